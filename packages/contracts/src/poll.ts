@@ -1,0 +1,81 @@
+import { type Static, Type } from '@sinclair/typebox';
+
+// The shapes that travel inside the service: from the gateway to Postgres, from Postgres to the worker, from the
+// worker to everybody who watches. Money is integer micro-USD and fits a JSON number (a poll costs at most 25 USD).
+
+export const PRESETS = ['broad', 'fast', 'strong'] as const;
+export const FREE_PRESETS = ['free', 'free_search'] as const;
+export const TERMINATION_REASONS = ['mathematical_lock', 'confidence', 'budget', 'roster_exhausted'] as const;
+export const BALLOT_ERRORS = [
+  'timeout',
+  'refusal',
+  'invalid_choice',
+  'malformed',
+  'rate_limited',
+  'provider_error',
+  'aborted',
+] as const;
+
+export type Preset = (typeof PRESETS)[number];
+export type FreePreset = (typeof FREE_PRESETS)[number];
+/** What a poll can be asked with: the three presets of the contract and the two rosters of free polls. */
+export type RosterName = Preset | FreePreset;
+export type TerminationReason = (typeof TERMINATION_REASONS)[number];
+export type BallotError = (typeof BALLOT_ERRORS)[number];
+
+const literals = <const T extends readonly string[]>(values: T) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values] });
+
+const MicroUsd = Type.Integer({ minimum: 0 });
+
+/** One place in a poll's roster, with the price it had when the poll was accepted. */
+export const Seat = Type.Object({
+  model_id: Type.String(),
+  family: Type.String(),
+  /** The most this seat's ballot can cost, repair included; what is billed never exceeds it. */
+  reserve_u: MicroUsd,
+  /** Chance that the model gives no vote, from its own record; 0 where nothing is known. */
+  failure_rate: Type.Number({ minimum: 0, maximum: 1 }),
+  /** The model's 90th percentile latency; a `strong` poll hedges once its oldest call is slower. */
+  p90_ms: Type.Integer({ minimum: 0 }),
+});
+export type Seat = Static<typeof Seat>;
+
+/** Everything a worker needs to run a poll, frozen when the poll was accepted. */
+export const PollSpec = Type.Object({
+  question: Type.String(),
+  options: Type.Array(Type.String(), { minItems: 2, maxItems: 10 }),
+  roster_name: literals([...PRESETS, ...FREE_PRESETS]),
+  confidence_threshold: Type.Number({ minimum: 0, maximum: 1 }),
+  max_cost_u: MicroUsd,
+  /** Valid votes before confidence may stop the poll. */
+  min_votes: Type.Integer({ minimum: 1 }),
+  /** Ask the web-search variant of a model where it has one. */
+  search: Type.Boolean(),
+  /** Seeds labels and option order, so that a resumed poll asks the same question. */
+  seed: Type.String(),
+  /** In the order in which models are asked. */
+  seats: Type.Array(Seat, { minItems: 1 }),
+  simulated: Type.Boolean(),
+});
+export type PollSpec = Static<typeof PollSpec>;
+
+/** One model's answer, as it is logged while the poll runs and stored when it ends. */
+export const Ballot = Type.Object({
+  seat: Type.Integer({ minimum: 0 }),
+  model_id: Type.String(),
+  /** Index into the poll's options; null when the model gave no valid vote. */
+  option: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+  error: Type.Union([literals(BALLOT_ERRORS), Type.Null()]),
+  latency_ms: Type.Integer({ minimum: 0 }),
+  /** What the customer pays; 0 for a failed ballot. */
+  billed_u: MicroUsd,
+  /** What the provider says it charged us, where it says so. For the operator's margin, never for the bill. */
+  provider_cost_u: Type.Union([MicroUsd, Type.Null()]),
+  /** Label shown to the model for each option, by option index. */
+  labels: Type.Array(Type.String()),
+  /** Calls made for this ballot, retries and repair included. */
+  attempts: Type.Integer({ minimum: 0 }),
+  searched: Type.Boolean(),
+});
+export type Ballot = Static<typeof Ballot>;

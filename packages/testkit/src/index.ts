@@ -1,0 +1,3 @@
+export { testDatabase } from './database.ts';
+export { testRedis } from './redis.ts';
+export { requireEnv } from './require-env.ts';

@@ -1,0 +1,9 @@
+/** Tests never skip for a missing service: they fail and say how to get one. */
+export function requireEnv(name: string): string {
+  const value = process.env[name];
+  if (!value)
+    throw new Error(
+      `${name} is not set: run tests with \`npm test\` (or \`npm test -- FILE\`), which starts the services they need`,
+    );
+  return value;
+}
