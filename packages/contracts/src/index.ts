@@ -1,1 +1,4 @@
 export * from './poll.ts';
+export * from './poll-response.ts';
+export * from './progress.ts';
+export * from './vote-result.ts';

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { literals } from './vocabulary.ts';
 
 // The shapes that travel inside the service: from the gateway to Postgres, from Postgres to the worker, from the
 // worker to everybody who watches. Money is integer micro-USD and fits a JSON number (a poll costs at most 25 USD).
@@ -22,9 +23,6 @@ export type FreePreset = (typeof FREE_PRESETS)[number];
 export type RosterName = Preset | FreePreset;
 export type TerminationReason = (typeof TERMINATION_REASONS)[number];
 export type BallotError = (typeof BALLOT_ERRORS)[number];
-
-const literals = <const T extends readonly string[]>(values: T) =>
-  Type.Unsafe<T[number]>({ type: 'string', enum: [...values] });
 
 const MicroUsd = Type.Integer({ minimum: 0 });
 

@@ -1,0 +1,42 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { FREE_PRESETS, PRESETS, TERMINATION_REASONS } from './poll.ts';
+import { Count, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { VoteResult } from './vote-result.ts';
+
+export const RESULT_STATUSES = ['success', 'partial', 'failed'] as const;
+export type ResultStatus = (typeof RESULT_STATUSES)[number];
+
+export const Timing = Type.Object({ gather_ms: Milliseconds, total_ms: Milliseconds }, { $id: 'Timing' });
+
+/** A finished poll as its owner sees it, and as it is stored with the result. */
+export const PollResponse = Type.Object(
+  {
+    poll_id: Type.String({ description: 'Result id; holding it is the permission to read the public result.' }),
+    status: literals(RESULT_STATUSES),
+    outcome: Type.String({
+      description: 'Text of the winning option, `tie` or `no_votes`. `is_tie` and `winning_option` are authoritative.',
+    }),
+    question: Type.String(),
+    options: Type.Array(Type.String()),
+    poll_type: literals(['fptp']),
+    winning_option: nullable(Type.String()),
+    is_tie: Type.Boolean(),
+    confidence_threshold: Probability,
+    max_cost_usd: Usd,
+    early_terminated: Type.Boolean(),
+    termination_reason: nullable(literals(TERMINATION_REASONS)),
+    models_skipped: Count,
+    tally: Tally,
+    votes: Type.Array(Type.Ref(VoteResult)),
+    timing: Type.Ref(Timing),
+    costs: Type.Object({ total_estimated_cost: Usd }),
+    confidence: Type.Unsafe<number>({
+      ...Probability,
+      description: 'How sure the outcome was when the poll ended.',
+    }),
+    preset: literals([...PRESETS, ...FREE_PRESETS]),
+    simulated: Type.Boolean({ description: 'True when simulated models voted; their ids start with `sim/`.' }),
+  },
+  { $id: 'PollResponse' },
+);
+export type PollResponse = Static<typeof PollResponse>;

@@ -1,0 +1,33 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { PollResponse } from './poll-response.ts';
+import { Count, literals, Milliseconds, nullable, Probability } from './vocabulary.ts';
+import { VoteResult } from './vote-result.ts';
+
+// What a worker publishes after every ballot: the whole state of a running poll, numbered, so that a reader may miss
+// any of them and trust the one with the highest number.
+
+export const SESSION_STATUSES = ['running', 'completed', 'failed'] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+export const ProgressSnapshot = Type.Object({
+  /** 0 when the poll starts, one more with every ballot, the highest with the terminal snapshot. */
+  seq: Count,
+  /** The internal id, `ps_...`. */
+  poll_id: Type.String(),
+  status: literals(SESSION_STATUSES),
+  /** Size of the roster. */
+  models_requested: Count,
+  progress: Type.Object({ received: Count, succeeded: Count, failed: Count, total: Count }),
+  /** Votes by option index. */
+  tally: Type.Array(Count),
+  /** Index of the option in the lead; null on a tie or before the first vote. */
+  leader: nullable(Count),
+  confidence: nullable(Probability),
+  /** The ballot that caused this snapshot; null in the first and the terminal one. */
+  ballot: Type.Union([VoteResult, Type.Null()]),
+  /** Both are null until the poll has ended and its result is stored. */
+  result_id: nullable(Type.String()),
+  result: Type.Union([PollResponse, Type.Null()]),
+  elapsed_ms: Milliseconds,
+});
+export type ProgressSnapshot = Static<typeof ProgressSnapshot>;

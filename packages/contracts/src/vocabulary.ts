@@ -1,0 +1,28 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+
+// The words that every shape is written in, chosen so that the served OpenAPI reads as a person would write it:
+// enums instead of unions of constants, `type: [x, "null"]` instead of `anyOf`.
+
+export const literals = <const T extends readonly string[]>(values: T, options: { default?: T[number] } = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
+
+/** The same schema, with null allowed. For scalars; a nullable object is a union of a reference and null. */
+export const nullable = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> | null>({
+    ...schema,
+    type: [schema.type, 'null'],
+    ...(schema.enum && { enum: [...schema.enum, null] }),
+  });
+
+export const Count = Type.Integer({ minimum: 0 });
+export const Milliseconds = Type.Integer({ minimum: 0 });
+export const Usd = Type.Number({ minimum: 0 });
+export const Probability = Type.Number({ minimum: 0, maximum: 1 });
+export const DateTime = Type.String({ format: 'date-time' });
+export const Uuid = Type.String({ format: 'uuid' });
+
+/** Option text -> votes. Any text is a legal key, `__proto__` too: build it with `Object.fromEntries`. */
+export const Tally = Type.Unsafe<Record<string, number>>({
+  type: 'object',
+  additionalProperties: { type: 'integer', minimum: 0 },
+});
