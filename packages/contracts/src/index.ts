@@ -1,3 +1,5 @@
+export * from './error-body.ts';
+export * from './errors.ts';
 export * from './poll.ts';
 export * from './poll-response.ts';
 export * from './progress.ts';

@@ -1,0 +1,109 @@
+// The closed list of errors: every code the world can see, with its status and what to do about it. The gateway's
+// error handler, Problem Details and the catalogue endpoint all read this file; a code that is not here does not exist.
+
+/** What a client can do about an error. Paths are relative to the service's base URL. */
+export const RECOVERY_ACTIONS = {
+  re_authenticate: {
+    description: 'Send a valid API key as a bearer token, or log in.',
+    method: 'GET',
+    path: '/api/auth/login',
+  },
+  add_funds: { description: 'Buy credit by card, or deposit USDC.', method: 'POST', path: '/api/deposit' },
+  back_off: { description: 'Wait, then send the same request again.' },
+  open_documentation: {
+    description: 'Read what the operation accepts and answers.',
+    method: 'GET',
+    path: '/api/docs',
+  },
+} as const satisfies Record<string, { description: string; method?: string; path?: string }>;
+export type RecoveryAction = keyof typeof RECOVERY_ACTIONS;
+
+export interface CatalogEntry {
+  status: number;
+  title: string;
+  description: string;
+  /** Whether the same request can succeed later without a change. */
+  retryable: boolean;
+  recovery: readonly RecoveryAction[];
+}
+
+const change = (status: number, title: string, description: string) =>
+  ({ status, title, description, retryable: false, recovery: ['open_documentation'] }) as const;
+const wait = (status: number, title: string, description: string) =>
+  ({ status, title, description, retryable: true, recovery: ['back_off'] }) as const;
+const logIn = (title: string, description: string) =>
+  ({ status: 401, title, description, retryable: false, recovery: ['re_authenticate', 'open_documentation'] }) as const;
+const pay = (title: string, description: string) =>
+  ({ status: 402, title, description, retryable: false, recovery: ['add_funds', 'open_documentation'] }) as const;
+
+export const ERRORS = {
+  validation_error: change(400, 'Invalid request', 'A field is missing, has the wrong type or breaks a limit.'),
+  invalid_preset: change(400, 'Invalid preset', 'The preset is not one of broad, fast or strong.'),
+  invalid_wallet_address: change(400, 'Invalid wallet address', 'The address is not a 0x-prefixed Ethereum address.'),
+  missing_text: change(400, 'Missing text', 'Intent matching needs a text that is not blank.'),
+  invalid_task_input: change(400, 'Invalid task input', 'No message part holds JSON with a question and options.'),
+  invalid_payment: change(400, 'Invalid payment', 'The payment header is not a readable x402 payment.'),
+  malformed_json: change(400, 'Malformed JSON', 'The body is not JSON, nests too deeply or uses a forbidden key.'),
+  bad_request: change(400, 'Bad request', 'The request is not well-formed HTTP.'),
+
+  authentication_required: logIn('Authentication required', 'The operation needs credentials and none were sent.'),
+  invalid_api_key: logIn('Invalid API key', 'The bearer token is not an active API key.'),
+  login_failed: logIn('Login failed', 'The identity provider did not confirm the login.'),
+  invalid_wallet_signature: logIn('Invalid wallet signature', 'The signature is wrong, used before or too old.'),
+
+  insufficient_balance: pay('Insufficient balance', 'The available balance does not cover what the poll may cost.'),
+  payment_required: pay('Payment required', 'The deposit needs a payment; the requirements are in the body.'),
+  payment_verification_failed: pay('Payment verification failed', 'The payment proof was not accepted.'),
+  payment_invalid_signature: pay('Payment signature invalid', 'The authorization is not signed by its payer.'),
+  payment_expired: pay('Payment expired', 'The authorization is outside its time window.'),
+  payment_amount_mismatch: pay('Payment amount mismatch', 'The payment is not for exactly the amount asked.'),
+  payment_network_mismatch: pay('Payment network mismatch', 'The payment is for another network, asset or payee.'),
+  payment_already_used: pay('Payment already used', 'This payment proof was credited before.'),
+  payment_insufficient_funds: pay('Payer has insufficient funds', 'The paying wallet does not hold the amount.'),
+  payment_settlement_failed: pay('Payment settlement failed', 'The payment could not be settled on chain.'),
+
+  forbidden_origin: change(403, 'Forbidden origin', 'Browsers may not call this operation from that origin.'),
+
+  not_found: change(404, 'Not found', 'There is nothing at this path.'),
+  result_not_found: change(404, 'Result not found', 'No result has this id.'),
+  session_not_found: change(404, 'Session not found', 'No poll session of yours has this id.'),
+  poll_not_found: change(404, 'Poll not found', 'No poll has this id.'),
+  key_not_found: change(404, 'Key not found', 'No active API key of yours has this id.'),
+  wallet_not_found: change(404, 'Wallet not found', 'No account belongs to this wallet.'),
+  language_not_found: change(404, 'Unknown language', 'There is no example in this language.'),
+  surface_not_found: change(404, 'Surface not found', 'No surface has this pattern id.'),
+
+  method_not_allowed: change(405, 'Method not allowed', 'The path exists; the Allow header names its methods.'),
+  not_acceptable: change(406, 'Not acceptable', 'The operation cannot answer in a media type that Accept allows.'),
+  request_timeout: wait(408, 'Request timeout', 'The request did not arrive completely in time.'),
+  idempotency_conflict: wait(409, 'Request in progress', 'A request with the same Idempotency-Key is still running.'),
+  deposit_in_progress: wait(409, 'Deposit in progress', 'This payment is being settled right now.'),
+  payload_too_large: change(413, 'Payload too large', 'The body is larger than the operation accepts.'),
+  uri_too_long: change(414, 'URI too long', 'The path is longer than the service accepts.'),
+  unsupported_media_type: change(415, 'Unsupported media type', 'Bodies are JSON with Content-Type application/json.'),
+  idempotency_key_reused: change(422, 'Idempotency key reused', 'This Idempotency-Key came with another body before.'),
+  poll_failed: {
+    status: 422,
+    title: 'Poll failed',
+    description: 'The poll ended without a valid vote; nothing was charged.',
+    retryable: true,
+    recovery: ['back_off', 'open_documentation'],
+  },
+  rate_limited: wait(429, 'Too many requests', 'A rate limit or a daily cap is reached; Retry-After says until when.'),
+  headers_too_large: change(431, 'Headers too large', 'The header fields are larger than the service accepts.'),
+
+  poll_execution_failed: wait(500, 'Poll execution failed', 'The poll could not be run to its end.'),
+  internal_error: wait(
+    500,
+    'Internal error',
+    'Something went wrong on our side; the request id helps to find out what.',
+  ),
+  upstream_registry_error: wait(502, 'Model registry error', 'The upstream model registry did not answer properly.'),
+  payment_processor_error: wait(502, 'Payment processor error', 'The payment processor did not answer properly.'),
+  registry_not_configured: wait(503, 'Model registry not configured', 'This service has no model registry address.'),
+  feature_not_configured: wait(503, 'Feature not configured', 'The operator has not set this feature up.'),
+  service_unavailable: wait(503, 'Service unavailable', 'A part that the operation needs is out of reach for now.'),
+} as const satisfies Record<string, CatalogEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
