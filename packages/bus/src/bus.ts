@@ -1,0 +1,62 @@
+import type { Redis } from 'ioredis';
+import { hangUp, producer } from './connections.ts';
+import { keysUnder } from './keys.ts';
+import { type ConsumerOptions, consumeQueue, openQueue, type PollConsumer } from './poll-queue.ts';
+import { type OnNews, openChannel, type Watch } from './progress-channel.ts';
+import { refuseEviction } from './refuse-eviction.ts';
+import { type RunRecord, runRecord } from './run-record.ts';
+
+export interface BusOptions {
+  redisUrl: string;
+  /** First part of every key; lets several installations (and tests) share a Redis. */
+  prefix?: string;
+  /** Connection errors while Redis is away. Each repeats until it is back. */
+  onError?: (error: Error) => void;
+}
+
+export interface Bus {
+  enqueuePoll(pollId: string, round?: number): Promise<void>;
+  consumePolls(options: Omit<ConsumerOptions, 'onError'>): PollConsumer;
+  watchPoll(pollId: string, onNews: OnNews): Promise<Watch>;
+  readonly runs: RunRecord;
+  /** For what else lives in this Redis under the same prefix: limiter, breakers, key cache. Fails fast. */
+  readonly redis: Redis;
+  readonly prefix: string;
+  watched(): number;
+  queueCounts(): Promise<{ waiting: number; active: number }>;
+  ping(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Connects, or says in one sentence why not. */
+export async function openBus({ redisUrl, prefix = 'ep', onError = () => undefined }: BusOptions): Promise<Bus> {
+  const keys = keysUnder(prefix);
+  const redis = producer(redisUrl);
+  redis.on('error', onError);
+  try {
+    await redis.connect();
+    await refuseEviction(redis);
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+  const queue = openQueue(redis, keys, onError);
+  const channel = openChannel(redisUrl, keys, onError);
+  return {
+    enqueuePoll: queue.enqueue,
+    consumePolls: (options) => consumeQueue(redisUrl, keys, { ...options, onError }),
+    watchPoll: channel.watch,
+    runs: runRecord(redis, keys),
+    redis,
+    prefix,
+    watched: channel.watched,
+    queueCounts: queue.counts,
+    async ping() {
+      await redis.ping();
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([queue.close(), channel.close()]);
+      await hangUp(redis);
+    },
+  };
+}

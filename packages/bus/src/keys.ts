@@ -1,0 +1,22 @@
+// Every key of a poll carries the poll's id as hash tag and the queue has one of its own, so that a Redis Cluster keeps
+// what one command touches together and spreads the rest.
+
+export interface Keys {
+  /** Prefix of BullMQ's keys. */
+  readonly queue: string;
+  /** The hash of a running poll: who owns it, its newest snapshot, its ballots. */
+  run(pollId: string): string;
+  /** The channel on which a poll's snapshots are published. */
+  channel(pollId: string): string;
+  pollOfChannel(channel: string): string;
+}
+
+export function keysUnder(prefix: string): Keys {
+  const open = `${prefix}:`;
+  return {
+    queue: `{${prefix}}`,
+    run: (pollId) => `${open}{${pollId}}:run`,
+    channel: (pollId) => `${open}{${pollId}}`,
+    pollOfChannel: (channel) => channel.slice(open.length + 1, -1),
+  };
+}

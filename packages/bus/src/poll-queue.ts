@@ -1,0 +1,108 @@
+import { Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { consumer, hangUp } from './connections.ts';
+import type { Keys } from './keys.ts';
+
+// The queue carries ids. The row in Postgres holds the poll, and claiming it there decides who runs it; a job that comes
+// twice, late or for nothing is harmless. What must hold is only that a poll that nobody runs gets a job again.
+
+const QUEUE = 'polls';
+
+/** A dead worker's job comes back after lock + check. The lease in Postgres is shorter, so that the claim then succeeds. */
+export const JOB_LOCK_MS = 10_000;
+const STALLED_CHECK_MS = 5_000;
+
+interface Job {
+  pollId: string;
+}
+
+export interface PollQueue {
+  /**
+   * Fails within a second when Redis is away. `round` tells apart the jobs of one poll: a job that died with its worker
+   * still occupies its id, and a second job with the same id would be dropped.
+   */
+  enqueue(pollId: string, round?: number): Promise<void>;
+  counts(): Promise<{ waiting: number; active: number }>;
+  close(): Promise<void>;
+}
+
+export function openQueue(connection: Redis, keys: Keys, onError: (error: Error) => void): PollQueue {
+  const queue = new Queue<Job>(QUEUE, {
+    connection,
+    prefix: keys.queue,
+    skipWaitingForReady: true,
+    streams: { events: { maxLen: 1_000 } },
+    // Nothing is kept: Postgres remembers polls, and an id that is kept blocks the next round of the same poll.
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
+  });
+  queue.on('error', onError);
+  return {
+    async enqueue(pollId, round = 0) {
+      await queue.add('poll', { pollId }, { jobId: round === 0 ? pollId : `${pollId}.${round}` });
+    },
+    async counts() {
+      const { waiting = 0, active = 0 } = await queue.getJobCounts('waiting', 'active');
+      return { waiting, active };
+    },
+    async close() {
+      await queue.close().catch(onError);
+    },
+  };
+}
+
+export interface PollConsumer {
+  /** Resolves when the first job can be taken. */
+  ready(): Promise<void>;
+  /** Takes no further job, waits for the running ones up to the deadline, then aborts them. */
+  drain(withinMs: number): Promise<void>;
+}
+
+export interface ConsumerOptions {
+  concurrency: number;
+  /** Must settle soon after the signal aborts; what it throws is reported and the job is dropped. */
+  run(pollId: string, signal: AbortSignal): Promise<void>;
+  onError(error: Error): void;
+}
+
+export function consumeQueue(redisUrl: string, keys: Keys, options: ConsumerOptions): PollConsumer {
+  const connection = consumer(redisUrl);
+  connection.on('error', options.onError);
+  const worker = new Worker<Job>(
+    QUEUE,
+    async (job, _token, signal) => options.run(job.data.pollId, signal ?? new AbortController().signal),
+    {
+      connection,
+      prefix: keys.queue,
+      concurrency: options.concurrency,
+      lockDuration: JOB_LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      // Poison is counted in Postgres, by attempts of the poll: BullMQ must not give up on a job before that.
+      maxStalledCount: 1_000_000,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+    },
+  );
+  worker.on('error', options.onError);
+  worker.on('failed', (_job, error) => options.onError(error));
+  worker.on('lockRenewalFailed', (jobIds) => {
+    for (const id of jobIds) worker.cancelJob(id, 'lock lost');
+  });
+  return {
+    async ready() {
+      await worker.waitUntilReady();
+    },
+    async drain(withinMs) {
+      const drained = worker.close();
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<'late'>((resolve) => {
+        timer = setTimeout(resolve, withinMs, 'late');
+      });
+      if ((await Promise.race([drained, late])) === 'late') {
+        worker.cancelAllJobs('shutdown');
+        await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
+      }
+      clearTimeout(timer);
+      await hangUp(connection);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { ProgressSnapshot } from '@eloquentpoll/contracts';
+import { hangUp, subscriber } from './connections.ts';
+import type { Keys } from './keys.ts';
+
+// One connection per process listens for all polls that anybody here watches. Pub/sub loses messages, so a message is
+// only news: after a reconnect every watcher is told `null`, "you may have missed something", and reads the truth again.
+
+export type OnNews = (snapshot: ProgressSnapshot | null) => void;
+
+export interface Watch {
+  close(): void;
+}
+
+export interface ProgressChannel {
+  /** Resolves when the subscription stands: what is published after that is seen. Rejects while Redis is away. */
+  watch(pollId: string, onNews: OnNews): Promise<Watch>;
+  /** Polls watched here, for metrics and leak checks. */
+  watched(): number;
+  close(): Promise<void>;
+}
+
+interface Topic {
+  watchers: Set<OnNews>;
+  subscribed: Promise<unknown>;
+}
+
+const SUBSCRIBE_TIMEOUT_MS = 1_000;
+
+export function openChannel(redisUrl: string, keys: Keys, onError: (error: Error) => void): ProgressChannel {
+  const redis = subscriber(redisUrl, `${keys.queue}-watch`);
+  redis.on('error', onError);
+  const topics = new Map<string, Topic>();
+
+  redis.on('message', (channel: string, message: string) => {
+    const topic = topics.get(keys.pollOfChannel(channel));
+    if (!topic) return;
+    const snapshot: ProgressSnapshot = JSON.parse(message);
+    for (const tell of topic.watchers) tell(snapshot);
+  });
+  redis.on('ready', () => {
+    for (const topic of topics.values()) for (const tell of topic.watchers) tell(null);
+  });
+
+  const connected = redis.connect().catch(onError);
+
+  function leave(pollId: string, onNews: OnNews): void {
+    const topic = topics.get(pollId);
+    if (!topic?.watchers.delete(onNews) || topic.watchers.size > 0) return;
+    topics.delete(pollId);
+    // Not waited for: the connection orders it after the subscription and before the next one.
+    redis.unsubscribe(keys.channel(pollId)).catch(() => undefined);
+  }
+
+  return {
+    async watch(pollId, onNews) {
+      await connected;
+      let topic = topics.get(pollId);
+      if (!topic) {
+        topic = {
+          watchers: new Set(),
+          subscribed: within(SUBSCRIBE_TIMEOUT_MS, redis.subscribe(keys.channel(pollId))),
+        };
+        topics.set(pollId, topic);
+      }
+      topic.watchers.add(onNews);
+      try {
+        await topic.subscribed;
+      } catch (error) {
+        leave(pollId, onNews);
+        throw error;
+      }
+      return { close: () => leave(pollId, onNews) };
+    },
+    watched: () => topics.size,
+    async close() {
+      topics.clear();
+      await hangUp(redis);
+    },
+  };
+}
+
+function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`Redis did not answer a subscription within ${ms} ms`)), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

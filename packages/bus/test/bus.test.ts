@@ -1,0 +1,185 @@
+import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+import { testRedis } from '@eloquentpoll/testkit';
+import { Redis } from 'ioredis';
+import t, { type Test } from 'tap';
+import { openBus } from '../src/index.ts';
+
+async function bus(t: Test) {
+  const { url, prefix } = testRedis(t);
+  const bus = await openBus({ redisUrl: url, prefix });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  return { bus, url, prefix };
+}
+
+const snapshot = (seq: number, more: Partial<ProgressSnapshot> = {}): ProgressSnapshot => ({
+  seq,
+  poll_id: 'ps_a',
+  status: 'running',
+  models_requested: 3,
+  progress: { received: seq, succeeded: seq, failed: 0, total: 3 },
+  tally: [seq, 0],
+  leader: seq ? 0 : null,
+  confidence: null,
+  ballot: null,
+  result_id: null,
+  result: null,
+  elapsed_ms: 1,
+  ...more,
+});
+
+const ballot = (seat: number): Ballot => ({
+  seat,
+  model_id: `sim/m${seat}`,
+  option: 0,
+  error: null,
+  latency_ms: 5,
+  billed_u: 10,
+  provider_cost_u: null,
+  labels: ['QJ', 'ZR'],
+  attempts: 1,
+  searched: false,
+});
+
+function until(condition: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => (condition() ? resolve() : setImmediate(look));
+    look();
+  });
+}
+
+t.test('a poll that is enqueued reaches one consumer, twice enqueued still once', async (t) => {
+  const { bus: b } = await bus(t);
+  await b.enqueuePoll('ps_a');
+  await b.enqueuePoll('ps_a');
+  await b.enqueuePoll('ps_b');
+  const ran: string[] = [];
+  const consumer = b.consumePolls({ concurrency: 4, run: async (id) => void ran.push(id) });
+  await until(() => ran.includes('ps_a') && ran.includes('ps_b'));
+  t.same(ran.toSorted(), ['ps_a', 'ps_b']);
+  await until(() => ran.length === 2);
+  await b.enqueuePoll('ps_a');
+  await until(() => ran.length === 3);
+  t.equal(ran[2], 'ps_a', 'a poll whose job ended can be enqueued again');
+  await consumer.drain(1_000);
+});
+
+t.test('a job that still occupies its id does not block the next round', async (t) => {
+  const { bus: b } = await bus(t);
+  const ran: string[] = [];
+  let release = () => {};
+  const blocked = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const consumer = b.consumePolls({
+    concurrency: 2,
+    run: async (id) => {
+      ran.push(id);
+      if (ran.length === 1) await blocked;
+    },
+  });
+  await b.enqueuePoll('ps_a');
+  await until(() => ran.length === 1);
+  await b.enqueuePoll('ps_a', 1);
+  await until(() => ran.length === 2);
+  t.same(ran, ['ps_a', 'ps_a']);
+  release();
+  await consumer.drain(1_000);
+});
+
+t.test('drain waits for running polls, then aborts them', async (t) => {
+  const { bus: b } = await bus(t);
+  let reason: unknown;
+  let started = false;
+  const consumer = b.consumePolls({
+    concurrency: 1,
+    run: (_id, signal) =>
+      new Promise((resolve) => {
+        started = true;
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+          resolve();
+        });
+      }),
+  });
+  await b.enqueuePoll('ps_a');
+  await until(() => started);
+  await consumer.drain(20);
+  t.ok(reason, 'the poll was told');
+});
+
+t.test('watchers see what is published after watch resolved; leaving frees the subscription', async (t) => {
+  const { bus: b } = await bus(t);
+  const seen: number[] = [];
+  const also: number[] = [];
+  const one = await b.watchPoll('ps_a', (s) => void seen.push(s?.seq ?? -1));
+  const two = await b.watchPoll('ps_a', (s) => void also.push(s?.seq ?? -1));
+  t.equal(b.watched(), 1, 'one subscription for both');
+  await b.runs.open('ps_a', 1, 'acc', snapshot(0));
+  await b.runs.ballot('ps_a', 1, ballot(0), snapshot(1));
+  await until(() => seen.length === 2 && also.length === 2);
+  t.same(seen, [0, 1]);
+  one.close();
+  await b.runs.ballot('ps_a', 1, ballot(1), snapshot(2));
+  await until(() => also.length === 3);
+  t.same(seen, [0, 1], 'a watcher that left hears nothing');
+  two.close();
+  two.close();
+  t.equal(b.watched(), 0);
+});
+
+t.test('after a lost connection every watcher is told to look again', async (t) => {
+  const { bus: b, url, prefix } = await bus(t);
+  const news: (number | null)[] = [];
+  await b.watchPoll('ps_a', (s) => void news.push(s?.seq ?? null));
+  const admin = new Redis(url);
+  t.teardown(() => admin.disconnect());
+  const clients = String(await admin.client('LIST', 'TYPE', 'PUBSUB'));
+  for (const line of clients.split('\n')) {
+    const id = /(?:^| )id=(\d+) /.exec(line)?.[1];
+    if (id && line.includes(`name={${prefix}}-watch`)) await admin.client('KILL', 'ID', id);
+  }
+  await until(() => news.includes(null));
+  await b.runs.open('ps_a', 1, 'acc', snapshot(7));
+  await until(() => news.includes(7));
+  t.pass('and the subscription stands again');
+});
+
+t.test('the run record is fenced by the epoch', async (t) => {
+  const { bus: b } = await bus(t);
+  t.equal(await b.runs.open('ps_a', 2, 'acc', snapshot(0)), true);
+  t.equal(await b.runs.ballot('ps_a', 2, ballot(0), snapshot(1)), true);
+  const heard: number[] = [];
+  await b.watchPoll('ps_a', (s) => void heard.push(s?.seq ?? -1));
+  t.equal(await b.runs.ballot('ps_a', 1, ballot(1), snapshot(9)), false, 'a worker that lost its lease is refused');
+  t.same((await b.runs.read('ps_a'))?.snapshot.seq, 1);
+  t.same(await b.runs.ballots('ps_a'), [ballot(0)]);
+  t.equal(await b.runs.end('ps_a', 2, 'acc', snapshot(2, { status: 'completed', result_id: 'EP-1' })), true);
+  await until(() => heard.length > 0);
+  t.same(heard, [2], 'and nothing of it was announced');
+  const kept = await b.runs.read('ps_a');
+  t.match(kept, { owner: 'acc', snapshot: { status: 'completed', result_id: 'EP-1', result: null } });
+  t.same(await b.runs.ballots('ps_a'), [], 'ballots leave Redis when the poll ended');
+});
+
+t.test('a record that was lost in between is rebuilt by the end of the poll', async (t) => {
+  const { bus: b } = await bus(t);
+  t.equal(await b.runs.read('ps_x'), null);
+  await b.runs.end('ps_x', 3, 'acc', snapshot(4, { poll_id: 'ps_x', status: 'completed' }));
+  t.match(await b.runs.read('ps_x'), { owner: 'acc', snapshot: { status: 'completed' } });
+});
+
+t.test('refuses a Redis that evicts', async (t) => {
+  const { url } = testRedis(t);
+  const admin = new Redis(url);
+  t.teardown(() => admin.disconnect());
+  const info = admin.info.bind(admin);
+  const { refuseEviction } = await import('../src/refuse-eviction.ts');
+  await refuseEviction(admin);
+  admin.info = async () =>
+    (await info('memory')).replace('maxmemory_policy:noeviction', 'maxmemory_policy:allkeys-lru');
+  await t.rejects(refuseEviction(admin), /maxmemory-policy is allkeys-lru.*noeviction/);
+});
+
+t.test('fails fast where no Redis is', async (t) => {
+  await t.rejects(openBus({ redisUrl: 'redis://127.0.0.1:1' }));
+});
