@@ -1,4 +1,4 @@
-import { type CommonRedisOptions, Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 
 // The options of every connection to Redis, in one place. A producer fails at once while Redis is away, so that a
 // request never hangs on it; a consumer waits as long as it takes; a subscriber reconnects and subscribes again.
@@ -8,7 +8,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 
 const reconnect = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.75 + Math.random() / 2);
 
-const base: CommonRedisOptions = { connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy: reconnect, lazyConnect: true };
+const base = { connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy: reconnect, lazyConnect: true };
 
 export const producer = (url: string): Redis =>
   new Redis(url, { ...base, enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS });
