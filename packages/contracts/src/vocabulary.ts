@@ -3,8 +3,10 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 // The words that every shape is written in, chosen so that the served OpenAPI reads as a person would write it:
 // enums instead of unions of constants, `type: [x, "null"]` instead of `anyOf`.
 
-export const literals = <const T extends readonly string[]>(values: T, options: { default?: T[number] } = {}) =>
-  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
+export const literals = <const T extends readonly string[]>(
+  values: T,
+  options: { default?: T[number]; description?: string } = {},
+) => Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 
 /** The same schema, with null allowed. For scalars; a nullable object is a union of a reference and null. */
 export const nullable = <T extends TSchema>(schema: T) =>

@@ -1,0 +1,52 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { LIMITS } from './limits.ts';
+import { DateTime, nullable, Uuid } from './vocabulary.ts';
+
+export const Balance = Type.Object(
+  {
+    balance_cents: Type.Integer(),
+    balance: Type.String({ description: 'The same amount for a reader, such as `$12.34`.' }),
+    usage_cents: Type.Integer({ minimum: 0 }),
+  },
+  { $id: 'Balance' },
+);
+export type Balance = Static<typeof Balance>;
+
+export const CurrentUser = Type.Object(
+  { userId: Uuid, email: Type.String({ format: 'email' }) },
+  { $id: 'CurrentUser' },
+);
+export type CurrentUser = Static<typeof CurrentUser>;
+
+export const ApiKey = Type.Object(
+  {
+    id: Uuid,
+    key_prefix: Type.String({ description: 'The first 10 characters of the key.' }),
+    label: Type.String(),
+    last_used_at: nullable(DateTime),
+    revoked_at: nullable(DateTime),
+    created_at: DateTime,
+  },
+  { $id: 'ApiKey' },
+);
+export type ApiKey = Static<typeof ApiKey>;
+
+export const KeyRequest = Type.Object(
+  { label: Type.Optional(Type.String({ maxLength: LIMITS.key_label })) },
+  { $id: 'KeyRequest' },
+);
+export type KeyRequest = Static<typeof KeyRequest>;
+
+/** The only answer that ever shows a whole key. */
+export const NewKey = Type.Object(
+  {
+    id: Uuid,
+    key: Type.String(),
+    key_prefix: Type.String(),
+    label: Type.String(),
+    created_at: DateTime,
+    warning: Type.String(),
+  },
+  { $id: 'NewKey' },
+);
+export type NewKey = Static<typeof NewKey>;

@@ -1,0 +1,55 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { SESSION_STATUSES } from './progress.ts';
+import { literals, nullable, Usd } from './vocabulary.ts';
+
+/** The handle of an asynchronous poll. */
+export const PollSession = Type.Object(
+  {
+    session_id: Type.String(),
+    status: literals(SESSION_STATUSES),
+    result_id: nullable(Type.String()),
+    status_url: Type.String(),
+    result_url: Type.String(),
+  },
+  { $id: 'PollSession' },
+);
+export type PollSession = Static<typeof PollSession>;
+
+export const SessionStatusBody = Type.Object(
+  { session_id: Type.String(), status: literals(SESSION_STATUSES), result_id: nullable(Type.String()) },
+  { $id: 'SessionStatus' },
+);
+export type SessionStatusBody = Static<typeof SessionStatusBody>;
+
+export const SessionRunning = Type.Object(
+  { session_id: Type.String(), status: literals(['running']), status_url: Type.String() },
+  { $id: 'SessionRunning' },
+);
+
+export const DryRunResult = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    valid: Type.Boolean(),
+    errors: Type.Array(Type.String()),
+    estimates: Type.Object({}, { additionalProperties: true }),
+  },
+  { $id: 'DryRunResult' },
+);
+export type DryRunResult = Static<typeof DryRunResult>;
+
+/** The free variant adds `poll_id` and `result_url`. */
+export const QuickPollResult = Type.Object(
+  {
+    question: Type.String(),
+    options: Type.Array(Type.String()),
+    answer: nullable(Type.String()),
+    reasoning: Type.String(),
+    cost: Usd,
+    theme: Type.Optional(Type.String()),
+    poll_id: Type.Optional(Type.String()),
+    result_url: Type.Optional(Type.String()),
+    options_source: Type.Optional(literals(['caller', 'server'])),
+  },
+  { $id: 'QuickPollResult' },
+);
+export type QuickPollResult = Static<typeof QuickPollResult>;

@@ -1,0 +1,59 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { TERMINATION_REASONS } from './poll.ts';
+import { RESULT_STATUSES, Timing } from './poll-response.ts';
+import { Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { PublicVote } from './vote-result.ts';
+
+/** A result as anyone who holds its id may read it: no cost data, no owner. */
+export const ResultDetail = Type.Object(
+  {
+    poll_id: Type.String(),
+    status: literals(RESULT_STATUSES),
+    question: nullable(Type.String()),
+    options: Type.Array(Type.String()),
+    poll_type: Type.String(),
+    winning_option: nullable(Type.String()),
+    is_tie: Type.Boolean(),
+    confidence_threshold: nullable(Probability),
+    max_cost_usd: nullable(Usd),
+    early_terminated: Type.Boolean(),
+    termination_reason: nullable(literals(TERMINATION_REASONS)),
+    models_skipped: Count,
+    tally: Tally,
+    votes: Type.Array(Type.Ref(PublicVote)),
+    models_requested: Count,
+    models_succeeded: Count,
+    models_failed: Count,
+    timing: Type.Ref(Timing),
+    created_at: DateTime,
+    confidence: Type.Optional(Probability),
+    preset: Type.Optional(Type.String()),
+    simulated: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'ResultDetail' },
+);
+export type ResultDetail = Static<typeof ResultDetail>;
+
+const summary = {
+  resultId: Type.String(),
+  pollType: Type.String(),
+  winningOption: nullable(Type.String()),
+  isTie: Type.Boolean(),
+  modelsRequested: Count,
+  modelsSucceeded: Count,
+  createdAt: DateTime,
+};
+
+export const RecentResult = Type.Object(summary, { $id: 'RecentResult' });
+export type RecentResult = Static<typeof RecentResult>;
+
+export const HistoryResult = Type.Object(
+  {
+    ...summary,
+    status: literals(RESULT_STATUSES),
+    totalCostUsd: Type.String({ description: 'Decimal US dollars, as text so that no digit is lost.' }),
+    totalMs: nullable(Milliseconds),
+  },
+  { $id: 'HistoryResult' },
+);
+export type HistoryResult = Static<typeof HistoryResult>;
