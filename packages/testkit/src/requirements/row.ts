@@ -1,0 +1,2 @@
+/** One requirement: an id that tests cite in their titles, and what it asks for in our own words. */
+export type RequirementRow = readonly [id: `§${string}`, text: string];
