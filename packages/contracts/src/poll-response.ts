@@ -30,10 +30,13 @@ export const PollResponse = Type.Object(
     votes: Type.Array(Type.Ref(VoteResult)),
     timing: Type.Ref(Timing),
     costs: Type.Object({ total_estimated_cost: Usd }),
-    confidence: Type.Unsafe<number>({
-      ...Probability,
-      description: 'How sure the outcome was when the poll ended.',
-    }),
+    confidence: nullable(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'Probability that the full roster elects this winner; null on a tie and without votes.',
+      }),
+    ),
     preset: literals([...PRESETS, ...FREE_PRESETS]),
     simulated: Type.Boolean({ description: 'True when simulated models voted; their ids start with `sim/`.' }),
   },

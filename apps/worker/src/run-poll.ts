@@ -1,0 +1,136 @@
+import type { Ballot } from '@eloquentpoll/contracts';
+import { buryPoll, type ClaimedPoll, claimPoll, finishPoll, releaseLease } from '@eloquentpoll/storage';
+import { newPoll } from '@eloquentpoll/voting';
+import { Abandoned, type Collected, collectBallots } from './collect-ballots.ts';
+import type { Context } from './context.ts';
+import { rulesOf, seatsOf } from './poll-rules.ts';
+import { pollResponse } from './poll-response.ts';
+import { type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
+
+// One poll from claim to stored result: claim -> resume -> collect -> store -> announce. Each step may be the last that
+// this process ever does. Before the store nothing counts that another worker could not do again from the run record;
+// after it everything is in Postgres. The announcement may be lost: readers look there anyway.
+
+/** A poll that took down this many workers takes down no more. */
+const MAX_ATTEMPTS = 5;
+
+export async function runPoll(context: Context, pollId: string, signal: AbortSignal): Promise<void> {
+  const { storage, workerId, clock, log } = context;
+  const claim = await claimPoll(storage, pollId, workerId);
+  if (!claim) return;
+  const claimedAt = clock.now();
+  if (claim.attempts > MAX_ATTEMPTS) {
+    await buryPoll(storage, { pollId, epoch: claim.epoch, reason: 'too_many_attempts' });
+    log.error({ pollId, attempts: claim.attempts }, 'poll buried');
+    return;
+  }
+
+  using lease = context.leases.hold(pollId, claim.epoch);
+  const alive = AbortSignal.any([signal, lease.lost]);
+  try {
+    const collected = await collect(context, claim, alive);
+    const gatherMs = clock.now() - claimedAt;
+    await store(context, claim, collected, gatherMs, alive);
+  } catch (error) {
+    if (!(error instanceof Abandoned)) throw error;
+    if (!lease.lost.aborted) await handOver(context, claim);
+  }
+}
+
+async function collect(context: Context, claim: ClaimedPoll, alive: AbortSignal): Promise<Collected> {
+  const { bus, clock, log } = context;
+  const { pollId, epoch, spec } = claim;
+  const claimedAt = clock.now();
+  const resumed = epoch === 1 ? [] : await earlierBallots(context, pollId);
+  const moment = (state: Moment['state'], received: number, ballot: Ballot | null): Moment => ({
+    pollId,
+    epoch,
+    spec,
+    state,
+    received,
+    ballot,
+    elapsedMs: claim.ageMs + clock.now() - claimedAt,
+  });
+  const superseded = new AbortController();
+  const recorded = (write: Promise<boolean>): void => {
+    // Redis may be away: then a later worker asks these models again, and readers see progress late.
+    write.then(
+      (ours) => ours || superseded.abort(new Error('a newer worker has the poll')),
+      (error) => log.warn({ pollId, err: error }, 'progress not recorded'),
+    );
+  };
+
+  const opening = newPoll(rulesOf(spec), seatsOf(spec));
+  recorded(bus.runs.open(pollId, epoch, claim.accountId, runningSnapshot(moment(opening, resumed.length, null))));
+  return collectBallots({
+    spec,
+    resumed,
+    timeLeftMs: claim.timeLeftMs,
+    clock,
+    hedges: context.hedges,
+    signal: AbortSignal.any([alive, superseded.signal]),
+    ask: (seat, timeLeftMs, signal) => context.ask({ pollId, spec, seat, timeLeftMs, signal }),
+    onBallot: (ballot, state, ballots) =>
+      recorded(bus.runs.ballot(pollId, epoch, ballot, runningSnapshot(moment(state, ballots.length, ballot)))),
+  });
+}
+
+async function earlierBallots({ bus, log }: Context, pollId: string): Promise<Ballot[]> {
+  try {
+    return (await bus.runs.ballots(pollId)).toSorted((a, b) => a.seat - b.seat);
+  } catch (error) {
+    log.warn({ pollId, err: error }, 'earlier ballots not readable');
+    return [];
+  }
+}
+
+async function store(
+  context: Context,
+  claim: ClaimedPoll,
+  collected: Collected,
+  gatherMs: number,
+  alive: AbortSignal,
+): Promise<void> {
+  const { pollId, epoch, spec, accountId } = claim;
+  const { state, ballots, reason } = collected;
+  const totalMs = claim.ageMs + gatherMs;
+  const response = pollResponse({ resultId: claim.resultId, spec, state, reason, ballots, gatherMs, totalMs });
+  const stored = await untilStored(context, alive, () =>
+    finishPoll(context.storage, { pollId, epoch, response, ballots }),
+  );
+  if (stored === 'fenced') {
+    context.log.warn({ pollId, epoch }, 'result refused: another worker has the poll');
+    return;
+  }
+  const end: Moment = { pollId, epoch, spec, state, received: ballots.length, ballot: null, elapsedMs: totalMs };
+  await context.bus.runs.end(pollId, epoch, accountId, terminalSnapshot(end, response)).catch((error) => {
+    context.log.warn({ pollId, err: error }, 'end not announced');
+  });
+  context.log.info({ pollId, status: response.status, reason, ballots: ballots.length, totalMs }, 'poll ended');
+}
+
+const STORE_RETRY_MS = [100, 300, 1_000, 2_000, 4_000, 8_000];
+
+/** Storing the same poll twice stores it once, so a write whose answer was lost is simply tried again. */
+async function untilStored<T>({ clock, log }: Context, alive: AbortSignal, write: () => Promise<T>): Promise<T> {
+  for (const pauseMs of STORE_RETRY_MS) {
+    try {
+      return await write();
+    } catch (error) {
+      if (alive.aborted) throw new Abandoned('the poll was taken away before it was stored');
+      log.warn({ err: error }, 'result not stored yet');
+      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+    }
+  }
+  return write();
+}
+
+/** A worker that is told to stop gives its polls back, so that the next one need not wait for a lease to run out. */
+async function handOver({ storage, bus, log }: Context, claim: ClaimedPoll): Promise<void> {
+  const { pollId, epoch } = claim;
+  try {
+    if (await releaseLease(storage, { pollId, epoch })) await bus.enqueuePoll(pollId, epoch);
+  } catch (error) {
+    log.warn({ pollId, err: error }, 'lease not handed over');
+  }
+}

@@ -1,0 +1,53 @@
+import type { Ballot, PollResponse, PollSpec, ProgressSnapshot } from '@eloquentpoll/contracts';
+import { standing, type PollState } from '@eloquentpoll/voting';
+import { voteResult } from './poll-response.ts';
+
+// Snapshots are numbered so that a later worker's are higher than an earlier one's: a reader keeps the highest.
+
+const PER_EPOCH = 64;
+
+export const firstSeq = (epoch: number): number => (epoch - 1) * PER_EPOCH;
+
+export interface Moment {
+  pollId: string;
+  epoch: number;
+  spec: PollSpec;
+  state: PollState;
+  received: number;
+  ballot: Ballot | null;
+  elapsedMs: number;
+}
+
+export function runningSnapshot(moment: Moment): ProgressSnapshot {
+  const { spec, state } = moment;
+  const now = standing(state);
+  return {
+    seq: firstSeq(moment.epoch) + moment.received,
+    poll_id: moment.pollId,
+    status: 'running',
+    models_requested: spec.seats.length,
+    progress: {
+      received: now.succeeded + now.failed,
+      succeeded: now.succeeded,
+      failed: now.failed,
+      total: spec.seats.length,
+    },
+    tally: [...now.tally],
+    leader: now.leader,
+    confidence: now.confidence,
+    ballot: moment.ballot && voteResult(spec, moment.ballot),
+    result_id: null,
+    result: null,
+    elapsed_ms: Math.round(moment.elapsedMs),
+  };
+}
+
+export function terminalSnapshot(moment: Moment, result: PollResponse): ProgressSnapshot {
+  return {
+    ...runningSnapshot({ ...moment, ballot: null }),
+    seq: firstSeq(moment.epoch) + moment.received + 1,
+    status: result.status === 'failed' ? 'failed' : 'completed',
+    result_id: result.poll_id,
+    result,
+  };
+}
