@@ -26,7 +26,7 @@ export const ResultDetail = Type.Object(
     models_failed: Count,
     timing: Type.Ref(Timing),
     created_at: DateTime,
-    confidence: Type.Optional(Probability),
+    confidence: Type.Optional(nullable(Probability)),
     preset: Type.Optional(Type.String()),
     simulated: Type.Optional(Type.Boolean()),
   },
