@@ -1,0 +1,200 @@
+import type { Ballot, BallotError, PollSpec, RosterName } from '@eloquentpoll/contracts';
+import { virtualClock } from '@eloquentpoll/testkit';
+import t from 'tap';
+import { Abandoned, type Collecting, collectBallots } from '../src/collect-ballots.ts';
+import { hedgeBudget } from '../src/hedge-budget.ts';
+
+// The fan-out against models that answer by script, in virtual time.
+
+interface Script {
+  /** Option, error, or null for a model that never answers. */
+  says: number | BallotError | null;
+  ms: number;
+}
+
+function spec(count: number, more: Partial<PollSpec> = {}): PollSpec {
+  return {
+    question: 'Which one is it?',
+    options: ['A', 'B'],
+    roster_name: 'broad' as RosterName,
+    confidence_threshold: 1,
+    max_cost_u: 1_000_000,
+    min_votes: 3,
+    search: false,
+    seed: 's',
+    seats: Array.from({ length: count }, (_, i) => ({
+      model_id: `sim/m${i}`,
+      family: `f${i}`,
+      reserve_u: 1_000,
+      failure_rate: 0,
+      p90_ms: 500,
+    })),
+    simulated: true,
+    ...more,
+  };
+}
+
+function bench(poll: PollSpec, scripts: Script[], more: Partial<Collecting> = {}) {
+  const clock = virtualClock();
+  const asked: { seat: number; at: number }[] = [];
+  const aborted: number[] = [];
+  let inFlight = 0;
+  let mostInFlight = 0;
+  const ask: Collecting['ask'] = (seat, _timeLeftMs, signal) => {
+    asked.push({ seat, at: clock.now() });
+    mostInFlight = Math.max(mostInFlight, ++inFlight);
+    const script = scripts[seat]!;
+    return new Promise((resolve) => {
+      const end = (option: number | null, error: BallotError | null) => {
+        inFlight--;
+        resolve(ballot(seat, option, error, script.ms));
+      };
+      const cancel =
+        script.says === null
+          ? () => {}
+          : clock.after(script.ms, () =>
+              typeof script.says === 'number' ? end(script.says, null) : end(null, script.says as BallotError),
+            );
+      signal.addEventListener('abort', () => {
+        cancel();
+        aborted.push(seat);
+        end(null, 'aborted');
+      });
+    });
+  };
+  const run = collectBallots({
+    spec: poll,
+    resumed: [],
+    timeLeftMs: 60_000,
+    clock,
+    hedges: hedgeBudget(),
+    signal: new AbortController().signal,
+    ask,
+    onBallot: () => {},
+    ...more,
+  });
+  return { clock, asked, aborted, run: clock.run(run), mostInFlight: () => mostInFlight };
+}
+
+function ballot(seat: number, option: number | null, error: BallotError | null = null, ms = 10): Ballot {
+  return {
+    seat,
+    model_id: `sim/m${seat}`,
+    option,
+    error,
+    latency_ms: ms,
+    billed_u: option === null ? 0 : 700,
+    provider_cost_u: null,
+    labels: [],
+    attempts: 1,
+    searched: false,
+  };
+}
+
+const all = (count: number, says: number, ms = 100): Script[] => Array.from({ length: count }, () => ({ says, ms }));
+
+t.test('unanimous models lock a roster of seven after four votes; the fifth call is aborted', async (t) => {
+  const { run, asked, aborted, clock } = bench(spec(7), all(7, 0));
+  const { reason, ballots } = await run;
+  t.equal(reason, 'mathematical_lock');
+  t.equal(ballots.length, 4);
+  t.equal(asked.length, 5, 'need 4 and one more');
+  t.same(aborted, [4]);
+  t.equal(clock.pending(), 0, 'no timer is left');
+});
+
+t.test('a failure frees its place at once, and a slow model holds nobody up', async (t) => {
+  const scripts = all(7, 0);
+  scripts[0] = { says: 'provider_error', ms: 1 };
+  scripts[1] = { says: 0, ms: 30_000 };
+  const { run, asked, clock } = bench(spec(7), scripts);
+  const { reason } = await run;
+  t.equal(reason, 'mathematical_lock');
+  t.ok(clock.now() < 1_000, 'nobody waited for the slow one');
+  t.ok(asked.some(({ seat, at }) => seat === 5 && at === 1), 'the next model was asked when the first failed');
+});
+
+t.test('at the deadline models in flight are failed ballots and nothing is waited for', async (t) => {
+  const scripts: Script[] = [...all(2, 0, 100), ...Array.from({ length: 5 }, () => ({ says: null, ms: 0 }))];
+  const { run, aborted, clock } = bench(spec(7), scripts, { timeLeftMs: 5_000 });
+  const { reason, ballots, state } = await run;
+  t.equal(reason, null);
+  t.equal(clock.now(), 5_000);
+  const late = ballots.filter((b) => b.error === 'timeout');
+  t.same(
+    late.map((b) => b.seat),
+    aborted.toSorted((a, b) => a - b),
+  );
+  t.ok(late.length >= 2);
+  t.equal(state.states.filter((s) => s.kind === 'in_flight').length, 0);
+  t.equal(clock.pending(), 0);
+});
+
+t.test('models that answered an earlier worker are not asked again', async (t) => {
+  const { run, asked } = bench(spec(7), all(7, 0), { resumed: [ballot(2, 0), ballot(0, 0), ballot(1, 0)] });
+  const { ballots } = await run;
+  t.same(
+    asked.map((a) => a.seat).filter((seat) => seat < 3),
+    [],
+  );
+  t.equal(ballots.length, 4);
+});
+
+t.test('a poll that was complete when its worker died asks nobody', async (t) => {
+  const resumed = [0, 1, 2, 3].map((seat) => ballot(seat, 0));
+  const { run, asked } = bench(spec(7), all(7, 0), { resumed });
+  t.equal((await run).reason, 'mathematical_lock');
+  t.same(asked, []);
+});
+
+t.test('a poll without time left ends at once', async (t) => {
+  const { run } = bench(spec(7), all(7, 0), { timeLeftMs: 0, resumed: [ballot(0, 1)] });
+  const { reason, ballots } = await run;
+  t.equal(reason, null);
+  t.ok(ballots.length >= 1);
+});
+
+t.test('a poll that is taken away rejects, aborts its calls and leaves no timer', async (t) => {
+  const away = new AbortController();
+  const bed = bench(spec(7), all(7, 0, 1_000), { signal: away.signal });
+  bed.clock.after(300, () => away.abort());
+  await t.rejects(bed.run, Abandoned);
+  t.equal(bed.aborted.length, bed.asked.length);
+  t.equal(bed.clock.pending(), 0);
+});
+
+t.test('a strong poll hedges with the next juror once the oldest call is slower than its p90', async (t) => {
+  const scripts = all(7, 0, 400);
+  scripts[0] = { says: 0, ms: 20_000 };
+  const { run, asked, clock } = bench(spec(7, { roster_name: 'strong' }), scripts);
+  await run;
+  const hedge = asked[4];
+  t.equal(asked.filter((a) => a.at === 0).length, 4, 'need 4 and nobody more');
+  t.match(hedge, { seat: 4, at: 500 });
+  t.ok(clock.now() < 2_000);
+});
+
+t.test('hedges are capped by their budget', async (t) => {
+  const scripts = all(7, 0, 400);
+  scripts[0] = { says: 0, ms: 20_000 };
+  const { run, asked, clock } = bench(spec(7, { roster_name: 'strong' }), scripts, { hedges: hedgeBudget(0, 0) });
+  await run;
+  t.equal(asked.length, 4);
+  t.equal(clock.now(), 20_000, 'then the poll waits');
+});
+
+t.test('a fast poll asks everybody at once', async (t) => {
+  const { run, mostInFlight } = bench(spec(5, { roster_name: 'fast' }), all(5, 1));
+  await run;
+  t.equal(mostInFlight(), 5);
+});
+
+t.test('the budget stops a poll before a call that might not fit', async (t) => {
+  const scripts = all(7, 0);
+  scripts[1] = { says: 1, ms: 100 };
+  const { run, asked } = bench(spec(7, { max_cost_u: 2_500 }), scripts);
+  const { reason, ballots } = await run;
+  t.equal(reason, 'budget');
+  t.ok(ballots.reduce((sum, b) => sum + b.billed_u, 0) <= 2_500);
+  t.equal(asked.length, 3, '700 + 700 + reserve 1000 fit, 2100 + 1000 do not');
+});
