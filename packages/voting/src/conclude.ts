@@ -1,0 +1,68 @@
+// What a poll says when it has ended. Every seat is accounted for once: requested + skipped = roster.
+import { confidenceAmong } from './confidence.ts';
+import type { PollState } from './poll.ts';
+import { seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
+import { type PollStatus, pollStatus } from './status.ts';
+import type { TerminationReason } from './stop-rules.ts';
+import { isTie, leader } from './tally.ts';
+
+export interface Conclusion {
+  readonly status: PollStatus;
+  /** Null on a tie and without votes. */
+  readonly winner: number | null;
+  readonly isTie: boolean;
+  readonly tally: readonly number[];
+  /** Null where there is no winner. */
+  readonly confidence: number | null;
+  /** Ballots that were asked and ended. */
+  readonly requested: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** The rest of the roster, calls that a stop aborted in flight included. */
+  readonly skipped: number;
+  readonly earlyTerminated: boolean;
+  readonly reason: TerminationReason | null;
+}
+
+/** `reason` is that of the decision to stop, or null when the deadline ended the poll. */
+export function conclude(poll: PollState, { reason }: { readonly reason: TerminationReason | null }): Conclusion {
+  const ended = reason === null ? withCallsTimedOut(poll) : poll;
+  const votes = tally(ended);
+  const succeeded = seatsThatAre(ended, 'voted').length;
+  const failed = seatsThatAre(ended, 'failed').length;
+  const skipped = ended.seats.length - succeeded - failed;
+  return {
+    status: pollStatus(votes, failed + (cutShort(reason) ? skipped : 0)),
+    winner: leader(votes),
+    isTie: isTie(votes),
+    tally: votes,
+    confidence: confidenceAmong(votes, unresolvedFailureRates(ended)),
+    requested: succeeded + failed,
+    succeeded,
+    failed,
+    skipped,
+    earlyTerminated: skipped > 0,
+    reason,
+  };
+}
+
+/** Whoever had not answered by the deadline gave no vote. */
+function withCallsTimedOut(poll: PollState): PollState {
+  return {
+    ...poll,
+    states: poll.states.map((state) => (state.kind === 'in_flight' ? { kind: 'failed', billedU: 0n } : state)),
+  };
+}
+
+/** The poll ended although it would have gone on asking. */
+function cutShort(reason: TerminationReason | null): boolean {
+  switch (reason) {
+    case null:
+    case 'budget':
+      return true;
+    case 'mathematical_lock':
+    case 'confidence':
+    case 'roster_exhausted':
+      return false;
+  }
+}

@@ -1,0 +1,23 @@
+// The exact probability that the current leader is the unique winner once every model left has voted or failed. It
+// speaks about the roster ("the full roster would elect this"), never about the truth of the answer.
+import { isLocked } from './mathematical-lock.ts';
+import { leader, type Votes } from './tally.ts';
+import { turnout } from './turnout.ts';
+import { winChances } from './urn.ts';
+
+/** Only a lock is certain: everything else stays below 1, so that a threshold of 1 means "lock only". */
+const MOST_WITHOUT_LOCK = 1 - 1e-12;
+
+/** Confidence with `remaining` models that each fail with probability `phi`. Null without a unique leader. */
+export function confidence(votes: Votes, remaining: number, phi = 0): number | null {
+  return confidenceAmong(votes, new Array<number>(remaining).fill(phi));
+}
+
+/** The same where each model left has a failure rate of its own. Models in flight are models left. */
+export function confidenceAmong(votes: Votes, failureRates: readonly number[]): number | null {
+  if (leader(votes) === null) return null;
+  if (isLocked(votes, failureRates.length)) return 1;
+  const chances = winChances(votes, failureRates.length);
+  const mixed = turnout(failureRates).reduce((sum, chance, arrived) => sum + chance * chances[arrived]!, 0);
+  return Math.min(mixed, MOST_WITHOUT_LOCK);
+}

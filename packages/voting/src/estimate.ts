@@ -1,0 +1,113 @@
+// What a poll will take before it runs, from the urn and the models' own records; no model is called.
+
+import { affordableSeats } from './budget.ts';
+import { type Ending, forecast } from './forecast.ts';
+import { newPoll, type PollState, type Rules, received, type Seat } from './poll.ts';
+import type { TerminationReason } from './stop-rules.ts';
+
+export interface EstimateSeat extends Seat {
+  /** What a ballot of this model usually costs, in micro-USD; at most its reserve. */
+  readonly typicalCostU: bigint;
+  readonly p50Ms: number;
+  readonly p90Ms: number;
+}
+
+export interface Range<T> {
+  readonly min: T;
+  readonly expected: T;
+  readonly max: T;
+}
+
+export interface Estimate {
+  /** Ballots that end; calls that a stop aborts are not billed and not counted. */
+  readonly calls: Range<number>;
+  /** Micro-USD. The maximum is the worst case, the others are typical prices. */
+  readonly costU: Range<bigint>;
+  /** Minimum and maximum are the means of the shortest and the longest course; the quantiles are over all of them. */
+  readonly latencyMs: Range<number> & { readonly p50: number; readonly p95: number };
+  readonly earlyTermination: {
+    readonly probability: number;
+    /** The likeliest way to end early; `roster_exhausted` where that is impossible. */
+    readonly likelyReason: TerminationReason;
+  };
+}
+
+/** Which model comes first is drawn for every poll, so the roster enters through its averages. */
+export function estimate(rules: Rules, seats: readonly EstimateSeat[]): Estimate {
+  const affordable = seatsWithinBudget(rules, seats);
+  const endings = forecast(rules, seats.length, affordable.length, mean(seats.map((seat) => seat.failureRate)));
+  const calls = rangeOf(endings, (ending) => ending.calls);
+  return {
+    calls,
+    costU: costOf(rules, affordable, calls),
+    latencyMs: latencyOf(endings, mean(seats.map(meanCallMs))),
+    earlyTermination: earlyTermination(endings),
+  };
+}
+
+/** The seats that fit one after the other when each costs what it usually does. */
+function seatsWithinBudget(rules: Rules, seats: readonly EstimateSeat[]): EstimateSeat[] {
+  const within: EstimateSeat[] = [];
+  let poll: PollState = newPoll(rules, seats);
+  for (let [next] = affordableSeats(poll, 1); next !== undefined; [next] = affordableSeats(poll, 1)) {
+    const seat = seats[next]!;
+    within.push(seat);
+    poll = received(poll, { seat: next, option: null, billedU: seat.typicalCostU });
+  }
+  return within;
+}
+
+/** A ballot that fails is not billed, which can bring the expected cost below that of the fewest votes. */
+function costOf(rules: Rules, seats: readonly EstimateSeat[], calls: Range<number>): Range<bigint> {
+  const prices = seats.map((seat) => Number(seat.typicalCostU));
+  const expected = calls.expected * mean(seats.map((seat, i) => prices[i]! * (1 - seat.failureRate)));
+  const cheapest = sum(prices.toSorted((a, b) => a - b).slice(0, calls.min));
+  const dearest = sum(seats.map((seat) => Number(seat.reserveU)));
+  return {
+    min: wholeU(Math.min(cheapest, expected)),
+    expected: wholeU(expected),
+    max: wholeU(Math.min(dearest, Number(rules.maxCostU))),
+  };
+}
+
+function latencyOf(endings: readonly Ending[], callMs: number): Estimate['latencyMs'] {
+  const { min, expected, max } = rangeOf(endings, (ending) => ending.time.mean * callMs);
+  const square = expectation(endings, (ending) => ending.time.square) * callMs * callMs;
+  // Durations are positive and skewed: the log-normal distribution with these two moments.
+  const spread = expected > 0 ? Math.log(square / expected ** 2) : 0;
+  const p50 = expected * Math.exp(-spread / 2);
+  return { min, expected, max, p50, p95: p50 * Math.exp(Z95 * Math.sqrt(spread)) };
+}
+
+function earlyTermination(endings: readonly Ending[]): Estimate['earlyTermination'] {
+  const probabilityOf = (reason: TerminationReason) =>
+    sum(endings.filter((ending) => ending.reason === reason).map((ending) => ending.probability));
+  const early = (['mathematical_lock', 'confidence', 'budget'] as const)
+    .map((reason) => ({ reason, probability: probabilityOf(reason) }))
+    .toSorted((a, b) => b.probability - a.probability);
+  const [likeliest] = early;
+  const probability = Math.min(1, sum(early.map((end) => end.probability)));
+  return { probability, likelyReason: likeliest && probability > 0 ? likeliest.reason : 'roster_exhausted' };
+}
+
+/** Mean of the log-normal distribution that has this median and this 90th percentile. */
+function meanCallMs({ p50Ms, p90Ms }: EstimateSeat): number {
+  const sigma = Math.log(Math.max(p90Ms / p50Ms, 1)) / Z90;
+  return p50Ms * Math.exp(sigma ** 2 / 2);
+}
+
+/** Quantiles of the standard normal distribution. */
+const Z90 = 1.2815515655446004;
+const Z95 = 1.6448536269514722;
+
+function rangeOf(endings: readonly Ending[], of: (ending: Ending) => number): Range<number> {
+  const values = endings.map(of);
+  return { min: Math.min(...values), expected: expectation(endings, of), max: Math.max(...values) };
+}
+
+const expectation = (endings: readonly Ending[], of: (ending: Ending) => number): number =>
+  sum(endings.map((ending) => ending.probability * of(ending)));
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : sum(values) / values.length);
+const wholeU = (amount: number): bigint => BigInt(Math.round(amount));

@@ -1,0 +1,97 @@
+// Every course that a poll can take under the urn, and how likely each one is, before any model is asked. Exact dynamic
+// programming over the sorted vote counts, one layer per ended ballot: no simulation, the same figures every time.
+import { wantedInFlight } from './fan-out.ts';
+import { isLocked } from './mathematical-lock.ts';
+import { clears, need } from './need.ts';
+import type { Rules } from './poll.ts';
+import type { TerminationReason } from './stop-rules.ts';
+import { descending, type Votes, votesCast, withVotesFor } from './tally.ts';
+
+/** One way for a poll to end. */
+export interface Ending {
+  readonly reason: TerminationReason;
+  /** Ballots that ended. */
+  readonly calls: number;
+  readonly probability: number;
+  readonly time: Time;
+}
+
+/** First and second moment of a duration, in units of one mean call. */
+export interface Time {
+  readonly mean: number;
+  readonly square: number;
+}
+
+interface Course {
+  readonly votes: Votes;
+  readonly probability: number;
+  readonly time: Time;
+}
+
+/**
+ * A roster of `roster` models that fail with probability `phi` each; the budget allows `affordable` of them. Votes do
+ * not depend on latencies, so the number of ballots is the same for every fan-out. The time is not: calls are taken to
+ * be memoryless, so that with n of them in flight the next ballot ends after a mean of 1/n. Families are taken to be
+ * mixed well enough for their guard not to hold a poll back.
+ */
+export function forecast(rules: Rules, roster: number, affordable: number, phi: number): Ending[] {
+  const endings: Ending[] = [];
+  const noVotes = new Array<number>(rules.optionCount).fill(0);
+  let courses: readonly Course[] = [{ votes: noVotes, probability: 1, time: { mean: 0, square: 0 } }];
+  for (let calls = 0; courses.length > 0; calls++) {
+    const left = new Array<number>(roster - calls).fill(phi);
+    const goingOn: Course[] = [];
+    for (const course of courses) {
+      const reason = endOf(rules, course.votes, left, affordable - calls);
+      if (reason === null) goingOn.push(...nextBallot(rules, course, left, affordable - calls));
+      else endings.push({ reason, calls, probability: course.probability, time: course.time });
+    }
+    courses = merged(goingOn);
+  }
+  return endings;
+}
+
+/** The stop rules of a poll that has no particular seats yet. */
+function endOf(rules: Rules, votes: Votes, left: readonly number[], affordable: number): TerminationReason | null {
+  if (left.length === 0) return 'roster_exhausted';
+  if (isLocked(votes, left.length)) return 'mathematical_lock';
+  if (clears(rules, votes, left)) return 'confidence';
+  return affordable === 0 ? 'budget' : null;
+}
+
+/** What the next ballot can bring: a failure, or a vote drawn from the urn. */
+function nextBallot(rules: Rules, course: Course, left: readonly number[], affordable: number): Course[] {
+  const { votes, probability } = course;
+  const wanted = wantedInFlight(rules.hedge, need(rules, votes, left), left.length, false);
+  const time = after(course.time, 1 / Math.min(wanted, affordable));
+  const failing = probability * left[0]!;
+  const voting = (probability - failing) / (1 + votesCast(votes));
+  return [
+    { votes, probability: failing, time },
+    ...votes.map((count, option) => ({
+      votes: descending(withVotesFor(votes, option, 1)),
+      probability: voting * (count + 1 / votes.length),
+      time,
+    })),
+  ].filter((next) => next.probability > 0);
+}
+
+/** Which option has which count makes no difference: courses with the same counts become one. */
+function merged(courses: readonly Course[]): Course[] {
+  return [...Map.groupBy(courses, (course) => course.votes.join()).values()].map((same) => {
+    const probability = same.reduce((sum, course) => sum + course.probability, 0);
+    const average = (of: (time: Time) => number) =>
+      same.reduce((sum, course) => sum + (course.probability / probability) * of(course.time), 0);
+    return {
+      votes: same[0]!.votes,
+      probability,
+      time: { mean: average((time) => time.mean), square: average((time) => time.square) },
+    };
+  });
+}
+
+/** `time`, and then an independent exponential wait. */
+const after = ({ mean, square }: Time, wait: number): Time => ({
+  mean: mean + wait,
+  square: square + 2 * mean * wait + 2 * wait * wait,
+});

@@ -1,0 +1,23 @@
+export { type Conclusion, conclude } from './conclude.ts';
+export { confidence } from './confidence.ts';
+export { type Decision, decide } from './decide.ts';
+export { type Estimate, type EstimateSeat, estimate } from './estimate.ts';
+export { isLocked } from './mathematical-lock.ts';
+export { type Bar, need } from './need.ts';
+export {
+  type EndedBallot,
+  type Hedge,
+  launched,
+  newPoll,
+  type PollState,
+  type Rules,
+  received,
+  type Seat,
+  type SeatState,
+} from './poll.ts';
+export { reasoning } from './reasoning.ts';
+export { rosterOrder } from './roster-order.ts';
+export { seededRandom, shuffled } from './seeded-random.ts';
+export { type Standing, seatsThatAre, standing } from './standing.ts';
+export type { PollStatus } from './status.ts';
+export type { TerminationReason } from './stop-rules.ts';

@@ -1,0 +1,82 @@
+// A running poll as an immutable value: its rules, its seats in the order in which they are asked, and what has become
+// of each seat. A seat is asked at most once, its ballot counts at most once, and what is spent plus what is reserved
+// never exceeds the poll's maximum cost.
+import { budgetLeftU } from './budget.ts';
+import type { Bar } from './need.ts';
+
+/** Calls in flight beyond the need: every seat at once, one more, or one more while the oldest call is slow. */
+export type Hedge = 'all' | 'one' | 'when_slow';
+
+export interface Rules extends Bar {
+  readonly optionCount: number;
+  /** Micro-USD. */
+  readonly maxCostU: bigint;
+  readonly hedge: Hedge;
+}
+
+export interface Seat {
+  /** Who makes the model; two of one family are not two independent voices. */
+  readonly family: string;
+  /** The most this seat's ballot can cost, in micro-USD. */
+  readonly reserveU: bigint;
+  /** Chance that the model gives no vote; 0 where nothing is known. */
+  readonly failureRate: number;
+}
+
+export type SeatState =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'in_flight' }
+  | { readonly kind: 'failed'; readonly billedU: bigint }
+  | { readonly kind: 'voted'; readonly option: number; readonly billedU: bigint };
+
+export interface PollState {
+  readonly rules: Rules;
+  readonly seats: readonly Seat[];
+  /** One entry per seat. */
+  readonly states: readonly SeatState[];
+}
+
+/** A ballot that ended: a vote for an option, or null for a model that gave none. */
+export interface EndedBallot {
+  readonly seat: number;
+  readonly option: number | null;
+  readonly billedU: bigint;
+}
+
+export function newPoll(rules: Rules, seats: readonly Seat[]): PollState {
+  if (!(rules.optionCount >= 2)) throw new RangeError('a poll has at least two options');
+  if (!(rules.threshold >= 0 && rules.threshold <= 1)) throw new RangeError('a threshold lies between 0 and 1');
+  if (seats.length === 0) throw new RangeError('a poll has at least one seat');
+  return { rules, seats, states: seats.map(() => ({ kind: 'waiting' })) };
+}
+
+/** These seats are being asked now. Refuses a seat that was asked before or does not fit into the budget. */
+export function launched(poll: PollState, seats: readonly number[]): PollState {
+  let after = poll;
+  for (const seat of seats) {
+    if (stateOf(after, seat).kind !== 'waiting') throw new RangeError(`seat ${seat} was asked before`);
+    if (after.seats[seat]!.reserveU > budgetLeftU(after)) throw new RangeError(`seat ${seat} exceeds the budget`);
+    after = { ...after, states: after.states.with(seat, { kind: 'in_flight' }) };
+  }
+  return after;
+}
+
+/**
+ * A ballot ended. The first ballot of a seat counts and a repeated one changes nothing, so a poll is resumed by
+ * receiving its log once more. Refuses a ballot that costs more than was reserved for it.
+ */
+export function received(poll: PollState, { seat, option, billedU }: EndedBallot): PollState {
+  const before = stateOf(poll, seat);
+  if (before.kind === 'voted' || before.kind === 'failed') return poll;
+  if (billedU > poll.seats[seat]!.reserveU) throw new RangeError(`seat ${seat} was billed more than its reserve`);
+  if (option === null) return { ...poll, states: poll.states.with(seat, { kind: 'failed', billedU }) };
+  if (!(Number.isInteger(option) && option >= 0 && option < poll.rules.optionCount))
+    throw new RangeError(`seat ${seat} voted for an option that the poll does not have`);
+  return { ...poll, states: poll.states.with(seat, { kind: 'voted', option, billedU }) };
+}
+
+function stateOf(poll: PollState, seat: number): SeatState {
+  const state = poll.states[seat];
+  if (state === undefined) throw new RangeError(`the poll has no seat ${seat}`);
+  return state;
+}

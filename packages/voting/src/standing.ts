@@ -1,0 +1,50 @@
+// Where a poll stands, derived from its seats: the order in which ballots arrived makes no difference.
+import { confidenceAmong } from './confidence.ts';
+import type { PollState, SeatState } from './poll.ts';
+import { isTie, leader } from './tally.ts';
+
+export const seatsThatAre = (poll: PollState, kind: SeatState['kind']): number[] =>
+  poll.states.flatMap((state, seat) => (state.kind === kind ? [seat] : []));
+
+/** Votes per option. */
+export function tally(poll: PollState): number[] {
+  const votes = new Array<number>(poll.rules.optionCount).fill(0);
+  for (const state of poll.states) if (state.kind === 'voted') votes[state.option]! += 1;
+  return votes;
+}
+
+/** Seats whose ballot has not ended; those in flight come first, because they answer first. */
+export const unresolvedSeats = (poll: PollState): number[] => [
+  ...seatsThatAre(poll, 'in_flight'),
+  ...seatsThatAre(poll, 'waiting'),
+];
+
+export const unresolvedFailureRates = (poll: PollState): number[] =>
+  unresolvedSeats(poll).map((seat) => poll.seats[seat]!.failureRate);
+
+export interface Standing {
+  readonly tally: readonly number[];
+  readonly leader: number | null;
+  readonly isTie: boolean;
+  /** Null without a unique leader. */
+  readonly confidence: number | null;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+}
+
+/** What a watcher of a running poll is shown. */
+export function standing(poll: PollState): Standing {
+  const votes = tally(poll);
+  return {
+    tally: votes,
+    leader: leader(votes),
+    isTie: isTie(votes),
+    confidence: confidenceAmong(votes, unresolvedFailureRates(poll)),
+    succeeded: seatsThatAre(poll, 'voted').length,
+    failed: seatsThatAre(poll, 'failed').length,
+    inFlight: seatsThatAre(poll, 'in_flight').length,
+    waiting: seatsThatAre(poll, 'waiting').length,
+  };
+}

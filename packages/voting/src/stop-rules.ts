@@ -1,0 +1,34 @@
+// Why a poll ends. The rules are tried in the order of the table, on every ballot; the first that holds is the reason.
+import { isBudgetSpent } from './budget.ts';
+import { isLocked } from './mathematical-lock.ts';
+import { clears } from './need.ts';
+import type { PollState } from './poll.ts';
+import { tally, unresolvedFailureRates, unresolvedSeats } from './standing.ts';
+import { leader } from './tally.ts';
+
+export type TerminationReason = 'mathematical_lock' | 'confidence' | 'budget' | 'roster_exhausted';
+
+const STOP_RULES: readonly (readonly [TerminationReason, (poll: PollState) => boolean])[] = [
+  ['roster_exhausted', (poll) => unresolvedSeats(poll).length === 0],
+  ['mathematical_lock', (poll) => isLocked(tally(poll), unresolvedSeats(poll).length)],
+  ['confidence', (poll) => leaderHasTwoFamilies(poll) && clears(poll.rules, tally(poll), unresolvedFailureRates(poll))],
+  ['budget', isBudgetSpent],
+];
+
+/** Null while the poll goes on. */
+export function stopReason(poll: PollState): TerminationReason | null {
+  const rule = STOP_RULES.find(([, holds]) => holds(poll));
+  return rule === undefined ? null : rule[0];
+}
+
+/** Models of one maker tend to agree with each other: the leader's voters come from two families if the roster does. */
+function leaderHasTwoFamilies(poll: PollState): boolean {
+  const leading = leader(tally(poll));
+  const voters = poll.seats.filter((_, seat) => {
+    const state = poll.states[seat]!;
+    return state.kind === 'voted' && state.option === leading;
+  });
+  return families(voters) >= Math.min(2, families(poll.seats));
+}
+
+const families = (seats: PollState['seats']): number => new Set(seats.map((seat) => seat.family)).size;

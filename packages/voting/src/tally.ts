@@ -1,0 +1,25 @@
+// First past the post. Every vote counts once, the option with the most votes wins, and a tie has no winner.
+
+/** Votes per option. */
+export type Votes = readonly number[];
+
+export const votesCast = (votes: Votes): number => votes.reduce((sum, count) => sum + count, 0);
+
+/** By how much the first option is ahead of the second: 0 means a tie or no vote. */
+export function lead(votes: Votes): number {
+  const [first = 0, second = 0] = descending(votes);
+  return first - second;
+}
+
+/** The option that is ahead of every other one; null on a tie and before the first vote. */
+export function leader(votes: Votes): number | null {
+  return lead(votes) > 0 ? votes.indexOf(Math.max(...votes)) : null;
+}
+
+/** Two or more options share the most votes. Without any vote there is no tie. */
+export const isTie = (votes: Votes): boolean => votesCast(votes) > 0 && lead(votes) === 0;
+
+export const descending = (votes: Votes): number[] => votes.toSorted((a, b) => b - a);
+
+export const withVotesFor = (votes: Votes, option: number, count: number): number[] =>
+  votes.with(option, votes[option]! + count);
