@@ -1,0 +1,28 @@
+// What a model is shown of a caller's text: no control characters, no invisible or direction-changing ones, nothing that
+// looks like a line of the ballot itself. The caller's own text stays as it was for every other use.
+
+const INVISIBLE =
+  /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+const LINE_BREAK = /\r\n?|[\u0085\u2028\u2029]/g;
+const BALLOT_LINE = /^\s*(?:QUESTION\s*:|OPTIONS\s*:|VOTE\s*:|\[[A-Z]{2}\]|BALLOT\b)/i;
+
+function visible(text: string): string {
+  return text.replace(INVISIBLE, (character) => (character === '\n' || character === '\t' ? character : ''));
+}
+
+/** The question, over as many lines as it has; a line that imitates the ballot's structure is set off as a quotation. */
+export function cleanQuestion(text: string): string {
+  return visible(text.toWellFormed().replace(LINE_BREAK, '\n'))
+    .replace(/<{3,}/g, (run) => [...run].join(' '))
+    .replace(/>{3,}/g, (run) => [...run].join(' '))
+    .split('\n')
+    .map((line) => (BALLOT_LINE.test(line) ? `> ${line}` : line))
+    .join('\n');
+}
+
+/** An option as a JSON string on one line; marker characters are written as escapes, so the text itself is unchanged. */
+export function cleanOption(text: string): string {
+  return JSON.stringify(visible(text.toWellFormed().replace(LINE_BREAK, '\n')))
+    .replace(/<{3,}/g, (run) => '\\u003c'.repeat(run.length))
+    .replace(/>{3,}/g, (run) => '\\u003e'.repeat(run.length));
+}

@@ -1,0 +1,27 @@
+// Money of one call. Prices are whole micro-USD per million tokens, read from decimal text by string arithmetic, so
+// that no price and no bill ever passes through a fraction. A bill is rounded up once, at the end.
+
+const DECIMAL = /^(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$/;
+const TOKENS_PER_PRICE = 1_000_000n;
+
+export interface Price {
+  /** Micro-USD per million prompt tokens. */
+  input: bigint;
+  /** Micro-USD per million completion tokens, reasoning included. */
+  output: bigint;
+  /** Micro-USD per successful call, whatever its length. */
+  call: bigint;
+}
+
+/** `"1.25"` USD becomes `1250000n` micro-USD; null when the text is not a plain decimal with at most six places. */
+export function parseUsd(value: unknown): bigint | null {
+  if (typeof value !== 'string' && typeof value !== 'number') return null;
+  const match = DECIMAL.exec(String(value));
+  if (!match) return null;
+  return BigInt(match[1]!) * 1_000_000n + BigInt((match[2] ?? '').padEnd(6, '0'));
+}
+
+export function costOf(price: Price, inputTokens: number, outputTokens: number): bigint {
+  const scaled = price.input * BigInt(inputTokens) + price.output * BigInt(outputTokens);
+  return (scaled + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE + price.call;
+}

@@ -1,0 +1,79 @@
+import type { RosterName } from '@eloquentpoll/contracts';
+import type { Price } from './price.ts';
+
+// A roster file after it was checked: everything present, prices as whole numbers.
+
+export interface Timeouts {
+  /** TCP and TLS. */
+  connect_ms: number;
+  /** From the request to the first byte of the answer's head. */
+  first_byte_ms: number;
+  /** Between two pieces of the answer's body. */
+  idle_ms: number;
+  /** One ballot, retry and repair included; the poll's own deadline may be nearer. */
+  total_ms: number;
+}
+
+export interface Provider {
+  name: string;
+  baseUrl: string;
+  /** Name of the environment variable that holds the key; null where the provider wants none. */
+  apiKeyEnv: string | null;
+  /** Sent with every request. */
+  headers: Record<string, string>;
+  /** Merged into every request body. */
+  extraBody: Record<string, unknown>;
+  /** Whether requests say which poll, seat and attempt they belong to. Only for our own simulator. */
+  traceHeaders: boolean;
+  reasoningField: 'reasoning' | 'reasoning_effort';
+  maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** Open connections per process. */
+  connections: number;
+  timeouts: Partial<Timeouts>;
+}
+
+/** How a model is asked to reason: it cannot, it does so at low effort, it is told not to, or it cannot be told. */
+export type Reasoning = 'none' | 'low' | 'off' | 'always';
+
+export interface SearchVariant {
+  /** Model id to call instead, where search is another model. */
+  model: string | null;
+  extraBody: Record<string, unknown>;
+  /** Micro-USD per call on top of the tokens. */
+  feeU: bigint;
+  /** Prompt tokens that search results may add. */
+  extraInputTokens: number;
+}
+
+export interface Model {
+  id: string;
+  provider: string;
+  /** Who trained it: the unit of diversity in a roster. */
+  family: string;
+  openWeight: boolean;
+  price: Price;
+  /** The rung of the ladder: strict schema, forced tool call, or a last line. */
+  answer: 'json_schema' | 'tool' | 'line';
+  reasoning: Reasoning;
+  temperature: boolean;
+  seed: boolean;
+  maxOutputTokens: number;
+  p50Ms: number;
+  p90Ms: number;
+  /** Calls under way at once per process. */
+  concurrency: number;
+  search: SearchVariant | null;
+  extraBody: Record<string, unknown>;
+}
+
+export interface Roster {
+  name: RosterName;
+  models: Model[];
+  timeouts: Partial<Timeouts>;
+}
+
+export interface RosterFile {
+  providers: Map<string, Provider>;
+  models: Map<string, Model>;
+  rosters: Map<RosterName, Roster>;
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import type { RosterName } from '@eloquentpoll/contracts';
+import openrouter from '../rosters/openrouter.json' with { type: 'json' };
+import simulator from '../rosters/simulator.json' with { type: 'json' };
+import { checkRosterFile } from './check-roster-file.ts';
+import { RosterFileError } from './roster-problems.ts';
+import type { Model, Provider, Roster, RosterFile } from './roster-types.ts';
+
+export { RosterFileError } from './roster-problems.ts';
+export type { Model, Provider, Roster, Timeouts } from './roster-types.ts';
+export { type BallotPaper, type ModelRecord, reserveOf, seatsFor } from './seats.ts';
+
+// Which models there are, what they cost and who asks them. This door loads no model client, so the gateway may use it.
+
+/** Roster files that come with the product; everything else is a path. */
+const BUILT_IN: Record<string, unknown> = { openrouter, simulator };
+
+export interface Rosters {
+  roster(name: RosterName): Roster;
+  model(id: string): Model | undefined;
+  provider(name: string): Provider;
+  providers(): Provider[];
+  models(): Model[];
+  /** True when the models are simulated: such results say so, and rosters never mix the two. */
+  readonly simulated: boolean;
+}
+
+export interface LoadOptions {
+  /** `openrouter`, `simulator`, or the path of a roster file. */
+  file?: string | undefined;
+  /** Replaces the base URL of every provider, such as that of a local simulator. */
+  baseUrl?: string | undefined;
+}
+
+/** Reads and checks a roster file. Throws a `RosterFileError` that lists every problem with its place. */
+export function loadRosters({ file = 'openrouter', baseUrl }: LoadOptions = {}): Rosters {
+  const checked = checkRosterFile(file, BUILT_IN[file] ?? parseFile(file));
+  const base = baseUrl === undefined ? undefined : checkedBaseUrl(baseUrl);
+  const providers = new Map<string, Provider>();
+  for (const [name, provider] of checked.providers)
+    providers.set(name, base === undefined ? provider : { ...provider, baseUrl: base });
+  return rostersOf({ ...checked, providers });
+}
+
+function rostersOf({ providers, models, rosters }: RosterFile): Rosters {
+  return {
+    roster: (name) => rosters.get(name)!,
+    model: (id) => models.get(id),
+    provider: (name) => providers.get(name)!,
+    providers: () => [...providers.values()],
+    models: () => [...models.values()],
+    simulated: [...rosters.values()].every((roster) => roster.models.every((model) => model.id.startsWith('sim/'))),
+  };
+}
+
+function parseFile(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new RosterFileError(file, [
+      {
+        path: '(file)',
+        problem: `cannot be read (${code})`,
+        wayOut: `Give the path of a roster file, or one of ${Object.keys(BUILT_IN).join(', ')}`,
+      },
+    ]);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const problem = `is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    throw new RosterFileError(file, [
+      { path: '(file)', problem, wayOut: 'Mend the text there; a comma too many or missing is the usual cause' },
+    ]);
+  }
+}
+
+function checkedBaseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw new Error(
+    'The base URL of the models is not an http or https address: write one such as http://127.0.0.1:8090/v1',
+  );
+}

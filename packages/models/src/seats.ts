@@ -1,0 +1,63 @@
+import type { Seat } from '@eloquentpoll/contracts';
+import { composeBallot } from './ballot.ts';
+import { costOf } from './price.ts';
+import { answerSchema, asksRationale, type BallotStyle, REPAIR, systemMessage } from './prompt.ts';
+import type { Model, Roster } from './roster-types.ts';
+
+// The places of a poll's roster with the most that each ballot can cost the customer. A customer pays for the one call
+// that brought a valid vote, so a repair or retry adds nothing but the words of the repair.
+
+/** What a model is asked, as far as it decides the price. */
+export interface BallotPaper {
+  question: string;
+  options: readonly string[];
+  search: boolean;
+  style: BallotStyle;
+}
+
+/** What is known of a model from its own calls. */
+export interface ModelRecord {
+  failureRate: number;
+  p50Ms: number;
+  p90Ms: number;
+}
+
+/**
+ * Tokens that a provider may add around what we send: the chat template and the words that carry a schema or a tool.
+ * The largest known is about 600, for a forced tool.
+ */
+const TEMPLATE_TOKENS = 800;
+
+/**
+ * The most prompt tokens of one call. A token stands for at least one byte of UTF-8 in every tokenizer in use, so the
+ * byte length is a bound that cannot be wrong; it is about four times too high for English, which costs little because
+ * output dominates a ballot's price, and it cannot be gamed with texts that tokenize badly.
+ */
+export function promptTokenBound(model: Model, paper: BallotPaper): number {
+  const ballot = composeBallot({ question: paper.question, options: paper.options, seat: 0, seed: '' });
+  const schema =
+    model.answer === 'line' ? '' : JSON.stringify(answerSchema(asksRationale(model, paper.style), ballot.shown));
+  const text = systemMessage(model, paper.style, ballot) + ballot.block + REPAIR + schema;
+  const searched = paper.search && model.search ? model.search.extraInputTokens : 0;
+  return Buffer.byteLength(text) + TEMPLATE_TOKENS + searched;
+}
+
+/** Worst case of one ballot in micro-USD: what is held before it is asked and never exceeded by its bill. */
+export function reserveOf(model: Model, paper: BallotPaper): bigint {
+  const fee = paper.search && model.search ? model.search.feeU : 0n;
+  return costOf(model.price, promptTokenBound(model, paper), model.maxOutputTokens) + fee;
+}
+
+/** Seats in the roster's own order; the order of asking is for the poll to draw. */
+export function seatsFor(roster: Roster, paper: BallotPaper, records?: ReadonlyMap<string, ModelRecord>): Seat[] {
+  return roster.models.map((model) => {
+    const record = records?.get(model.id);
+    return {
+      model_id: model.id,
+      family: model.family,
+      reserve_u: Number(reserveOf(model, paper)),
+      failure_rate: record?.failureRate ?? 0,
+      p90_ms: Math.round(record?.p90Ms ?? model.p90Ms),
+    };
+  });
+}
