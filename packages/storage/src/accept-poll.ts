@@ -1,0 +1,81 @@
+import type { PollSpec } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
+import type { Storage } from './open-storage.ts';
+import { repeatable } from './transaction.ts';
+
+// The moment a poll becomes a promise: idempotency key, hold and poll row are stored together or not at all, in one
+// call of the SQL function accept_poll (migration 0005). Safe to repeat with the same poll id.
+
+export interface NewPoll {
+  id: string;
+  resultId: string;
+  /** Whose history it appears in; null for an anonymous poll. */
+  accountId: string | null;
+  spec: PollSpec;
+  /** From now until the poll must have ended. */
+  deadlineMs: number;
+  surface: string;
+  requestId?: string | undefined;
+  traceparent?: string | undefined;
+}
+
+export interface IdempotencyKey {
+  principal: string;
+  operation: string;
+  key: string;
+  /** Hash of the request that the key stands for. */
+  fingerprint: string;
+}
+
+export interface Acceptance {
+  poll: NewPoll;
+  /** Set aside until the poll ends; at least one micro-USD, so that every poll is in the ledger. */
+  holdU: bigint;
+  idempotency?: IdempotencyKey | undefined;
+  /** Charge the free pool instead of the account, which then spends at most this much per UTC day. */
+  free?: { dailyCapU: bigint } | undefined;
+}
+
+export type Accepted =
+  | { kind: 'accepted'; pollId: string }
+  /** The key stands for this poll, accepted before with the same request. */
+  | { kind: 'joined'; pollId: string }
+  /** The key stands for another request. */
+  | { kind: 'reused' }
+  /** Nothing was stored. `retryAfterS` says when the free pool is filled again; null for an account. */
+  | { kind: 'insufficient'; availableU: bigint; retryAfterS: number | null };
+
+export async function acceptPoll({ db }: Storage, { poll, holdU, idempotency, free }: Acceptance): Promise<Accepted> {
+  if (free === undefined && poll.accountId === null) throw new TypeError('a poll without an account must be free');
+  const request = JSON.stringify({
+    id: poll.id,
+    result_id: poll.resultId,
+    account_id: poll.accountId,
+    spec: poll.spec,
+    deadline_ms: poll.deadlineMs,
+    surface: poll.surface,
+    request_id: poll.requestId ?? null,
+    traceparent: poll.traceparent ?? null,
+    hold_u: String(holdU > 1n ? holdU : 1n),
+    ...idempotency,
+    ...(free && { free_daily_cap_u: String(free.dailyCapU) }),
+  });
+  const { rows } = await repeatable(() => sql<Row>`select * from accept_poll(${request}::jsonb)`.execute(db));
+  const row = rows[0]!;
+  switch (row.outcome) {
+    case 'accepted':
+    case 'joined':
+      return { kind: row.outcome, pollId: row.poll_id! };
+    case 'reused':
+      return { kind: 'reused' };
+    case 'insufficient':
+      return { kind: 'insufficient', availableU: row.available_u!, retryAfterS: row.retry_after_s };
+  }
+}
+
+interface Row {
+  outcome: Accepted['kind'];
+  poll_id: string | null;
+  available_u: bigint | null;
+  retry_after_s: number | null;
+}

@@ -1,0 +1,54 @@
+import pg from 'pg';
+
+// What can go wrong between us and Postgres, as a closed set. Nothing of SQL, values or host names is in a message, so
+// that these errors can be logged; the driver's error is kept as `cause` for whoever looks closer.
+
+/** Postgres cannot serve now: away, restarting, read-only, out of connections or space. Try again later (503). */
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable';
+}
+
+/** Too many hands on the same rows: a lock or a statement took too long, or retries ran out. Try again soon (503). */
+export class StorageBusy extends Error {
+  override readonly name = 'StorageBusy';
+}
+
+/** The database refused a value: a constraint, an encoding, a ledger rule. A bug in the caller (500). */
+export class StorageRefused extends Error {
+  override readonly name = 'StorageRefused';
+  readonly code: string;
+  readonly constraint: string | undefined;
+
+  constructor(code: string, constraint: string | undefined, options: ErrorOptions) {
+    super(`the database refused the statement (${constraint ?? code})`, options);
+    this.code = code;
+    this.constraint = constraint;
+  }
+}
+
+export type StorageError = StorageUnavailable | StorageBusy | StorageRefused;
+
+export const isStorageError = (error: unknown): error is StorageError =>
+  error instanceof StorageUnavailable || error instanceof StorageBusy || error instanceof StorageRefused;
+
+const BUSY = new Set(['40001', '40P01', '55P03', '57014']);
+// Class 08 connection, 53 resources, 57P shutdown and recovery, 58 system; 25006 read-only; 3D000 no such database.
+const UNAVAILABLE = /^(08...|53...|57P..|58...|25006|28...|3D000|XX...)$/;
+
+export function toStorageError(error: unknown): StorageError {
+  if (isStorageError(error)) return error;
+  if (error instanceof pg.DatabaseError) {
+    const code = error.code ?? '00000';
+    if (BUSY.has(code)) return new StorageBusy(`the database is busy (${code})`, { cause: error });
+    if (UNAVAILABLE.test(code))
+      return new StorageUnavailable(`the database is unavailable (${code})`, { cause: error });
+    return new StorageRefused(code, error.constraint, { cause: error });
+  }
+  // Everything else the driver throws is about the connection: refused, reset, timed out, ended.
+  return new StorageUnavailable('the database cannot be reached', { cause: error });
+}
+
+/** Retrying the whole transaction can succeed: a serialization failure or a deadlock that Postgres broke. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof StorageBusy && error.cause instanceof pg.DatabaseError && /^40/.test(error.cause.code ?? '');
+}

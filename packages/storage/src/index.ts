@@ -1,0 +1,32 @@
+export { type Acceptance, type Accepted, acceptPoll, type IdempotencyKey, type NewPoll } from './accept-poll.ts';
+export { type Account, createAccount, deleteAccount, findAccount } from './accounts.ts';
+export { type ApiKey, findKeyByHash, insertKey, listKeys, type NewApiKey, revokeKey, touchKeys } from './api-keys.ts';
+export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
+export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';
+export {
+  type Claim,
+  claimOverdue,
+  claimPoll,
+  findLapsed,
+  findOverdue,
+  type Lease,
+  releaseLease,
+  renewLeases,
+} from './leases.ts';
+export {
+  type Balance,
+  balanceOf,
+  capture,
+  creditAccount,
+  hold,
+  type Movement,
+  reverseCredit,
+  voidHold,
+} from './ledger.ts';
+export { migrate } from './migrate.ts';
+export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
+export { findPoll, findPollByResult, type Poll } from './polls.ts';
+export { findResult, findResultOfPoll, history, type Result, type ResultLine, recentResults } from './results.ts';
+export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
+export type { PollStatus, ResultStatus } from './tables/polls.ts';
+export { inTransaction } from './transaction.ts';

@@ -1,0 +1,159 @@
+import type { PollSpec } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+import { repeatable } from './transaction.ts';
+
+// Who runs a poll. A claim raises the epoch, and only the holder of the newest epoch can finish the poll, so a worker
+// that was paused past its lease can do no harm. Every comparison of times is Postgres' own.
+
+const LEASE_MS = 10_000;
+
+/** What a worker gets to run a poll. */
+export interface Claim {
+  id: string;
+  resultId: string;
+  epoch: number;
+  /** How often the poll was claimed, this time included: the measure of a poison poll. */
+  attempts: number;
+  spec: PollSpec;
+  schemaVersion: number;
+  surface: string;
+  requestId: string | null;
+  traceparent: string | null;
+  createdAt: Date;
+  deadlineAt: Date;
+  /** Left until the deadline by Postgres' clock, when the claim was made. */
+  remainingMs: number;
+}
+
+export interface Lease {
+  id: string;
+  epoch: number;
+}
+
+/** null when the poll has ended, somebody else holds it, or it is unknown. */
+export async function claimPoll(
+  { db }: Queries,
+  pollId: string,
+  worker: string,
+  leaseMs = LEASE_MS,
+): Promise<Claim | null> {
+  const { rows } = await sql<ClaimRow>`
+    update polls
+       set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, attempts = attempts + 1,
+           lease_until = now() + ${leaseMs} * interval '1 millisecond'
+     where id = ${pollId} and status = 'running'
+       and (lease_owner is null or lease_owner = ${worker} or lease_until < now())
+    returning ${claimed}`.execute(db);
+  return toClaim(rows[0]);
+}
+
+/** Takes a poll that outlived its deadline, whoever holds it: a worker that hangs cannot keep a poll from ending. */
+export async function claimOverdue(
+  { db }: Queries,
+  pollId: string,
+  worker: string,
+  graceMs = 0,
+): Promise<Claim | null> {
+  const { rows } = await sql<ClaimRow>`
+    update polls
+       set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, attempts = attempts + 1,
+           lease_until = now() + ${LEASE_MS} * interval '1 millisecond'
+     where id = ${pollId} and status = 'running' and deadline_at < now() - ${graceMs} * interval '1 millisecond'
+    returning ${claimed}`.execute(db);
+  return toClaim(rows[0]);
+}
+
+/** Extends the leases of all polls of a worker at once; returns the ids that are still its own. */
+export async function renewLeases(
+  { db }: Queries,
+  worker: string,
+  leases: readonly Lease[],
+  leaseMs = LEASE_MS,
+): Promise<string[]> {
+  if (leases.length === 0) return [];
+  const ids = leases.map((lease) => lease.id);
+  const epochs = leases.map((lease) => lease.epoch);
+  const { rows } = await repeatable(() =>
+    sql<{ id: string }>`
+      update polls set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+        from unnest(${ids}::text[], ${epochs}::int[]) as held (id, epoch)
+       where polls.id = held.id and polls.lease_epoch = held.epoch and polls.lease_owner = ${worker}
+         and polls.status = 'running'
+      returning polls.id`.execute(db),
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Hands a poll back so that another worker can claim it at once. */
+export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promise<void> {
+  await db
+    .updateTable('polls')
+    .set({ lease_owner: null, lease_until: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('lease_epoch', '=', epoch)
+    .where('status', '=', 'running')
+    .execute();
+}
+
+/** Running polls that nobody runs: their lease ran out, or they were accepted and never claimed. */
+export async function findLapsed({ db }: Queries, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('polls')
+    .select('id')
+    .where('status', '=', 'running')
+    .where('lease_until', '<', sql<Date>`now()`)
+    .orderBy('deadline_at')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Running polls past their deadline by more than `graceMs`, in which a worker should have ended them itself. */
+export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): Promise<string[]> {
+  const rows = await db
+    .selectFrom('polls')
+    .select('id')
+    .where('status', '=', 'running')
+    .where('deadline_at', '<', sql<Date>`now() - ${graceMs} * interval '1 millisecond'`)
+    .orderBy('deadline_at')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+const claimed = sql.raw(`id, result_id, lease_epoch, attempts, spec, schema_version, surface, request_id, traceparent,
+  created_at, deadline_at, greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
+
+interface ClaimRow {
+  id: string;
+  result_id: string;
+  lease_epoch: number;
+  attempts: number;
+  spec: PollSpec;
+  schema_version: number;
+  surface: string;
+  request_id: string | null;
+  traceparent: string | null;
+  created_at: Date;
+  deadline_at: Date;
+  remaining_ms: number;
+}
+
+function toClaim(row: ClaimRow | undefined): Claim | null {
+  if (!row) return null;
+  return {
+    id: row.id,
+    resultId: row.result_id,
+    epoch: row.lease_epoch,
+    attempts: row.attempts,
+    spec: row.spec,
+    schemaVersion: row.schema_version,
+    surface: row.surface,
+    requestId: row.request_id,
+    traceparent: row.traceparent,
+    createdAt: row.created_at,
+    deadlineAt: row.deadline_at,
+    remainingMs: row.remaining_ms,
+  };
+}

@@ -1,0 +1,70 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+import { FUNDING, type FundingSource } from './system-accounts.ts';
+
+// Money in integer micro-USD. Transfers are only ever added, each under an `idem` of its own, so that repeating any
+// call changes nothing. The arithmetic happens in the SQL functions of migration 0002, next to the rows it locks.
+
+export interface Balance {
+  postedU: bigint;
+  heldU: bigint;
+  /** What new holds may take; below zero after a reversal of money that was already spent. */
+  availableU: bigint;
+  /** Sum of everything captured so far. */
+  usageU: bigint;
+}
+
+export interface Movement {
+  accountId: string;
+  amountU: bigint;
+  source: FundingSource;
+  /** Names the outside event, for example `card:cs_…`; one event moves money once. */
+  idem: string;
+}
+
+export async function balanceOf({ db }: Queries, accountId: string): Promise<Balance | null> {
+  const row = await db
+    .selectFrom('balances')
+    .select(['posted_u', 'held_u', 'used_u'])
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  if (!row) return null;
+  return { postedU: row.posted_u, heldU: row.held_u, availableU: row.posted_u - row.held_u, usageU: row.used_u };
+}
+
+/** true when the money moved now, false when this `idem` had moved it before. */
+export function creditAccount({ db }: Queries, { accountId, amountU, source, idem }: Movement): Promise<boolean> {
+  return outcome(
+    sql`select ledger_move('credit', ${accountId}, ${FUNDING[source]}, ${amountU}, ${idem}) as done`.execute(db),
+  );
+}
+
+/** Takes back a credit (refund, dispute), below zero if need be: the books stay true, new holds are refused. */
+export function reverseCredit({ db }: Queries, { accountId, amountU, source, idem }: Movement): Promise<boolean> {
+  return outcome(
+    sql`select ledger_move('reversal', ${accountId}, ${FUNDING[source]}, ${amountU}, ${idem}) as done`.execute(db),
+  );
+}
+
+/** Sets money aside. false when the account cannot cover it. */
+export function hold(
+  { db }: Queries,
+  { accountId, amountU, idem }: { accountId: string; amountU: bigint; idem: string },
+): Promise<boolean> {
+  return outcome(sql`select ledger_hold(${accountId}, ${amountU}, ${idem}, null) as done`.execute(db));
+}
+
+/** Captures part of a hold and releases the rest. false when the hold was resolved before. */
+export function capture({ db }: Queries, holdIdem: string, amountU: bigint): Promise<boolean> {
+  return outcome(sql`select ledger_resolve(${holdIdem}, ${amountU}) as done`.execute(db));
+}
+
+/** Releases a hold. false when it was resolved before. */
+export function voidHold(queries: Queries, holdIdem: string): Promise<boolean> {
+  return capture(queries, holdIdem, 0n);
+}
+
+async function outcome(result: Promise<{ rows: unknown[] }>): Promise<boolean> {
+  const { rows } = await result;
+  return (rows[0] as { done: boolean }).done;
+}

@@ -1,0 +1,44 @@
+import pg from 'pg';
+import { migrations } from './migrations/index.ts';
+
+// Brings a database to the newest schema. Any number of processes may do it at once: one works under an advisory
+// lock, the others wait and find nothing to do. A database that is newer than this code is left alone, so that an
+// older process can still start in the middle of a deploy.
+
+const MIGRATION_LOCK = 7_205_759_403;
+
+/** Applies what is missing and returns the names, oldest first; an empty list when the schema was up to date. */
+export async function migrate(databaseUrl: string): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'eloquentpoll migrate',
+    connectionTimeoutMillis: 10_000,
+    statement_timeout: 300_000,
+  });
+  await client.connect();
+  try {
+    if ((await missing(client)).length === 0) return [];
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await client.query(`create table if not exists schema_migrations (
+      name text primary key, applied_at timestamptz not null default now())`);
+    const steps = await missing(client);
+    for (const step of steps) {
+      await client.query('begin');
+      await client.query(step.sql);
+      await client.query('insert into schema_migrations (name) values ($1)', [step.name]);
+      await client.query('commit');
+    }
+    return steps.map((step) => step.name);
+  } finally {
+    // Ending the connection rolls back a step that failed and gives the lock back.
+    await client.end();
+  }
+}
+
+async function missing(client: pg.Client) {
+  const { rows: tables } = await client.query("select 1 where to_regclass('schema_migrations') is not null");
+  if (tables.length === 0) return migrations;
+  const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
+  const applied = new Set(rows.map((row) => row.name));
+  return migrations.filter((step) => !applied.has(step.name));
+}

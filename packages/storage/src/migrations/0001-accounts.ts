@@ -1,0 +1,72 @@
+import type { Migration } from './migration.ts';
+
+// Who may use the service and how they prove it. An account row outlives its owner: deletion empties it, because the
+// ledger and public results still point at the id.
+export const accounts: Migration = {
+  name: '0001-accounts',
+  sql: `
+create table accounts (
+  id         uuid primary key default gen_random_uuid(),
+  kind       text not null default 'user' check (kind in ('user', 'free_pool', 'revenue', 'funding')),
+  email      text,
+  created_at timestamptz not null default now(),
+  deleted_at timestamptz
+);
+
+-- An address is 20 bytes, so that every spelling of one wallet is one row. An e-mail never identifies anybody.
+create table identities (
+  id         uuid primary key default gen_random_uuid(),
+  account_id uuid not null references accounts,
+  kind       text not null check (kind in ('oidc', 'wallet')),
+  issuer     text,
+  subject    text,
+  address    bytea check (octet_length(address) = 20),
+  created_at timestamptz not null default now(),
+  check (case kind when 'oidc' then issuer is not null and subject is not null and address is null
+                   else address is not null and issuer is null and subject is null end)
+);
+create unique index identities_oidc on identities (issuer, subject) where kind = 'oidc';
+create unique index identities_wallet on identities (address) where kind = 'wallet';
+create index identities_account on identities (account_id);
+
+-- hash is an HMAC under a pepper that is not in the database; pepper_id names the pepper, for rotation.
+create table api_keys (
+  id           uuid primary key default gen_random_uuid(),
+  account_id   uuid not null references accounts,
+  hash         bytea not null unique,
+  pepper_id    smallint not null default 1,
+  prefix       text not null check (char_length(prefix) <= 10),
+  label        text not null default '' check (char_length(label) <= 64),
+  last_used_at timestamptz,
+  revoked_at   timestamptz,
+  created_at   timestamptz not null default now()
+);
+create index api_keys_account on api_keys (account_id, created_at desc);
+
+-- The row behind an ep_session cookie: logout ends it everywhere. Not to be confused with a poll's session.
+create table cookie_sessions (
+  id           uuid primary key default gen_random_uuid(),
+  account_id   uuid not null references accounts,
+  identity_id  uuid references identities on delete set null,
+  created_at   timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  expires_at   timestamptz not null,
+  ended_at     timestamptz
+);
+create index cookie_sessions_account on cookie_sessions (account_id);
+create index cookie_sessions_expiry on cookie_sessions (expires_at);
+
+-- A wallet challenge. purpose binds the signature to one action where the caller asked for that.
+create table nonces (
+  nonce      text collate "C" primary key,
+  address    bytea not null check (octet_length(address) = 20),
+  purpose    text,
+  message    text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  used_at    timestamptz
+);
+create index nonces_address on nonces (address, created_at);
+create index nonces_expiry on nonces (expires_at);
+`,
+};

@@ -1,0 +1,9 @@
+import { accounts } from './0001-accounts.ts';
+import { ledger } from './0002-ledger.ts';
+import { polls } from './0003-polls.ts';
+import { payments } from './0004-payments.ts';
+import { pollLife } from './0005-poll-life.ts';
+import type { Migration } from './migration.ts';
+
+/** In the order in which they are applied. New ones go to the end. */
+export const migrations: readonly Migration[] = [accounts, ledger, polls, payments, pollLife];

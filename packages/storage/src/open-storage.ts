@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import {
+  Kysely,
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+} from 'kysely';
+import pg from 'pg';
+import { toStorageError } from './errors.ts';
+import type { Tables } from './tables/index.ts';
+
+// Owns the connections. Every wait has an end (connect, lock, statement, idle transaction, and a client-side limit for
+// a server that stopped answering); the pool is bounded; int8 arrives as bigint; every error leaves as one of
+// errors.ts. Statements are prepared once per connection under a name made from their text.
+
+/** Whatever can run queries: the storage itself or a transaction in it. */
+export interface Queries {
+  readonly db: Kysely<Tables>;
+}
+
+export interface Storage extends Queries, AsyncDisposable {
+  readonly pool: Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>;
+}
+
+export interface StorageOptions {
+  databaseUrl: string;
+  maxConnections?: number;
+  applicationName?: string;
+  /** How long to wait for a free connection before answering that storage is unavailable. */
+  connectTimeoutMs?: number;
+  statementTimeoutMs?: number;
+  lockTimeoutMs?: number;
+}
+
+export function openStorage(options: StorageOptions): Storage {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    application_name: options.applicationName ?? 'eloquentpoll',
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 1_000,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + 2_000,
+    lock_timeout: options.lockTimeoutMs ?? 2_000,
+    idle_in_transaction_session_timeout: 10_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    types: { getTypeParser },
+  });
+  // An idle connection that breaks is replaced when the next query asks; without a listener it would end the process.
+  pool.on('error', () => {});
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({
+      pool: { options: pool.options, connect: () => connect(pool), end: () => pool.end() },
+    }),
+  });
+  // Kysely ends the pool only when it was used; both ways must end it exactly once.
+  const close = async () => {
+    await db.destroy();
+    if (!pool.ended) await pool.end();
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    db,
+    pool,
+    [Symbol.asyncDispose]: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+const INT8 = 20;
+const DATE = 1082;
+
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  if (oid === INT8) return BigInt;
+  // A calendar day is not a moment: keep it as YYYY-MM-DD.
+  if (oid === DATE) return String;
+  return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
+}
+
+async function connect(pool: pg.Pool): Promise<PostgresPoolClient> {
+  let client: pg.PoolClient;
+  try {
+    client = await pool.connect();
+  } catch (error) {
+    throw toStorageError(error);
+  }
+  // After an error that did not come from the server's own answer the connection may still be in the middle of a
+  // statement: it must not serve anybody else.
+  let broken = false;
+  function query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+  function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
+  function query<R>(
+    text: string | PostgresCursor<R>,
+    values: readonly unknown[] = [],
+  ): PostgresCursor<R> | Promise<PostgresQueryResult<R>> {
+    if (typeof text !== 'string') throw new TypeError('cursors are not used here');
+    return client.query({ ...statementName(text), text, values: [...values] }).then(
+      (result) => result as PostgresQueryResult<R>,
+      (error: unknown) => {
+        broken ||= !(error instanceof pg.DatabaseError);
+        throw toStorageError(error);
+      },
+    );
+  }
+  return { query, release: (destroy) => client.release(destroy === true || broken) };
+}
+
+// Texts are few because values are always parameters; the bound protects a server from a caller who forgets that.
+const names = new Map<string, string>();
+const MOST_NAMES = 500;
+
+function statementName(text: string): { name?: string } {
+  if (!/^\s*(select|insert|update|delete|with)\b/i.test(text)) return {};
+  let name = names.get(text);
+  if (name === undefined && names.size < MOST_NAMES) {
+    name = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+    names.set(text, name);
+  }
+  return name === undefined ? {} : { name };
+}

@@ -1,0 +1,46 @@
+import type { PollSpec } from '@eloquentpoll/contracts';
+import type { Queries } from './open-storage.ts';
+import type { PollStatus } from './tables/polls.ts';
+
+/** A poll as its caller may ask for it: by the id that is its session on the wire. */
+export interface Poll {
+  id: string;
+  /** Given at accept, shown only once the poll has ended and left a result. */
+  resultId: string;
+  accountId: string | null;
+  status: PollStatus;
+  spec: PollSpec;
+  surface: string;
+  createdAt: Date;
+  deadlineAt: Date;
+  finishedAt: Date | null;
+}
+
+export async function findPoll({ db }: Queries, pollId: string): Promise<Poll | null> {
+  return toPoll(await pollColumns({ db }).where('id', '=', pollId).executeTakeFirst());
+}
+
+export async function findPollByResult({ db }: Queries, resultId: string): Promise<Poll | null> {
+  return toPoll(await pollColumns({ db }).where('result_id', '=', resultId).executeTakeFirst());
+}
+
+function pollColumns({ db }: Queries) {
+  return db
+    .selectFrom('polls')
+    .select(['id', 'result_id', 'account_id', 'status', 'spec', 'surface', 'created_at', 'deadline_at', 'finished_at']);
+}
+
+function toPoll(row: Awaited<ReturnType<ReturnType<typeof pollColumns>['executeTakeFirst']>>): Poll | null {
+  if (!row) return null;
+  return {
+    id: row.id,
+    resultId: row.result_id,
+    accountId: row.account_id,
+    status: row.status,
+    spec: row.spec,
+    surface: row.surface,
+    createdAt: row.created_at,
+    deadlineAt: row.deadline_at,
+    finishedAt: row.finished_at,
+  };
+}

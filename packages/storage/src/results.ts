@@ -1,0 +1,114 @@
+import type { Queries } from './open-storage.ts';
+import type { ResultStatus } from './tables/polls.ts';
+
+// Stored outcomes. `detail` is the poll response that the caller got; whoever shows a result in public leaves out what
+// it says about cost.
+
+export interface Result {
+  pollId: string;
+  resultId: string;
+  accountId: string | null;
+  status: ResultStatus;
+  modelsRequested: number;
+  modelsSucceeded: number;
+  modelsFailed: number;
+  detail: Record<string, unknown>;
+  createdAt: Date;
+}
+
+export interface ResultLine {
+  resultId: string;
+  status: ResultStatus;
+  pollType: string;
+  winningOption: string | null;
+  isTie: boolean;
+  modelsRequested: number;
+  modelsSucceeded: number;
+  totalCostU: bigint;
+  totalMs: number;
+  createdAt: Date;
+}
+
+export async function findResult(queries: Queries, resultId: string): Promise<Result | null> {
+  return toResult(await resultColumns(queries).where('result_id', '=', resultId).executeTakeFirst());
+}
+
+export async function findResultOfPoll(queries: Queries, pollId: string): Promise<Result | null> {
+  return toResult(await resultColumns(queries).where('poll_id', '=', pollId).executeTakeFirst());
+}
+
+export function recentResults(queries: Queries, accountId: string, limit = 5): Promise<ResultLine[]> {
+  return history(queries, accountId, limit, 0);
+}
+
+/** The caller's results, newest first. */
+export async function history(
+  { db }: Queries,
+  accountId: string,
+  limit: number,
+  offset: number,
+): Promise<ResultLine[]> {
+  const rows = await db
+    .selectFrom('results')
+    .select([
+      'result_id',
+      'status',
+      'poll_type',
+      'winning_option',
+      'is_tie',
+      'models_requested',
+      'models_succeeded',
+      'total_cost_u',
+      'total_ms',
+      'created_at',
+    ])
+    .where('account_id', '=', accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('poll_id')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return rows.map((row) => ({
+    resultId: row.result_id,
+    status: row.status,
+    pollType: row.poll_type,
+    winningOption: row.winning_option,
+    isTie: row.is_tie,
+    modelsRequested: row.models_requested,
+    modelsSucceeded: row.models_succeeded,
+    totalCostU: row.total_cost_u,
+    totalMs: row.total_ms,
+    createdAt: row.created_at,
+  }));
+}
+
+function resultColumns({ db }: Queries) {
+  return db
+    .selectFrom('results')
+    .select([
+      'poll_id',
+      'result_id',
+      'account_id',
+      'status',
+      'models_requested',
+      'models_succeeded',
+      'models_failed',
+      'detail',
+      'created_at',
+    ]);
+}
+
+function toResult(row: Awaited<ReturnType<ReturnType<typeof resultColumns>['executeTakeFirst']>>): Result | null {
+  if (!row) return null;
+  return {
+    pollId: row.poll_id,
+    resultId: row.result_id,
+    accountId: row.account_id,
+    status: row.status,
+    modelsRequested: row.models_requested,
+    modelsSucceeded: row.models_succeeded,
+    modelsFailed: row.models_failed,
+    detail: row.detail,
+    createdAt: row.created_at,
+  };
+}

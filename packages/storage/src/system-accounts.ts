@@ -1,0 +1,14 @@
+// Accounts that every database has from its first migration on.
+
+/** Pays for free polls; refilled once a day up to the operator's cap. */
+export const FREE_POOL = '00000000-0000-4000-8000-000000000001';
+/** Where captured holds go. */
+export const REVENUE = '00000000-0000-4000-8000-000000000002';
+
+/** Where credits come from. Its balance is what each source owes us, with the sign turned. */
+export const FUNDING = {
+  operator: '00000000-0000-4000-8000-000000000003',
+  card: '00000000-0000-4000-8000-000000000004',
+  chain: '00000000-0000-4000-8000-000000000005',
+} as const;
+export type FundingSource = keyof typeof FUNDING;

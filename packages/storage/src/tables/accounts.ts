@@ -1,0 +1,51 @@
+import type { Generated } from 'kysely';
+
+export interface AccountsTable {
+  id: Generated<string>;
+  kind: Generated<'user' | 'free_pool' | 'revenue' | 'funding'>;
+  email: string | null;
+  created_at: Generated<Date>;
+  deleted_at: Date | null;
+}
+
+export interface IdentitiesTable {
+  id: Generated<string>;
+  account_id: string;
+  kind: 'oidc' | 'wallet';
+  issuer: string | null;
+  subject: string | null;
+  address: Buffer | null;
+  created_at: Generated<Date>;
+}
+
+export interface ApiKeysTable {
+  id: Generated<string>;
+  account_id: string;
+  hash: Buffer;
+  pepper_id: Generated<number>;
+  prefix: string;
+  label: Generated<string>;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+  created_at: Generated<Date>;
+}
+
+export interface CookieSessionsTable {
+  id: Generated<string>;
+  account_id: string;
+  identity_id: string | null;
+  created_at: Generated<Date>;
+  last_seen_at: Generated<Date>;
+  expires_at: Date;
+  ended_at: Date | null;
+}
+
+export interface NoncesTable {
+  nonce: string;
+  address: Buffer;
+  purpose: string | null;
+  message: string;
+  created_at: Generated<Date>;
+  expires_at: Date;
+  used_at: Date | null;
+}

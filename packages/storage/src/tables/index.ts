@@ -1,0 +1,26 @@
+import type { AccountsTable, ApiKeysTable, CookieSessionsTable, IdentitiesTable, NoncesTable } from './accounts.ts';
+import type { BalancesTable, TransfersTable } from './ledger.ts';
+import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable } from './operations.ts';
+import type { CheckoutSessionsTable, DepositsTable, WebhookEventsTable } from './payments.ts';
+import type { BallotsTable, FeedbackTable, PollsTable, ResultsTable } from './polls.ts';
+
+/** Every table, as the migrations leave it. */
+export interface Tables {
+  accounts: AccountsTable;
+  identities: IdentitiesTable;
+  api_keys: ApiKeysTable;
+  cookie_sessions: CookieSessionsTable;
+  nonces: NoncesTable;
+  balances: BalancesTable;
+  transfers: TransfersTable;
+  polls: PollsTable;
+  results: ResultsTable;
+  ballots: BallotsTable;
+  feedback: FeedbackTable;
+  idempotency: IdempotencyTable;
+  dead_letters: DeadLettersTable;
+  heartbeats: HeartbeatsTable;
+  checkout_sessions: CheckoutSessionsTable;
+  webhook_events: WebhookEventsTable;
+  deposits: DepositsTable;
+}

@@ -1,0 +1,22 @@
+import type { Generated } from 'kysely';
+
+export interface BalancesTable {
+  account_id: string;
+  posted_u: Generated<bigint>;
+  held_u: Generated<bigint>;
+  used_u: Generated<bigint>;
+  allow_negative: Generated<boolean>;
+  topped_up_on: string | null;
+}
+
+export interface TransfersTable {
+  id: Generated<bigint>;
+  idem: string;
+  kind: 'credit' | 'reversal' | 'top_up' | 'hold' | 'post' | 'void';
+  debit: string;
+  credit: string;
+  amount_u: bigint;
+  pending_id: bigint | null;
+  poll_id: string | null;
+  created_at: Generated<Date>;
+}

@@ -1,0 +1,27 @@
+import type { Generated } from 'kysely';
+
+export interface IdempotencyTable {
+  principal: string;
+  operation: string;
+  key: string;
+  fingerprint: string;
+  poll_id: string | null;
+  claim: string | null;
+  claimed_until: Date | null;
+  response: Buffer | null;
+  created_at: Generated<Date>;
+  expires_at: Date;
+}
+
+export interface DeadLettersTable {
+  id: Generated<bigint>;
+  poll_id: string;
+  reason: string;
+  attempts: number;
+  created_at: Generated<Date>;
+}
+
+export interface HeartbeatsTable {
+  service: string;
+  minute: Date;
+}

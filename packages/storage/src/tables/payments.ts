@@ -1,0 +1,40 @@
+import type { Generated, JSONColumnType } from 'kysely';
+
+export interface CheckoutSessionsTable {
+  id: Generated<string>;
+  account_id: string;
+  amount_cents: number;
+  state: Generated<'created' | 'open' | 'credited' | 'expired'>;
+  processor_id: string | null;
+  payment_intent: string | null;
+  livemode: boolean | null;
+  url: string | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+  credited_at: Date | null;
+}
+
+export interface WebhookEventsTable {
+  id: string;
+  type: string;
+  received_at: Generated<Date>;
+}
+
+export interface DepositsTable {
+  id: Generated<string>;
+  chain_id: bigint;
+  asset: Buffer;
+  payer: Buffer;
+  nonce: Buffer;
+  pay_to: Buffer;
+  amount_u: bigint;
+  valid_before: Date;
+  state: Generated<'settling' | 'settled' | 'credited' | 'failed'>;
+  proof: JSONColumnType<Record<string, unknown>>;
+  tx_hash: Buffer | null;
+  account_id: string | null;
+  failure: string | null;
+  attempts: Generated<number>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}

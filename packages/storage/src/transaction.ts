@@ -1,0 +1,31 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { isConflict, StorageUnavailable } from './errors.ts';
+import type { Queries, Storage } from './open-storage.ts';
+
+// The one place that retries. A conflict (deadlock, serialization) rolled everything back, so the whole piece of work
+// may run again. A connection that broke leaves the outcome unknown: only work that recognises its own earlier
+// success by a unique id may run again then.
+
+const MOST_RETRIES = 3;
+
+/** Runs `work` in one transaction, again when Postgres rolled it back for a conflict. */
+export function inTransaction<T>(storage: Storage, work: (tx: Queries) => Promise<T>): Promise<T> {
+  return retrying(isConflict, () => storage.db.transaction().execute((db) => work({ db })));
+}
+
+/** Runs work that may safely happen twice: again after a conflict, and once more when the answer was lost. */
+export function repeatable<T>(work: () => Promise<T>): Promise<T> {
+  let lost = 0;
+  return retrying((error) => isConflict(error) || (error instanceof StorageUnavailable && lost++ === 0), work);
+}
+
+async function retrying<T>(again: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt > MOST_RETRIES || !again(error)) throw error;
+      await wait(Math.random() * 20 * 2 ** attempt);
+    }
+  }
+}
