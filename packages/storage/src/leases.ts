@@ -12,6 +12,8 @@ const LEASE_MS = 10_000;
 export interface Claim {
   id: string;
   resultId: string;
+  /** Whose poll it is; null for an anonymous one. */
+  accountId: string | null;
   epoch: number;
   /** How often the poll was claimed, this time included: the measure of a poison poll. */
   attempts: number;
@@ -22,7 +24,8 @@ export interface Claim {
   traceparent: string | null;
   createdAt: Date;
   deadlineAt: Date;
-  /** Left until the deadline by Postgres' clock, when the claim was made. */
+  /** Since the poll was accepted, and left until its deadline, by Postgres' clock when the claim was made. */
+  ageMs: number;
   remainingMs: number;
 }
 
@@ -43,7 +46,7 @@ export async function claimPoll(
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, attempts = attempts + 1,
            lease_until = now() + ${leaseMs} * interval '1 millisecond'
      where id = ${pollId} and status = 'running'
-       and (lease_owner is null or lease_owner = ${worker} or lease_until < now())
+       and (lease_owner is null or lease_until < now())
     returning ${claimed}`.execute(db);
   return toClaim(rows[0]);
 }
@@ -85,49 +88,54 @@ export async function renewLeases(
   return rows.map((row) => row.id);
 }
 
-/** Hands a poll back so that another worker can claim it at once. */
-export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promise<void> {
-  await db
+/**
+ * Hands a poll back so that another worker can claim it at once. A worker that leaves in good order is not the poll's
+ * fault, so the attempt is not counted. False when the lease was not ours any more.
+ */
+export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('polls')
-    .set({ lease_owner: null, lease_until: sql<Date>`now()` })
+    .set({ lease_owner: null, lease_until: sql<Date>`now()`, attempts: sql<number>`attempts - 1` })
     .where('id', '=', id)
     .where('lease_epoch', '=', epoch)
+    .where('lease_owner', 'is not', null)
     .where('status', '=', 'running')
-    .execute();
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 /** Running polls that nobody runs: their lease ran out, or they were accepted and never claimed. */
-export async function findLapsed({ db }: Queries, limit: number): Promise<string[]> {
-  const rows = await db
+export async function findLapsed({ db }: Queries, limit: number): Promise<Lease[]> {
+  return db
     .selectFrom('polls')
-    .select('id')
+    .select(['id', 'lease_epoch as epoch'])
     .where('status', '=', 'running')
     .where('lease_until', '<', sql<Date>`now()`)
     .orderBy('deadline_at')
     .limit(limit)
     .execute();
-  return rows.map((row) => row.id);
 }
 
 /** Running polls past their deadline by more than `graceMs`, in which a worker should have ended them itself. */
-export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): Promise<string[]> {
-  const rows = await db
+export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): Promise<Lease[]> {
+  return db
     .selectFrom('polls')
-    .select('id')
+    .select(['id', 'lease_epoch as epoch'])
     .where('status', '=', 'running')
     .where('deadline_at', '<', sql<Date>`now() - ${graceMs} * interval '1 millisecond'`)
     .orderBy('deadline_at')
     .limit(limit)
     .execute();
-  return rows.map((row) => row.id);
 }
 
-const claimed = sql.raw(`id, result_id, lease_epoch, attempts, spec, schema_version, surface, request_id, traceparent,
-  created_at, deadline_at, greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
+const claimed = sql.raw(`id, result_id, account_id, lease_epoch, attempts, spec, schema_version, surface, request_id, traceparent,
+  created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
+  greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
 
 interface ClaimRow {
   id: string;
   result_id: string;
+  account_id: string | null;
   lease_epoch: number;
   attempts: number;
   spec: PollSpec;
@@ -137,6 +145,7 @@ interface ClaimRow {
   traceparent: string | null;
   created_at: Date;
   deadline_at: Date;
+  age_ms: number;
   remaining_ms: number;
 }
 
@@ -145,6 +154,7 @@ function toClaim(row: ClaimRow | undefined): Claim | null {
   return {
     id: row.id,
     resultId: row.result_id,
+    accountId: row.account_id,
     epoch: row.lease_epoch,
     attempts: row.attempts,
     spec: row.spec,
@@ -154,6 +164,7 @@ function toClaim(row: ClaimRow | undefined): Claim | null {
     traceparent: row.traceparent,
     createdAt: row.created_at,
     deadlineAt: row.deadline_at,
+    ageMs: row.age_ms,
     remainingMs: row.remaining_ms,
   };
 }
