@@ -6,7 +6,8 @@ export interface Config {
   redisPrefix: string;
   modelsFile: string | undefined;
   modelsBaseUrl: string | undefined;
-  apiKeys: Record<string, string>;
+  /** The key of a model provider, by the name of the variable that its roster entry names. */
+  providerKey(variable: string): string | undefined;
   concurrency: number;
   drainMs: number;
   logLevel: string;
@@ -21,7 +22,7 @@ export function readConfig(env: Environment): Config {
     redisPrefix: env.REDIS_PREFIX || 'ep',
     modelsFile: env.MODELS_FILE || undefined,
     modelsBaseUrl: env.MODELS_BASE_URL || undefined,
-    apiKeys: present({ OPENROUTER_API_KEY: env.OPENROUTER_API_KEY, OPENAI_API_KEY: env.OPENAI_API_KEY }),
+    providerKey: (variable) => env[variable] || undefined,
     concurrency: wholeNumber(env, 'WORKER_CONCURRENCY', 50, 1, 1_000),
     drainMs: wholeNumber(env, 'WORKER_DRAIN_MS', 20_000, 0, 120_000),
     logLevel: env.LOG_LEVEL || 'info',
@@ -43,6 +44,3 @@ function wholeNumber(env: Environment, name: string, fallback: number, min: numb
   }
   return value;
 }
-
-const present = (values: Record<string, string | undefined>): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1])));

@@ -37,7 +37,7 @@ export async function openContext(config: Config, overrides: Partial<Context> = 
   const workerId = overrides.workerId ?? `w_${randomBytes(8).toString('hex')}`;
   const storage =
     overrides.storage ??
-    opened.use(await openStorage({ databaseUrl: config.databaseUrl, applicationName: 'eloquentpoll-worker' }));
+    opened.use(openStorage({ databaseUrl: config.databaseUrl, applicationName: 'eloquentpoll-worker' }));
   const bus =
     overrides.bus ??
     opened.use(
@@ -47,7 +47,7 @@ export async function openContext(config: Config, overrides: Partial<Context> = 
         onError: (err) => log.warn({ err }, 'Redis'),
       }),
     );
-  const ask = overrides.ask ?? askModels(opened, config, bus);
+  const ask = overrides.ask ?? askModels(opened, config);
   const leases =
     overrides.leases ?? keepLeases(storage, workerId, clock, (err) => log.warn({ err }, 'leases not renewed'));
   opened.defer(() => leases.stop());
@@ -65,9 +65,12 @@ export async function openContext(config: Config, overrides: Partial<Context> = 
   };
 }
 
-function askModels(opened: AsyncDisposableStack, config: Config, bus: Bus): Context['ask'] {
-  const rosters = loadRosters({ file: config.modelsFile, baseUrl: config.modelsBaseUrl, apiKeys: config.apiKeys });
-  const asker = opened.use(openAsker({ rosters, apiKeys: config.apiKeys, redis: bus.redis, prefix: bus.prefix }));
+function askModels(opened: AsyncDisposableStack, config: Config): Context['ask'] {
+  const rosters = loadRosters({ file: config.modelsFile, baseUrl: config.modelsBaseUrl });
+  const apiKeys = Object.fromEntries(
+    rosters.providers().map(({ name, apiKeyEnv }) => [name, apiKeyEnv ? config.providerKey(apiKeyEnv) : undefined]),
+  );
+  const asker = opened.use(openAsker({ rosters, apiKeys }));
   return async ({ pollId, spec, seat, timeLeftMs, signal }) => {
     const { model_id, reserve_u } = spec.seats[seat]!;
     const answer = await asker.ask(
@@ -76,13 +79,13 @@ function askModels(opened: AsyncDisposableStack, config: Config, bus: Bus): Cont
         question: spec.question,
         options: spec.options,
         seat,
-        seatCount: spec.seats.length,
         pollId,
         seed: spec.seed,
         style: spec.roster_name === 'fast' ? 'choice' : 'rationale',
         search: spec.search,
         deadlineMs: timeLeftMs,
-        reserveU: BigInt(reserve_u),
+        reserveU: reserve_u,
+        roster: spec.roster_name,
       },
       signal,
     );

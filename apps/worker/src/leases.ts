@@ -5,7 +5,11 @@ import type { Clock } from './clock.ts';
 // statement. A lease that was not renewed in time may be taken by another worker, and the next renewal says so: then the
 // poll is stopped here. While Postgres is away nobody can take a lease either, so polls go on.
 
-export const RENEW_EVERY_MS = 2_500;
+const RENEW_EVERY_MS = 2_500;
+/** Shorter than the queue's lock on a job, so that a dead worker's poll can be claimed when its job comes back. */
+export const LEASE_MS = 8_000;
+/** A worker that keeps a poll this long past its deadline hangs, and loses it. */
+export const OVERDUE_MS = 5_000;
 
 export interface Lease extends Disposable {
   readonly epoch: number;
@@ -19,7 +23,12 @@ export interface Leases {
   stop(): void;
 }
 
-export function keepLeases(storage: Storage, workerId: string, clock: Clock, onError: (error: unknown) => void): Leases {
+export function keepLeases(
+  storage: Storage,
+  workerId: string,
+  clock: Clock,
+  onError: (error: unknown) => void,
+): Leases {
   const held = new Map<string, { epoch: number; lost: AbortController }>();
   let stopped = false;
   let cancel = clock.after(RENEW_EVERY_MS, renew);
@@ -27,7 +36,7 @@ export function keepLeases(storage: Storage, workerId: string, clock: Clock, onE
   async function renewAll(): Promise<void> {
     const asked = [...held].map(([id, { epoch }]) => ({ id, epoch }));
     if (asked.length === 0) return;
-    const ours = new Set(await renewLeases(storage, workerId, asked));
+    const ours = new Set(await renewLeases(storage, workerId, asked, LEASE_MS));
     for (const { id, epoch } of asked) {
       const lease = held.get(id);
       if (lease?.epoch === epoch && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));

@@ -1,4 +1,5 @@
 import type { Ballot, PollResponse, PollSpec, TerminationReason, VoteResult } from '@eloquentpoll/contracts';
+import type { FinishedPoll } from '@eloquentpoll/storage';
 import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
 
 // From what happened to what the world is told: the one place where a poll's outcome takes the shape of the contract.
@@ -62,3 +63,37 @@ export function pollResponse(ended: Ended): PollResponse {
     simulated: spec.simulated,
   };
 }
+
+/** What is stored of it: the response itself, and what is listed and counted. */
+export function finishedPoll(
+  id: string,
+  epoch: number,
+  response: PollResponse,
+  ballots: readonly Ballot[],
+): FinishedPoll {
+  const succeeded = ballots.filter((ballot) => ballot.option !== null).length;
+  return {
+    id,
+    epoch,
+    status: sessionStatus(response),
+    ballots,
+    result: {
+      status: response.status,
+      winningOption: response.winning_option,
+      isTie: response.is_tie,
+      earlyTerminated: response.early_terminated,
+      terminationReason: response.termination_reason,
+      modelsRequested: ballots.length,
+      modelsSucceeded: succeeded,
+      modelsFailed: ballots.length - succeeded,
+      modelsSkipped: response.models_skipped,
+      gatherMs: response.timing.gather_ms,
+      totalMs: response.timing.total_ms,
+      detail: response,
+    },
+  };
+}
+
+/** A session fails when its poll has no valid vote; everything else has an outcome to read. */
+export const sessionStatus = (response: PollResponse): 'completed' | 'failed' =>
+  response.status === 'failed' ? 'failed' : 'completed';

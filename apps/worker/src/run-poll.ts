@@ -1,10 +1,11 @@
 import type { Ballot } from '@eloquentpoll/contracts';
-import { buryPoll, type ClaimedPoll, claimPoll, finishPoll, releaseLease } from '@eloquentpoll/storage';
+import { bury, type Claim, claimOverdue, claimPoll, finishPoll, releaseLease } from '@eloquentpoll/storage';
 import { newPoll } from '@eloquentpoll/voting';
 import { Abandoned, type Collected, collectBallots } from './collect-ballots.ts';
 import type { Context } from './context.ts';
+import { LEASE_MS, OVERDUE_MS } from './leases.ts';
+import { finishedPoll, pollResponse } from './poll-response.ts';
 import { rulesOf, seatsOf } from './poll-rules.ts';
-import { pollResponse } from './poll-response.ts';
 import { type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
 
 // One poll from claim to stored result: claim -> resume -> collect -> store -> announce. Each step may be the last that
@@ -13,14 +14,18 @@ import { type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
 
 /** A poll that took down this many workers takes down no more. */
 const MAX_ATTEMPTS = 5;
+/** Owner of an anonymous poll's run record: an account id that no account has. */
+const NOBODY = 'nobody';
 
 export async function runPoll(context: Context, pollId: string, signal: AbortSignal): Promise<void> {
   const { storage, workerId, clock, log } = context;
-  const claim = await claimPoll(storage, pollId, workerId);
+  const claim =
+    (await claimPoll(storage, pollId, workerId, LEASE_MS)) ??
+    (await claimOverdue(storage, pollId, workerId, OVERDUE_MS));
   if (!claim) return;
   const claimedAt = clock.now();
   if (claim.attempts > MAX_ATTEMPTS) {
-    await buryPoll(storage, { pollId, epoch: claim.epoch, reason: 'too_many_attempts' });
+    await bury(storage, { id: pollId, epoch: claim.epoch, reason: 'too_many_attempts' });
     log.error({ pollId, attempts: claim.attempts }, 'poll buried');
     return;
   }
@@ -37,9 +42,9 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
   }
 }
 
-async function collect(context: Context, claim: ClaimedPoll, alive: AbortSignal): Promise<Collected> {
+async function collect(context: Context, claim: Claim, alive: AbortSignal): Promise<Collected> {
   const { bus, clock, log } = context;
-  const { pollId, epoch, spec } = claim;
+  const { id: pollId, epoch, spec } = claim;
   const claimedAt = clock.now();
   const resumed = epoch === 1 ? [] : await earlierBallots(context, pollId);
   const moment = (state: Moment['state'], received: number, ballot: Ballot | null): Moment => ({
@@ -61,11 +66,13 @@ async function collect(context: Context, claim: ClaimedPoll, alive: AbortSignal)
   };
 
   const opening = newPoll(rulesOf(spec), seatsOf(spec));
-  recorded(bus.runs.open(pollId, epoch, claim.accountId, runningSnapshot(moment(opening, resumed.length, null))));
+  recorded(
+    bus.runs.open(pollId, epoch, claim.accountId ?? NOBODY, runningSnapshot(moment(opening, resumed.length, null))),
+  );
   return collectBallots({
     spec,
     resumed,
-    timeLeftMs: claim.timeLeftMs,
+    timeLeftMs: claim.remainingMs,
     clock,
     hedges: context.hedges,
     signal: AbortSignal.any([alive, superseded.signal]),
@@ -86,24 +93,24 @@ async function earlierBallots({ bus, log }: Context, pollId: string): Promise<Ba
 
 async function store(
   context: Context,
-  claim: ClaimedPoll,
+  claim: Claim,
   collected: Collected,
   gatherMs: number,
   alive: AbortSignal,
 ): Promise<void> {
-  const { pollId, epoch, spec, accountId } = claim;
+  const { id: pollId, epoch, spec, accountId } = claim;
   const { state, ballots, reason } = collected;
   const totalMs = claim.ageMs + gatherMs;
   const response = pollResponse({ resultId: claim.resultId, spec, state, reason, ballots, gatherMs, totalMs });
   const stored = await untilStored(context, alive, () =>
-    finishPoll(context.storage, { pollId, epoch, response, ballots }),
+    finishPoll(context.storage, finishedPoll(pollId, epoch, response, ballots)),
   );
   if (stored === 'fenced') {
     context.log.warn({ pollId, epoch }, 'result refused: another worker has the poll');
     return;
   }
   const end: Moment = { pollId, epoch, spec, state, received: ballots.length, ballot: null, elapsedMs: totalMs };
-  await context.bus.runs.end(pollId, epoch, accountId, terminalSnapshot(end, response)).catch((error) => {
+  await context.bus.runs.end(pollId, epoch, accountId ?? NOBODY, terminalSnapshot(end, response)).catch((error) => {
     context.log.warn({ pollId, err: error }, 'end not announced');
   });
   context.log.info({ pollId, status: response.status, reason, ballots: ballots.length, totalMs }, 'poll ended');
@@ -126,10 +133,10 @@ async function untilStored<T>({ clock, log }: Context, alive: AbortSignal, write
 }
 
 /** A worker that is told to stop gives its polls back, so that the next one need not wait for a lease to run out. */
-async function handOver({ storage, bus, log }: Context, claim: ClaimedPoll): Promise<void> {
-  const { pollId, epoch } = claim;
+async function handOver({ storage, bus, log }: Context, claim: Claim): Promise<void> {
+  const { id: pollId, epoch } = claim;
   try {
-    if (await releaseLease(storage, { pollId, epoch })) await bus.enqueuePoll(pollId, epoch);
+    if (await releaseLease(storage, { id: pollId, epoch })) await bus.enqueuePoll(pollId, epoch);
   } catch (error) {
     log.warn({ pollId, err: error }, 'lease not handed over');
   }

@@ -1,6 +1,6 @@
 import type { Ballot, PollResponse, PollSpec, ProgressSnapshot } from '@eloquentpoll/contracts';
-import { standing, type PollState } from '@eloquentpoll/voting';
-import { voteResult } from './poll-response.ts';
+import { type PollState, standing } from '@eloquentpoll/voting';
+import { sessionStatus, voteResult } from './poll-response.ts';
 
 // Snapshots are numbered so that a later worker's are higher than an earlier one's: a reader keeps the highest.
 
@@ -46,7 +46,7 @@ export function terminalSnapshot(moment: Moment, result: PollResponse): Progress
   return {
     ...runningSnapshot({ ...moment, ballot: null }),
     seq: firstSeq(moment.epoch) + moment.received + 1,
-    status: result.status === 'failed' ? 'failed' : 'completed',
+    status: sessionStatus(result),
     result_id: result.poll_id,
     result,
   };

@@ -1,8 +1,10 @@
-import { findLapsed, prune, withSweepLock } from '@eloquentpoll/storage';
+import { findLapsed, findOverdue, prune, withSweepLock } from '@eloquentpoll/storage';
 import type { Context } from './context.ts';
+import { OVERDUE_MS } from './leases.ts';
 
 // Whatever was lost between Postgres and Redis (a crash between commit and enqueue, a flushed Redis, a dead worker, a
-// poll past its deadline) is found here: a running poll that nobody holds gets a job again. One worker at a time.
+// hanging one) is found here: a running poll that nobody holds, or that outlived its deadline, gets a job again. One
+// worker at a time.
 
 const SWEEP_EVERY_MS = 3_000;
 const PRUNE_EVERY_MS = 60_000;
@@ -10,9 +12,12 @@ const MOST_AT_ONCE = 500;
 
 export async function sweep(context: Context): Promise<number> {
   const { storage, bus } = context;
-  const lapsed = await withSweepLock(storage, (locked) => findLapsed(locked, MOST_AT_ONCE));
-  for (const { pollId, epoch } of lapsed ?? []) await bus.enqueuePoll(pollId, epoch);
-  return lapsed?.length ?? 0;
+  const found = await withSweepLock(storage, async (locked) => [
+    ...(await findLapsed(locked, MOST_AT_ONCE)),
+    ...(await findOverdue(locked, MOST_AT_ONCE, OVERDUE_MS)),
+  ]);
+  for (const { id, epoch } of found ?? []) await bus.enqueuePoll(id, epoch);
+  return found?.length ?? 0;
 }
 
 export function keepSweeping(context: Context): { stop(): void } {

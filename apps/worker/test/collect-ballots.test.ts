@@ -111,7 +111,10 @@ t.test('a failure frees its place at once, and a slow model holds nobody up', as
   const { reason } = await run;
   t.equal(reason, 'mathematical_lock');
   t.ok(clock.now() < 1_000, 'nobody waited for the slow one');
-  t.ok(asked.some(({ seat, at }) => seat === 5 && at === 1), 'the next model was asked when the first failed');
+  t.ok(
+    asked.some(({ seat, at }) => seat === 5 && at === 1),
+    'the next model was asked when the first failed',
+  );
 });
 
 t.test('at the deadline models in flight are failed ballots and nothing is waited for', async (t) => {

@@ -1,0 +1,258 @@
+import { openBus } from '@eloquentpoll/bus';
+import type { Ballot, PollSpec, ProgressSnapshot } from '@eloquentpoll/contracts';
+import {
+  acceptPoll,
+  balanceOf,
+  checkLedger,
+  claimPoll,
+  createAccount,
+  creditAccount,
+  findPoll,
+  findResult,
+  openStorage,
+} from '@eloquentpoll/storage';
+import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { pino } from 'pino';
+import t, { type Test } from 'tap';
+import { systemClock } from '../src/clock.ts';
+import type { Context } from '../src/context.ts';
+import { hedgeBudget } from '../src/hedge-budget.ts';
+import { keepLeases } from '../src/leases.ts';
+import { runPoll } from '../src/run-poll.ts';
+import { sweep } from '../src/sweep.ts';
+
+// A poll from claim to stored result on real Postgres and Redis; only the models are stand-ins.
+
+const SPEC: PollSpec = {
+  question: 'Which one is it, after all?',
+  options: ['__proto__', 'B'],
+  roster_name: 'broad',
+  confidence_threshold: 1,
+  max_cost_u: 1_000_000,
+  min_votes: 3,
+  search: false,
+  seed: 'seed',
+  seats: Array.from({ length: 7 }, (_, i) => ({
+    model_id: `sim/m${i}`,
+    family: `f${i}`,
+    reserve_u: 2_000,
+    failure_rate: 0,
+    p90_ms: 500,
+  })),
+  simulated: true,
+};
+
+const vote = (seat: number, option: number | null = 0): Ballot => ({
+  seat,
+  model_id: `sim/m${seat}`,
+  option,
+  error: option === null ? 'refusal' : null,
+  latency_ms: 3,
+  billed_u: option === null ? 0 : 1_000,
+  provider_cost_u: null,
+  labels: ['QJ', 'ZR'],
+  attempts: 1,
+  searched: false,
+});
+
+async function bench(t: Test) {
+  const { url: redisUrl, prefix } = testRedis(t);
+  const storage = openStorage({ databaseUrl: await testDatabase(t), maxConnections: 4 });
+  const bus = await openBus({ redisUrl, prefix });
+  const accountId = await createAccount(storage, {}).then((account) => account.id);
+  await creditAccount(storage, { accountId, amountU: 1_000_000n, idem: 'test', source: 'operator' });
+  const asked: number[] = [];
+  const contexts: Context[] = [];
+  t.teardown(async () => {
+    for (const context of contexts) context.leases.stop();
+    await bus[Symbol.asyncDispose]();
+    await storage[Symbol.asyncDispose]();
+  });
+  let polls = 0;
+  return {
+    storage,
+    bus,
+    accountId,
+    asked,
+    worker(workerId: string, ask: Context['ask'] = async ({ seat }) => vote(seat)): Context {
+      const log = pino({ level: 'silent' });
+      const context: Context = {
+        workerId,
+        storage,
+        bus,
+        ask: (asking) => {
+          asked.push(asking.seat);
+          return ask(asking);
+        },
+        leases: keepLeases(storage, workerId, systemClock, () => {}),
+        hedges: hedgeBudget(),
+        clock: systemClock,
+        log,
+        [Symbol.asyncDispose]: async () => {},
+      };
+      contexts.push(context);
+      return context;
+    },
+    async accept(more: { spec?: Partial<PollSpec>; deadlineMs?: number } = {}) {
+      const n = ++polls;
+      const id = `ps_${String(n).padStart(24, 'a')}`;
+      await acceptPoll(storage, {
+        poll: {
+          id,
+          resultId: `EP-2026-01-01-${String(n).padStart(16, 'a')}`,
+          accountId,
+          spec: { ...SPEC, ...more.spec },
+          deadlineMs: more.deadlineMs ?? 60_000,
+          surface: 'test',
+        },
+        holdU: 14_000n,
+      });
+      return id;
+    },
+  };
+}
+
+const alive = () => new AbortController().signal;
+
+t.test('a poll is asked, stored, billed and announced', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  const news: (ProgressSnapshot | null)[] = [];
+  await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
+  await runPoll(bed.worker('w1'), id, alive());
+
+  const poll = await findPoll(bed.storage, id);
+  t.equal(poll?.status, 'completed');
+  const result = await findResult(bed.storage, poll!.resultId);
+  t.match(result?.detail, {
+    poll_id: poll!.resultId,
+    status: 'success',
+    outcome: '__proto__',
+    winning_option: '__proto__',
+    early_terminated: true,
+    termination_reason: 'mathematical_lock',
+    models_skipped: 3,
+    confidence: 1,
+    costs: { total_estimated_cost: 0.004 },
+    simulated: true,
+  });
+  t.same(Object.entries((result?.detail as { tally: object }).tally), [
+    ['__proto__', 4],
+    ['B', 0],
+  ]);
+  const balance = await balanceOf(bed.storage, bed.accountId);
+  t.equal(balance?.availableU, 996_000n);
+  t.equal(balance?.heldU, 0n);
+  t.same(await checkLedger(bed.storage), []);
+
+  while (news.at(-1)?.status !== 'completed') await new Promise((resolve) => setImmediate(resolve));
+  const seqs = news.map((snapshot) => snapshot!.seq);
+  t.same(seqs, [0, 1, 2, 3, 4, 5], 'numbered without a gap');
+  t.equal(news.at(-1)?.result?.poll_id, poll!.resultId);
+  t.match(await bed.bus.runs.read(id), { owner: bed.accountId, snapshot: { status: 'completed' } });
+});
+
+t.test('nothing valid: the session fails, nothing is billed', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  await runPoll(bed.worker('w1', async ({ seat }) => vote(seat, null)), id, alive());
+  const poll = await findPoll(bed.storage, id);
+  t.equal(poll?.status, 'failed');
+  t.match((await findResult(bed.storage, poll!.resultId))?.detail, { status: 'failed', outcome: 'no_votes' });
+  t.match(await balanceOf(bed.storage, bed.accountId), { availableU: 1_000_000n, heldU: 0n });
+});
+
+t.test('a poll that has ended, or that another worker holds, is left alone', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  const claim = await claimPoll(bed.storage, id, 'somebody else');
+  t.ok(claim);
+  await runPoll(bed.worker('w1'), id, alive());
+  t.same(bed.asked, []);
+  await runPoll(bed.worker('w1'), 'ps_unknown', alive());
+  t.same(bed.asked, []);
+});
+
+t.test('a worker that is told to stop hands the poll over; the next one asks only who has not answered', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  const stop = new AbortController();
+  const first = runPoll(
+    bed.worker('w1', ({ seat, signal }) => {
+      if (seat < 2) return Promise.resolve(vote(seat));
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(vote(seat, null))));
+    }),
+    id,
+    stop.signal,
+  );
+  while ((await bed.bus.runs.ballots(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  stop.abort();
+  await first;
+  t.equal((await findPoll(bed.storage, id))?.status, 'running');
+  t.equal((await bed.bus.queueCounts()).waiting, 1, 'it has a job again');
+  bed.asked.length = 0;
+  await runPoll(bed.worker('w2'), id, alive());
+  t.same(
+    bed.asked.filter((seat) => seat < 2),
+    [],
+  );
+  t.equal((await findPoll(bed.storage, id))?.status, 'completed');
+});
+
+t.test('a worker that lost its lease stores nothing and stops asking', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  let release: (ballot: Ballot) => void = () => {};
+  const stuck = new Promise<Ballot>((resolve) => {
+    release = resolve;
+  });
+  const zombie = runPoll(
+    bed.worker('w1', ({ seat }) => (seat === 0 ? stuck : Promise.resolve(vote(seat, 1)))),
+    id,
+    alive(),
+  );
+  while (!(await bed.bus.runs.read(id))) await new Promise((resolve) => setImmediate(resolve));
+  const taken = await claimPoll(bed.storage, id, 'w2', -1);
+  t.equal(taken, null, 'the lease holds while it is young');
+  await bed.storage.db.updateTable('polls').set({ lease_until: new Date(0) }).where('id', '=', id).execute();
+  await runPoll(bed.worker('w2', async ({ seat }) => vote(seat, 0)), id, alive());
+  const before = await findResult(bed.storage, (await findPoll(bed.storage, id))!.resultId);
+  release(vote(0, 1));
+  await zombie;
+  t.same(await findResult(bed.storage, before!.resultId), before, 'the stored result is untouched');
+  t.same(await checkLedger(bed.storage), []);
+});
+
+t.test('a poll that took down five workers is buried, its hold released', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  await bed.storage.db.updateTable('polls').set({ attempts: 5 }).where('id', '=', id).execute();
+  await runPoll(bed.worker('w1'), id, alive());
+  t.same(bed.asked, []);
+  t.equal((await findPoll(bed.storage, id))?.status, 'failed');
+  t.match(await balanceOf(bed.storage, bed.accountId), { availableU: 1_000_000n, heldU: 0n });
+  t.same(await checkLedger(bed.storage), []);
+});
+
+t.test('the sweep finds polls that lost their job, and polls past their deadline end', async (t) => {
+  const bed = await bench(t);
+  const lost = await bed.accept();
+  const late = await bed.accept({ deadlineMs: 1 });
+  const held = await bed.accept();
+  await claimPoll(bed.storage, held, 'w9');
+  const w1 = bed.worker('w1');
+  t.equal(await sweep(w1), 0, 'young polls are left to the queue');
+  await bed.storage.db
+    .updateTable('polls')
+    .set({ lease_until: new Date(0) })
+    .where('id', 'in', [lost, late])
+    .execute();
+  t.equal(await sweep(w1), 2);
+  t.equal(await sweep(w1), 2);
+  t.equal((await bed.bus.queueCounts()).waiting, 2, 'twice found, once enqueued');
+  await runPoll(w1, lost, alive());
+  await runPoll(w1, late, alive());
+  t.equal((await findPoll(bed.storage, lost))?.status, 'completed');
+  const ended = await findPoll(bed.storage, late);
+  t.ok(ended?.finishedAt, 'a poll without time left ends without asking further');
+});
