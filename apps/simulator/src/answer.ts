@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import type { ContentFailure } from './behaviour.ts';
+import { type Channel, type ChatRequest, textOf } from './chat.ts';
+import type { Paper } from './paper.ts';
+import type { Model } from './traits.ts';
+
+// Turns a vote into what a provider would say, in the channel that was asked for, and bends it where a failure of
+// content is scripted.
+
+export interface Said {
+  content: string | null;
+  refusal: string | null;
+  toolCalls: { id: string; name: string; arguments: string }[];
+  finish: 'stop' | 'tool_calls' | 'length';
+}
+
+export interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  completion_tokens_details: { reasoning_tokens: number };
+  cost: number;
+}
+
+const RATIONALE = 'Comparing the options, this one fits the question best.';
+const OUTSIDE = 'ZZZZ';
+
+/** What the model says when it votes for this label; a null label is a refusal. */
+export function say(channel: Channel, paper: Paper | null, label: string | null, kind: ContentFailure | null): Said {
+  if (paper === null) return inChannel(channel, ['']);
+  if (kind === 'refusal' || label === null) return { ...nothing(), content: null, refusal: 'I cannot help with that.' };
+  if (kind === 'empty') return nothing();
+  if (kind === 'prose') return { ...nothing(), content: 'Both sides have a point; it depends on what matters to you.' };
+  if (kind === 'wrong_tool') return call([['search_web', JSON.stringify({ query: 'best option' })]]);
+  if (kind === 'label_outside_enum') return inChannel(channel, [OUTSIDE]);
+  if (kind !== 'two_tool_calls') return inChannel(channel, [label]);
+  const other = paper.options.find((option) => option.label !== label)?.label ?? OUTSIDE;
+  return inChannel(channel, [label, other]);
+}
+
+/** The answer stops in its middle, as when a limit of tokens is reached. */
+export function cutShort(said: Said, bytes: number): Said {
+  const cut = (text: string) => Buffer.from(text).subarray(0, bytes).toString();
+  return {
+    ...said,
+    content: said.content === null ? null : cut(said.content),
+    toolCalls: said.toolCalls.map((one) => ({ ...one, arguments: cut(one.arguments) })),
+    finish: 'length',
+  };
+}
+
+const nothing = (): Said => ({ content: '', refusal: null, toolCalls: [], finish: 'stop' });
+
+function inChannel(channel: Channel, labels: string[]): Said {
+  if (channel.kind === 'tool')
+    return call(labels.map((label) => [channel.name, JSON.stringify(filled(channel.schema.properties, label))]));
+  if (channel.kind === 'json')
+    return {
+      ...nothing(),
+      content: labels.map((label) => JSON.stringify(filled(channel.schema.properties, label))).join('\n'),
+    };
+  return { ...nothing(), content: [RATIONALE, ...labels.map((label) => `VOTE: ${label}`)].join('\n') };
+}
+
+function call(calls: [name: string, args: string][]): Said {
+  return {
+    content: null,
+    refusal: null,
+    toolCalls: calls.map(([name, args]) => ({ id: `call_${randomBytes(9).toString('hex')}`, name, arguments: args })),
+    finish: 'tool_calls',
+  };
+}
+
+type Properties = [name: string, type: string, allowed: readonly string[]][];
+
+/** An object of the asked shape whose choice is the label. */
+function filled(properties: Properties, label: string): Record<string, unknown> {
+  if (properties.length === 0) return { choice: label };
+  return Object.fromEntries(
+    properties.map(([name, type, allowed]) => {
+      if (allowed.length > 0 || name === 'choice') return [name, label];
+      if (type === 'boolean') return [name, true];
+      if (type === 'number' || type === 'integer') return [name, 0];
+      return [name, type === 'array' ? [] : RATIONALE];
+    }),
+  );
+}
+
+/** Four bytes of text are about one token; every message costs three more. */
+const tokensIn = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
+
+export function usageOf(request: ChatRequest, said: Said, model: Model, factor: number): Usage {
+  const words = request.messages.reduce((sum, message) => sum + 3 + tokensIn(textOf(message)), 3);
+  const shapes = tokensIn(JSON.stringify([request.tools ?? [], request.response_format ?? null]));
+  const prompt = Math.round((words + shapes) * factor);
+  const completion = Math.round((spokenTokens(said) + model.reasoningTokens) * factor);
+  const { prompt_usd_per_mtok, completion_usd_per_mtok } = model.price;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    completion_tokens_details: { reasoning_tokens: Math.round(model.reasoningTokens * factor) },
+    cost: Number(((prompt * prompt_usd_per_mtok + completion * completion_usd_per_mtok) / 1e6).toFixed(9)),
+  };
+}
+
+export const spokenTokens = (said: Said): number =>
+  tokensIn([said.content ?? '', said.refusal ?? '', ...said.toolCalls.map((one) => one.name + one.arguments)].join(''));

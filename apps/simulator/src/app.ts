@@ -1,0 +1,69 @@
+import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { CallLog } from './call-log.ts';
+import { chatRoutes } from './chat-routes.ts';
+import { controlRoutes } from './control.ts';
+import { Counter } from './counter.ts';
+import { handleError, handleUnknownPath } from './errors.ts';
+import { Exchanges } from './exchanges.ts';
+import { registryRoutes } from './registry.ts';
+import { ScriptPlayer } from './script-player.ts';
+import { Settings, type SettingsOptions } from './settings.ts';
+
+export type { Behaviour, Failure, RegistrySettings, Script, Step } from './behaviour.ts';
+export type { Call } from './call-log.ts';
+export { parseRecordedVotes, type RecordedVotes } from './recorded-votes.ts';
+
+// An OpenAI-compatible server whose models are simulated: seeded opinions, latencies, prices and failures, all
+// settable. It is the one wiring point; nothing here is shared between two simulators.
+
+export interface SimulatorOptions extends SettingsOptions {
+  /** Calls kept in the log; older ones are forgotten. */
+  callLogSize?: number;
+  /** Calls in flight beyond this are turned away with 503. */
+  maxInFlight?: number;
+  /** How long honest answers may take to finish once the server closes. */
+  drainMs?: number;
+  logger?: boolean;
+}
+
+export interface World {
+  settings: Settings;
+  calls: CallLog;
+  exchanges: Exchanges;
+  player: ScriptPlayer;
+  latencyTurns: Counter;
+  registryCalls: { count: number; last_query: Record<string, unknown> | null };
+  maxInFlight: number;
+  votesLimitBytes: number;
+}
+
+const newApp = (logger: boolean) =>
+  Fastify({ logger, bodyLimit: 1024 * 1024, forceCloseConnections: 'idle', routerOptions: { maxParamLength: 400 } })
+    .setValidatorCompiler(TypeBoxValidatorCompiler)
+    .withTypeProvider<TypeBoxTypeProvider>();
+
+export type App = ReturnType<typeof newApp>;
+
+/** The simulator without a listening socket. */
+export function buildSimulator(options: SimulatorOptions = {}): FastifyInstance {
+  const world: World = {
+    settings: new Settings(options),
+    calls: new CallLog(options.callLogSize ?? 50_000),
+    exchanges: new Exchanges(),
+    player: new ScriptPlayer(),
+    latencyTurns: new Counter(),
+    registryCalls: { count: 0, last_query: null },
+    maxInFlight: options.maxInFlight ?? 10_000,
+    votesLimitBytes: 16 * 1024 * 1024,
+  };
+  const app = newApp(options.logger ?? false);
+  app.setErrorHandler(handleError);
+  app.setNotFoundHandler(handleUnknownPath);
+  app.addHook('preClose', () => world.exchanges.close(options.drainMs ?? 3000));
+  app.get('/health', async () => ({ status: 'ok' }));
+  chatRoutes(app, world);
+  registryRoutes(app, world);
+  controlRoutes(app, world);
+  return app;
+}

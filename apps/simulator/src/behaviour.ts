@@ -1,0 +1,146 @@
+import { type Static, Type } from '@sinclair/typebox';
+
+// What can be told to a simulated model. The same schemas check the control API and the configuration file, and are
+// the types that the rest of the simulator reads.
+
+const closed = { additionalProperties: false };
+const Rate = Type.Number({ minimum: 0, maximum: 1 });
+const Milliseconds = Type.Integer({ minimum: 0, maximum: 600_000 });
+
+/** Failures of the wire or the server: the answer does not arrive, or not as one. */
+export const WIRE_FAILURES = [
+  'status',
+  'reset',
+  'cut',
+  'hang_before_first_byte',
+  'hang_after_first_byte',
+  'html',
+  'truncated_json',
+  'wrong_shape',
+  'huge',
+  'slow_drip',
+  'late',
+  'leak',
+] as const;
+export type WireFailure = (typeof WIRE_FAILURES)[number];
+
+/** Failures of what is said: the answer arrives and is no proper vote, or its usage is wrong. */
+export const CONTENT_FAILURES = [
+  'wrong_tool',
+  'label_outside_enum',
+  'two_tool_calls',
+  'refusal',
+  'empty',
+  'prose',
+  'length',
+  'missing_usage',
+  'usage_times',
+] as const;
+export type ContentFailure = (typeof CONTENT_FAILURES)[number];
+export type FailureKind = WireFailure | ContentFailure;
+
+export const isWireFailure = (kind: FailureKind): kind is WireFailure =>
+  WIRE_FAILURES.some((candidate) => candidate === kind);
+
+/** One of these words. */
+const literals = <const T extends readonly string[]>(values: T) =>
+  Type.Enum(Object.fromEntries(values.map((value) => [value, value])) as Record<T[number], T[number]>);
+
+const failureFields = {
+  kind: literals([...WIRE_FAILURES, ...CONTENT_FAILURES]),
+  /** `status`: 429, 500, 502, 503, 529 or any other error. */
+  status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599 })),
+  /** `status`: sent as Retry-After; absent means no such header. */
+  retry_after_s: Type.Optional(Type.Number({ minimum: 0, maximum: 3600 })),
+  /** `slow_drip`: the wait between pieces. Otherwise: the wait before anything happens. Never scaled. */
+  delay_ms: Type.Optional(Milliseconds),
+  /** `slow_drip`: bytes in one piece. */
+  piece_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536 })),
+  /** `huge`: size of the body. */
+  bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 })),
+  /** `usage_times`: how much more usage is reported than was used. */
+  factor: Type.Optional(Type.Number({ minimum: 0, maximum: 1000 })),
+};
+
+export const Failure = Type.Object(failureFields, closed);
+export type Failure = Static<typeof Failure>;
+
+const RatedFailure = Type.Object({ ...failureFields, rate: Rate }, closed);
+
+/** One call of a sequence: an honest answer or a failure. */
+const Step = Type.Union([Type.Literal('answer'), Failure]);
+export type Step = Static<typeof Step>;
+
+export const VOTERS = ['opinion', 'first', 'last', 'longest', 'obedient', 'recorded'] as const;
+export type Voter = (typeof VOTERS)[number];
+
+const scriptFields = {
+  /** Failures by chance; the rates together are at most 1. */
+  failures: Type.Optional(Type.Array(RatedFailure, { maxItems: 50 })),
+  /** What the next calls do, in order, before chance takes over. */
+  steps: Type.Optional(Type.Array(Step, { maxItems: 1000 })),
+  /** Whether `steps` is walked once for the model or anew in every poll. */
+  steps_per: Type.Optional(literals(['model', 'poll'] as const)),
+};
+
+export const Script = Type.Object(scriptFields, closed);
+export type Script = Static<typeof Script>;
+
+export const Behaviour = Type.Object(
+  {
+    ...scriptFields,
+    voter: Type.Optional(literals(VOTERS)),
+    /** Share of pairwise agreement above chance: 0 every model for itself, 1 all of one mind. */
+    agreement: Type.Optional(Rate),
+    /** How loud the model's own noise is: 0 always the common favourite, 1 as `agreement` says. */
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+    /** Share of questions on which the model shares the common opinion; on the others it guesses. */
+    skill: Type.Optional(Rate),
+    /** Column of the recorded votes; without it the model's name after `sim/`. */
+    recorded_as: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    latency: Type.Optional(
+      Type.Object(
+        {
+          p50_ms: Type.Optional(Milliseconds),
+          sigma: Type.Optional(Type.Number({ minimum: 0, maximum: 5 })),
+          straggler_rate: Type.Optional(Rate),
+          straggler_factor: Type.Optional(Type.Number({ minimum: 1, maximum: 1000 })),
+        },
+        closed,
+      ),
+    ),
+    price: Type.Optional(
+      Type.Object(
+        {
+          prompt_usd_per_mtok: Type.Optional(Type.Number({ minimum: 0, maximum: 10_000 })),
+          completion_usd_per_mtok: Type.Optional(Type.Number({ minimum: 0, maximum: 10_000 })),
+        },
+        closed,
+      ),
+    ),
+    /** Hidden reasoning tokens that count as completion. */
+    reasoning_tokens: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 })),
+    /** false: the model is unknown, 404. */
+    served: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type Behaviour = Static<typeof Behaviour>;
+
+export const RegistrySettings = Type.Object(
+  {
+    ...scriptFields,
+    /** Rows instead of the simulator's own. */
+    variants: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 10_000 })),
+    /** Leaves model_count out of the envelope. */
+    omit_model_count: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type RegistrySettings = Static<typeof RegistrySettings>;
+
+/** What a schema cannot say; null when all is well. */
+export function contradictionIn(script: Script): string | null {
+  const sum = (script.failures ?? []).reduce((total, failure) => total + failure.rate, 0);
+  return sum > 1 + 1e-9 ? `failures: the rates add up to ${sum}, more than 1` : null;
+}

@@ -1,0 +1,104 @@
+import type { FailureKind } from './behaviour.ts';
+
+// A log of the calls that reached the simulator, the last so many of them. It holds who asked whom and how it ended,
+// never what was asked.
+
+export type Outcome = 'pending' | 'vote' | 'no_ballot' | 'gone' | 'rejected' | FailureKind;
+
+export interface Call {
+  n: number;
+  at: string;
+  poll: string | null;
+  seat: number | null;
+  model: string;
+  attempt: number | null;
+  /** What the model was told to do; null for an honest answer. */
+  scripted: FailureKind | null;
+  /** `gone`: the caller left, or the server closed, before the answer was out. */
+  outcome: Outcome;
+  label: string | null;
+  duration_ms: number | null;
+}
+
+export interface CallFilter {
+  poll?: string | undefined;
+  model?: string | undefined;
+  seat?: number | undefined;
+  outcome?: string | undefined;
+  after?: number | undefined;
+}
+
+export class CallLog {
+  #calls: Call[] = [];
+  #oldest = 0;
+  #total = 0;
+  #inFlight = 0;
+  #peakInFlight = 0;
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  begin(fields: Pick<Call, 'poll' | 'seat' | 'model' | 'attempt'>): Call {
+    const call: Call = {
+      n: this.#total,
+      at: new Date().toISOString(),
+      ...fields,
+      scripted: null,
+      outcome: 'pending',
+      label: null,
+      duration_ms: null,
+    };
+    this.#total += 1;
+    this.#inFlight += 1;
+    this.#peakInFlight = Math.max(this.#peakInFlight, this.#inFlight);
+    if (this.#calls.length < this.#capacity) this.#calls.push(call);
+    else {
+      this.#calls[this.#oldest] = call;
+      this.#oldest = (this.#oldest + 1) % this.#capacity;
+    }
+    return call;
+  }
+
+  end(call: Call, outcome: Outcome): void {
+    call.outcome = outcome;
+    call.duration_ms = Date.now() - Date.parse(call.at);
+    this.#inFlight -= 1;
+  }
+
+  /** Calls that fit the filter, oldest first, and how many there are of each outcome and model. */
+  read(filter: CallFilter, limit: number) {
+    const found = [...this.#calls.slice(this.#oldest), ...this.#calls.slice(0, this.#oldest)].filter(fits(filter));
+    return {
+      total: this.#total,
+      kept: this.#calls.length,
+      in_flight: this.#inFlight,
+      peak_in_flight: this.#peakInFlight,
+      matched: found.length,
+      by_outcome: tally(found.map((call) => call.outcome)),
+      by_model: tally(found.map((call) => call.model)),
+      calls: found.slice(0, limit),
+    };
+  }
+
+  clear(): void {
+    this.#calls = [];
+    this.#oldest = 0;
+    this.#total = 0;
+    this.#peakInFlight = this.#inFlight;
+  }
+}
+
+const fits = (filter: CallFilter) => (call: Call) =>
+  (filter.poll === undefined || call.poll === filter.poll) &&
+  (filter.model === undefined || call.model === filter.model) &&
+  (filter.seat === undefined || call.seat === filter.seat) &&
+  (filter.outcome === undefined || call.outcome === filter.outcome) &&
+  (filter.after === undefined || call.n > filter.after);
+
+function tally(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

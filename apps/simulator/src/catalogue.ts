@@ -1,0 +1,21 @@
+/** Models that the simulator lists without being told of any; every other id that begins with sim/ is served too. */
+export const CATALOGUE: readonly string[] = [
+  'sim/acorn-large',
+  'sim/acorn-medium',
+  'sim/acorn-mini',
+  'sim/birch-pro',
+  'sim/birch-flash',
+  'sim/cedar-max',
+  'sim/cedar-plus',
+  'sim/dune-frontier',
+  'sim/dune-quick',
+  'sim/ember-70b',
+  'sim/ember-8b',
+  'sim/fjord-large',
+  'sim/fjord-small',
+  'sim/glade-120b',
+  'sim/harbor-moe',
+  'sim/iris-30b',
+  'sim/juniper-omni',
+  'sim/kestrel-ultra',
+];

@@ -1,0 +1,21 @@
+/** Counts by name, forgetting the name that was new the longest ago once there are too many. */
+export class Counter {
+  readonly #counts = new Map<string, number>();
+  readonly #limit: number;
+
+  constructor(limit = 20_000) {
+    this.#limit = limit;
+  }
+
+  /** How often this name was counted before. */
+  next(name: string): number {
+    const before = this.#counts.get(name) ?? 0;
+    if (before === 0 && this.#counts.size >= this.#limit)
+      for (const oldest of this.#counts.keys()) {
+        this.#counts.delete(oldest);
+        break;
+      }
+    this.#counts.set(name, before + 1);
+    return before;
+  }
+}

@@ -1,0 +1,24 @@
+import { buildSimulator } from './app.ts';
+import { readConfig } from './config.ts';
+
+// The process: listens, says where, and ends in order on a signal.
+
+try {
+  const { host, port, options } = readConfig(process.env);
+  const app = buildSimulator(options);
+  const url = await app.listen({ host, port });
+  log({ msg: 'ready', url });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, async () => {
+      log({ msg: 'stopping', signal });
+      await app.close();
+      log({ msg: 'stopped' });
+    });
+} catch (error) {
+  log({ msg: 'failed to start', error: error instanceof Error ? error.message : String(error) });
+  process.exitCode = 1;
+}
+
+function log(line: Record<string, unknown>): void {
+  console.log(JSON.stringify({ time: new Date().toISOString(), app: 'simulator', ...line }));
+}
