@@ -11,7 +11,7 @@ export interface Account {
 /** A user account with an empty balance. */
 export async function createAccount(
   { db }: Queries,
-  { id, email }: { id?: string; email?: string } = {},
+  { id, email }: { id?: string | undefined; email?: string | undefined } = {},
 ): Promise<string> {
   const row = await db
     .with('created', (cte) =>

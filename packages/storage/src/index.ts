@@ -1,8 +1,13 @@
 export { type Acceptance, type Accepted, acceptPoll, type IdempotencyKey, type NewPoll } from './accept-poll.ts';
 export { type Account, createAccount, deleteAccount, findAccount } from './accounts.ts';
 export { type ApiKey, findKeyByHash, insertKey, listKeys, type NewApiKey, revokeKey, touchKeys } from './api-keys.ts';
+export { checkLedger, type Violation } from './check-ledger.ts';
 export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
+export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } from './feedback.ts';
 export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';
+export { beat, uptime } from './heartbeats.ts';
+export { claimKey, completeKey, type KeyClaim, releaseKey } from './idempotency.ts';
+export { admitIdentity, findIdentity, type Identity, type KnownIdentity } from './identities.ts';
 export {
   type Claim,
   claimOverdue,
@@ -24,9 +29,11 @@ export {
   voidHold,
 } from './ledger.ts';
 export { migrate } from './migrate.ts';
+export { consumeNonce, findNonce, issueNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
 export { findPoll, findPollByResult, type Poll } from './polls.ts';
 export { findResult, findResultOfPoll, history, type Result, type ResultLine, recentResults } from './results.ts';
+export { pruneExpired, withSweepLock } from './sweep.ts';
 export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
 export type { PollStatus, ResultStatus } from './tables/polls.ts';
 export { inTransaction } from './transaction.ts';

@@ -128,7 +128,8 @@ export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): 
     .execute();
 }
 
-const claimed = sql.raw(`id, result_id, account_id, lease_epoch, attempts, spec, schema_version, surface, request_id, traceparent,
+const claimed =
+  sql.raw(`id, result_id, account_id, lease_epoch, attempts, spec, schema_version, surface, request_id, traceparent,
   created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
   greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
 

@@ -3,7 +3,8 @@ import { ledger } from './0002-ledger.ts';
 import { polls } from './0003-polls.ts';
 import { payments } from './0004-payments.ts';
 import { pollLife } from './0005-poll-life.ts';
+import { checkLedger } from './0006-check-ledger.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
-export const migrations: readonly Migration[] = [accounts, ledger, polls, payments, pollLife];
+export const migrations: readonly Migration[] = [accounts, ledger, polls, payments, pollLife, checkLedger];

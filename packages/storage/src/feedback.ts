@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+// What callers say about an outcome: one row per account and poll, the latest word counts.
+
+export interface Feedback {
+  accountId: string;
+  resultId: string;
+  outcomeCorrect: boolean | null;
+  confidence: number | null;
+  notes: string | null;
+}
+
+export interface FeedbackSummary {
+  total: number;
+  correct: number;
+  incorrect: number;
+  /** The newest ones. Notes and names are for the operator, never for the public. */
+  entries: { feedbackId: string; outcomeCorrect: boolean | null; confidence: number | null; createdAt: Date }[];
+}
+
+const MOST_ENTRIES = 100;
+
+/** The id of the row, the same for every opinion of one account on one poll; null when there is no such result. */
+export async function giveFeedback({ db }: Queries, feedback: Feedback): Promise<string | null> {
+  const { rows } = await sql<{ id: string }>`
+    insert into feedback (account_id, poll_id, outcome_correct, confidence, notes)
+    select ${feedback.accountId}::uuid, poll_id, ${feedback.outcomeCorrect}::boolean,
+           ${feedback.confidence}::double precision, ${feedback.notes}::text
+      from results where result_id = ${feedback.resultId}
+    on conflict (account_id, poll_id) do update
+      set outcome_correct = excluded.outcome_correct, confidence = excluded.confidence, notes = excluded.notes,
+          updated_at = now()
+    returning id`.execute(db);
+  return rows[0]?.id ?? null;
+}
+
+export async function feedbackSummary({ db }: Queries, resultId: string): Promise<FeedbackSummary> {
+  const { rows } = await sql<SummaryRow>`
+    with given as (
+      select f.* from feedback f join results r using (poll_id) where r.result_id = ${resultId}
+    )
+    select count(*)::integer as total,
+           (count(*) filter (where outcome_correct))::integer as correct,
+           (count(*) filter (where not outcome_correct))::integer as incorrect
+      from given`.execute(db);
+  const entries = await db
+    .selectFrom('feedback')
+    .innerJoin('results', 'results.poll_id', 'feedback.poll_id')
+    .select(['feedback.id', 'outcome_correct', 'confidence', 'feedback.created_at'])
+    .where('results.result_id', '=', resultId)
+    .orderBy('feedback.created_at', 'desc')
+    .orderBy('feedback.id')
+    .limit(MOST_ENTRIES)
+    .execute();
+  return {
+    ...rows[0]!,
+    entries: entries.map((entry) => ({
+      feedbackId: entry.id,
+      outcomeCorrect: entry.outcome_correct,
+      confidence: entry.confidence,
+      createdAt: entry.created_at,
+    })),
+  };
+}
+
+interface SummaryRow {
+  total: number;
+  correct: number;
+  incorrect: number;
+}

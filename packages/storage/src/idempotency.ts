@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import type { IdempotencyKey } from './accept-poll.ts';
+import type { Queries } from './open-storage.ts';
+
+// Idempotency-Key for operations other than polls (a poll takes its key together with its hold, in acceptPoll): claim
+// the key, do the work, leave the sealed response. An attempt that dies gives the key back when its time is up.
+
+export type KeyClaim =
+  /** Do the work, then complete or release the key with this claim. */
+  | { kind: 'claimed'; claim: string }
+  /** Somebody is doing it right now. */
+  | { kind: 'running'; retryAfterMs: number }
+  /** It was done; this is what was answered. */
+  | { kind: 'done'; response: Buffer }
+  /** The key stands for another request. */
+  | { kind: 'reused' };
+
+export async function claimKey({ db }: Queries, key: IdempotencyKey, holdMs: number): Promise<KeyClaim> {
+  const { rows: claimed } = await sql<{ claim: string }>`
+    insert into idempotency as i (principal, operation, key, fingerprint, claim, claimed_until, expires_at)
+    values (${key.principal}, ${key.operation}, ${key.key}, ${key.fingerprint}, gen_random_uuid(),
+            now() + ${holdMs} * interval '1 millisecond', now() + interval '24 hours')
+    on conflict (principal, operation, key) do update
+      set fingerprint = excluded.fingerprint, poll_id = null, response = null, claim = excluded.claim,
+          claimed_until = excluded.claimed_until, created_at = now(), expires_at = excluded.expires_at
+      where i.expires_at <= now()
+         or (i.poll_id is null and i.response is null and i.claimed_until <= now()
+             and i.fingerprint = excluded.fingerprint)
+    returning claim`.execute(db);
+  if (claimed[0]) return { kind: 'claimed', claim: claimed[0].claim };
+
+  const { rows } = await sql<{ fingerprint: string; response: Buffer | null; wait_ms: number | null }>`
+    select fingerprint, response, ceil(extract(epoch from claimed_until - now()) * 1000)::integer as wait_ms
+      from idempotency
+     where principal = ${key.principal} and operation = ${key.operation} and key = ${key.key}`.execute(db);
+  const known = rows[0];
+  // Released between the two statements: the next attempt gets it.
+  if (!known) return { kind: 'running', retryAfterMs: 0 };
+  if (known.fingerprint !== key.fingerprint || (known.response === null && known.wait_ms === null))
+    return { kind: 'reused' };
+  if (known.response !== null) return { kind: 'done', response: known.response };
+  return { kind: 'running', retryAfterMs: Math.max(0, known.wait_ms ?? 0) };
+}
+
+/** Keeps the response for 24 hours from the claim. false when the claim was taken over meanwhile. */
+export async function completeKey({ db }: Queries, claim: string, key: KeyScope, response: Buffer): Promise<boolean> {
+  const row = await db
+    .updateTable('idempotency')
+    .set({ response })
+    .where('principal', '=', key.principal)
+    .where('operation', '=', key.operation)
+    .where('key', '=', key.key)
+    .where('claim', '=', claim)
+    .returning('claim')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Nothing was executed, so nothing is remembered: a retry with the same key starts afresh. */
+export async function releaseKey({ db }: Queries, claim: string, key: KeyScope): Promise<void> {
+  await db
+    .deleteFrom('idempotency')
+    .where('principal', '=', key.principal)
+    .where('operation', '=', key.operation)
+    .where('key', '=', key.key)
+    .where('claim', '=', claim)
+    .where('response', 'is', null)
+    .execute();
+}
+
+type KeyScope = Pick<IdempotencyKey, 'principal' | 'operation' | 'key'>;

@@ -1,0 +1,54 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+// Wallet challenges. One nonce serves one signature: it is consumed after the signature was found good, so that
+// garbage cannot burn it, and atomically, so that of many concurrent uses one succeeds.
+
+export interface Nonce {
+  nonce: string;
+  address: Buffer;
+  /** The action the signature is for, where the caller asked for that. */
+  purpose: string | null;
+  /** The exact text that was handed out to be signed. */
+  message: string;
+}
+
+/** Open challenges per address; the oldest gives way, so that nobody can lock an owner out by asking first. */
+const MOST_OPEN = 20;
+
+export async function issueNonce({ db }: Queries, nonce: Nonce, lifetimeS = 300): Promise<void> {
+  await sql`
+    with evicted as (
+      delete from nonces where nonce in (
+        select nonce from nonces where address = ${nonce.address} and used_at is null
+         order by created_at desc offset ${MOST_OPEN - 1}))
+    insert into nonces (nonce, address, purpose, message, expires_at)
+    values (${nonce.nonce}, ${nonce.address}, ${nonce.purpose}, ${nonce.message},
+            now() + ${lifetimeS} * interval '1 second')`.execute(db);
+}
+
+/** null when unknown, used or expired. */
+export async function findNonce({ db }: Queries, nonce: string): Promise<Nonce | null> {
+  const row = await db
+    .selectFrom('nonces')
+    .select(['nonce', 'address', 'purpose', 'message'])
+    .where('nonce', '=', nonce)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** true for exactly one caller. */
+export async function consumeNonce({ db }: Queries, nonce: string, address: Buffer): Promise<boolean> {
+  const row = await db
+    .updateTable('nonces')
+    .set({ used_at: sql<Date>`now()` })
+    .where('nonce', '=', nonce)
+    .where('address', '=', address)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .returning('nonce')
+    .executeTakeFirst();
+  return row !== undefined;
+}
