@@ -1,0 +1,11 @@
+// The door of every npm script. It runs on any Node from 20 on (on an older one it says so) and needs no package:
+// it brings what is missing, Node 24, pnpm and the packages, and hands over to the TypeScript of this folder.
+const major = Number(process.versions.node.split('.')[0]);
+if (major < 20) {
+  console.error(
+    `EloquentPoll needs Node 20 or newer, this is ${process.version}: install a newer Node and run it again.`,
+  );
+  process.exitCode = 1;
+} else {
+  import('./launch/main.mjs').then((launcher) => launcher.main(process.argv.slice(2)));
+}

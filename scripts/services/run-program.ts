@@ -1,0 +1,33 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+
+export interface Outcome {
+  ok: boolean;
+  output: string;
+}
+
+const KEPT_CHARACTERS = 16_000;
+
+/** Runs a program that ends by itself, without holding up anything else. It never rejects and never outlasts its time. */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  options: SpawnOptions,
+  limit_ms: number,
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let output = '';
+    const child = spawn(file, args, {
+      ...options,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: limit_ms,
+      killSignal: 'SIGKILL',
+    });
+    const add = (text: Buffer) => {
+      output = (output + text.toString('utf8')).slice(-KEPT_CHARACTERS);
+    };
+    child.stdout?.on('data', add);
+    child.stderr?.on('data', add);
+    child.once('error', (error) => resolve({ ok: false, output: error.message }));
+    child.once('close', (code) => resolve({ ok: code === 0, output }));
+  });
+}
