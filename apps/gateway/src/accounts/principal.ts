@@ -1,0 +1,18 @@
+import { findKeyByHash } from '@eloquentpoll/storage';
+import type { Context } from '../context.ts';
+import { hashApiKey, looksLikeApiKey } from './api-key.ts';
+
+/** On whose behalf a request acts, and how it proved that. */
+export interface Principal {
+  accountId: string;
+  via: 'api_key' | 'session';
+  /** The API key that was presented, by its id. */
+  keyId?: string;
+}
+
+/** null for everything that is not an active key; unknown, revoked and mistyped ones are told apart nowhere. */
+export async function principalOfKey(context: Context, key: string): Promise<Principal | null> {
+  if (!looksLikeApiKey(key)) return null;
+  const found = await findKeyByHash(context.storage, hashApiKey(context.config.keyPepper, key));
+  return found && { ...found, via: 'api_key' };
+}

@@ -1,0 +1,28 @@
+import type { ErrorCode, Issue } from '@eloquentpoll/contracts';
+
+interface Circumstances {
+  /** A sentence for the caller about this occurrence. Never text from upstream, SQL or a stack. */
+  detail?: string;
+  issues?: readonly Issue[];
+  retryAfterSeconds?: number;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** The one way to refuse a request: any code of the closed catalogue, thrown from wherever the reason is known. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly circumstances: Circumstances;
+
+  constructor(code: ErrorCode, circumstances: Circumstances = {}) {
+    super(circumstances.detail ?? code, { cause: circumstances.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.circumstances = circumstances;
+  }
+}
+
+/** A 400 that says everything that is wrong: one sentence for a person, one pointer per field for a program. */
+export function invalid(issues: readonly Issue[], code: ErrorCode = 'validation_error'): ApiError {
+  return new ApiError(code, { detail: issues.map((issue) => issue.detail).join('; '), issues });
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LIMITS } from '@eloquentpoll/contracts';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, type RawServerDefault } from 'fastify';
+import type { Context } from './context.ts';
+import { accessLog } from './plugins/access-log.ts';
+import { auth } from './plugins/auth.ts';
+import { bodyParsing } from './plugins/body-parsing.ts';
+import { answerClientError } from './plugins/client-errors.ts';
+import { crossOrigin } from './plugins/cross-origin.ts';
+import { errors, sendError } from './plugins/errors.ts';
+import { openapi } from './plugins/openapi.ts';
+import { requestId } from './plugins/request-ids.ts';
+import { responseHeaders } from './plugins/response-headers.ts';
+import { unmatched } from './plugins/unmatched.ts';
+import { routes } from './routes/index.ts';
+import { compile } from './validation/validator.ts';
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** The whole HTTP side, not listening yet. The context stays the caller's to close, after the app. */
+export function buildApp(context: Context): App {
+  const { config } = context;
+  const app = fastify({
+    loggerInstance: context.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: requestId,
+    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    bodyLimit: LIMITS.body_bytes,
+    requestTimeout: 15_000,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      reply.setBaseHeaders();
+      sendError(config, error, request, reply);
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.setValidatorCompiler(compile);
+  // What a handler returns is what is sent: the shapes are built in to-wire.ts, and tests check each answer.
+  app.setSerializerCompiler(() => JSON.stringify);
+
+  app.register(errors, { config });
+  app.register(unmatched);
+  app.register(responseHeaders, { config });
+  app.register(crossOrigin);
+  app.register(accessLog);
+  app.register(bodyParsing);
+  app.register(openapi, { config });
+  app.register(auth, { context });
+  app.register(routes, { context });
+  return app;
+}

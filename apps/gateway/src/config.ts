@@ -1,0 +1,126 @@
+import { isIP } from 'node:net';
+import type { Environment } from './environment.ts';
+
+// What the environment means. A setting that is wrong, missing or contradicts another is one sentence that names the
+// variable, before anything is opened.
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export interface Config {
+  listen: { host: string; port: number };
+  /** Every link that we write starts with it; the Host header never does. Without a slash at the end. */
+  baseUrl: string;
+  database: { url: string; maxConnections: number };
+  redis: { url: string; prefix: string };
+  /** Key of the HMAC under which API keys are stored. */
+  keyPepper: string;
+  models: { file?: string; baseUrl?: string };
+  /** Networks whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
+  logLevel: (typeof LOG_LEVELS)[number];
+  gitCommit: string | null;
+}
+
+export class ConfigError extends Error {
+  constructor(variable: keyof Environment, problem: string) {
+    super(`${variable}: ${problem}`);
+    this.name = 'ConfigError';
+  }
+}
+
+export function decideConfig(env: Environment): Config {
+  const port = integer(env, 'PORT', 8080, 0, 65_535);
+  return {
+    listen: { host: env.HOST ?? '127.0.0.1', port },
+    baseUrl: baseUrl(env, port),
+    database: {
+      url: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
+      maxConnections: integer(env, 'DATABASE_POOL', 10, 1, 1_000),
+    },
+    redis: { url: url(env, 'REDIS_URL', ['redis:', 'rediss:']), prefix: redisPrefix(env) },
+    keyPepper: keyPepper(env),
+    models: {
+      ...(env.MODELS_FILE && { file: env.MODELS_FILE }),
+      ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),
+    },
+    trustedProxies: trustedProxies(env),
+    logLevel: logLevel(env),
+    gitCommit: gitCommit(env),
+  };
+}
+
+function integer(env: Environment, name: keyof Environment, byDefault: number, min: number, max: number): number {
+  const text = env[name];
+  if (text === undefined) return byDefault;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max)) {
+    throw new ConfigError(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
+  }
+  return value;
+}
+
+function url(env: Environment, name: keyof Environment, protocols: string[]): string {
+  const text = env[name];
+  const shape = protocols.map((protocol) => `${protocol}//...`).join(' or ');
+  if (text === undefined) throw new ConfigError(name, `is not set; it must be a URL such as ${shape}`);
+  // The text itself is not repeated: a URL may hold a password.
+  if (!protocols.includes(URL.parse(text)?.protocol ?? ''))
+    throw new ConfigError(name, `must be a URL such as ${shape}`);
+  return text;
+}
+
+function baseUrl(env: Environment, port: number): string {
+  if (env.BASE_URL === undefined) {
+    if (port === 0) throw new ConfigError('BASE_URL', 'is not set; with PORT=0 it cannot be derived');
+    return `http://localhost:${port}`;
+  }
+  const { protocol, hostname, origin, pathname, search, hash } = new URL(url(env, 'BASE_URL', ['http:', 'https:']));
+  if (pathname !== '/' || search || hash) throw new ConfigError('BASE_URL', 'must be an origin, without a path');
+  if (env.NODE_ENV === 'production' && protocol === 'http:' && !isLoopback(hostname)) {
+    throw new ConfigError('BASE_URL', 'must be https in production');
+  }
+  return origin;
+}
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+
+function redisPrefix(env: Environment): string {
+  const prefix = env.REDIS_PREFIX ?? 'ep';
+  if (!/^[\w-]{1,32}$/.test(prefix)) throw new ConfigError('REDIS_PREFIX', 'must be 1 to 32 letters, digits, - or _');
+  return prefix;
+}
+
+function keyPepper(env: Environment): string {
+  if (env.KEY_PEPPER === undefined) throw new ConfigError('KEY_PEPPER', 'is not set; API keys are stored under it');
+  if (env.KEY_PEPPER.length < 32) throw new ConfigError('KEY_PEPPER', 'must have at least 32 characters');
+  return env.KEY_PEPPER;
+}
+
+function trustedProxies(env: Environment): string[] {
+  const list = env.TRUST_PROXY?.split(',').map((entry) => entry.trim()) ?? [];
+  for (const entry of list) {
+    const [address = '', bits, rest] = entry.split('/');
+    const widest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    const fits = rest === undefined && bits !== undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= widest;
+    if (!fits || Number(bits) === 0) {
+      throw new ConfigError(
+        'TRUST_PROXY',
+        `must be a comma-separated list of networks such as 10.0.0.0/8, and "${entry}" is not a network`,
+      );
+    }
+  }
+  return list;
+}
+
+function logLevel(env: Environment): Config['logLevel'] {
+  const level = LOG_LEVELS.find((known) => known === (env.LOG_LEVEL ?? 'info'));
+  if (!level) throw new ConfigError('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`);
+  return level;
+}
+
+function gitCommit(env: Environment): string | null {
+  if (env.GIT_COMMIT === undefined) return null;
+  if (!/^[0-9a-f]{7,40}$/.test(env.GIT_COMMIT)) throw new ConfigError('GIT_COMMIT', 'must be a hexadecimal commit id');
+  return env.GIT_COMMIT.slice(0, 12);
+}

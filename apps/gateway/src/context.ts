@@ -1,0 +1,51 @@
+import { type Bus, openBus } from '@eloquentpoll/bus';
+import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
+import { openStorage, type Storage } from '@eloquentpoll/storage';
+import type { Config } from './config.ts';
+import { createLog, type Logger } from './log.ts';
+
+// The one place where everything with a connection is made. Tests replace any part; nothing else injects anything.
+
+interface Parts {
+  log: Logger;
+  storage: Storage;
+  bus: Bus;
+  rosters: Rosters;
+}
+
+export interface Context extends Readonly<Parts>, AsyncDisposable {
+  readonly config: Config;
+  /** Aborts when the process has to end: whoever still waits for a poll answers now. */
+  readonly shutdown: AbortController;
+}
+
+/** What was given is left open; what was made here closes with the context. */
+export async function openContext(config: Config, given: Partial<Parts> = {}): Promise<Context> {
+  await using made = new AsyncDisposableStack();
+  const log = given.log ?? createLog(config);
+  const rosters = given.rosters ?? loadRosters(config.models);
+  const storage = given.storage ?? made.use(openStorage(storageOptions(config)));
+  const bus = given.bus ?? made.use(await openBus(busOptions(config, log)));
+  const keep = made.move();
+  return {
+    config,
+    log,
+    rosters,
+    storage,
+    bus,
+    shutdown: new AbortController(),
+    [Symbol.asyncDispose]: () => keep.disposeAsync(),
+  };
+}
+
+const storageOptions = ({ database }: Config) => ({
+  databaseUrl: database.url,
+  maxConnections: database.maxConnections,
+  applicationName: 'eloquentpoll-gateway',
+});
+
+const busOptions = ({ redis }: Config, log: Logger) => ({
+  redisUrl: redis.url,
+  prefix: redis.prefix,
+  onError: (error: Error) => log.warn({ err: error }, 'redis connection'),
+});

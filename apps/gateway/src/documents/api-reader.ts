@@ -1,0 +1,62 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { fastify } from 'fastify';
+
+// Scalar's reader for OpenAPI documents, served from here. Its script comes inside a Fastify plugin that serves it from
+// a page with inline code; this takes the script out, and the page is ours, so that nothing on it is inline.
+
+interface ReaderScript {
+  plain: Buffer;
+  gzip: Buffer;
+}
+
+let script: Promise<ReaderScript> | undefined;
+
+/** Four megabytes, so it is loaded when somebody first reads the documentation. */
+export function readerScript(): Promise<ReaderScript> {
+  script ??= takeScript();
+  return script;
+}
+
+async function takeScript(): Promise<ReaderScript> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const shell = fastify();
+  await shell.register(scalar, { routePrefix: '/reader', configuration: { url: '/' } });
+  const plain = (await shell.inject('/reader/js/scalar.js')).rawPayload;
+  await shell.close();
+  return { plain, gzip: await promisify(gzip)(plain) };
+}
+
+export const readerPage = (): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>EloquentPoll API</title>
+  </head>
+  <body>
+    <noscript>This page needs JavaScript. The same description, for machines: <a href="/api/openapi.json">/api/openapi.json</a>.</noscript>
+    <div id="app"></div>
+    <script src="/api/docs/reader.js"></script>
+    <script src="/api/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** Everything that would call Scalar's own services is off. */
+export const START_SCRIPT = `Scalar.createApiReference('#app', ${JSON.stringify(
+  {
+    url: '/api/openapi.json',
+    withDefaultFonts: false,
+    telemetry: false,
+    proxyUrl: '',
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    persistAuth: false,
+  },
+  null,
+  2,
+)});
+`;

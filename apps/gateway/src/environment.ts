@@ -1,0 +1,22 @@
+/** The environment as it is: a list of names, nothing decided. Nothing else in this room reads `process.env`. */
+export function readEnvironment(env: NodeJS.ProcessEnv) {
+  const read = (name: string): string | undefined => env[name]?.trim() || undefined;
+  return {
+    PORT: read('PORT'),
+    HOST: read('HOST'),
+    BASE_URL: read('BASE_URL'),
+    NODE_ENV: read('NODE_ENV'),
+    DATABASE_URL: read('DATABASE_URL'),
+    DATABASE_POOL: read('DATABASE_POOL'),
+    REDIS_URL: read('REDIS_URL'),
+    REDIS_PREFIX: read('REDIS_PREFIX'),
+    KEY_PEPPER: read('KEY_PEPPER'),
+    MODELS_FILE: read('MODELS_FILE'),
+    MODELS_BASE_URL: read('MODELS_BASE_URL'),
+    TRUST_PROXY: read('TRUST_PROXY'),
+    LOG_LEVEL: read('LOG_LEVEL'),
+    GIT_COMMIT: read('GIT_COMMIT'),
+  };
+}
+
+export type Environment = ReturnType<typeof readEnvironment>;

@@ -1,0 +1,53 @@
+import type { AddressInfo } from 'node:net';
+import { buildApp } from './app.ts';
+import { type Config, decideConfig } from './config.ts';
+import { openContext } from './context.ts';
+import { readEnvironment } from './environment.ts';
+
+// The gateway as a process: settings, connections, listening, one line that says it is ready. On SIGTERM it takes no
+// more requests, lets those under way finish, tells the ones that still wait for a poll to come back, and ends within
+// its time whatever happens.
+
+const LAST_CALL_MS = 6_500;
+const END_MS = 8_000;
+
+function fail(error: unknown): never {
+  process.stderr.write(`gateway: ${error instanceof Error ? error.message : error}\n`);
+  process.exit(1);
+}
+
+function readConfig(): Config {
+  try {
+    return decideConfig(readEnvironment(process.env));
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+const config = readConfig();
+const context = await openContext(config).catch(fail);
+const app = buildApp(context);
+
+let leaving = false;
+async function leave(signal: NodeJS.Signals): Promise<void> {
+  if (leaving) return;
+  leaving = true;
+  context.log.info({ signal }, 'draining');
+  setTimeout(() => context.shutdown.abort(), LAST_CALL_MS).unref();
+  setTimeout(() => {
+    context.log.warn('drain took too long');
+    process.exit(1);
+  }, END_MS).unref();
+  await app.close();
+  await context[Symbol.asyncDispose]();
+  context.log.info('stopped');
+  process.exit(0);
+}
+process.on('SIGTERM', leave);
+process.on('SIGINT', leave);
+
+await app.listen(config.listen).catch(fail);
+const { address, port } = app.server.address() as AddressInfo;
+process.stdout.write(
+  `${JSON.stringify({ msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl })}\n`,
+);

@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import plugin from 'fastify-plugin';
+
+// Browsers of any origin may call what needs no cookie, without credentials: a bearer is given by a page that has one.
+// Operations that take the cookie alone answer no other origin.
+
+const EXPOSED = [
+  'Deprecation',
+  'ETag',
+  'Idempotency-Key',
+  'Idempotent-Replayed',
+  'Link',
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'Preference-Applied',
+  'RateLimit-Limit',
+  'RateLimit-Policy',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-PAYMENT-RESPONSE',
+  'X-Request-Id',
+  'x-markdown-tokens',
+].join(', ');
+
+const ACCEPTED = [
+  'Accept',
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-None-Match',
+  'Last-Event-ID',
+  'MCP-Protocol-Version',
+  'PAYMENT-SIGNATURE',
+  'Prefer',
+  'X-Machine-Client',
+  'X-Payment',
+  'X-Request-Id',
+].join(', ');
+
+export const crossOrigin = plugin(async (app: FastifyInstance) => {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isCookieOnly(request)) allowAnyOrigin(reply);
+  });
+});
+
+function isCookieOnly(request: FastifyRequest): boolean {
+  const security = request.routeOptions.schema?.security ?? [];
+  return security.length > 0 && security.every((way) => Object.keys(way).join() === 'session');
+}
+
+function allowAnyOrigin(reply: FastifyReply): void {
+  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED });
+}
+
+/** The answer to a preflight for a path that knows these methods. */
+export function answerPreflight(reply: FastifyReply, methods: string): FastifyReply {
+  allowAnyOrigin(reply);
+  return reply
+    .code(204)
+    .headers({
+      allow: methods,
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers': ACCEPTED,
+      'access-control-max-age': '86400',
+    })
+    .send();
+}

@@ -1,0 +1,40 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import plugin from 'fastify-plugin';
+import type { Config } from '../config.ts';
+import { TAGS } from '../routes/tags.ts';
+import { namedSchemas } from '../validation/validator.ts';
+
+// The description of the service is read from the routes that serve it. Every named shape of the contract is a
+// component under its own name.
+
+export const openapi = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+  for (const schema of namedSchemas) app.addSchema(schema);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'EloquentPoll',
+        version: '2.0.0',
+        description:
+          'Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough.',
+        license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      },
+      servers: [{ url: config.baseUrl }],
+      tags: [...TAGS],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'ep_k_...',
+            description: 'An API key, created with POST /api/keys.',
+          },
+        },
+      },
+    },
+    refResolver: {
+      buildLocalReference: (schema, _baseUri, _fragment, index) => String(schema.$id ?? `shape-${index}`),
+    },
+  });
+});

@@ -1,0 +1,42 @@
+import type { ErrorCode } from '@eloquentpoll/contracts';
+import { isStorageError, StorageRefused } from '@eloquentpoll/storage';
+import { ApiError } from '../api-error.ts';
+
+// What an error means to a caller. Ours say it themselves, the framework's are known by code or status, a store that is
+// away is "later"; everything else is a bug, of which the caller learns nothing but the request id.
+
+const BY_FRAMEWORK_CODE: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+};
+
+const BY_STATUS: Record<number, ErrorCode> = {
+  400: 'bad_request',
+  404: 'not_found',
+  406: 'not_acceptable',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  414: 'uri_too_long',
+  415: 'unsupported_media_type',
+  431: 'headers_too_large',
+  503: 'service_unavailable',
+};
+
+const RETRY_AFTER_SECONDS = 2;
+
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isStorageError(error) && !(error instanceof StorageRefused)) return unavailable(error);
+  const code = frameworkCode(error);
+  if (code === 'service_unavailable') return unavailable(error);
+  return new ApiError(code ?? 'internal_error', { cause: error });
+}
+
+const unavailable = (cause: unknown): ApiError =>
+  new ApiError('service_unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS, cause });
+
+function frameworkCode(error: unknown): ErrorCode | undefined {
+  if (!(error instanceof Error) || !('code' in error) || !String(error.code).startsWith('FST_')) return undefined;
+  const status = 'statusCode' in error ? Number(error.statusCode) : 500;
+  return BY_FRAMEWORK_CODE[String(error.code)] ?? BY_STATUS[status];
+}

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import plugin from 'fastify-plugin';
+import { ApiError } from '../api-error.ts';
+import { answerPreflight } from './cross-origin.ts';
+
+// What no route answers: a preflight of a path that we have, a method that the path does not know, or a path that is
+// not ours. Only such requests pay for the search.
+
+export const unmatched = plugin(async (app: FastifyInstance) => {
+  const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    for (const name of [method].flat()) known.methods.add(name);
+    paths.set(url, known);
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = new Set<string>();
+    for (const known of paths.values()) {
+      if (known.pattern.test(path)) for (const name of known.methods) methods.add(name);
+    }
+    if (methods.size === 0) throw new ApiError('not_found');
+    const allow = [...methods, 'OPTIONS'].sort().join(', ');
+    if (request.method === 'OPTIONS') return answerPreflight(reply, allow);
+    throw new ApiError('method_not_allowed', { headers: { allow } });
+  });
+});
+
+/** `/api/polls/:id/status` as a pattern; a parameter is one step of the path. */
+function patternOf(url: string): RegExp {
+  const steps = url.split('/').map((step) => {
+    if (step === '*') return '.*';
+    return step.startsWith(':') ? '[^/]+' : step.replace(/\W/g, '\\$&');
+  });
+  return new RegExp(`^${steps.join('/')}$`);
+}

@@ -1,0 +1,48 @@
+import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
+import { findPoll, findResultOfPoll } from '@eloquentpoll/storage';
+import { ApiError } from '../api-error.ts';
+import type { Context } from '../context.ts';
+import { createBell } from './bell.ts';
+import { type Submission, submitPoll } from './submit-poll.ts';
+import { toPollResponse } from './to-wire.ts';
+
+// Runs a poll while its caller waits. The worker's terminal message makes the answer quick; Postgres, read again every
+// now and then, makes it certain. The answer is the stored result either way.
+
+const READ_AGAIN_MS = 2_000;
+/** What ends a poll at its deadline, and what stores its end, may be this late. */
+const GRACE_MS = 8_000;
+
+export async function awaitPoll(context: Context, submission: Submission, gone: AbortSignal): Promise<PollResponse> {
+  const bell = createBell<ProgressSnapshot | null>();
+  const { pollId, joined, deadlineMs, watch } = await submitPoll(context, submission, bell.ring);
+  try {
+    const giveUpAt = performance.now() + deadlineMs + GRACE_MS;
+    // A poll that somebody else began may have ended before we listened.
+    if (joined || !watch) bell.ring(null);
+    const stop = AbortSignal.any([gone, context.shutdown.signal]);
+    while (performance.now() < giveUpAt) {
+      const news = await bell.next(READ_AGAIN_MS, stop);
+      if (news?.result) return news.result;
+      if (news?.status !== 'running') {
+        const ended = await readEnd(context, pollId);
+        if (ended) return ended;
+      }
+      if (stop.aborted) throw new ApiError('service_unavailable', { detail: LEAVING, retryAfterSeconds: 1 });
+    }
+    throw new ApiError('poll_execution_failed', { retryAfterSeconds: 5 });
+  } finally {
+    watch?.close();
+  }
+}
+
+const LEAVING = 'The service is restarting; the poll goes on, and the same Idempotency-Key finds its result.';
+
+/** null while the poll runs. A poll that ended without a result was given up. */
+async function readEnd({ storage }: Context, pollId: string): Promise<PollResponse | null> {
+  const result = await findResultOfPoll(storage, pollId);
+  if (result) return toPollResponse(result);
+  const poll = await findPoll(storage, pollId);
+  if (poll?.status === 'running') return null;
+  throw new ApiError('poll_execution_failed');
+}

@@ -1,0 +1,102 @@
+import type { OnNews, Watch } from '@eloquentpoll/bus';
+import type { RosterName } from '@eloquentpoll/contracts';
+import { acceptPoll } from '@eloquentpoll/storage';
+import { ApiError } from '../api-error.ts';
+import type { Context } from '../context.ts';
+import { newPollId, newResultId } from './poll-ids.ts';
+import type { PollOrder } from './poll-order.ts';
+import { holdOf, specOf } from './poll-spec.ts';
+
+// The one way in. Money is set aside and the poll stored in one transaction; from then on it ends, whatever happens to
+// this process. The queue only makes it soon: a poll that could not be queued is found by the workers' sweep.
+
+export interface Submission {
+  order: PollOrder;
+  accountId: string;
+  /** The operation that the poll came by. */
+  surface: string;
+  requestId: string;
+  traceparent?: string | undefined;
+  /** The caller's Idempotency-Key, with the fingerprint of the request that it stands for. */
+  idempotency?: { key: string; fingerprint: string } | undefined;
+}
+
+export interface Submitted {
+  pollId: string;
+  /** An earlier request with the same Idempotency-Key made this poll. */
+  joined: boolean;
+  /** When it has ended at the latest. */
+  deadlineMs: number;
+  /** Null without a listener, or while Redis is away: then only Postgres tells. */
+  watch: Watch | null;
+}
+
+const DEADLINE_MS: Record<RosterName, number> = {
+  broad: 120_000,
+  strong: 120_000,
+  fast: 45_000,
+  free: 45_000,
+  free_search: 120_000,
+};
+
+/** With a listener, the subscription stands before the poll can begin, so that nothing is missed. */
+export async function submitPoll(context: Context, submission: Submission, onNews?: OnNews): Promise<Submitted> {
+  const deadlineMs = DEADLINE_MS[submission.order.roster];
+  const { pollId, joined } = await accept(context, submission, deadlineMs);
+  const watch = onNews ? await watchIfPossible(context, pollId, onNews) : null;
+  if (!joined) await enqueueIfPossible(context, pollId);
+  return { pollId, joined, deadlineMs, watch };
+}
+
+async function accept(context: Context, submission: Submission, deadlineMs: number) {
+  const { accountId, surface, requestId, traceparent, idempotency } = submission;
+  const spec = specOf(context.rosters, submission.order);
+  const holdU = holdOf(spec);
+  const accepted = await acceptPoll(context.storage, {
+    poll: {
+      id: newPollId(),
+      resultId: newResultId(new Date()),
+      accountId,
+      spec,
+      deadlineMs,
+      surface,
+      requestId,
+      traceparent,
+    },
+    holdU,
+    idempotency: idempotency && { principal: accountId, operation: surface, ...idempotency },
+  });
+  switch (accepted.kind) {
+    case 'accepted':
+    case 'joined':
+      return { pollId: accepted.pollId, joined: accepted.kind === 'joined' };
+    case 'reused':
+      throw new ApiError('idempotency_key_reused');
+    case 'insufficient':
+      throw new ApiError('insufficient_balance', {
+        detail: `This poll may cost up to ${usd(holdU)} USD; the available balance is ${usd(accepted.availableU)} USD.`,
+      });
+    default:
+      return accepted satisfies never;
+  }
+}
+
+async function watchIfPossible({ bus, log }: Context, pollId: string, onNews: OnNews): Promise<Watch | null> {
+  try {
+    return await bus.watchPoll(pollId, onNews);
+  } catch (error) {
+    log.warn({ pollId, err: error }, 'poll not watched');
+    return null;
+  }
+}
+
+async function enqueueIfPossible({ bus, log }: Context, pollId: string): Promise<void> {
+  try {
+    await bus.enqueuePoll(pollId);
+  } catch (error) {
+    log.warn({ pollId, err: error }, 'poll not queued; the sweep will find it');
+  }
+}
+
+/** Six digits below the point, as money is counted; none that say nothing. */
+const usd = (microUsd: bigint): string => (Number(microUsd) / 1_000_000).toFixed(6).replace(/0{1,4}$/, '');

@@ -1,0 +1,52 @@
+import { PollRequest, PollResponse } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../plugins/auth.ts';
+import { traceparentOf } from '../../plugins/request-ids.ts';
+import { awaitPoll } from '../../polls/await-poll.ts';
+import { readPollOrder } from '../../polls/poll-order.ts';
+import { errorAnswers } from '../answers.ts';
+import { goneSignal } from '../gone-signal.ts';
+
+/** POST /api/poll: runs a poll and answers with its result. */
+export function createPoll(app: FastifyInstance, context: Context): void {
+  app.post(
+    '/api/poll',
+    {
+      schema: {
+        operationId: 'createPoll',
+        tags: ['Polling'],
+        summary: 'Run a poll and wait for its result',
+        description:
+          'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored.',
+        security: access.bearer,
+        body: Type.Ref(PollRequest),
+        response: {
+          200: Type.Ref(PollResponse),
+          ...errorAnswers(
+            'validation_error',
+            'invalid_preset',
+            'malformed_json',
+            'authentication_required',
+            'invalid_api_key',
+            'insufficient_balance',
+            'payload_too_large',
+            'unsupported_media_type',
+            'poll_execution_failed',
+          ),
+        },
+      },
+    },
+    async (request, reply): Promise<PollResponse> => {
+      const submission = {
+        order: readPollOrder(request.body),
+        accountId: accountOf(request),
+        surface: 'poll',
+        requestId: request.id,
+        traceparent: traceparentOf(request.headers.traceparent),
+      };
+      return awaitPoll(context, submission, goneSignal(reply));
+    },
+  );
+}

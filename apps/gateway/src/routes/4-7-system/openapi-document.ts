@@ -1,0 +1,31 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../plugins/auth.ts';
+import { errorAnswers } from '../answers.ts';
+
+/** GET /api/openapi.json: computed from the routes, once. */
+export function openapiDocument(app: FastifyInstance): void {
+  let document: string | undefined;
+  app.get(
+    '/api/openapi.json',
+    {
+      schema: {
+        operationId: 'getOpenApi',
+        tags: ['System'],
+        summary: 'The OpenAPI 3.1 description of this service',
+        security: access.none,
+        response: {
+          200: Type.Object({}, { description: 'The document.', additionalProperties: true }),
+          ...errorAnswers(),
+        },
+      },
+    },
+    async (_request, reply) => {
+      document ??= JSON.stringify(app.swagger());
+      return reply
+        .header('cache-control', 'public, max-age=300')
+        .type('application/json; charset=utf-8')
+        .send(document);
+    },
+  );
+}

@@ -1,0 +1,15 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { createPoll } from './4-1-polling/create-poll.ts';
+import { docs } from './4-7-system/docs.ts';
+import { health } from './4-7-system/health.ts';
+import { openapiDocument } from './4-7-system/openapi-document.ts';
+
+/** Every operation, in the order of section 4 of the contract. */
+export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+  createPoll(app, context);
+
+  health(app, context);
+  openapiDocument(app);
+  docs(app, context);
+}

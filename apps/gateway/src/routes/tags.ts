@@ -1,0 +1,7 @@
+/** The groups of the documentation: sections 4.1 to 4.7 of the contract, as their operations arrive. */
+export const TAGS = [
+  { name: 'Polling', description: 'Run a poll: synchronously, as a session, as a stream or in shorthand.' },
+  { name: 'System', description: 'Health, documentation and discovery. No credentials.' },
+] as const;
+
+export type Tag = (typeof TAGS)[number]['name'];

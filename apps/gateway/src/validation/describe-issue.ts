@@ -1,0 +1,50 @@
+import type { Issue } from '@eloquentpoll/contracts';
+import type { ErrorObject } from 'ajv';
+
+// What a validator found, in words that name the field as the caller wrote it: `options[1] must be ...`.
+
+export function describeIssue(error: ErrorObject): Issue {
+  const missing: unknown = error.keyword === 'required' ? error.params.missingProperty : undefined;
+  const path = typeof missing === 'string' ? `${error.instancePath}/${missing}` : error.instancePath;
+  return { pointer: `#${path}`, detail: `${fieldName(path)} ${problem(error)}` };
+}
+
+/** `/options/1` as `options[1]`; the whole body has no name of its own. */
+export function fieldName(path: string): string {
+  const [first, ...rest] = path.split('/').slice(1);
+  if (first === undefined) return 'the request';
+  return first + rest.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join('');
+}
+
+function problem({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case 'required':
+      return 'is required';
+    case 'type':
+      return `must be ${[params.type].flat().map(withArticle).join(' or ')}`;
+    case 'enum':
+      return `must be one of ${params.allowedValues.filter((value: unknown) => value !== null).join(', ')}`;
+    case 'minLength':
+      return params.limit === 1 ? 'must not be empty' : `must be at least ${params.limit} characters`;
+    case 'maxLength':
+      return `must be at most ${params.limit} characters`;
+    case 'minItems':
+      return `must contain at least ${params.limit} items`;
+    case 'maxItems':
+      return `must contain at most ${params.limit} items`;
+    case 'minimum':
+      return `must be at least ${params.limit}`;
+    case 'maximum':
+      return `must be at most ${params.limit}`;
+    case 'exclusiveMinimum':
+      return `must be greater than ${params.limit}`;
+    case 'uniqueItems':
+      return `must be unique: items ${Math.min(params.i, params.j)} and ${Math.max(params.i, params.j)} are the same`;
+    case 'format':
+      return `must be a valid ${params.format}`;
+    default:
+      return message ?? 'is invalid';
+  }
+}
+
+const withArticle = (type: string): string => (type === 'null' ? type : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`);

@@ -1,0 +1,54 @@
+import type { Issue } from '@eloquentpoll/contracts';
+
+// When option texts are options: each says something, none hides something, and no two look the same to a reader. The
+// stored text is the sent text; the comparison key is for comparing only.
+
+/** Control characters, and the marks that override the direction of what follows. */
+const CONTROLS = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
+/** Characters that a model reads and a person never sees. */
+const TAGS = /[\u{E0000}-\u{E007F}]/u;
+
+/** Assumes that the shape is right: 2 to 10 strings of legal length. */
+export function optionIssues(options: readonly string[]): Issue[] {
+  const issues: Issue[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, text] of options.entries()) {
+    const key = comparisonKey(text);
+    const twin = seen.get(key);
+    const name = `options[${index}]`;
+    const problem =
+      CONTROLS.test(text) || TAGS.test(text)
+        ? `${name} must not hold control, direction override or tag characters`
+        : key === ''
+          ? `${name} must not be blank`
+          : twin !== undefined
+            ? `options must be unique: options[${twin}] ${quoted(options[twin])} and ${name} ${quoted(text)} look the same`
+            : null;
+    if (problem) issues.push({ pointer: `#/options/${index}`, detail: problem });
+    else seen.set(key, index);
+  }
+  return issues;
+}
+
+/** Tabs and line breaks are fine in a question; other control characters and tags are not. */
+export function questionIssues(question: string): Issue[] {
+  const problem =
+    /[^\P{Cc}\t\n\r]/u.test(question) || TAGS.test(question)
+      ? 'question must not hold control or tag characters'
+      : comparisonKey(question) === ''
+        ? 'question must not be blank'
+        : null;
+  return problem ? [{ pointer: '#/question', detail: problem }] : [];
+}
+
+/** Equal for texts that differ only in width, form, case, spacing or invisible characters. */
+export function comparisonKey(text: string): string {
+  return fold(text.normalize('NFKC').replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, ''))
+    .replace(/\p{White_Space}+/gu, ' ')
+    .trim();
+}
+
+/** Upper case first: it is what makes `ß` and `SS` one. Folding can undo the normal form, so that comes last. */
+const fold = (text: string): string => text.toUpperCase().toLowerCase().normalize('NFKC');
+
+const quoted = (text: string | undefined): string => JSON.stringify(text);

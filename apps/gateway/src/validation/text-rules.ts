@@ -1,0 +1,28 @@
+import { type Issue, LIMITS } from '@eloquentpoll/contracts';
+import { fieldName } from './describe-issue.ts';
+
+// What no request may hold, wherever it stands. Postgres cannot store NUL, a lone surrogate is not text, and a
+// `__proto__` member is an attack: all end here, as a 400, and never as an error of a store.
+
+/** The first thing in a value that no request may hold, names of members included. */
+export function uncleanIn(value: unknown, path = '', depth = 1): Issue | null {
+  if (typeof value === 'string') return isClean(value) ? null : issue(path, NOT_TEXT);
+  if (typeof value !== 'object' || value === null) return null;
+  if (depth > LIMITS.json_depth) return issue('', `must not nest deeper than ${LIMITS.json_depth} levels`);
+  for (const [name, member] of Object.entries(value)) {
+    if (name === '__proto__') return issue(path, 'must not have a member named __proto__');
+    if (!isClean(name)) return issue(path, NOT_TEXT);
+    const found = uncleanIn(member, `${path}/${name}`, depth + 1);
+    if (found) return found;
+  }
+  return null;
+}
+
+const NOT_TEXT = 'must not hold NUL characters or lone surrogates';
+
+const isClean = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+const issue = (path: string, problem: string): Issue => ({
+  pointer: `#${path}`,
+  detail: `${fieldName(path)} ${problem}`,
+});

@@ -1,0 +1,59 @@
+import type { ErrorCode, Issue } from '@eloquentpoll/contracts';
+import * as contracts from '@eloquentpoll/contracts';
+import { KindGuard, type TSchema } from '@sinclair/typebox';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { invalid } from '../api-error.ts';
+import { describeIssue } from './describe-issue.ts';
+
+// One validator for everything that comes in, whichever door it takes. Bodies are never coerced: "5" is not 5. Query
+// strings are all text, so there a number may be written as one. Unknown fields stay where they are; nobody reads them.
+
+const MAX_ISSUES = 20;
+
+/** The shapes of the contract that have a name; schemas refer to them by it. */
+export const namedSchemas: readonly TSchema[] = Object.values<unknown>(contracts).filter(
+  (value): value is TSchema => KindGuard.IsSchema(value) && value.$id !== undefined,
+);
+
+const bodies = validatorOf({ coerceTypes: false });
+const queries = validatorOf({ coerceTypes: true, useDefaults: true });
+
+function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): Ajv2020 {
+  const ajv = new Ajv2020({
+    ...options,
+    allErrors: true,
+    allowUnionTypes: true,
+    removeAdditional: false,
+    schemas: [...namedSchemas],
+  });
+  formats.default(ajv);
+  return ajv;
+}
+
+/** For Fastify: the validator of one part of a route. */
+export function compile({ schema, httpPart }: { schema: object; httpPart?: string | undefined }) {
+  const check = (httpPart === 'body' ? bodies : queries).compile(schema);
+  return (value: unknown) => {
+    const issues = issuesBy(check, value);
+    return issues.length === 0 ? { value } : { error: refusal(issues) };
+  };
+}
+
+/** Everything that is wrong with a value that should have a named shape; for doors that have no route schema. */
+export function issuesOf(schema: TSchema, value: unknown): Issue[] {
+  const check = bodies.getSchema(String(schema.$id));
+  if (!check) throw new Error(`No shape is named ${schema.$id}`);
+  return issuesBy(check, value);
+}
+
+function issuesBy(check: ValidateFunction, value: unknown): Issue[] {
+  return check(value) === true ? [] : (check.errors ?? []).slice(0, MAX_ISSUES).map(describeIssue);
+}
+
+/** A wrong preset has a code of its own; everything else that breaks a shape is a validation error. */
+export function refusal(issues: readonly Issue[]): Error {
+  const onlyPreset = issues.every((issue) => issue.pointer === '#/preset');
+  const code: ErrorCode = onlyPreset ? 'invalid_preset' : 'validation_error';
+  return invalid(issues, code);
+}
