@@ -1,4 +1,4 @@
-import { findLapsed, findOverdue, prune, withSweepLock } from '@eloquentpoll/storage';
+import { beat, findLapsed, findOverdue, pruneExpired, withSweepLock } from '@eloquentpoll/storage';
 import type { Context } from './context.ts';
 import { OVERDUE_MS } from './leases.ts';
 
@@ -10,18 +10,20 @@ const SWEEP_EVERY_MS = 3_000;
 const PRUNE_EVERY_MS = 60_000;
 const MOST_AT_ONCE = 500;
 
-export async function sweep(context: Context): Promise<number> {
-  const { storage, bus } = context;
-  const found = await withSweepLock(storage, async (locked) => [
-    ...(await findLapsed(locked, MOST_AT_ONCE)),
-    ...(await findOverdue(locked, MOST_AT_ONCE, OVERDUE_MS)),
-  ]);
-  for (const { id, epoch } of found ?? []) await bus.enqueuePoll(id, epoch);
-  return found?.length ?? 0;
+/** Returns how many polls were found without a worker. */
+export async function sweep({ storage, bus }: Context): Promise<number> {
+  let found = 0;
+  await withSweepLock(storage, async () => {
+    const lapsed = await findLapsed(storage, MOST_AT_ONCE);
+    const overdue = await findOverdue(storage, MOST_AT_ONCE, OVERDUE_MS);
+    for (const { id, epoch } of [...lapsed, ...overdue]) await bus.enqueuePoll(id, epoch);
+    found = lapsed.length + overdue.length;
+  });
+  return found;
 }
 
 export function keepSweeping(context: Context): { stop(): void } {
-  const { clock, log } = context;
+  const { clock, log, storage } = context;
   let stopped = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
   let cancel = clock.after(jittered(), run);
@@ -37,9 +39,10 @@ export function keepSweeping(context: Context): { stop(): void } {
   async function round(): Promise<void> {
     const found = await sweep(context);
     if (found > 0) log.info({ found }, 'polls without a worker enqueued again');
+    await beat(storage, 'worker');
     if (clock.now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = clock.now();
-    await prune(context.storage);
+    await pruneExpired(storage);
   }
 
   return {
