@@ -1,10 +1,15 @@
 import type { Ballot, BallotError, RosterName } from '@eloquentpoll/contracts';
+import { Redis } from 'ioredis';
 import { composeBallot } from './ballot.ts';
+import { billedU } from './billing.ts';
+import { type Breaker, type BreakerChange, breaker } from './breaker.ts';
+import { ballotErrorOf, retryWaitMs } from './call-failure.ts';
+import { type Deadline, deadline, sleep } from './deadline.ts';
+import { joinFleet } from './fleet.ts';
 import { type Gate, gate } from './gate.ts';
-import { costOf } from './price.ts';
 import type { BallotStyle } from './prompt.ts';
-import { type CallFailure, openProviderLine, type ProviderLine } from './provider-line.ts';
-import { answerBytes, readAnswer, readProviderCost, readUsage } from './read-answer.ts';
+import { openProviderLine, type ProviderLine } from './provider-line.ts';
+import { readAnswer, readProviderCost } from './read-answer.ts';
 import { providerSeed, requestBody } from './request-body.ts';
 import { type RetryBudget, retryBudget } from './retry-budget.ts';
 import type { Model, Provider, Timeouts } from './roster-types.ts';
@@ -44,6 +49,10 @@ export interface AskerOptions {
   rosters: Rosters;
   /** By provider name. */
   apiKeys?: Record<string, string | undefined>;
+  /** Where workers share what they learn of their models; left out, this process learns alone. */
+  redis?: Redis | string | undefined;
+  /** Of the Redis keys. */
+  prefix?: string;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
   /** Between 0 and 1. */
@@ -51,10 +60,10 @@ export interface AskerOptions {
 }
 
 const DEFAULT_TIMEOUTS: Timeouts = { connect_ms: 3_000, first_byte_ms: 15_000, idle_ms: 10_000, total_ms: 45_000 };
-/** Longest wait before a retry where the provider does not say how long. */
-const BACKOFF_MS = 1_000;
 /** Ballots of one model that may wait for a place before further ones fail at once. */
 const MOST_WAITING = 1_000;
+/** How long a process leaves a model alone after another one claimed the probe. */
+const PROBE_ELSEWHERE_MS = 2_000;
 
 interface Line {
   provider: Provider;
@@ -62,12 +71,172 @@ interface Line {
   retries: RetryBudget;
 }
 
-export function openAsker({
-  rosters,
-  apiKeys = {},
-  now = () => performance.now(),
-  random = Math.random,
-}: AskerOptions): Asker {
+interface Access {
+  gate: Gate;
+  breaker: Breaker;
+}
+
+/** What happened to one ballot so far. */
+interface Run {
+  labels: string[];
+  attempts: number;
+  providerCostU: number | null;
+  searched: boolean;
+}
+
+type Outcome = { option: number; billedU: number; callMs: number } | { error: BallotError; blameless?: boolean };
+
+export function openAsker(options: AskerOptions): Asker {
+  const { rosters, apiKeys = {}, prefix = 'ep', now = () => performance.now(), random = Math.random } = options;
+  const lines = openLines(rosters, apiKeys);
+  const access = new Map<string, Access>();
+  for (const model of rosters.models())
+    access.set(model.id, { gate: gate(model.concurrency, MOST_WAITING), breaker: breaker(random) });
+  const ownRedis = typeof options.redis === 'string' ? connect(options.redis) : null;
+  const fleet = joinFleet({
+    redis: ownRedis ?? (options.redis instanceof Redis ? options.redis : null),
+    prefix,
+    modelIds: [...access.keys()],
+    onBreaker: (id, change) => access.get(id)?.breaker.adopt(change, now()),
+  });
+  const asking = new Set<Deadline>();
+  let closed = false;
+
+  async function ask(paper: Paper, signal?: AbortSignal): Promise<Answer> {
+    const started = now();
+    const run: Run = { labels: [], attempts: 0, providerCostU: null, searched: false };
+    const model = rosters.model(paper.modelId);
+    // A poll accepted under an older roster file may name a model that is gone.
+    const outcome: Outcome = model
+      ? await admit(paper, model, signal, run)
+      : { error: 'provider_error', blameless: true };
+    const voted = 'option' in outcome;
+    if (voted) fleet.ballot(paper.modelId, outcome.callMs);
+    else if (!outcome.blameless && outcome.error !== 'aborted') fleet.ballot(paper.modelId, null);
+    return {
+      model_id: paper.modelId,
+      option: voted ? outcome.option : null,
+      error: voted ? null : outcome.error,
+      latency_ms: Math.max(0, Math.round(now() - started)),
+      billed_u: voted ? outcome.billedU : 0,
+      provider_cost_u: run.providerCostU,
+      labels: run.labels,
+      attempts: run.attempts,
+      searched: voted && run.searched,
+    };
+  }
+
+  /** Past the breaker and the gate, under the ballot's deadline. */
+  async function admit(paper: Paper, model: Model, signal: AbortSignal | undefined, run: Run): Promise<Outcome> {
+    if (closed || signal?.aborted) return { error: 'aborted' };
+    const { gate, breaker } = access.get(model.id)!;
+    const admission = breaker.admit(now());
+    if (admission === 'no') return { error: 'provider_error', blameless: true };
+    const probe = admission === 'probe';
+    const timeouts = timeoutsOf(rosters, model, paper.roster);
+    const limit = deadline(Math.min(paper.deadlineMs, timeouts.total_ms), signal);
+    asking.add(limit);
+    try {
+      if (probe && !(await fleet.claimProbe(model.id, timeouts.total_ms))) {
+        breaker.postpone(now() + PROBE_ELSEWHERE_MS);
+        return { error: 'provider_error', blameless: true };
+      }
+      if (!(await gate.enter(limit.signal))) return { error: limit.error() ?? 'rate_limited', blameless: true };
+      try {
+        return await vote(paper, model, { timeouts, limit, probe, breaker, run });
+      } finally {
+        gate.leave();
+      }
+    } finally {
+      if (probe) {
+        breaker.ended(true);
+        fleet.releaseProbe(model.id);
+      }
+      asking.delete(limit);
+      limit.clear();
+    }
+  }
+
+  interface Conduct {
+    timeouts: Timeouts;
+    limit: Deadline;
+    probe: boolean;
+    breaker: Breaker;
+    run: Run;
+  }
+
+  /** Calls the model until there is a vote: once, with at most one retry and one repair. */
+  async function vote(paper: Paper, model: Model, { timeouts, limit, probe, breaker, run }: Conduct): Promise<Outcome> {
+    const { provider, line, retries } = lines.get(model.provider)!;
+    const ballot = composeBallot(paper);
+    const search = paper.search && model.search !== null;
+    const seed = providerSeed(paper.seed, paper.seat);
+    run.labels = ballot.labels;
+    run.searched = search;
+    let mayRetry = !probe;
+    let repair = false;
+    for (;;) {
+      const body = requestBody({ model, provider, ballot, style: paper.style, search, seed, repair });
+      run.attempts += 1;
+      retries.earn();
+      const called = now();
+      const result = await line.complete(body, {
+        timeouts,
+        trace: traceOf(provider, paper, run.attempts),
+        signal: limit.signal,
+      });
+      const callMs = now() - called;
+      if ('reply' in result) {
+        share(model.id, breaker.succeeded(now()));
+        const { reply } = result;
+        const costU = readProviderCost(reply);
+        if (costU !== null) run.providerCostU = (run.providerCostU ?? 0) + costU;
+        const reading = readAnswer(model, reply, ballot.labels);
+        if ('vote' in reading)
+          return {
+            option: reading.vote,
+            callMs,
+            billedU: billedU(model, reply, () => JSON.stringify(body), search, paper.reserveU),
+          };
+        const stopped = limit.error();
+        if (repair || !reading.repair || stopped) return { error: stopped ?? reading.error };
+        repair = true;
+        continue;
+      }
+      const { failure } = result;
+      const stopped = limit.error();
+      // A deadline nearer than the model's usual time says nothing about the model.
+      const blameless = stopped !== null && callMs < model.p90Ms;
+      if (failure.kind === 'refusal') share(model.id, breaker.succeeded(now()));
+      else if (stopped === 'aborted' || blameless) breaker.ended(probe);
+      else share(model.id, breaker.failed(now(), probe));
+      if (stopped) return { error: stopped, blameless };
+      const waitMs = mayRetry ? retryWaitMs(failure, random) : null;
+      if (waitMs === null || waitMs >= limit.leftMs() || !retries.spend()) return { error: ballotErrorOf(failure) };
+      mayRetry = false;
+      await sleep(waitMs, limit.signal);
+      const woken = limit.error();
+      if (woken) return { error: woken === 'aborted' ? woken : ballotErrorOf(failure) };
+    }
+  }
+
+  function share(modelId: string, change: BreakerChange | null): void {
+    if (change) fleet.breakerChanged(modelId, change);
+  }
+
+  return {
+    ask,
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      for (const limit of asking) limit.stop();
+      await Promise.all([...lines.values()].map(({ line }) => line.close()));
+      await fleet.close();
+      ownRedis?.disconnect();
+    },
+  };
+}
+
+function openLines(rosters: Rosters, apiKeys: Record<string, string | undefined>): Map<string, Line> {
   const lines = new Map<string, Line>();
   for (const provider of rosters.providers()) {
     const key = apiKeys[provider.name] ?? null;
@@ -76,194 +245,28 @@ export function openAsker({
     const connectMs = provider.timeouts.connect_ms ?? DEFAULT_TIMEOUTS.connect_ms;
     lines.set(provider.name, { provider, line: openProviderLine(provider, key, connectMs), retries: retryBudget() });
   }
-  const gates = new Map<string, Gate>(
-    rosters.models().map((model) => [model.id, gate(model.concurrency, MOST_WAITING)]),
-  );
-
-  async function ask(paper: Paper, signal?: AbortSignal): Promise<Answer> {
-    const started = now();
-    const model = rosters.model(paper.modelId);
-    const run: Run = { labels: [], attempts: 0, providerCostU: null, searched: false };
-    const end = (error: BallotError | null, option: number | null, billedU: number): Answer => ({
-      model_id: paper.modelId,
-      option,
-      error,
-      latency_ms: Math.max(0, Math.round(now() - started)),
-      billed_u: billedU,
-      provider_cost_u: run.providerCostU,
-      labels: run.labels,
-      attempts: run.attempts,
-      searched: option !== null && run.searched,
-    });
-    // A poll accepted under an older roster file may name a model that is gone.
-    if (!model) return end('provider_error', null, 0);
-    const timeouts = timeoutsOf(rosters, model, paper.roster);
-    const limit = deadline(Math.min(paper.deadlineMs, timeouts.total_ms), signal);
-    const place = gates.get(model.id)!;
-    try {
-      if (!(await place.enter(limit.signal))) return end(limit.error() ?? 'rate_limited', null, 0);
-      try {
-        const outcome = await vote(paper, model, timeouts, limit, started, run);
-        if ('error' in outcome) return end(outcome.error, null, 0);
-        return end(null, outcome.option, outcome.billedU);
-      } finally {
-        place.leave();
-      }
-    } finally {
-      limit.clear();
-    }
-  }
-
-  async function vote(
-    paper: Paper,
-    model: Model,
-    timeouts: Timeouts,
-    limit: Deadline,
-    started: number,
-    run: Run,
-  ): Promise<Outcome> {
-    const { provider, line, retries } = lines.get(model.provider)!;
-    const ballot = composeBallot(paper);
-    run.labels = ballot.labels;
-    const search = paper.search && model.search !== null;
-    run.searched = search;
-    const seed = providerSeed(paper.seed, paper.seat);
-    let repair = false;
-    let retried = false;
-    for (;;) {
-      run.attempts += 1;
-      retries.earn();
-      const body = requestBody({ model, provider, ballot, style: paper.style, search, seed, repair });
-      const trace = provider.traceHeaders
-        ? { 'x-poll-id': paper.pollId, 'x-seat': String(paper.seat), 'x-attempt': String(run.attempts) }
-        : {};
-      const result = await line.complete(body, { timeouts, trace, signal: limit.signal });
-      const stopped = limit.error();
-      if (stopped) return { error: stopped };
-      if ('failure' in result) {
-        const waitMs = retried ? null : retryWaitMs(result.failure, random);
-        const left = Math.min(paper.deadlineMs, timeouts.total_ms) - (now() - started);
-        if (waitMs === null || waitMs >= left || !retries.spend()) return { error: errorOf(result.failure) };
-        retried = true;
-        await sleep(waitMs, limit.signal);
-        const overslept = limit.error();
-        if (overslept) return { error: overslept };
-        continue;
-      }
-      const { reply } = result;
-      const costU = readProviderCost(reply);
-      if (costU !== null) run.providerCostU = (run.providerCostU ?? 0) + costU;
-      const reading = readAnswer(model, reply, ballot.labels);
-      if ('vote' in reading)
-        return { option: reading.vote, billedU: billed(model, paper, reply, JSON.stringify(body), search) };
-      if (!reading.repair || repair) return { error: reading.error };
-      repair = true;
-    }
-  }
-
-  return {
-    ask,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...lines.values()].map(({ line }) => line.close()));
-    },
-  };
+  return lines;
 }
 
-interface Run {
-  labels: string[];
-  attempts: number;
-  providerCostU: number | null;
-  searched: boolean;
-}
-
-type Outcome = { option: number; billedU: number } | { error: BallotError };
-
-/**
- * The customer pays the list price of the call that brought the vote, never more than was reserved. Where the provider
- * does not count tokens, four bytes are taken for one, a customary average that is below what most tokenizers give.
- */
-function billed(model: Model, paper: Paper, reply: unknown, request: string, search: boolean): number {
-  const usage = readUsage(reply) ?? {
-    inputTokens: Math.ceil(Buffer.byteLength(request) / 4),
-    outputTokens: Math.min(model.maxOutputTokens, Math.ceil(answerBytes(reply) / 4)),
-  };
-  const fee = search && model.search ? model.search.feeU : 0n;
-  const costU = costOf(model.price, usage.inputTokens, usage.outputTokens) + fee;
-  return Math.min(Number(costU), paper.reserveU);
-}
-
-function errorOf(failure: CallFailure): BallotError {
-  switch (failure.kind) {
-    case 'aborted':
-      return 'aborted';
-    case 'timeout':
-      return 'timeout';
-    case 'connect':
-      return failure.timedOut ? 'timeout' : 'provider_error';
-    case 'broken':
-      return 'provider_error';
-    case 'status':
-      return failure.status === 429
-        ? 'rate_limited'
-        : failure.status === 408 || failure.status === 504
-          ? 'timeout'
-          : 'provider_error';
-  }
-}
-
-/** How long to wait before the one retry; null where a retry is of no use or could cost twice. */
-function retryWaitMs(failure: CallFailure, random: () => number): number | null {
-  const jitter = random() * BACKOFF_MS;
-  if (failure.kind === 'connect') return jitter;
-  if (failure.kind !== 'status') return null;
-  if (failure.status !== 429 && failure.status < 500) return null;
-  return failure.retryAfterMs === null ? jitter : failure.retryAfterMs + jitter / 4;
-}
-
-function timeoutsOf(rosters: Rosters, model: Model, roster: RosterName | undefined): Timeouts {
-  return {
-    ...DEFAULT_TIMEOUTS,
-    ...rosters.provider(model.provider).timeouts,
-    ...(roster === undefined ? {} : rosters.roster(roster).timeouts),
-  };
-}
-
-interface Deadline {
-  signal: AbortSignal;
-  /** Why the signal is aborted, if it is. */
-  error(): BallotError | null;
-  clear(): void;
-}
-
-function deadline(ms: number, outer: AbortSignal | undefined): Deadline {
-  const controller = new AbortController();
-  let error: BallotError | null = null;
-  const stop = (why: BallotError): void => {
-    error ??= why;
-    controller.abort();
-  };
-  const abort = (): void => stop('aborted');
-  const timer = setTimeout(() => stop('timeout'), Math.max(0, ms));
-  if (outer?.aborted) abort();
-  else outer?.addEventListener('abort', abort, { once: true });
-  return {
-    signal: controller.signal,
-    error: () => error,
-    clear() {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', abort);
-    },
-  };
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done, { once: true });
+function connect(url: string): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    connectTimeout: 2_000,
+    commandTimeout: 1_000,
   });
+  // Redis being away is no event here: the process goes by its own record until it is back.
+  redis.on('error', () => {});
+  return redis;
+}
+
+function traceOf(provider: Provider, paper: Paper, attempt: number): Record<string, string> {
+  if (!provider.traceHeaders) return {};
+  return { 'x-poll-id': paper.pollId, 'x-seat': String(paper.seat), 'x-attempt': String(attempt) };
+}
+
+/** The preset's limits before the provider's before ours. Connecting is the provider's alone: connections are shared. */
+function timeoutsOf(rosters: Rosters, model: Model, roster: RosterName | undefined): Timeouts {
+  const preset = roster === undefined ? {} : rosters.roster(roster).timeouts;
+  return { ...DEFAULT_TIMEOUTS, ...rosters.provider(model.provider).timeouts, ...preset };
 }

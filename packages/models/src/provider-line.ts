@@ -1,6 +1,8 @@
 import OpenAI from 'openai';
 import { Pool, errors as undiciErrors } from 'undici';
 import { BufferedResponse } from './buffered-response.ts';
+import type { CallFailure } from './call-failure.ts';
+import { isObject, type Json } from './json.ts';
 import type { Provider, Timeouts } from './roster-types.ts';
 
 // The line to one provider: the openai client over a bounded undici pool of its own, so that a provider that hangs holds
@@ -10,16 +12,6 @@ import type { Provider, Timeouts } from './roster-types.ts';
 const MAX_REPLY_BYTES = 1024 * 1024;
 /** Sockets that idle longer are closed; most providers close theirs after a minute. */
 const KEEP_ALIVE_MS = 30_000;
-
-/** How a call ended where no reply came back. */
-export type CallFailure =
-  | { kind: 'aborted' }
-  | { kind: 'timeout' }
-  /** Nothing of the request was answered: refused, unreachable, or cut before the first byte. */
-  | { kind: 'connect'; timedOut: boolean }
-  | { kind: 'status'; status: number; retryAfterMs: number | null }
-  /** A reply that breaks off, is too large, or is no JSON. */
-  | { kind: 'broken' };
 
 export type CallResult = { reply: unknown } | { failure: CallFailure };
 
@@ -82,8 +74,8 @@ export function openProviderLine(
       const { statusCode } = response;
       if (statusCode < 200 || statusCode > 299) {
         call.failure = { kind: 'status', status: statusCode, retryAfterMs: retryAfterMs(response.headers, now()) };
-        // The text of a provider's error is not read: it may repeat the prompt or the key.
-        await response.body.dump({ limit: MAX_REPLY_BYTES, signal: call.settings.signal }).catch(() => {});
+        // The text of an error may repeat the prompt or the key: it ends here, whatever it says.
+        if (isFiltered(statusCode, await response.body.text())) call.failure = { kind: 'refusal' };
         return new BufferedResponse(url, statusCode, null, '');
       }
       const text = await response.body.text();
@@ -116,7 +108,8 @@ export function openProviderLine(
           timeout: settings.timeouts.total_ms + 1000,
           fetchOptions,
         });
-        return { reply };
+        const failure = failureInside(reply);
+        return failure ? { failure } : { reply };
       } catch {
         if (settings.signal.aborted) return { failure: { kind: 'aborted' } };
         return { failure: call.failure ?? { kind: 'broken' } };
@@ -131,6 +124,31 @@ function failureOf(error: unknown, answered: boolean): CallFailure {
     return { kind: 'timeout' };
   if (answered || error instanceof undiciErrors.ResponseExceededMaxSizeError) return { kind: 'broken' };
   return { kind: 'connect', timedOut: error instanceof undiciErrors.ConnectTimeoutError };
+}
+
+/** Some providers, and OpenRouter when an upstream fails late, put the error into a reply of status 200. */
+function failureInside(reply: unknown): CallFailure | null {
+  if (!isObject(reply)) return { kind: 'broken' };
+  if (!isObject(reply.error) || Array.isArray(reply.choices)) return null;
+  const { code } = reply.error;
+  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502;
+  return isFilterError(status, reply.error) ? { kind: 'refusal' } : { kind: 'status', status, retryAfterMs: null };
+}
+
+function isFiltered(status: number, text: string): boolean {
+  if (status !== 400 && status !== 403) return false;
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) && isObject(body.error) && isFilterError(status, body.error);
+  } catch {
+    return false;
+  }
+}
+
+/** Azure and OpenAI name the filter in the code; OpenRouter's moderation lists its reasons. */
+function isFilterError(status: number, error: Json): boolean {
+  if (error.code === 'content_filter' || error.code === 'content_policy_violation') return true;
+  return status === 403 && isObject(error.metadata) && Array.isArray(error.metadata.reasons);
 }
 
 function retryAfterMs(headers: Record<string, string | string[] | undefined>, now: number): number | null {

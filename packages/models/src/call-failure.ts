@@ -1,0 +1,44 @@
+import type { BallotError } from '@eloquentpoll/contracts';
+
+/** How one call ended where no reply came back. */
+export type CallFailure =
+  | { kind: 'aborted' }
+  /** No first byte, or no further byte, in time. */
+  | { kind: 'timeout' }
+  /** Nothing of the request was answered: refused, unreachable, or cut before the first byte. */
+  | { kind: 'connect'; timedOut: boolean }
+  | { kind: 'status'; status: number; retryAfterMs: number | null }
+  /** The provider's own filter turned the question away. */
+  | { kind: 'refusal' }
+  /** A reply that breaks off, is too large, or is no JSON. */
+  | { kind: 'broken' };
+
+/** Longest wait before a retry where the provider does not say how long. */
+const BACKOFF_MS = 1_000;
+
+export function ballotErrorOf(failure: CallFailure): BallotError {
+  switch (failure.kind) {
+    case 'aborted':
+    case 'timeout':
+    case 'refusal':
+      return failure.kind;
+    case 'connect':
+      return failure.timedOut ? 'timeout' : 'provider_error';
+    case 'broken':
+      return 'provider_error';
+    case 'status':
+      if (failure.status === 429) return 'rate_limited';
+      return failure.status === 408 || failure.status === 504 ? 'timeout' : 'provider_error';
+  }
+}
+
+/**
+ * How long to wait before the one retry; null where a retry is of no use or might pay twice: only a provider that took
+ * nothing on (429, 5xx, no connection) is asked again. Full jitter, so that many workers do not come back together.
+ */
+export function retryWaitMs(failure: CallFailure, random: () => number): number | null {
+  const jitter = random() * BACKOFF_MS;
+  if (failure.kind === 'connect') return jitter;
+  if (failure.kind !== 'status' || (failure.status !== 429 && failure.status < 500)) return null;
+  return failure.retryAfterMs === null ? jitter : failure.retryAfterMs + jitter / 4;
+}

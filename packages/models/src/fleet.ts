@@ -1,0 +1,143 @@
+import type { Redis } from 'ioredis';
+import type { BreakerChange } from './breaker.ts';
+import { HEALTH_SCRIPT, healthKey, probeKey } from './health-script.ts';
+import { add, count, emptyTally, HALF_LIFE_MS, type Tally } from './record.ts';
+import { within } from './within.ts';
+
+// What this process tells the other workers about its models, and hears from them, through Redis. Calls only add to
+// counters here; one round trip a second carries them over. When Redis is away the counters wait and every process goes
+// by what it saw itself.
+
+const FLUSH_MS = 1_000;
+const PATIENCE_MS = 500;
+
+export interface Fleet {
+  /** A ballot that ended: its latency when it brought a vote, null when it failed. */
+  ballot(modelId: string, latencyMs: number | null): void;
+  breakerChanged(modelId: string, change: BreakerChange): void;
+  /** True when this process may send the one call that tries a resting model again. */
+  claimProbe(modelId: string, forMs: number): Promise<boolean>;
+  releaseProbe(modelId: string): void;
+  /** Hands in what is left. */
+  close(): Promise<void>;
+}
+
+interface Pending {
+  tally: Tally;
+  breaker: BreakerChange | null;
+}
+
+export interface FleetOptions {
+  /** Null: nobody to share with. */
+  redis: Redis | null;
+  prefix: string;
+  modelIds: readonly string[];
+  /** Called for breakers that others changed. */
+  onBreaker(modelId: string, change: BreakerChange): void;
+}
+
+export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions): Fleet {
+  let pending = new Map<string, Pending>();
+  const versions = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+  let flushing: Promise<void> | null = null;
+  let closed = false;
+
+  function entryOf(modelId: string): Pending {
+    const known = pending.get(modelId);
+    if (known) return known;
+    const entry: Pending = { tally: emptyTally(), breaker: null };
+    pending.set(modelId, entry);
+    return entry;
+  }
+
+  function schedule(ms: number): void {
+    if (!redis || closed) return;
+    if (timer && ms > 0) return;
+    if (timer) clearTimeout(timer);
+    timer = setTimeout(() => {
+      timer = null;
+      flushing ??= flush().finally(() => {
+        flushing = null;
+        if (pending.size > 0) schedule(FLUSH_MS);
+      });
+    }, ms);
+    timer.unref();
+  }
+
+  async function flush(): Promise<void> {
+    if (!redis) return;
+    const sent = pending;
+    pending = new Map();
+    const updates: Record<string, unknown> = {};
+    for (const [id, { tally, breaker }] of sent)
+      updates[id] = {
+        ...tally,
+        ...(breaker ? { breaker: { level: breaker.level, rest_ms: Math.round(breaker.restMs) } } : {}),
+      };
+    const input = JSON.stringify({ models: modelIds, updates, half_life_ms: HALF_LIFE_MS });
+    try {
+      const output = await within(PATIENCE_MS, redis.eval(HEALTH_SCRIPT, 1, healthKey(prefix), input));
+      hear(output, sent);
+    } catch {
+      // Kept for the next round. What was seen twice by a round trip that only seemed to fail fades like everything else.
+      for (const [id, lost] of sent) {
+        const entry = entryOf(id);
+        add(entry.tally, lost.tally);
+        entry.breaker ??= lost.breaker;
+      }
+    }
+  }
+
+  function hear(output: unknown, sent: ReadonlyMap<string, Pending>): void {
+    const rows: unknown = typeof output === 'string' ? JSON.parse(output) : null;
+    if (!Array.isArray(rows)) return;
+    for (const row of rows) {
+      if (!Array.isArray(row)) continue;
+      const [id, version, level, restMs]: unknown[] = row;
+      if (
+        typeof id !== 'string' ||
+        typeof version !== 'number' ||
+        typeof level !== 'number' ||
+        typeof restMs !== 'number'
+      )
+        continue;
+      if (version <= (versions.get(id) ?? 0)) continue;
+      versions.set(id, version);
+      // After our own change the entry says what we said; a newer one of ours is still on its way.
+      if (!sent.get(id)?.breaker && !pending.get(id)?.breaker) onBreaker(id, { level, restMs });
+    }
+  }
+
+  return {
+    ballot(modelId, latencyMs) {
+      if (!redis) return;
+      count(entryOf(modelId).tally, latencyMs);
+      schedule(FLUSH_MS);
+    },
+    breakerChanged(modelId, change) {
+      if (!redis) return;
+      entryOf(modelId).breaker = change;
+      schedule(0);
+    },
+    async claimProbe(modelId, forMs) {
+      if (!redis) return true;
+      try {
+        return (
+          (await within(PATIENCE_MS, redis.set(probeKey(prefix, modelId), '1', 'PX', Math.ceil(forMs), 'NX'))) === 'OK'
+        );
+      } catch {
+        return true;
+      }
+    },
+    releaseProbe(modelId) {
+      redis?.del(probeKey(prefix, modelId)).catch(() => {});
+    },
+    async close() {
+      closed = true;
+      if (timer) clearTimeout(timer);
+      await flushing;
+      if (pending.size > 0) await flush();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { Redis } from 'ioredis';
+import { healthKey } from './health-script.ts';
+import { isObject } from './json.ts';
+import { emptyTally, type ModelRecord, summary, type Tally } from './record.ts';
+import type { Model } from './roster-types.ts';
+import type { Rosters } from './rosters.ts';
+import { within } from './within.ts';
+
+export type { ModelRecord } from './record.ts';
+
+// How the models have done lately, read by those who do not ask them: failure rates and latencies for seats and
+// estimates. A snapshot always comes, from the roster file where nothing better is known or Redis is away.
+
+const PATIENCE_MS = 200;
+const MAX_AGE_MS = 2_000;
+
+export interface Health {
+  /** By model id; all models of the roster file when no ids are given. */
+  snapshot(modelIds?: readonly string[]): Promise<ReadonlyMap<string, ModelRecord>>;
+}
+
+export interface HealthOptions {
+  redis: Pick<Redis, 'hgetall'>;
+  prefix: string;
+  rosters: Rosters;
+  /** Wall clock in milliseconds. */
+  now?: () => number;
+}
+
+export function openHealth({ redis, prefix, rosters, now = Date.now }: HealthOptions): Health {
+  let entries: Record<string, string> = {};
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
+
+  async function read(): Promise<void> {
+    // An outage is not asked about more often than a good answer would be.
+    readAt = now();
+    try {
+      entries = await within(PATIENCE_MS, redis.hgetall(healthKey(prefix)));
+    } catch {
+      // The last known entries stay.
+    }
+  }
+
+  return {
+    async snapshot(modelIds) {
+      if (now() - readAt >= MAX_AGE_MS) reading ??= read().finally(() => (reading = null));
+      if (reading) await reading;
+      const records = new Map<string, ModelRecord>();
+      for (const id of modelIds ?? rosters.models().map((model) => model.id)) {
+        const model = rosters.model(id);
+        if (model) records.set(id, recordOf(model, entries[id], now()));
+      }
+      return records;
+    },
+  };
+}
+
+function recordOf(model: Model, text: string | undefined, now: number): ModelRecord {
+  const entry = parse(text);
+  if (!entry) return summary(emptyTally(), 0, model, false);
+  return summary(entry.tally, now - entry.at, model, entry.level > 0 && entry.until > now);
+}
+
+function parse(text: string | undefined): { tally: Tally; at: number; level: number; until: number } | null {
+  if (text === undefined) return null;
+  const entry: unknown = JSON.parse(text);
+  if (!isObject(entry)) return null;
+  const bins = Array.isArray(entry.bins) ? entry.bins.map(numberOf) : emptyTally().bins;
+  return {
+    tally: { calls: numberOf(entry.calls), fails: numberOf(entry.fails), bins },
+    at: numberOf(entry.at),
+    level: numberOf(entry.level),
+    until: numberOf(entry.until),
+  };
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}

@@ -1,0 +1,82 @@
+// What is known of a model from its own calls: how many, how many failed, how long the good ones took. Old calls fade with
+// a half-life, so a record says how the model is now. Latencies are counted in bins that grow by a third each: a record is
+// a short list of numbers however many calls stand behind it, and records of several workers add up.
+
+/** A model's recent calls, faded. */
+export interface Tally {
+  calls: number;
+  fails: number;
+  /** Successful calls by latency bin. */
+  bins: number[];
+}
+
+/** What polls and estimates need to know of a model. */
+export interface ModelRecord {
+  /** Chance that it gives no vote; 0 where nothing is known. */
+  failureRate: number;
+  p50Ms: number;
+  p90Ms: number;
+  /** Recent calls behind these figures; 0 when they are the roster's. */
+  calls: number;
+  /** True while the fleet leaves the model alone because its last calls failed. */
+  resting: boolean;
+}
+
+export const HALF_LIFE_MS = 30 * 60_000;
+const SHORTEST_MS = 20;
+const GROWTH = 1.3;
+export const BINS = 36;
+/** Below this many good calls the roster's latencies are better than our own. */
+const ENOUGH_CALLS = 10;
+
+export function emptyTally(): Tally {
+  return { calls: 0, fails: 0, bins: Array<number>(BINS).fill(0) };
+}
+
+export function binOf(latencyMs: number): number {
+  const bin = Math.floor(Math.log(Math.max(latencyMs, SHORTEST_MS) / SHORTEST_MS) / Math.log(GROWTH));
+  return Math.min(BINS - 1, bin);
+}
+
+/** Adds one ballot: its latency when it brought a vote, null when it failed. */
+export function count(tally: Tally, latencyMs: number | null): void {
+  tally.calls += 1;
+  if (latencyMs === null) tally.fails += 1;
+  else tally.bins[binOf(latencyMs)]! += 1;
+}
+
+export function add(into: Tally, other: Tally): void {
+  into.calls += other.calls;
+  into.fails += other.fails;
+  for (let i = 0; i < BINS; i += 1) into.bins[i]! += other.bins[i] ?? 0;
+}
+
+/** The latency below which a share `q` of the good calls ended, interpolated inside its bin. */
+export function percentileMs(bins: readonly number[], q: number): number {
+  const rank = q * bins.reduce((sum, n) => sum + n, 0);
+  let below = 0;
+  for (const [bin, n] of bins.entries()) {
+    if (n > 0 && below + n >= rank) return SHORTEST_MS * GROWTH ** (bin + (rank - below) / n);
+    below += n;
+  }
+  return SHORTEST_MS * GROWTH ** bins.length;
+}
+
+export function summary(
+  tally: Tally,
+  ageMs: number,
+  roster: { p50Ms: number; p90Ms: number },
+  resting: boolean,
+): ModelRecord {
+  const fade = 0.5 ** (Math.max(0, ageMs) / HALF_LIFE_MS);
+  const calls = tally.calls * fade;
+  const known = (tally.calls - tally.fails) * fade >= ENOUGH_CALLS;
+  return {
+    // A prior of one failure in twenty calls: a single failure must not look like a rule.
+    failureRate: calls < 0.5 ? 0 : Math.min(1, (tally.fails * fade + 1) / (calls + 20)),
+    p50Ms: known ? Math.round(percentileMs(tally.bins, 0.5)) : roster.p50Ms,
+    p90Ms: known ? Math.round(percentileMs(tally.bins, 0.9)) : roster.p90Ms,
+    calls: Math.round(calls),
+    resting,
+  };
+}
