@@ -1,0 +1,156 @@
+// What the fan-out costs and how long it takes: recorded votes with made-up latencies, run by the code that runs live
+// polls. Cost counts calls that were started, whether or not they were aborted.
+import type { Ballot, PollSpec, RosterName } from '@eloquentpoll/contracts';
+import { type Collecting, collectBallots } from '@eloquentpoll/worker/collect-ballots';
+import { familyOf } from './families.ts';
+import { latencyMs } from './latencies.ts';
+import type { RecordedPoll } from './recorded-poll.ts';
+import { inSimulatedTime } from './simulated-time.ts';
+
+export interface FanOutFigures {
+  readonly fanOut: string;
+  /** Share of the calls of a full roster. */
+  readonly cost: number;
+  readonly meanLatencyMs: number;
+  /** Relative to asking everybody and waiting for the last. */
+  readonly relativeLatency: number;
+}
+
+interface Run {
+  readonly calls: number;
+  readonly latencyMs: number;
+}
+
+interface FanOut {
+  readonly name: string;
+  readonly run: (recorded: RecordedPoll, threshold: number) => Promise<Run>;
+}
+
+const FULL: FanOut = {
+  name: 'full, wait for all',
+  run: async (recorded) => ({
+    calls: recorded.models.length,
+    latencyMs: Math.max(...recorded.models.map((model) => latencyMs(model, recorded.question.id))),
+  }),
+};
+
+/** The last three are the presets strong (without its hedge), broad and fast. */
+const FAN_OUTS: readonly FanOut[] = [
+  FULL,
+  { name: 'sequential', run: (recorded, threshold) => collect(recorded, threshold, 'strong', 1) },
+  { name: 'need', run: (recorded, threshold) => collect(recorded, threshold, 'strong') },
+  { name: 'need + 1', run: (recorded, threshold) => collect(recorded, threshold, 'broad') },
+  { name: 'all, abort on stop', run: (recorded, threshold) => collect(recorded, threshold, 'fast') },
+];
+
+export async function compareFanOuts(
+  polls: readonly RecordedPoll[],
+  threshold: number,
+  onPoll: () => void,
+): Promise<FanOutFigures[]> {
+  const totals = FAN_OUTS.map((fanOut) => ({ fanOut, calls: 0, latencyMs: 0 }));
+  for (const recorded of polls) {
+    for (const total of totals) {
+      const { calls, latencyMs } = await total.fanOut.run(recorded, threshold);
+      total.calls += calls;
+      total.latencyMs += latencyMs;
+    }
+    onPoll();
+  }
+  const full = totals.find((total) => total.fanOut === FULL)!;
+  return totals.map((total) => ({
+    fanOut: total.fanOut.name,
+    cost: total.calls / full.calls,
+    meanLatencyMs: total.latencyMs / polls.length,
+    relativeLatency: total.latencyMs / full.latencyMs,
+  }));
+}
+
+/** `concurrency` below the roster makes calls wait for each other; one that never started costs nothing. */
+function collect(
+  recorded: RecordedPoll,
+  threshold: number,
+  preset: RosterName,
+  concurrency = recorded.models.length,
+): Promise<Run> {
+  return inSimulatedTime(async (clock) => {
+    const line = waitingLine(concurrency);
+    let calls = 0;
+    const ask: Collecting['ask'] = async (seat, _timeLeftMs, signal) => {
+      await line.enter();
+      calls += 1;
+      await new Promise<void>((answered) => {
+        const cancel = clock.after(latencyMs(recorded.models[seat]!, recorded.question.id), answered);
+        signal.addEventListener('abort', cancel, { once: true });
+      });
+      // The next call starts only after this ballot has been judged: it may be the one that ends the poll.
+      clock.after(0, line.leave);
+      return ballotOf(recorded, seat);
+    };
+    await collectBallots({
+      spec: specOf(recorded, threshold, preset),
+      resumed: [],
+      timeLeftMs: 3_600_000,
+      clock,
+      hedges: { earn: () => {}, spend: () => false },
+      signal: new AbortController().signal,
+      ask,
+      onBallot: () => {},
+    });
+    return { calls, latencyMs: clock.now() };
+  });
+}
+
+/** Lets so many in at once; the others wait in their order. */
+function waitingLine(places: number): { enter(): Promise<void>; leave(): void } {
+  let free = places;
+  const waiting: (() => void)[] = [];
+  return {
+    async enter() {
+      if (free > 0) free -= 1;
+      else await new Promise<void>((turn) => waiting.push(turn));
+    },
+    leave() {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    },
+  };
+}
+
+function specOf({ question, models }: RecordedPoll, threshold: number, preset: RosterName): PollSpec {
+  return {
+    question: question.id,
+    options: Array.from({ length: question.optionCount }, (_, option) => `option ${option + 1}`),
+    roster_name: preset,
+    confidence_threshold: threshold,
+    max_cost_u: 0,
+    min_votes: 3,
+    search: false,
+    seed: question.id,
+    seats: models.map((model) => ({
+      model_id: model,
+      family: familyOf(model),
+      reserve_u: 0,
+      failure_rate: 0,
+      p90_ms: 0,
+    })),
+    simulated: true,
+  };
+}
+
+function ballotOf({ models, ballots }: RecordedPoll, seat: number): Ballot {
+  const option = ballots[seat] ?? null;
+  return {
+    seat,
+    model_id: models[seat]!,
+    option,
+    error: option === null ? 'malformed' : null,
+    latency_ms: 0,
+    billed_u: 0,
+    provider_cost_u: null,
+    labels: [],
+    attempts: 1,
+    searched: false,
+  };
+}

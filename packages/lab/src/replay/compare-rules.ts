@@ -1,0 +1,63 @@
+// Every stopping rule over the same recorded polls, one ballot after the other, against asking the full roster.
+import { type PollState, received, standing } from '@eloquentpoll/voting';
+import { openPoll, type RecordedPoll } from './recorded-poll.ts';
+import { type StoppingRule, stoppingRules } from './stopping-rules.ts';
+
+export interface RuleFigures {
+  readonly rule: string;
+  /** Share of the calls of a full roster. */
+  readonly callsSaved: number;
+  /** Share of the early stops whose winner is not the one that the full roster elects. */
+  readonly wrongStops: number;
+  /** Share of all polls that stopped early. */
+  readonly stoppedEarly: number;
+  /** Share of all polls with the outcome of the full roster, ties included. */
+  readonly agreement: number;
+  /** Share of all polls whose winner is the right answer. */
+  readonly accuracy: number;
+}
+
+/** States of one poll after 0, 1, ... all ballots. */
+export function courseOf(recorded: RecordedPoll, threshold: number): PollState[] {
+  const states = [openPoll(recorded, threshold)];
+  for (const [seat, option] of recorded.ballots.entries())
+    states.push(received(states.at(-1)!, { seat, option, billedU: 0n }));
+  return states;
+}
+
+export const winnerOf = (poll: PollState): number | null => standing(poll).leader;
+
+export function compareRules(polls: readonly RecordedPoll[], threshold: number, onPoll: () => void): RuleFigures[] {
+  const counts = stoppingRules(threshold).map((rule) => ({ rule, calls: 0, early: 0, wrong: 0, agreed: 0, right: 0 }));
+  let fullCalls = 0;
+  for (const recorded of polls) {
+    const course = courseOf(recorded, threshold);
+    const elected = winnerOf(course.at(-1)!);
+    fullCalls += recorded.ballots.length;
+    for (const count of counts) {
+      const calls = callsUntilStop(count.rule, course, recorded.ballots);
+      const winner = winnerOf(course[calls]!);
+      const early = calls < recorded.ballots.length;
+      count.calls += calls;
+      count.early += Number(early);
+      count.wrong += Number(early && winner !== elected);
+      count.agreed += Number(winner === elected);
+      count.right += Number(winner === recorded.question.answer);
+    }
+    onPoll();
+  }
+  return counts.map(({ rule, calls, early, wrong, agreed, right }) => ({
+    rule: rule.name,
+    callsSaved: 1 - calls / fullCalls,
+    wrongStops: early === 0 ? 0 : wrong / early,
+    stoppedEarly: early / polls.length,
+    agreement: agreed / polls.length,
+    accuracy: right / polls.length,
+  }));
+}
+
+function callsUntilStop(rule: StoppingRule, course: readonly PollState[], ballots: RecordedPoll['ballots']): number {
+  for (let calls = 1; calls < ballots.length; calls++)
+    if (rule.stops({ poll: course[calls]!, ballots: ballots.slice(0, calls) })) return calls;
+  return ballots.length;
+}

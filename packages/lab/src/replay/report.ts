@@ -1,0 +1,65 @@
+// The figures as text for a terminal.
+import type { VectorFigures } from './check-vectors.ts';
+import { vectorsPass } from './check-vectors.ts';
+import type { RosterFigures } from './replay-roster.ts';
+
+export function rosterReport(roster: RosterFigures, threshold: number): string {
+  const { calibration } = roster;
+  return [
+    `${roster.name}: ${roster.models.length} models of ${roster.families} families, ${roster.polls} polls` +
+      `${roster.leftOut > 0 ? ` (${roster.leftOut} left out: not put to every model)` : ''}, threshold ${threshold}`,
+    '',
+    ...table(
+      ['rule', 'calls saved', 'stopped early', 'wrong stops', 'agreement', 'accuracy'],
+      roster.rules.map((rule) => [
+        rule.rule,
+        percent(rule.callsSaved),
+        percent(rule.stoppedEarly),
+        percent(rule.wrongStops, 2),
+        percent(rule.agreement, 2),
+        percent(rule.accuracy),
+      ]),
+    ),
+    '',
+    `calibration over ${calibration.states} states: error (ECE) ${calibration.ece.toFixed(4)}` +
+      `, without locked states ${calibration.eceOpen.toFixed(4)}, Brier score ${calibration.brier.toFixed(4)}`,
+    ...table(
+      ['confidence', 'states', 'mean', 'came true'],
+      calibration.bins
+        .filter((bin) => bin.states > 0)
+        .map((bin) => [
+          `${bin.from.toFixed(1)} to ${bin.to.toFixed(1)}`,
+          String(bin.states),
+          bin.confidence.toFixed(3),
+          bin.cameTrue.toFixed(3),
+        ]),
+    ),
+    '',
+    ...table(
+      ['fan-out (made-up latencies)', 'cost', 'mean latency', 'against full'],
+      roster.fanOuts.map((fanOut) => [
+        fanOut.fanOut,
+        percent(fanOut.cost),
+        `${(fanOut.meanLatencyMs / 1000).toFixed(1)} s`,
+        percent(fanOut.relativeLatency),
+      ]),
+    ),
+    '',
+  ].join('\n');
+}
+
+export const vectorReport = (figures: VectorFigures): string =>
+  `vectors: ${figures.vectors} read, ${figures.exact} confidences and ${figures.withFailures} with failures compared` +
+  `, ${figures.missing} figures missing in the file, ${figures.contradicted} contradicted` +
+  `, largest error ${figures.maxError.toExponential(1)}: ${vectorsPass(figures) ? 'pass' : 'FAIL'}\n`;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join('  '),
+  );
+}
+
+const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)} %`;
