@@ -1,0 +1,65 @@
+// How often whom: one budget per operation, whatever path or protocol it is reached by. The numbers are defaults; the
+// operator changes single ones with RATE_LIMITS.
+
+export interface Window {
+  limit: number;
+  seconds: number;
+}
+
+export interface Policy {
+  /** All of them hold; the one with the least left is told. */
+  windows: readonly Window[];
+  /** What happens while Redis is away: a local budget for what is paid for, nothing for what is free. */
+  withoutRedis: 'local' | 'closed';
+}
+
+const per = (...windows: [limit: number, seconds: number][]): Policy => ({
+  windows: windows.map(([limit, seconds]) => ({ limit, seconds })),
+  withoutRedis: 'local',
+});
+
+export const OPERATIONS = {
+  /** Running a poll that its caller pays for. */
+  poll: per([1_000, 60]),
+  /** Running a poll that the operator pays for. */
+  free_poll: { ...per([60, 3_600], [300, 86_400]), withoutRedis: 'closed' },
+  /** Reading one's own sessions: what high-volume clients do all day. */
+  session: per([12_000, 60]),
+  /** Reading and writing one's account: keys, balance, history, feedback. */
+  account: per([600, 60]),
+  /** Estimates, dry runs, intents: computed, no model is called. */
+  compute: per([600, 60]),
+  /** Everything public: documents, results, health. */
+  read: per([1_200, 60]),
+  /** Proving who one is. */
+  login: per([60, 60]),
+  deposit: per([30, 60]),
+} as const satisfies Record<string, Policy>;
+
+export type Operation = keyof typeof OPERATIONS;
+export type Policies = Readonly<Record<Operation, Policy>>;
+
+/**
+ * `poll=100/60,free_poll=10/3600+60/86400`: calls per seconds, several windows joined by a plus. Throws a sentence that
+ * names the part at fault.
+ */
+export function readPolicies(text: string | undefined): Policies {
+  const policies: Record<Operation, Policy> = { ...OPERATIONS };
+  for (const part of (text ?? '').split(',').map((piece) => piece.trim())) {
+    if (part === '') continue;
+    const [name = '', windows = ''] = part.split('=');
+    if (!isOperation(name)) {
+      throw new Error(`"${part}" names no operation; they are ${Object.keys(OPERATIONS).join(', ')}`);
+    }
+    policies[name] = { ...policies[name], windows: windows.split('+').map((window) => readWindow(window, part)) };
+  }
+  return policies;
+}
+
+const isOperation = (name: string): name is Operation => Object.hasOwn(OPERATIONS, name);
+
+function readWindow(text: string, part: string): Window {
+  const [, limit, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/.exec(text.trim()) ?? [];
+  if (!limit || !seconds) throw new Error(`"${part}" must look like poll=100/60, calls per seconds`);
+  return { limit: Number(limit), seconds: Number(seconds) };
+}
