@@ -1,0 +1,182 @@
+import t from 'tap';
+import { acceptPoll, balanceOf, checkLedger, FREE_POOL, findPoll } from '../src/index.ts';
+import { acceptance, funded, newPoll, open, together, USD, unique } from './fixtures.ts';
+
+const keyOf = (principal: string, key = unique('key-'), fingerprint = 'body') => ({
+  principal,
+  operation: 'poll',
+  key,
+  fingerprint,
+});
+
+t.test('[§4.1-poll-402] 200 polls at once with holds of 1 USD on 10 USD: exactly 10 are accepted', async (t) => {
+  const { storage, query } = await open(t, { maxConnections: 20 });
+  const accountId = await funded(storage, 10n * USD);
+  const answers = await together(200, 200, () => acceptPoll(storage, acceptance(accountId)));
+  t.equal(answers.filter(({ kind }) => kind === 'accepted').length, 10);
+  t.equal(answers.filter(({ kind }) => kind === 'insufficient').length, 190);
+  t.same(await query('select count(*)::int as n from polls'), [{ n: 10 }], 'what was refused is not stored');
+  t.match(await balanceOf(storage, accountId), { availableU: 0n, heldU: 10n * USD });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('[§8-idempotency-key, §A6-idempotency-running] 100 requests with one key are one poll', async (t) => {
+  const { storage, query } = await open(t, { maxConnections: 20 });
+  const accountId = await funded(storage, 1_000n * USD);
+  for (let round = 0; round < 5; round++) {
+    const idempotency = keyOf(accountId);
+    const answers = await together(100, 100, () => acceptPoll(storage, acceptance(accountId, { idempotency })));
+    const winners = answers.filter(({ kind }) => kind === 'accepted');
+    t.equal(winners.length, 1);
+    t.equal(answers.filter(({ kind }) => kind === 'joined').length, 99);
+    t.equal(new Set(answers.map((answer) => 'pollId' in answer && answer.pollId)).size, 1, 'all know the same poll');
+  }
+  t.same(await query('select count(*)::int as n from polls'), [{ n: 5 }]);
+  t.match(await balanceOf(storage, accountId), { heldU: 5n * USD });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('[§A6-idempotency-scope] a key belongs to a principal and an operation', async (t) => {
+  const { storage } = await open(t);
+  const [one, other] = [await funded(storage, 9n * USD), await funded(storage, 9n * USD)];
+  const idempotency = keyOf(one);
+  t.match(await acceptPoll(storage, acceptance(one, { idempotency })), { kind: 'accepted' });
+  const foreign = { ...idempotency, principal: other };
+  t.match(await acceptPoll(storage, acceptance(other, { idempotency: foreign })), { kind: 'accepted' });
+  const elsewhere = { ...idempotency, operation: 'quick-poll' };
+  t.match(await acceptPoll(storage, acceptance(one, { idempotency: elsewhere })), { kind: 'accepted' });
+});
+
+t.test('[§A6-idempotency-422] a key that stands for another request is told apart, and holds nothing', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 5n * USD);
+  const idempotency = keyOf(accountId);
+  await acceptPoll(storage, acceptance(accountId, { idempotency }));
+  const answer = await acceptPoll(
+    storage,
+    acceptance(accountId, { idempotency: { ...idempotency, fingerprint: 'another body' } }),
+  );
+  t.same(answer, { kind: 'reused' });
+  t.match(await balanceOf(storage, accountId), { heldU: USD });
+});
+
+t.test('[§A6-idempotency-24h] a key is free again after 24 hours, even before it is pruned', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 5n * USD);
+  const idempotency = keyOf(accountId);
+  await acceptPoll(storage, acceptance(accountId, { idempotency }));
+  const [row] = await query<{ hours: number }>(
+    'select extract(epoch from expires_at - created_at)::int / 3600 as hours from idempotency',
+  );
+  t.equal(row?.hours, 24);
+  await query('update idempotency set expires_at = now()');
+  const later = acceptance(accountId, { idempotency: { ...idempotency, fingerprint: 'another body' } });
+  t.same(await acceptPoll(storage, later), { kind: 'accepted', pollId: later.poll.id });
+});
+
+t.test('[§A6-idempotency-nothing-stored] a refusal stores nothing: after a top-up the same key works', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, USD - 1n);
+  const request = acceptance(accountId, { idempotency: keyOf(accountId) });
+  t.same(await acceptPoll(storage, request), { kind: 'insufficient', availableU: USD - 1n, retryAfterS: null });
+  t.same(await query('select key from idempotency union all select id from polls'), []);
+  t.same(await query("select id from transfers where kind = 'hold'"), []);
+  await query(`select ledger_move('credit', $1, '00000000-0000-4000-8000-000000000003', 1, 'one more')`, [accountId]);
+  t.same(await acceptPoll(storage, request), { kind: 'accepted', pollId: request.poll.id });
+});
+
+t.test('the same poll twice is one poll, also when the answer was lost and the money is all held', async (t) => {
+  const { storage } = await open(t, { maxConnections: 8 });
+  const accountId = await funded(storage, USD);
+  for (const request of [acceptance(accountId), acceptance(accountId, { idempotency: keyOf(accountId) })]) {
+    const { pollId } = { pollId: request.poll.id };
+    const answers = await together(8, 8, () => acceptPoll(storage, request));
+    if (request.idempotency === undefined) t.same(new Set(answers.map((answer) => answer.kind)), new Set(['accepted']));
+    else t.same(new Set(answers.map((answer) => answer.kind)), new Set(['insufficient']), 'no second dollar');
+    t.equal((await findPoll(storage, pollId)) !== null, request.idempotency === undefined);
+  }
+  t.match(await balanceOf(storage, accountId), { availableU: 0n, heldU: USD });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('[§A6-option-text-kept] a poll is kept as it was asked', async (t) => {
+  const { storage } = await open(t);
+  const poll = newPoll(await funded(storage, USD), { requestId: 'r', traceparent: 't' });
+  await acceptPoll(storage, { poll, holdU: 0n });
+  const found = await findPoll(storage, poll.id);
+  t.same(found?.spec, poll.spec);
+  t.match(found, { id: poll.id, resultId: poll.resultId, accountId: poll.accountId, status: 'running' });
+  t.equal(found!.deadlineAt.getTime() - found!.createdAt.getTime(), poll.deadlineMs);
+  t.match(await balanceOf(storage, poll.accountId!), { heldU: 1n }, 'even a free model leaves its mark in the ledger');
+  t.equal(await findPoll(storage, 'ps_unknown'), null);
+});
+
+t.test('a poll whose result id is taken is refused and leaves nothing', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 5n * USD);
+  const first = acceptance(accountId);
+  await acceptPoll(storage, first);
+  const second = acceptance(accountId, { poll: newPoll(accountId, { resultId: first.poll.resultId }) });
+  await t.rejects(acceptPoll(storage, second), { name: 'StorageRefused', constraint: 'polls_result_id' });
+  t.match(await balanceOf(storage, accountId), { heldU: USD });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('nobody polls on nobody’s account', async (t) => {
+  const { storage } = await open(t);
+  await t.rejects(acceptPoll(storage, acceptance(null)), TypeError);
+  const stranger = '11111111-1111-4111-8111-111111111111';
+  t.same(await acceptPoll(storage, acceptance(stranger)), { kind: 'insufficient', availableU: 0n, retryAfterS: null });
+});
+
+t.test('free polls spend at most the daily cap, to the micro-USD, whoever asks', async (t) => {
+  const { storage, query } = await open(t, { maxConnections: 16 });
+  const free = { dailyCapU: 10_007n };
+  const ask = () => acceptPoll(storage, acceptance(null, { holdU: 100n, free }));
+  const answers = await together(300, 300, ask);
+  t.equal(answers.filter(({ kind }) => kind === 'accepted').length, 100);
+  const refused = answers.find((answer) => answer.kind === 'insufficient');
+  t.match(refused, { availableU: 7n });
+  t.ok(refused!.retryAfterS! > 0 && refused!.retryAfterS! <= 86_400, 'says when the pool is filled again');
+  t.match(await balanceOf(storage, FREE_POOL), { heldU: 10_000n, postedU: 10_007n });
+  t.same(await query(`select amount_u from transfers where kind = 'top_up'`), [{ amount_u: '10007' }]);
+
+  // The next day begins with half of the polls still open: the pool is set to the cap, it does not grow by it.
+  await query(`update balances set topped_up_on = topped_up_on - 1 where topped_up_on is not null`);
+  for (const { id } of await query<{ id: string }>('select id from polls order by id limit 50'))
+    await query(`select ledger_resolve('hold:' || $1::text, 60)`, [id]);
+  const nextDay = await query<{ idem: string }>(`select idem from transfers where kind = 'top_up'`);
+  await query('alter table transfers disable trigger transfers_append_only');
+  await query(`update transfers set idem = 'yesterday' where idem = $1`, [nextDay[0]!.idem]);
+  await query('alter table transfers enable trigger transfers_append_only');
+  await together(300, 300, ask);
+  const balance = await balanceOf(storage, FREE_POOL);
+  t.equal(balance?.postedU, 10_007n);
+  t.ok(balance!.availableU >= 0n && balance!.availableU < 100n);
+  t.equal(balance?.usageU, 50n * 60n);
+});
+
+t.test('a cap of nothing gives nothing, a lowered cap takes the surplus back', async (t) => {
+  const { storage, query } = await open(t);
+  const ask = (dailyCapU: bigint) => acceptPoll(storage, acceptance(null, { holdU: 100n, free: { dailyCapU } }));
+  t.match(await ask(0n), { kind: 'insufficient', availableU: 0n });
+  t.match(await ask(500n), { kind: 'insufficient' }, 'a new cap counts from the next midnight');
+  const midnight = async () => {
+    await query('update balances set topped_up_on = topped_up_on - 1 where topped_up_on is not null');
+    await query('alter table transfers disable trigger transfers_append_only');
+    await query(`update transfers set idem = idem || ' day ' || id where idem like 'free_pool:%'`);
+    await query('alter table transfers enable trigger transfers_append_only');
+  };
+  await midnight();
+  t.match(await ask(500n), { kind: 'accepted' });
+  await midnight();
+  t.match(await ask(300n), { kind: 'accepted' });
+  t.match(await balanceOf(storage, FREE_POOL), { postedU: 300n, heldU: 200n });
+  t.match(await ask(300n), { kind: 'accepted' });
+  t.match(await ask(300n), { kind: 'insufficient', availableU: 0n });
+  const drift = await checkLedger(storage);
+  t.same(
+    drift.filter(({ rule }) => !rule.startsWith('poll_')),
+    [],
+  );
+});

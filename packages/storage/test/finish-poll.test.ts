@@ -1,0 +1,122 @@
+import t from 'tap';
+import {
+  acceptPoll,
+  balanceOf,
+  bury,
+  checkLedger,
+  claimPoll,
+  findPoll,
+  findResult,
+  finishPoll,
+  type Storage,
+} from '../src/index.ts';
+import { acceptance, ballot, type Fixture, finished, funded, open, together, USD } from './fixtures.ts';
+
+async function running(storage: Storage, amountU = 5n * USD) {
+  const accountId = await funded(storage, amountU);
+  const request = acceptance(accountId);
+  await acceptPoll(storage, request);
+  const claim = await claimPoll(storage, request.poll.id, 'worker');
+  return { accountId, poll: request.poll, claim: claim! };
+}
+
+/** Everything that a finish may touch, in one value. */
+async function fingerprint({ query }: Fixture): Promise<unknown> {
+  return query(`select md5(string_agg(line, '|' order by line)) as hash from (
+    select polls::text as line from polls union all select results::text from results
+    union all select ballots::text from ballots union all select transfers::text from transfers
+    union all select balances::text from balances union all select dead_letters::text from dead_letters) all_rows`);
+}
+
+t.test('[§A6-billed-votes-only, §3.2-terminal] a finish stores all and captures what the votes cost', async (t) => {
+  const { storage, query } = await open(t);
+  const { accountId, poll, claim } = await running(storage);
+  t.equal(await finishPoll(storage, finished(claim)), 'stored');
+  t.match(await findPoll(storage, poll.id), { status: 'completed', finishedAt: Date });
+  t.match(await balanceOf(storage, accountId), { postedU: 5n * USD - 801n, heldU: 0n, usageU: 801n });
+  t.match(await findResult(storage, poll.resultId), {
+    pollId: poll.id,
+    accountId,
+    status: 'success',
+    modelsRequested: 3,
+    modelsFailed: 1,
+    detail: { outcome: 'A', tally: { A: 2 } },
+  });
+  t.match(await query('select seat, option, error, billed_u, labels from ballots order by seat'), [
+    { seat: 0, option: 0, billed_u: '400', labels: ['QJ', 'ZR'] },
+    { seat: 1, option: 0, billed_u: '401' },
+    { seat: 2, option: null, error: 'timeout', billed_u: '0' },
+  ]);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('[§A6-no-votes-no-bill] a poll without a vote costs nothing', async (t) => {
+  const { storage, query } = await open(t);
+  const { accountId, claim } = await running(storage);
+  const failure = ballot(0, { option: null, error: 'provider_error', billed_u: 0 });
+  await finishPoll(storage, finished(claim, { status: 'failed', ballots: [failure] }));
+  t.match(await balanceOf(storage, accountId), { availableU: 5n * USD, usageU: 0n });
+  t.same(await query(`select kind from transfers where pending_id is not null`), [{ kind: 'void' }]);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a stale epoch writes nothing', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const { poll, claim } = await running(storage);
+  await query(`update polls set lease_until = now() - interval '1 second'`);
+  const newer = await claimPoll(storage, poll.id, 'another worker');
+  t.equal(newer?.epoch, claim.epoch + 1);
+
+  const before = await fingerprint(fixture);
+  t.equal(await finishPoll(storage, finished(claim)), 'fenced');
+  t.equal(await bury(storage, { ...claim, reason: 'zombie' }), 'fenced');
+  t.same(await fingerprint(fixture), before, 'while the poll runs elsewhere');
+
+  t.equal(await finishPoll(storage, finished(newer!)), 'stored');
+  const after = await fingerprint(fixture);
+  t.equal(await finishPoll(storage, finished(claim)), 'fenced');
+  t.equal(await finishPoll(storage, finished(newer!)), 'stored', 'the holder may repeat itself');
+  t.same(await fingerprint(fixture), after, 'and once it has ended');
+  t.equal(await finishPoll(storage, finished({ id: 'ps_unknown', epoch: 0 })), 'fenced');
+});
+
+t.test('many finishes at once of many polls of one account: each once, none lost', async (t) => {
+  const fixture = await open(t, { maxConnections: 16 });
+  const { storage, query } = fixture;
+  const accountId = await funded(storage, 100n * USD);
+  const claims = await together(40, 8, async () => {
+    const request = acceptance(accountId);
+    await acceptPoll(storage, request);
+    return (await claimPoll(storage, request.poll.id, 'worker'))!;
+  });
+  const answers = await together(160, 160, (index) => finishPoll(storage, finished(claims[index % 40]!)));
+  t.same(new Set(answers), new Set(['stored']));
+  t.match(await balanceOf(storage, accountId), { heldU: 0n, usageU: 40n * 801n });
+  t.same(await query(`select count(*)::int as n from transfers where kind = 'post'`), [{ n: 40 }]);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a bill beyond the hold, or for a failed ballot, is refused as a whole', async (t) => {
+  const fixture = await open(t);
+  const { storage } = fixture;
+  const { claim } = await running(storage);
+  const before = await fingerprint(fixture);
+  const dear = finished(claim, { ballots: [ballot(0, { billed_u: 1_000_001 })] });
+  await t.rejects(finishPoll(storage, dear), { name: 'StorageRefused', code: 'EP003' });
+  const failed = finished(claim, { ballots: [ballot(0, { option: null, error: 'malformed' })] });
+  await t.rejects(finishPoll(storage, failed), { name: 'StorageRefused', constraint: 'ballots_only_votes_billed' });
+  t.same(await fingerprint(fixture), before);
+  t.equal(await finishPoll(storage, finished(claim)), 'stored', 'the poll can still end');
+});
+
+t.test('burying a poison poll fails it, releases its hold and leaves a dead letter', async (t) => {
+  const { storage, query } = await open(t);
+  const { accountId, poll, claim } = await running(storage);
+  t.equal(await bury(storage, { id: poll.id, epoch: claim.epoch, reason: 'five attempts' }), 'stored');
+  t.match(await findPoll(storage, poll.id), { status: 'failed' });
+  t.equal(await findResult(storage, poll.resultId), null);
+  t.match(await balanceOf(storage, accountId), { availableU: 5n * USD, heldU: 0n });
+  t.match(await query('select * from dead_letters'), [{ poll_id: poll.id, reason: 'five attempts', attempts: 1 }]);
+  t.same(await checkLedger(storage), []);
+});

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import type { Ballot, PollSpec } from '@eloquentpoll/contracts';
+import { testDatabase } from '@eloquentpoll/testkit';
+import pg from 'pg';
+import type { Test } from 'tap';
+import {
+  type Acceptance,
+  createAccount,
+  creditAccount,
+  type FinishedPoll,
+  type NewPoll,
+  openStorage,
+  type Storage,
+  type StorageOptions,
+} from '../src/index.ts';
+
+export interface Fixture {
+  url: string;
+  storage: Storage;
+  /** Plain SQL as the owner of the database, for looking around and for planting damage. */
+  query: <R = Record<string, unknown>>(text: string, values?: unknown[]) => Promise<R[]>;
+}
+
+/** A database of its own with an open storage; closed when the test ends. */
+export async function open(t: Test, options: Partial<StorageOptions> = {}): Promise<Fixture> {
+  const url = await testDatabase(t);
+  // Generous limits: a crowded machine must not look like a fault.
+  const patience = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
+  const storage = openStorage({ databaseUrl: url, ...patience, ...options });
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  t.teardown(async () => {
+    await admin.end();
+    await storage[Symbol.asyncDispose]();
+  });
+  return { url, storage, query: async (text, values) => (await admin.query(text, values)).rows };
+}
+
+/** A user with this much money. */
+export async function funded(storage: Storage, amountU: bigint): Promise<string> {
+  const accountId = await createAccount(storage);
+  if (amountU > 0n) await creditAccount(storage, { accountId, amountU, source: 'operator', idem: unique('grant:') });
+  return accountId;
+}
+
+export const unique = (prefix = '') => prefix + randomBytes(12).toString('hex');
+
+export const USD = 1_000_000n;
+
+export const spec: PollSpec = {
+  question: 'Which of the two is larger?',
+  options: ['A', '__proto__'],
+  roster_name: 'broad',
+  confidence_threshold: 0.95,
+  max_cost_u: 1_000_000,
+  min_votes: 3,
+  search: false,
+  seed: 'seed',
+  seats: [0, 1, 2].map((seat) => ({
+    model_id: `sim/m${seat}`,
+    family: `f${seat}`,
+    reserve_u: 1_000,
+    failure_rate: 0,
+    p90_ms: 900,
+  })),
+  simulated: true,
+};
+
+export function newPoll(accountId: string | null, poll: Partial<NewPoll> = {}): NewPoll {
+  return {
+    id: unique('ps_'),
+    resultId: unique('EP-2026-01-02-'),
+    accountId,
+    spec,
+    deadlineMs: 60_000,
+    surface: 'rest',
+    ...poll,
+  };
+}
+
+export function acceptance(accountId: string | null, more: Partial<Acceptance> = {}): Acceptance {
+  return { poll: newPoll(accountId), holdU: USD, ...more };
+}
+
+export function ballot(seat: number, more: Partial<Ballot> = {}): Ballot {
+  return {
+    seat,
+    model_id: `sim/m${seat}`,
+    option: 0,
+    error: null,
+    latency_ms: 700,
+    billed_u: 400 + seat,
+    provider_cost_u: null,
+    labels: ['QJ', 'ZR'],
+    attempts: 1,
+    searched: false,
+    ...more,
+  };
+}
+
+export function finished(poll: { id: string; epoch: number }, more: Partial<FinishedPoll> = {}): FinishedPoll {
+  return {
+    id: poll.id,
+    epoch: poll.epoch,
+    status: 'completed',
+    ballots: [ballot(0), ballot(1), ballot(2, { option: null, error: 'timeout', billed_u: 0 })],
+    result: {
+      status: 'success',
+      winningOption: 'A',
+      isTie: false,
+      earlyTerminated: false,
+      terminationReason: 'roster_exhausted',
+      modelsRequested: 3,
+      modelsSucceeded: 2,
+      modelsFailed: 1,
+      modelsSkipped: 0,
+      gatherMs: 700,
+      totalMs: 720,
+      detail: { status: 'success', outcome: 'A', tally: { A: 2 } },
+    },
+    ...more,
+  };
+}
+
+/** Runs `work` for 0 … count-1, at most `width` at a time. */
+export async function together<T>(count: number, width: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < count) {
+      const index = next++;
+      results[index] = await work(index);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return results;
+}

@@ -1,0 +1,105 @@
+import t from 'tap';
+import {
+  acceptPoll,
+  checkLedger,
+  claimOverdue,
+  claimPoll,
+  findLapsed,
+  findOverdue,
+  finishPoll,
+  releaseLease,
+  renewLeases,
+} from '../src/index.ts';
+import { acceptance, finished, funded, newPoll, open, spec, together, USD } from './fixtures.ts';
+
+t.test('of many workers that claim a poll, one gets it with all that it needs', async (t) => {
+  const { storage } = await open(t, { maxConnections: 10 });
+  const accountId = await funded(storage, USD);
+  const poll = newPoll(accountId, { requestId: 'req', traceparent: 'trace' });
+  await acceptPoll(storage, { poll, holdU: USD });
+  const claims = await together(50, 50, (index) => claimPoll(storage, poll.id, `worker ${index}`));
+  const [claim, ...others] = claims.filter((each) => each !== null);
+  t.equal(others.length, 0);
+  t.match(claim, {
+    id: poll.id,
+    resultId: poll.resultId,
+    epoch: 1,
+    attempts: 1,
+    schemaVersion: 1,
+    surface: 'rest',
+    requestId: 'req',
+    traceparent: 'trace',
+  });
+  t.same(claim?.spec, spec);
+  t.ok(claim!.remainingMs > 50_000 && claim!.remainingMs <= 60_000);
+  t.equal(await claimPoll(storage, 'ps_unknown', 'worker'), null);
+});
+
+t.test('a lease that ran out or was handed back can be claimed, with a new epoch and one more attempt', async (t) => {
+  const { storage, query } = await open(t);
+  const request = acceptance(await funded(storage, USD));
+  await acceptPoll(storage, request);
+  const { id } = request.poll;
+  t.same(await findLapsed(storage, 10), [], 'a fresh poll gets the time to be enqueued');
+  await claimPoll(storage, id, 'first');
+  t.equal(await claimPoll(storage, id, 'second'), null);
+  t.equal(await claimPoll(storage, id, 'first'), null, 'not even its own worker runs it twice');
+  await query(`update polls set lease_until = now() - interval '1 second'`);
+  t.same(await findLapsed(storage, 10), [{ id, epoch: 1 }]);
+  t.match(await claimPoll(storage, id, 'second'), { epoch: 2, attempts: 2 });
+  t.same(await findLapsed(storage, 10), []);
+  t.equal(await releaseLease(storage, { id, epoch: 1 }), false);
+  t.equal(await claimPoll(storage, id, 'third'), null, 'a stale epoch hands nothing back');
+  t.equal(await releaseLease(storage, { id, epoch: 2 }), true);
+  t.equal(await releaseLease(storage, { id, epoch: 2 }), false, 'once');
+  const last = await claimPoll(storage, id, 'third');
+  t.match(last, { epoch: 3, attempts: 2 }, 'a worker that leaves in good order costs no attempt');
+  await finishPoll(storage, finished(last!));
+  t.equal(await claimPoll(storage, id, 'fourth'), null, 'a poll that ended is never claimed');
+  await query(`update polls set lease_until = now() - interval '1 second'`);
+  t.same(await findLapsed(storage, 10), []);
+});
+
+t.test('a worker renews all of its leases at once and learns which it lost', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 9n * USD);
+  const ids: string[] = [];
+  for (let index = 0; index < 4; index++) {
+    const request = acceptance(accountId);
+    await acceptPoll(storage, request);
+    await claimPoll(storage, request.poll.id, 'worker');
+    ids.push(request.poll.id);
+  }
+  const [kept, stale, taken, over] = ids as [string, string, string, string];
+  await query(`update polls set lease_until = now() - interval '1 second' where id = any($1)`, [[kept, taken]]);
+  await claimPoll(storage, taken, 'thief');
+  await finishPoll(storage, finished({ id: over, epoch: 1 }));
+  const still = await renewLeases(storage, 'worker', [
+    { id: kept, epoch: 1 },
+    { id: stale, epoch: 0 },
+    { id: taken, epoch: 1 },
+    { id: over, epoch: 1 },
+  ]);
+  t.same(still, [kept]);
+  t.same(await query('select id from polls where id = $1 and lease_until > now()', [kept]), [{ id: kept }]);
+  t.same(await renewLeases(storage, 'worker', []), []);
+});
+
+t.test('[§A6-deadline] a poll past its deadline is taken from whoever holds it, and settled', async (t) => {
+  const { storage, query } = await open(t);
+  const request = acceptance(await funded(storage, USD));
+  await acceptPoll(storage, request);
+  const { id } = request.poll;
+  const hung = await claimPoll(storage, id, 'a worker that hangs but renews');
+  t.equal(await claimOverdue(storage, id, 'sweeper'), null, 'not before its time');
+  await query(`update polls set deadline_at = now() - interval '10 seconds'`);
+  t.same(await findOverdue(storage, 10, 11_000), []);
+  t.same(await findOverdue(storage, 10, 5_000), [{ id, epoch: 1 }]);
+  t.equal(await claimOverdue(storage, id, 'sweeper', 11_000), null);
+  const taken = await claimOverdue(storage, id, 'sweeper', 5_000);
+  t.match(taken, { epoch: 2, remainingMs: 0 });
+  t.equal(await finishPoll(storage, finished(taken!)), 'stored');
+  t.equal(await finishPoll(storage, finished(hung!)), 'fenced');
+  t.same(await findOverdue(storage, 10), []);
+  t.same(await checkLedger(storage), []);
+});
