@@ -11,5 +11,5 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
   health(app, context);
   openapiDocument(app);
-  docs(app, context);
+  docs(app);
 }

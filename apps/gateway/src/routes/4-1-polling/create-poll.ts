@@ -6,7 +6,7 @@ import { access, accountOf } from '../../plugins/auth.ts';
 import { traceparentOf } from '../../plugins/request-ids.ts';
 import { awaitPoll } from '../../polls/await-poll.ts';
 import { readPollOrder } from '../../polls/poll-order.ts';
-import { errorAnswers } from '../answers.ts';
+import { errors, json, NEEDS_KEY, READS_BODY } from '../answers.ts';
 import { goneSignal } from '../gone-signal.ts';
 
 /** POST /api/poll: runs a poll and answers with its result. */
@@ -23,18 +23,8 @@ export function createPoll(app: FastifyInstance, context: Context): void {
         security: access.bearer,
         body: Type.Ref(PollRequest),
         response: {
-          200: Type.Ref(PollResponse),
-          ...errorAnswers(
-            'validation_error',
-            'invalid_preset',
-            'malformed_json',
-            'authentication_required',
-            'invalid_api_key',
-            'insufficient_balance',
-            'payload_too_large',
-            'unsupported_media_type',
-            'poll_execution_failed',
-          ),
+          200: json('The result.', PollResponse),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'invalid_preset', 'insufficient_balance', 'poll_execution_failed'),
         },
       },
     },

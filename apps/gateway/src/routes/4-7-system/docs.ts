@@ -1,9 +1,7 @@
-import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
 import { readerPage, readerScript, START_SCRIPT } from '../../documents/api-reader.ts';
 import { access } from '../../plugins/auth.ts';
-import { errorAnswers } from '../answers.ts';
+import { errors, text } from '../answers.ts';
 
 // GET /api/docs: a reader for the OpenAPI document. Page, script and document come from here; the page's policy lets
 // the browser reach nowhere else.
@@ -21,7 +19,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function docs(app: FastifyInstance, _context: Context): void {
+export function docs(app: FastifyInstance): void {
   app.get(
     '/api/docs',
     {
@@ -30,10 +28,7 @@ export function docs(app: FastifyInstance, _context: Context): void {
         tags: ['System'],
         summary: 'The documentation of this API, for reading and trying out',
         security: access.none,
-        response: {
-          200: { description: 'A page.', content: { 'text/html': { schema: Type.String() } } },
-          ...errorAnswers(),
-        },
+        response: { 200: text('A page.', 'text/html'), ...errors() },
       },
     },
     async (_request, reply) =>

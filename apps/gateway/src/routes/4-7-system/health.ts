@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Health } from '@eloquentpoll/contracts';
 import { findPoll } from '@eloquentpoll/storage';
-import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Context } from '../../context.ts';
 import { access } from '../../plugins/auth.ts';
-import { errorAnswers } from '../answers.ts';
+import { errors, json } from '../answers.ts';
 
 /** GET /api/health: asks the database, and does not wait long for it. */
 export function health(app: FastifyInstance, context: Context): void {
@@ -18,7 +17,7 @@ export function health(app: FastifyInstance, context: Context): void {
         tags: ['System'],
         summary: 'Whether the service and its database answer',
         security: access.none,
-        response: { 200: Type.Ref(Health), ...errorAnswers() },
+        response: { 200: json('The service answers; `db` says whether its database does.', Health), ...errors() },
       },
     },
     async (): Promise<Health> => ({

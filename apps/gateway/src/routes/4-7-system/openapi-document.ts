@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../plugins/auth.ts';
-import { errorAnswers } from '../answers.ts';
+import { errors, json } from '../answers.ts';
 
 /** GET /api/openapi.json: computed from the routes, once. */
 export function openapiDocument(app: FastifyInstance): void {
@@ -14,10 +14,7 @@ export function openapiDocument(app: FastifyInstance): void {
         tags: ['System'],
         summary: 'The OpenAPI 3.1 description of this service',
         security: access.none,
-        response: {
-          200: Type.Object({}, { description: 'The document.', additionalProperties: true }),
-          ...errorAnswers(),
-        },
+        response: { 200: json('The document.', Type.Object({}, { additionalProperties: true })), ...errors() },
       },
     },
     async (_request, reply) => {

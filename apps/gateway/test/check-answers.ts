@@ -1,0 +1,58 @@
+import { ERRORS, type ErrorCode } from '@eloquentpoll/contracts';
+import type { TSchema } from '@sinclair/typebox';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Test } from 'tap';
+import type { App } from '../src/app.ts';
+import { namedSchemas } from '../src/validation/validator.ts';
+
+// Whatever a test is about, every answer on its way out has to be one that the operation declared, of the shape that it
+// declared; every error has to be in the catalogue, with the catalogue's status, and show nothing of our insides.
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, schemas: [...namedSchemas] });
+formats.default(ajv);
+
+export function checkAnswers(t: Test, app: App): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    const problem = wrong(request, reply, payload);
+    if (problem) t.fail(`${request.method} ${request.url} answered ${reply.statusCode}: ${problem}`);
+    return payload;
+  });
+}
+
+function wrong(request: FastifyRequest, reply: FastifyReply, payload: unknown): string | null {
+  const mediaType = String(reply.getHeader('content-type') ?? '').split(';')[0] ?? '';
+  if (reply.statusCode >= 400) {
+    if (typeof payload !== 'string') return 'an error without a body';
+    const leak = /node_modules|\bat \S+ \(|select |insert |postgres|redis|ECONN/i.exec(payload);
+    if (leak) return `an error that shows "${leak[0]}"`;
+    return wrongError(request, reply, mediaType, JSON.parse(payload));
+  }
+  if (!request.routeOptions.url || request.routeOptions.schema?.hide) return null;
+  const schema = declared(request, reply.statusCode, mediaType);
+  if (!schema) return `${mediaType} is not declared`;
+  return mismatch(schema, mediaType === 'application/json' ? JSON.parse(String(payload)) : payload);
+}
+
+function wrongError(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: { code: ErrorCode }) {
+  if (ERRORS[body.code]?.status !== reply.statusCode) return `code ${body.code} is not of this status`;
+  if (!request.routeOptions.url) return mismatch({ $ref: shapeOf(mediaType) }, body);
+  const schema = declared(request, reply.statusCode, mediaType);
+  return schema ? mismatch(schema, body) : `${mediaType} with ${body.code} is not declared`;
+}
+
+const shapeOf = (mediaType: string) => (mediaType === 'application/problem+json' ? 'Problem' : 'Error');
+
+function declared(request: FastifyRequest, status: number, mediaType: string): TSchema | object | undefined {
+  const answers = request.routeOptions.schema?.response as Record<
+    number,
+    { content: Record<string, { schema: TSchema }> }
+  >;
+  return answers?.[status]?.content[mediaType]?.schema;
+}
+
+function mismatch(schema: object, value: unknown): string | null {
+  const check = ajv.compile(schema);
+  return check(value) ? null : ajv.errorsText(check.errors);
+}
