@@ -27,7 +27,13 @@ export function runProgram(
     };
     child.stdout?.on('data', add);
     child.stderr?.on('data', add);
-    child.once('error', (error) => resolve({ ok: false, output: error.message }));
-    child.once('close', (code) => resolve({ ok: code === 0, output }));
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
+    const end = (outcome: Outcome) => {
+      process.off('exit', kill);
+      resolve(outcome);
+    };
+    child.once('error', (error) => end({ ok: false, output: error.message }));
+    child.once('close', (code) => end({ ok: code === 0, output }));
   });
 }

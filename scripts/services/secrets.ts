@@ -11,6 +11,7 @@ export interface Secrets {
   redisPassword: string;
   keyPepper: string;
   cookieSecret: string;
+  accountId?: string;
   apiKey?: string;
 }
 

@@ -1,0 +1,54 @@
+import dgram from 'node:dgram';
+import dns from 'node:dns';
+import net from 'node:net';
+
+// Loaded before every test process and its children: a connection that would leave this machine fails at once and says
+// so. What a test needs from the world it brings along on loopback.
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3}|0\.0\.0\.0|::)$/i;
+
+class NetworkClosed extends Error {
+  readonly code = 'ENETUNREACH';
+
+  constructor(host: string) {
+    super(`tests reach nothing beyond this machine, and ${host} is beyond it`);
+  }
+}
+
+const allowed = (host: unknown): boolean => typeof host !== 'string' || host === '' || LOOPBACK.test(host);
+
+const connect = net.Socket.prototype.connect;
+net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]): net.Socket {
+  const host = hostOf(args);
+  if (allowed(host)) return Reflect.apply(connect, this, args);
+  process.nextTick(() => this.destroy(new NetworkClosed(String(host))));
+  return this;
+};
+
+// net.connect hands its arguments on as one array; everybody else passes them plainly.
+function hostOf(args: unknown[]): unknown {
+  const [first, second] = Array.isArray(args[0]) ? args[0] : args;
+  if (typeof first === 'object' && first !== null) return 'host' in first ? first.host : undefined;
+  return typeof first === 'number' || /^\d+$/.test(String(first)) ? second : undefined;
+}
+
+const send = dgram.Socket.prototype.send;
+dgram.Socket.prototype.send = function (this: dgram.Socket, ...args: unknown[]): void {
+  const host = args.slice(1).find((arg) => typeof arg === 'string');
+  if (!allowed(host)) throw new NetworkClosed(String(host));
+  Reflect.apply(send, this, args);
+};
+
+const lookup = dns.lookup;
+function guardedLookup(...args: unknown[]): unknown {
+  const [host] = args;
+  const answer = args.at(-1);
+  if (allowed(host) || net.isIP(String(host)) || typeof answer !== 'function') return Reflect.apply(lookup, dns, args);
+  process.nextTick(() => answer(new NetworkClosed(String(host))));
+  return {};
+}
+Object.defineProperty(dns, 'lookup', {
+  value: Object.assign(guardedLookup, lookup),
+  configurable: true,
+  writable: true,
+});

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
+import {
+  balanceOf,
+  createAccount,
+  creditAccount,
+  findAccount,
+  findKeyByHash,
+  insertKey,
+  openStorage,
+  type Storage,
+} from '@eloquentpoll/storage';
+
+// The local account: one per clone, funded once, with a key that a second start prints again. Deleting the account or
+// revoking the key is respected: the next start makes a new one.
+
+export interface LocalAccount {
+  accountId: string;
+  apiKey: string;
+}
+
+const GIFT_U = 25_000_000n;
+
+export async function seedLocalAccount(
+  databaseUrl: string,
+  pepper: string,
+  known: Partial<LocalAccount>,
+): Promise<LocalAccount & { balanceU: bigint }> {
+  await using storage = openStorage({ databaseUrl, maxConnections: 2, connectTimeoutMs: 10_000 });
+  const accountId = await account(storage, known.accountId);
+  await creditAccount(storage, { accountId, amountU: GIFT_U, source: 'operator', idem: `local:${accountId}` });
+  const apiKey = await key(storage, pepper, accountId, known.apiKey);
+  const balance = await balanceOf(storage, accountId);
+  return { accountId, apiKey, balanceU: balance?.availableU ?? 0n };
+}
+
+async function account(storage: Storage, known: string | undefined): Promise<string> {
+  if (known && (await findAccount(storage, known))) return known;
+  return createAccount(storage, { id: randomUUID() });
+}
+
+async function key(storage: Storage, pepper: string, accountId: string, known: string | undefined): Promise<string> {
+  if (known) {
+    const owner = await findKeyByHash(storage, hashApiKey(pepper, known));
+    if (owner?.accountId === accountId) return known;
+  }
+  const fresh = newApiKey();
+  await insertKey(storage, {
+    accountId,
+    hash: hashApiKey(pepper, fresh),
+    prefix: apiKeyPrefix(fresh),
+    label: 'local',
+  });
+  return fresh;
+}

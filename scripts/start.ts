@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { Failure, report } from './launch/failure.mjs';
+import { dataFolder, requireSpace, requireWritable, root } from './launch/folders.mjs';
+import { tryLock } from './launch/lock.mjs';
+import { createSteps } from './launch/steps.mjs';
+import { portIsFree } from './services/free-port.ts';
+import { Household } from './services/household.ts';
+import { runProgram } from './services/run-program.ts';
+import { announcement, readyLine } from './start/announce.ts';
+import { planModels } from './start/models.ts';
+import { type ProductOptions, startProduct } from './start/product.ts';
+import { readSettings, type Settings } from './start/settings.ts';
+import { stopRequest } from './start/stop-request.ts';
+
+// `npm start`: the whole product in one terminal until Ctrl-C. Whatever happens, it ends everything it started; it
+// leaves with 0 when it was asked to end, and with 1 and one sentence when something failed.
+
+export interface StartOptions {
+  env: NodeJS.ProcessEnv;
+  folder: string;
+  json: boolean;
+  scripts?: ProductOptions['scripts'];
+}
+
+export async function start({ env, folder, json, scripts }: StartOptions): Promise<number> {
+  const steps = createSteps(json ? process.stderr : process.stdout);
+  const stop = stopRequest();
+  const began = performance.now();
+  try {
+    const settings = readSettings(env);
+    const models = planModels(settings, env);
+    requireWritable(folder);
+    requireSpace(folder, 150, 'the data of a start');
+    const lock = tryLock(join(folder, 'start.lock'));
+    if (!lock.held)
+      throw new Failure(
+        `EloquentPoll runs here already, as process ${lock.owner.pid}: stop that one first, or use a second clone.`,
+      );
+    await requireFreePort(settings);
+    await using household = await Household.open(folder);
+    try {
+      const gitCommit = await commitOf(root);
+      const starting = startProduct({
+        settings,
+        models,
+        household,
+        steps,
+        env,
+        gitCommit,
+        ...(scripts && { scripts }),
+      });
+      starting.catch(() => {});
+      const product = await Promise.race([starting, stop.requested]);
+      if (product === 'stop') return await end(household, steps, stop);
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      if (json) console.log(readyLine(product));
+      else steps.line(announcement(product, seconds, models.notice));
+      const crash = product.processes.map(async (one) => ({
+        name: one.name,
+        reason: await one.ended,
+        lines: one.lastLines,
+      }));
+      const first = await Promise.race([stop.requested, ...crash]);
+      if (first === 'stop') return await end(household, steps, stop);
+      throw new Failure(
+        `The ${first.name} ${first.reason}; everything else is being ended. Its log is .data/logs/${first.name}.log.`,
+        first.lines.slice(-10),
+      );
+    } finally {
+      await household.stop();
+      lock.release();
+    }
+  } catch (error) {
+    report(error);
+    return 1;
+  }
+}
+
+async function end(household: Household, steps: ReturnType<typeof createSteps>, stop: ReturnType<typeof stopRequest>) {
+  const step = steps.begin('stopping', 'running polls end first');
+  stop.onAgain(() => void household.stop());
+  const killed = await household.stop();
+  if (killed.length > 0) step.failed(`had to kill: ${killed.join(', ')}`);
+  else step.done('everything ended in order');
+  return 0;
+}
+
+async function requireFreePort({ host, port }: Settings): Promise<void> {
+  if (port === 0) return;
+  const free = await portIsFree(port, host).catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`PORT ${port} on ${host} cannot be used (${error.code}): choose another PORT or HOST.`);
+  });
+  if (!free)
+    throw new Failure(
+      `PORT ${port} is in use by another program: end it, or choose another, as in PORT=8081 npm start.`,
+    );
+}
+
+async function commitOf(folder: string): Promise<string | null> {
+  const { ok, output } = await runProgram('git', ['rev-parse', 'HEAD'], { cwd: folder }, 2_000);
+  return ok && /^[0-9a-f]{40}$/.test(output.trim()) ? output.trim() : null;
+}
+
+if (import.meta.main) {
+  const json = process.env.npm_config_json === 'true' || process.argv.includes('--json');
+  process.exit(await start({ env: process.env, folder: dataFolder, json }));
+}

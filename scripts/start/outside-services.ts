@@ -1,0 +1,69 @@
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { Failure } from '../launch/failure.mjs';
+import { recentEnough } from '../services/redis-program.ts';
+
+// The user's own Postgres and Redis, checked before the product relies on them: reachable, recent enough, and set up so
+// that nothing is lost. Addresses are shown without user and password.
+
+const CONNECT_MS = 5_000;
+const OLDEST_POSTGRES = 15;
+
+export async function checkPostgres(url: string): Promise<string> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: CONNECT_MS,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ server_version: string }>('show server_version');
+    const version = rows[0]?.server_version ?? '';
+    if (Number.parseInt(version, 10) < OLDEST_POSTGRES)
+      throw new Failure(`DATABASE_URL leads to Postgres ${version}: ${OLDEST_POSTGRES} or newer is needed.`);
+    return version;
+  } catch (error) {
+    throw unusable('DATABASE_URL', url, error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+export async function checkRedis(url: string): Promise<string> {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: null,
+    connectTimeout: CONNECT_MS,
+    enableReadyCheck: false,
+  });
+  client.on('error', (error) => {
+    lastError = error;
+  });
+  let lastError: Error | undefined;
+  try {
+    await client.connect();
+    const version = /redis_version:(\d+)\.(\d+)\S*/.exec(await client.info('server'));
+    if (version && !recentEnough(Number(version[1]), Number(version[2])))
+      throw new Failure(`REDIS_URL leads to Redis ${version[0].slice(14)}: 6.2 or newer is needed.`);
+    const policy = /maxmemory_policy:(\S+)/.exec(await client.info('memory'))?.[1];
+    if (policy && policy !== 'noeviction')
+      throw new Failure(
+        `REDIS_URL leads to a Redis that may evict jobs: set its maxmemory-policy to noeviction, it is ${policy}.`,
+      );
+    return version?.[0].slice(14) ?? '';
+  } catch (error) {
+    throw unusable('REDIS_URL', url, lastError ?? error);
+  } finally {
+    client.disconnect();
+  }
+}
+
+function unusable(name: string, url: string, error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const reason = error instanceof Error ? ('code' in error && error.code) || error.message : String(error);
+  const { host } = new URL(url);
+  return new Failure(
+    `${name}: nothing usable answers at ${host} (${reason}). Start it, mend the address, or leave ${name} out.`,
+  );
+}

@@ -1,0 +1,192 @@
+import { migrate } from '@eloquentpoll/storage';
+import pg from 'pg';
+import type { createSteps } from '../launch/steps.mjs';
+import { runStep } from '../launch/steps.mjs';
+import { seedLocalAccount } from '../seed.ts';
+import { freePort } from '../services/free-port.ts';
+import type { Household, RunningProcess } from '../services/household.ts';
+import { startPostgres } from '../services/postgres.ts';
+import { startRedis } from '../services/redis.ts';
+import { loadSecrets, type Secrets, saveSecrets } from '../services/secrets.ts';
+import { type AppSpec, type RunningApp, startApp } from './apps.ts';
+import type { ModelPlan } from './models.ts';
+import { checkPostgres, checkRedis } from './outside-services.ts';
+import type { Settings } from './settings.ts';
+
+// Brings up the whole product: services, schema, simulator, worker, gateway and the local account, side by side where
+// they do not wait for each other. Stages say in which order they end; all patience together stays under 10 s.
+
+export interface Product {
+  url: string;
+  apiKey: string;
+  accountId: string;
+  balanceU: bigint;
+  databaseUrl: string;
+  redisUrl: string;
+  processes: RunningProcess[];
+}
+
+export interface ProductOptions {
+  settings: Settings;
+  models: ModelPlan;
+  household: Household;
+  steps: ReturnType<typeof createSteps>;
+  env: NodeJS.ProcessEnv;
+  gitCommit: string | null;
+  scripts?: Partial<typeof SCRIPTS>;
+}
+
+const SCRIPTS = {
+  gateway: 'apps/gateway/src/main.ts',
+  worker: 'apps/worker/src/main.ts',
+  simulator: 'apps/simulator/src/main.ts',
+};
+const ENDING = {
+  gateway: { stage: 1, patience_ms: 2_500 },
+  worker: { stage: 2, patience_ms: 2_000 },
+  simulator: { stage: 3, patience_ms: 300 },
+  redis: { stage: 4 },
+  postgres: { stage: 5 },
+};
+const WORKER_DRAIN_MS = 1_500;
+const DATABASE = 'eloquentpoll';
+
+export async function startProduct(options: ProductOptions): Promise<Product> {
+  const { settings, household, models } = options;
+  const secrets = loadSecrets(household.folder);
+  const processes: RunningProcess[] = [];
+  const port = settings.port || (await freePort(settings.host));
+  const simulator = models.simulate ? simulated(options, processes) : Promise.resolve(models.baseUrl);
+  simulator.catch(() => {});
+  const [databaseUrl, redisUrl] = await Promise.all([
+    database(options, secrets, processes),
+    redis(options, secrets, processes),
+  ]);
+  await runStep(options.steps, 'schema', '', () => migrate(databaseUrl), schemaSummary);
+  const modelsBaseUrl = await simulator;
+  const env = {
+    ...options.env,
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    KEY_PEPPER: options.env.KEY_PEPPER || secrets.keyPepper,
+    COOKIE_SECRET: options.env.COOKIE_SECRET || secrets.cookieSecret,
+    MODELS_FILE: models.file,
+    ...(modelsBaseUrl && { MODELS_BASE_URL: modelsBaseUrl }),
+    ...(options.gitCommit && { GIT_COMMIT: options.gitCommit }),
+  };
+  const [account] = await Promise.all([
+    seedLocalAccount(databaseUrl, env.KEY_PEPPER, secrets),
+    app(options, 'worker', { ...env, WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}` }, processes),
+    app(options, 'gateway', gatewayEnv(env, settings, port), processes),
+  ]);
+  const { accountId, apiKey, balanceU } = account;
+  saveSecrets(household.folder, { ...secrets, accountId, apiKey });
+  const url = settings.baseUrl ?? `http://localhost:${port}`;
+  return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, processes };
+}
+
+function gatewayEnv(env: NodeJS.ProcessEnv, settings: Settings, port: number): NodeJS.ProcessEnv {
+  return { ...env, HOST: settings.host, PORT: `${port}`, BASE_URL: settings.baseUrl ?? `http://localhost:${port}` };
+}
+
+async function simulated(options: ProductOptions, processes: RunningProcess[]): Promise<string> {
+  const { ready } = await app(options, 'simulator', { ...options.env, HOST: '127.0.0.1', PORT: '0' }, processes);
+  return `${ready.url}/v1`;
+}
+
+function app(
+  { steps, household, scripts }: ProductOptions,
+  name: keyof typeof SCRIPTS,
+  env: NodeJS.ProcessEnv,
+  processes: RunningProcess[],
+): Promise<RunningApp> {
+  const spec: AppSpec = { name, script: scripts?.[name] ?? SCRIPTS[name], env, ...ENDING[name] };
+  const starting = async () => {
+    const running = await startApp(household, spec, steps.line);
+    processes.push(running);
+    return running;
+  };
+  return runStep(
+    steps,
+    name,
+    'starting',
+    starting,
+    ({ pid, ready }) => `${ready.url ?? ''}`.trim() || `process ${pid}`,
+  );
+}
+
+function database({ settings, steps, household }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
+  const { databaseUrl } = settings;
+  if (databaseUrl)
+    return runStep(
+      steps,
+      'Postgres',
+      'DATABASE_URL',
+      () => checkPostgres(databaseUrl),
+      (version) => `${version} at DATABASE_URL`,
+    ).then(() => databaseUrl);
+  const password = secrets.postgresPassword;
+  return runStep(
+    steps,
+    'Postgres',
+    'starting',
+    async () => {
+      const server = await startPostgres({ household, password, durable: true, stage: ENDING.postgres.stage });
+      processes.push(server.process);
+      const url = await ownDatabase(server.url, password);
+      return { url, version: server.version };
+    },
+    ({ url, version }) => `${version} at ${new URL(url).host}, data in .data`,
+  ).then(({ url }) => url);
+}
+
+function redis({ settings, steps, household, env }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
+  const { redisUrl } = settings;
+  if (redisUrl)
+    return runStep(
+      steps,
+      'Redis',
+      'REDIS_URL',
+      () => checkRedis(redisUrl),
+      (version) => `${version} at REDIS_URL`,
+    ).then(() => redisUrl);
+  return runStep(
+    steps,
+    'Redis',
+    'starting',
+    async () => {
+      const server = await startRedis({
+        household,
+        password: secrets.redisPassword,
+        durable: true,
+        stage: ENDING.redis.stage,
+        env,
+      });
+      processes.push(server.process);
+      return server;
+    },
+    ({ url, version }) => `${version} at ${new URL(url).host}, data in .data`,
+  ).then(({ url }) => url);
+}
+
+/** A role and a database of our own, so that the product never works as superuser. */
+async function ownDatabase(superuserUrl: string, password: string): Promise<string> {
+  const client = new pg.Client({ connectionString: superuserUrl, connectionTimeoutMillis: 10_000 });
+  await client.connect();
+  try {
+    const { rowCount: roles } = await client.query('select 1 from pg_roles where rolname = $1', [DATABASE]);
+    if (!roles) await client.query(`create role ${DATABASE} login password '${password}'`);
+    const { rowCount: databases } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    if (!databases) await client.query(`create database ${DATABASE} owner ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(superuserUrl);
+  url.username = DATABASE;
+  url.pathname = `/${DATABASE}`;
+  return url.href;
+}
+
+function schemaSummary(applied: string[]): string {
+  return applied.length === 0 ? 'up to date' : `${applied.length} ${applied.length === 1 ? 'step' : 'steps'} applied`;
+}

@@ -1,0 +1,68 @@
+import { Failure } from '../launch/failure.mjs';
+
+// What the environment asks for, decided before anything is started. A setting that is wrong or contradicts another is
+// one sentence that names the variable and the way out; values are not repeated where they may hold a secret.
+
+export interface Settings {
+  host: string;
+  /** 0 means any free port. */
+  port: number;
+  baseUrl: string | null;
+  databaseUrl: string | null;
+  redisUrl: string | null;
+  modelsFile: string | null;
+  modelsBaseUrl: string | null;
+}
+
+const KEYS = ['OPENROUTER_API_KEY', 'OPENAI_API_KEY'] as const;
+
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  for (const name of KEYS) {
+    const key = env[name]?.trim();
+    if (key && !/^[\x21-\x7e]{8,512}$/.test(key))
+      throw new Failure(
+        `${name} is not an API key: it has blanks, line breaks or strange characters, or is too short.`,
+      );
+  }
+  const settings: Settings = {
+    host: env.HOST?.trim() || '127.0.0.1',
+    port: port(env.PORT?.trim()),
+    baseUrl: origin(env.BASE_URL?.trim()),
+    databaseUrl: address(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name'),
+    redisUrl: address(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379'),
+    modelsFile: env.MODELS_FILE?.trim() || null,
+    modelsBaseUrl: address(env, 'MODELS_BASE_URL', ['http:', 'https:'], 'https://openrouter.ai/api/v1'),
+  };
+  if (settings.databaseUrl && URL.parse(settings.databaseUrl)?.pathname.length === 1)
+    throw new Failure(
+      'DATABASE_URL names no database: add its name at the end, as in postgres://user:password@host:5432/name.',
+    );
+  if (settings.baseUrl?.startsWith('http://') && settings.port === 0 && !URL.parse(settings.baseUrl)?.port)
+    throw new Failure('BASE_URL and PORT=0 contradict each other: give a port, or leave BASE_URL out.');
+  return settings;
+}
+
+function port(text: string | undefined): number {
+  if (!text) return 8080;
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= 65_535))
+    throw new Failure(`PORT is "${text}": give a whole number from 1 to 65535, or 0 for any free port.`);
+  return value;
+}
+
+function origin(text: string | undefined): string | null {
+  if (!text) return null;
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.pathname !== '/' || url.search || url.hash)
+    throw new Failure('BASE_URL must be an http or https origin without a path, such as https://polls.example.com.');
+  return url.origin;
+}
+
+function address(env: NodeJS.ProcessEnv, name: string, protocols: string[], example: string): string | null {
+  const text = env[name]?.trim();
+  if (!text) return null;
+  const url = URL.parse(text);
+  if (!url || !protocols.includes(url.protocol) || !url.hostname)
+    throw new Failure(`${name} is not an address that can be used: write it like ${example}, or leave it out.`);
+  return text;
+}
