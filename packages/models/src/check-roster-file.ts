@@ -29,7 +29,7 @@ const OWN_FIELDS = [
 
 export function checkRosterFile(file: string, json: unknown): RosterFile {
   const read = new Reader();
-  const root = read.object(json, '(root)', ['providers', 'models', 'presets']);
+  const root = read.object(json, '', ['providers', 'models', 'presets']);
   const providers = new Map(
     read
       .named(root.providers, 'providers', 'provider')
@@ -59,7 +59,7 @@ function provider(read: Reader, name: string, entry: unknown, path: string): Pro
     apiKeyEnv:
       fields.api_key_env === undefined
         ? null
-        : read.text(
+        : read.privateText(
             fields.api_key_env,
             at(path, 'api_key_env'),
             'Write the name of an environment variable, such as "OPENROUTER_API_KEY", never the key itself',
@@ -88,12 +88,12 @@ function provider(read: Reader, name: string, entry: unknown, path: string): Pro
 function baseUrl(read: Reader, value: unknown, path: string): string {
   const wayOut =
     'Write an http or https address that ends before /chat/completions, such as "https://openrouter.ai/api/v1"';
-  const text = read.text(value, path, wayOut);
+  const text = read.privateText(value, path, wayOut, /^\S+$/);
   if (text === '') return text;
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '')
     return url.href.replace(/\/+$/, '');
-  read.report(path, `is ${shown(value)}`, wayOut);
+  read.report(path, url?.username ? 'carries a user name or password' : `is ${shown(value)}`, wayOut);
   return '';
 }
 
@@ -106,7 +106,7 @@ function headers(read: Reader, value: unknown, path: string): Record<string, str
     else if (!/^[A-Za-z0-9-]+$/.test(name))
       read.report(place, 'is not a header name', 'Use letters, digits and hyphens');
     else
-      result[name.toLowerCase()] = read.text(
+      result[name.toLowerCase()] = read.privateText(
         entry,
         place,
         'Write the header as one line of printable ASCII',

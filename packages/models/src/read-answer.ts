@@ -19,7 +19,7 @@ const FENCED = /^```(?:json)?\s*\n([\s\S]*)\n```$/;
 const LAST_LINE = /^VOTE: (\S.*)$/;
 
 /** `labels` by option index. */
-export function readAnswer(model: Model, reply: unknown, labels: readonly string[]): Reading {
+export function readAnswer(model: Pick<Model, 'answer'>, reply: unknown, labels: readonly string[]): Reading {
   if (!isObject(reply)) return { error: 'provider_error', repair: false };
   const choices = reply.choices;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;

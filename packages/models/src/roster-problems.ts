@@ -29,7 +29,7 @@ export class Reader {
   readonly problems: Problem[] = [];
 
   report(path: string, problem: string, wayOut: string): void {
-    this.problems.push({ path, problem, wayOut });
+    this.problems.push({ path: path === '' ? '(file)' : path, problem, wayOut });
   }
 
   /** An object with none but these fields. */
@@ -76,6 +76,13 @@ export class Reader {
   text(value: unknown, path: string, wayOut: string, pattern = /^\S.*$/): string {
     if (typeof value === 'string' && pattern.test(value)) return value;
     this.report(path, value === undefined ? 'is missing' : `is ${shown(value)}`, wayOut);
+    return '';
+  }
+
+  /** Like `text`, where a wrong value may be a secret in the wrong place: it is not repeated. */
+  privateText(value: unknown, path: string, wayOut: string, pattern: RegExp): string {
+    if (typeof value === 'string' && pattern.test(value)) return value;
+    this.report(path, value === undefined ? 'is missing' : 'has not the right form', wayOut);
     return '';
   }
 

@@ -8,7 +8,7 @@ import type { Model, Provider, Roster, RosterFile } from './roster-types.ts';
 
 export { RosterFileError } from './roster-problems.ts';
 export type { Model, Provider, Roster, Timeouts } from './roster-types.ts';
-export { type BallotPaper, type ModelRecord, reserveOf, seatsFor } from './seats.ts';
+export { type BallotPaper, reserveOf, seatsFor } from './seats.ts';
 
 // Which models there are, what they cost and who asks them. This door loads no model client, so the gateway may use it.
 

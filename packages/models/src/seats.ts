@@ -2,6 +2,7 @@ import type { Seat } from '@eloquentpoll/contracts';
 import { composeBallot } from './ballot.ts';
 import { costOf } from './price.ts';
 import { answerSchema, asksRationale, type BallotStyle, REPAIR, systemMessage } from './prompt.ts';
+import type { ModelRecord } from './record.ts';
 import type { Model, Roster } from './roster-types.ts';
 
 // The places of a poll's roster with the most that each ballot can cost the customer. A customer pays for the one call
@@ -13,13 +14,6 @@ export interface BallotPaper {
   options: readonly string[];
   search: boolean;
   style: BallotStyle;
-}
-
-/** What is known of a model from its own calls. */
-export interface ModelRecord {
-  failureRate: number;
-  p50Ms: number;
-  p90Ms: number;
 }
 
 /**
@@ -49,7 +43,11 @@ export function reserveOf(model: Model, paper: BallotPaper): bigint {
 }
 
 /** Seats in the roster's own order; the order of asking is for the poll to draw. */
-export function seatsFor(roster: Roster, paper: BallotPaper, records?: ReadonlyMap<string, ModelRecord>): Seat[] {
+export function seatsFor(
+  roster: Roster,
+  paper: BallotPaper,
+  records?: ReadonlyMap<string, Pick<ModelRecord, 'failureRate' | 'p90Ms'>>,
+): Seat[] {
   return roster.models.map((model) => {
     const record = records?.get(model.id);
     return {

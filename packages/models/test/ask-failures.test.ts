@@ -1,0 +1,224 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import t from 'tap';
+import { type Answer, openAsker } from '../src/ask.ts';
+import { type Behaviour, json, misbehavingServer, says, silence, toolCall, votes } from './misbehaving-server.ts';
+import { MODEL, paper } from './paper.ts';
+import { modelEntry, testRosters } from './test-rosters.ts';
+
+// Every way in which a provider can fail, and the ballot error that comes of it.
+
+interface Expectation {
+  error: Answer['error'];
+  /** Calls the provider saw. */
+  calls: number;
+  /** How the model is asked. */
+  answer?: 'json_schema' | 'tool' | 'line';
+  deadlineMs?: number;
+  /** Place of the option voted for. */
+  place?: number;
+}
+
+const retryAfter = (value: string, status = 429): Behaviour =>
+  json({ error: { message: 'slow down' } }, status, { 'retry-after': value });
+const status = (code: number): Behaviour => json({ error: { message: 'no', code } }, code);
+const html: Behaviour = (_, res) =>
+  void res.writeHead(200, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>');
+const reset: Behaviour = (_, res) => void res.socket!.resetAndDestroy();
+const closes: Behaviour = (_, res) => void res.socket!.destroy();
+const halfBody: Behaviour = (_, res) => {
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  res.write('{"choices":[');
+  setImmediate(() => res.socket!.destroy());
+};
+const hangsInBody: Behaviour = (_, res) => {
+  res.writeHead(200, { 'content-type': 'application/json' });
+  res.write('{"choices":[');
+};
+const drips: Behaviour = (_, res) => {
+  res.writeHead(200, { 'content-type': 'application/json' });
+  const timer = setInterval(() => res.write(' '), 20);
+  res.on('close', () => clearInterval(timer));
+};
+const truncated: Behaviour = (_, res) =>
+  void res.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[{"message":{"content":"{');
+const huge: Behaviour = (_, res) =>
+  void res
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(`{"choices":[],"pad":"${'x'.repeat(2_000_000)}"}`);
+const redirects: Behaviour = (_, res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+const tool = (name: string, args: unknown): Behaviour => says({ tool_calls: [toolCall(name, args)] });
+
+const scripts: [string, Behaviour[], Expectation][] = [
+  ['a vote', [votes()], { error: null, calls: 1 }],
+  ['a vote by tool', [votes(1)], { error: null, calls: 1, answer: 'tool', place: 1 }],
+  ['a vote by last line', [votes(2)], { error: null, calls: 1, answer: 'line', place: 2 }],
+  ['429 without Retry-After, then a vote', [status(429), votes()], { error: null, calls: 2 }],
+  ['429 with Retry-After, then a vote', [retryAfter('0.1'), votes()], { error: null, calls: 2 }],
+  [
+    '429 with a date in the past, then a vote',
+    [retryAfter('Wed, 21 Oct 2015 07:28:00 GMT'), votes()],
+    { error: null, calls: 2 },
+  ],
+  ['429 twice', [status(429)], { error: 'rate_limited', calls: 2 }],
+  ['429 that asks for more time than there is', [retryAfter('3600')], { error: 'rate_limited', calls: 1 }],
+  ['429 with a Retry-After that is nonsense', [retryAfter('soon')], { error: 'rate_limited', calls: 2 }],
+  ['500, then a vote', [status(500), votes()], { error: null, calls: 2 }],
+  ['502', [status(502)], { error: 'provider_error', calls: 2 }],
+  ['503 with Retry-After', [retryAfter('0.05', 503)], { error: 'provider_error', calls: 2 }],
+  ['529', [status(529)], { error: 'provider_error', calls: 2 }],
+  ['504', [status(504)], { error: 'timeout', calls: 2 }],
+  ['400', [status(400)], { error: 'provider_error', calls: 1 }],
+  ['401', [status(401)], { error: 'provider_error', calls: 1 }],
+  ['402', [status(402)], { error: 'provider_error', calls: 1 }],
+  ['403', [status(403)], { error: 'provider_error', calls: 1 }],
+  ['404', [status(404)], { error: 'provider_error', calls: 1 }],
+  ['a redirect is not followed', [redirects], { error: 'provider_error', calls: 1 }],
+  [
+    'an error of 429 inside a reply of 200, then a vote',
+    [json({ error: { code: 429, message: 'x' } }), votes()],
+    { error: null, calls: 2 },
+  ],
+  ['an error inside a reply of 200', [json({ error: { message: 'upstream' } })], { error: 'provider_error', calls: 2 }],
+  ['a content filter by status', [json({ error: { code: 'content_filter' } }, 400)], { error: 'refusal', calls: 1 }],
+  [
+    'moderation by status',
+    [json({ error: { code: 403, metadata: { reasons: ['violence'] } } }, 403)],
+    { error: 'refusal', calls: 1 },
+  ],
+  ['a reset before the reply, then a vote', [reset, votes()], { error: null, calls: 2 }],
+  ['resets', [reset], { error: 'provider_error', calls: 2 }],
+  ['closes without a reply', [closes], { error: 'provider_error', calls: 2 }],
+  ['no first byte', [silence], { error: 'timeout', calls: 1 }],
+  ['half a body, then the end', [halfBody], { error: 'provider_error', calls: 1 }],
+  ['half a body, then silence', [hangsInBody], { error: 'timeout', calls: 1 }],
+  ['a slow drip under the idle limit', [drips], { error: 'timeout', calls: 1, deadlineMs: 400 }],
+  ['an HTML body', [html], { error: 'provider_error', calls: 1 }],
+  ['truncated JSON around the answer', [truncated], { error: 'provider_error', calls: 1 }],
+  ['a reply over the size limit', [huge], { error: 'provider_error', calls: 1 }],
+  ['a refusal', [says({ refusal: 'I would rather not.' })], { error: 'refusal', calls: 1 }],
+  ['an empty answer, then a vote', [says({ content: '' }), votes()], { error: null, calls: 2 }],
+  ['empty answers', [says({ content: '' })], { error: 'malformed', calls: 2 }],
+  ['no message', [json({ choices: [] })], { error: 'provider_error', calls: 1 }],
+  ['prose', [says({ content: 'The first one.' })], { error: 'malformed', calls: 2 }],
+  ['a label outside the enum', [says({ content: '{"choice":"XX"}' })], { error: 'invalid_choice', calls: 2 }],
+  ['a label outside the enum, then a vote', [says({ content: '{"choice":"XX"}' }), votes()], { error: null, calls: 2 }],
+  ['another tool', [tool('search', { choice: 'QJ' })], { error: 'malformed', calls: 2, answer: 'tool' }],
+  ['another tool, then a vote', [tool('search', { choice: 'QJ' }), votes()], { error: null, calls: 2, answer: 'tool' }],
+  [
+    'two tool calls',
+    [says({ tool_calls: [toolCall('vote', { choice: 'QJ' }), toolCall('vote', { choice: 'ZR' })] })],
+    { error: 'malformed', calls: 2, answer: 'tool' },
+  ],
+  ['no last line', [says({ content: 'I prefer the first.' })], { error: 'malformed', calls: 2, answer: 'line' }],
+  ['malformed, then a 500, then a vote', [says({ content: 'x' }), status(500), votes()], { error: null, calls: 3 }],
+  ['no usage', [votes(0, { usage: undefined })], { error: null, calls: 1 }],
+];
+
+for (const [name, behaviours, expected] of scripts) {
+  t.test(`${name} -> ${expected.error ?? 'vote'}`, async (t) => {
+    const server = await misbehavingServer(t);
+    const rosters = testRosters(t, { one: server.url }, [
+      modelEntry(MODEL, { answer: expected.answer ?? 'json_schema' }),
+    ]);
+    await using asker = openAsker({ rosters, random: () => 0.01 });
+    server.behave(MODEL, ...behaviours);
+    const answer = await asker.ask(paper(expected.deadlineMs ? { deadlineMs: expected.deadlineMs } : {}));
+    t.equal(answer.error, expected.error);
+    t.equal(server.calls.length, expected.calls, 'calls the provider saw');
+    t.equal(answer.attempts, expected.calls);
+    t.equal(answer.model_id, MODEL);
+    if (expected.error === null) {
+      const last = server.calls.at(-1)!;
+      t.equal(
+        answer.labels[answer.option!],
+        last.labels[expected.place ?? 0],
+        'the option behind the label that was shown there',
+      );
+      t.ok(answer.billed_u > 0 && answer.billed_u <= 50_000);
+    } else {
+      t.equal(answer.option, null);
+      t.equal(answer.billed_u, 0, 'a failed ballot costs nothing');
+    }
+    t.same(
+      server.calls.map((call) => call.labels),
+      server.calls.map(() => server.calls[0]!.labels),
+      'a ballot keeps its labels and order',
+    );
+  });
+}
+
+t.test('a connection that never comes about ends after the connect limit, with one retry', async (t) => {
+  const sockets = new Set<Socket>();
+  // Accepts and never shakes hands: to a TLS client the connection hangs.
+  const hanging = createServer((socket) => void sockets.add(socket));
+  hanging.listen(0, '127.0.0.1');
+  await once(hanging, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    hanging.close();
+  });
+  const url = `https://127.0.0.1:${(hanging.address() as AddressInfo).port}/v1`;
+  await using asker = openAsker({ rosters: testRosters(t, { one: url }), random: () => 0.01 });
+  const answer = await asker.ask(paper());
+  t.match(answer, { error: 'timeout', attempts: 2, option: null });
+  t.ok(answer.latency_ms < 5_000, 'well before the ballot deadline');
+});
+
+t.test('a refused connection is tried twice', async (t) => {
+  const closed = createServer();
+  closed.listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/v1`;
+  closed.close();
+  await once(closed, 'close');
+  await using asker = openAsker({ rosters: testRosters(t, { one: url }), random: () => 0.01 });
+  t.match(await asker.ask(paper()), { error: 'provider_error', attempts: 2, option: null, billed_u: 0 });
+});
+
+t.test('an answer after the deadline is no vote', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }) });
+  let late = (): void => {};
+  server.behave(MODEL, (call, res) => {
+    late = () => votes()(call, res);
+  });
+  const answer = await asker.ask(paper({ deadlineMs: 60 }));
+  t.match(answer, { error: 'timeout', option: null, billed_u: 0, attempts: 1 });
+  late();
+  await server.calls[0]!.closed;
+});
+
+t.test('what a failed call cost us is recorded, and not billed', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }) });
+  const usage = { prompt_tokens: 400, completion_tokens: 20, cost: 0.0021 };
+  server.behave(MODEL, says({ content: 'prose' }, { usage }));
+  t.match(await asker.ask(paper()), { error: 'malformed', billed_u: 0, provider_cost_u: 4200 });
+  server.behave(MODEL, says({ content: 'prose' }, { usage }), votes(0, { usage }));
+  t.match(await asker.ask(paper()), { error: null, billed_u: 440, provider_cost_u: 4200 });
+  server.behave(MODEL, votes());
+  t.match(await asker.ask(paper()), { error: null, billed_u: 440, provider_cost_u: null });
+});
+
+t.test('a repair asks again in plain words and repeats nothing of the answer', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }) });
+  server.behave(MODEL, says({ content: 'obey me: VOTE: QJ' }), votes());
+  await asker.ask(paper());
+  const [first, second] = server.calls;
+  t.equal(first!.body.messages.length, 2);
+  t.equal(second!.body.messages.length, 3);
+  t.same(second!.body.messages.slice(0, 2), first!.body.messages);
+  t.notMatch(JSON.stringify(second!.body), 'obey me');
+});
+
+t.test('a model that is no longer in the roster file is a failed ballot', async (t) => {
+  await using asker = openAsker({ rosters: testRosters(t, { one: 'http://127.0.0.1:9/v1' }) });
+  t.match(await asker.ask(paper({ modelId: 't/gone' })), {
+    model_id: 't/gone',
+    error: 'provider_error',
+    attempts: 0,
+    labels: [],
+  });
+});

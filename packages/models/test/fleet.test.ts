@@ -1,0 +1,186 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { testRedis } from '@eloquentpoll/testkit';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import t, { type Test } from 'tap';
+import { openAsker } from '../src/ask.ts';
+import { openHealth } from '../src/health.ts';
+import { healthKey } from '../src/health-script.ts';
+import { count, emptyTally, percentileMs, summary } from '../src/record.ts';
+import { json, misbehavingServer, says, votes } from './misbehaving-server.ts';
+import { MODEL, paper } from './paper.ts';
+import { testRosters } from './test-rosters.ts';
+
+// What one worker learns of a model, the others and the gateway know soon after; without Redis everybody goes on alone.
+
+async function connection(t: Test, url: string): Promise<Redis> {
+  const redis = new Redis(url);
+  t.teardown(() => redis.disconnect());
+  return redis;
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+t.test('failure rates and latencies of all workers add up and reach a reader', async (t) => {
+  const server = await misbehavingServer(t);
+  const { url, prefix } = testRedis(t);
+  const rosters = testRosters(t, { one: server.url });
+  const redis = await connection(t, url);
+  server.behave(MODEL, ...Array(15).fill(votes()), says({ refusal: 'no' }), votes());
+  for (let worker = 0; worker < 2; worker += 1) {
+    const asker = openAsker({ rosters, redis, prefix });
+    for (let i = 0; i < 12; i += 1) await asker.ask(paper());
+    await asker[Symbol.asyncDispose]();
+  }
+  const records = await openHealth({ redis, prefix, rosters }).snapshot();
+  const record = records.get(MODEL)!;
+  t.match(record, { calls: 24, resting: false });
+  t.ok(Math.abs(record.failureRate - 2 / 44) < 1e-6, String(record.failureRate));
+  t.ok(record.p50Ms > 0 && record.p90Ms >= record.p50Ms && record.p90Ms < 5_000, JSON.stringify(record));
+  t.same(
+    records.get('t/bay-1'),
+    { failureRate: 0, p50Ms: 10, p90Ms: 20, calls: 0, resting: false },
+    'what is not known comes from the roster',
+  );
+  t.same([...(await openHealth({ redis, prefix, rosters }).snapshot(['t/bay-1', 't/gone'])).keys()], ['t/bay-1']);
+  t.equal(redis.status, 'ready', 'a connection that was handed in stays open');
+});
+
+t.test('a breaker that one worker opens is open for all, and one worker probes for all', async (t) => {
+  const server = await misbehavingServer(t);
+  const { url, prefix } = testRedis(t);
+  const rosters = testRosters(t, { one: server.url });
+  const redis = await connection(t, url);
+  let now = 100_000;
+  const options = { rosters, redis, prefix, now: () => now, random: () => 0.5 };
+  await using first = openAsker(options);
+  await using second = openAsker(options);
+  server.behave(MODEL, json({}, 400));
+  for (let i = 0; i < 5; i += 1) await first.ask(paper());
+  const resting = async (): Promise<boolean> =>
+    (await openHealth({ redis, prefix, rosters }).snapshot([MODEL])).get(MODEL)!.resting;
+  await until(resting);
+  // The second worker hears of it with its next round trip, which any ballot of its own sets off.
+  await until(async () => {
+    await second.ask(paper({ modelId: 't/bay-1' }));
+    return (await second.ask(paper())).attempts === 0;
+  });
+
+  now += 10_000;
+  let answer = (): void => {};
+  const before = server.calls.length;
+  server.behave(MODEL, (call, res) => {
+    answer = () => votes()(call, res);
+  });
+  const probe = first.ask(paper());
+  await server.called(before + 1);
+  t.match(await second.ask(paper()), { attempts: 0, error: 'provider_error' }, 'somebody else probes');
+  answer();
+  t.match(await probe, { error: null });
+  server.behave(MODEL, votes());
+  await until(async () => {
+    now += 100;
+    await second.ask(paper({ modelId: 't/bay-1' }));
+    return (await second.ask(paper())).error === null;
+  });
+  await until(async () => !(await resting()));
+  t.pass('closed for all');
+});
+
+t.test('a worker that is answered does not believe one that is cut off', async (t) => {
+  const [good, bad] = [await misbehavingServer(t), await misbehavingServer(t)];
+  const { url, prefix } = testRedis(t);
+  const redis = await connection(t, url);
+  const well = testRosters(t, { one: good.url });
+  await using healthy = openAsker({ rosters: well, redis, prefix });
+  await using cutOff = openAsker({ rosters: testRosters(t, { one: bad.url }), redis, prefix });
+  bad.behave(MODEL, json({}, 400));
+  await healthy.ask(paper());
+  for (let i = 0; i < 5; i += 1) await cutOff.ask(paper());
+  await until(async () => (await redis.hget(healthKey(prefix), MODEL))?.includes('"level":1') ?? false);
+  const seen = async (): Promise<number> =>
+    (await openHealth({ redis, prefix, rosters: well }).snapshot([MODEL])).get(MODEL)!.calls;
+  const calls = await seen();
+  t.match(await healthy.ask(paper()), { error: null });
+  await until(async () => (await seen()) > calls);
+  t.match(await healthy.ask(paper()), { error: null }, 'after it heard of the other');
+});
+
+t.test('a Redis that is away or hangs costs no ballot and no snapshot', async (t) => {
+  const server = await misbehavingServer(t);
+  const sockets = new Set<Socket>();
+  const hanging = createServer((socket) => void sockets.add(socket.on('error', () => {})));
+  hanging.listen(0, '127.0.0.1');
+  await once(hanging, 'listening');
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    hanging.close();
+  });
+  const rosters = testRosters(t, { one: server.url });
+  for (const url of ['redis://127.0.0.1:1', `redis://127.0.0.1:${(hanging.address() as AddressInfo).port}`]) {
+    const asker = openAsker({ rosters, redis: url, prefix: 'x' });
+    server.behave(MODEL, votes());
+    const answers = await Promise.all(Array.from({ length: 20 }, () => asker.ask(paper())));
+    t.ok(answers.every((answer) => answer.error === null && answer.latency_ms < 2_000));
+    await asker[Symbol.asyncDispose]();
+    const reader = new Redis(url, { enableOfflineQueue: false, retryStrategy: () => null });
+    reader.on('error', () => {});
+    const records = await openHealth({ redis: reader, prefix: 'x', rosters }).snapshot([MODEL]);
+    t.match(records.get(MODEL), { failureRate: 0, p50Ms: 10, p90Ms: 20 });
+    reader.disconnect();
+  }
+});
+
+t.test('a snapshot is read once for many askers, and a spoilt entry is no knowledge', async (t) => {
+  const rosters = testRosters(t, { one: 'http://127.0.0.1:9/v1' });
+  let reads = 0;
+  let now = 1_000;
+  const entries: Record<string, string> = {
+    [MODEL]: '{"calls":"many","bins":{}}',
+    't/bay-1': '[1]',
+    't/cob-1': 'no JSON',
+  };
+  const redis = {
+    hgetall: async () => {
+      reads += 1;
+      return entries;
+    },
+  };
+  const health = openHealth({ redis, prefix: 'x', rosters, now: () => now });
+  await Promise.all(Array.from({ length: 50 }, () => health.snapshot()));
+  t.equal(reads, 1);
+  for (const record of (await health.snapshot()).values()) t.match(record, { failureRate: 0, p50Ms: 10, calls: 0 });
+  now += 5_000;
+  await health.snapshot();
+  t.equal(reads, 2);
+});
+
+t.test('percentiles from bins stay within a bin of the true ones', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 20, max: 120_000 }), { minLength: 20, maxLength: 200 }),
+      fc.constantFrom(0.5, 0.9),
+      (latencies, q) => {
+        const tally = emptyTally();
+        for (const latency of latencies) count(tally, latency);
+        const exact = latencies.toSorted((a, b) => a - b)[Math.ceil(q * latencies.length) - 1]!;
+        const found = percentileMs(tally.bins, q);
+        return found >= exact / 1.31 && found <= exact * 1.31;
+      },
+    ),
+  );
+  const tally = emptyTally();
+  for (let i = 0; i < 100; i += 1) count(tally, i % 4 === 0 ? null : 1_000);
+  const roster = { p50Ms: 1, p90Ms: 2 };
+  t.ok(Math.abs(summary(tally, 0, roster, false).failureRate - 26 / 120) < 1e-9);
+  t.match(summary(tally, 30 * 60_000, roster, false), { calls: 50 }, 'half of it after the half-life');
+  t.match(
+    summary(tally, 100 * 3_600_000, roster, false),
+    { calls: 0, failureRate: 0, p50Ms: 1, p90Ms: 2 },
+    'all forgotten in the end',
+  );
+});

@@ -1,0 +1,19 @@
+import type { Paper } from '../src/ask.ts';
+
+export const MODEL = 't/ash-1';
+
+export function paper(rest: Partial<Paper> = {}): Paper {
+  return {
+    pollId: 'ps_test',
+    modelId: MODEL,
+    question: 'Which of these is the best?',
+    options: ['first', 'second', 'third'],
+    seat: 0,
+    seed: 'seed',
+    style: 'rationale',
+    search: false,
+    deadlineMs: 10_000,
+    reserveU: 50_000,
+    ...rest,
+  };
+}

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { composeBallot } from '../src/ballot.ts';
+import { billedU } from '../src/billing.ts';
+import { costOf, parseUsd } from '../src/price.ts';
+import { requestBody } from '../src/request-body.ts';
+import { type BallotPaper, loadRosters, reserveOf, seatsFor } from '../src/rosters.ts';
+import { FORGERIES } from './forgeries.ts';
+import { completion } from './misbehaving-server.ts';
+
+const rosters = loadRosters({ file: 'openrouter' });
+const simulated = loadRosters({ file: 'simulator' });
+const models = [...rosters.models(), ...simulated.models()];
+const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.constantFrom(...FORGERIES));
+const paper: fc.Arbitrary<BallotPaper> = fc.record({
+  question: text,
+  options: fc.uniqueArray(text, { minLength: 2, maxLength: 10 }),
+  search: fc.boolean(),
+  style: fc.constantFrom('choice' as const, 'rationale' as const),
+});
+
+t.test('a price survives its way into micro-USD exactly', async (t) => {
+  fc.assert(
+    fc.property(fc.nat(999_999), fc.nat(999_999), (whole, micro) => {
+      const text = `${whole}.${String(micro).padStart(6, '0')}`;
+      return parseUsd(text) === BigInt(whole) * 1_000_000n + BigInt(micro);
+    }),
+  );
+  t.equal(parseUsd('0.1'), 100_000n);
+  t.equal(parseUsd(0.1 + 0.2), null, 'a sum of floats is refused, not rounded');
+  for (const wrong of [
+    '',
+    ' 1',
+    '1 ',
+    '+1',
+    '-1',
+    '01',
+    '.5',
+    '1.',
+    '1e3',
+    '0x1',
+    'NaN',
+    'Infinity',
+    '1,5',
+    '1.2345678',
+    1e21,
+    1e-7,
+    -0.1,
+    Number.NaN,
+    null,
+    true,
+    {},
+    [],
+  ])
+    t.equal(parseUsd(wrong), null, `${String(wrong)} is no price`);
+});
+
+t.test('a bill is rounded up once', async (t) => {
+  t.equal(costOf({ input: 1n, output: 0n, call: 0n }, 1, 0), 1n);
+  t.equal(costOf({ input: 1_000_000n, output: 0n, call: 0n }, 3, 0), 3n);
+  t.equal(costOf({ input: 75_000n, output: 300_000n, call: 5n }, 10, 10), 9n);
+  t.equal(costOf({ input: 0n, output: 0n, call: 0n }, 100, 100), 0n);
+});
+
+t.test('no honest usage of any model costs more than its reserve', async (t) => {
+  fc.assert(
+    fc.property(paper, fc.constantFrom(...models), fc.nat(30), fc.string(), (paper, model, seat, seed) => {
+      const provider = (model.id.startsWith('sim/') ? simulated : rosters).provider(model.provider);
+      const ballot = composeBallot({ ...paper, seat, seed });
+      const body = requestBody({
+        model,
+        provider,
+        ballot,
+        style: paper.style,
+        search: paper.search,
+        seed: 1,
+        repair: true,
+      });
+      // Every token stands for at least one byte of what was sent, whatever the tokenizer.
+      const sent = body.messages.map((message) => String(message.content)).join('');
+      const schema = JSON.stringify(body.response_format ?? body.tools ?? '');
+      const reply = completion(
+        {},
+        { usage: { prompt_tokens: Buffer.byteLength(sent + schema), completion_tokens: model.maxOutputTokens } },
+      );
+      const reserve = Number(reserveOf(model, paper));
+      if (billedU(model, reply, () => '', paper.search, Number.MAX_SAFE_INTEGER) > reserve)
+        throw new Error(`${model.id} can cost more`);
+    }),
+    { numRuns: 1000 },
+  );
+  t.pass();
+});
+
+t.test('a provider that counts too much is paid by us, never by the customer', async (t) => {
+  const model = rosters.model('openai/gpt-5.6-sol')!;
+  const reply = completion({}, { usage: { prompt_tokens: 4_000_000, completion_tokens: 90_000 } });
+  t.equal(
+    billedU(model, reply, () => '', false, 61_000),
+    61_000,
+  );
+});
+
+t.test('without usage a bill is estimated from the bytes and stays below the reserve', async (t) => {
+  const model = rosters.model('openai/gpt-5.6-sol')!;
+  const reply = completion({ content: 'x'.repeat(400) }, { usage: undefined });
+  const bill = billedU(model, reply, () => 'y'.repeat(4000), false, 1_000_000);
+  t.ok(bill > 1000 * 5 && bill < 1000 * 5 + 130 * 30, String(bill));
+  t.equal(
+    billedU(model, reply, () => 'y'.repeat(4000), false, 10),
+    10,
+  );
+});
+
+t.test('seats carry what the poll needs, in the order of the roster [§1-cost-estimated-usd]', async (t) => {
+  const paper: BallotPaper = {
+    question: 'Which of these is best?',
+    options: ['a', 'b'],
+    search: false,
+    style: 'rationale',
+  };
+  const records = new Map([['x-ai/grok-4.3', { failureRate: 0.25, p90Ms: 7777.4 }]]);
+  const seats = seatsFor(rosters.roster('strong'), paper, records);
+  t.same(
+    seats.map((seat) => seat.model_id),
+    rosters.roster('strong').models.map((model) => model.id),
+  );
+  const seat = seats.find((one) => one.model_id === 'x-ai/grok-4.3')!;
+  t.match(seat, { failure_rate: 0.25, p90_ms: 7777, family: 'x-ai' });
+  t.equal(seats[0]!.failure_rate, 0);
+  t.ok(seats.every((one) => Number.isSafeInteger(one.reserve_u) && one.reserve_u > 0));
+  const searched = seatsFor(rosters.roster('strong'), { ...paper, search: true });
+  t.ok(
+    searched.every((one, i) => one.reserve_u > seats[i]!.reserve_u + 12_000),
+    'a search is reserved too',
+  );
+});
+
+t.test('a whole roster of either file fits into the default budget of one dollar', async (t) => {
+  const paper: BallotPaper = {
+    question: 'x'.repeat(2000),
+    options: Array.from({ length: 10 }, (_, i) => `${i}${'y'.repeat(199)}`),
+    search: false,
+    style: 'rationale',
+  };
+  for (const set of [rosters, simulated])
+    for (const name of ['broad', 'strong', 'fast'] as const) {
+      const total = seatsFor(set.roster(name), paper).reduce((sum, seat) => sum + seat.reserve_u, 0);
+      t.ok(total < 1_000_000, `${name}: ${total}`);
+    }
+});
