@@ -7,5 +7,5 @@ if (major < 20) {
   );
   process.exitCode = 1;
 } else {
-  import('./launch/main.mjs').then((launcher) => launcher.main(process.argv.slice(2)));
+  void import('./launch/main.mjs').then((launcher) => launcher.main(process.argv.slice(2)));
 }

@@ -18,8 +18,10 @@ messages.on('line', (line) => {
   else if ('ended' in message) processes.delete(message.ended);
   else folders.add(message.temporary);
 });
-messages.on('close', async () => {
+messages.on('close', () => void endWhatIsLeft());
+
+async function endWhatIsLeft(): Promise<void> {
   await stopProcesses([...processes.values()]);
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   process.exit(0);
-});
+}

@@ -7,15 +7,17 @@ export function announcement(product: Product, seconds: string, notice: string |
   const body = `{"question":"Which database should a small team start with?","options":["Postgres","MongoDB","SQLite"]}`;
   return [
     '',
-    `  EloquentPoll is ready after ${seconds} s.`,
+    `  EloquentPoll is ready after ${seconds} s. Ctrl-C ends everything.`,
     '',
     `  URL      ${url}`,
-    `  API key  ${apiKey}   (local account, $${dollars(balanceU)})`,
-    '  Try it   Ctrl-C ends everything',
+    `  API key  ${apiKey}`,
+    `  Balance  $${dollars(balanceU)} on the local account`,
+    ...(notice ? ['', `  ! ${notice}`] : []),
+    '',
+    '  Run a poll:',
     '',
     `curl -s ${url}/api/poll -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${body}'`,
     '',
-    ...(notice ? [`  ! ${notice}`, ''] : []),
   ].join('\n');
 }
 

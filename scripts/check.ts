@@ -1,0 +1,71 @@
+import { dirname, join } from 'node:path';
+import { licenceProblems } from './checking/licences.ts';
+import { portabilityProblems } from './checking/portable-files.ts';
+import { root } from './launch/folders.mjs';
+import { createSteps } from './launch/steps.mjs';
+import { runProgram } from './services/run-program.ts';
+
+// `npm run check`: everything that can be said about the code without running it. Every step runs, also after one that
+// failed, and what failed is shown in full.
+
+const LIMIT_MS = 5 * 60_000;
+const AT_ONCE = 2;
+
+interface Check {
+  name: string;
+  what: string;
+  run(): Promise<{ ok: boolean; output: string }>;
+}
+
+const CHECKS: Check[] = [
+  { name: 'types', what: 'tsc', run: () => tool('typescript', 'tsc', '-p', '.') },
+  {
+    name: 'promises',
+    what: 'oxlint with types',
+    run: () => tool('oxlint', 'oxlint', '--type-aware', 'apps', 'packages', 'scripts'),
+  },
+  { name: 'unused', what: 'knip', run: () => tool('knip', 'knip', '--no-config-hints', '--no-progress') },
+  { name: 'form', what: 'biome', run: () => tool('@biomejs/biome', 'biome', 'ci', '--colors=off', '.') },
+  { name: 'licences', what: 'of everything that is shipped', run: async () => findings(licenceProblems(root)) },
+  {
+    name: 'portable',
+    what: 'no paths or registries of one machine',
+    run: async () => findings(portabilityProblems(root)),
+  },
+];
+
+/** The tool's own program from its package, so that neither PATH nor a shell decides what runs. */
+async function tool(packageName: string, program: string, ...args: string[]) {
+  const folder = join(root, 'node_modules', packageName);
+  const { default: manifest } = await import(join(folder, 'package.json'), { with: { type: 'json' } });
+  const file = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[program];
+  const { CI: _ci, NODE_OPTIONS: _options, ...env } = process.env;
+  const path = `${dirname(process.execPath)}:${env.PATH ?? ''}`;
+  const options = { cwd: root, env: { ...env, PATH: path, NO_COLOR: '1', FORCE_COLOR: undefined } };
+  return runProgram(process.execPath, [join(folder, file), ...args], options, LIMIT_MS);
+}
+
+function findings(problems: string[]) {
+  return { ok: problems.length === 0, output: problems.join('\n') };
+}
+
+const steps = createSteps(process.stdout);
+const waiting = [...CHECKS];
+const failed: { name: string; output: string }[] = [];
+
+async function work(): Promise<void> {
+  for (let check = waiting.shift(); check; check = waiting.shift()) {
+    const step = steps.begin(check.name, check.what);
+    const { ok, output } = await check.run();
+    if (ok) step.done();
+    else {
+      step.failed();
+      failed.push({ name: check.name, output });
+    }
+  }
+}
+
+await Promise.all(Array.from({ length: AT_ONCE }, work));
+for (const { name, output } of failed) console.log(`\n── ${name} ──\n${output.trim()}`);
+if (failed.length > 0) console.log(`\n${failed.map(({ name }) => name).join(', ')} failed`);
+process.exit(failed.length > 0 ? 1 : 0);

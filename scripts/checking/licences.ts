@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+// Everything that a process of the product is made of may be used by anybody for anything: the licences below, found
+// by following `dependencies` from the apps.
+
+const ALLOWED = new Set([
+  'MIT',
+  'MIT-0',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'Unlicense',
+]);
+
+interface Manifest {
+  name?: string;
+  version?: string;
+  license?: string;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+
+/** One sentence per package that must not be in the product. */
+export function licenceProblems(root: string): string[] {
+  const apps = join(root, 'apps');
+  const waiting = readdirSync(apps).map((name) => join(apps, name));
+  const seen = new Set<string>(waiting);
+  const problems: string[] = [];
+  for (const folder of waiting) {
+    const manifest = read(folder);
+    const ours = manifest.name?.startsWith('@eloquentpoll/');
+    if (!ours && !allowed(manifest.license))
+      problems.push(
+        `${manifest.name} ${manifest.version} has the licence ${manifest.license ?? '(none)'}, which is not on the list`,
+      );
+    for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
+      const found = resolve(folder, name);
+      if (found && !seen.has(found)) {
+        seen.add(found);
+        waiting.push(found);
+      }
+    }
+  }
+  return problems;
+}
+
+// "MIT OR GPL-2.0" leaves a choice, "MIT AND ISC" asks for both.
+function allowed(expression: string | undefined): boolean {
+  return (expression ?? '')
+    .replace(/[()]/g, '')
+    .split(/ OR /i)
+    .some((choice) => choice.split(/ AND /i).every((one) => ALLOWED.has(one.trim())));
+}
+
+function read(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+/** null for an optional dependency of another platform. */
+function resolve(from: string, name: string): string | null {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return realpathSync(candidate);
+    if (folder === dirname(folder)) return null;
+  }
+}
