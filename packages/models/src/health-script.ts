@@ -9,7 +9,10 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local breakers = {}
 for _, id in ipairs(input.models) do
   local stored = redis.call('HGET', KEYS[1], id)
-  local entry = stored and cjson.decode(stored) or { at = now, calls = 0, fails = 0, bins = {}, v = 0, level = 0, ['until'] = 0 }
+  local sound, entry = pcall(cjson.decode, stored or '')
+  if not sound or type(entry) ~= 'table' or type(entry.at) ~= 'number' or type(entry.bins) ~= 'table' then
+    entry = { at = now, calls = 0, fails = 0, bins = {}, v = 0, level = 0, ['until'] = 0 }
+  end
   local update = input.updates[id]
   if update then
     local fade = 0.5 ^ (math.max(0, now - entry.at) / input.half_life_ms)

@@ -64,7 +64,12 @@ function recordOf(model: Model, text: string | undefined, now: number): ModelRec
 
 function parse(text: string | undefined): { tally: Tally; at: number; level: number; until: number } | null {
   if (text === undefined) return null;
-  const entry: unknown = JSON.parse(text);
+  let entry: unknown;
+  try {
+    entry = JSON.parse(text);
+  } catch {
+    return null;
+  }
   if (!isObject(entry)) return null;
   const bins = Array.isArray(entry.bins) ? entry.bins.map(numberOf) : emptyTally().bins;
   return {

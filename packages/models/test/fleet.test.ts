@@ -159,6 +159,20 @@ t.test('a snapshot is read once for many askers, and a spoilt entry is no knowle
   t.equal(reads, 2);
 });
 
+t.test('a spoilt entry in Redis is written anew', async (t) => {
+  const server = await misbehavingServer(t);
+  const { url, prefix } = testRedis(t);
+  const redis = await connection(t, url);
+  const rosters = testRosters(t, { one: server.url });
+  for (const spoilt of ['no JSON', '[1]', '{"at":"now"}', '7', '{"at":1}']) {
+    await redis.hset(healthKey(prefix), MODEL, spoilt);
+    const asker = openAsker({ rosters, redis, prefix });
+    await asker.ask(paper());
+    await asker[Symbol.asyncDispose]();
+    t.match((await openHealth({ redis, prefix, rosters }).snapshot()).get(MODEL), { calls: 1 });
+  }
+});
+
 t.test('percentiles from bins stay within a bin of the true ones', async (t) => {
   fc.assert(
     fc.property(
