@@ -91,6 +91,11 @@ async function connect(pool: pg.Pool): Promise<PostgresPoolClient> {
   // After an error that did not come from the server's own answer the connection may still be in the middle of a
   // statement: it must not serve anybody else.
   let broken = false;
+  // Between two statements of a transaction nothing awaits the connection: its end arrives as an event.
+  const onError = () => {
+    broken = true;
+  };
+  client.on('error', onError);
   function query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>;
   function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
   function query<R>(
@@ -106,7 +111,11 @@ async function connect(pool: pg.Pool): Promise<PostgresPoolClient> {
       },
     );
   }
-  return { query, release: (destroy) => client.release(destroy === true || broken) };
+  const release = (destroy?: boolean) => {
+    client.release(destroy === true || broken);
+    client.removeListener('error', onError);
+  };
+  return { query, release };
 }
 
 // Texts are few because values are always parameters; the bound protects a server from a caller who forgets that.

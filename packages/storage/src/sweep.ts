@@ -10,7 +10,7 @@ const SWEEP_LOCK = 7_205_759_404;
  * and goes with it, so a process that dies never blocks the next sweep. What `work` does must be safe to repeat: a
  * connection that breaks gives the lock up early.
  */
-export function withSweepLock(storage: Storage, work: () => Promise<void>): Promise<boolean> {
+export function withSweepLock(storage: Storage, work: () => Promise<unknown>): Promise<boolean> {
   return storage.db.connection().execute(async (db) => {
     const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${SWEEP_LOCK}) as locked`.execute(db);
     if (!rows[0]!.locked) return false;

@@ -1,0 +1,79 @@
+import t from 'tap';
+import { balanceOf, capture, checkLedger, creditAccount, hold, reverseCredit, voidHold } from '../src/index.ts';
+import { funded, open, together, USD, unique } from './fixtures.ts';
+
+t.test('one event moves money once, however often and from wherever it arrives', async (t) => {
+  const { storage } = await open(t, { maxConnections: 20 });
+  const accountId = await funded(storage, 0n);
+  const movement = { accountId, amountU: 5n * USD, source: 'operator', idem: 'event' } as const;
+  const answers = await together(100, 100, () => creditAccount(storage, movement));
+  t.equal(answers.filter(Boolean).length, 1);
+  t.match(await balanceOf(storage, accountId), { postedU: 5n * USD });
+  for (const other of [{ amountU: 1n }, { accountId: await funded(storage, 0n) }, { source: 'card' as const }])
+    await t.rejects(creditAccount(storage, { ...movement, ...other }), { code: 'EP004' });
+  await t.rejects(reverseCredit(storage, movement), { code: 'EP004' });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a hold is resolved at most once, by whoever comes first', async (t) => {
+  const { storage } = await open(t, { maxConnections: 20 });
+  const accountId = await funded(storage, 100n * USD);
+  for (let round = 0; round < 10; round++) {
+    const idem = unique('hold:');
+    t.equal(await hold(storage, { accountId, amountU: USD, idem }), true);
+    const answers = await together(20, 20, (index) =>
+      index % 2 === 0 ? capture(storage, idem, 300n) : voidHold(storage, idem),
+    );
+    t.equal(answers.filter(Boolean).length, 1);
+  }
+  t.match(await balanceOf(storage, accountId), { heldU: 0n });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a reversal may take an account below zero: then nothing is held until credits lift it', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 5n * USD);
+  await hold(storage, { accountId, amountU: 4n * USD, idem: 'spent' });
+  await capture(storage, 'spent', 4n * USD);
+  await hold(storage, { accountId, amountU: USD, idem: 'open' });
+  t.equal(await reverseCredit(storage, { accountId, amountU: 5n * USD, source: 'operator', idem: 'dispute' }), true);
+  t.same(await balanceOf(storage, accountId), {
+    postedU: -4n * USD,
+    heldU: USD,
+    availableU: -5n * USD,
+    usageU: 4n * USD,
+  });
+  t.equal(await capture(storage, 'open', 1n), true, 'what was promised before is kept');
+  t.equal(await hold(storage, { accountId, amountU: 1n, idem: 'refused' }), false);
+  t.same(await checkLedger(storage), []);
+  await creditAccount(storage, { accountId, amountU: 4n * USD + 1n, source: 'operator', idem: 'paid' });
+  t.match(await balanceOf(storage, accountId), { availableU: 0n });
+  t.equal(await hold(storage, { accountId, amountU: 1n, idem: 'still refused' }), false);
+  await creditAccount(storage, { accountId, amountU: 1n, source: 'operator', idem: 'and more' });
+  t.equal(await hold(storage, { accountId, amountU: 1n, idem: 'accepted' }), true);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('amounts and references that make no sense are refused, and nothing moves', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, USD);
+  await hold(storage, { accountId, amountU: 10n, idem: 'hold' });
+  const credit = (amountU: bigint) =>
+    creditAccount(storage, { accountId, amountU, source: 'operator', idem: unique() });
+  for (const amountU of [0n, -1n, 10n ** 15n + 1n]) await t.rejects(credit(amountU), { name: 'StorageRefused' });
+  await t.rejects(credit(2n ** 63n), { name: 'StorageRefused' }, 'beyond int8');
+  for (const amountU of [0n, -1n])
+    await t.rejects(hold(storage, { accountId, amountU, idem: unique() }), { name: 'StorageRefused' });
+  await t.rejects(capture(storage, 'hold', 11n), { code: 'EP003' });
+  await t.rejects(capture(storage, 'hold', -1n), { code: 'EP003' });
+  await t.rejects(capture(storage, 'no such hold', 1n), { code: 'EP002' });
+  const nobody = '11111111-1111-4111-8111-111111111111';
+  t.equal(await hold(storage, { accountId: nobody, amountU: 1n, idem: unique() }), false);
+  await t.rejects(creditAccount(storage, { accountId: nobody, amountU: 1n, source: 'card', idem: unique() }), {
+    code: 'EP002',
+  });
+  t.equal(await balanceOf(storage, nobody), null);
+  t.match(await balanceOf(storage, accountId), { postedU: USD, heldU: 10n });
+  t.equal(await credit(10n ** 15n), true, 'the largest amount there is');
+  t.same(await checkLedger(storage), []);
+});

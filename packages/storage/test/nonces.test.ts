@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { consumeNonce, findNonce, issueNonce } from '../src/index.ts';
+import { open, together, unique } from './fixtures.ts';
+
+const challenge = (address = randomBytes(20)) => ({ nonce: unique(), address, purpose: null, message: 'sign this' });
+
+t.test('a nonce is used by exactly one of many', async (t) => {
+  const { storage } = await open(t, { maxConnections: 16 });
+  for (let round = 0; round < 5; round++) {
+    const nonce = challenge();
+    await issueNonce(storage, nonce);
+    t.same(await findNonce(storage, nonce.nonce), nonce);
+    const uses = await together(100, 100, () => consumeNonce(storage, nonce.nonce, nonce.address));
+    t.equal(uses.filter(Boolean).length, 1);
+    t.equal(await findNonce(storage, nonce.nonce), null);
+  }
+});
+
+t.test('a nonce is bound to its address, and trying another does not burn it', async (t) => {
+  const { storage } = await open(t);
+  const nonce = { ...challenge(), purpose: 'rotate-key' };
+  await issueNonce(storage, nonce);
+  t.equal(await consumeNonce(storage, nonce.nonce, randomBytes(20)), false);
+  t.equal(await consumeNonce(storage, 'unknown', nonce.address), false);
+  t.match(await findNonce(storage, nonce.nonce), { purpose: 'rotate-key' });
+  t.equal(await consumeNonce(storage, nonce.nonce, nonce.address), true);
+});
+
+t.test('[§5-wallet-nonce-5-minutes, §8-wallet-nonce] a nonce lives 5 minutes', async (t) => {
+  const { storage, query } = await open(t);
+  const nonce = challenge();
+  await issueNonce(storage, nonce);
+  await query("update nonces set expires_at = expires_at - interval '4 minutes 50 seconds'");
+  t.not(await findNonce(storage, nonce.nonce), null);
+  await query("update nonces set expires_at = expires_at - interval '10 seconds'");
+  t.equal(await findNonce(storage, nonce.nonce), null);
+  t.equal(await consumeNonce(storage, nonce.nonce, nonce.address), false);
+});
+
+t.test('asking for many challenges does not fill the table, and the newest always works', async (t) => {
+  const { storage, query } = await open(t);
+  const address = randomBytes(20);
+  let last = challenge(address);
+  for (let index = 0; index < 60; index++) {
+    last = challenge(address);
+    await issueNonce(storage, last);
+  }
+  t.same(await query('select count(*)::int as n from nonces'), [{ n: 20 }]);
+  t.equal(await consumeNonce(storage, last.nonce, address), true);
+});

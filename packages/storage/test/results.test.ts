@@ -1,0 +1,95 @@
+import t from 'tap';
+import {
+  acceptPoll,
+  claimPoll,
+  feedbackSummary,
+  findPollByResult,
+  findResult,
+  findResultOfPoll,
+  finishPoll,
+  giveFeedback,
+  history,
+  recentResults,
+  type Storage,
+} from '../src/index.ts';
+import { acceptance, finished, funded, open, USD } from './fixtures.ts';
+
+async function ended(storage: Storage, accountId: string) {
+  const request = acceptance(accountId);
+  await acceptPoll(storage, request);
+  await finishPoll(storage, finished((await claimPoll(storage, request.poll.id, 'worker'))!));
+  return request.poll;
+}
+
+t.test('[§4.2-recent-5, §4.2-recent-own, §4.2-history-own] history: own results, newest first, in pages', async (t) => {
+  const { storage } = await open(t);
+  const [owner, other] = [await funded(storage, 99n * USD), await funded(storage, 99n * USD)];
+  const polls = [];
+  for (let index = 0; index < 12; index++) {
+    polls.unshift((await ended(storage, owner)).resultId);
+    if (index % 3 === 0) await ended(storage, other);
+  }
+  const ids = async (limit: number, offset: number) =>
+    (await history(storage, owner, limit, offset)).map(({ resultId }) => resultId);
+  t.same(await ids(100, 0), polls);
+  t.same([...(await ids(5, 0)), ...(await ids(5, 5)), ...(await ids(5, 10))], polls, 'pages neither skip nor repeat');
+  t.same(await ids(5, 12), []);
+  t.same(
+    (await recentResults(storage, owner)).map(({ resultId }) => resultId),
+    polls.slice(0, 5),
+  );
+  t.match((await history(storage, owner, 1, 0))[0], {
+    status: 'success',
+    pollType: 'fptp',
+    winningOption: 'A',
+    isTie: false,
+    modelsRequested: 3,
+    modelsSucceeded: 2,
+    totalCostU: 801n,
+    totalMs: 720,
+    createdAt: Date,
+  });
+});
+
+t.test('[§1-result-public] a result is found by its id and by its poll, a running poll has none', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 9n * USD);
+  const poll = await ended(storage, accountId);
+  const request = acceptance(accountId);
+  await acceptPoll(storage, request);
+  t.equal((await findResult(storage, poll.resultId))?.pollId, poll.id);
+  t.equal((await findResultOfPoll(storage, poll.id))?.resultId, poll.resultId);
+  t.equal((await findPollByResult(storage, poll.resultId))?.id, poll.id);
+  t.equal(await findResult(storage, request.poll.resultId), null);
+  t.equal(await findResult(storage, poll.id), null);
+  t.equal(await findPollByResult(storage, 'EP-2026-01-01-unknown'), null);
+});
+
+t.test('[§2.12-summary-total] feedback: one opinion per account and poll, the latest counts', async (t) => {
+  const { storage } = await open(t);
+  const people = [await funded(storage, 9n * USD), await funded(storage, 0n), await funded(storage, 0n)];
+  const [first, second, third] = people as [string, string, string];
+  const { resultId } = await ended(storage, first);
+  const say = (accountId: string, outcomeCorrect: boolean | null, confidence: number | null = null) =>
+    giveFeedback(storage, { accountId, resultId, outcomeCorrect, confidence, notes: 'note' });
+
+  t.same(await feedbackSummary(storage, resultId), { total: 0, correct: 0, incorrect: 0, entries: [] });
+  const id = await say(first, true, 0.25);
+  t.equal(await say(first, false, 0.5), id, 'the same row');
+  await say(second, true);
+  await say(third, null);
+  const summary = await feedbackSummary(storage, resultId);
+  t.match(summary, { total: 3, correct: 1, incorrect: 1 });
+  t.equal(summary.entries.length, 3);
+  t.match(
+    summary.entries.find(({ feedbackId }) => feedbackId === id),
+    { outcomeCorrect: false, confidence: 0.5 },
+  );
+  t.notMatch(JSON.stringify(summary), /note/, 'notes are not for the public');
+
+  t.equal(await giveFeedback(storage, { ...blank, accountId: first, resultId: 'EP-unknown' }), null);
+  t.match(await feedbackSummary(storage, 'EP-unknown'), { total: 0 });
+  await t.rejects(say(first, true, 1.5), { name: 'StorageRefused' });
+});
+
+const blank = { outcomeCorrect: null, confidence: null, notes: null };

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import {
+  beat,
+  claimKey,
+  createAccount,
+  issueNonce,
+  openStorage,
+  pruneExpired,
+  uptime,
+  withSweepLock,
+} from '../src/index.ts';
+import { open, unique } from './fixtures.ts';
+
+t.test('one sweeps at a time; the lock is given back, also after a failure', async (t) => {
+  const { storage, url } = await open(t);
+  await using other = openStorage({ databaseUrl: url });
+  const inside = await withSweepLock(storage, async () => {
+    t.equal(await withSweepLock(other, async () => t.fail('two sweep')), false);
+    t.equal(await withSweepLock(storage, async () => t.fail('two sweep')), false);
+  });
+  t.equal(inside, true);
+  await t.rejects(
+    withSweepLock(storage, () => Promise.reject(new Error('in the middle'))),
+    { message: 'in the middle' },
+  );
+  let swept = false;
+  t.equal(
+    await withSweepLock(other, async () => {
+      swept = true;
+    }),
+    true,
+  );
+  t.ok(swept);
+});
+
+t.test('what nobody may use any more is pruned, in bounded steps, and nothing else', async (t) => {
+  const { storage, query } = await open(t);
+  const key = () => ({ principal: 'p', operation: 'o', key: unique(), fingerprint: 'f' });
+  const accountId = await createAccount(storage);
+  const fill = async () => {
+    await claimKey(storage, key(), 1_000);
+    await issueNonce(storage, { nonce: unique(), address: randomBytes(20), purpose: null, message: 'm' });
+    await query("insert into cookie_sessions (account_id, expires_at) values ($1, now() + interval '1 day')", [
+      accountId,
+    ]);
+  };
+  for (let index = 0; index < 7; index++) await fill();
+  for (const table of ['idempotency', 'nonces', 'cookie_sessions'])
+    await query(`update ${table} set expires_at = now()`);
+  for (let index = 0; index < 2; index++) await fill();
+  await beat(storage, 'gateway');
+  await query("insert into heartbeats values ('gateway', now() - interval '33 days')");
+  t.equal(await pruneExpired(storage, 5), 16);
+  t.equal(await pruneExpired(storage, 5), 6);
+  t.equal(await pruneExpired(storage, 5), 0);
+  for (const table of ['idempotency', 'nonces', 'cookie_sessions'])
+    t.same(await query(`select count(*)::int as n from ${table}`), [{ n: 2 }], table);
+});
+
+t.test('uptime is the share of minutes that were recorded, and unknown before that', async (t) => {
+  const { storage, query } = await open(t);
+  t.equal(await uptime(storage, 'worker'), null);
+  await beat(storage, 'worker');
+  await beat(storage, 'worker');
+  t.same(await query('select count(*)::int as n from heartbeats'), [{ n: 1 }], 'one row a minute, however many beat');
+  await query(`insert into heartbeats
+    select 'worker', date_trunc('minute', now()) - n * interval '1 minute' from generate_series(1, 10) n where n <> 4`);
+  t.equal(await uptime(storage, 'worker'), 0.9);
+  t.equal(await uptime(storage, 'gateway'), null);
+});
