@@ -24,6 +24,7 @@ export interface Time {
 
 interface Course {
   readonly votes: Votes;
+  readonly inFlight: number;
   readonly probability: number;
   readonly time: Time;
 }
@@ -37,7 +38,7 @@ interface Course {
 export function forecast(rules: Rules, roster: number, affordable: number, phi: number): Ending[] {
   const endings: Ending[] = [];
   const noVotes = new Array<number>(rules.optionCount).fill(0);
-  let courses: readonly Course[] = [{ votes: noVotes, probability: 1, time: { mean: 0, square: 0 } }];
+  let courses: readonly Course[] = [{ votes: noVotes, inFlight: 0, probability: 1, time: { mean: 0, square: 0 } }];
   for (let calls = 0; courses.length > 0; calls++) {
     const left = new Array<number>(roster - calls).fill(phi);
     const goingOn: Course[] = [];
@@ -63,30 +64,29 @@ function endOf(rules: Rules, votes: Votes, left: readonly number[], affordable: 
 function nextBallot(rules: Rules, course: Course, left: readonly number[], affordable: number): Course[] {
   const { votes, probability } = course;
   const wanted = wantedInFlight(rules.hedge, need(rules, votes, left), left.length, false);
-  const time = after(course.time, 1 / Math.min(wanted, affordable));
+  const inFlight = Math.max(course.inFlight, Math.min(wanted, affordable));
+  const then = { inFlight: inFlight - 1, time: after(course.time, 1 / inFlight) };
   const failing = probability * left[0]!;
   const voting = (probability - failing) / (1 + votesCast(votes));
   return [
-    { votes, probability: failing, time },
+    { ...then, votes, probability: failing },
     ...votes.map((count, option) => ({
+      ...then,
       votes: descending(withVotesFor(votes, option, 1)),
       probability: voting * (count + 1 / votes.length),
-      time,
     })),
   ].filter((next) => next.probability > 0);
 }
 
 /** Which option has which count makes no difference: courses with the same counts become one. */
 function merged(courses: readonly Course[]): Course[] {
-  return [...Map.groupBy(courses, (course) => course.votes.join()).values()].map((same) => {
+  const alike = Map.groupBy(courses, ({ inFlight, votes }) => `${inFlight} ${votes.join()}`);
+  return [...alike.values()].map((same) => {
     const probability = same.reduce((sum, course) => sum + course.probability, 0);
     const average = (of: (time: Time) => number) =>
-      same.reduce((sum, course) => sum + (course.probability / probability) * of(course.time), 0);
-    return {
-      votes: same[0]!.votes,
-      probability,
-      time: { mean: average((time) => time.mean), square: average((time) => time.square) },
-    };
+      same.reduce((sum, course) => sum + course.probability * of(course.time), 0) / probability;
+    const time = { mean: average(({ mean }) => mean), square: average(({ square }) => square) };
+    return { ...same[0]!, probability, time };
   });
 }
 

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { conclude } from '../src/conclude.ts';
+import { launched, newPoll, received } from '../src/poll.ts';
+import { pollStatus } from '../src/status.ts';
+import { holds } from './holds.ts';
+import { pollAfter, RULES, seatsOf } from './make-poll.ts';
+
+t.test('a full roster: everybody was asked, nobody skipped [§3.1-success, §A6-counts-sum]', async (t) => {
+  t.same(conclude(pollAfter([0, 1, 0, 0, 2], seatsOf(5)), { reason: 'roster_exhausted' }), {
+    status: 'success',
+    winner: 0,
+    isTie: false,
+    tally: [3, 1, 1],
+    confidence: 1,
+    requested: 5,
+    succeeded: 5,
+    failed: 0,
+    skipped: 0,
+    earlyTerminated: false,
+    reason: 'roster_exhausted',
+  });
+});
+
+t.test('a tie of a full roster is a success without winner [§A6-status-success]', async (t) => {
+  const tie = conclude(pollAfter([0, 1, 1, 0], seatsOf(4)), { reason: 'roster_exhausted' });
+  t.match(tie, { status: 'success', winner: null, isTie: true, confidence: null, skipped: 0 });
+});
+
+t.test('no vote at all is a failure, and no tie [§3.1-failed, §A6-status-failed]', async (t) => {
+  const silent = conclude(pollAfter([null, null], seatsOf(2)), { reason: 'roster_exhausted' });
+  t.match(silent, { status: 'failed', winner: null, isTie: false, confidence: null, requested: 2, failed: 2 });
+  const penniless = conclude(newPoll({ ...RULES, maxCostU: 0n }, seatsOf(2)), { reason: 'budget' });
+  t.match(penniless, { status: 'failed', requested: 0, skipped: 2, earlyTerminated: true, reason: 'budget' });
+});
+
+t.test(
+  'a stop skips whoever did not answer, calls in flight included [§A6-models-skipped, §2.2-early-terminated]',
+  async (t) => {
+    const poll = launched(pollAfter([0, 0, 0], seatsOf(5)), [3]);
+    t.match(conclude(poll, { reason: 'mathematical_lock' }), {
+      status: 'success',
+      winner: 0,
+      confidence: 1,
+      requested: 3,
+      failed: 0,
+      skipped: 2,
+      earlyTerminated: true,
+    });
+  },
+);
+
+t.test('models that confidence made unnecessary are not missing', async (t) => {
+  const sure = conclude(pollAfter([0, 0, 0, 0], seatsOf(9)), { reason: 'confidence' });
+  t.match(sure, { status: 'success', skipped: 5, requested: 4 });
+  t.ok(sure.confidence! > 0.95 && sure.confidence! < 1, 'what it leaves open is in its confidence');
+  t.equal(conclude(pollAfter([0, 0, 0, null], seatsOf(9)), { reason: 'confidence' }).status, 'success');
+  t.equal(conclude(pollAfter([0, 0, 0, null, null, null], seatsOf(9)), { reason: 'confidence' }).status, 'partial');
+});
+
+t.test(
+  'failed models that could have changed the outcome make it partial [§3.1-partial, §A6-status-partial]',
+  async (t) => {
+    const after = (ballots: readonly (number | null)[]) =>
+      conclude(pollAfter(ballots, seatsOf(ballots.length)), { reason: 'roster_exhausted' }).status;
+    t.equal(after([0, 0, 1, null]), 'partial', 'one more vote would have tied');
+    t.equal(after([0, 0, null]), 'success', 'one vote does not reach two');
+    t.equal(after([0, 0, null, null]), 'partial');
+    t.equal(after([0, 1, null]), 'partial', 'one more vote would have broken the tie');
+    t.equal(after([0, 1]), 'success');
+  },
+);
+
+t.test('where the budget cut a poll short, whoever was not asked is missing', async (t) => {
+  const short = conclude(pollAfter([0, 0, 1], seatsOf(5), { maxCostU: 30n }), { reason: 'budget' });
+  t.match(short, { status: 'partial', winner: 0, skipped: 2, requested: 3, reason: 'budget' });
+  t.ok(short.confidence! < 1);
+});
+
+t.test(
+  'a deadline fails the calls in flight and has no reason [§A6-deadline-ballots, §A6-deadline-reason, §A6-deadline-early]',
+  async (t) => {
+    const poll = launched(pollAfter([0, 0], seatsOf(5)), [2, 3]);
+    t.match(conclude(poll, { reason: null }), {
+      status: 'partial',
+      requested: 4,
+      succeeded: 2,
+      failed: 2,
+      skipped: 1,
+      earlyTerminated: true,
+      reason: null,
+      confidence: 1,
+    });
+    const everybodyAsked = launched(pollAfter([0, 0, 0], seatsOf(4)), [3]);
+    t.match(conclude(everybodyAsked, { reason: null }), {
+      status: 'success',
+      skipped: 0,
+      earlyTerminated: false,
+      failed: 1,
+    });
+  },
+);
+
+t.test('status by lead and missing ballots', async (t) => {
+  t.equal(pollStatus([0, 0], 0), 'failed');
+  t.equal(pollStatus([0, 0], 3), 'failed');
+  t.equal(pollStatus([3, 1], 1), 'success');
+  t.equal(pollStatus([3, 1], 2), 'partial');
+  t.equal(pollStatus([2, 2], 0), 'success');
+  t.equal(pollStatus([2, 2], 1), 'partial');
+});
+
+t.test('the same ballots in any order give the same conclusion [§A6-counts-sum]', async (t) => {
+  const ballots = fc.array(fc.option(fc.nat({ max: 2 })), { maxLength: 9 });
+  const reasons = fc.constantFrom('roster_exhausted', 'mathematical_lock', 'confidence', 'budget', null);
+  holds(
+    t,
+    'counts add up and nothing depends on the order',
+    fc.property(ballots, reasons, fc.infiniteStream(fc.nat()), (options, reason, keys) => {
+      const all = options.map((option, seat) => ({ seat, option, billedU: 1n }));
+      const [...picks] = keys.take(all.length);
+      const mixed = all.map((ballot, i) => ({ ballot, key: picks[i]! })).sort((a, b) => a.key - b.key);
+      const seats = seatsOf(10);
+      const once = all.reduce(received, newPoll(RULES, seats));
+      const other = mixed.map(({ ballot }) => ballot).reduce(received, newPoll(RULES, seats));
+      const end = conclude(once, { reason });
+      const votes = end.tally.reduce((sum, count) => sum + count, 0);
+      t.same(conclude(other, { reason }), end);
+      return (
+        end.requested + end.skipped === 10 &&
+        end.succeeded + end.failed === end.requested &&
+        end.requested === options.length &&
+        votes === end.succeeded &&
+        end.earlyTerminated === end.skipped > 0
+      );
+    }),
+  );
+});
