@@ -11,7 +11,7 @@ import { crossOrigin } from './plugins/cross-origin.ts';
 import { errors, sendError } from './plugins/errors.ts';
 import { openapi } from './plugins/openapi.ts';
 import { requestId } from './plugins/request-ids.ts';
-import { responseHeaders } from './plugins/response-headers.ts';
+import { baseHeaders, responseHeaders, setBaseHeaders } from './plugins/response-headers.ts';
 import { unmatched } from './plugins/unmatched.ts';
 import { routes } from './routes/index.ts';
 import { compile } from './validation/validator.ts';
@@ -38,8 +38,9 @@ export function buildApp(context: Context): App {
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
+    // A path that cannot be decoded is refused before any hook runs.
     frameworkErrors: (error, request, reply) => {
-      reply.setBaseHeaders();
+      setBaseHeaders(reply, baseHeaders(config));
       sendError(config, error, request, reply);
     },
   }).withTypeProvider<TypeBoxTypeProvider>();

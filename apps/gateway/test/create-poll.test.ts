@@ -5,7 +5,7 @@ import { standInWorker } from './stand-in-worker.ts';
 
 const QUESTION = 'Which of these is the best choice?';
 
-t.test('[§4.1-post-api-poll-200] a poll runs and answers with its stored result', async (t) => {
+t.test('[§4.1-poll-200, §4.1-poll-bearer, §5-bearer] a poll runs and answers with its stored result', async (t) => {
   const { app, context, keyWith } = await build(t);
   const { bearer, accountId } = await keyWith(10);
   const { ran } = await standInWorker(t, context);

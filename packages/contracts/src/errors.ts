@@ -37,13 +37,17 @@ const pay = (title: string, description: string) =>
   ({ status: 402, title, description, retryable: false, recovery: ['add_funds', 'open_documentation'] }) as const;
 
 export const ERRORS = {
-  validation_error: change(400, 'Invalid request', 'A field is missing, has the wrong type or breaks a limit.'),
+  validation_error: change(
+    400,
+    'Invalid request',
+    'Something in the request is missing, of the wrong type or beyond a limit.',
+  ),
   invalid_preset: change(400, 'Invalid preset', 'The preset is not one of broad, fast or strong.'),
   invalid_wallet_address: change(400, 'Invalid wallet address', 'The address is not a 0x-prefixed Ethereum address.'),
   missing_text: change(400, 'Missing text', 'Intent matching needs a text that is not blank.'),
   invalid_task_input: change(400, 'Invalid task input', 'No message part holds JSON with a question and options.'),
   invalid_payment: change(400, 'Invalid payment', 'The payment header is not a readable x402 payment.'),
-  malformed_json: change(400, 'Malformed JSON', 'The body is not JSON, nests too deeply or uses a forbidden key.'),
+  malformed_json: change(400, 'Malformed JSON', 'The body is not JSON in UTF-8.'),
   bad_request: change(400, 'Bad request', 'The request is not well-formed HTTP.'),
 
   authentication_required: logIn('Authentication required', 'The operation needs credentials and none were sent.'),

@@ -12,7 +12,7 @@ export function uncleanIn(value: unknown, path = '', depth = 1): Issue | null {
   for (const [name, member] of Object.entries(value)) {
     if (name === '__proto__') return issue(path, 'must not have a member named __proto__');
     if (!isClean(name)) return issue(path, NOT_TEXT);
-    const found = uncleanIn(member, `${path}/${name}`, depth + 1);
+    const found = uncleanIn(member, `${path}/${escaped(name)}`, depth + 1);
     if (found) return found;
   }
   return null;
@@ -21,6 +21,9 @@ export function uncleanIn(value: unknown, path = '', depth = 1): Issue | null {
 const NOT_TEXT = 'must not hold NUL characters or lone surrogates';
 
 const isClean = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+/** As a step of a JSON pointer (RFC 6901). */
+const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const issue = (path: string, problem: string): Issue => ({
   pointer: `#${path}`,

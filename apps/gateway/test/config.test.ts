@@ -1,0 +1,65 @@
+import t from 'tap';
+import { decideConfig } from '../src/config.ts';
+import { readEnvironment } from '../src/environment.ts';
+
+const GOOD = {
+  DATABASE_URL: 'postgres://u:secret@127.0.0.1/db',
+  REDIS_URL: 'redis://127.0.0.1',
+  KEY_PEPPER: 'x'.repeat(32),
+};
+const decide = (env: Record<string, string>) => decideConfig(readEnvironment({ ...GOOD, ...env }));
+
+t.test('three settings are enough', (t) => {
+  t.match(decide({}), {
+    listen: { host: '127.0.0.1', port: 8080 },
+    baseUrl: 'http://localhost:8080',
+    redis: { prefix: 'ep' },
+    trustedProxies: [],
+    logLevel: 'info',
+    gitCommit: null,
+  });
+  t.match(decide({ BASE_URL: 'https://polls.example/', TRUST_PROXY: '10.0.0.0/8, fd00::/8', PORT: '0' }), {
+    baseUrl: 'https://polls.example',
+    trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
+    listen: { port: 0 },
+  });
+  t.end();
+});
+
+const WRONG: [Record<string, string>, string][] = [
+  [{ DATABASE_URL: '' }, 'DATABASE_URL'],
+  [{ DATABASE_URL: 'mysql://u:secret@h/db' }, 'DATABASE_URL'],
+  [{ REDIS_URL: '' }, 'REDIS_URL'],
+  [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL'],
+  [{ REDIS_PREFIX: 'a:b' }, 'REDIS_PREFIX'],
+  [{ KEY_PEPPER: '' }, 'KEY_PEPPER'],
+  [{ KEY_PEPPER: 'short secret' }, 'KEY_PEPPER'],
+  [{ PORT: '80 80' }, 'PORT'],
+  [{ PORT: '65536' }, 'PORT'],
+  [{ PORT: '-1' }, 'PORT'],
+  [{ PORT: '0' }, 'BASE_URL'],
+  [{ BASE_URL: 'ftp://x' }, 'BASE_URL'],
+  [{ BASE_URL: 'https://polls.example/api' }, 'BASE_URL'],
+  [{ BASE_URL: 'http://polls.example', NODE_ENV: 'production' }, 'BASE_URL'],
+  [{ DATABASE_POOL: '0' }, 'DATABASE_POOL'],
+  [{ MODELS_BASE_URL: 'sim' }, 'MODELS_BASE_URL'],
+  [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+  [{ GIT_COMMIT: 'main' }, 'GIT_COMMIT'],
+  ...['true', '1', '10.0.0.1', '0.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,'].map(
+    (list): [Record<string, string>, string] => [{ TRUST_PROXY: list }, 'TRUST_PROXY'],
+  ),
+];
+
+t.test('[§I2-setting-named] a wrong setting is one line that names the variable and repeats no secret', (t) => {
+  for (const [env, name] of WRONG) {
+    try {
+      decide(env);
+      t.fail(`${JSON.stringify(env)} was accepted`);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : '';
+      t.ok(message.startsWith(`${name}: `), message);
+      t.notMatch(message, /secret|\n/);
+    }
+  }
+  t.end();
+});

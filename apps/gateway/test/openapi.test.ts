@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { build } from './build.ts';
+
+t.test(
+  '[§4.7-openapi, §9-openapi-3.1.0, §9-openapi-version] the description is valid and names its shapes',
+  async (t) => {
+    const { app } = await build(t);
+    const answer = await app.inject({ url: '/api/openapi.json' });
+    t.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+    const document = answer.json();
+    t.match(document, { openapi: '3.1.0', info: { version: '2.0.0' }, servers: [{ url: 'https://polls.example' }] });
+    t.ok(
+      document.components.schemas.PollRequest &&
+        document.components.schemas.PollResponse &&
+        document.components.schemas.Error,
+    );
+    t.equal(
+      document.paths['/api/poll'].post.requestBody.content['application/json'].schema.$ref,
+      '#/components/schemas/PollRequest',
+    );
+    t.same(document.components.schemas.PollRequest.required, ['options'], '[§2.1-options-only-required]');
+    t.equal(document.components.schemas.PollRequest.properties.prompt.deprecated, true, '[§9-prompt-deprecated]');
+    for (const path of Object.keys(document.paths)) t.notMatch(path, /\/v\d/, '[§9-no-version-segment]');
+
+    const problems = await lint(t, answer.body);
+    // Shapes whose operations are still to come are not used yet.
+    t.same(
+      problems.filter(({ ruleId }) => ruleId !== 'no-unused-components'),
+      [],
+    );
+  },
+);
+
+t.test('[§4.7-docs] the reader comes from here, whole, and reaches nowhere else', async (t) => {
+  const { app } = await build(t);
+  const page = await app.inject({ url: '/api/docs' });
+  t.match(String(page.headers['content-type']), /^text\/html/);
+  t.notMatch(page.body, /https?:\/\//, 'no third party');
+  const policy = String(page.headers['content-security-policy']);
+  t.match(policy, /script-src 'self';/);
+  t.notMatch(policy, /https?:|\*/);
+  const scripts = [...page.body.matchAll(/src="([^"]+)"/g)].map((match) => match[1]!);
+  t.equal(scripts.length, 2);
+  for (const url of scripts) {
+    const script = await app.inject({ url });
+    t.match(script, { statusCode: 200, headers: { 'content-type': 'text/javascript; charset=utf-8' } });
+    t.match(script.body, /Scalar/);
+  }
+  const zipped = await app.inject({ url: '/api/docs/reader.js', headers: { 'accept-encoding': 'br, gzip' } });
+  t.equal(zipped.headers['content-encoding'], 'gzip');
+  t.ok(zipped.rawPayload.length < 2_000_000);
+});
+
+interface LintProblem {
+  ruleId: string;
+  message: string;
+}
+
+/** Redocly's recommended rules, by its command line, which is what users run. */
+async function lint(t: Test, document: string): Promise<LintProblem[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'openapi.json'), document);
+  const cli = join(dirname(fileURLToPath(import.meta.resolve('@redocly/cli/package.json'))), 'bin/cli.js');
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [cli, 'lint', 'openapi.json', '--extends=recommended', '--format=json'],
+    { cwd: folder, env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+  );
+  return JSON.parse(stdout).problems.map(({ ruleId, message }: LintProblem) => ({ ruleId, message }));
+}
