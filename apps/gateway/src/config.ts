@@ -26,6 +26,12 @@ export class ConfigError extends Error {
     super(`${variable}: ${problem}`);
     this.name = 'ConfigError';
   }
+
+  /** For what only shows when the setting is used. */
+  static from(variable: keyof Environment, error: unknown): ConfigError {
+    const problem = error instanceof Error ? error.message : String(error);
+    return new ConfigError(variable, problem.replace(`${variable}: `, ''));
+  }
 }
 
 export function decideConfig(env: Environment): Config {

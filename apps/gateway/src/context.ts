@@ -1,7 +1,7 @@
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 
 // The one place where everything with a connection is made. Tests replace any part; nothing else injects anything.
@@ -23,9 +23,9 @@ export interface Context extends Readonly<Parts>, AsyncDisposable {
 export async function openContext(config: Config, given: Partial<Parts> = {}): Promise<Context> {
   await using made = new AsyncDisposableStack();
   const log = given.log ?? createLog(config);
-  const rosters = given.rosters ?? loadRosters(config.models);
+  const rosters = given.rosters ?? openRosters(config);
   const storage = given.storage ?? made.use(openStorage(storageOptions(config)));
-  const bus = given.bus ?? made.use(await openBus(busOptions(config, log)));
+  const bus = given.bus ?? made.use(await connectBus(config, log));
   const keep = made.move();
   return {
     config,
@@ -44,8 +44,22 @@ const storageOptions = ({ database }: Config) => ({
   applicationName: 'eloquentpoll-gateway',
 });
 
-const busOptions = ({ redis }: Config, log: Logger) => ({
-  redisUrl: redis.url,
-  prefix: redis.prefix,
-  onError: (error: Error) => log.warn({ err: error }, 'redis connection'),
-});
+async function connectBus({ redis }: Config, log: Logger): Promise<Bus> {
+  try {
+    return await openBus({
+      redisUrl: redis.url,
+      prefix: redis.prefix,
+      onError: (error: Error) => log.warn({ err: error }, 'redis connection'),
+    });
+  } catch (error) {
+    throw ConfigError.from('REDIS_URL', error);
+  }
+}
+
+function openRosters({ models }: Config): Rosters {
+  try {
+    return loadRosters(models);
+  } catch (error) {
+    throw ConfigError.from('MODELS_FILE', error);
+  }
+}

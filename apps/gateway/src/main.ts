@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from './app.ts';
-import { type Config, decideConfig } from './config.ts';
+import { type Config, ConfigError, decideConfig } from './config.ts';
 import { openContext } from './context.ts';
 import { readEnvironment } from './environment.ts';
 
@@ -14,6 +14,13 @@ const END_MS = 8_000;
 function fail(error: unknown): never {
   process.stderr.write(`gateway: ${error instanceof Error ? error.message : error}\n`);
   process.exit(1);
+}
+
+function portProblem(error: NodeJS.ErrnoException): Error {
+  const { host, port } = config.listen;
+  if (error.code === 'EADDRINUSE') return new ConfigError('PORT', `${port} is in use on ${host}; choose another`);
+  if (error.code === 'EACCES') return new ConfigError('PORT', `${port} may not be used by this user`);
+  return new ConfigError('HOST', `cannot listen on ${host}:${port} (${error.code})`);
 }
 
 function readConfig(): Config {
@@ -46,7 +53,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
 process.on('SIGTERM', leave);
 process.on('SIGINT', leave);
 
-await app.listen(config.listen).catch(fail);
+await app.listen(config.listen).catch((error) => fail(portProblem(error)));
 const { address, port } = app.server.address() as AddressInfo;
 process.stdout.write(
   `${JSON.stringify({ msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl })}\n`,
