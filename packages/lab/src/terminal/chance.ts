@@ -1,0 +1,34 @@
+import { seededRandom } from '@eloquentpoll/voting';
+
+// Chance that a seed repeats: every experiment prints its seed, and the same seed makes the same choices.
+
+export interface Chance {
+  /** In [0, 1). */
+  share(): number;
+  /** A whole number from `low` to `high`, both included. */
+  whole(low: number, high: number): number;
+  between(low: number, high: number): number;
+  happens(probability: number): boolean;
+  pick<T>(items: readonly [T, ...T[]] | readonly T[]): T;
+  /** Log-normal with this median. */
+  latency(medianMs: number, sigma: number): number;
+}
+
+const STEPS = 2 ** 32;
+
+export function chance(seed: string): Chance {
+  const draw = seededRandom(seed);
+  const share = () => draw(STEPS) / STEPS;
+  const whole = (low: number, high: number) => low + draw(high - low + 1);
+  return {
+    share,
+    whole,
+    between: (low, high) => low + share() * (high - low),
+    happens: (probability) => share() < probability,
+    pick: (items) => items[whole(0, items.length - 1)]!,
+    latency(medianMs, sigma) {
+      const normal = Math.sqrt(-2 * Math.log(1 - share())) * Math.cos(2 * Math.PI * share());
+      return Math.round(medianMs * Math.exp(sigma * normal));
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// What a long proof says while it runs: one line that is redrawn on a terminal, a plain line now and then elsewhere.
+
+const PLAIN_EVERY_MS = 10_000;
+const REDRAW_EVERY_MS = 100;
+
+export interface Progress {
+  /** The newest state of things; shown when it is time. */
+  show(line: string): void;
+  /** Leaves a line that stays. */
+  note(line: string): void;
+  end(): void;
+}
+
+export function progressOn(stream: NodeJS.WriteStream, now: () => number = () => performance.now()): Progress {
+  const everyMs = stream.isTTY ? REDRAW_EVERY_MS : PLAIN_EVERY_MS;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  const wipe = stream.isTTY ? '\r\x1b[K' : '';
+  return {
+    show(line) {
+      if (now() - shownAt < everyMs) return;
+      shownAt = now();
+      const fitting = stream.isTTY ? line.slice(0, Math.max(20, stream.columns - 1)) : `${line}\n`;
+      stream.write(wipe + fitting);
+    },
+    note(line) {
+      stream.write(`${wipe}${line}\n`);
+    },
+    end() {
+      stream.write(wipe);
+    },
+  };
+}
+
+export const silent: Progress = { show: () => {}, note: () => {}, end: () => {} };
