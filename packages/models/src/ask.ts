@@ -10,7 +10,7 @@ import { type Gate, gate } from './gate.ts';
 import type { BallotStyle } from './prompt.ts';
 import { openProviderLine, type ProviderLine } from './provider-line.ts';
 import { readAnswer, readProviderCost } from './read-answer.ts';
-import { providerSeed, requestBody } from './request-body.ts';
+import { requestBody } from './request-body.ts';
 import { type RetryBudget, retryBudget } from './retry-budget.ts';
 import type { Model, Provider, Timeouts } from './roster-types.ts';
 import type { Rosters } from './rosters.ts';
@@ -170,13 +170,12 @@ export function openAsker(options: AskerOptions): Asker {
     const { provider, line, retries } = lines.get(model.provider)!;
     const ballot = composeBallot(paper);
     const search = paper.search && model.search !== null;
-    const seed = providerSeed(paper.seed, paper.seat);
     run.labels = ballot.labels;
     run.searched = search;
     let mayRetry = !probe;
     let repair = false;
     for (;;) {
-      const body = requestBody({ model, provider, ballot, style: paper.style, search, seed, repair });
+      const body = requestBody({ model, provider, ballot, style: paper.style, search, repair });
       run.attempts += 1;
       retries.earn();
       const called = now();

@@ -24,6 +24,8 @@ export interface Ballot {
   shown: string[];
   /** The user message. */
   block: string;
+  /** For models that take one: the same poll and seat ask with the same seed. */
+  providerSeed: number;
 }
 
 /**
@@ -49,5 +51,5 @@ export function composeBallot({ question, options, seat, seed }: BallotText): Ba
   const block = [`<<<BALLOT ${nonce}`, 'QUESTION:', shownQuestion, 'OPTIONS:', ...lines, `BALLOT ${nonce}>>>`].join(
     '\n',
   );
-  return { nonce, labels, shown: order.map((option) => labels[option]!), block };
+  return { nonce, labels, shown: order.map((option) => labels[option]!), block, providerSeed: next(2 ** 31) };
 }

@@ -1,8 +1,10 @@
 // A reply that is already whole, in the shape of a `Response`. The SDK reads a handful of members; a real `Response`
 // would build web streams for them, which is most of what the SDK's default transport costs.
 
+const JSON_HEADERS = new Headers({ 'content-type': 'application/json' });
+
 export class BufferedResponse implements Response {
-  readonly headers: Headers;
+  readonly headers = JSON_HEADERS;
   readonly status: number;
   readonly url: string;
   readonly statusText = '';
@@ -12,10 +14,9 @@ export class BufferedResponse implements Response {
   readonly bodyUsed = false;
   #text: string;
 
-  constructor(url: string, status: number, contentType: string | null, text: string) {
+  constructor(url: string, status: number, text: string) {
     this.url = url;
     this.status = status;
-    this.headers = new Headers(contentType === null ? {} : { 'content-type': contentType });
     this.#text = text;
   }
 
@@ -48,6 +49,6 @@ export class BufferedResponse implements Response {
   }
 
   clone(): Response {
-    return new BufferedResponse(this.url, this.status, this.headers.get('content-type'), this.#text);
+    return new BufferedResponse(this.url, this.status, this.#text);
   }
 }

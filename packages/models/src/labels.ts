@@ -11,14 +11,16 @@ const LOADED = new Set(
 
 /** One label per option, no two with the same first letter and none that already stands in the ballot's texts. */
 export function drawLabels(count: number, texts: readonly string[], next: (below: number) => number): string[] {
-  const firsts = shuffled(LETTERS, next);
-  const labels: string[] = [];
-  for (const first of firsts) {
-    if (labels.length === count) break;
-    const seconds = shuffled(LETTERS, next).filter((second) => second !== first && !LOADED.has(first + second));
-    // Somebody who writes every pair into the question gets a label that occurs in it, never one he could foresee.
-    const unseen = seconds.find((second) => !texts.some((text) => text.includes(first + second)));
-    labels.push(first + (unseen ?? seconds[0]!));
-  }
-  return labels;
+  return shuffled(LETTERS, next)
+    .slice(0, count)
+    .map((first) => {
+      const start = next(LETTERS.length);
+      const pairs = LETTERS.map((_, i) => first + LETTERS[(start + i) % LETTERS.length]!).filter(isOpaque);
+      // Somebody who writes every pair into the question gets a label that occurs in it, never one he could foresee.
+      return pairs.find((pair) => !texts.some((text) => text.includes(pair))) ?? pairs[0]!;
+    });
+}
+
+function isOpaque(pair: string): boolean {
+  return pair[0] !== pair[1] && !LOADED.has(pair);
 }

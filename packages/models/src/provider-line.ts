@@ -76,10 +76,10 @@ export function openProviderLine(
         call.failure = { kind: 'status', status: statusCode, retryAfterMs: retryAfterMs(response.headers, now()) };
         // The text of an error may repeat the prompt or the key: it ends here, whatever it says.
         if (isFiltered(statusCode, await response.body.text())) call.failure = { kind: 'refusal' };
-        return new BufferedResponse(url, statusCode, null, '');
+        return new BufferedResponse(url, statusCode, '');
       }
       const text = await response.body.text();
-      return new BufferedResponse(url, statusCode, 'application/json', text);
+      return new BufferedResponse(url, statusCode, text);
     } catch (error) {
       call.failure ??= failureOf(error, answered);
       throw error;

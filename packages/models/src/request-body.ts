@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type OpenAI from 'openai';
 import type { Ballot } from './ballot.ts';
 import { answerSchema, asksRationale, type BallotStyle, REPAIR, systemMessage } from './prompt.ts';
@@ -10,15 +9,13 @@ export interface Elicitation {
   ballot: Ballot;
   style: BallotStyle;
   search: boolean;
-  /** Whole number for providers that take one. */
-  seed: number;
   repair: boolean;
 }
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 
 /** The request for one ballot, on the rung of the ladder that the model's capabilities allow. */
-export function requestBody({ model, provider, ballot, style, search, seed, repair }: Elicitation): Body {
+export function requestBody({ model, provider, ballot, style, search, repair }: Elicitation): Body {
   const messages: Body['messages'] = [
     { role: 'system', content: systemMessage(model, style, ballot) },
     { role: 'user', content: ballot.block },
@@ -34,7 +31,7 @@ export function requestBody({ model, provider, ballot, style, search, seed, repa
     // Always set: it is what bounds the cost of a call.
     [provider.maxTokensField]: model.maxOutputTokens,
     ...(model.temperature ? { temperature: 0 } : {}),
-    ...(model.seed ? { seed } : {}),
+    ...(model.seed ? { seed: ballot.providerSeed } : {}),
     ...reasoning(model, provider),
     ...channel(model, asksRationale(model, style), ballot.shown),
   };
@@ -74,9 +71,4 @@ function reasoning(model: Model, provider: Provider): Record<string, unknown> {
   if (provider.reasoningField === 'reasoning_effort')
     return { reasoning_effort: model.reasoning === 'low' ? 'low' : 'none' };
   return { reasoning: model.reasoning === 'low' ? { effort: 'low', exclude: true } : { enabled: false } };
-}
-
-/** Providers take 31-bit seeds; the same poll and seat ask with the same one. */
-export function providerSeed(seed: string, seat: number): number {
-  return createHash('sha256').update(`${seed}|provider seed ${seat}`).digest().readUInt32BE(0) >>> 1;
 }

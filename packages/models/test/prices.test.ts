@@ -73,7 +73,6 @@ t.test('no honest usage of any model costs more than its reserve', async (t) => 
         ballot,
         style: paper.style,
         search: paper.search,
-        seed: 1,
         repair: true,
       });
       // Every token stands for at least one byte of what was sent, whatever the tokenizer.
