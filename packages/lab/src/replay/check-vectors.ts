@@ -6,8 +6,9 @@ export interface VectorFigures {
   readonly vectors: number;
   /** Confidences that were compared with an exact fraction. */
   readonly exact: number;
-  /** Confidences that were compared at a failure rate of 0.1, and vectors with a leader but without that figure. */
+  /** The same at a failure rate of 0.1. */
   readonly withFailures: number;
+  /** Figures that the file lacks although there is a leader. */
   readonly missing: number;
   readonly maxError: number;
   /** Vectors whose leader or lock is not ours. */
@@ -29,21 +30,18 @@ export function checkVectors(text: string, name: string): VectorFigures {
   const vectors = parse(text, name);
   let [exact, withFailures, missing, maxError, contradicted] = [0, 0, 0, 0, 0];
   for (const vector of vectors) {
-    const ours = confidence(vector.votes, vector.remaining);
-    if ((ours === null) !== (vector.leader === null) || isLocked(vector.votes, vector.remaining) !== vector.locked) {
+    if (leaderOf(vector.votes) !== vector.leader || isLocked(vector.votes, vector.remaining) !== vector.locked) {
       contradicted += 1;
       continue;
     }
-    if (ours === null || vector.confidence === null) continue;
-    exact += 1;
-    maxError = Math.max(maxError, Math.abs(ours - fraction(vector.confidence)));
-    if (vector.confidence_failure_rate_0_1 === null) {
-      missing += 1;
-      continue;
-    }
-    withFailures += 1;
-    const mixed = confidence(vector.votes, vector.remaining, 0.1)!;
-    maxError = Math.max(maxError, Math.abs(mixed - vector.confidence_failure_rate_0_1));
+    if (vector.leader === null) continue;
+    const compare = (phi: number, figure: number | null) => {
+      if (figure === null) missing += 1;
+      else maxError = Math.max(maxError, Math.abs(confidence(vector.votes, vector.remaining, phi)! - figure));
+      return Number(figure !== null);
+    };
+    exact += compare(0, vector.confidence === null ? null : fraction(vector.confidence));
+    withFailures += compare(0.1, vector.confidence_failure_rate_0_1);
   }
   return { vectors: vectors.length, exact, withFailures, missing, maxError, contradicted };
 }
@@ -82,6 +80,11 @@ function isVector(value: unknown): value is Vector {
     (confidence === null || (typeof confidence === 'string' && /^\d+(\/\d+)?$/.test(confidence))) &&
     (confidence_failure_rate_0_1 === null || typeof confidence_failure_rate_0_1 === 'number')
   );
+}
+
+function leaderOf(votes: readonly number[]): number | null {
+  const best = Math.max(...votes);
+  return votes.filter((count) => count === best).length === 1 ? votes.indexOf(best) : null;
 }
 
 /** "a/b" as a number, exact to the last bit but one however long its digits are. */

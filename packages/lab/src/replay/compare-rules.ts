@@ -48,7 +48,7 @@ export function compareRules(polls: readonly RecordedPoll[], threshold: number, 
   }
   return counts.map(({ rule, calls, early, wrong, agreed, right }) => ({
     rule: rule.name,
-    callsSaved: 1 - calls / fullCalls,
+    callsSaved: (fullCalls - calls) / fullCalls,
     wrongStops: early === 0 ? 0 : wrong / early,
     stoppedEarly: early / polls.length,
     agreement: agreed / polls.length,

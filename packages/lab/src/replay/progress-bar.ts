@@ -1,5 +1,9 @@
 /** A bar on a terminal, nothing anywhere else; it redraws only when it has moved. */
-export function progressBar(label: string, total: number, stream: NodeJS.WriteStream): { step(): void; end(): void } {
+export function progressBar(
+  label: string,
+  total: number,
+  stream: Pick<NodeJS.WriteStream, 'isTTY'> & { write(text: string): boolean },
+): { step(): void; end(): void } {
   if (!stream.isTTY) return { step: () => {}, end: () => {} };
   const width = 30;
   let done = 0;
