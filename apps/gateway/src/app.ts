@@ -37,6 +37,8 @@ export function buildApp(context: Context): App {
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     forceCloseConnections: 'idle',
+    // While draining, what still arrives on an open connection is served, and the connection closed after it.
+    return503OnClosing: false,
     clientErrorHandler: answerClientError,
     // A path that cannot be decoded is refused before any hook runs.
     frameworkErrors: (error, request, reply) => {

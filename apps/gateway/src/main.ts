@@ -50,8 +50,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
   context.log.info('stopped');
   process.exit(0);
 }
-process.on('SIGTERM', leave);
-process.on('SIGINT', leave);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void leave(signal));
 
 await app.listen(config.listen).catch((error) => fail(portProblem(error)));
 const { address, port } = app.server.address() as AddressInfo;

@@ -38,7 +38,7 @@ function start(t: Test, env: Record<string, string>): Run {
       const seen = out.find((text) => pattern.test(text));
       if (seen) resolve(seen);
       waiting.push({ pattern, resolve });
-      ended.then(({ code }) => reject(new Error(`ended with ${code} before ${pattern}: ${err.join('')}`)));
+      void ended.then(({ code }) => reject(new Error(`ended with ${code} before ${pattern}: ${err.join('')}`)));
     });
   return { child, out, err, line, ended };
 }

@@ -55,6 +55,7 @@ export const START_SCRIPT = `Scalar.createApiReference('#app', ${JSON.stringify(
     agent: { disabled: true },
     mcp: { disabled: true },
     persistAuth: false,
+    authentication: { preferredSecurityScheme: 'apiKey' },
   },
   null,
   2,

@@ -41,7 +41,10 @@ const ACCEPTED = [
 
 export const crossOrigin = plugin(async (app: FastifyInstance) => {
   app.addHook('onRequest', async (request, reply) => {
-    if (!isCookieOnly(request)) allowAnyOrigin(reply);
+    if (isCookieOnly(request)) return;
+    // Said always, so that a cached answer serves browsers too; the long list only to those who can read it.
+    reply.header('access-control-allow-origin', '*');
+    if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED);
   });
 });
 
@@ -50,13 +53,8 @@ function isCookieOnly(request: FastifyRequest): boolean {
   return security.length > 0 && security.every((way) => Object.keys(way).join() === 'session');
 }
 
-function allowAnyOrigin(reply: FastifyReply): void {
-  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED });
-}
-
 /** The answer to a preflight for a path that knows these methods. */
 export function answerPreflight(reply: FastifyReply, methods: string): FastifyReply {
-  allowAnyOrigin(reply);
   return reply
     .code(204)
     .headers({

@@ -3,5 +3,3 @@ export const TAGS = [
   { name: 'Polling', description: 'Run a poll: synchronously, as a session, as a stream or in shorthand.' },
   { name: 'System', description: 'Health, documentation and discovery. No credentials.' },
 ] as const;
-
-export type Tag = (typeof TAGS)[number]['name'];
