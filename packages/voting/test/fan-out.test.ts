@@ -9,7 +9,7 @@ const LOCK_ONLY: Partial<Rules> = { optionCount: 2, threshold: 1 };
 const fresh = (hedge: Hedge, more: Partial<Rules> = {}) =>
   newPoll({ ...RULES, ...LOCK_ONLY, hedge, ...more }, seatsOf(9));
 
-t.test('a poll begins with what it needs, and its hedge [§2.1-preset-fast]', async (t) => {
+t.test('a poll begins with what it needs, and its hedge', async (t) => {
   t.same(decide(fresh('when_slow'), { slow: false }), { kind: 'go', launch: [0, 1, 2, 3, 4] });
   t.same(decide(fresh('when_slow'), { slow: true }), { kind: 'go', launch: [0, 1, 2, 3, 4, 5] });
   t.same(decide(fresh('one'), { slow: false }), { kind: 'go', launch: [0, 1, 2, 3, 4, 5] });

@@ -7,7 +7,7 @@ import { holds } from './holds.ts';
 const rosters = fc.array(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'elk'), { maxLength: 14 });
 const seatsOf = (families: readonly string[]) => families.map((family) => ({ family }));
 
-t.test('the order of a roster [§1-models-vote-independently]', async (t) => {
+t.test('the order of a roster', async (t) => {
   holds(
     t,
     'names every seat once, the same for the same seed',

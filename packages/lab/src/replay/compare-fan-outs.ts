@@ -1,11 +1,11 @@
 // What the fan-out costs and how long it takes: recorded votes with made-up latencies, run by the code that runs live
 // polls. Cost counts calls that were started, whether or not they were aborted.
 import type { Ballot, PollSpec, RosterName } from '@eloquentpoll/contracts';
+import { virtualClock } from '@eloquentpoll/testkit';
 import { type Collecting, collectBallots } from '@eloquentpoll/worker/collect-ballots';
 import { familyOf } from './families.ts';
 import { latencyMs } from './latencies.ts';
 import type { RecordedPoll } from './recorded-poll.ts';
-import { inSimulatedTime } from './simulated-time.ts';
 
 export interface FanOutFigures {
   readonly fanOut: string;
@@ -67,38 +67,38 @@ export async function compareFanOuts(
 }
 
 /** `concurrency` below the roster makes calls wait for each other; one that never started costs nothing. */
-function collect(
+async function collect(
   recorded: RecordedPoll,
   threshold: number,
   preset: RosterName,
   concurrency = recorded.models.length,
 ): Promise<Run> {
-  return inSimulatedTime(async (clock) => {
-    const line = waitingLine(concurrency);
-    let calls = 0;
-    const ask: Collecting['ask'] = async (seat, _timeLeftMs, signal) => {
-      await line.enter();
-      calls += 1;
-      await new Promise<void>((answered) => {
-        const cancel = clock.after(latencyMs(recorded.models[seat]!, recorded.question.id), answered);
-        signal.addEventListener('abort', cancel, { once: true });
-      });
-      // The next call starts only after this ballot has been judged: it may be the one that ends the poll.
-      clock.after(0, line.leave);
-      return ballotOf(recorded, seat);
-    };
-    await collectBallots({
-      spec: specOf(recorded, threshold, preset),
-      resumed: [],
-      timeLeftMs: 3_600_000,
-      clock,
-      hedges: { earn: () => {}, spend: () => false },
-      signal: new AbortController().signal,
-      ask,
-      onBallot: () => {},
+  const clock = virtualClock();
+  const line = waitingLine(concurrency);
+  let calls = 0;
+  const ask: Collecting['ask'] = async (seat, _timeLeftMs, signal) => {
+    await line.enter();
+    calls += 1;
+    await new Promise<void>((answered) => {
+      const cancel = clock.after(latencyMs(recorded.models[seat]!, recorded.question.id), answered);
+      signal.addEventListener('abort', cancel, { once: true });
     });
-    return { calls, latencyMs: clock.now() };
+    // The next call starts only after this ballot has been judged: it may be the one that ends the poll.
+    clock.after(0, line.leave);
+    return ballotOf(recorded, seat);
+  };
+  const collecting = collectBallots({
+    spec: specOf(recorded, threshold, preset),
+    resumed: [],
+    timeLeftMs: 3_600_000,
+    clock,
+    hedges: { earn: () => {}, spend: () => false },
+    signal: new AbortController().signal,
+    ask,
+    onBallot: () => {},
   });
+  await clock.run(collecting);
+  return { calls, latencyMs: clock.now() };
 }
 
 /** Lets so many in at once; the others wait in their order. */

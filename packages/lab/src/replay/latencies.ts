@@ -1,8 +1,8 @@
 // Made-up latencies: recorded vote files do not say how long a model took. Log-normal around a median of its own for
 // every model, and now and then a straggler; the same for the same seed. The parameters are those at which asking nine
-// models at once, one by one, or until the first stop takes 12.6, 26.3 and 5.9 seconds on average, the figures of the
+// models at once, one by one, or until the first stop takes about 12.6, 26.3 and 5.9 seconds on average, the figures of the
 // design. What a hedge gains hangs on them: without stragglers, waiting for everybody is hardly slower than need + 1.
-import { seededRandom } from '@eloquentpoll/voting';
+import { chance } from '../terminal/chance.ts';
 
 const MEDIAN_MS = { from: 1_000, to: 8_000 };
 const SPREAD = 0.5;
@@ -10,15 +10,8 @@ const STRAGGLERS = { share: 0.04, factor: 4 };
 
 /** How long `model` takes for the poll `id`, in milliseconds. */
 export function latencyMs(model: string, id: string): number {
-  const median = MEDIAN_MS.from + (MEDIAN_MS.to - MEDIAN_MS.from) * uniform(seededRandom(model));
-  const draw = seededRandom(`${id} ${model}`);
-  const latency = median * Math.exp(SPREAD * normal(draw));
-  return uniform(draw) < STRAGGLERS.share ? latency * STRAGGLERS.factor : latency;
+  const median = chance(model).between(MEDIAN_MS.from, MEDIAN_MS.to);
+  const draws = chance(`${id} ${model}`);
+  const latency = draws.latency(median, SPREAD);
+  return draws.happens(STRAGGLERS.share) ? latency * STRAGGLERS.factor : latency;
 }
-
-/** Between 0 and 1, without either. */
-const uniform = (draw: (bound: number) => number): number => (draw(2 ** 32) + 0.5) / 2 ** 32;
-
-/** Standard normal (Box and Muller). */
-const normal = (draw: (bound: number) => number): number =>
-  Math.sqrt(-2 * Math.log(uniform(draw))) * Math.cos(2 * Math.PI * uniform(draw));

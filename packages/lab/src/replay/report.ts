@@ -1,4 +1,5 @@
 // The figures as text for a terminal.
+import { percent, table } from '../terminal/table.ts';
 import type { VectorFigures } from './check-vectors.ts';
 import { vectorsPass } from './check-vectors.ts';
 import type { RosterFigures } from './replay-roster.ts';
@@ -52,14 +53,3 @@ export const vectorReport = (figures: VectorFigures): string =>
   `vectors: ${figures.vectors} read, ${figures.exact} confidences and ${figures.withFailures} with failures compared` +
   `, ${figures.missing} figures missing in the file, ${figures.contradicted} contradicted` +
   `, largest error ${figures.maxError.toExponential(1)}: ${vectorsPass(figures) ? 'pass' : 'FAIL'}\n`;
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
-  return [head, ...rows].map((row) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-      .join('  '),
-  );
-}
-
-const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)} %`;
