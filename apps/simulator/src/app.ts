@@ -2,6 +2,7 @@ import { type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/typ
 import Fastify, { type FastifyInstance } from 'fastify';
 import { CallLog } from './call-log.ts';
 import { chatRoutes } from './chat-routes.ts';
+import { boundClosing } from './closing.ts';
 import { controlRoutes } from './control.ts';
 import { Counter } from './counter.ts';
 import { handleError, handleUnknownPath } from './errors.ts';
@@ -60,7 +61,7 @@ export function buildSimulator(options: SimulatorOptions = {}): FastifyInstance 
   const app = newApp(options.logger ?? false);
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(handleUnknownPath);
-  app.addHook('preClose', () => world.exchanges.close(options.drainMs ?? 3000));
+  boundClosing(app, world.exchanges, options.drainMs ?? 3000);
   app.get('/health', async () => ({ status: 'ok' }));
   chatRoutes(app, world);
   registryRoutes(app, world);

@@ -127,9 +127,14 @@ export const Behaviour = Type.Object(
 );
 export type Behaviour = Static<typeof Behaviour>;
 
+const wireKind = { kind: literals(WIRE_FAILURES) };
+
 export const RegistrySettings = Type.Object(
   {
-    ...scriptFields,
+    failures: Type.Optional(Type.Array(Type.Object({ ...failureFields, ...wireKind, rate: Rate }, closed))),
+    steps: Type.Optional(
+      Type.Array(Type.Union([Type.Literal('answer'), Type.Object({ ...failureFields, ...wireKind }, closed)])),
+    ),
     /** Rows instead of the simulator's own. */
     variants: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 10_000 })),
     /** Leaves model_count out of the envelope. */

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { App, World } from './app.ts';
+import type { Failure } from './behaviour.ts';
 import { CATALOGUE } from './catalogue.ts';
 import { ApiError } from './errors.ts';
 import { Gone } from './exchanges.ts';
@@ -34,9 +35,7 @@ export function registryRoutes(app: App, world: World): void {
   });
 }
 
-type Delivered = ReturnType<World['player']['next']>;
-
-async function deliver(world: World, reply: FastifyReply, text: string, failure: Delivered): Promise<void> {
+async function deliver(world: World, reply: FastifyReply, text: string, failure: Failure | null): Promise<void> {
   const exchange = world.exchanges.open(reply);
   try {
     if (failure !== null && turnsAway(failure)) await turnAway(reply, exchange, failure);

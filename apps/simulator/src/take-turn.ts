@@ -1,0 +1,90 @@
+import type { FastifyReply } from 'fastify';
+import { cutShort, say, spokenTokens, usageOf } from './answer.ts';
+import type { World } from './app.ts';
+import { type Failure, isWireFailure } from './behaviour.ts';
+import type { Call, Outcome } from './call-log.ts';
+import { type ChatRequest, channelOf } from './chat.ts';
+import { asDocument, asStream, type Payload } from './completion.ts';
+import { ApiError, errorBody } from './errors.ts';
+import { type Exchange, Gone } from './exchanges.ts';
+import { latencyMs } from './latency.ts';
+import { type Paper, readPaper } from './paper.ts';
+import type { Model } from './traits.ts';
+import { NoRecording, vote } from './vote.ts';
+import { transmit, turnAway, turnsAway } from './wire.ts';
+
+// One call from its arrival to its end: what the script wants, the wait, the vote, the answer. Whatever happens, the
+// call ends in the log with an outcome.
+
+export interface Turn {
+  body: ChatRequest;
+  authorization: string | undefined;
+  reply: FastifyReply;
+  model: Model;
+  call: Call;
+}
+
+export async function takeTurn(world: World, turn: Turn): Promise<void> {
+  const { model, call, reply } = turn;
+  const failure = world.player.next(model.script, world.settings.seed, model.id, call.poll);
+  call.scripted = failure?.kind ?? null;
+  const exchange = world.exchanges.open(reply);
+  let outcome: Outcome = 'rejected';
+  try {
+    outcome = await perform(world, turn, failure, exchange);
+  } catch (error) {
+    if (!(error instanceof Gone)) throw error;
+    outcome = 'gone';
+    reply.hijack();
+    reply.raw.destroy();
+  } finally {
+    exchange.end();
+    world.calls.end(call, outcome);
+  }
+}
+
+async function perform(world: World, turn: Turn, failure: Failure | null, exchange: Exchange): Promise<Outcome> {
+  const { reply, model, call } = turn;
+  if (failure !== null && turnsAway(failure)) {
+    await turnAway(reply, exchange, failure);
+    return failure.kind;
+  }
+  const { seed, latencyScale } = world.settings;
+  const latency = latencyMs(seed, model.id, model.latency, world.latencyTurns.next(model.id));
+  await exchange.pause(Math.round(latency * latencyScale));
+  if (failure?.kind === 'leak') return leak(turn, failure.status ?? 500);
+  await transmit(reply, exchange, compose(world, turn, failure), failure);
+  return failure?.kind ?? (call.label === null ? 'no_ballot' : 'vote');
+}
+
+/** A provider that is careless with what it was told. */
+async function leak({ reply, authorization, body }: Turn, status: number): Promise<Outcome> {
+  const echo = `upstream refused ${authorization} asking ${JSON.stringify(body.messages)}`;
+  await reply.code(status).send(errorBody(status, echo, 'simulated'));
+  return 'leak';
+}
+
+function compose(world: World, { body, model, call }: Turn, failure: Failure | null): Payload {
+  const channel = channelOf(body);
+  const paper = readPaper(body, channel);
+  const bent = failure === null || isWireFailure(failure.kind) ? null : failure.kind;
+  call.label = paper === null ? null : labelFor(world, paper, model);
+  let said = say(channel, paper, call.label, bent);
+  const limit = body.max_completion_tokens ?? body.max_tokens ?? Number.POSITIVE_INFINITY;
+  if (bent === 'length') said = cutShort(said, 3);
+  else if (spokenTokens(said) > limit) said = cutShort(said, limit * 4);
+  const factor = bent === 'usage_times' ? (failure?.factor ?? 10) : 1;
+  const streamed = body.stream === true;
+  const silent = bent === 'missing_usage' || (streamed && body.stream_options?.include_usage !== true);
+  const usage = silent ? null : usageOf(body, said, model, factor);
+  return (streamed ? asStream : asDocument)({ model: model.id, said, usage });
+}
+
+function labelFor({ settings }: World, paper: Paper, model: Model): string | null {
+  try {
+    return vote(paper, model, settings.seed, settings.recordedVotes)?.label ?? null;
+  } catch (error) {
+    if (error instanceof NoRecording) throw new ApiError(400, error.message, 'no_recording');
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import t from 'tap';
+import { ballot, eventually, start } from './start.ts';
+
+// The log says who asked whom and how it ended, and never what was asked.
+
+t.test('a call is logged with poll, seat, model, attempt, time and outcome', async (t) => {
+  const running = await start(t);
+  const headers = { 'x-poll-id': 'ps_one', 'x-seat': '3', 'x-attempt': '2' };
+  await running.client.chat.completions.create(ballot('sim/oak-1'), { headers });
+  const [call] = await running.calls();
+  t.match(call, {
+    n: 0,
+    poll: 'ps_one',
+    seat: 3,
+    model: 'sim/oak-1',
+    attempt: 2,
+    scripted: null,
+    outcome: 'vote',
+    label: /^(QJ|ZR|HN)$/,
+    duration_ms: Number,
+  });
+  t.ok(Math.abs(Date.parse(call!.at) - Date.now()) < 60_000);
+  const text = JSON.stringify((await running.control('GET', 'calls')).body);
+  t.notMatch(text, /calmest|Red|Blue/, 'no question and no option');
+});
+
+t.test('calls can be filtered, counted and cleared', async (t) => {
+  const running = await start(t);
+  await running.behave('sim/elm-1', { failures: [{ kind: 'refusal', rate: 1 }] });
+  for (const poll of ['ps_one', 'ps_two'])
+    for (const [seat, model] of ['sim/oak-1', 'sim/elm-1'].entries())
+      await running.client.chat.completions.create(ballot(model), {
+        headers: { 'x-poll-id': poll, 'x-seat': String(seat) },
+      });
+  await running.client.chat.completions.create(ballot('gpt-x')).catch(() => null);
+  t.match((await running.control('GET', 'calls?limit=1')).body, {
+    total: 5,
+    matched: 5,
+    in_flight: 0,
+    by_outcome: { vote: 2, refusal: 2, rejected: 1 },
+    by_model: { 'sim/oak-1': 2, 'sim/elm-1': 2, 'gpt-x': 1 },
+    calls: [{ n: 0 }],
+  });
+  t.equal((await running.calls('?poll=ps_one')).length, 2);
+  t.equal((await running.calls('?poll=ps_one&model=sim/elm-1')).length, 1);
+  t.equal((await running.calls('?seat=1')).length, 2);
+  t.equal((await running.calls('?outcome=vote')).length, 2);
+  t.same(
+    (await running.calls('?after=2')).map((call) => call.n),
+    [3, 4],
+  );
+  await running.control('DELETE', 'calls');
+  t.match((await running.control('GET', 'calls')).body, { total: 0, calls: [], in_flight: 0 });
+});
+
+t.test('the log keeps the last calls only', async (t) => {
+  const running = await start(t, { callLogSize: 3 });
+  for (let n = 0; n < 5; n += 1) await running.client.chat.completions.create(ballot('sim/oak-1'));
+  t.same(
+    (await running.calls()).map((call) => call.n),
+    [2, 3, 4],
+  );
+  t.match((await running.control('GET', 'calls')).body, { total: 5, kept: 3 });
+});
+
+t.test('calls beyond what the simulator can hold are turned away', async (t) => {
+  const running = await start(t, { maxInFlight: 1 });
+  await running.behave('sim/oak-1', { failures: [{ kind: 'hang_before_first_byte', rate: 1 }] });
+  const leave = new AbortController();
+  const hanging = running.client.chat.completions
+    .create(ballot('sim/oak-1'), { signal: leave.signal })
+    .catch((error: Error) => error.name);
+  await eventually(async () => (await running.calls('?outcome=pending')).length === 1, 'a call is in flight');
+  await t.rejects(running.client.chat.completions.create(ballot('sim/oak-2')), { status: 503, code: 'overloaded' });
+  leave.abort();
+  t.ok(await hanging);
+  await eventually(async () => (await running.calls('?outcome=gone')).length === 1, 'the call is over');
+  t.ok(await running.client.chat.completions.create(ballot('sim/oak-2')), 'and there is room again');
+});
