@@ -6,6 +6,7 @@ import { apiKeyPrefix, hashApiKey, newApiKey } from '../src/accounts/api-key.ts'
 import { type App, buildApp } from '../src/app.ts';
 import type { Config } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
+import { readPolicies } from '../src/limits/policies.ts';
 import { createLog } from '../src/log.ts';
 import { checkAnswers } from './check-answers.ts';
 
@@ -45,6 +46,7 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     keyPepper: PEPPER,
     models: { file: 'simulator' },
     trustedProxies: [],
+    rateLimits: readPolicies(undefined),
     logLevel: 'trace',
     gitCommit: null,
     ...config,

@@ -20,7 +20,7 @@ function start(t: Test, env: Record<string, string>): Run {
   const out: string[] = [];
   const err: string[] = [];
   const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
-    child.on('exit', (code, signal) => resolve({ code, signal })),
+    child.on('close', (code, signal) => resolve({ code, signal })),
   );
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => err.push(chunk));
   const waiting: { pattern: RegExp; resolve: (line: string) => void }[] = [];

@@ -62,6 +62,15 @@ t.test('folding settles at once', (t) => {
   t.end();
 });
 
+t.test('case and form never tell two characters of the basic plane apart', (t) => {
+  const apart = Array.from({ length: 0xffff }, (_, code) => String.fromCharCode(code)).filter((char) => {
+    const forms = [char.toUpperCase(), char.toLowerCase(), char.normalize('NFD'), char.normalize('NFKC')];
+    return char.isWellFormed() && forms.some((form) => comparisonKey(form) !== comparisonKey(char));
+  });
+  t.same(apart, []);
+  t.end();
+});
+
 t.test('different texts stay different', (t) => {
   const options = [
     'Paris',

@@ -48,7 +48,7 @@ export function comparisonKey(text: string): string {
     .trim();
 }
 
-/** Upper case first: it is what makes `ß` and `SS` one. Folding can undo the normal form, so that comes last. */
-const fold = (text: string): string => text.toUpperCase().toLowerCase().normalize('NFKC');
+/** There and back again: `ẞ`, `ß` and `SS` meet as `ss`. Folding can undo the normal form, so that comes last. */
+const fold = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC');
 
 const quoted = (text: string | undefined): string => JSON.stringify(text);
