@@ -55,7 +55,7 @@ export function finishPoll(storage: Storage, poll: FinishedPoll): Promise<Finish
       models_skipped: result.modelsSkipped,
       gather_ms: result.gatherMs,
       total_ms: result.totalMs,
-      detail: result.detail,
+      detail_text: JSON.stringify(result.detail),
     },
   });
 }

@@ -81,6 +81,18 @@ t.test('a stale epoch writes nothing', async (t) => {
   t.equal(await finishPoll(storage, finished({ id: 'ps_unknown', epoch: 0 })), 'fenced');
 });
 
+t.test('a response is stored as it was sent, to the byte', async (t) => {
+  const { storage, query } = await open(t);
+  const { poll, claim } = await running(storage);
+  const text = '{"z":1,"tally":{"long option":2,"b":1,"__proto__":0},"a":[1.5,"\\u2028 \\ud83d\\ude00"],"":null}';
+  const base = finished(claim);
+  await finishPoll(storage, { ...base, result: { ...base.result, detail: JSON.parse(text) } });
+  const detail = (await findResult(storage, poll.resultId))?.detail;
+  t.equal(JSON.stringify(detail), JSON.stringify(JSON.parse(text)));
+  t.ok(Object.hasOwn(detail?.tally as object, '__proto__'));
+  t.same(await query(`select detail ->> 'z' as z from results`), [{ z: '1' }]);
+});
+
 t.test('many finishes at once of many polls of one account: each once, none lost', async (t) => {
   const fixture = await open(t, { maxConnections: 16 });
   const { storage, query } = fixture;
