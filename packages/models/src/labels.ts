@@ -11,16 +11,22 @@ const LOADED = new Set(
 
 /** One label per option, no two with the same first letter and none that already stands in the ballot's texts. */
 export function drawLabels(count: number, texts: readonly string[], next: (below: number) => number): string[] {
+  const text = texts.join('\n');
   return shuffled(LETTERS, next)
     .slice(0, count)
-    .map((first) => {
-      const start = next(LETTERS.length);
-      const pairs = LETTERS.map((_, i) => first + LETTERS[(start + i) % LETTERS.length]!).filter(isOpaque);
-      // Somebody who writes every pair into the question gets a label that occurs in it, never one he could foresee.
-      return pairs.find((pair) => !texts.some((text) => text.includes(pair))) ?? pairs[0]!;
-    });
+    .map((first) => labelWith(first, next(LETTERS.length), text));
 }
 
-function isOpaque(pair: string): boolean {
-  return pair[0] !== pair[1] && !LOADED.has(pair);
+/** The first pair that may be used, from a random second letter on. */
+function labelWith(first: string, start: number, text: string): string {
+  let fallback = '';
+  for (let i = 0; i < LETTERS.length; i += 1) {
+    const second = LETTERS[(start + i) % LETTERS.length]!;
+    const label = first + second;
+    if (second === first || LOADED.has(label)) continue;
+    if (!text.includes(label)) return label;
+    fallback ||= label;
+  }
+  // Somebody who writes every pair into the question gets a label that occurs in it, never one he could foresee.
+  return fallback;
 }

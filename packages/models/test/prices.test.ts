@@ -118,13 +118,13 @@ t.test('seats carry what the poll needs, in the order of the roster [§1-cost-es
     search: false,
     style: 'rationale',
   };
-  const records = new Map([['x-ai/grok-4.3', { failureRate: 0.25, p90Ms: 7777.4 }]]);
+  const records = new Map([['x-ai/grok-4.6', { failureRate: 0.25, p90Ms: 7777.4 }]]);
   const seats = seatsFor(rosters.roster('strong'), paper, records);
   t.same(
     seats.map((seat) => seat.model_id),
     rosters.roster('strong').models.map((model) => model.id),
   );
-  const seat = seats.find((one) => one.model_id === 'x-ai/grok-4.3')!;
+  const seat = seats.find((one) => one.model_id === 'x-ai/grok-4.6')!;
   t.match(seat, { failure_rate: 0.25, p90_ms: 7777, family: 'x-ai' });
   t.equal(seats[0]!.failure_rate, 0);
   t.ok(seats.every((one) => Number.isSafeInteger(one.reserve_u) && one.reserve_u > 0));
