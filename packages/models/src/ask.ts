@@ -112,7 +112,7 @@ export function openAsker(options: AskerOptions): Asker {
       : { error: 'provider_error', blameless: true };
     const voted = 'option' in outcome;
     if (voted) fleet.ballot(paper.modelId, outcome.callMs);
-    else if (!outcome.blameless && outcome.error !== 'aborted') fleet.ballot(paper.modelId, null);
+    else if (!outcome.blameless) fleet.ballot(paper.modelId, null);
     return {
       model_id: paper.modelId,
       option: voted ? outcome.option : null,
@@ -128,7 +128,7 @@ export function openAsker(options: AskerOptions): Asker {
 
   /** Past the breaker and the gate, under the ballot's deadline. */
   async function admit(paper: Paper, model: Model, signal: AbortSignal | undefined, run: Run): Promise<Outcome> {
-    if (closed || signal?.aborted) return { error: 'aborted' };
+    if (closed || signal?.aborted) return { error: 'aborted', blameless: true };
     const { gate, breaker } = access.get(model.id)!;
     const admission = breaker.admit(now());
     if (admission === 'no') return { error: 'provider_error', blameless: true };
@@ -198,16 +198,16 @@ export function openAsker(options: AskerOptions): Asker {
             billedU: billedU(model, reply, () => JSON.stringify(body), search, paper.reserveU),
           };
         const stopped = limit.error();
-        if (repair || !reading.repair || stopped) return { error: stopped ?? reading.error };
+        if (stopped) return { error: stopped, blameless: true };
+        if (repair || !reading.repair) return { error: reading.error };
         repair = true;
         continue;
       }
       const { failure } = result;
       const stopped = limit.error();
-      // A deadline nearer than the model's usual time says nothing about the model.
-      const blameless = stopped !== null && callMs < model.p90Ms;
+      const blameless = stopped !== null && callMs < patienceMs(model, stopped);
       if (failure.kind === 'refusal') share(model.id, breaker.succeeded(now()));
-      else if (stopped === 'aborted' || blameless) breaker.ended(probe);
+      else if (blameless) breaker.ended(probe);
       else share(model.id, breaker.failed(now(), probe));
       if (stopped) return { error: stopped, blameless };
       const waitMs = mayRetry ? retryWaitMs(failure, random) : null;
@@ -215,7 +215,7 @@ export function openAsker(options: AskerOptions): Asker {
       mayRetry = false;
       await sleep(waitMs, limit.signal);
       const woken = limit.error();
-      if (woken) return { error: woken === 'aborted' ? woken : ballotErrorOf(failure) };
+      if (woken) return { error: woken === 'aborted' ? woken : ballotErrorOf(failure), blameless: woken === 'aborted' };
     }
   }
 
@@ -239,7 +239,7 @@ function openLines(rosters: Rosters, apiKeys: Record<string, string | undefined>
   const lines = new Map<string, Line>();
   for (const provider of rosters.providers()) {
     const key = apiKeys[provider.name] ?? null;
-    if (provider.apiKeyEnv !== null && key === null)
+    if (provider.keyRequired && key === null)
       throw new Error(`Provider ${provider.name} has no key: set ${provider.apiKeyEnv}`);
     const connectMs = provider.timeouts.connect_ms ?? DEFAULT_TIMEOUTS.connect_ms;
     lines.set(provider.name, { provider, line: openProviderLine(provider, key, connectMs), retries: retryBudget() });
@@ -257,6 +257,14 @@ function connect(url: string): Redis {
   // Redis being away is no event here: the process goes by its own record until it is back.
   redis.on('error', () => {});
   return redis;
+}
+
+/**
+ * How long a call must have hung before being stopped speaks against the model: a deadline nearer than its usual time
+ * does not, nor does a poll that was decided without it, unless the model was long overdue.
+ */
+function patienceMs(model: Model, stopped: 'timeout' | 'aborted'): number {
+  return stopped === 'timeout' ? model.p90Ms : 2 * model.p90Ms;
 }
 
 function traceOf(provider: Provider, paper: Paper, attempt: number): Record<string, string> {

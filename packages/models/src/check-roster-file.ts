@@ -65,6 +65,7 @@ function provider(read: Reader, name: string, entry: unknown, path: string): Pro
             'Write the name of an environment variable, such as "OPENROUTER_API_KEY", never the key itself',
             /^[A-Z][A-Z0-9_]{0,63}$/,
           ),
+    keyRequired: fields.api_key_env !== undefined,
     headers: headers(read, fields.headers, at(path, 'headers')),
     extraBody: extraBody(read, fields.extra_body, at(path, 'extra_body')),
     traceHeaders: read.flag(fields.trace_headers, at(path, 'trace_headers'), false),

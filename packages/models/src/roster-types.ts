@@ -19,6 +19,8 @@ export interface Provider {
   baseUrl: string;
   /** Name of the environment variable that holds the key; null where the provider wants none. */
   apiKeyEnv: string | null;
+  /** False where somebody else's address stands in for the provider's, such as a gateway in front of the models. */
+  keyRequired: boolean;
   /** Sent with every request. */
   headers: Record<string, string>;
   /** Merged into every request body. */

@@ -38,7 +38,7 @@ export function loadRosters({ file = 'openrouter', baseUrl }: LoadOptions = {}):
   const base = baseUrl === undefined ? undefined : checkedBaseUrl(baseUrl);
   const providers = new Map<string, Provider>();
   for (const [name, provider] of checked.providers)
-    providers.set(name, base === undefined ? provider : { ...provider, baseUrl: base });
+    providers.set(name, base === undefined ? provider : { ...provider, baseUrl: base, keyRequired: false });
   return rostersOf({ ...checked, providers });
 }
 

@@ -1,5 +1,5 @@
 import type { Seat } from '@eloquentpoll/contracts';
-import { composeBallot } from './ballot.ts';
+import { type Ballot, composeBallot } from './ballot.ts';
 import { costOf } from './price.ts';
 import { answerSchema, asksRationale, type BallotStyle, REPAIR, systemMessage } from './prompt.ts';
 import type { ModelRecord } from './record.ts';
@@ -22,24 +22,42 @@ export interface BallotPaper {
  */
 const TEMPLATE_TOKENS = 800;
 
+/** Bytes of the system message, the repair and the schema: they depend on little, and are counted once. */
+const wordsBytes = new Map<string, number>();
+
+function bytesAround(model: Model, style: BallotStyle, ballot: Ballot): number {
+  const key = `${model.answer} ${asksRationale(model, style)} ${ballot.shown.length}`;
+  const known = wordsBytes.get(key);
+  if (known !== undefined) return known;
+  const schema = model.answer === 'line' ? '' : JSON.stringify(answerSchema(asksRationale(model, style), ballot.shown));
+  const bytes = Buffer.byteLength(systemMessage(model, style, ballot) + REPAIR + schema);
+  wordsBytes.set(key, bytes);
+  return bytes;
+}
+
 /**
  * The most prompt tokens of one call. A token stands for at least one byte of UTF-8 in every tokenizer in use, so the
  * byte length is a bound that cannot be wrong; it is about four times too high for English, which costs little because
- * output dominates a ballot's price, and it cannot be gamed with texts that tokenize badly.
+ * output dominates a ballot's price, and it cannot be gamed with texts that tokenize badly. Labels and nonces have one
+ * length, so any ballot of the poll will do.
  */
-export function promptTokenBound(model: Model, paper: BallotPaper): number {
-  const ballot = composeBallot({ question: paper.question, options: paper.options, seat: 0, seed: '' });
-  const schema =
-    model.answer === 'line' ? '' : JSON.stringify(answerSchema(asksRationale(model, paper.style), ballot.shown));
-  const text = systemMessage(model, paper.style, ballot) + ballot.block + REPAIR + schema;
+function promptTokenBound(model: Model, paper: BallotPaper, ballot: Ballot): number {
   const searched = paper.search && model.search ? model.search.extraInputTokens : 0;
-  return Buffer.byteLength(text) + TEMPLATE_TOKENS + searched;
+  return Buffer.byteLength(ballot.block) + bytesAround(model, paper.style, ballot) + TEMPLATE_TOKENS + searched;
+}
+
+function reserve(model: Model, paper: BallotPaper, ballot: Ballot): bigint {
+  const fee = paper.search && model.search ? model.search.feeU : 0n;
+  return costOf(model.price, promptTokenBound(model, paper, ballot), model.maxOutputTokens) + fee;
+}
+
+function anyBallot({ question, options }: BallotPaper): Ballot {
+  return composeBallot({ question, options, seat: 0, seed: '' });
 }
 
 /** Worst case of one ballot in micro-USD: what is held before it is asked and never exceeded by its bill. */
 export function reserveOf(model: Model, paper: BallotPaper): bigint {
-  const fee = paper.search && model.search ? model.search.feeU : 0n;
-  return costOf(model.price, promptTokenBound(model, paper), model.maxOutputTokens) + fee;
+  return reserve(model, paper, anyBallot(paper));
 }
 
 /** Seats in the roster's own order; the order of asking is for the poll to draw. */
@@ -48,12 +66,13 @@ export function seatsFor(
   paper: BallotPaper,
   records?: ReadonlyMap<string, Pick<ModelRecord, 'failureRate' | 'p90Ms'>>,
 ): Seat[] {
+  const ballot = anyBallot(paper);
   return roster.models.map((model) => {
     const record = records?.get(model.id);
     return {
       model_id: model.id,
       family: model.family,
-      reserve_u: Number(reserveOf(model, paper)),
+      reserve_u: Number(reserve(model, paper, ballot)),
       failure_rate: record?.failureRate ?? 0,
       p90_ms: Math.round(record?.p90Ms ?? model.p90Ms),
     };

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { type Asker, openAsker } from '../src/ask.ts';
+import { loadRosters } from '../src/rosters.ts';
 import { answerOf, json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
 import { MODEL, paper } from './paper.ts';
 import { modelEntry, testRosters } from './test-rosters.ts';
@@ -351,4 +352,33 @@ t.test('obedient voters gain nothing by a label or place named in the text [§I3
   const runs = 400;
   for (let seat = 0; seat < runs; seat += 1) if ((await asker.ask(paper({ options, seat }))).option === 0) gained += 1;
   t.ok(Math.abs(gained / runs - 0.25) <= 0.02, `${gained} of ${runs}`);
+});
+
+t.test('polls that are decided without a model that hangs tell on it in the end', async (t) => {
+  const server = await misbehavingServer(t);
+  let now = 0;
+  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }, [], { timeouts: {} }), now: () => now });
+  server.behave(MODEL, silence);
+  const stopAfter = async (ms: number): Promise<void> => {
+    const stop = new AbortController();
+    const calls = server.calls.length;
+    const ballot = asker.ask(paper(), stop.signal);
+    await server.called(calls + 1);
+    now += ms;
+    stop.abort();
+    t.match(await ballot, { error: 'aborted', attempts: 1 });
+  };
+  for (let i = 0; i < 8; i += 1) await stopAfter(39);
+  // From twice the p90 that the roster gives it.
+  for (let i = 0; i < 5; i += 1) await stopAfter(40);
+  t.match(await asker.ask(paper()), { error: 'provider_error', attempts: 0 }, 'it rests');
+});
+
+t.test('an address that stands in for a provider may want no key', async (t) => {
+  const server = await misbehavingServer(t);
+  const rosters = loadRosters({ file: 'openrouter', baseUrl: server.url });
+  await using asker = openAsker({ rosters });
+  t.match(await asker.ask(paper({ modelId: 'openai/gpt-5.6-luna' })), { error: null });
+  t.notOk('authorization' in server.calls[0]!.headers);
+  t.match(server.calls[0]!.body, { reasoning: { enabled: false }, provider: { require_parameters: true } });
 });
