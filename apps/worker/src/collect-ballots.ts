@@ -1,5 +1,5 @@
 import type { Ballot, PollSpec, TerminationReason } from '@eloquentpoll/contracts';
-import { decide, launched, newPoll, type PollState, received } from '@eloquentpoll/voting';
+import { decide, type EndedBallot, launched, newPoll, type PollState, received } from '@eloquentpoll/voting';
 import type { Clock } from './clock.ts';
 import type { HedgeBudget } from './hedge-budget.ts';
 import { rulesOf, seatsOf } from './poll-rules.ts';
@@ -92,7 +92,7 @@ export async function collectBallots(run: Collecting): Promise<Collected> {
         // Models that were asked and did not answer are failed ballots; they are told to stop, and not waited for.
         for (const [seat, call] of [...calls]) {
           call.abort.abort(new Error('deadline'));
-          receive(timedOut(spec, seat, clock.now() - call.since));
+          receive(unanswered(spec, seat, 'timeout', clock.now() - call.since));
         }
         return { state, ballots, reason: null };
       }
@@ -104,18 +104,19 @@ export async function collectBallots(run: Collecting): Promise<Collected> {
   }
 }
 
-const voteOf = (ballot: Ballot) => ({
+export const voteOf = (ballot: Ballot): EndedBallot => ({
   seat: ballot.seat,
   option: ballot.option,
   billedU: BigInt(ballot.billed_u),
 });
 
-function timedOut(spec: PollSpec, seat: number, latencyMs: number): Ballot {
+/** The ballot of a model that was not heard. */
+export function unanswered(spec: PollSpec, seat: number, error: 'timeout' | 'aborted', latencyMs: number): Ballot {
   return {
     seat,
     model_id: spec.seats[seat]?.model_id ?? '',
     option: null,
-    error: 'timeout',
+    error,
     latency_ms: Math.round(latencyMs),
     billed_u: 0,
     provider_cost_u: null,

@@ -3,7 +3,9 @@ import type { Clock } from './clock.ts';
 
 // A lease says who runs a poll; its epoch fences the final write. All leases of this process are renewed by one
 // statement. A lease that was not renewed in time may be taken by another worker, and the next renewal says so: then the
-// poll is stopped here. While Postgres is away nobody can take a lease either, so polls go on.
+// poll is stopped here. While Postgres is away nobody can take a lease either, so polls go on. A process that was
+// paused (stopped, swapped out, a frozen machine) wakes up with leases that are no longer its own and does not know it:
+// so nothing is done outside under a lease that is older than its term before Postgres was asked.
 
 const RENEW_EVERY_MS = 2_500;
 /** Shorter than the queue's lock on a job, so that a dead worker's poll can be claimed when its job comes back. */
@@ -15,12 +17,22 @@ export interface Lease extends Disposable {
   readonly epoch: number;
   /** Aborts when another worker has the poll. */
   readonly lost: AbortSignal;
+  /** Resolves at once while the lease is within its term, else when Postgres was asked whose it is. */
+  confirmed(): Promise<void>;
 }
 
 export interface Leases {
-  hold(pollId: string, epoch: number): Lease;
+  /** `since`: when the claim was sent, by the clock. */
+  hold(pollId: string, epoch: number, since: number): Lease;
   readonly size: number;
   stop(): void;
+}
+
+interface Held {
+  readonly epoch: number;
+  readonly lost: AbortController;
+  /** When the question was sent whose answer we go by. */
+  since: number;
 }
 
 export function keepLeases(
@@ -29,36 +41,54 @@ export function keepLeases(
   clock: Clock,
   onError: (error: unknown) => void,
 ): Leases {
-  const held = new Map<string, { epoch: number; lost: AbortController }>();
+  const held = new Map<string, Held>();
   let stopped = false;
   let cancel = clock.after(RENEW_EVERY_MS, renew);
+  let checking: Promise<void> | null = null;
 
   async function renewAll(): Promise<void> {
-    const asked = [...held].map(([id, { epoch }]) => ({ id, epoch }));
+    const asked = [...held].map(([id, lease]) => ({ id, epoch: lease.epoch, lease }));
     if (asked.length === 0) return;
-    const ours = new Set(await renewLeases(storage, workerId, asked, LEASE_MS));
-    for (const { id, epoch } of asked) {
-      const lease = held.get(id);
-      if (lease?.epoch === epoch && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));
+    const since = clock.now();
+    try {
+      const ours = new Set(await renewLeases(storage, workerId, asked, LEASE_MS));
+      for (const { id, lease } of asked)
+        if (held.get(id) === lease && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));
+    } catch (error) {
+      onError(error);
     }
+    // A Postgres that does not answer counts as asked: it gives the lease to nobody else.
+    for (const { lease } of asked) lease.since = since;
+  }
+
+  function check(): Promise<void> {
+    checking ??= renewAll().finally(() => {
+      checking = null;
+    });
+    return checking;
   }
 
   function renew(): void {
-    void renewAll()
-      .catch(onError)
-      .finally(() => {
-        if (!stopped) cancel = clock.after(RENEW_EVERY_MS, renew);
-      });
+    void check().finally(() => {
+      if (!stopped) cancel = clock.after(RENEW_EVERY_MS, renew);
+    });
+  }
+
+  const isDue = (lease: Held): boolean => !lease.lost.signal.aborted && clock.now() - lease.since >= LEASE_MS;
+
+  /** The first look may join one that was under way when the process was paused; the second is a fresh one. */
+  async function confirm(lease: Held): Promise<void> {
+    for (let look = 0; look < 2 && isDue(lease); look++) await check();
   }
 
   return {
-    hold(pollId, epoch) {
-      const lost = new AbortController();
-      const lease = { epoch, lost };
+    hold(pollId, epoch, since) {
+      const lease: Held = { epoch, since, lost: new AbortController() };
       held.set(pollId, lease);
       return {
         epoch,
-        lost: lost.signal,
+        lost: lease.lost.signal,
+        confirmed: () => confirm(lease),
         [Symbol.dispose]() {
           if (held.get(pollId) === lease) held.delete(pollId);
         },

@@ -1,9 +1,9 @@
 import type { Ballot } from '@eloquentpoll/contracts';
 import { bury, type Claim, claimOverdue, claimPoll, finishPoll, releaseLease } from '@eloquentpoll/storage';
-import { newPoll } from '@eloquentpoll/voting';
-import { Abandoned, type Collected, collectBallots } from './collect-ballots.ts';
+import { newPoll, received } from '@eloquentpoll/voting';
+import { Abandoned, type Collected, collectBallots, unanswered, voteOf } from './collect-ballots.ts';
 import type { Context } from './context.ts';
-import { LEASE_MS, OVERDUE_MS } from './leases.ts';
+import { LEASE_MS, type Lease, OVERDUE_MS } from './leases.ts';
 import { finishedPoll, pollResponse } from './poll-response.ts';
 import { rulesOf, seatsOf } from './poll-rules.ts';
 import { type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
@@ -19,6 +19,7 @@ const NOBODY = 'nobody';
 
 export async function runPoll(context: Context, pollId: string, signal: AbortSignal): Promise<void> {
   const { storage, workerId, clock, log } = context;
+  const askedAt = clock.now();
   const claim =
     (await claimPoll(storage, pollId, workerId, LEASE_MS)) ??
     (await claimOverdue(storage, pollId, workerId, OVERDUE_MS));
@@ -30,10 +31,10 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
     return;
   }
 
-  using lease = context.leases.hold(pollId, claim.epoch);
+  using lease = context.leases.hold(pollId, claim.epoch, askedAt);
   const alive = AbortSignal.any([signal, lease.lost]);
   try {
-    const collected = await collect(context, claim, alive);
+    const collected = await collect(context, claim, lease, alive);
     const gatherMs = clock.now() - claimedAt;
     await store(context, claim, collected, gatherMs, alive);
   } catch (error) {
@@ -42,11 +43,11 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
   }
 }
 
-async function collect(context: Context, claim: Claim, alive: AbortSignal): Promise<Collected> {
+async function collect(context: Context, claim: Claim, lease: Lease, alive: AbortSignal): Promise<Collected> {
   const { bus, clock, log } = context;
   const { id: pollId, epoch, spec } = claim;
   const claimedAt = clock.now();
-  const resumed = epoch === 1 ? [] : await earlierBallots(context, pollId);
+  const resumed = epoch === 1 ? [] : await earlierBallots(context, pollId, epoch);
   const moment = (state: Moment['state'], received: number, ballot: Ballot | null): Moment => ({
     pollId,
     epoch,
@@ -65,7 +66,10 @@ async function collect(context: Context, claim: Claim, alive: AbortSignal): Prom
     );
   };
 
-  const opening = newPoll(rulesOf(spec), seatsOf(spec));
+  const opening = resumed.reduce(
+    (state, ballot) => received(state, voteOf(ballot)),
+    newPoll(rulesOf(spec), seatsOf(spec)),
+  );
   recorded(
     bus.runs.open(pollId, epoch, claim.accountId ?? NOBODY, runningSnapshot(moment(opening, resumed.length, null))),
   );
@@ -76,16 +80,24 @@ async function collect(context: Context, claim: Claim, alive: AbortSignal): Prom
     clock,
     hedges: context.hedges,
     signal: AbortSignal.any([alive, superseded.signal]),
-    ask: (seat, timeLeftMs, signal) => context.ask({ pollId, spec, seat, timeLeftMs, signal }),
+    async ask(seat, timeLeftMs, signal) {
+      await lease.confirmed();
+      if (alive.aborted) return unanswered(spec, seat, 'aborted', 0);
+      return context.ask({ pollId, spec, seat, timeLeftMs, signal });
+    },
     onBallot: (ballot, state, ballots) =>
       recorded(bus.runs.ballot(pollId, epoch, ballot, runningSnapshot(moment(state, ballots.length, ballot)))),
   });
 }
 
-async function earlierBallots({ bus, log }: Context, pollId: string): Promise<Ballot[]> {
+/** What arrived for earlier workers; from this moment on none of them can add to it. */
+async function earlierBallots({ bus, log }: Context, pollId: string, epoch: number): Promise<Ballot[]> {
   try {
-    return (await bus.runs.ballots(pollId)).toSorted((a, b) => a.seat - b.seat);
+    const ballots = await bus.runs.takeOver(pollId, epoch);
+    if (ballots === null) throw new Abandoned('a newer worker has the poll');
+    return ballots.toSorted((a, b) => a.seat - b.seat);
   } catch (error) {
+    if (error instanceof Abandoned) throw error;
     log.warn({ pollId, err: error }, 'earlier ballots not readable');
     return [];
   }

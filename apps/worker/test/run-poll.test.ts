@@ -242,6 +242,58 @@ t.test('a worker that lost its lease stores nothing and stops asking', async (t)
   t.same(await checkLedger(bed.storage), []);
 });
 
+t.test('a worker that was paused past its lease asks nobody when it goes on', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  let pausedMs = 0;
+  const clock = { ...systemClock, now: () => systemClock.now() + pausedMs };
+  const answers = new Map<number, (ballot: Ballot) => void>();
+  const paused = bed.worker('w1', ({ seat }) => new Promise((resolve) => answers.set(seat, resolve)));
+  const leases = keepLeases(bed.storage, 'w1', clock, () => {});
+  t.teardown(() => leases.stop());
+  const run = runPoll({ ...paused, clock, leases }, id, alive());
+  while (answers.size < 5) await new Promise((resolve) => setImmediate(resolve));
+  t.same(bed.asked, [0, 1, 2, 3, 4]);
+
+  pausedMs = 20_000;
+  await bed.storage.db
+    .updateTable('polls')
+    .set({ lease_until: new Date(0) })
+    .where('id', '=', id)
+    .execute();
+  await runPoll(
+    bed.worker('w2', async ({ seat }) => vote(seat, 0)),
+    id,
+    alive(),
+  );
+  bed.asked.length = 0;
+  answers.get(0)!(vote(0, null));
+  await run;
+  t.same(bed.asked, [], 'a failed ballot would have called for the next model');
+});
+
+t.test('a worker that takes over announces what has arrived so far', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  const stop = new AbortController();
+  const first = runPoll(
+    bed.worker('w1', ({ seat, signal }) => {
+      if (seat < 2) return Promise.resolve(vote(seat));
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(vote(seat, null))));
+    }),
+    id,
+    stop.signal,
+  );
+  while ((await bed.bus.runs.ballots(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  stop.abort();
+  await first;
+  const news: (ProgressSnapshot | null)[] = [];
+  await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
+  await runPoll(bed.worker('w2'), id, alive());
+  while (news.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.match(news[0], { progress: { received: 2, succeeded: 2 }, tally: [2, 0], leader: 0 });
+});
+
 t.test('a poll that took down five workers is buried, its hold released', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();

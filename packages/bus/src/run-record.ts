@@ -19,6 +19,13 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('PUBLISH', ARGV[3], ARGV[2])
 return 1`;
 
+const TAKE_OVER = `
+local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
+if epoch > tonumber(ARGV[1]) then return nil end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return redis.call('HGETALL', KEYS[1])`;
+
 const END = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch > tonumber(ARGV[1]) then return 0 end
@@ -32,6 +39,7 @@ return 1`;
 declare module 'ioredis' {
   interface RedisCommander {
     epRecord(key: string, ...args: (string | number)[]): Promise<number>;
+    epTakeOver(key: string, ...args: (string | number)[]): Promise<string[] | null>;
     epEnd(key: string, ...args: (string | number)[]): Promise<number>;
   }
 }
@@ -49,12 +57,18 @@ export interface RunRecord {
   ballot(pollId: string, epoch: number, ballot: Ballot, snapshot: ProgressSnapshot): Promise<boolean>;
   /** Announces the end, with the result; the ballots are in Postgres by now and leave Redis. */
   end(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): Promise<boolean>;
+  /**
+   * What earlier workers logged, in the same command that shuts them out: a ballot is either in this list or refused.
+   * Null when a newer worker has the poll.
+   */
+  takeOver(pollId: string, epoch: number): Promise<Ballot[] | null>;
   ballots(pollId: string): Promise<Ballot[]>;
   read(pollId: string): Promise<RunState | null>;
 }
 
 export function runRecord(redis: Redis, keys: Keys): RunRecord {
   redis.defineCommand('epRecord', { numberOfKeys: 1, lua: RECORD });
+  redis.defineCommand('epTakeOver', { numberOfKeys: 1, lua: TAKE_OVER });
   redis.defineCommand('epEnd', { numberOfKeys: 1, lua: END });
   const record = async (id: string, epoch: number, snapshot: string, owner: string, seat: string, ballot: string) =>
     (await redis.epRecord(keys.run(id), epoch, snapshot, keys.channel(id), RUNNING_TTL_S, owner, seat, ballot)) === 1;
@@ -68,11 +82,12 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
       const told = JSON.stringify(snapshot);
       return (await redis.epEnd(keys.run(id), epoch, kept, keys.channel(id), ENDED_TTL_S, owner, told)) === 1;
     },
+    async takeOver(id, epoch) {
+      const flat = await redis.epTakeOver(keys.run(id), epoch, RUNNING_TTL_S);
+      return flat && ballotsIn(flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1]!] as const] : [])));
+    },
     async ballots(id) {
-      const fields = await redis.hgetall(keys.run(id));
-      return Object.entries(fields)
-        .filter(([field]) => field.startsWith('ballot:'))
-        .map(([, json]): Ballot => JSON.parse(json));
+      return ballotsIn(Object.entries(await redis.hgetall(keys.run(id))));
     },
     async read(id) {
       const [owner, snapshot] = await redis.hmget(keys.run(id), 'owner', 'snapshot');
@@ -80,3 +95,6 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
     },
   };
 }
+
+const ballotsIn = (fields: readonly (readonly [string, string])[]): Ballot[] =>
+  fields.filter(([field]) => field.startsWith('ballot:')).map(([, json]): Ballot => JSON.parse(json));

@@ -183,3 +183,18 @@ t.test('refuses a Redis that evicts', async (t) => {
 t.test('fails fast where no Redis is', async (t) => {
   await t.rejects(openBus({ redisUrl: 'redis://127.0.0.1:1' }));
 });
+
+t.test('a worker that takes over gets every ballot that was logged, and shuts earlier workers out', async (t) => {
+  const { bus: b } = await bus(t);
+  t.same(await b.runs.takeOver('ps_a', 2), [], 'nothing was logged, or it was lost');
+  await b.runs.ballot('ps_b', 1, ballot(4), snapshot(1));
+  await b.runs.ballot('ps_b', 1, ballot(0), snapshot(2));
+  const [taken, late] = await Promise.all([
+    b.runs.takeOver('ps_b', 2),
+    b.runs.ballot('ps_b', 1, ballot(1), snapshot(3)),
+  ]);
+  t.same(taken?.map(({ seat }) => seat).toSorted(), [0, 4]);
+  t.equal(late, false, 'what is not in the list is refused');
+  t.same((await b.runs.ballots('ps_b')).length, 2);
+  t.equal(await b.runs.takeOver('ps_b', 1), null, 'a newer worker has the poll');
+});

@@ -5,20 +5,25 @@ import type { Queries, Storage } from './open-storage.ts';
 
 const SWEEP_LOCK = 7_205_759_404;
 
+/** A sweep takes well under a second; whoever holds the lock longer without a word was paused, or is gone. */
+const PATIENCE_MS = 5_000;
+
 /**
- * Runs `work` unless another process is sweeping; false says that one is. The lock belongs to a connection of its own
- * and goes with it, so a process that dies never blocks the next sweep. What `work` does must be safe to repeat: a
- * connection that breaks gives the lock up early.
+ * Runs `work` unless another process is sweeping; false says that one is. The lock belongs to a transaction of its own,
+ * which Postgres ends when nothing is heard from it: neither a process that died nor one that was stopped in the middle
+ * (a frozen machine, a lost network) keeps the others from sweeping. What `work` does must be safe to repeat.
  */
-export function withSweepLock(storage: Storage, work: () => Promise<unknown>): Promise<boolean> {
-  return storage.db.connection().execute(async (db) => {
-    const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${SWEEP_LOCK}) as locked`.execute(db);
+export function withSweepLock(
+  storage: Storage,
+  work: () => Promise<unknown>,
+  patienceMs = PATIENCE_MS,
+): Promise<boolean> {
+  return storage.db.transaction().execute(async (db) => {
+    const { rows } = await sql<{ locked: boolean }>`
+      select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as locked,
+             set_config('idle_in_transaction_session_timeout', ${String(patienceMs)}, true)`.execute(db);
     if (!rows[0]!.locked) return false;
-    try {
-      await work();
-    } finally {
-      await sql`select pg_advisory_unlock(${SWEEP_LOCK})`.execute(db);
-    }
+    await work();
     return true;
   });
 }

@@ -7,6 +7,7 @@ import {
   issueNonce,
   openStorage,
   pruneExpired,
+  StorageUnavailable,
   uptime,
   withSweepLock,
 } from '../src/index.ts';
@@ -32,6 +33,27 @@ t.test('one sweeps at a time; the lock is given back, also after a failure', asy
     true,
   );
   t.ok(swept);
+});
+
+t.test('a process that stops in the middle of a sweep loses the lock', async (t) => {
+  const { storage, url } = await open(t);
+  await using other = openStorage({ databaseUrl: url });
+  const wake = Promise.withResolvers<void>();
+  const began = Promise.withResolvers<void>();
+  const stopped = withSweepLock(
+    storage,
+    () => {
+      began.resolve();
+      return wake.promise;
+    },
+    50,
+  );
+  await began.promise;
+  let sweeps = 0;
+  while (!(await withSweepLock(other, async () => void sweeps++)));
+  t.equal(sweeps, 1);
+  wake.resolve();
+  await t.rejects(stopped, StorageUnavailable, 'and hears of it when it goes on');
 });
 
 t.test('what nobody may use any more is pruned, in bounded steps, and nothing else', async (t) => {
