@@ -33,7 +33,14 @@ export async function open(t: Test, options: Partial<StorageOptions> = {}): Prom
     await admin.end();
     await storage[Symbol.asyncDispose]();
   });
-  return { url, storage, query: async (text, values) => (await admin.query(text, values)).rows };
+  // One connection, one statement at a time, also when several hands ask.
+  let last: Promise<unknown> = Promise.resolve();
+  const query: Fixture['query'] = (text, values) => {
+    const answer = last.then(async () => (await admin.query(text, values)).rows);
+    last = answer.catch(() => {});
+    return answer;
+  };
+  return { url, storage, query };
 }
 
 /** A user with this much money. */
