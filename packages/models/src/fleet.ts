@@ -29,7 +29,7 @@ interface Pending {
 
 export interface FleetOptions {
   /** Null: nobody to share with. */
-  redis: Redis | null;
+  redis: Pick<Redis, 'eval' | 'set' | 'del'> | null;
   prefix: string;
   modelIds: readonly string[];
   /** Called for breakers that others changed. */

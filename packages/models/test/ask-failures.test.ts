@@ -222,3 +222,17 @@ t.test('a model that is no longer in the roster file is a failed ballot', async 
     labels: [],
   });
 });
+
+t.test('a fault of our own is a failed ballot that is told', async (t) => {
+  const faults: unknown[] = [];
+  const rosters = testRosters(t, { one: 'http://127.0.0.1:9/v1' });
+  const spoilt = {
+    ...rosters,
+    roster: () => {
+      throw new Error('spoilt');
+    },
+  };
+  await using asker = openAsker({ rosters: spoilt, onError: (error) => faults.push(error) });
+  t.match(await asker.ask(paper({ roster: 'broad' })), { error: 'provider_error', attempts: 0 });
+  t.match(faults, [{ message: 'spoilt' }]);
+});

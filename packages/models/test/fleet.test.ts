@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { openAsker } from '../src/ask.ts';
 import { openHealth } from '../src/health.ts';
-import { healthKey } from '../src/health-script.ts';
+import { healthKey, probeKey } from '../src/health-script.ts';
 import { count, emptyTally, percentileMs, summary } from '../src/record.ts';
 import { json, misbehavingServer, says, votes } from './misbehaving-server.ts';
 import { MODEL, paper } from './paper.ts';
@@ -79,6 +79,7 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   const probe = first.ask(paper());
   await server.called(before + 1);
   t.match(await second.ask(paper()), { attempts: 0, error: 'provider_error' }, 'somebody else probes');
+  t.equal(await redis.exists(probeKey(prefix, MODEL)), 1, 'and keeps the probe');
   answer();
   t.match(await probe, { error: null });
   server.behave(MODEL, votes());
@@ -122,16 +123,16 @@ t.test('a Redis that is away or hangs costs no ballot and no snapshot', async (t
   });
   const rosters = testRosters(t, { one: server.url });
   for (const url of ['redis://127.0.0.1:1', `redis://127.0.0.1:${(hanging.address() as AddressInfo).port}`]) {
-    const asker = openAsker({ rosters, redis: url, prefix: 'x' });
+    const redis = new Redis(url, { retryStrategy: () => 50 });
+    redis.on('error', () => {});
+    const asker = openAsker({ rosters, redis, prefix: 'x' });
     server.behave(MODEL, votes());
     const answers = await Promise.all(Array.from({ length: 20 }, () => asker.ask(paper())));
     t.ok(answers.every((answer) => answer.error === null && answer.latency_ms < 2_000));
     await asker[Symbol.asyncDispose]();
-    const reader = new Redis(url, { enableOfflineQueue: false, retryStrategy: () => null });
-    reader.on('error', () => {});
-    const records = await openHealth({ redis: reader, prefix: 'x', rosters }).snapshot([MODEL]);
+    const records = await openHealth({ redis, prefix: 'x', rosters }).snapshot([MODEL]);
     t.match(records.get(MODEL), { failureRate: 0, p50Ms: 10, p90Ms: 20 });
-    reader.disconnect();
+    redis.disconnect();
   }
 });
 

@@ -158,7 +158,7 @@ const faults: [name: string, spoil: (file: Json) => void, path: string, words: R
   [
     'simulated and real models together [§A6-simulated-never-mixed]',
     (f) => mixSimulated(f),
-    'presets.broad.models',
+    'models',
     /mixes simulated and real/,
   ],
   [
@@ -233,7 +233,8 @@ t.test('all problems of a file are told at once', async (t) => {
 t.test('a file that cannot be read, or is no JSON, is one clear error', async (t) => {
   t.match(refusal('/nowhere/rosters.json').message, /cannot be read \(ENOENT\)/);
   t.match(refusal(rosterFile(t, '{ "models": [,] }')).message, /is not JSON/);
-  for (const content of ['[]', 'null', '7', '""']) t.match(refusal(rosterFile(t, content)).message, /not an object/);
+  for (const content of ['[]', 'null', '7', '""'])
+    t.match(refusal(rosterFile(t, content)).message, /\(file\): is .*Write an object with providers, models, presets/);
 });
 
 function refusal(file: string): RosterFileError {
