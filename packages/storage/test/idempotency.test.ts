@@ -5,8 +5,9 @@ import { acceptance, funded, open, together, USD, unique } from './fixtures.ts';
 const newKey = (more = {}) => ({ principal: 'p', operation: 'checkout', key: unique(), fingerprint: 'body', ...more });
 const response = Buffer.from('sealed');
 
+const { storage, query } = await open(t, { maxConnections: 16 });
+
 t.test('[§8-idempotency-key] of many attempts one does the work, and all later ones get its answer', async (t) => {
-  const { storage } = await open(t, { maxConnections: 16 });
   const key = newKey();
   const claims = await together(50, 50, () => claimKey(storage, key, 30_000));
   const winner = claims.find((claim) => claim.kind === 'claimed');
@@ -19,7 +20,6 @@ t.test('[§8-idempotency-key] of many attempts one does the work, and all later 
 });
 
 t.test('[§A6-idempotency-422, §A6-idempotency-scope] a key stands for one request in one place', async (t) => {
-  const { storage } = await open(t);
   const key = newKey();
   await claimKey(storage, key, 30_000);
   t.same(await claimKey(storage, { ...key, fingerprint: 'other' }, 30_000), { kind: 'reused' });
@@ -33,7 +33,6 @@ t.test('[§A6-idempotency-422, §A6-idempotency-scope] a key stands for one requ
 });
 
 t.test('an attempt that died gives the key back, and cannot answer any more', async (t) => {
-  const { storage } = await open(t);
   const key = newKey();
   const dead = await claimKey(storage, key, 0);
   t.same(await claimKey(storage, { ...key, fingerprint: 'other' }, 0), { kind: 'reused' }, 'but not to another body');
@@ -49,7 +48,6 @@ t.test('an attempt that died gives the key back, and cannot answer any more', as
 });
 
 t.test('[§A6-idempotency-nothing-stored] a released key starts afresh, with any body', async (t) => {
-  const { storage } = await open(t);
   const key = newKey();
   const claim = await claimKey(storage, key, 30_000);
   if (claim.kind === 'claimed') await releaseKey(storage, claim.claim, key);
@@ -57,7 +55,6 @@ t.test('[§A6-idempotency-nothing-stored] a released key starts afresh, with any
 });
 
 t.test('[§A6-idempotency-24h] an answer is kept for 24 hours', async (t) => {
-  const { storage, query } = await open(t);
   const key = newKey();
   const claim = await claimKey(storage, key, 30_000);
   if (claim.kind === 'claimed') await completeKey(storage, claim.claim, key, response);

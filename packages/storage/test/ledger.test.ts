@@ -2,8 +2,9 @@ import t from 'tap';
 import { balanceOf, capture, checkLedger, creditAccount, hold, reverseCredit, voidHold } from '../src/index.ts';
 import { funded, open, together, USD, unique } from './fixtures.ts';
 
+const { storage } = await open(t, { maxConnections: 20 });
+
 t.test('one event moves money once, however often and from wherever it arrives', async (t) => {
-  const { storage } = await open(t, { maxConnections: 20 });
   const accountId = await funded(storage, 0n);
   const movement = { accountId, amountU: 5n * USD, source: 'operator', idem: 'event' } as const;
   const answers = await together(100, 100, () => creditAccount(storage, movement));
@@ -16,7 +17,6 @@ t.test('one event moves money once, however often and from wherever it arrives',
 });
 
 t.test('a hold is resolved at most once, by whoever comes first', async (t) => {
-  const { storage } = await open(t, { maxConnections: 20 });
   const accountId = await funded(storage, 100n * USD);
   for (let round = 0; round < 10; round++) {
     const idem = unique('hold:');
@@ -31,7 +31,6 @@ t.test('a hold is resolved at most once, by whoever comes first', async (t) => {
 });
 
 t.test('a reversal may take an account below zero: then nothing is held until credits lift it', async (t) => {
-  const { storage } = await open(t);
   const accountId = await funded(storage, 5n * USD);
   await hold(storage, { accountId, amountU: 4n * USD, idem: 'spent' });
   await capture(storage, 'spent', 4n * USD);
@@ -55,7 +54,6 @@ t.test('a reversal may take an account below zero: then nothing is held until cr
 });
 
 t.test('amounts and references that make no sense are refused, and nothing moves', async (t) => {
-  const { storage } = await open(t);
   const accountId = await funded(storage, USD);
   await hold(storage, { accountId, amountU: 10n, idem: 'hold' });
   const credit = (amountU: bigint) =>

@@ -21,8 +21,9 @@ async function ended(storage: Storage, accountId: string) {
   return request.poll;
 }
 
+const { storage } = await open(t, { maxConnections: 10 });
+
 t.test('[§4.2-recent-5, §4.2-recent-own, §4.2-history-own] history: own results, newest first, in pages', async (t) => {
-  const { storage } = await open(t);
   const [owner, other] = [await funded(storage, 99n * USD), await funded(storage, 99n * USD)];
   const polls = [];
   for (let index = 0; index < 12; index++) {
@@ -52,7 +53,6 @@ t.test('[§4.2-recent-5, §4.2-recent-own, §4.2-history-own] history: own resul
 });
 
 t.test('[§1-result-public] a result is found by its id and by its poll, a running poll has none', async (t) => {
-  const { storage } = await open(t);
   const accountId = await funded(storage, 9n * USD);
   const poll = await ended(storage, accountId);
   const request = acceptance(accountId);
@@ -66,7 +66,6 @@ t.test('[§1-result-public] a result is found by its id and by its poll, a runni
 });
 
 t.test('[§2.12-summary-total] feedback: one opinion per account and poll, the latest counts', async (t) => {
-  const { storage } = await open(t);
   const people = [await funded(storage, 9n * USD), await funded(storage, 0n), await funded(storage, 0n)];
   const [first, second, third] = people as [string, string, string];
   const { resultId } = await ended(storage, first);

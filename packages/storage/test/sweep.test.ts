@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import t from 'tap';
 import {
   beat,
   claimKey,
   createAccount,
+  inTransaction,
   issueNonce,
   openStorage,
   pruneExpired,
@@ -81,13 +83,18 @@ t.test('what nobody may use any more is pruned, in bounded steps, and nothing el
 });
 
 t.test('uptime is the share of minutes that were recorded, and unknown before that', async (t) => {
-  const { storage, query } = await open(t);
-  t.equal(await uptime(storage, 'worker'), null);
-  await beat(storage, 'worker');
-  await beat(storage, 'worker');
-  t.same(await query('select count(*)::int as n from heartbeats'), [{ n: 1 }], 'one row a minute, however many beat');
-  await query(`insert into heartbeats
-    select 'worker', date_trunc('minute', now()) - n * interval '1 minute' from generate_series(1, 10) n where n <> 4`);
-  t.equal(await uptime(storage, 'worker'), 0.9);
-  t.equal(await uptime(storage, 'gateway'), null);
+  const { storage } = await open(t);
+  // In one transaction, so that the minute does not turn in between.
+  await inTransaction(storage, async (tx) => {
+    t.equal(await uptime(tx, 'worker'), null);
+    await beat(tx, 'worker');
+    await beat(tx, 'worker');
+    const { rows } = await sql`select count(*)::int as n from heartbeats`.execute(tx.db);
+    t.same(rows, [{ n: 1 }], 'one row a minute, however many beat');
+    await sql`insert into heartbeats
+      select 'worker', date_trunc('minute', now()) - n * interval '1 minute'
+        from generate_series(1, 10) n where n <> 4`.execute(tx.db);
+    t.equal(await uptime(tx, 'worker'), 0.9);
+    t.equal(await uptime(tx, 'gateway'), null);
+  });
 });
