@@ -10,6 +10,7 @@ import { answerClientError } from './plugins/client-errors.ts';
 import { crossOrigin } from './plugins/cross-origin.ts';
 import { errors, sendError } from './plugins/errors.ts';
 import { openapi } from './plugins/openapi.ts';
+import { rateLimit } from './plugins/rate-limit.ts';
 import { requestId } from './plugins/request-ids.ts';
 import { baseHeaders, responseHeaders, setBaseHeaders } from './plugins/response-headers.ts';
 import { unmatched } from './plugins/unmatched.ts';
@@ -59,6 +60,7 @@ export function buildApp(context: Context): App {
   app.register(bodyParsing);
   app.register(openapi, { config });
   app.register(auth, { context });
+  app.register(rateLimit, { context });
   app.register(routes, { context });
   return app;
 }

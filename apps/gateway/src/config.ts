@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Environment } from './environment.ts';
+import { type Policies, readPolicies } from './limits/policies.ts';
 
 // What the environment means. A setting that is wrong, missing or contradicts another is one sentence that names the
 // variable, before anything is opened.
@@ -17,6 +18,7 @@ export interface Config {
   models: { file?: string; baseUrl?: string };
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
+  rateLimits: Policies;
   logLevel: (typeof LOG_LEVELS)[number];
   gitCommit: string | null;
 }
@@ -50,6 +52,7 @@ export function decideConfig(env: Environment): Config {
       ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),
     },
     trustedProxies: trustedProxies(env),
+    rateLimits: rateLimits(env),
     logLevel: logLevel(env),
     gitCommit: gitCommit(env),
   };
@@ -117,6 +120,14 @@ function trustedProxies(env: Environment): string[] {
     }
   }
   return list;
+}
+
+function rateLimits(env: Environment): Policies {
+  try {
+    return readPolicies(env.RATE_LIMITS);
+  } catch (error) {
+    throw new ConfigError('RATE_LIMITS', error instanceof Error ? error.message : 'is not readable');
+  }
 }
 
 function logLevel(env: Environment): Config['logLevel'] {

@@ -1,7 +1,10 @@
 import { type Bus, openBus } from '@eloquentpoll/bus';
+import { type Health, openHealth } from '@eloquentpoll/models/health';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
+import { type KeyCache, keyCache } from './accounts/key-cache.ts';
 import { type Config, ConfigError } from './config.ts';
+import { type RateLimiter, rateLimiter } from './limits/rate-limiter.ts';
 import { createLog, type Logger } from './log.ts';
 
 // The one place where everything with a connection is made. Tests replace any part; nothing else injects anything.
@@ -11,6 +14,10 @@ interface Parts {
   storage: Storage;
   bus: Bus;
   rosters: Rosters;
+  /** How the models have done lately. */
+  health: Health;
+  keys: KeyCache;
+  limiter: RateLimiter;
 }
 
 export interface Context extends Readonly<Parts>, AsyncDisposable {
@@ -26,6 +33,9 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const rosters = given.rosters ?? openRosters(config);
   const storage = given.storage ?? made.use(openStorage(storageOptions(config)));
   const bus = given.bus ?? made.use(await connectBus(config, log));
+  const health = given.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, rosters });
+  const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage);
+  const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
   const keep = made.move();
   return {
     config,
@@ -33,6 +43,9 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     rosters,
     storage,
     bus,
+    health,
+    keys,
+    limiter,
     shutdown: new AbortController(),
     [Symbol.asyncDispose]: () => keep.disposeAsync(),
   };

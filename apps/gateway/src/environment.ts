@@ -14,6 +14,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     MODELS_FILE: read('MODELS_FILE'),
     MODELS_BASE_URL: read('MODELS_BASE_URL'),
     TRUST_PROXY: read('TRUST_PROXY'),
+    RATE_LIMITS: read('RATE_LIMITS'),
     LOG_LEVEL: read('LOG_LEVEL'),
     GIT_COMMIT: read('GIT_COMMIT'),
   };

@@ -1,6 +1,7 @@
-import { listKeys, revokeKey } from '@eloquentpoll/storage';
+import { listKeys } from '@eloquentpoll/storage';
 import t from 'tap';
 import { newApiKey } from '../src/accounts/api-key.ts';
+import { endKey } from '../src/accounts/revoke-key.ts';
 import { buildApp } from '../src/app.ts';
 import { build } from './build.ts';
 
@@ -51,7 +52,7 @@ t.test(
     );
 
     const [stored] = await listKeys(context.storage, accountId);
-    await revokeKey(context.storage, accountId, stored!.id);
+    t.ok(await endKey(context, accountId, stored!.id));
     t.match((await ask(`Bearer ${key}`)).json(), { code: 'invalid_api_key' }, 'revoked and unknown look the same');
   },
 );

@@ -1,4 +1,3 @@
-import { findKeyByHash } from '@eloquentpoll/storage';
 import type { Context } from '../context.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 
@@ -13,6 +12,6 @@ export interface Principal {
 /** null for everything that is not an active key; unknown, revoked and mistyped ones are told apart nowhere. */
 export async function principalOfKey(context: Context, key: string): Promise<Principal | null> {
   if (!looksLikeApiKey(key)) return null;
-  const found = await findKeyByHash(context.storage, hashApiKey(context.config.keyPepper, key));
+  const found = await context.keys.find(hashApiKey(context.config.keyPepper, key));
   return found && { ...found, via: 'api_key' };
 }

@@ -18,7 +18,7 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
         version: '2.0.0',
         description:
           'Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough.',
-        license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+        license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: config.baseUrl }],
       tags: [...TAGS],

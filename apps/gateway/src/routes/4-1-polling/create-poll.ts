@@ -14,6 +14,7 @@ export function createPoll(app: FastifyInstance, context: Context): void {
   app.post(
     '/api/poll',
     {
+      config: { operation: 'poll' },
       schema: {
         operationId: 'createPoll',
         tags: ['Polling'],

@@ -23,6 +23,7 @@ export function docs(app: FastifyInstance): void {
   app.get(
     '/api/docs',
     {
+      config: { operation: 'read' },
       schema: {
         operationId: 'getDocs',
         tags: ['System'],
@@ -38,17 +39,24 @@ export function docs(app: FastifyInstance): void {
         .send(readerPage()),
   );
 
-  app.get('/api/docs/start.js', { schema: { hide: true, security: access.none } }, async (_request, reply) =>
-    reply.type('text/javascript; charset=utf-8').header('cache-control', 'public, max-age=300').send(START_SCRIPT),
+  app.get(
+    '/api/docs/start.js',
+    { config: { operation: 'read' }, schema: { hide: true, security: access.none } },
+    async (_request, reply) =>
+      reply.type('text/javascript; charset=utf-8').header('cache-control', 'public, max-age=300').send(START_SCRIPT),
   );
 
-  app.get('/api/docs/reader.js', { schema: { hide: true, security: access.none } }, async (request, reply) => {
-    const script = await readerScript();
-    const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding']));
-    reply
-      .type('text/javascript; charset=utf-8')
-      .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' });
-    if (zipped) reply.header('content-encoding', 'gzip');
-    return reply.send(zipped ? script.gzip : script.plain);
-  });
+  app.get(
+    '/api/docs/reader.js',
+    { config: { operation: 'read' }, schema: { hide: true, security: access.none } },
+    async (request, reply) => {
+      const script = await readerScript();
+      const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding']));
+      reply
+        .type('text/javascript; charset=utf-8')
+        .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' });
+      if (zipped) reply.header('content-encoding', 'gzip');
+      return reply.send(zipped ? script.gzip : script.plain);
+    },
+  );
 }

@@ -12,6 +12,7 @@ export function health(app: FastifyInstance, context: Context): void {
   app.get(
     '/api/health',
     {
+      config: { operation: 'read' },
       schema: {
         operationId: 'getHealth',
         tags: ['System'],

@@ -9,6 +9,7 @@ export function openapiDocument(app: FastifyInstance): void {
   app.get(
     '/api/openapi.json',
     {
+      config: { operation: 'read' },
       schema: {
         operationId: 'getOpenApi',
         tags: ['System'],

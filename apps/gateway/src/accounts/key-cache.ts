@@ -1,0 +1,64 @@
+import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
+import type { ChainableCommander, Redis } from 'ioredis';
+
+// Active keys, remembered in Redis for a few seconds so that most requests need no question to Postgres. A revocation
+// commits in Postgres and then puts up a sign, "ask Postgres", before it is answered: the sign replaces what was
+// remembered and keeps whoever read the row earlier from remembering it again, so that no replica accepts the key any
+// more. While Redis is away everybody asks Postgres.
+
+export interface KeyOwner {
+  accountId: string;
+  keyId: string;
+}
+
+const REMEMBER_S = 10;
+/** Longer than any look-up that was under way when the sign went up. */
+const SIGN_S = 120;
+const ASK_POSTGRES = '-';
+
+export interface KeyCache {
+  find(hash: Buffer): Promise<KeyOwner | null>;
+  /** As one command of somebody else's batch. */
+  batch(into: ChainableCommander, hash: Buffer): void;
+  /** What that command's reply means: an owner, or null for "find it". */
+  read(reply: unknown): KeyOwner | null;
+  /** After a key was revoked: resolves when nobody can accept it from memory any more. */
+  distrust(hash: Buffer): Promise<void>;
+}
+
+export function keyCache(redis: Redis, prefix: string, storage: Storage): KeyCache {
+  const name = (hash: Buffer): string => `${prefix}:key:{${hash.toString('base64url')}}`;
+
+  function read(reply: unknown): KeyOwner | null {
+    if (typeof reply !== 'string' || reply === ASK_POSTGRES) return null;
+    const [accountId, keyId] = reply.split(' ');
+    return accountId && keyId ? { accountId, keyId } : null;
+  }
+
+  async function ask(hash: Buffer): Promise<KeyOwner | null> {
+    const owner = await findKeyByHash(storage, hash);
+    if (owner) {
+      const value = `${owner.accountId} ${owner.keyId}`;
+      // Not waited for, and not where a sign stands.
+      redis.set(name(hash), value, 'EX', REMEMBER_S, 'NX').catch(() => undefined);
+    }
+    return owner;
+  }
+
+  return {
+    async find(hash) {
+      const known = await redis.get(name(hash)).then(read, () => null);
+      return known ?? ask(hash);
+    },
+    batch: (into, hash) => void into.get(name(hash)),
+    read,
+    async distrust(hash) {
+      try {
+        await redis.set(name(hash), ASK_POSTGRES, 'EX', SIGN_S);
+      } catch {
+        // No sign can be put up, so what may still be remembered somewhere has to fade before the answer.
+        await new Promise((resolve) => setTimeout(resolve, REMEMBER_S * 1_000));
+      }
+    },
+  };
+}

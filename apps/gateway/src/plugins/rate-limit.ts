@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import plugin from 'fastify-plugin';
+import { ApiError } from '../api-error.ts';
+import type { Context } from '../context.ts';
+import { clientNetwork } from '../limits/client-network.ts';
+import type { Operation } from '../limits/policies.ts';
+import type { Budget } from '../limits/rate-limiter.ts';
+
+// Every route says which operation it is, and the operation's budget decides. The headers are those of
+// draft-ietf-httpapi-ratelimit-headers-06, the last one that has all four names.
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Which budget the route draws from; a route that does not say it does not start. */
+    operation?: Operation | ((request: FastifyRequest) => Operation);
+  }
+  interface FastifyRequest {
+    budget: Budget | null;
+  }
+}
+
+export const rateLimit = plugin(async (app: FastifyInstance, { context }: { context: Context }) => {
+  const { limiter } = context;
+  app.decorateRequest('budget', null);
+  app.addHook('onRoute', (route) => {
+    const { operation } = route.config ?? {};
+    if (operation === undefined) throw new Error(`${route.method} ${route.url} does not say its operation`);
+    if (operation === 'session') return;
+    const limit = async (request: FastifyRequest) => {
+      const name = typeof operation === 'function' ? operation(request) : operation;
+      spend(request, await limiter.take(name, principalOf(request)));
+    };
+    // After authentication, which the route's own hooks begin with.
+    route.onRequest = [...[route.onRequest ?? []].flat(), limit];
+  });
+  // What ended before its budget was known (no such route, no such key) is counted by where it came from.
+  app.addHook('onSend', async (request, reply) => {
+    request.budget ??= await limiter.take('read', clientNetwork(request.ip));
+    tell(reply, request.budget);
+  });
+});
+
+/** Who a call is counted for. */
+export const principalOf = (request: FastifyRequest): string =>
+  request.principal?.accountId ?? clientNetwork(request.ip);
+
+/** Notes the budget that a request drew from, and refuses it when there is nothing left. */
+export function spend(request: FastifyRequest, budget: Budget): void {
+  request.budget = budget;
+  if (budget.allowed) return;
+  throw new ApiError('rate_limited', {
+    detail: `At most ${budget.window.limit} calls in ${budget.window.seconds} seconds; try again in ${budget.resetSeconds} s.`,
+    retryAfterSeconds: budget.resetSeconds,
+  });
+}
+
+function tell(reply: FastifyReply, { window, remaining, resetSeconds, policy }: Budget): void {
+  reply.headers({
+    'ratelimit-limit': String(window.limit),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': String(resetSeconds),
+    'ratelimit-policy': policy.windows.map(({ limit, seconds }) => `${limit};w=${seconds}`).join(', '),
+  });
+}
