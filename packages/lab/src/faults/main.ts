@@ -28,7 +28,7 @@ async function prove(args: Arguments): Promise<number> {
   const figures: Partial<Record<Experiment, object>> = {};
   let holds = true;
   for (const name of args.only) {
-    const proof = await proofs[name]!(args, servers, interrupted.signal);
+    const proof = await proofs[name](args, servers, interrupted.signal);
     figures[name] = { holds: proof.holds, ...proof.figures };
     holds &&= proof.holds;
     if (!args.json) process.stdout.write(`${proof.lines.join('\n')}\n\n`);

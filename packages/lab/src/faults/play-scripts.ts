@@ -45,7 +45,9 @@ export interface ScriptRow {
 
 export async function playScripts(bench: Bench, progress: Progress): Promise<ScriptRow[]> {
   const { stores, home, folder, signal } = bench;
-  const cases = FAILURE_SCRIPTS.flatMap((script, s) => PLACES.map((place, p) => ({ script, place, key: `s${s}p${p}` })));
+  const cases = FAILURE_SCRIPTS.flatMap((script, s) =>
+    PLACES.map((place, p) => ({ script, place, key: `s${s}p${p}` })),
+  );
   const models = cases.flatMap(({ place, key }) =>
     VOTES[place].map((_, seat): MadeModel => ({ id: modelId(key, seat), provider: key, family: FAMILIES[seat]! })),
   );
@@ -140,7 +142,8 @@ function wrongIn(row: Omit<ScriptRow, 'wrong'>, { error }: FailureScript, overbi
   const says = error ?? 'vote';
   if (row.errors.some((found) => found !== says)) wrong.push(`the ballot should say ${says}`);
   if (row.errors.length === 0 && row.place !== 'one of five') wrong.push('the ballot is missing');
-  const status = row.place === 'one of five' || error === null ? 'success' : row.place === 'decisive' ? 'partial' : 'failed';
+  const status =
+    row.place === 'one of five' || error === null ? 'success' : row.place === 'decisive' ? 'partial' : 'failed';
   if (row.status !== status) wrong.push(`the poll should be ${status}`);
   if (!(row.endedMs <= DEADLINE_MS + SLACK_MS)) wrong.push('the poll missed its deadline');
   if (row.status === 'failed' && row.billedU !== 0) wrong.push('a failed poll was billed');

@@ -1,6 +1,10 @@
 import { progressOn } from '../terminal/progress.ts';
 import type { Arguments, Experiment } from './arguments.ts';
 import { onBench, type Servers } from './experiment.ts';
+import { attackModels, favour, favourHolds, favourLines } from './favour.ts';
+import { outage, outageHolds, outageLines } from './outage.ts';
+import { playScripts, scriptLines, scriptsHold } from './play-scripts.ts';
+import { startSimulator } from './simulators.ts';
 import { strikeLines, strikesHold, strikeWorkers } from './strike-workers.ts';
 
 // The experiments by name, each with what it leaves: figures for machines, lines for people, and a verdict.
@@ -13,10 +17,25 @@ export interface Proof {
 
 type Prove = (args: Arguments, servers: Servers, signal: AbortSignal) => Promise<Proof>;
 
-export const proofs: Partial<Record<Experiment, Prove>> = {
+export const proofs: Record<Experiment, Prove> = {
   async workers(args, servers, signal) {
     const progress = progressOn(process.stderr);
     const report = await onBench(servers, signal, (bench) => strikeWorkers(bench, args, progress));
     return { figures: report, lines: strikeLines(report), holds: strikesHold(report) };
+  },
+  async scripts(_args, servers, signal) {
+    const rows = await onBench(servers, signal, (bench) => playScripts(bench, progressOn(process.stderr)));
+    return { figures: { rows }, lines: scriptLines(rows), holds: scriptsHold(rows) };
+  },
+  async outage({ seed }, servers, signal) {
+    const report = await onBench(servers, signal, (bench) => outage(bench, seed, progressOn(process.stderr)));
+    return { figures: report, lines: outageLines(report), holds: outageHolds(report) };
+  },
+  async favour({ seed, polls }, servers, signal) {
+    const rows = await onBench(servers, signal, async ({ home, folder }) => {
+      const { modelsUrl } = await startSimulator(home, folder, { seed, latency_scale: 0, models: attackModels() });
+      return favour({ folder, modelsUrl, seed, polls, signal }, progressOn(process.stderr));
+    });
+    return { figures: { rows }, lines: favourLines(rows, seed), holds: favourHolds(rows) };
   },
 };

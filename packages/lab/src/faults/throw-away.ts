@@ -31,10 +31,9 @@ export async function throwAwayStores(serverUrl: string, redisUrl: string): Prom
   const storage = made.use(
     openStorage({ databaseUrl: url.href, maxConnections: 8, connectTimeoutMs: 5_000, statementTimeoutMs: 60_000 }),
   );
-  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {});
-  await client.connect();
-  made.defer(() => client.end());
+  const pool = new pg.Pool({ connectionString: url.href, max: 4, connectionTimeoutMillis: 10_000 });
+  pool.on('error', () => {});
+  made.defer(() => pool.end());
 
   const kept = made.move();
   return {
@@ -44,7 +43,7 @@ export async function throwAwayStores(serverUrl: string, redisUrl: string): Prom
     storage,
     bus,
     query: async <Row extends object>(sql: string, values: readonly unknown[] = []) =>
-      (await client.query<Row>(sql, [...values])).rows,
+      (await pool.query<Row>(sql, [...values])).rows,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
