@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIMITS } from '@eloquentpoll/contracts';
+import cookie from '@fastify/cookie';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController, type RawServerDefault } from 'fastify';
 import type { Context } from './context.ts';
@@ -59,6 +60,7 @@ export function buildApp(context: Context): App {
   app.register(accessLog);
   app.register(bodyParsing);
   app.register(openapi, { config });
+  app.register(cookie);
   app.register(auth, { context });
   app.register(rateLimit, { context });
   app.register(routes, { context });

@@ -15,6 +15,8 @@ export interface Config {
   redis: { url: string; prefix: string };
   /** Key of the HMAC under which API keys are stored. */
   keyPepper: string;
+  /** Seal the session cookie: the first one new cookies, all of them old ones. */
+  cookieSecrets: string[];
   models: { file?: string; baseUrl?: string };
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
@@ -47,6 +49,7 @@ export function decideConfig(env: Environment): Config {
     },
     redis: { url: url(env, 'REDIS_URL', ['redis:', 'rediss:']), prefix: redisPrefix(env) },
     keyPepper: keyPepper(env),
+    cookieSecrets: cookieSecrets(env),
     models: {
       ...(env.MODELS_FILE && { file: env.MODELS_FILE }),
       ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),
@@ -104,6 +107,18 @@ function keyPepper(env: Environment): string {
   if (env.KEY_PEPPER === undefined) throw new ConfigError('KEY_PEPPER', 'is not set; API keys are stored under it');
   if (env.KEY_PEPPER.length < 32) throw new ConfigError('KEY_PEPPER', 'must have at least 32 characters');
   return env.KEY_PEPPER;
+}
+
+/** Without a setting cookies are sealed under the pepper: one secret less to keep, and never the same key as it. */
+function cookieSecrets(env: Environment): string[] {
+  const secrets = (env.COOKIE_SECRETS ?? keyPepper(env)).split(',').map((secret) => secret.trim());
+  if (secrets.some((secret) => secret.length < 32)) {
+    throw new ConfigError(
+      'COOKIE_SECRETS',
+      'must be secrets of at least 32 characters, separated by commas, newest first',
+    );
+  }
+  return secrets;
 }
 
 function trustedProxies(env: Environment): string[] {

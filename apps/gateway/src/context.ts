@@ -3,6 +3,7 @@ import { type Health, openHealth } from '@eloquentpoll/models/health';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { type KeyCache, keyCache } from './accounts/key-cache.ts';
+import { type Sealer, sealer } from './accounts/session-cookie.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type RateLimiter, rateLimiter } from './limits/rate-limiter.ts';
 import { createLog, type Logger } from './log.ts';
@@ -18,6 +19,7 @@ interface Parts {
   health: Health;
   keys: KeyCache;
   limiter: RateLimiter;
+  sealer: Sealer;
 }
 
 export interface Context extends Readonly<Parts>, AsyncDisposable {
@@ -46,6 +48,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     health,
     keys,
     limiter,
+    sealer: given.sealer ?? sealer(config.cookieSecrets),
     shutdown: new AbortController(),
     [Symbol.asyncDispose]: () => keep.disposeAsync(),
   };

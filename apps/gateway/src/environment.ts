@@ -11,6 +11,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     REDIS_URL: read('REDIS_URL'),
     REDIS_PREFIX: read('REDIS_PREFIX'),
     KEY_PEPPER: read('KEY_PEPPER'),
+    COOKIE_SECRETS: read('COOKIE_SECRETS'),
     MODELS_FILE: read('MODELS_FILE'),
     MODELS_BASE_URL: read('MODELS_BASE_URL'),
     TRUST_PROXY: read('TRUST_PROXY'),

@@ -3,6 +3,7 @@ import { createAccount, creditAccount, insertKey } from '@eloquentpoll/storage';
 import { testDatabase, testRedis } from '@eloquentpoll/testkit';
 import type { Test } from 'tap';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../src/accounts/api-key.ts';
+import { beginSession, COOKIE } from '../src/accounts/session-cookie.ts';
 import { type App, buildApp } from '../src/app.ts';
 import type { Config } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
@@ -19,6 +20,8 @@ export interface Gateway {
   log: string[];
   /** A key of an account with this many US dollars. */
   keyWith(usd: number): Promise<{ accountId: string; key: string; bearer: { authorization: string } }>;
+  /** Headers of a logged-in page of ours. */
+  sessionFor(accountId: string): Promise<{ cookie: string; origin: string }>;
 }
 
 /** A gateway with a database and a corner of Redis of its own; each answer that it gives is checked. */
@@ -32,7 +35,13 @@ export async function build(t: Test, config: Partial<Config> = {}, given: Partia
   t.teardown(() => app.close());
   checkAnswers(t, app);
   await app.ready();
-  return { app, context, log, keyWith: (usd) => keyWith(context, usd) };
+  return {
+    app,
+    context,
+    log,
+    keyWith: (usd) => keyWith(context, usd),
+    sessionFor: (accountId) => sessionFor(context, accountId),
+  };
 }
 
 async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
@@ -44,6 +53,7 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     database: { url: databaseUrl, maxConnections: 5 },
     redis: testRedis(t),
     keyPepper: PEPPER,
+    cookieSecrets: [PEPPER],
     models: { file: 'simulator' },
     trustedProxies: [],
     rateLimits: readPolicies(undefined),
@@ -51,6 +61,11 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     gitCommit: null,
     ...config,
   };
+}
+
+async function sessionFor(context: Context, accountId: string) {
+  const cookie = `${COOKIE}=${await beginSession(context, { accountId })}`;
+  return { cookie, origin: context.config.baseUrl };
 }
 
 async function keyWith({ storage }: Context, usd: number) {

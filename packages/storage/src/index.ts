@@ -2,6 +2,12 @@ export { type Acceptance, type Accepted, acceptPoll, type IdempotencyKey, type N
 export { type Account, createAccount, deleteAccount, findAccount } from './accounts.ts';
 export { type ApiKey, findKeyByHash, insertKey, listKeys, type NewApiKey, revokeKey, touchKeys } from './api-keys.ts';
 export { checkLedger, type Violation } from './check-ledger.ts';
+export {
+  type CookieSession,
+  endCookieSession,
+  findCookieSession,
+  openCookieSession,
+} from './cookie-sessions.ts';
 export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
 export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } from './feedback.ts';
 export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';

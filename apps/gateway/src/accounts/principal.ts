@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
+import { readSession } from './session-cookie.ts';
 
 /** On whose behalf a request acts, and how it proved that. */
 export interface Principal {
@@ -7,6 +8,8 @@ export interface Principal {
   via: 'api_key' | 'session';
   /** The API key that was presented, by its id. */
   keyId?: string;
+  /** The cookie's session. */
+  sessionId?: string;
 }
 
 /** null for everything that is not an active key; unknown, revoked and mistyped ones are told apart nowhere. */
@@ -14,4 +17,10 @@ export async function principalOfKey(context: Context, key: string): Promise<Pri
   if (!looksLikeApiKey(key)) return null;
   const found = await context.keys.find(hashApiKey(context.config.keyPepper, key));
   return found && { ...found, via: 'api_key' };
+}
+
+/** null for a cookie that opens nothing any more. */
+export async function principalOfCookie(context: Context, cookie: string): Promise<Principal | null> {
+  const found = await readSession(context, cookie);
+  return found && { ...found, via: 'session' };
 }

@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
-import { type Principal, principalOfKey } from '../accounts/principal.ts';
+import { type Principal, principalOfCookie, principalOfKey } from '../accounts/principal.ts';
+import { COOKIE } from '../accounts/session-cookie.ts';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
 
 // Who may call an operation is said once, in its schema's `security`, which the OpenAPI document shows too. A route
-// that does not say it does not start. A bearer that is present must be good, even where none is needed.
+// that does not say it does not start. A bearer that is present must be good, even where none is needed, and decides
+// where a cookie is present too. What a cookie does, a page of ours has asked for.
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,6 +21,9 @@ export const access = {
   none: [],
   bearer: [{ apiKey: [] }],
   bearerOptional: [{ apiKey: [] }, {}],
+  session: [{ session: [] }],
+  sessionOrBearer: [{ session: [] }, { apiKey: [] }],
+  sessionOrBearerOptional: [{ session: [] }, { apiKey: [] }, {}],
 } as const satisfies Record<string, Access>;
 
 type Access = readonly { readonly [scheme: string]: readonly string[] }[];
@@ -28,10 +33,12 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
   app.addHook('onRoute', (route) => {
     const security = securityOf(route);
     if (security.length === 0) return;
-    const anonymous = security.some((way) => Object.keys(way).length === 0);
+    const ways = new Set(security.flatMap((way) => (Object.keys(way).length === 0 ? ['none'] : Object.keys(way))));
     const authenticate = async (request: FastifyRequest) => {
-      request.principal = await principalOf(context, request);
-      if (!request.principal && !anonymous) throw new ApiError('authentication_required');
+      request.principal =
+        (ways.has('apiKey') ? await principalOfBearer(context, request) : null) ??
+        (ways.has('session') ? await principalOfSession(context, request) : null);
+      if (!request.principal && !ways.has('none')) throw unauthenticated(request, ways);
     };
     route.onRequest = [authenticate, ...[route.onRequest ?? []].flat()];
   });
@@ -42,7 +49,31 @@ function securityOf({ method, url, schema }: RouteOptions): Access {
   return schema.security;
 }
 
-async function principalOf(context: Context, request: FastifyRequest): Promise<Principal | null> {
+function unauthenticated(request: FastifyRequest, ways: ReadonlySet<string>): ApiError {
+  if (ways.has('apiKey') || request.headers.authorization === undefined) return new ApiError('authentication_required');
+  return new ApiError('authentication_required', {
+    detail: 'This operation takes the session cookie of a login, not a bearer key: open /api/auth/login in a browser.',
+  });
+}
+
+async function principalOfSession(context: Context, request: FastifyRequest): Promise<Principal | null> {
+  const cookie = request.cookies[COOKIE];
+  const principal = cookie === undefined ? null : await principalOfCookie(context, cookie);
+  if (principal && !SAFE.has(request.method) && !isSameOrigin(request, context.config.baseUrl)) {
+    throw new ApiError('forbidden_origin', { detail: 'A cookie counts only in requests from our own pages.' });
+  }
+  return principal;
+}
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Browsers say where a request comes from; one that says nothing is no browser, and a cookie is for browsers. */
+function isSameOrigin({ headers }: FastifyRequest, baseUrl: string): boolean {
+  if (headers.origin !== undefined) return headers.origin === baseUrl;
+  return headers['sec-fetch-site'] === 'same-origin';
+}
+
+async function principalOfBearer(context: Context, request: FastifyRequest): Promise<Principal | null> {
   const key = bearerOf(request.headers.authorization);
   if (key === null) return null;
   const principal = await principalOfKey(context, key);

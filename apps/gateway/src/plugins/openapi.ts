@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
+import { COOKIE } from '../accounts/session-cookie.ts';
 import type { Config } from '../config.ts';
 import { TAGS } from '../routes/tags.ts';
 import { namedSchemas } from '../validation/validator.ts';
@@ -29,6 +30,12 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
             scheme: 'bearer',
             bearerFormat: 'ep_k_...',
             description: 'An API key, created with POST /api/keys.',
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: COOKIE,
+            description: 'Set by a login; counts only in requests from our own pages.',
           },
         },
       },

@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+// The row behind an `ep_session` cookie. The cookie names it, the row decides: a session that was ended, is older than
+// its absolute life, was not used for a day or belongs to a deleted account opens nothing.
+
+const LIFE = '7 days';
+const IDLE = '24 hours';
+/** A session in use is noted this rarely, so that reading stays reading. */
+const NOTED_EVERY = '5 minutes';
+
+export interface CookieSession {
+  id: string;
+  accountId: string;
+  /** What it was opened with; null once that identity is gone. */
+  identityId: string | null;
+}
+
+export async function openCookieSession(
+  { db }: Queries,
+  { accountId, identityId = null }: { accountId: string; identityId?: string | null },
+): Promise<string> {
+  const row = await db
+    .insertInto('cookie_sessions')
+    .values({
+      account_id: accountId,
+      identity_id: identityId,
+      expires_at: sql<Date>`now() + ${LIFE}::interval`,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+export async function findCookieSession({ db }: Queries, id: string): Promise<CookieSession | null> {
+  const row = await db
+    .selectFrom('cookie_sessions')
+    .innerJoin('accounts', 'accounts.id', 'cookie_sessions.account_id')
+    .select([
+      'cookie_sessions.id',
+      'cookie_sessions.account_id',
+      'cookie_sessions.identity_id',
+      sql<boolean>`last_seen_at < now() - ${NOTED_EVERY}::interval`.as('due'),
+    ])
+    .where('cookie_sessions.id', '=', id)
+    .where('ended_at', 'is', null)
+    .where('accounts.deleted_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .where('last_seen_at', '>', sql<Date>`now() - ${IDLE}::interval`)
+    .executeTakeFirst();
+  if (!row) return null;
+  if (row.due) {
+    await db.updateTable('cookie_sessions').set({ last_seen_at: sql<Date>`now()` }).where('id', '=', id).execute();
+  }
+  return { id: row.id, accountId: row.account_id, identityId: row.identity_id };
+}
+
+/** Logout: the cookie opens nothing any more, wherever it was copied to. */
+export async function endCookieSession({ db }: Queries, id: string): Promise<void> {
+  await db
+    .updateTable('cookie_sessions')
+    .set({ ended_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .execute();
+}
