@@ -47,7 +47,7 @@ export async function openContext(config: Config, overrides: Partial<Context> = 
         onError: (err) => log.warn({ err }, 'Redis'),
       }),
     );
-  const ask = overrides.ask ?? askModels(opened, config, bus);
+  const ask = overrides.ask ?? askModels(opened, config, bus, log);
   const leases =
     overrides.leases ?? keepLeases(storage, workerId, clock, (err) => log.warn({ err }, 'leases not renewed'));
   opened.defer(() => leases.stop());
@@ -65,12 +65,13 @@ export async function openContext(config: Config, overrides: Partial<Context> = 
   };
 }
 
-function askModels(opened: AsyncDisposableStack, config: Config, bus: Bus): Context['ask'] {
+function askModels(opened: AsyncDisposableStack, config: Config, bus: Bus, log: Logger): Context['ask'] {
   const rosters = loadRosters({ file: config.modelsFile, baseUrl: config.modelsBaseUrl });
   const apiKeys = Object.fromEntries(
     rosters.providers().map(({ name, apiKeyEnv }) => [name, apiKeyEnv ? config.providerKey(apiKeyEnv) : undefined]),
   );
-  const asker = opened.use(openAsker({ rosters, apiKeys, redis: bus.redis, prefix: bus.prefix }));
+  const onError = (err: unknown): void => log.warn({ err }, 'models');
+  const asker = opened.use(openAsker({ rosters, apiKeys, redis: bus.redis, prefix: bus.prefix, onError }));
   return async ({ pollId, spec, seat, timeLeftMs, signal }) => {
     const { model_id, reserve_u } = spec.seats[seat]!;
     const answer = await asker.ask(
