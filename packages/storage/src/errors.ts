@@ -32,8 +32,9 @@ export const isStorageError = (error: unknown): error is StorageError =>
   error instanceof StorageUnavailable || error instanceof StorageBusy || error instanceof StorageRefused;
 
 const BUSY = new Set(['40001', '40P01', '55P03', '57014']);
-// Class 08 connection, 53 resources, 57P shutdown and recovery, 58 system; 25006 read-only; 3D000 no such database.
-const UNAVAILABLE = /^(08...|53...|57P..|58...|25006|28...|3D000|XX...)$/;
+// Class 08 connection, 53 resources, 57P shutdown and recovery, 58 system; 25006 read-only, 25P03 and 25P04 a transaction
+// that was given up for being slow, which ends its connection; 3D000 no such database.
+const UNAVAILABLE = /^(08...|53...|57P..|58...|25006|25P0[34]|28...|3D000|XX...)$/;
 
 export function toStorageError(error: unknown): StorageError {
   if (isStorageError(error)) return error;

@@ -4,14 +4,16 @@ import {
   acceptPoll,
   balanceOf,
   checkLedger,
+  claimPoll,
   createAccount,
   creditAccount,
   findAccount,
+  finishPoll,
   inTransaction,
   isStorageError,
   openStorage,
 } from '../src/index.ts';
-import { acceptance, funded, open, together, USD, unique } from './fixtures.ts';
+import { acceptance, finished, funded, open, together, USD, unique } from './fixtures.ts';
 
 const NOBODY = '11111111-1111-4111-8111-111111111111';
 
@@ -92,6 +94,21 @@ t.test('an answer lost at commit: the poll is accepted once, and the caller lear
   t.equal(proxy.lost(), 1, 'an answer was lost');
   t.same(await query('select count(*)::int as n from polls'), [{ n: 1 }]);
   t.match(await balanceOf(storage, accountId), { heldU: USD });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('an answer lost at the end: the poll is finished and billed once', async (t) => {
+  const { storage, url, query } = await open(t);
+  const accountId = await funded(storage, USD);
+  const request = acceptance(accountId);
+  await acceptPoll(storage, request);
+  const claim = await claimPoll(storage, request.poll.id, 'worker');
+  const proxy = await loseFirstAnswer(t, url, 'finish_poll');
+  await using distant = openStorage({ databaseUrl: proxy.url, maxConnections: 1 });
+  t.equal(await finishPoll(distant, finished(claim!)), 'stored');
+  t.equal(proxy.lost(), 1, 'an answer was lost');
+  t.same(await query("select count(*)::int as n from transfers where kind = 'post'"), [{ n: 1 }]);
+  t.match(await balanceOf(storage, accountId), { heldU: 0n, usageU: 801n });
   t.same(await checkLedger(storage), []);
 });
 
