@@ -1,4 +1,4 @@
-import type { Ballot } from '@eloquentpoll/contracts';
+import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { bury, type Claim, claimOverdue, claimPoll, finishPoll, releaseLease } from '@eloquentpoll/storage';
 import { newPoll, received } from '@eloquentpoll/voting';
 import { Abandoned, type Collected, collectBallots, unanswered, voteOf } from './collect-ballots.ts';
@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { LEASE_MS, type Lease, OVERDUE_MS } from './leases.ts';
 import { finishedPoll, pollResponse } from './poll-response.ts';
 import { rulesOf, seatsOf } from './poll-rules.ts';
-import { type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
+import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
 
 // One poll from claim to stored result: claim -> resume -> collect -> store -> announce. Each step may be the last that
 // this process ever does. Before the store nothing counts that another worker could not do again from the run record;
@@ -18,7 +18,7 @@ const MAX_ATTEMPTS = 5;
 const NOBODY = 'nobody';
 
 export async function runPoll(context: Context, pollId: string, signal: AbortSignal): Promise<void> {
-  const { storage, workerId, clock, log } = context;
+  const { storage, workerId, clock } = context;
   const askedAt = clock.now();
   const claim =
     (await claimPoll(storage, pollId, workerId, LEASE_MS)) ??
@@ -26,8 +26,7 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
   if (!claim) return;
   const claimedAt = clock.now();
   if (claim.attempts > MAX_ATTEMPTS) {
-    await bury(storage, { id: pollId, epoch: claim.epoch, reason: 'too_many_attempts' });
-    log.error({ pollId, attempts: claim.attempts }, 'poll buried');
+    await giveUp(context, claim);
     return;
   }
 
@@ -41,6 +40,15 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
     if (!(error instanceof Abandoned)) throw error;
     if (!lease.lost.aborted) await handOver(context, claim);
   }
+}
+
+async function giveUp(context: Context, claim: Claim): Promise<void> {
+  const { id: pollId, epoch, spec, attempts } = claim;
+  await bury(context.storage, { id: pollId, epoch, reason: 'too_many_attempts' });
+  context.log.error({ pollId, attempts }, 'poll buried');
+  const state = newPoll(rulesOf(spec), seatsOf(spec));
+  const end: Moment = { pollId, epoch, spec, state, received: 0, ballot: null, elapsedMs: claim.ageMs };
+  await announceEnd(context, claim, buriedSnapshot(end));
 }
 
 async function collect(context: Context, claim: Claim, lease: Lease, alive: AbortSignal): Promise<Collected> {
@@ -110,7 +118,7 @@ async function store(
   gatherMs: number,
   alive: AbortSignal,
 ): Promise<void> {
-  const { id: pollId, epoch, spec, accountId } = claim;
+  const { id: pollId, epoch, spec } = claim;
   const { state, ballots, reason } = collected;
   const totalMs = claim.ageMs + gatherMs;
   const response = pollResponse({ resultId: claim.resultId, spec, state, reason, ballots, gatherMs, totalMs });
@@ -122,10 +130,16 @@ async function store(
     return;
   }
   const end: Moment = { pollId, epoch, spec, state, received: ballots.length, ballot: null, elapsedMs: totalMs };
-  await context.bus.runs.end(pollId, epoch, accountId ?? NOBODY, terminalSnapshot(end, response)).catch((error) => {
-    context.log.warn({ pollId, err: error }, 'end not announced');
-  });
+  await announceEnd(context, claim, terminalSnapshot(end, response));
   context.log.info({ pollId, status: response.status, reason, ballots: ballots.length, totalMs }, 'poll ended');
+}
+
+/** May be lost: whoever waits looks into Postgres every now and then. */
+async function announceEnd({ bus, log }: Context, claim: Claim, snapshot: ProgressSnapshot): Promise<void> {
+  const { id: pollId, epoch, accountId } = claim;
+  await bus.runs.end(pollId, epoch, accountId ?? NOBODY, snapshot).catch((error) => {
+    log.warn({ pollId, err: error }, 'end not announced');
+  });
 }
 
 const STORE_RETRY_MS = [100, 300, 1_000, 2_000, 4_000, 8_000];

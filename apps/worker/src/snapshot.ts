@@ -51,3 +51,8 @@ export function terminalSnapshot(moment: Moment, result: PollResponse): Progress
     result,
   };
 }
+
+/** The end of a poll that was given up: it has no result. */
+export function buriedSnapshot(moment: Moment): ProgressSnapshot {
+  return { ...runningSnapshot(moment), seq: firstSeq(moment.epoch) + moment.received + 1, status: 'failed' };
+}

@@ -298,7 +298,11 @@ t.test('a poll that took down five workers is buried, its hold released', async 
   const bed = await bench(t);
   const id = await bed.accept();
   await bed.storage.db.updateTable('polls').set({ attempts: 5 }).where('id', '=', id).execute();
+  const news: (ProgressSnapshot | null)[] = [];
+  await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
   await runPoll(bed.worker('w1'), id, alive());
+  while (news.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.match(news, [{ status: 'failed', result: null, result_id: null }], 'whoever waits is told');
   t.same(bed.asked, []);
   t.equal((await findPoll(bed.storage, id))?.status, 'failed');
   t.match(await balanceOf(bed.storage, bed.accountId), { availableU: 1_000_000n, heldU: 0n });
