@@ -9,7 +9,7 @@ const keyOf = (principal: string, key = unique('key-'), fingerprint = 'body') =>
   fingerprint,
 });
 
-t.test('[§4.1-poll-402] 200 polls at once with holds of 1 USD on 10 USD: exactly 10 are accepted', async (t) => {
+t.test('200 polls at once with holds of 1 USD on 10 USD: exactly 10 are accepted', async (t) => {
   const { storage, query } = await open(t, { maxConnections: 20 });
   const accountId = await funded(storage, 10n * USD);
   const answers = await together(200, 200, () => acceptPoll(storage, acceptance(accountId)));
@@ -20,7 +20,7 @@ t.test('[§4.1-poll-402] 200 polls at once with holds of 1 USD on 10 USD: exactl
   t.same(await checkLedger(storage), []);
 });
 
-t.test('[§8-idempotency-key, §A6-idempotency-running] 100 requests with one key are one poll', async (t) => {
+t.test('[§A6-idempotency-running] 100 requests with one key are one poll', async (t) => {
   const { storage, query } = await open(t, { maxConnections: 20 });
   const accountId = await funded(storage, 1_000n * USD);
   for (let round = 0; round < 5; round++) {
@@ -47,7 +47,7 @@ t.test('[§A6-idempotency-scope] a key belongs to a principal and an operation',
   t.match(await acceptPoll(storage, acceptance(one, { idempotency: elsewhere })), { kind: 'accepted' });
 });
 
-t.test('[§A6-idempotency-422] a key that stands for another request is told apart, and holds nothing', async (t) => {
+t.test('a key that stands for another request is told apart, and holds nothing', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 5n * USD);
   const idempotency = keyOf(accountId);

@@ -28,7 +28,7 @@ const newKey = (accountId: string, label = '') => ({ accountId, hash: randomByte
 
 const { storage, query } = await open(t, { maxConnections: 16 });
 
-t.test('[§3.3-revoke, §3.3-revoke-stops-auth, §3.3-revoke-foreign, §3.3-revoke-again-404] keys', async (t) => {
+t.test('a key is found by its hash until its owner revokes it, once', async (t) => {
   const [owner, other] = [await createAccount(storage), await createAccount(storage)];
   const key = newKey(owner, 'mine');
   const { id } = await insertKey(storage, key);

@@ -44,7 +44,7 @@ t.test('a pool that is used up answers in time instead of queueing for ever', as
 t.test('a locked account is StorageBusy in time; other accounts are not kept waiting', async (t) => {
   const { storage, url, query } = await open(t);
   const [locked, free] = [await funded(storage, USD), await funded(storage, USD)];
-  await using hasty = openStorage({ databaseUrl: url, lockTimeoutMs: 50 });
+  await using hasty = openStorage({ databaseUrl: url, lockTimeoutMs: 50, connectTimeoutMs: 30_000 });
   await query('begin');
   await query('select 1 from balances where account_id = $1 for update', [locked]);
   await t.rejects(acceptPoll(hasty, acceptance(locked)), { name: 'StorageBusy' });
@@ -55,7 +55,12 @@ t.test('a locked account is StorageBusy in time; other accounts are not kept wai
 
 t.test('a statement that takes too long is StorageBusy, and its connection is good again', async (t) => {
   const { url, query } = await open(t);
-  await using storage = openStorage({ databaseUrl: url, maxConnections: 1, statementTimeoutMs: 50 });
+  await using storage = openStorage({
+    databaseUrl: url,
+    maxConnections: 1,
+    statementTimeoutMs: 500,
+    connectTimeoutMs: 30_000,
+  });
   await query('begin; lock table accounts in access exclusive mode');
   await t.rejects(findAccount(storage, NOBODY), { name: 'StorageBusy' });
   await query('rollback');
@@ -78,9 +83,12 @@ t.test('connections that Postgres cuts are replaced, and an idle one does not en
   await together(4, 4, () => balanceOf(storage, accountId));
   await query(`select pg_terminate_backend(pid) from pg_stat_activity
     where pid <> pg_backend_pid() and datname = current_database()`);
-  const answers = await together(20, 4, () => balanceOf(storage, accountId).catch((error: unknown) => error));
-  for (const answer of answers) if (isStorageError(answer)) t.equal(answer.name, 'StorageUnavailable');
-  t.match(await balanceOf(storage, accountId), { availableU: USD });
+  const answers = await together(40, 4, () => balanceOf(storage, accountId).catch((error: unknown) => error));
+  const failures = answers.filter((answer) => answer instanceof Error);
+  for (const failure of failures) t.match(failure, { name: 'StorageUnavailable' });
+  t.ok(failures.length <= 4, 'a dead connection fails one caller at most');
+  t.match(answers.at(-1), { availableU: USD });
+});
 });
 
 t.test('an answer lost at commit: the poll is accepted once, and the caller learns it', async (t) => {
@@ -89,7 +97,7 @@ t.test('an answer lost at commit: the poll is accepted once, and the caller lear
   const request = acceptance(accountId);
   // The first connection delivers the statement and dies before its answer arrives; later ones work.
   const proxy = await loseFirstAnswer(t, url, 'accept_poll');
-  await using distant = openStorage({ databaseUrl: proxy.url, maxConnections: 1 });
+  await using distant = openStorage({ databaseUrl: proxy.url, maxConnections: 1, connectTimeoutMs: 30_000 });
   t.same(await acceptPoll(distant, request), { kind: 'accepted', pollId: request.poll.id });
   t.equal(proxy.lost(), 1, 'an answer was lost');
   t.same(await query('select count(*)::int as n from polls'), [{ n: 1 }]);
@@ -104,7 +112,7 @@ t.test('an answer lost at the end: the poll is finished and billed once', async 
   await acceptPoll(storage, request);
   const claim = await claimPoll(storage, request.poll.id, 'worker');
   const proxy = await loseFirstAnswer(t, url, 'finish_poll');
-  await using distant = openStorage({ databaseUrl: proxy.url, maxConnections: 1 });
+  await using distant = openStorage({ databaseUrl: proxy.url, maxConnections: 1, connectTimeoutMs: 30_000 });
   t.equal(await finishPoll(distant, finished(claim!)), 'stored');
   t.equal(proxy.lost(), 1, 'an answer was lost');
   t.same(await query("select count(*)::int as n from transfers where kind = 'post'"), [{ n: 1 }]);
@@ -115,7 +123,12 @@ t.test('an answer lost at the end: the poll is finished and billed once', async 
 t.test('a server that stops answering is given up by the client’s own clock', async (t) => {
   const { url } = await open(t);
   const proxy = await loseFirstAnswer(t, url, 'from "accounts"', { hang: true });
-  await using storage = openStorage({ databaseUrl: proxy.url, maxConnections: 1, statementTimeoutMs: 50 });
+  await using storage = openStorage({
+    databaseUrl: proxy.url,
+    maxConnections: 1,
+    statementTimeoutMs: 500,
+    connectTimeoutMs: 30_000,
+  });
   await t.rejects(findAccount(storage, NOBODY), { name: 'StorageUnavailable' });
   t.equal(await findAccount(storage, NOBODY), null, 'the stuck connection serves nobody else');
 });

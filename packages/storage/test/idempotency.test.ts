@@ -7,7 +7,7 @@ const response = Buffer.from('sealed');
 
 const { storage, query } = await open(t, { maxConnections: 16 });
 
-t.test('[§8-idempotency-key] of many attempts one does the work, and all later ones get its answer', async (t) => {
+t.test('of many attempts one does the work, and all later ones get its answer', async (t) => {
   const key = newKey();
   const claims = await together(50, 50, () => claimKey(storage, key, 30_000));
   const winner = claims.find((claim) => claim.kind === 'claimed');
@@ -19,7 +19,7 @@ t.test('[§8-idempotency-key] of many attempts one does the work, and all later 
   t.same(await claimKey(storage, key, 30_000), { kind: 'done', response });
 });
 
-t.test('[§A6-idempotency-422, §A6-idempotency-scope] a key stands for one request in one place', async (t) => {
+t.test('[§A6-idempotency-scope] a key stands for one request in one place', async (t) => {
   const key = newKey();
   await claimKey(storage, key, 30_000);
   t.same(await claimKey(storage, { ...key, fingerprint: 'other' }, 30_000), { kind: 'reused' });

@@ -85,7 +85,7 @@ t.test('a worker renews all of its leases at once and learns which it lost', asy
   t.same(await renewLeases(storage, 'worker', []), []);
 });
 
-t.test('[§A6-deadline] a poll past its deadline is taken from whoever holds it, and settled', async (t) => {
+t.test('a poll past its deadline is taken from whoever holds it, and settled', async (t) => {
   const { storage, query } = await open(t);
   const request = acceptance(await funded(storage, USD));
   await acceptPoll(storage, request);

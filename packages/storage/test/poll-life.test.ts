@@ -141,7 +141,7 @@ async function live(world: World, worker: string, action: Step): Promise<void> {
   }
 }
 
-t.test('[§3.2-terminal, §8-idempotency-key] lives of polls in many hands', async (t) => {
+t.test('[§3.2-terminal] lives of polls in many hands', async (t) => {
   const HANDS = 6;
   const seed = Date.now() | 0;
   t.comment(`seed ${seed}`);

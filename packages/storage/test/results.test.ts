@@ -23,7 +23,7 @@ async function ended(storage: Storage, accountId: string) {
 
 const { storage } = await open(t, { maxConnections: 10 });
 
-t.test('[§4.2-recent-5, §4.2-recent-own, §4.2-history-own] history: own results, newest first, in pages', async (t) => {
+t.test('history: own results, newest first, in pages', async (t) => {
   const [owner, other] = [await funded(storage, 99n * USD), await funded(storage, 99n * USD)];
   const polls = [];
   for (let index = 0; index < 12; index++) {
@@ -52,7 +52,7 @@ t.test('[§4.2-recent-5, §4.2-recent-own, §4.2-history-own] history: own resul
   });
 });
 
-t.test('[§1-result-public] a result is found by its id and by its poll, a running poll has none', async (t) => {
+t.test('a result is found by its id and by its poll, a running poll has none', async (t) => {
   const accountId = await funded(storage, 9n * USD);
   const poll = await ended(storage, accountId);
   const request = acceptance(accountId);
@@ -65,7 +65,7 @@ t.test('[§1-result-public] a result is found by its id and by its poll, a runni
   t.equal(await findPollByResult(storage, 'EP-2026-01-01-unknown'), null);
 });
 
-t.test('[§2.12-summary-total] feedback: one opinion per account and poll, the latest counts', async (t) => {
+t.test('feedback: one opinion per account and poll, the latest counts', async (t) => {
   const people = [await funded(storage, 9n * USD), await funded(storage, 0n), await funded(storage, 0n)];
   const [first, second, third] = people as [string, string, string];
   const { resultId } = await ended(storage, first);

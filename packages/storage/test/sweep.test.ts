@@ -17,7 +17,7 @@ import { open, unique } from './fixtures.ts';
 
 t.test('one sweeps at a time; the lock is given back, also after a failure', async (t) => {
   const { storage, url } = await open(t);
-  await using other = openStorage({ databaseUrl: url });
+  await using other = openStorage({ databaseUrl: url, connectTimeoutMs: 30_000 });
   const inside = await withSweepLock(storage, async () => {
     t.equal(await withSweepLock(other, async () => t.fail('two sweep')), false);
     t.equal(await withSweepLock(storage, async () => t.fail('two sweep')), false);
@@ -39,7 +39,7 @@ t.test('one sweeps at a time; the lock is given back, also after a failure', asy
 
 t.test('a process that stops in the middle of a sweep loses the lock', async (t) => {
   const { storage, url } = await open(t);
-  await using other = openStorage({ databaseUrl: url });
+  await using other = openStorage({ databaseUrl: url, connectTimeoutMs: 30_000 });
   const wake = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();
   const stopped = withSweepLock(
