@@ -10,6 +10,7 @@ import { bodyParsing } from './plugins/body-parsing.ts';
 import { answerClientError } from './plugins/client-errors.ts';
 import { crossOrigin } from './plugins/cross-origin.ts';
 import { errors, sendError } from './plugins/errors.ts';
+import { idempotencyKeys } from './plugins/idempotency-key.ts';
 import { openapi } from './plugins/openapi.ts';
 import { rateLimit } from './plugins/rate-limit.ts';
 import { requestId } from './plugins/request-ids.ts';
@@ -63,6 +64,7 @@ export function buildApp(context: Context): App {
   app.register(cookie);
   app.register(auth, { context });
   app.register(rateLimit, { context });
+  app.register(idempotencyKeys);
   app.register(routes, { context });
   return app;
 }

@@ -21,6 +21,8 @@ export interface Config {
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   rateLimits: Policies;
+  /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
+  freeDailyCapU: bigint;
   logLevel: (typeof LOG_LEVELS)[number];
   gitCommit: string | null;
 }
@@ -56,6 +58,7 @@ export function decideConfig(env: Environment): Config {
     },
     trustedProxies: trustedProxies(env),
     rateLimits: rateLimits(env),
+    freeDailyCapU: freeDailyCapU(env),
     logLevel: logLevel(env),
     gitCommit: gitCommit(env),
   };
@@ -143,6 +146,14 @@ function rateLimits(env: Environment): Policies {
   } catch (error) {
     throw new ConfigError('RATE_LIMITS', error instanceof Error ? error.message : 'is not readable');
   }
+}
+
+/** Read digit by digit, so that no cent is lost to binary fractions. 0 closes free polls. */
+function freeDailyCapU({ FREE_DAILY_CAP_USD: text = '5' }: Environment): bigint {
+  const [, dollars, fraction = ''] = /^(\d{1,6})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
+  if (dollars === undefined)
+    throw new ConfigError('FREE_DAILY_CAP_USD', `must be US dollars such as 5 or 2.50, not "${text}"`);
+  return BigInt(dollars + fraction.padEnd(6, '0'));
 }
 
 function logLevel(env: Environment): Config['logLevel'] {

@@ -16,6 +16,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     MODELS_BASE_URL: read('MODELS_BASE_URL'),
     TRUST_PROXY: read('TRUST_PROXY'),
     RATE_LIMITS: read('RATE_LIMITS'),
+    FREE_DAILY_CAP_USD: read('FREE_DAILY_CAP_USD'),
     LOG_LEVEL: read('LOG_LEVEL'),
     GIT_COMMIT: read('GIT_COMMIT'),
   };

@@ -57,6 +57,7 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     models: { file: 'simulator' },
     trustedProxies: [],
     rateLimits: readPolicies(undefined),
+    freeDailyCapU: 5_000_000n,
     logLevel: 'trace',
     gitCommit: null,
     ...config,

@@ -4,7 +4,7 @@ import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
 import { createBell } from './bell.ts';
 import { type Submission, submitPoll } from './submit-poll.ts';
-import { toPollResponse } from './to-wire.ts';
+import { inOrder, toPollResponse } from './to-wire.ts';
 
 // Runs a poll while its caller waits. The worker's terminal message makes the answer quick; Postgres, read again every
 // now and then, makes it certain. The answer is the stored result either way.
@@ -13,7 +13,13 @@ const READ_AGAIN_MS = 2_000;
 /** What ends a poll at its deadline, and what stores its end, may be this late. */
 const GRACE_MS = 8_000;
 
-export async function awaitPoll(context: Context, submission: Submission, gone: AbortSignal): Promise<PollResponse> {
+export interface EndedPoll {
+  result: PollResponse;
+  /** An earlier request with the same Idempotency-Key made this poll. */
+  joined: boolean;
+}
+
+export async function awaitPoll(context: Context, submission: Submission, gone: AbortSignal): Promise<EndedPoll> {
   const bell = createBell<ProgressSnapshot | null>();
   const { pollId, joined, deadlineMs, watch } = await submitPoll(context, submission, bell.ring);
   try {
@@ -23,10 +29,10 @@ export async function awaitPoll(context: Context, submission: Submission, gone: 
     const stop = AbortSignal.any([gone, context.shutdown.signal]);
     while (performance.now() < giveUpAt) {
       const news = await bell.next(READ_AGAIN_MS, stop);
-      if (news?.result) return news.result;
+      if (news?.result) return { result: inOrder(news.result), joined };
       if (news?.status !== 'running') {
         const ended = await readEnd(context, pollId);
-        if (ended) return ended;
+        if (ended) return { result: ended, joined };
       }
       if (stop.aborted) throw new ApiError('service_unavailable', { detail: LEAVING, retryAfterSeconds: 1 });
     }

@@ -1,4 +1,12 @@
-import { type Issue, LIMITS, PollRequest, type Preset, type RosterName } from '@eloquentpoll/contracts';
+import {
+  FREE_PRESETS,
+  type FreePreset,
+  type Issue,
+  LIMITS,
+  PollRequest,
+  type Preset,
+  type RosterName,
+} from '@eloquentpoll/contracts';
 import { optionIssues, questionIssues } from '../validation/option-rules.ts';
 import { issuesOf, refusal } from '../validation/validator.ts';
 
@@ -15,6 +23,9 @@ export interface PollOrder {
   minVotes: number;
   search: boolean;
 }
+
+/** Whether the operator pays: open-weight models, and a cap on what all such polls of a day may cost. */
+export const isFree = (roster: RosterName): roster is FreePreset => FREE_PRESETS.some((free) => free === roster);
 
 const MIN_VOTES = 3;
 const DEFAULT_PRESET: Preset = 'broad';

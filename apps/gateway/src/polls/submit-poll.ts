@@ -4,7 +4,7 @@ import { acceptPoll } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
 import { newPollId, newResultId } from './poll-ids.ts';
-import type { PollOrder } from './poll-order.ts';
+import { isFree, type PollOrder } from './poll-order.ts';
 import { holdOf, specOf } from './poll-spec.ts';
 
 // The one way in. Money is set aside and the poll stored in one transaction; from then on it ends, whatever happens to
@@ -12,13 +12,14 @@ import { holdOf, specOf } from './poll-spec.ts';
 
 export interface Submission {
   order: PollOrder;
-  accountId: string;
+  /** Whose poll it is; null for a caller without an account, whose poll has to be free. */
+  accountId: string | null;
   /** The operation that the poll came by. */
   surface: string;
   requestId: string;
   traceparent?: string | undefined;
-  /** The caller's Idempotency-Key, with the fingerprint of the request that it stands for. */
-  idempotency?: { key: string; fingerprint: string } | undefined;
+  /** The caller's Idempotency-Key, whose it is, and the fingerprint of the request that it stands for. */
+  idempotency?: { principal: string; key: string; fingerprint: string } | undefined;
 }
 
 export interface Submitted {
@@ -64,7 +65,8 @@ async function accept(context: Context, submission: Submission, deadlineMs: numb
       traceparent,
     },
     holdU,
-    idempotency: idempotency && { principal: accountId, operation: surface, ...idempotency },
+    idempotency: idempotency && { operation: surface, ...idempotency },
+    free: isFree(spec.roster_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
   });
   switch (accepted.kind) {
     case 'accepted':
@@ -73,6 +75,7 @@ async function accept(context: Context, submission: Submission, deadlineMs: numb
     case 'reused':
       throw new ApiError('idempotency_key_reused');
     case 'insufficient':
+      if (accepted.retryAfterS !== null) throw usedUp(accepted.retryAfterS);
       throw new ApiError('insufficient_balance', {
         detail: `This poll may cost up to ${usd(holdU)} USD; the available balance is ${usd(accepted.availableU)} USD.`,
       });
@@ -80,6 +83,12 @@ async function accept(context: Context, submission: Submission, deadlineMs: numb
       return accepted satisfies never;
   }
 }
+
+const usedUp = (retryAfterSeconds: number): ApiError =>
+  new ApiError('rate_limited', {
+    detail: "The day's budget for free polls is used up; it is filled again at midnight UTC.",
+    retryAfterSeconds,
+  });
 
 async function watchIfPossible({ bus, log }: Context, pollId: string, onNews: OnNews): Promise<Watch | null> {
   try {

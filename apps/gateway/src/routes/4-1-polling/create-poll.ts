@@ -2,10 +2,11 @@ import { PollRequest, PollResponse } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
-import { access, accountOf } from '../../plugins/auth.ts';
-import { traceparentOf } from '../../plugins/request-ids.ts';
+import { access } from '../../plugins/auth.ts';
+import { markReplayed } from '../../plugins/idempotency-key.ts';
 import { awaitPoll } from '../../polls/await-poll.ts';
 import { readPollOrder } from '../../polls/poll-order.ts';
+import { submissionOf } from '../../polls/submission.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../answers.ts';
 import { goneSignal } from '../gone-signal.ts';
 
@@ -14,7 +15,7 @@ export function createPoll(app: FastifyInstance, context: Context): void {
   app.post(
     '/api/poll',
     {
-      config: { operation: 'poll' },
+      config: { operation: 'poll', idempotent: true },
       schema: {
         operationId: 'createPoll',
         tags: ['Polling'],
@@ -25,19 +26,22 @@ export function createPoll(app: FastifyInstance, context: Context): void {
         body: Type.Ref(PollRequest),
         response: {
           200: json('The result.', PollResponse),
-          ...errors(...READS_BODY, ...NEEDS_KEY, 'invalid_preset', 'insufficient_balance', 'poll_execution_failed'),
+          ...errors(
+            ...READS_BODY,
+            ...NEEDS_KEY,
+            'invalid_preset',
+            'insufficient_balance',
+            'idempotency_key_reused',
+            'poll_execution_failed',
+          ),
         },
       },
     },
     async (request, reply): Promise<PollResponse> => {
-      const submission = {
-        order: readPollOrder(request.body),
-        accountId: accountOf(request),
-        surface: 'poll',
-        requestId: request.id,
-        traceparent: traceparentOf(request.headers.traceparent),
-      };
-      return awaitPoll(context, submission, goneSignal(reply));
+      const submission = submissionOf(context, request, readPollOrder(request.body), 'poll');
+      const { result, joined } = await awaitPoll(context, submission, goneSignal(reply));
+      if (joined) markReplayed(reply);
+      return result;
     },
   );
 }
