@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import type { Ballot, PollSpec } from '@eloquentpoll/contracts';
 import { openAsker } from '@eloquentpoll/models/ask';
-import { loadRosters } from '@eloquentpoll/models/rosters';
+import { ballotStyle, loadRosters } from '@eloquentpoll/models/rosters';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { type Logger, pino } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
@@ -82,7 +82,7 @@ function askModels(opened: AsyncDisposableStack, config: Config, bus: Bus, log: 
         seat,
         pollId,
         seed: spec.seed,
-        style: spec.roster_name === 'fast' ? 'choice' : 'rationale',
+        style: ballotStyle(spec.roster_name),
         search: spec.search,
         deadlineMs: timeLeftMs,
         reserveU: reserve_u,

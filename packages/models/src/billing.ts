@@ -3,7 +3,7 @@ import { answerBytes, readUsage } from './read-answer.ts';
 import type { Model } from './roster-types.ts';
 
 /** Bytes that count as one token where a provider does not say: a customary average, in the customer's favour. */
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 
 /**
  * What the customer pays for the call that brought the vote: list price times the tokens the provider counted, never more

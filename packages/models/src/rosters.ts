@@ -6,9 +6,11 @@ import { checkRosterFile } from './check-roster-file.ts';
 import { RosterFileError } from './roster-problems.ts';
 import type { Model, Provider, Roster, RosterFile } from './roster-types.ts';
 
+export { ballotStyle, hedgeOf } from './roster-habits.ts';
 export { RosterFileError } from './roster-problems.ts';
 export type { Model, Provider, Roster, Timeouts } from './roster-types.ts';
 export { type BallotPaper, reserveOf, seatsFor } from './seats.ts';
+export { typicalCostsFor } from './typical-cost.ts';
 
 // Which models there are, what they cost and who asks them. This door loads no model client, so the gateway may use it.
 

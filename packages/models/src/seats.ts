@@ -22,15 +22,22 @@ export interface BallotPaper {
  */
 const TEMPLATE_TOKENS = 800;
 
-/** Bytes of the system message, the repair and the schema: they depend on little, and are counted once. */
+/** The words of a repair, which a ballot may need and usually does not. */
+const REPAIR_BYTES = Buffer.byteLength(REPAIR);
+
+/** Bytes of the system message and the schema: they depend on little, and are counted once. */
 const wordsBytes = new Map<string, number>();
+
+/** Everything that a ballot's first call sends as text. */
+export const promptBytes = (model: Model, style: BallotStyle, ballot: Ballot): number =>
+  Buffer.byteLength(ballot.block) + bytesAround(model, style, ballot);
 
 function bytesAround(model: Model, style: BallotStyle, ballot: Ballot): number {
   const key = `${model.answer} ${asksRationale(model, style)} ${ballot.shown.length}`;
   const known = wordsBytes.get(key);
   if (known !== undefined) return known;
   const schema = model.answer === 'line' ? '' : JSON.stringify(answerSchema(asksRationale(model, style), ballot.shown));
-  const bytes = Buffer.byteLength(systemMessage(model, style, ballot) + REPAIR + schema);
+  const bytes = Buffer.byteLength(systemMessage(model, style, ballot) + schema);
   wordsBytes.set(key, bytes);
   return bytes;
 }
@@ -43,7 +50,7 @@ function bytesAround(model: Model, style: BallotStyle, ballot: Ballot): number {
  */
 function promptTokenBound(model: Model, paper: BallotPaper, ballot: Ballot): number {
   const searched = paper.search && model.search ? model.search.extraInputTokens : 0;
-  return Buffer.byteLength(ballot.block) + bytesAround(model, paper.style, ballot) + TEMPLATE_TOKENS + searched;
+  return promptBytes(model, paper.style, ballot) + REPAIR_BYTES + TEMPLATE_TOKENS + searched;
 }
 
 function reserve(model: Model, paper: BallotPaper, ballot: Ballot): bigint {
@@ -51,7 +58,8 @@ function reserve(model: Model, paper: BallotPaper, ballot: Ballot): bigint {
   return costOf(model.price, promptTokenBound(model, paper, ballot), model.maxOutputTokens) + fee;
 }
 
-function anyBallot({ question, options }: BallotPaper): Ballot {
+/** A ballot of this poll; which one makes no difference to its length. */
+export function anyBallot({ question, options }: BallotPaper): Ballot {
   return composeBallot({ question, options, seat: 0, seed: '' });
 }
 

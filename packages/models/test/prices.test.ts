@@ -4,7 +4,15 @@ import { composeBallot } from '../src/ballot.ts';
 import { billedU } from '../src/billing.ts';
 import { costOf, parseUsd } from '../src/price.ts';
 import { requestBody } from '../src/request-body.ts';
-import { type BallotPaper, loadRosters, reserveOf, seatsFor } from '../src/rosters.ts';
+import {
+  type BallotPaper,
+  ballotStyle,
+  hedgeOf,
+  loadRosters,
+  reserveOf,
+  seatsFor,
+  typicalCostsFor,
+} from '../src/rosters.ts';
 import { FORGERIES } from './forgeries.ts';
 import { completion } from './misbehaving-server.ts';
 
@@ -147,4 +155,47 @@ t.test('a whole roster of either file fits into the default budget of one dollar
       const total = seatsFor(set.roster(name), paper).reduce((sum, seat) => sum + seat.reserve_u, 0);
       t.ok(total < 1_000_000, `${name}: ${total}`);
     }
+});
+
+t.test('a ballot typically costs something, and never more than is reserved for it', async (t) => {
+  fc.assert(
+    fc.property(
+      paper,
+      fc.constantFrom(rosters, simulated),
+      fc.constantFrom('broad' as const, 'fast' as const, 'strong' as const, 'free_search' as const),
+      (paper, set, name) => {
+        const seats = seatsFor(set.roster(name), paper);
+        const costs = typicalCostsFor(set.roster(name), paper);
+        return costs.length === seats.length && costs.every((cost, i) => cost > 0n && cost <= seats[i]!.reserve_u);
+      },
+    ),
+  );
+  t.pass();
+});
+
+t.test('what is typical follows what is asked: reasons, thoughts, searches', async (t) => {
+  const short: BallotPaper = {
+    question: 'Which of these is best?',
+    options: ['a', 'b'],
+    search: false,
+    style: 'choice',
+  };
+  const costs = (paper: Partial<BallotPaper>) => typicalCostsFor(simulated.roster('broad'), { ...short, ...paper });
+  const { models } = simulated.roster('broad');
+  for (const [i, cost] of costs({ style: 'rationale' }).entries()) {
+    const { id, reasoning } = models[i]!;
+    if (reasoning === 'low') t.equal(cost, costs({})[i], `${id} thinks either way and is asked for no reason`);
+    else t.ok(cost > costs({})[i]!, `${id} writes a reason`);
+  }
+  for (const [i, cost] of costs({ search: true }).entries())
+    if (models[i]!.search) t.ok(cost > costs({})[i]! + models[i]!.search!.feeU, `${models[i]!.id} pays its search`);
+});
+
+t.test('only a fast poll asks for the bare choice and for everybody at once', async (t) => {
+  t.same(
+    ['broad', 'strong', 'free', 'free_search'].map((name) => ballotStyle(name as 'broad')),
+    ['rationale', 'rationale', 'rationale', 'rationale'],
+  );
+  t.equal(ballotStyle('fast'), 'choice');
+  t.same([hedgeOf('fast'), hedgeOf('broad'), hedgeOf('strong')], ['all', 'one', 'when_slow']);
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PollSpec, RosterName } from '@eloquentpoll/contracts';
-import { type Model, type Rosters, seatsFor } from '@eloquentpoll/models/rosters';
+import { ballotStyle, type Model, type Rosters, seatsFor } from '@eloquentpoll/models/rosters';
 import { acceptPoll, createAccount, creditAccount } from '@eloquentpoll/storage';
 import { rosterOrder } from '@eloquentpoll/voting';
 import type { Chance } from '../terminal/chance.ts';
@@ -23,7 +23,7 @@ export interface Question {
 
 export function specOf(rosters: Rosters, asked: Question): PollSpec {
   const { question, options, roster, models } = asked;
-  const style = roster === 'fast' ? 'choice' : 'rationale';
+  const style = ballotStyle(roster);
   const seed = asked.seed ?? randomBytes(16).toString('hex');
   const members = models === undefined ? rosters.roster(roster) : { ...rosters.roster(roster), models: [...models] };
   const seats = seatsFor(members, { question, options, search: false, style });
