@@ -89,7 +89,6 @@ t.test('connections that Postgres cuts are replaced, and an idle one does not en
   t.ok(failures.length <= 4, 'a dead connection fails one caller at most');
   t.match(answers.at(-1), { availableU: USD });
 });
-});
 
 t.test('an answer lost at commit: the poll is accepted once, and the caller learns it', async (t) => {
   const { storage, url, query } = await open(t);
