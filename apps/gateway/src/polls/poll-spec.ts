@@ -1,32 +1,43 @@
 import { randomBytes } from 'node:crypto';
 import type { PollSpec } from '@eloquentpoll/contracts';
-import { type Rosters, seatsFor } from '@eloquentpoll/models/rosters';
+import { type BallotPaper, ballotStyle, seatsFor } from '@eloquentpoll/models/rosters';
 import { rosterOrder } from '@eloquentpoll/voting';
+import type { Context } from '../context.ts';
 import type { PollOrder } from './poll-order.ts';
 
 /** Freezes what an order means today: which models, in which order, at which prices. A worker needs nothing else. */
-export function specOf(rosters: Rosters, order: PollOrder): PollSpec {
-  const { question, options, search } = order;
-  // A fast poll asks for the bare choice; the others let the model give its reason first.
-  const style = order.roster === 'fast' ? 'choice' : 'rationale';
-  const seats = seatsFor(rosters.roster(order.roster), { question, options, search, style });
+export async function specOf(
+  { rosters, health }: Pick<Context, 'rosters' | 'health'>,
+  order: PollOrder,
+): Promise<PollSpec> {
+  const roster = rosters.roster(order.roster);
+  const records = await health.snapshot(roster.models.map((model) => model.id));
+  const seats = seatsFor(roster, paperOf(order), records);
   const seed = randomBytes(16).toString('hex');
   return {
-    question,
-    options,
+    question: order.question,
+    options: order.options,
     roster_name: order.roster,
     confidence_threshold: order.confidenceThreshold,
     max_cost_u: order.maxCostU,
     min_votes: order.minVotes,
-    search,
+    search: order.search,
     seed,
     seats: rosterOrder(seats, seed).map((seat) => seats[seat]!),
     simulated: rosters.simulated,
   };
 }
 
+/** What the models will read of it. */
+export const paperOf = ({ question, options, search, roster }: PollOrder): BallotPaper => ({
+  question,
+  options,
+  search,
+  style: ballotStyle(roster),
+});
+
 /** The most that the poll can cost: what its roster can, or what its caller allows. */
-export function holdOf(spec: PollSpec): bigint {
-  const reserved = spec.seats.reduce((sum, seat) => sum + seat.reserve_u, 0);
-  return BigInt(Math.min(spec.max_cost_u, reserved));
+export function holdOf({ seats, max_cost_u }: Pick<PollSpec, 'seats' | 'max_cost_u'>): bigint {
+  const reserved = seats.reduce((sum, seat) => sum + seat.reserve_u, 0);
+  return BigInt(Math.min(max_cost_u, reserved));
 }

@@ -51,7 +51,7 @@ export async function submitPoll(context: Context, submission: Submission, onNew
 
 async function accept(context: Context, submission: Submission, deadlineMs: number) {
   const { accountId, surface, requestId, traceparent, idempotency } = submission;
-  const spec = specOf(context.rosters, submission.order);
+  const spec = await specOf(context, submission.order);
   const holdU = holdOf(spec);
   const accepted = await acceptPoll(context.storage, {
     poll: {
