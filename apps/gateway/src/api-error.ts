@@ -1,10 +1,12 @@
-import type { ErrorCode, Issue } from '@eloquentpoll/contracts';
+import type { ErrorCode, Issue, RecoveryAction } from '@eloquentpoll/contracts';
 
 interface Circumstances {
   /** A sentence for the caller about this occurrence. Never text from upstream, SQL or a stack. */
   detail?: string;
   issues?: readonly Issue[];
   retryAfterSeconds?: number;
+  /** What the caller can do besides what the code always offers. */
+  recovery?: readonly RecoveryAction[];
   headers?: Record<string, string>;
   cause?: unknown;
 }

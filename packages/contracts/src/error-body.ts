@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { ERROR_CODES, ERRORS, type ErrorCode, RECOVERY_ACTIONS } from './errors.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode, RECOVERY_ACTIONS, type RecoveryAction } from './errors.ts';
 import { literals } from './vocabulary.ts';
 
 // The two bodies of an error: the plain one, and Problem Details (RFC 9457) for machines that ask for it. Both carry
@@ -60,6 +60,8 @@ export interface Occurrence {
   detail?: string | undefined;
   issues?: readonly Issue[] | undefined;
   retryAfterSeconds?: number | undefined;
+  /** Ways out of this occurrence, before those that its code always has. */
+  recovery?: readonly RecoveryAction[] | undefined;
 }
 
 export function errorBody(occurrence: Occurrence): ErrorBody {
@@ -77,20 +79,24 @@ export function problemBody(occurrence: Occurrence, baseUrl: string): Problem {
     instance: `urn:request:${occurrence.requestId}`,
     ...errorBody(occurrence),
     retryable,
-    recovery: recoveryOf(occurrence.code, baseUrl, occurrence.retryAfterSeconds),
+    recovery: [...(occurrence.recovery ?? []), ...ERRORS[occurrence.code].recovery].map((action) =>
+      recoveryStep(action, baseUrl, occurrence.retryAfterSeconds),
+    ),
     ...(occurrence.issues?.length && { errors: [...occurrence.issues] }),
   };
 }
 
 /** The recovery actions of a code, as a client can follow them. */
 export function recoveryOf(code: ErrorCode, baseUrl: string, retryAfterSeconds?: number): Recovery[] {
-  return ERRORS[code].recovery.map((action) => {
-    const { description, ...way } = RECOVERY_ACTIONS[action];
-    return {
-      action,
-      description,
-      ...('path' in way && { method: way.method, url: `${baseUrl}${way.path}` }),
-      ...(action === 'back_off' && retryAfterSeconds !== undefined && { after_seconds: retryAfterSeconds }),
-    };
-  });
+  return ERRORS[code].recovery.map((action) => recoveryStep(action, baseUrl, retryAfterSeconds));
+}
+
+function recoveryStep(action: RecoveryAction, baseUrl: string, retryAfterSeconds?: number): Recovery {
+  const { description, ...way } = RECOVERY_ACTIONS[action];
+  return {
+    action,
+    description,
+    ...('path' in way && { method: way.method, url: `${baseUrl}${way.path}` }),
+    ...(action === 'back_off' && retryAfterSeconds !== undefined && { after_seconds: retryAfterSeconds }),
+  };
 }

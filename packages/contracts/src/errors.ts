@@ -15,6 +15,11 @@ export const RECOVERY_ACTIONS = {
     method: 'GET',
     path: '/api/docs',
   },
+  use_free_poll: {
+    description: 'Ask a free quick poll instead: open-weight models, tighter limits, no credentials.',
+    method: 'POST',
+    path: '/api/quick-poll',
+  },
 } as const satisfies Record<string, { description: string; method?: string; path?: string }>;
 export type RecoveryAction = keyof typeof RECOVERY_ACTIONS;
 

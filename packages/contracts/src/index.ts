@@ -2,6 +2,7 @@ export * from './account.ts';
 export * from './discovery.ts';
 export * from './error-body.ts';
 export * from './errors.ts';
+export * from './estimate.ts';
 export * from './feedback.ts';
 export * from './limits.ts';
 export * from './poll.ts';

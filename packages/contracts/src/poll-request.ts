@@ -39,14 +39,18 @@ const terms = {
   ),
 };
 
+const profile = Type.Optional(
+  Type.String({
+    description: 'A named bundle of the three fields, listed at /api/profiles. Those that are sent override it.',
+  }),
+);
+const poll_type = Type.Optional(literals(['fptp'], { default: 'fptp' }));
+const dry_run = Type.Optional(
+  Type.Boolean({ description: 'Check the request and estimate its cost; nothing is run and nothing is charged.' }),
+);
+
 export const PollRequest = Type.Object(
-  {
-    question: Type.Optional(question),
-    prompt: Type.Optional(prompt),
-    options,
-    poll_type: Type.Optional(literals(['fptp'], { default: 'fptp' })),
-    ...terms,
-  },
+  { question: Type.Optional(question), prompt: Type.Optional(prompt), options, poll_type, ...terms, profile, dry_run },
   { $id: 'PollRequest' },
 );
 export type PollRequest = Static<typeof PollRequest>;
@@ -66,25 +70,64 @@ export const DryRunRequest = Type.Object(
   { $id: 'DryRunRequest' },
 );
 
-export const QUICK_THEMES = ['broad', 'fast', 'strong', 'search', ...FREE_PRESETS] as const;
+export const QUICK_THEMES = [...PRESETS, 'search', ...FREE_PRESETS] as const;
+export type QuickTheme = (typeof QUICK_THEMES)[number];
+
+/** The short ways to say a question and its options. What they come to is checked after they are put together. */
+const short = {
+  question: Type.Optional(Type.String({ description: 'Alone it is enough: the service supplies the options.' })),
+  options: Type.Optional(Type.Array(Type.String())),
+  q: Type.Optional(Type.String({ description: 'Alias of `question`.' })),
+  o: Type.Optional(Type.Array(Type.String(), { description: 'Alias of `options`.' })),
+  poll: Type.Optional(
+    Type.String({
+      description:
+        'A question followed by the options in square brackets, separated by commas: `Which is larger? [A, B]`.',
+      maxLength: LIMITS.shorthand,
+    }),
+  ),
+};
 
 export const QuickPollRequest = Type.Object(
   {
-    question: Type.Optional(Type.String()),
-    options: Type.Optional(Type.Array(Type.String())),
-    q: Type.Optional(Type.String({ description: 'Alias of `question`.' })),
-    o: Type.Optional(Type.Array(Type.String(), { description: 'Alias of `options`.' })),
-    poll: Type.Optional(
-      Type.String({
-        maxLength: LIMITS.shorthand,
-        description: 'A question followed by the options in square brackets, separated by commas.',
+    ...short,
+    theme: Type.Optional(
+      literals(QUICK_THEMES, {
+        description:
+          'A preset, `search` for models that search the web, or `free` and `free_search` for open-weight models at no cost. Absent: `broad` with an API key, `free` without one.',
       }),
     ),
-    theme: Type.Optional(literals(QUICK_THEMES)),
+    confidence_threshold: terms.confidence_threshold,
+    max_cost_usd: terms.max_cost_usd,
   },
   { $id: 'QuickPollRequest' },
 );
 export type QuickPollRequest = Static<typeof QuickPollRequest>;
+
+/** A quick poll that costs its caller nothing: tighter limits, and only the free themes. */
+export const FreePollRequest = Type.Object(
+  {
+    ...short,
+    question: Type.Optional(Type.String({ minLength: LIMITS.question.min, maxLength: LIMITS.free.question })),
+    options: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.free.option }), {
+        minItems: LIMITS.options.min,
+        maxItems: LIMITS.free.options,
+        uniqueItems: true,
+      }),
+    ),
+    theme: Type.Optional(literals(FREE_PRESETS, { default: 'free' })),
+  },
+  { $id: 'FreePollRequest' },
+);
+export type FreePollRequest = Static<typeof FreePollRequest>;
+
+/** A poll in shorthand, with everything that a poll can be asked with. */
+export const ShortPollRequest = Type.Object(
+  { ...QuickPollRequest.properties, prompt: Type.Optional(Type.String()), poll_type, ...terms, profile, dry_run },
+  { $id: 'ShortPollRequest' },
+);
+export type ShortPollRequest = Static<typeof ShortPollRequest>;
 
 export const EstimateQuery = Type.Object({
   preset: Type.Optional(literals(PRESETS, { default: 'broad' })),

@@ -26,17 +26,6 @@ export const SessionRunning = Type.Object(
   { $id: 'SessionRunning' },
 );
 
-export const DryRunResult = Type.Object(
-  {
-    dry_run: Type.Boolean(),
-    valid: Type.Boolean(),
-    errors: Type.Array(Type.String()),
-    estimates: Type.Object({}, { additionalProperties: true }),
-  },
-  { $id: 'DryRunResult' },
-);
-export type DryRunResult = Static<typeof DryRunResult>;
-
 /** The free variant adds `poll_id` and `result_url`. */
 export const QuickPollResult = Type.Object(
   {

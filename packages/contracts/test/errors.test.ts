@@ -36,6 +36,18 @@ t.test('an occurrence without words takes those of the catalogue', (t) => {
   t.end();
 });
 
+t.test('an occurrence can have ways out of its own, before those of its code', (t) => {
+  const occurrence = { code: 'authentication_required', requestId: 'req_1', recovery: ['use_free_poll'] } as const;
+  const problem = problemBody(occurrence, 'https://polls.example');
+  t.ok(isProblem(problem));
+  t.match(problem.recovery, [
+    { action: 'use_free_poll', method: 'POST', url: 'https://polls.example/api/quick-poll' },
+    { action: 're_authenticate' },
+    { action: 'open_documentation' },
+  ]);
+  t.end();
+});
+
 t.test('every status of the contract has a code', (t) => {
   const statuses = new Set(ERROR_CODES.map((code): number => ERRORS[code].status));
   for (const status of [400, 401, 402, 404, 405, 406, 409, 413, 415, 422, 429, 500, 502, 503])
