@@ -7,7 +7,7 @@ import {
   type PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { toStorageError } from './errors.ts';
+import { StorageUnavailable, toStorageError } from './errors.ts';
 import type { Tables } from './tables/index.ts';
 
 // Owns the connections. Every wait has an end (connect, lock, statement, idle transaction, and a client-side limit for
@@ -88,8 +88,8 @@ async function connect(pool: pg.Pool): Promise<PostgresPoolClient> {
   } catch (error) {
     throw toStorageError(error);
   }
-  // After an error that did not come from the server's own answer the connection may still be in the middle of a
-  // statement: it must not serve anybody else.
+  // A server that says it is going away, has become read-only, or left a statement unanswered: whatever the reason, this
+  // connection must not serve anybody else. The next one may reach the new primary.
   let broken = false;
   // Between two statements of a transaction nothing awaits the connection: its end arrives as an event.
   const onError = () => {
@@ -106,8 +106,9 @@ async function connect(pool: pg.Pool): Promise<PostgresPoolClient> {
     return client.query({ ...statementName(text), text, values: [...values] }).then(
       (result) => result as PostgresQueryResult<R>,
       (error: unknown) => {
-        broken ||= !(error instanceof pg.DatabaseError);
-        throw toStorageError(error);
+        const storageError = toStorageError(error);
+        broken ||= storageError instanceof StorageUnavailable;
+        throw storageError;
       },
     );
   }
