@@ -87,7 +87,10 @@ export class Household {
       lastLines: [],
     };
     running.ended = new Promise((resolve) => {
-      child.once('error', (error) => resolve(`did not start (${error.message})`));
+      child.once('error', (error) => {
+        running.lastLines.push(error.message);
+        resolve(`did not start (${error.message})`);
+      });
       child.once('close', (code, signal) => resolve(signal ? `was ended by ${signal}` : `ended with code ${code}`));
     }).then((reason) => {
       running.hasEnded = true;

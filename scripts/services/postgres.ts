@@ -10,7 +10,7 @@ import { freePort } from './free-port.ts';
 import type { Household, RunningProcess } from './household.ts';
 import { runProgram } from './run-program.ts';
 import { serverFailure } from './server-failure.ts';
-import { type ServerUser, serverUser } from './server-user.ts';
+import { type ServerUser, serverEnvironment, serverUser } from './server-user.ts';
 import { endStraysIn, processesIn } from './strays.ts';
 
 // A real Postgres from npm, on a free loopback port, with a password, its data kept in one folder. A data folder is
@@ -29,6 +29,8 @@ export interface PostgresOptions {
   /** Throw-away servers (tests) do not wait for the disk. */
   durable: boolean;
   stage: number;
+  /** Where ports come from; one that is taken meanwhile is replaced by the next. */
+  ports?: () => Promise<number>;
 }
 
 const START_MS = 60_000;
@@ -39,11 +41,11 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const folder = join(household.folder, 'postgres');
   const user = serverUser(await programFolder(), (path) => household.temporary(path));
   if (existsSync(folder)) await clearEarlierRun(folder);
-  else await create(folder, user, password);
+  else await create(folder, user, options);
   requireSameMajor(folder, user);
   user.own(folder);
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
+    const port = await (options.ports ?? freePort)();
     const running = run(folder, port, user, options);
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     const version = await untilReady(url, running);
@@ -63,7 +65,7 @@ async function programFolder(): Promise<string> {
   }
 }
 
-async function create(folder: string, user: ServerUser, password: string): Promise<void> {
+async function create(folder: string, user: ServerUser, { password, durable }: PostgresOptions): Promise<void> {
   const aside = `${folder}.new`;
   rmSync(aside, { recursive: true, force: true });
   mkdirSync(aside, { mode: 0o700 });
@@ -73,11 +75,11 @@ async function create(folder: string, user: ServerUser, password: string): Promi
     const passwordFile = join(passwordFolder, 'password');
     writeFileSync(passwordFile, password, { mode: 0o600 });
     user.own(passwordFolder);
-    const settings = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'];
+    const settings = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', ...(durable ? [] : ['--no-sync'])];
     const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const where = ['-D', user.dataArgument(aside), '-U', 'postgres', `--pwfile=${passwordFile}`];
     const { file, args, ...identity } = user.command('initdb', [...where, ...settings, ...locale]);
-    const options = { ...identity, cwd: aside, env: environment() };
+    const options = { ...identity, cwd: aside, env: serverEnvironment() };
     const { ok, output } = await runProgram(file, args, options, START_MS);
     if (!ok) throw serverFailure('Postgres', folder, { lastLines: output.split('\n').filter(Boolean).slice(-30) });
     renameSync(aside, folder);
@@ -108,7 +110,7 @@ function removeMisleadingLock(file: string): void {
 function requireSameMajor(folder: string, user: ServerUser): void {
   const { file, args, ...identity } = user.command('postgres', ['--version']);
   const program = / (\d+)\./.exec(
-    spawnSync(file, args, { ...identity, cwd: '/', encoding: 'utf8', env: {} }).stdout,
+    spawnSync(file, args, { ...identity, cwd: '/', encoding: 'utf8', env: serverEnvironment() }).stdout,
   )?.[1];
   const versionFile = join(folder, 'PG_VERSION');
   const data = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : 'an unfinished installation';
@@ -133,7 +135,7 @@ function run(folder: string, port: number, user: ServerUser, options: PostgresOp
     name: 'postgres',
     ...user.command('postgres', ['-D', user.dataArgument(folder), ...list]),
     cwd: folder,
-    env: environment(),
+    env: serverEnvironment(),
     stage: options.stage,
     signal: 'SIGINT',
     lastSignal: 'SIGQUIT',
@@ -141,29 +143,32 @@ function run(folder: string, port: number, user: ServerUser, options: PostgresOp
   });
 }
 
-function environment(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
-}
-
 /** The server's version, or null when it ended or did not get ready in time. */
 async function untilReady(url: string, running: RunningProcess): Promise<string | null> {
   const until = performance.now() + START_MS;
+  const ended = running.ended.then(() => null);
   while (!running.hasEnded && performance.now() < until) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      const { rows } = await client.query<{ server_version: string }>('show server_version');
-      return rows[0]?.server_version ?? '';
-    } catch (error) {
-      if (error instanceof pg.DatabaseError && error.code === '28P01')
-        throw new Failure(
-          'The embedded Postgres refuses the password of .data/secrets.json: put the right file back, or remove .data to begin anew.',
-        );
-      await delay(30);
-    } finally {
-      await client.end().catch(() => {});
-    }
+    const version = await Promise.race([askVersion(url), ended]);
+    if (version) return version;
+    await delay(30);
   }
   return null;
+}
+
+async function askVersion(url: string): Promise<string | null> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000, query_timeout: 3_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ server_version: string }>('show server_version');
+    return rows[0]?.server_version ?? null;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === '28P01')
+      throw new Failure(
+        'The embedded Postgres refuses the password of .data/secrets.json: put the right file back, or remove .data to begin anew.',
+      );
+    return null;
+  } finally {
+    await client.end().catch(() => {});
+  }
 }

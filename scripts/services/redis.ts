@@ -25,7 +25,12 @@ export interface RedisOptions {
   password: string;
   durable: boolean;
   stage: number;
+  /** Where a Redis is looked for. */
   env?: NodeJS.ProcessEnv;
+  /** Where a fetched copy is kept. */
+  tools?: string;
+  /** Where ports come from; one that is taken meanwhile is replaced by the next. */
+  ports?: () => Promise<number>;
 }
 
 const START_MS = 60_000;
@@ -38,12 +43,12 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
   } catch (error) {
     throw folderFailure(error, folder) ?? error;
   }
-  const program = await findRedis(options.env ?? process.env);
+  const program = await findRedis(options.env ?? process.env, options.tools);
   await endStraysIn(folder, 'redis', 'SIGTERM');
   if (processesIn(folder).length > 0)
     throw new Failure(`Another Redis works in ${folder} and cannot be ended from here: stop it and run it again.`);
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
+    const port = await (options.ports ?? freePort)();
     const running = await run(program, folder, port, options);
     if (await untilReady(port, options.password, running))
       return { url: `redis://:${options.password}@127.0.0.1:${port}`, version: program.version, process: running };
@@ -95,7 +100,7 @@ function configuration(settings: Record<string, string | number>): string {
 async function untilReady(port: number, password: string, running: RunningProcess): Promise<boolean> {
   const until = performance.now() + START_MS;
   while (!running.hasEnded && performance.now() < until) {
-    if (await answers(port, password)) return true;
+    if ((await Promise.race([answers(port, password), running.ended])) === true) return true;
     await delay(20);
   }
   return false;
@@ -110,6 +115,7 @@ async function answers(port: number, password: string): Promise<boolean> {
     lazyConnect: true,
     retryStrategy: null,
     connectTimeout: 2_000,
+    commandTimeout: 2_000,
     enableReadyCheck: false,
   });
   client.on('error', () => {});

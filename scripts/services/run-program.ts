@@ -16,12 +16,7 @@ export function runProgram(
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     let output = '';
-    const child = spawn(file, args, {
-      ...options,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: limit_ms,
-      killSignal: 'SIGKILL',
-    });
+    const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     const add = (text: Buffer) => {
       output = (output + text.toString('utf8')).slice(-KEPT_CHARACTERS);
     };
@@ -29,7 +24,9 @@ export function runProgram(
     child.stderr?.on('data', add);
     const kill = () => child.kill('SIGKILL');
     process.once('exit', kill);
+    const timer = setTimeout(kill, limit_ms);
     const end = (outcome: Outcome) => {
+      clearTimeout(timer);
       process.off('exit', kill);
       resolve(outcome);
     };

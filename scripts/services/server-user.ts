@@ -50,9 +50,16 @@ export function serverUser(programs: string, temporary: (folder: string) => void
   return works(nobody) ?? works(namespace) ?? works(copied(nobody, temporary)) ?? refuse();
 }
 
+/** What a server sees of our environment: nothing that changes its answers. */
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
+}
+
 function works(user: ServerUser): ServerUser | null {
   const { file, args, ...identity } = user.command('postgres', ['--version']);
-  return spawnSync(file, args, { ...identity, cwd: '/', env: {}, timeout: 10_000 }).status === 0 ? user : null;
+  return spawnSync(file, args, { ...identity, cwd: '/', env: serverEnvironment(), timeout: 10_000 }).status === 0
+    ? user
+    : null;
 }
 
 function copied(user: ServerUser, temporary: (folder: string) => void): ServerUser {

@@ -64,8 +64,9 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   ]);
   await runStep(options.steps, 'schema', '', () => migrate(databaseUrl), schemaSummary);
   const modelsBaseUrl = await simulator;
+  const { PORT: _port, HOST: _host, BASE_URL: _baseUrl, ...others } = options.env;
   const env = {
-    ...options.env,
+    ...others,
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
     KEY_PEPPER: options.env.KEY_PEPPER || secrets.keyPepper,

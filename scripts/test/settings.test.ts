@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { freePort } from '../services/free-port.ts';
+import { planModels } from '../start/models.ts';
+import { checkPostgres, checkRedis } from '../start/outside-services.ts';
+import { readSettings } from '../start/settings.ts';
+
+// A setting that is wrong or contradicts another is one sentence that names it, and never repeats a secret.
+
+const refused: [env: Record<string, string>, sentence: RegExp][] = [
+  [{ PORT: 'http' }, /^PORT is "http": give a whole number/],
+  [{ PORT: '65536' }, /^PORT is "65536"/],
+  [{ PORT: '-1' }, /^PORT/],
+  [{ PORT: '80 80' }, /^PORT/],
+  [{ BASE_URL: 'polls.example.com' }, /^BASE_URL must be an http or https origin/],
+  [{ BASE_URL: 'https://polls.example.com/api' }, /^BASE_URL must be an http or https origin without a path/],
+  [{ BASE_URL: 'ftp://polls.example.com' }, /^BASE_URL/],
+  [{ BASE_URL: 'http://localhost', PORT: '0' }, /^BASE_URL and PORT=0 contradict/],
+  [{ DATABASE_URL: 'mysql://u:hush@h/db' }, /^DATABASE_URL is not an address/],
+  [{ DATABASE_URL: 'postgres://u:hush@h:5432/' }, /^DATABASE_URL names no database/],
+  [{ DATABASE_URL: 'localhost' }, /^DATABASE_URL/],
+  [{ REDIS_URL: 'http://localhost:6379' }, /^REDIS_URL is not an address/],
+  [{ MODELS_BASE_URL: 'localhost:9000' }, /^MODELS_BASE_URL is not an address/],
+  [{ OPENROUTER_API_KEY: 'sk or hush' }, /^OPENROUTER_API_KEY is not an API key/],
+  [{ OPENAI_API_KEY: 'x' }, /^OPENAI_API_KEY is not an API key/],
+  [{ MODELS_FILE: 'nowhere.json' }, /^MODELS_FILE: .*nowhere\.json/],
+  [{ MODELS_FILE: 'openrouter' }, /^MODELS_FILE openrouter needs OPENROUTER_API_KEY, which is not set/],
+];
+
+for (const [env, sentence] of refused)
+  t.test(
+    `refused: ${Object.entries(env)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' ')}`,
+    async (t) => {
+      const failure = await new Promise<Error>((resolve, reject) => {
+        try {
+          planModels(readSettings(env), env);
+          reject(new Error('it was accepted'));
+        } catch (error) {
+          resolve(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+      t.equal(failure.name, 'Failure');
+      t.match(failure.message, sentence);
+      t.notMatch(failure.message, /hush/, 'no secret is repeated');
+      t.notMatch(failure.message, /\n.*\n/, 'and it is short');
+    },
+  );
+
+t.test('what is left out has a default, and an empty value is the same as none', async (t) => {
+  const none = readSettings({});
+  t.same(readSettings({ PORT: '', BASE_URL: ' ', DATABASE_URL: '', MODELS_FILE: '' }), none);
+  t.match(none, { port: 8080, host: '127.0.0.1', baseUrl: null, databaseUrl: null, redisUrl: null });
+});
+
+t.test('the models follow the settings', async (t) => {
+  const key = 'sk-or-0123456789';
+  const plan = (env: Record<string, string>) => planModels(readSettings(env), env);
+  t.match(plan({}), { file: 'simulator', simulate: true, baseUrl: null, notice: null });
+  t.match(plan({ MODELS_FILE: 'simulator' }), { file: 'simulator', simulate: true });
+  t.match(plan({ OPENROUTER_API_KEY: key }), { file: 'openrouter', simulate: false, baseUrl: null });
+  const baseUrl = 'http://127.0.0.1:9/v1';
+  t.match(plan({ MODELS_BASE_URL: baseUrl }), { file: 'openrouter', simulate: false, baseUrl });
+  t.match(plan({ MODELS_FILE: 'simulator', MODELS_BASE_URL: baseUrl }), {
+    file: 'simulator',
+    simulate: false,
+    baseUrl,
+  });
+  const unused = plan({ OPENAI_API_KEY: key });
+  t.match(unused, { simulate: true, notice: /^OPENAI_API_KEY is not used: .*MODELS_FILE/ });
+  const broken = join(t.testdir(), 'roster.json');
+  writeFileSync(broken, '{"providers": {,}');
+  t.throws(() => plan({ MODELS_FILE: broken }), /^MODELS_FILE: .*JSON/s);
+});
+
+t.test("the user's own servers are tried before anything relies on them", async (t) => {
+  const port = await freePort();
+  const database = `postgres://someone:hush@127.0.0.1:${port}/db`;
+  await t.rejects(checkPostgres(database), {
+    message: `DATABASE_URL: nothing usable answers at 127.0.0.1:${port} (ECONNREFUSED). Start it, mend the address, or leave DATABASE_URL out.`,
+  });
+  await t.rejects(checkRedis(`redis://:hush@127.0.0.1:${port}`), {
+    message: `REDIS_URL: nothing usable answers at 127.0.0.1:${port} (ECONNREFUSED). Start it, mend the address, or leave REDIS_URL out.`,
+  });
+});
