@@ -44,7 +44,9 @@ export const DryRunEstimates = Type.Object({
   ...estimate,
   max_cost_usd: Usd,
   within_budget: Type.Boolean({ description: 'True when `max_cost_usd` allows every model of the roster.' }),
-  balance_sufficient: Type.Boolean({ description: 'True when the balance covers the worst case, as the poll demands.' }),
+  balance_sufficient: Type.Boolean({
+    description: 'True when the balance covers the worst case, as the poll demands.',
+  }),
   estimated_cost_usd: Usd,
   estimated_models_invoked: Count,
   total_models: Count,

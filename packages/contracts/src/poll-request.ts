@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TArray, type TString, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
 import { FREE_PRESETS, PRESETS } from './poll.ts';
 import { literals, Probability } from './vocabulary.ts';
@@ -73,24 +73,24 @@ export const DryRunRequest = Type.Object(
 export const QUICK_THEMES = [...PRESETS, 'search', ...FREE_PRESETS] as const;
 export type QuickTheme = (typeof QUICK_THEMES)[number];
 
-/** The short ways to say a question and its options. What they come to is checked after they are put together. */
-const short = {
-  question: Type.Optional(Type.String({ description: 'Alone it is enough: the service supplies the options.' })),
-  options: Type.Optional(Type.Array(Type.String())),
-  q: Type.Optional(Type.String({ description: 'Alias of `question`.' })),
-  o: Type.Optional(Type.Array(Type.String(), { description: 'Alias of `options`.' })),
+/** The short ways to say a question and its options. */
+const short = (question: TString, options: TArray<TString>) => ({
+  question: Type.Optional({ ...question, description: 'Alone it is enough: the service supplies the options.' }),
+  options: Type.Optional(options),
+  q: Type.Optional({ ...question, description: 'Alias of `question`.' }),
+  o: Type.Optional({ ...options, description: 'Alias of `options`.' }),
   poll: Type.Optional(
     Type.String({
+      maxLength: LIMITS.shorthand,
       description:
         'A question followed by the options in square brackets, separated by commas: `Which is larger? [A, B]`.',
-      maxLength: LIMITS.shorthand,
     }),
   ),
-};
+});
 
 export const QuickPollRequest = Type.Object(
   {
-    ...short,
+    ...short(question, options),
     theme: Type.Optional(
       literals(QUICK_THEMES, {
         description:
@@ -107,9 +107,8 @@ export type QuickPollRequest = Static<typeof QuickPollRequest>;
 /** A quick poll that costs its caller nothing: tighter limits, and only the free themes. */
 export const FreePollRequest = Type.Object(
   {
-    ...short,
-    question: Type.Optional(Type.String({ minLength: LIMITS.question.min, maxLength: LIMITS.free.question })),
-    options: Type.Optional(
+    ...short(
+      Type.String({ minLength: LIMITS.question.min, maxLength: LIMITS.free.question }),
       Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.free.option }), {
         minItems: LIMITS.options.min,
         maxItems: LIMITS.free.options,
@@ -124,7 +123,7 @@ export type FreePollRequest = Static<typeof FreePollRequest>;
 
 /** A poll in shorthand, with everything that a poll can be asked with. */
 export const ShortPollRequest = Type.Object(
-  { ...QuickPollRequest.properties, prompt: Type.Optional(Type.String()), poll_type, ...terms, profile, dry_run },
+  { ...QuickPollRequest.properties, prompt: Type.Optional(prompt), poll_type, ...terms, profile, dry_run },
   { $id: 'ShortPollRequest' },
 );
 export type ShortPollRequest = Static<typeof ShortPollRequest>;
@@ -141,3 +140,4 @@ export const EstimateQuery = Type.Object({
   ),
   confidence_threshold: Type.Optional(Probability),
 });
+export type EstimateQuery = Static<typeof EstimateQuery>;

@@ -52,7 +52,7 @@ function whichQuestion(question: string | undefined, prompt: string | undefined)
   return text === undefined ? [{ pointer: '#/question', detail: 'question is required' }] : questionIssues(text);
 }
 
-function toOrder(request: PollRequest): PollOrder {
+export function toOrder(request: PollRequest): PollOrder {
   const { threshold, cost } = { threshold: LIMITS.confidence_threshold, cost: LIMITS.max_cost_usd };
   return {
     question: request.question ?? request.prompt ?? '',

@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { createPoll } from './4-1-polling/create-poll.ts';
+import { dryRunPoll } from './4-1-polling/dry-run.ts';
+import { estimate } from './4-1-polling/estimate.ts';
+import { profiles } from './4-1-polling/profiles.ts';
 import { docs } from './4-7-system/docs.ts';
 import { health } from './4-7-system/health.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
@@ -8,6 +11,9 @@ import { openapiDocument } from './4-7-system/openapi-document.ts';
 /** Every operation, in the order of section 4 of the contract. */
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
   createPoll(app, context);
+  estimate(app, context);
+  dryRunPoll(app, context);
+  profiles(app);
 
   health(app, context);
   openapiDocument(app);

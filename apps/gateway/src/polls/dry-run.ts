@@ -1,0 +1,54 @@
+import type { DryRunEstimates, DryRunResult, Issue, PollRequest } from '@eloquentpoll/contracts';
+import { balanceOf } from '@eloquentpoll/storage';
+import type { Context } from '../context.ts';
+import { uncleanIn } from '../validation/text-rules.ts';
+import { estimatePoll } from './estimate-poll.ts';
+import { type PollOrder, pollIssues } from './poll-order.ts';
+import { holdOf, specOf } from './poll-spec.ts';
+import { typicalOrder } from './typical-poll.ts';
+
+// Everything that a poll with this body would be told, without running it: what is wrong with it, what it would take,
+// and whether its caller can pay for it. Nothing is stored, held or asked.
+
+export async function dryRun(context: Context, accountId: string, body: unknown): Promise<DryRunResult> {
+  const issues = issuesIn(body);
+  const order = readable(body, issues);
+  return {
+    dry_run: true,
+    valid: issues.length === 0,
+    errors: issues.map((issue) => issue.detail),
+    estimates: order ? await estimatesOf(context, accountId, order) : {},
+  };
+}
+
+function issuesIn(body: unknown): Issue[] {
+  const unclean = uncleanIn(body);
+  return unclean ? [unclean] : pollIssues(body);
+}
+
+/** The order without the fields that are wrong; null where the body, or the preset that decides everything, is. */
+function readable(body: unknown, issues: readonly Issue[]): PollOrder | null {
+  const wrong = new Set(issues.map(({ pointer }) => pointer.split('/')[1]));
+  if (wrong.has(undefined) || wrong.has('preset')) return null;
+  const right = Object.entries(body as object).filter(([name]) => !wrong.has(name));
+  return typicalOrder(Object.fromEntries(right) as Partial<PollRequest>);
+}
+
+async function estimatesOf(context: Context, accountId: string, order: PollOrder): Promise<DryRunEstimates> {
+  const [estimate, spec, balance] = await Promise.all([
+    estimatePoll(context, order),
+    specOf(context, order),
+    balanceOf(context.storage, accountId),
+  ]);
+  const wholeRoster = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
+  return {
+    ...estimate,
+    max_cost_usd: order.maxCostU / 1_000_000,
+    within_budget: wholeRoster <= BigInt(order.maxCostU),
+    balance_sufficient: (balance?.availableU ?? 0n) >= holdOf(spec),
+    estimated_cost_usd: estimate.cost_usd.expected,
+    estimated_models_invoked: Math.round(estimate.models.expected_calls),
+    total_models: estimate.models.roster_size,
+    estimated_latency_ms: estimate.latency_ms.p50,
+  };
+}

@@ -1,0 +1,13 @@
+import type { PollRequest } from '@eloquentpoll/contracts';
+import { type PollOrder, toOrder } from './poll-order.ts';
+
+const QUESTION_LENGTH = 120;
+const OPTION_LENGTH = 24;
+
+/** An order whose caller did not say everything, completed with texts of usual length: only that enters an estimate. */
+export const typicalOrder = ({ options, ...named }: Partial<PollRequest>, optionCount = 2): PollOrder =>
+  toOrder({
+    ...named,
+    question: named.question ?? named.prompt ?? 'x'.repeat(QUESTION_LENGTH),
+    options: options ?? Array.from({ length: optionCount }, (_, i) => `${i}`.padEnd(OPTION_LENGTH, 'x')),
+  });
