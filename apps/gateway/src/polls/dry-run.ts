@@ -28,7 +28,9 @@ function issuesIn(body: unknown): Issue[] {
 
 /** The order without the fields that are wrong; null where the body, or the preset that decides everything, is. */
 function readable(body: unknown, issues: readonly Issue[]): PollOrder | null {
-  const wrong = new Set(issues.map(({ pointer }) => pointer.split('/')[1]));
+  // What is not clean text is refused before anything else is looked at.
+  const all = issues.length > 0 ? [...issues, ...pollIssues(body)] : issues;
+  const wrong = new Set(all.map(({ pointer }) => pointer.split('/')[1]));
   if (wrong.has(undefined) || wrong.has('preset')) return null;
   const right = Object.entries(body as object).filter(([name]) => !wrong.has(name));
   return typicalOrder(Object.fromEntries(right) as Partial<PollRequest>);
