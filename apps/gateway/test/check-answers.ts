@@ -30,6 +30,10 @@ function wrong(request: FastifyRequest, reply: FastifyReply, payload: unknown): 
     return wrongError(request, reply, mediaType, JSON.parse(payload));
   }
   if (!request.routeOptions.url || request.routeOptions.schema?.hide) return null;
+  if (payload === undefined || payload === null || payload === '') {
+    const answer = answers(request)[reply.statusCode];
+    return answer && !answer.content ? null : 'without a body, which is not declared';
+  }
   const schema = declared(request, reply.statusCode, mediaType);
   if (!schema) return `${mediaType} is not declared`;
   return mismatch(schema, mediaType === 'application/json' ? JSON.parse(String(payload)) : payload);
@@ -44,13 +48,12 @@ function wrongError(request: FastifyRequest, reply: FastifyReply, mediaType: str
 
 const shapeOf = (mediaType: string) => (mediaType === 'application/problem+json' ? 'Problem' : 'Error');
 
-function declared(request: FastifyRequest, status: number, mediaType: string): TSchema | object | undefined {
-  const answers = request.routeOptions.schema?.response as Record<
-    number,
-    { content: Record<string, { schema: TSchema }> }
-  >;
-  return answers?.[status]?.content[mediaType]?.schema;
-}
+type Answers = Record<number, { content?: Record<string, { schema: TSchema }> }>;
+
+const answers = (request: FastifyRequest): Answers => (request.routeOptions.schema?.response ?? {}) as Answers;
+
+const declared = (request: FastifyRequest, status: number, mediaType: string): TSchema | object | undefined =>
+  answers(request)[status]?.content?.[mediaType]?.schema;
 
 function mismatch(schema: object, value: unknown): string | null {
   const check = ajv.compile(schema);

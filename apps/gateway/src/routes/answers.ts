@@ -3,9 +3,11 @@ import { type TSchema, Type } from '@sinclair/typebox';
 
 // What an operation can answer, as its schema says it: the good answers one by one, the errors by their codes.
 
-interface Answer {
+export interface Answer {
   description: string;
   content: Record<string, { schema: TSchema }>;
+  /** The errors that come with this status. */
+  codes?: readonly ErrorCode[];
 }
 
 export const json = (description: string, shape: TSchema): Answer => ({
@@ -17,6 +19,11 @@ export const text = (description: string, mediaType: string): Answer => ({
   description,
   content: { [mediaType]: { schema: Type.String() } },
 });
+
+/** What an operation answers whose callers may already have the answer; see send-tagged.ts. */
+export const NOT_MODIFIED = {
+  304: { description: 'The copy that If-None-Match names is still good.', type: 'null' },
+} as const;
 
 /** What reading a JSON body can end in. */
 export const READS_BODY = [
@@ -36,7 +43,7 @@ const ALWAYS = ['bad_request', 'rate_limited', 'internal_error', 'service_unavai
 export function errors(...codes: readonly ErrorCode[]): Record<number, Answer> {
   const byStatus = Map.groupBy(new Set([...codes, ...ALWAYS]), (code) => ERRORS[code].status);
   return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [status, { description: described(group), content: errorContent }]),
+    [...byStatus].map(([status, codes]) => [status, { description: described(codes), content: errorContent, codes }]),
   );
 }
 
