@@ -62,7 +62,7 @@ t.test('credentials are judged before the body is read', async (t) => {
   const answer = await app.inject({
     method: 'POST',
     url: '/api/poll',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', authorization: 'Bearer nobody' },
     payload: '{',
   });
   t.equal(answer.statusCode, 401);

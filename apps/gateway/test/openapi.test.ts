@@ -20,10 +20,10 @@ t.test(
         document.components.schemas.PollResponse &&
         document.components.schemas.Error,
     );
-    t.equal(
-      document.paths['/api/poll'].post.requestBody.content['application/json'].schema.$ref,
-      '#/components/schemas/PollRequest',
-    );
+    const formsOf = (path: string) => document.paths[path].post.requestBody.content['application/json'].schema.anyOf;
+    const named = (...names: string[]) => names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    t.same(formsOf('/api/poll'), named('PollRequest', 'ShortPollRequest'));
+    t.same(formsOf('/api/quick-poll'), named('QuickPollRequest', 'FreePollRequest'));
     t.same(document.components.schemas.PollRequest.required, ['options'], '[§2.1-options-only-required]');
     t.equal(document.components.schemas.PollRequest.properties.prompt.deprecated, true, '[§9-prompt-deprecated]');
     for (const path of Object.keys(document.paths)) t.notMatch(path, /\/v\d/, '[§9-no-version-segment]');

@@ -11,7 +11,10 @@ import type { Budget } from '../limits/rate-limiter.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which budget the route draws from; a route that does not say it does not start. */
+    /**
+     * Which budget the route draws from; a route that does not say it does not start. A function may look at the body,
+     * which was parsed but not checked.
+     */
     operation?: Operation | ((request: FastifyRequest) => Operation);
   }
   interface FastifyRequest {
@@ -30,8 +33,9 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
       const name = typeof operation === 'function' ? operation(request) : operation;
       spend(request, await limiter.take(name, principalOf(request)));
     };
-    // After authentication, which the route's own hooks begin with.
-    route.onRequest = [...[route.onRequest ?? []].flat(), limit];
+    // After authentication, which the route's own hooks begin with; a body has to be read first.
+    if (typeof operation === 'function') route.preValidation = [limit, ...[route.preValidation ?? []].flat()];
+    else route.onRequest = [...[route.onRequest ?? []].flat(), limit];
   });
   // What ended before its budget was known (no such route, no such key) is counted by where it came from.
   app.addHook('onSend', async (request, reply) => {

@@ -1,14 +1,7 @@
-import {
-  FREE_PRESETS,
-  type FreePreset,
-  type Issue,
-  LIMITS,
-  PollRequest,
-  type Preset,
-  type RosterName,
-} from '@eloquentpoll/contracts';
+import { FREE_PRESETS, type FreePreset, type Issue, PollRequest, type RosterName } from '@eloquentpoll/contracts';
 import { optionIssues, questionIssues } from '../validation/option-rules.ts';
 import { issuesOf, refusal } from '../validation/validator.ts';
+import { DEFAULT_PROFILE, PROFILES, profileNamed } from './profiles.ts';
 
 // A poll as it was ordered: aliases folded, defaults filled in, every rule checked. Whatever door a request came
 // through (REST, a stream, MCP, A2A), this is the one reading of it, and nothing that it did not name gets further.
@@ -27,8 +20,7 @@ export interface PollOrder {
 /** Whether the operator pays: open-weight models, and a cap on what all such polls of a day may cost. */
 export const isFree = (roster: RosterName): roster is FreePreset => FREE_PRESETS.some((free) => free === roster);
 
-const MIN_VOTES = 3;
-const DEFAULT_PRESET: Preset = 'broad';
+export const MIN_VOTES = 3;
 
 export function readPollOrder(body: unknown): PollOrder {
   const issues = pollIssues(body);
@@ -41,7 +33,13 @@ export function pollIssues(body: unknown): Issue[] {
   const shape = issuesOf(PollRequest, body);
   if (shape.length > 0) return shape;
   const { question, prompt, options } = body as PollRequest;
-  return [...whichQuestion(question, prompt), ...optionIssues(options)];
+  return [...whichQuestion(question, prompt), ...optionIssues(options), ...profileIssues(body as PollRequest)];
+}
+
+export function profileIssues({ profile }: Terms): Issue[] {
+  if (profile === undefined || profileNamed(profile)) return [];
+  const names = PROFILES.map(({ name }) => name).join(', ');
+  return [{ pointer: '#/profile', detail: `profile must be one of ${names}` }];
 }
 
 function whichQuestion(question: string | undefined, prompt: string | undefined): Issue[] {
@@ -53,15 +51,24 @@ function whichQuestion(question: string | undefined, prompt: string | undefined)
 }
 
 export function toOrder(request: PollRequest): PollOrder {
-  const { threshold, cost } = { threshold: LIMITS.confidence_threshold, cost: LIMITS.max_cost_usd };
   return {
     question: request.question ?? request.prompt ?? '',
     options: request.options,
-    roster: request.preset ?? DEFAULT_PRESET,
-    confidenceThreshold: request.confidence_threshold ?? threshold.default,
-    maxCostU: microUsd(request.max_cost_usd ?? cost.default),
+    ...termsOf(request),
     minVotes: MIN_VOTES,
     search: false,
+  };
+}
+
+type Terms = Pick<PollRequest, 'preset' | 'confidence_threshold' | 'max_cost_usd' | 'profile'>;
+
+/** With which models, how sure and how dear: as the request says, else its profile, else the default one. */
+export function termsOf(request: Terms): Pick<PollOrder, 'roster' | 'confidenceThreshold' | 'maxCostU'> {
+  const profile = profileNamed(request.profile ?? DEFAULT_PROFILE)!;
+  return {
+    roster: request.preset ?? profile.preset,
+    confidenceThreshold: request.confidence_threshold ?? profile.confidence_threshold,
+    maxCostU: microUsd(request.max_cost_usd ?? profile.max_cost_usd),
   };
 }
 

@@ -4,6 +4,7 @@ import { createPoll } from './4-1-polling/create-poll.ts';
 import { dryRunPoll } from './4-1-polling/dry-run.ts';
 import { estimate } from './4-1-polling/estimate.ts';
 import { profiles } from './4-1-polling/profiles.ts';
+import { quickPoll } from './4-1-polling/quick-poll.ts';
 import { docs } from './4-7-system/docs.ts';
 import { health } from './4-7-system/health.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
@@ -13,6 +14,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   createPoll(app, context);
   estimate(app, context);
   dryRunPoll(app, context);
+  quickPoll(app, context);
   profiles(app);
 
   health(app, context);

@@ -8,37 +8,37 @@ const CONTROLS = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 /** Characters that a model reads and a person never sees. */
 const TAGS = /[\u{E0000}-\u{E007F}]/u;
 
-/** Assumes that the shape is right: 2 to 10 strings of legal length. */
-export function optionIssues(options: readonly string[]): Issue[] {
+/** Assumes that the shape is right: 2 to 10 strings of legal length. `field` is what the caller called them. */
+export function optionIssues(options: readonly string[], field = 'options'): Issue[] {
   const issues: Issue[] = [];
   const seen = new Map<string, number>();
   for (const [index, text] of options.entries()) {
     const key = comparisonKey(text);
     const twin = seen.get(key);
-    const name = `options[${index}]`;
+    const name = `${field}[${index}]`;
     const problem =
       CONTROLS.test(text) || TAGS.test(text)
         ? `${name} must not hold control, direction override or tag characters`
         : key === ''
           ? `${name} must not be blank`
           : twin !== undefined
-            ? `options must be unique: options[${twin}] ${quoted(options[twin])} and ${name} ${quoted(text)} look the same`
+            ? `${field} must be unique: ${field}[${twin}] ${quoted(options[twin])} and ${name} ${quoted(text)} look the same`
             : null;
-    if (problem) issues.push({ pointer: `#/options/${index}`, detail: problem });
+    if (problem) issues.push({ pointer: `#/${field}/${index}`, detail: problem });
     else seen.set(key, index);
   }
   return issues;
 }
 
 /** Tabs and line breaks are fine in a question; other control characters and tags are not. */
-export function questionIssues(question: string): Issue[] {
+export function questionIssues(question: string, field = 'question'): Issue[] {
   const problem =
     /[^\P{Cc}\t\n\r]/u.test(question) || TAGS.test(question)
-      ? 'question must not hold control or tag characters'
+      ? `${field} must not hold control or tag characters`
       : comparisonKey(question) === ''
-        ? 'question must not be blank'
+        ? `${field} must not be blank`
         : null;
-  return problem ? [{ pointer: '#/question', detail: problem }] : [];
+  return problem ? [{ pointer: `#/${field}`, detail: problem }] : [];
 }
 
 /** Equal for texts that differ only in width, form, case, spacing or invisible characters. */

@@ -40,6 +40,11 @@ export function compile({ schema, httpPart }: { schema: object; httpPart?: strin
   };
 }
 
+/** For routes whose body has several forms: the document shows them all, and the handler reads it by its form. */
+export function compileExceptBody(part: { schema: object; httpPart?: string | undefined }) {
+  return part.httpPart === 'body' ? () => true : compile(part);
+}
+
 /** Everything that is wrong with a value that should have a named shape; for doors that have no route schema. */
 export function issuesOf(schema: TSchema, value: unknown): Issue[] {
   const check = bodies.getSchema(String(schema.$id));

@@ -1,34 +1,40 @@
-import { PollRequest, PollResponse } from '@eloquentpoll/contracts';
+import { DryRunResult, PollRequest, PollResponse, QuickPollResult, ShortPollRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
+import type { Operation } from '../../limits/policies.ts';
 import { access } from '../../plugins/auth.ts';
-import { markReplayed } from '../../plugins/idempotency-key.ts';
-import { awaitPoll } from '../../polls/await-poll.ts';
-import { readPollOrder } from '../../polls/poll-order.ts';
-import { submissionOf } from '../../polls/submission.ts';
+import { isShorthand, readAnyOrder, wantsDryRun } from '../../polls/any-order.ts';
+import { dryRun } from '../../polls/dry-run.ts';
+import { isFree } from '../../polls/poll-order.ts';
+import { toQuickResult } from '../../polls/quick-result.ts';
+import { callerOf, wantsFree } from '../../polls/themes.ts';
+import { compileExceptBody } from '../../validation/validator.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../answers.ts';
-import { goneSignal } from '../gone-signal.ts';
+import { runAndWait } from '../run-and-wait.ts';
 
-/** POST /api/poll: runs a poll and answers with its result. */
+/** POST /api/poll: runs a poll and answers with its result; without credentials, a free one that is asked in short. */
 export function createPoll(app: FastifyInstance, context: Context): void {
   app.post(
     '/api/poll',
     {
-      config: { operation: 'poll', idempotent: true },
+      config: { operation: operationOf, idempotent: true },
+      validatorCompiler: compileExceptBody,
       schema: {
         operationId: 'createPoll',
         tags: ['Polling'],
         summary: 'Run a poll and wait for its result',
         description:
-          'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored.',
-        security: access.bearer,
-        body: Type.Ref(PollRequest),
+          'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Without credentials a poll in shorthand runs as a free quick poll; a free poll is answered like one.',
+        security: access.sessionOrBearerOptional,
+        body: Type.Union([Type.Ref(PollRequest), Type.Ref(ShortPollRequest)]),
         response: {
-          200: json('The result.', PollResponse),
+          200: json('The result; of a free poll or a dry run, theirs.', ANSWER),
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,
+            'forbidden_origin',
             'invalid_preset',
             'insufficient_balance',
             'idempotency_key_reused',
@@ -37,11 +43,31 @@ export function createPoll(app: FastifyInstance, context: Context): void {
         },
       },
     },
-    async (request, reply): Promise<PollResponse> => {
-      const submission = submissionOf(context, request, readPollOrder(request.body), 'poll');
-      const { result, joined } = await awaitPoll(context, submission, goneSignal(reply));
-      if (joined) markReplayed(reply);
-      return result;
+    async (request, reply): Promise<PollResponse | QuickPollResult | DryRunResult> => {
+      const { body, principal } = request;
+      if (wantsDryRun(body) && principal) return dryRun(context, principal.accountId, body);
+      if (!mayAsk(request)) throw needsCredentials();
+      const ordered = readAnyOrder(body, callerOf(request));
+      const result = await runAndWait(context, request, reply, 'poll', ordered);
+      return isFree(ordered.order.roster) ? toQuickResult(context.config, result, ordered.optionsSource) : result;
     },
   );
 }
+
+const ANSWER = Type.Union([Type.Ref(PollResponse), Type.Ref(QuickPollResult), Type.Ref(DryRunResult)]);
+
+/** Without credentials only a free poll runs, and nothing else that was asked for is turned into one. */
+const mayAsk = ({ principal, body }: FastifyRequest): boolean =>
+  principal !== null || (isShorthand(body) && !wantsDryRun(body));
+
+function operationOf(request: FastifyRequest): Operation {
+  if (!mayAsk(request)) return 'read';
+  if (wantsDryRun(request.body)) return 'compute';
+  return wantsFree(request.body, callerOf(request)) ? 'free_poll' : 'poll';
+}
+
+const needsCredentials = (): ApiError =>
+  new ApiError('authentication_required', {
+    detail: 'A full poll needs an API key or a login. POST /api/quick-poll runs a free one without credentials.',
+    recovery: ['use_free_poll'],
+  });
