@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { LIMITS } from './limits.ts';
 import { TERMINATION_REASONS } from './poll.ts';
 import { RESULT_STATUSES, Timing } from './poll-response.ts';
 import { Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
@@ -57,3 +58,9 @@ export const HistoryResult = Type.Object(
   { $id: 'HistoryResult' },
 );
 export type HistoryResult = Static<typeof HistoryResult>;
+
+export const HistoryQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.history.max, default: LIMITS.history.default })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.history.offset, default: 0 })),
+});
+export type HistoryQuery = Static<typeof HistoryQuery>;

@@ -3,6 +3,7 @@ import type { RosterName } from '@eloquentpoll/contracts';
 import { acceptPoll } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
+import { decimalUsd } from './decimal-usd.ts';
 import { newPollId, newResultId } from './poll-ids.ts';
 import { isFree, type PollOrder } from './poll-order.ts';
 import { holdOf, specOf } from './poll-spec.ts';
@@ -77,7 +78,7 @@ async function accept(context: Context, submission: Submission, deadlineMs: numb
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw usedUp(accepted.retryAfterS);
       throw new ApiError('insufficient_balance', {
-        detail: `This poll may cost up to ${usd(holdU)} USD; the available balance is ${usd(accepted.availableU)} USD.`,
+        detail: `This poll may cost up to ${decimalUsd(holdU)} USD; the available balance is ${decimalUsd(accepted.availableU)} USD.`,
       });
     default:
       return accepted satisfies never;
@@ -106,6 +107,3 @@ async function enqueueIfPossible({ bus, log }: Context, pollId: string): Promise
     log.warn({ pollId, err: error }, 'poll not queued; the sweep will find it');
   }
 }
-
-/** Six digits below the point, as money is counted; none that say nothing. */
-const usd = (microUsd: bigint): string => (Number(microUsd) / 1_000_000).toFixed(6).replace(/0{1,4}$/, '');

@@ -5,6 +5,11 @@ import { dryRunPoll } from './4-1-polling/dry-run.ts';
 import { estimate } from './4-1-polling/estimate.ts';
 import { profiles } from './4-1-polling/profiles.ts';
 import { quickPoll } from './4-1-polling/quick-poll.ts';
+import { history } from './4-2-results/history.ts';
+import { mermaid } from './4-2-results/mermaid.ts';
+import { nodeSpec } from './4-2-results/node-spec.ts';
+import { publicResult } from './4-2-results/public-result.ts';
+import { recentResults } from './4-2-results/recent-results.ts';
 import { docs } from './4-7-system/docs.ts';
 import { health } from './4-7-system/health.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
@@ -16,6 +21,12 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   dryRunPoll(app, context);
   quickPoll(app, context);
   profiles(app);
+
+  recentResults(app, context);
+  publicResult(app, context);
+  history(app, context);
+  mermaid(app, context);
+  nodeSpec(app, context);
 
   health(app, context);
   openapiDocument(app);

@@ -1,0 +1,40 @@
+import { POLL_TOOL } from './poll-tool.ts';
+
+// A poll as a node of somebody's graph, in the forms that frameworks read: JSON Schema, the operation in our OpenAPI
+// document, and the tool of three vendors. All of them are one description.
+
+const NAME = 'consensus_poll';
+
+export function nodeSpec(baseUrl: string): Record<string, unknown> {
+  const { description, inputSchema, outputSchema } = POLL_TOOL;
+  const document = `${baseUrl}/api/openapi.json`;
+  return {
+    name: NAME,
+    version: '2.0.0',
+    description,
+    json_schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: `${baseUrl}/api/graph/node-spec#`,
+      input: inputSchema,
+      output: outputSchema,
+    },
+    openapi: { url: document, operationId: 'createPoll', $ref: `${document}#/paths/~1api~1poll/post` },
+    tool_spec: {
+      openai: { type: 'function', function: { name: NAME, description, parameters: inputSchema } },
+      anthropic: { name: NAME, description, input_schema: inputSchema },
+      mcp: POLL_TOOL,
+    },
+    ports: {
+      inputs: [
+        { name: 'question', type: 'string' },
+        { name: 'options', type: 'string[]' },
+      ],
+      outputs: [
+        { name: 'winning_option', type: 'string|null' },
+        { name: 'is_tie', type: 'boolean' },
+        { name: 'confidence', type: 'number|null' },
+        { name: 'poll_id', type: 'string' },
+      ],
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { PollResponse } from '@eloquentpoll/contracts';
+
+// A result as a Mermaid flowchart: the question, who voted for what, and what came of it. Node ids are ours and labels
+// are quoted with everything but letters, digits and spaces written as character codes, so that no text of a caller can
+// become syntax, a directive, markup or a formula.
+
+/** Mermaid refuses diagrams above 50,000 characters; options are short by rule, a question need not be. */
+const LONGEST_QUESTION = 200;
+
+type Voted = Pick<PollResponse, 'question' | 'options' | 'tally' | 'votes' | 'winning_option' | 'is_tie'>;
+
+export function toMermaid({ question, options, tally, votes, winning_option, is_tie }: Voted): string {
+  const counts = options.map((option) => tallied(tally, option));
+  const most = Math.max(...counts);
+  const winners = options.flatMap((option, i) =>
+    option === winning_option || (is_tie && counts[i] === most) ? [i] : [],
+  );
+  const lines = [
+    'flowchart LR',
+    node('q', shortened(question)),
+    ...options.map((option, i) => node(`o${i}`, `${option} (${plural(counts[i]!, 'vote')})`)),
+    ...votes.flatMap(({ model_id, chosen_option }, i) => [
+      node(`m${i}`, model_id),
+      `  q --> m${i}`,
+      chosen_option === null ? `  m${i} -.-> n` : `  m${i} --> o${options.indexOf(chosen_option)}`,
+    ]),
+    ...(votes.some((vote) => vote.chosen_option === null) ? [node('n', 'No vote')] : []),
+    node('r', winning_option !== null ? 'Winner' : is_tie ? 'Tie' : 'No winner'),
+    ...winners.map((i) => `  o${i} ==> r`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** An option may be named like a member of every object. */
+const tallied = (tally: Record<string, number>, option: string): number =>
+  Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0;
+
+const node = (id: string, label: string): string => `  ${id}["${encoded(label)}"]`;
+
+const encoded = (text: string): string =>
+  text
+    .replace(/\p{White_Space}+/gu, ' ')
+    .trim()
+    .replace(/[^\p{L}\p{N} ]/gu, (char) => `#${char.codePointAt(0)};`);
+
+function shortened(text: string): string {
+  const characters = [...text];
+  return characters.length <= LONGEST_QUESTION ? text : `${characters.slice(0, LONGEST_QUESTION - 1).join('')}…`;
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
