@@ -40,5 +40,5 @@ async function leave(signal: string): Promise<void> {
   log.info('stopped');
   process.exit(0);
 }
-process.on('SIGTERM', leave);
-process.on('SIGINT', leave);
+process.on('SIGTERM', (signal) => void leave(signal));
+process.on('SIGINT', (signal) => void leave(signal));
