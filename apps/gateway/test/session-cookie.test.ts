@@ -7,7 +7,7 @@ import { build } from './build.ts';
 const OLD = 'an older secret of at least 32 characters';
 const NEW = 'a newer secret of at least 32 characters!';
 
-t.test('[§5-cookie] what is sealed opens, what was touched does not', async (t) => {
+t.test('[§5-cookie-name, §5-cookie-encrypted] what is sealed opens, what was touched does not', async (t) => {
   const { seal, open } = sealer([NEW]);
   const id = randomUUID();
   const cookie = await seal(id);
@@ -30,7 +30,7 @@ t.test('[§5-cookie] what is sealed opens, what was touched does not', async (t)
 const bytesOf = (cookie: string): Buffer =>
   Buffer.concat(cookie.split('.').map((part) => Buffer.from(part, 'base64url')));
 
-t.test('[§5-cookie] secrets rotate: old cookies open as long as their secret is listed', async (t) => {
+t.test('secrets rotate: old cookies open as long as their secret is listed', async (t) => {
   const cookie = await sealer([OLD]).seal('id');
   t.equal(await sealer([NEW, OLD]).open(cookie), 'id');
   t.equal(await sealer([NEW]).open(cookie), null);
