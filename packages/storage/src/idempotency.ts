@@ -68,4 +68,15 @@ export async function releaseKey({ db }: Queries, claim: string, key: KeyScope):
     .execute();
 }
 
+/** A poll that was given up cost nothing: its key no longer stands for it, so that a retry makes a new one. */
+export async function forgetPollKey({ db }: Queries, key: KeyScope, pollId: string): Promise<void> {
+  await db
+    .deleteFrom('idempotency')
+    .where('principal', '=', key.principal)
+    .where('operation', '=', key.operation)
+    .where('key', '=', key.key)
+    .where('poll_id', '=', pollId)
+    .execute();
+}
+
 type KeyScope = Pick<IdempotencyKey, 'principal' | 'operation' | 'key'>;

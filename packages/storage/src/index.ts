@@ -1,6 +1,6 @@
 export { type Acceptance, type Accepted, acceptPoll, type IdempotencyKey, type NewPoll } from './accept-poll.ts';
 export { type Account, createAccount, deleteAccount, findAccount } from './accounts.ts';
-export { type ApiKey, findKeyByHash, insertKey, listKeys, type NewApiKey, revokeKey, touchKeys } from './api-keys.ts';
+export { type ApiKey, findKeyByHash, insertKey, listKeys, type NewApiKey, revokeAllKeys, revokeKey, touchKeys } from './api-keys.ts';
 export { checkLedger, type Violation } from './check-ledger.ts';
 export {
   type CookieSession,
@@ -12,8 +12,8 @@ export { isStorageError, StorageBusy, type StorageError, StorageRefused, Storage
 export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } from './feedback.ts';
 export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';
 export { beat, uptime } from './heartbeats.ts';
-export { claimKey, completeKey, type KeyClaim, releaseKey } from './idempotency.ts';
-export { admitIdentity, findIdentity, type Identity, type KnownIdentity } from './identities.ts';
+export { claimKey, completeKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
+export { admitIdentity, findIdentity, findWallet, type Identity, type KnownIdentity } from './identities.ts';
 export {
   type Claim,
   claimOverdue,
@@ -35,7 +35,7 @@ export {
   voidHold,
 } from './ledger.ts';
 export { migrate } from './migrate.ts';
-export { consumeNonce, findNonce, issueNonce, type Nonce } from './nonces.ts';
+export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
 export { findPoll, findPollByResult, type Poll } from './polls.ts';
 export { findResult, findResultOfPoll, history, type Result, type ResultLine, recentResults } from './results.ts';

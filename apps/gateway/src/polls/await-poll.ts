@@ -1,10 +1,10 @@
 import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
-import { findPoll, findResultOfPoll } from '@eloquentpoll/storage';
+import { findPoll, findResultOfPoll, forgetPollKey } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
 import { createBell } from './bell.ts';
 import { type Submission, submitPoll } from './submit-poll.ts';
-import { inOrder, toPollResponse } from './to-wire.ts';
+import { toPollResponse } from './to-wire.ts';
 
 // Runs a poll while its caller waits. The worker's terminal message makes the answer quick; Postgres, read again every
 // now and then, makes it certain. The answer is the stored result either way.
@@ -29,9 +29,9 @@ export async function awaitPoll(context: Context, submission: Submission, gone: 
     const stop = AbortSignal.any([gone, context.shutdown.signal]);
     while (performance.now() < giveUpAt) {
       const news = await bell.next(READ_AGAIN_MS, stop);
-      if (news?.result) return { result: inOrder(news.result), joined };
+      if (news?.result) return { result: news.result, joined };
       if (news?.status !== 'running') {
-        const ended = await readEnd(context, pollId);
+        const ended = await readEnd(context, pollId, submission);
         if (ended) return { result: ended, joined };
       }
       if (stop.aborted) throw new ApiError('service_unavailable', { detail: LEAVING, retryAfterSeconds: 1 });
@@ -44,11 +44,16 @@ export async function awaitPoll(context: Context, submission: Submission, gone: 
 
 const LEAVING = 'The service is restarting; the poll goes on, and the same Idempotency-Key finds its result.';
 
-/** null while the poll runs. A poll that ended without a result was given up. */
-async function readEnd({ storage }: Context, pollId: string): Promise<PollResponse | null> {
+/**
+ * null while the poll runs. A poll that ended without a result was given up and cost nothing, so its key is free again:
+ * a retry makes a new poll.
+ */
+async function readEnd({ storage }: Context, pollId: string, submission: Submission): Promise<PollResponse | null> {
   const result = await findResultOfPoll(storage, pollId);
   if (result) return toPollResponse(result);
   const poll = await findPoll(storage, pollId);
   if (poll?.status === 'running') return null;
+  const { idempotency, surface } = submission;
+  if (idempotency) await forgetPollKey(storage, { ...idempotency, operation: surface }, pollId);
   throw new ApiError('poll_execution_failed');
 }

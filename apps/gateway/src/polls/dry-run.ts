@@ -3,7 +3,7 @@ import { balanceOf } from '@eloquentpoll/storage';
 import type { Context } from '../context.ts';
 import { uncleanIn } from '../validation/text-rules.ts';
 import { estimatePoll } from './estimate-poll.ts';
-import { type PollOrder, pollIssues } from './poll-order.ts';
+import { isFree, type PollOrder, pollIssues } from './poll-order.ts';
 import { holdOf, specOf } from './poll-spec.ts';
 import { typicalOrder } from './typical-poll.ts';
 
@@ -12,7 +12,16 @@ import { typicalOrder } from './typical-poll.ts';
 
 export async function dryRun(context: Context, accountId: string, body: unknown): Promise<DryRunResult> {
   const issues = issuesIn(body);
-  const order = readable(body, issues);
+  return judged(context, accountId, issues, readable(body, issues));
+}
+
+/** What is wrong with a request, and what its order would take where there is one. */
+export async function judged(
+  context: Context,
+  accountId: string,
+  issues: readonly Issue[],
+  order: PollOrder | null,
+): Promise<DryRunResult> {
   return {
     dry_run: true,
     valid: issues.length === 0,
@@ -47,7 +56,7 @@ async function estimatesOf(context: Context, accountId: string, order: PollOrder
     ...estimate,
     max_cost_usd: order.maxCostU / 1_000_000,
     within_budget: wholeRoster <= BigInt(order.maxCostU),
-    balance_sufficient: (balance?.availableU ?? 0n) >= holdOf(spec),
+    balance_sufficient: isFree(order.roster) || (balance?.availableU ?? 0n) >= holdOf(spec),
     estimated_cost_usd: estimate.cost_usd.expected,
     estimated_models_invoked: Math.round(estimate.models.expected_calls),
     total_models: estimate.models.roster_size,

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import type { Operation } from '../../limits/policies.ts';
 import { access } from '../../plugins/auth.ts';
 import { isShorthand, readAnyOrder, wantsDryRun } from '../../polls/any-order.ts';
-import { dryRun } from '../../polls/dry-run.ts';
+import { dryRunAny } from '../../polls/dry-run-any.ts';
 import { isFree } from '../../polls/poll-order.ts';
 import { toQuickResult } from '../../polls/quick-result.ts';
 import { callerOf, wantsFree } from '../../polls/themes.ts';
@@ -45,7 +45,7 @@ export function createPoll(app: FastifyInstance, context: Context): void {
     },
     async (request, reply): Promise<PollResponse | QuickPollResult | DryRunResult> => {
       const { body, principal } = request;
-      if (wantsDryRun(body) && principal) return dryRun(context, principal.accountId, body);
+      if (wantsDryRun(body) && principal) return dryRunAny(context, principal.accountId, body);
       if (!mayAsk(request)) throw needsCredentials();
       const ordered = readAnyOrder(body, callerOf(request));
       const result = await runAndWait(context, request, reply, 'poll', ordered);
