@@ -78,6 +78,21 @@ export async function revokeKey({ db }: Queries, accountId: string, keyId: strin
   return row?.hash ?? null;
 }
 
+/**
+ * Revokes every active key of an account and returns their hashes. For a transaction: until its end nobody else adds a
+ * key to the account, so what it inserts next is the only active one.
+ */
+export async function revokeAllKeys({ db }: Queries, accountId: string): Promise<Buffer[]> {
+  await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+  // Not now(): that is when the transaction began, which may be before a key that it waited for was created.
+  const { rows } = await sql<{ hash: Buffer }>`
+    update api_keys set revoked_at = clock_timestamp()
+     where id in (select id from api_keys where account_id = ${accountId} and revoked_at is null
+                   order by id for update)
+    returning hash`.execute(db);
+  return rows.map(({ hash }) => hash);
+}
+
 /** Notes that keys were used. Called now and then for many keys at once, never on the path of a request. */
 export async function touchKeys({ db }: Queries, keyIds: readonly string[]): Promise<void> {
   await sql`

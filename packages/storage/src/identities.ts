@@ -1,7 +1,6 @@
-import { createAccount } from './accounts.ts';
-import { StorageRefused } from './errors.ts';
-import type { Queries, Storage } from './open-storage.ts';
-import { inTransaction } from './transaction.ts';
+import { sql } from 'kysely';
+import { StorageBusy } from './errors.ts';
+import type { Queries } from './open-storage.ts';
 
 // Ways to prove who you are, each pointing at one account. A person is (issuer, subject), never an e-mail address; a
 // wallet is its 20 bytes, whatever its spelling.
@@ -24,36 +23,49 @@ export async function findIdentity({ db }: Queries, identity: Identity): Promise
   return row ? { identityId: row.id, accountId: row.account_id } : null;
 }
 
-/** The account of an identity, opened when nobody has used it yet. Racing first uses open one account. */
+/**
+ * The account of an identity, opened when nobody has used it yet; in a transaction both happen or nothing does. Racing
+ * first uses open one account: the identity goes in first, whoever loses waits for the winner and opens nothing.
+ */
 export async function admitIdentity(
-  storage: Storage,
+  queries: Queries,
   identity: Identity,
 ): Promise<KnownIdentity & { isNewAccount: boolean }> {
-  const known = await findIdentity(storage, identity);
+  const known = await findIdentity(queries, identity);
   if (known) return { ...known, isNewAccount: false };
-  try {
-    const opened = await inTransaction(storage, async (tx) => {
-      const accountId = await createAccount(tx, identity.kind === 'oidc' ? { email: identity.email } : {});
-      const row = await tx.db
-        .insertInto('identities')
-        .values({
-          account_id: accountId,
-          kind: identity.kind,
-          issuer: identity.kind === 'oidc' ? identity.issuer : null,
-          subject: identity.kind === 'oidc' ? identity.subject : null,
-          address: identity.kind === 'wallet' ? identity.address : null,
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow();
-      return { identityId: row.id, accountId };
-    });
-    return { ...opened, isNewAccount: true };
-  } catch (error) {
-    const winner = lostRace(error) ? await findIdentity(storage, identity) : null;
-    if (!winner) throw error;
-    return { ...winner, isNewAccount: false };
-  }
+  const opened = await openIdentity(queries, identity);
+  if (opened) return { ...opened, isNewAccount: true };
+  const winner = await findIdentity(queries, identity);
+  if (!winner) throw new StorageBusy('the identity was deleted while it was being admitted');
+  return { ...winner, isNewAccount: false };
 }
 
-const lostRace = (error: unknown) =>
-  error instanceof StorageRefused && /^identities_(oidc|wallet)$/.test(error.constraint ?? '');
+async function openIdentity({ db }: Queries, identity: Identity): Promise<KnownIdentity | null> {
+  const { kind } = identity;
+  const person = identity.kind === 'oidc' ? identity : null;
+  const address = identity.kind === 'wallet' ? identity.address : null;
+  const { rows } = await sql<{ id: string; account_id: string }>`
+    with opened as (
+      insert into identities (account_id, kind, issuer, subject, address)
+      values (gen_random_uuid(), ${kind}, ${person?.issuer ?? null}, ${person?.subject ?? null}, ${address})
+      on conflict do nothing returning id, account_id),
+    account as (insert into accounts (id, email) select account_id, ${person?.email ?? null}::text from opened),
+    balance as (insert into balances (account_id) select account_id from opened)
+    select id, account_id from opened`.execute(db);
+  const [row] = rows;
+  return row ? { identityId: row.id, accountId: row.account_id } : null;
+}
+
+/** The first wallet that opened or joined the account. */
+export async function findWallet({ db }: Queries, accountId: string): Promise<Buffer | null> {
+  const row = await db
+    .selectFrom('identities')
+    .select('address')
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'wallet')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.address ?? null;
+}

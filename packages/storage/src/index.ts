@@ -1,6 +1,15 @@
 export { type Acceptance, type Accepted, acceptPoll, type IdempotencyKey, type NewPoll } from './accept-poll.ts';
 export { type Account, createAccount, deleteAccount, findAccount } from './accounts.ts';
-export { type ApiKey, findKeyByHash, insertKey, listKeys, type NewApiKey, revokeAllKeys, revokeKey, touchKeys } from './api-keys.ts';
+export {
+  type ApiKey,
+  findKeyByHash,
+  insertKey,
+  listKeys,
+  type NewApiKey,
+  revokeAllKeys,
+  revokeKey,
+  touchKeys,
+} from './api-keys.ts';
 export { checkLedger, type Violation } from './check-ledger.ts';
 export {
   type CookieSession,

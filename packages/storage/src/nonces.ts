@@ -13,17 +13,22 @@ export interface Nonce {
   message: string;
 }
 
-/** Open challenges per address; the oldest gives way, so that nobody can lock an owner out by asking first. */
-const MOST_OPEN = 20;
+export interface NewNonce extends Nonce {
+  /** Who asked for the challenge, as anything that tells askers apart. */
+  asker: Buffer;
+}
 
-export async function issueNonce({ db }: Queries, nonce: Nonce, lifetimeS = 300): Promise<void> {
+/** Open challenges of one asker for one address; the oldest gives way. Nobody can push out another asker's. */
+const MOST_OPEN = 5;
+
+export async function issueNonce({ db }: Queries, nonce: NewNonce, lifetimeS = 300): Promise<void> {
   await sql`
     with evicted as (
       delete from nonces where nonce in (
-        select nonce from nonces where address = ${nonce.address} and used_at is null
+        select nonce from nonces where address = ${nonce.address} and asker = ${nonce.asker} and used_at is null
          order by created_at desc offset ${MOST_OPEN - 1}))
-    insert into nonces (nonce, address, purpose, message, expires_at)
-    values (${nonce.nonce}, ${nonce.address}, ${nonce.purpose}, ${nonce.message},
+    insert into nonces (nonce, address, asker, purpose, message, expires_at)
+    values (${nonce.nonce}, ${nonce.address}, ${nonce.asker}, ${nonce.purpose}, ${nonce.message},
             now() + ${lifetimeS} * interval '1 second')`.execute(db);
 }
 

@@ -14,11 +14,14 @@ import {
   findKeyByHash,
   findPoll,
   findResult,
+  findWallet,
   finishPoll,
   giveFeedback,
   history,
   insertKey,
+  inTransaction,
   listKeys,
+  revokeAllKeys,
   revokeKey,
   touchKeys,
 } from '../src/index.ts';
@@ -49,6 +52,26 @@ t.test('a key is found by its hash until its owner revokes it, once', async (t) 
   t.same(await listKeys(storage, other), []);
 });
 
+t.test('of many who replace all keys at once each revokes what was there, and one key is left', async (t) => {
+  const accountId = await createAccount(storage);
+  const other = await insertKey(storage, newKey(await createAccount(storage)));
+  for (let index = 0; index < 3; index++) await insertKey(storage, newKey(accountId));
+  const revoked = await together(20, 20, () =>
+    inTransaction(storage, async (tx) => {
+      const hashes = await revokeAllKeys(tx, accountId);
+      await insertKey(tx, newKey(accountId));
+      return hashes;
+    }),
+  );
+  const hashes = revoked.flat().map((hash) => hash.toString('hex'));
+  t.equal(hashes.length, 3 + 19);
+  t.equal(new Set(hashes).size, hashes.length, 'each key is revoked once');
+  const keys = await listKeys(storage, accountId);
+  t.equal(keys.filter((key) => key.revokedAt === null).length, 1);
+  t.ok(keys.every(({ createdAt, revokedAt }) => revokedAt === null || revokedAt >= createdAt));
+  t.same(await query('select revoked_at from api_keys where id = $1', [other.id]), [{ revoked_at: null }]);
+});
+
 t.test('an identity opens one account, however many first logins race', async (t) => {
   const wallet = { kind: 'wallet', address: randomBytes(20) } as const;
   const person = { kind: 'oidc', issuer: 'https://id.example', subject: 's1', email: 'a@example.com' } as const;
@@ -59,8 +82,16 @@ t.test('an identity opens one account, however many first logins race', async (t
     t.equal(admitted.filter(({ isNewAccount }) => isNewAccount).length, 1);
     t.match(await findIdentity(storage, identity), { accountId: admitted[0]!.accountId });
     t.match(await balanceOf(storage, admitted[0]!.accountId), { availableU: 0n });
+    const address = identity.kind === 'wallet' ? identity.address : null;
+    t.same(await findWallet(storage, admitted[0]!.accountId), address);
   }
   const elsewhere = await admitIdentity(storage, { ...person, issuer: 'https://other.example' });
+  t.same(
+    await query(`select 1 from accounts a where kind = 'user' and email = 'a@example.com'
+                  and not exists (select 1 from identities where account_id = a.id)`),
+    [],
+    'whoever lost the race left no account behind',
+  );
   t.ok(elsewhere.isNewAccount, 'the same subject and e-mail of another issuer is another person');
   t.match(await findAccount(storage, elsewhere.accountId), { email: 'a@example.com' });
   await t.rejects(admitIdentity(storage, { kind: 'wallet', address: randomBytes(19) }), { name: 'StorageRefused' });

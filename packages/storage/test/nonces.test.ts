@@ -3,7 +3,14 @@ import t from 'tap';
 import { consumeNonce, findNonce, issueNonce } from '../src/index.ts';
 import { open, together, unique } from './fixtures.ts';
 
-const challenge = (address = randomBytes(20)) => ({ nonce: unique(), address, purpose: null, message: 'sign this' });
+const ASKER = randomBytes(8);
+const challenge = (address = randomBytes(20), asker = ASKER) => ({
+  nonce: unique(),
+  address,
+  asker,
+  purpose: null,
+  message: 'sign this',
+});
 
 const { storage, query } = await open(t, { maxConnections: 16 });
 
@@ -11,7 +18,8 @@ t.test('a nonce is used by exactly one of many', async (t) => {
   for (let round = 0; round < 5; round++) {
     const nonce = challenge();
     await issueNonce(storage, nonce);
-    t.same(await findNonce(storage, nonce.nonce), nonce);
+    const { asker: _, ...found } = nonce;
+    t.same(await findNonce(storage, nonce.nonce), found);
     const uses = await together(100, 100, () => consumeNonce(storage, nonce.nonce, nonce.address));
     t.equal(uses.filter(Boolean).length, 1);
     t.equal(await findNonce(storage, nonce.nonce), null);
@@ -37,13 +45,17 @@ t.test('[§5-wallet-nonce-5-minutes, §8-wallet-nonce] a nonce lives 5 minutes',
   t.equal(await consumeNonce(storage, nonce.nonce, nonce.address), false);
 });
 
-t.test('asking for many challenges does not fill the table, and the newest always works', async (t) => {
+t.test('asking for many challenges fills nothing, and pushes out nobody else’s', async (t) => {
   const address = randomBytes(20);
-  let last = challenge(address);
-  for (let index = 0; index < 60; index++) {
-    last = challenge(address);
+  const own = challenge(address);
+  await issueNonce(storage, own);
+  let last = own;
+  const others = randomBytes(8);
+  for (let index = 0; index < 30; index++) {
+    last = challenge(address, others);
     await issueNonce(storage, last);
   }
-  t.same(await query('select count(*)::int as n from nonces where address = $1', [address]), [{ n: 20 }]);
-  t.equal(await consumeNonce(storage, last.nonce, address), true);
+  t.same(await query('select count(*)::int as n from nonces where address = $1', [address]), [{ n: 6 }]);
+  t.equal(await consumeNonce(storage, last.nonce, address), true, 'the newest works');
+  t.equal(await consumeNonce(storage, own.nonce, address), true, 'and so does that of another asker');
 });

@@ -64,7 +64,13 @@ t.test('what nobody may use any more is pruned, in bounded steps, and nothing el
   const accountId = await createAccount(storage);
   const fill = async () => {
     await claimKey(storage, key(), 1_000);
-    await issueNonce(storage, { nonce: unique(), address: randomBytes(20), purpose: null, message: 'm' });
+    await issueNonce(storage, {
+      nonce: unique(),
+      address: randomBytes(20),
+      asker: randomBytes(8),
+      purpose: null,
+      message: 'm',
+    });
     await query("insert into cookie_sessions (account_id, expires_at) values ($1, now() + interval '1 day')", [
       accountId,
     ]);

@@ -43,6 +43,7 @@ export interface CookieSessionsTable {
 export interface NoncesTable {
   nonce: string;
   address: Buffer;
+  asker: Generated<Buffer>;
   purpose: string | null;
   message: string;
   created_at: Generated<Date>;
