@@ -8,6 +8,8 @@ interface Circumstances {
   /** What the caller can do besides what the code always offers. */
   recovery?: readonly RecoveryAction[];
   headers?: Record<string, string>;
+  /** What another protocol expects at the top of the body, in both of its forms. */
+  members?: Readonly<Record<string, unknown>>;
   cause?: unknown;
 }
 

@@ -62,16 +62,19 @@ export interface Occurrence {
   retryAfterSeconds?: number | undefined;
   /** Ways out of this occurrence, before those that its code always has. */
   recovery?: readonly RecoveryAction[] | undefined;
+  /** What another protocol expects at the top of the body, in both forms: the payment terms of a deposit. */
+  members?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export function errorBody(occurrence: Occurrence): ErrorBody {
-  const { code, requestId } = occurrence;
-  return { error: occurrence.detail ?? ERRORS[code].title, code, request_id: requestId };
+  const { code, requestId, members } = occurrence;
+  return { ...members, error: occurrence.detail ?? ERRORS[code].title, code, request_id: requestId };
 }
 
 export function problemBody(occurrence: Occurrence, baseUrl: string): Problem {
   const { status, title, description, retryable } = ERRORS[occurrence.code];
   return {
+    ...occurrence.members,
     type: `${baseUrl}/errors/${occurrence.code}`,
     title,
     status,

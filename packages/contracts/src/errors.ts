@@ -52,6 +52,7 @@ export const ERRORS = {
   missing_text: change(400, 'Missing text', 'Intent matching needs a text that is not blank.'),
   invalid_task_input: change(400, 'Invalid task input', 'No message part holds JSON with a question and options.'),
   invalid_payment: change(400, 'Invalid payment', 'The payment header is not a readable x402 payment.'),
+  invalid_webhook: change(400, 'Invalid webhook', 'The event is not signed by the payment processor, or too old.'),
   malformed_json: change(400, 'Malformed JSON', 'The body is not JSON in UTF-8.'),
   bad_request: change(400, 'Bad request', 'The request is not well-formed HTTP.'),
 
@@ -110,7 +111,7 @@ export const ERRORS = {
   upstream_registry_error: wait(502, 'Model registry error', 'The upstream model registry did not answer properly.'),
   payment_processor_error: wait(502, 'Payment processor error', 'The payment processor did not answer properly.'),
   registry_not_configured: wait(503, 'Model registry not configured', 'This service has no model registry address.'),
-  feature_not_configured: wait(503, 'Feature not configured', 'The operator has not set this feature up.'),
+  not_configured: wait(503, 'Not configured', 'The operator has not set this feature up.'),
   service_unavailable: wait(503, 'Service unavailable', 'A part that the operation needs is out of reach for now.'),
 } as const satisfies Record<string, CatalogEntry>;
 

@@ -5,6 +5,7 @@ export * from './errors.ts';
 export * from './estimate.ts';
 export * from './feedback.ts';
 export * from './limits.ts';
+export * from './payment.ts';
 export * from './poll.ts';
 export * from './poll-request.ts';
 export * from './poll-response.ts';

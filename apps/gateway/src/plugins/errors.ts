@@ -30,8 +30,8 @@ export function sendError(config: Config, error: unknown, request: FastifyReques
 }
 
 function occurrenceOf({ code, circumstances }: ApiError, requestId: string): Occurrence {
-  const { detail, issues, retryAfterSeconds, recovery } = circumstances;
-  return { code, requestId, detail, issues, retryAfterSeconds, recovery };
+  const { detail, issues, retryAfterSeconds, recovery, members } = circumstances;
+  return { code, requestId, detail, issues, retryAfterSeconds, recovery, members };
 }
 
 /** Problem Details are for whoever names them: a wildcard does not, and `q=0` refuses them. */
