@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
+import { buildApp } from '@eloquentpoll/gateway/app';
+import { decideConfig } from '@eloquentpoll/gateway/config';
+import { openContext as openGateway } from '@eloquentpoll/gateway/context';
+import { readEnvironment } from '@eloquentpoll/gateway/environment';
+import { buildSimulator, parseRecordedVotes, type SimulatorOptions } from '@eloquentpoll/simulator/app';
+import { createAccount, creditAccount, insertKey } from '@eloquentpoll/storage';
+import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { readConfig } from '@eloquentpoll/worker/config';
+import { openContext as openWorker } from '@eloquentpoll/worker/context';
+import { runPoll } from '@eloquentpoll/worker/run-poll';
+import type { Test } from 'tap';
+
+/** The models of the simulator's `fast` roster, in the order in which recorded votes name them. */
+export const JURY = ['acorn-mini', 'birch-flash', 'dune-quick', 'fjord-small', 'ember-8b'];
+
+/** Question number and what each of the jury says, `-` for a model that refuses. */
+export type Recorded = Record<number, string>;
+
+/** Gateway, worker and simulator as in production, in one process, on a database and a corner of Redis of their own. */
+export async function wholeService(t: Test, recorded: Recorded, options: SimulatorOptions = {}) {
+  const rows = Object.entries(recorded).map(([id, votes]) => `${id},test,10,A,${votes}`);
+  const file = [`# column order: ${JURY.join(',')}`, 'question_id,category,k,answer,votes', ...rows].join('\n');
+  const simulator = buildSimulator({ latencyScale: 0, recordedVotes: parseRecordedVotes(file), ...options });
+  const address = await simulator.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => simulator.close());
+
+  const { url: redisUrl, prefix } = testRedis(t);
+  const settings = {
+    DATABASE_URL: await testDatabase(t),
+    REDIS_URL: redisUrl,
+    REDIS_PREFIX: prefix,
+    KEY_PEPPER: 'a pepper of at least 32 characters',
+    BASE_URL: 'http://localhost:8080',
+    MODELS_FILE: 'simulator',
+    MODELS_BASE_URL: `${address}/v1`,
+    LOG_LEVEL: 'silent',
+  };
+  const worker = await openWorker(readConfig(settings));
+  t.teardown(() => worker[Symbol.asyncDispose]());
+  const consumer = worker.bus.consumePolls({ concurrency: 20, run: (id, signal) => runPoll(worker, id, signal) });
+  t.teardown(() => consumer.drain(1_000));
+  const gateway = await openGateway(decideConfig(readEnvironment(settings)));
+  t.teardown(() => gateway[Symbol.asyncDispose]());
+  const app = buildApp(gateway);
+  t.teardown(() => app.close());
+  await Promise.all([app.ready(), consumer.ready()]);
+
+  const accountId = await createAccount(gateway.storage);
+  await creditAccount(gateway.storage, { accountId, amountU: 10_000_000n, source: 'operator', idem: randomUUID() });
+  const key = newApiKey();
+  const hash = hashApiKey(settings.KEY_PEPPER, key);
+  await insertKey(gateway.storage, { accountId, hash, prefix: apiKeyPrefix(key) });
+  const headers = { authorization: `Bearer ${key}` };
+  return { app, gateway, accountId, headers, simulator };
+}
