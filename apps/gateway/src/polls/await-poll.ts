@@ -49,10 +49,11 @@ const LEAVING = 'The service is restarting; the poll goes on, and the same Idemp
  * a retry makes a new poll.
  */
 async function readEnd({ storage }: Context, pollId: string, submission: Submission): Promise<PollResponse | null> {
-  const result = await findResultOfPoll(storage, pollId);
-  if (result) return toPollResponse(result);
+  // In this order: the poll's end and its result are stored together, and it may end between two reads.
   const poll = await findPoll(storage, pollId);
   if (poll?.status === 'running') return null;
+  const result = await findResultOfPoll(storage, pollId);
+  if (result) return toPollResponse(result);
   const { idempotency, surface } = submission;
   if (idempotency) await forgetPollKey(storage, { ...idempotency, operation: surface }, pollId);
   throw new ApiError('poll_execution_failed');
