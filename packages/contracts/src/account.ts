@@ -13,7 +13,14 @@ export const Balance = Type.Object(
 export type Balance = Static<typeof Balance>;
 
 export const CurrentUser = Type.Object(
-  { userId: Uuid, email: Type.String({ format: 'email' }) },
+  {
+    userId: Uuid,
+    email: Type.String({
+      format: 'email',
+      description:
+        'Who has none gets a name in the reserved domain `invalid`, which no mail reaches: `<address>@wallet.invalid` for a wallet.',
+    }),
+  },
   { $id: 'CurrentUser' },
 );
 export type CurrentUser = Static<typeof CurrentUser>;
@@ -50,3 +57,6 @@ export const NewKey = Type.Object(
   { $id: 'NewKey' },
 );
 export type NewKey = Static<typeof NewKey>;
+
+export const KeyRevocation = Type.Object({ revoked: Type.Boolean() }, { $id: 'KeyRevocation' });
+export type KeyRevocation = Static<typeof KeyRevocation>;

@@ -13,3 +13,4 @@ export * from './poll-session.ts';
 export * from './progress.ts';
 export * from './result.ts';
 export * from './vote-result.ts';
+export * from './wallet.ts';

@@ -9,6 +9,8 @@ export const LIMITS = {
   free: { question: 1000, options: 5, option: 50 },
   shorthand: 4000,
   key_label: 64,
+  wallet_message: 4096,
+  wallet_signature: 8192,
   feedback_notes: 2000,
   intent_text: 2000,
   history: { default: 20, max: 100, offset: 100_000 },

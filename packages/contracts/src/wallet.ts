@@ -1,0 +1,66 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { LIMITS } from './limits.ts';
+import { Count, literals, Uuid } from './vocabulary.ts';
+
+// Signing in with a wallet: a challenge to sign, and three things that the signed challenge can do.
+
+export const WALLET_PURPOSES = ['login', 'revoke', 'rotate'] as const;
+export type WalletPurpose = (typeof WALLET_PURPOSES)[number];
+
+export const WalletChallengeQuery = Type.Object({
+  address: Type.String({ description: 'A 0x-prefixed Ethereum address. Mixed case has to be its EIP-55 checksum.' }),
+  purpose: Type.Optional(
+    literals(WALLET_PURPOSES, {
+      description: 'What the signature will be for; it then counts for nothing else, and the message says so.',
+    }),
+  ),
+});
+export type WalletChallengeQuery = Static<typeof WalletChallengeQuery>;
+
+export const WalletChallenge = Type.Object(
+  { message: Type.String({ description: 'An EIP-4361 message, to be signed as it is.' }), nonce: Type.String() },
+  { $id: 'WalletChallenge' },
+);
+export type WalletChallenge = Static<typeof WalletChallenge>;
+
+const proof = {
+  message: Type.String({ maxLength: LIMITS.wallet_message, description: 'The message of the challenge, unchanged.' }),
+  signature: Type.String({
+    maxLength: LIMITS.wallet_signature,
+    description: 'Its EIP-191 signature, 0x-prefixed; of a contract wallet whatever its contract accepts (EIP-1271).',
+  }),
+};
+
+export const WalletProof = Type.Object(proof, { $id: 'WalletProof' });
+export type WalletProof = Static<typeof WalletProof>;
+
+export const WalletKeyProof = Type.Object({ ...proof, key_id: Uuid }, { $id: 'WalletKeyProof' });
+export type WalletKeyProof = Static<typeof WalletKeyProof>;
+
+const apiKey = Type.String({ description: 'The whole key. It is shown in this answer only.' });
+
+export const WalletLogin = Type.Object(
+  {
+    address: Type.String(),
+    user_id: Uuid,
+    is_new_user: Type.Boolean(),
+    api_key: Type.Optional(apiKey),
+  },
+  { $id: 'WalletLogin' },
+);
+export type WalletLogin = Static<typeof WalletLogin>;
+
+export const WalletRevocation = Type.Object({ revoked: Type.Boolean(), key_id: Uuid }, { $id: 'WalletRevocation' });
+export type WalletRevocation = Static<typeof WalletRevocation>;
+
+export const WalletRotation = Type.Object(
+  {
+    revoked_count: Count,
+    api_key: apiKey,
+    key_id: Uuid,
+    key_prefix: Type.String(),
+    warning: Type.String(),
+  },
+  { $id: 'WalletRotation' },
+);
+export type WalletRotation = Static<typeof WalletRotation>;
