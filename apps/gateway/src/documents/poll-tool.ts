@@ -1,5 +1,6 @@
 import { PollRequest, PollResponse } from '@eloquentpoll/contracts';
 import { type TSchema, Type } from '@sinclair/typebox';
+import { PROFILES } from '../polls/profiles.ts';
 import { inlined } from './inlined.ts';
 
 // A poll as one tool: what goes in, what comes out, in schemas that stand alone. Whoever describes the service to a
@@ -15,7 +16,7 @@ const input: TSchema = Type.Object({
   preset,
   confidence_threshold,
   max_cost_usd,
-  profile,
+  profile: { ...profile, enum: PROFILES.map(({ name }) => name) },
 });
 
 export const POLL_TOOL = {

@@ -35,7 +35,10 @@ export function toMermaid({ question, options, tally, votes, winning_option, is_
 const tallied = (tally: Record<string, number>, option: string): number =>
   Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0;
 
-const node = (id: string, label: string): string => `  ${id}["${encoded(label)}"]`;
+/** An empty label is no label to Mermaid. */
+const node = (id: string, label: string): string => `  ${id}["${encoded(label) || BLANK}"]`;
+
+const BLANK = '#160;';
 
 const encoded = (text: string): string =>
   text
