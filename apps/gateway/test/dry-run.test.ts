@@ -65,6 +65,8 @@ t.test('[§4.1-dry-run-optional-fields] fields that are absent or wrong count as
   t.match((await dryRun({ ...good, options: ['A'], preset: 'fast' })).estimates, { preset: 'fast', options: 2 });
   t.match((await dryRun({ ...good, confidence_threshold: 2 })).estimates, { confidence_threshold: 0.95, options: 3 });
   t.match((await dryRun({ ...good, max_cost_usd: -1 })).estimates, { max_cost_usd: 1 });
+  t.match((await dryRun({ ...good, options: ['A'], profile: 'nope' })).estimates, { preset: 'broad', max_cost_usd: 1 });
+  t.match((await dryRun({ ...good, options: ['A'], profile: 'quick' })).estimates, { preset: 'fast' });
 });
 
 t.test('[§7-400-preset] without a preset there is nothing to estimate', async (t) => {
@@ -99,6 +101,8 @@ const WRONG: unknown[] = [
   { ...good, max_cost_usd: 0 },
   { ...good, max_cost_usd: 26 },
   { ...good, poll_type: 'borda' },
+  { ...good, profile: 'nope' },
+  { ...good, profile: 7 },
   { ...good, options: ['A', 'B\0'] },
   '{"question":"Which of these is best?","options":["A","\\ud800"]}',
   '{"question":"Which of these is best?","options":["A","B"],"__proto__":{"a":1}}',
@@ -133,6 +137,7 @@ t.test('any JSON is answered', async (t) => {
             question: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
             options: fc.oneof(fc.array(fc.string({ unit: 'binary' })), fc.jsonValue()),
             preset: fc.oneof(fc.constantFrom('broad', 'fast'), fc.jsonValue()),
+            profile: fc.oneof(fc.constantFrom('quick', 'nope'), fc.jsonValue()),
             confidence_threshold: fc.oneof(fc.double(), fc.jsonValue()),
             max_cost_usd: fc.oneof(fc.double(), fc.jsonValue()),
           },

@@ -3,7 +3,7 @@ import { balanceOf } from '@eloquentpoll/storage';
 import type { Context } from '../context.ts';
 import { uncleanIn } from '../validation/text-rules.ts';
 import { estimatePoll } from './estimate-poll.ts';
-import { isFree, type PollOrder, pollIssues } from './poll-order.ts';
+import { isFree, type PollOrder, pollIssues, profileIssues } from './poll-order.ts';
 import { holdOf, specOf } from './poll-spec.ts';
 import { typicalOrder } from './typical-poll.ts';
 
@@ -37,12 +37,17 @@ function issuesIn(body: unknown): Issue[] {
 
 /** The order without the fields that are wrong; null where the body, or the preset that decides everything, is. */
 function readable(body: unknown, issues: readonly Issue[]): PollOrder | null {
-  // What is not clean text is refused before anything else is looked at.
-  const all = issues.length > 0 ? [...issues, ...pollIssues(body)] : issues;
-  const wrong = new Set(all.map(({ pointer }) => pointer.split('/')[1]));
+  const wrong = new Set((issues.length > 0 ? everyIssue(body) : []).map(({ pointer }) => pointer.split('/')[1]));
   if (wrong.has(undefined) || wrong.has('preset')) return null;
   const right = Object.entries(body as object).filter(([name]) => !wrong.has(name));
   return typicalOrder(Object.fromEntries(right) as Partial<PollRequest>);
+}
+
+/** A refusal names what stands in the way first; this looks behind it. */
+function everyIssue(body: unknown): Issue[] {
+  const unclean = uncleanIn(body);
+  const isObject = typeof body === 'object' && body !== null;
+  return [...(unclean ? [unclean] : []), ...pollIssues(body), ...(isObject ? profileIssues(body) : [])];
 }
 
 async function estimatesOf(context: Context, accountId: string, order: PollOrder): Promise<DryRunEstimates> {
