@@ -17,6 +17,8 @@ export interface Config {
   keyPepper: string;
   /** Seal the session cookie: the first one new cookies, all of them old ones. */
   cookieSecrets: string[];
+  /** Where people prove who they are; null where nobody can log in this way. */
+  identityProvider: ProviderSettings | null;
   models: { file?: string; baseUrl?: string };
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
@@ -25,6 +27,13 @@ export interface Config {
   freeDailyCapU: bigint;
   logLevel: (typeof LOG_LEVELS)[number];
   gitCommit: string | null;
+}
+
+/** We as a client of the identity provider. */
+export interface ProviderSettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
 }
 
 export class ConfigError extends Error {
@@ -52,6 +61,7 @@ export function decideConfig(env: Environment): Config {
     redis: { url: url(env, 'REDIS_URL', ['redis:', 'rediss:']), prefix: redisPrefix(env) },
     keyPepper: keyPepper(env),
     cookieSecrets: cookieSecrets(env),
+    identityProvider: identityProvider(env),
     models: {
       ...(env.MODELS_FILE && { file: env.MODELS_FILE }),
       ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),
@@ -122,6 +132,30 @@ function cookieSecrets(env: Environment): string[] {
     );
   }
   return secrets;
+}
+
+function identityProvider(env: Environment): ProviderSettings | null {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
+  if (OIDC_ISSUER === undefined && clientId === undefined && clientSecret === undefined) return null;
+  const issuer = issuerOf(env);
+  if (clientId === undefined) throw new ConfigError('OIDC_CLIENT_ID', 'is not set, though OIDC_ISSUER is');
+  if (clientSecret === undefined) throw new ConfigError('OIDC_CLIENT_SECRET', 'is not set, though OIDC_ISSUER is');
+  return { issuer, clientId, clientSecret };
+}
+
+/** Whoever can answer in the provider's place can log in as anybody: so https, and here without it only on loopback. */
+function issuerOf(env: Environment): string {
+  if (env.OIDC_ISSUER === undefined)
+    throw new ConfigError('OIDC_ISSUER', 'is not set, though other OIDC_ settings are');
+  const { protocol, hostname, username, search, hash } = new URL(url(env, 'OIDC_ISSUER', ['http:', 'https:']));
+  if (username || search || hash) throw new ConfigError('OIDC_ISSUER', 'must be an issuer: no user, query or fragment');
+  if (env.NODE_ENV === 'production') {
+    if (protocol === 'http:') throw new ConfigError('OIDC_ISSUER', 'must be https in production');
+    if (isLoopback(hostname)) throw new ConfigError('OIDC_ISSUER', 'must not be this machine in production');
+  } else if (protocol === 'http:' && !isLoopback(hostname)) {
+    throw new ConfigError('OIDC_ISSUER', 'must be https, unless it is on this machine');
+  }
+  return env.OIDC_ISSUER;
 }
 
 function trustedProxies(env: Environment): string[] {

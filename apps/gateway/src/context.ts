@@ -2,7 +2,9 @@ import { type Bus, openBus } from '@eloquentpoll/bus';
 import { type Health, openHealth } from '@eloquentpoll/models/health';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
+import { type IdentityProvider, identityProvider } from './accounts/identity-provider.ts';
 import { type KeyCache, keyCache } from './accounts/key-cache.ts';
+import { ATTEMPT_COOKIE } from './accounts/login-attempt.ts';
 import { type Sealer, sealer } from './accounts/session-cookie.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type RateLimiter, rateLimiter } from './limits/rate-limiter.ts';
@@ -19,7 +21,11 @@ interface Parts {
   health: Health;
   keys: KeyCache;
   limiter: RateLimiter;
+  /** Seals session cookies. */
   sealer: Sealer;
+  /** Seals the cookies of login attempts. */
+  attemptSealer: Sealer;
+  identityProvider: IdentityProvider | null;
 }
 
 export interface Context extends Readonly<Parts>, AsyncDisposable {
@@ -49,10 +55,15 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     keys,
     limiter,
     sealer: given.sealer ?? sealer(config.cookieSecrets),
+    attemptSealer: given.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),
+    identityProvider: given.identityProvider ?? openProvider(config),
     shutdown: new AbortController(),
     [Symbol.asyncDispose]: () => keep.disposeAsync(),
   };
 }
+
+const openProvider = ({ identityProvider: settings, baseUrl }: Config): IdentityProvider | null =>
+  settings && identityProvider(settings, baseUrl);
 
 const storageOptions = ({ database }: Config) => ({
   databaseUrl: database.url,

@@ -54,6 +54,7 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     redis: testRedis(t),
     keyPepper: PEPPER,
     cookieSecrets: [PEPPER],
+    identityProvider: null,
     models: { file: 'simulator' },
     trustedProxies: [],
     rateLimits: readPolicies(undefined),

@@ -26,6 +26,17 @@ t.test('three settings are enough', (t) => {
   t.end();
 });
 
+const LOGIN = { OIDC_ISSUER: 'https://id.example/', OIDC_CLIENT_ID: 'polls', OIDC_CLIENT_SECRET: 'a secret' };
+
+t.test('an identity provider is three settings or none', (t) => {
+  t.equal(decide({}).identityProvider, null);
+  const login = { issuer: 'https://id.example/', clientId: 'polls', clientSecret: 'a secret' };
+  t.same(decide(LOGIN).identityProvider, login, 'the issuer is kept as it was written');
+  t.ok(decide({ ...LOGIN, OIDC_ISSUER: 'http://localhost:9000' }).identityProvider);
+  t.ok(decide({ ...LOGIN, BASE_URL: 'https://polls.example', NODE_ENV: 'production' }).identityProvider);
+  t.end();
+});
+
 const WRONG: [Record<string, string>, string][] = [
   [{ DATABASE_URL: '' }, 'DATABASE_URL'],
   [{ DATABASE_URL: 'mysql://u:secret@h/db' }, 'DATABASE_URL'],
@@ -43,6 +54,19 @@ const WRONG: [Record<string, string>, string][] = [
   [{ BASE_URL: 'http://polls.example', NODE_ENV: 'production' }, 'BASE_URL'],
   [{ DATABASE_POOL: '0' }, 'DATABASE_POOL'],
   [{ MODELS_BASE_URL: 'sim' }, 'MODELS_BASE_URL'],
+  [{ ...LOGIN, OIDC_ISSUER: '' }, 'OIDC_ISSUER'],
+  [{ ...LOGIN, OIDC_CLIENT_ID: '' }, 'OIDC_CLIENT_ID'],
+  [{ ...LOGIN, OIDC_CLIENT_SECRET: '' }, 'OIDC_CLIENT_SECRET'],
+  [{ ...LOGIN, OIDC_ISSUER: 'id.example' }, 'OIDC_ISSUER'],
+  [{ ...LOGIN, OIDC_ISSUER: 'https://u:secret@id.example' }, 'OIDC_ISSUER'],
+  [{ ...LOGIN, OIDC_ISSUER: 'https://id.example?tenant=1' }, 'OIDC_ISSUER'],
+  [{ ...LOGIN, OIDC_ISSUER: 'http://id.example' }, 'OIDC_ISSUER'],
+  ...['http://id.example', 'http://localhost:9000', 'https://localhost:9000', 'https://127.0.0.1', 'https://[::1]'].map(
+    (issuer): [Record<string, string>, string] => [
+      { ...LOGIN, OIDC_ISSUER: issuer, BASE_URL: 'https://polls.example', NODE_ENV: 'production' },
+      'OIDC_ISSUER',
+    ],
+  ),
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
   [{ GIT_COMMIT: 'main' }, 'GIT_COMMIT'],
   ...['true', '1', '10.0.0.1', '0.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,'].map(

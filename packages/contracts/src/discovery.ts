@@ -42,3 +42,19 @@ export const ModelListing = Type.Object(
   { $id: 'ModelListing' },
 );
 export type ModelListing = Static<typeof ModelListing>;
+
+/** RFC 9728: what a client needs to know to get an access token that counts here. */
+export const ProtectedResource = Type.Object(
+  {
+    resource: Type.String({ format: 'uri' }),
+    authorization_servers: Type.Optional(
+      Type.Array(Type.String({ format: 'uri' }), { description: 'Left out where there is no identity provider.' }),
+    ),
+    scopes_supported: Type.Array(Type.String()),
+    bearer_methods_supported: Type.Array(literals(['header'])),
+    resource_name: Type.String(),
+    resource_documentation: Type.String({ format: 'uri' }),
+  },
+  { $id: 'ProtectedResource' },
+);
+export type ProtectedResource = Static<typeof ProtectedResource>;

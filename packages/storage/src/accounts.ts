@@ -40,6 +40,17 @@ export async function findAccount({ db }: Queries, accountId: string): Promise<A
   return row ? { id: row.id, email: row.email, createdAt: row.created_at } : null;
 }
 
+/** The address that a person was last known by; nothing is written where it is that already. */
+export async function noteEmail({ db }: Queries, accountId: string, email: string): Promise<void> {
+  await db
+    .updateTable('accounts')
+    .set({ email })
+    .where('id', '=', accountId)
+    .where('deleted_at', 'is', null)
+    .where('email', 'is distinct from', email)
+    .execute();
+}
+
 /**
  * Forgets a person: identities, keys, cookies and notes go, polls and results stay public without an owner. The empty
  * account row and its transfers stay, because books are never rewritten. false when there was no such account.

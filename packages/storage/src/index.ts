@@ -1,5 +1,5 @@
 export { type Acceptance, type Accepted, acceptPoll, type IdempotencyKey, type NewPoll } from './accept-poll.ts';
-export { type Account, createAccount, deleteAccount, findAccount } from './accounts.ts';
+export { type Account, createAccount, deleteAccount, findAccount, noteEmail } from './accounts.ts';
 export {
   type ApiKey,
   findKeyByHash,

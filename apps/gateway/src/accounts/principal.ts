@@ -1,15 +1,23 @@
 import type { Context } from '../context.ts';
+import { accountOfToken, looksLikeAccessToken } from './access-token.ts';
 import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 import { readSession } from './session-cookie.ts';
 
 /** On whose behalf a request acts, and how it proved that. */
 export interface Principal {
   accountId: string;
-  via: 'api_key' | 'session';
+  via: 'api_key' | 'access_token' | 'session';
   /** The API key that was presented, by its id. */
   keyId?: string;
   /** The cookie's session. */
   sessionId?: string;
+}
+
+/** null for a bearer that opens nothing. Keys and access tokens are told apart by their form, before any look-up. */
+export async function principalOfBearer(context: Context, bearer: string): Promise<Principal | null> {
+  if (!looksLikeAccessToken(bearer)) return principalOfKey(context, bearer);
+  const accountId = await accountOfToken(context, bearer);
+  return accountId === null ? null : { accountId, via: 'access_token' };
 }
 
 /** null for everything that is not an active key; unknown, revoked and mistyped ones are told apart nowhere. */

@@ -10,12 +10,11 @@ import type { Context } from '../context.ts';
 export const COOKIE = 'ep_session';
 export const COOKIE_LIFE_S = 7 * 24 * 3_600;
 
-const PURPOSE = 'ep_session';
-/** A row's id sealed is about 170 characters; nobody else's cookie is worth decrypting. */
-const LONGEST = 512;
+/** The longest that we seal makes about 500 characters; nobody else's cookie is worth decrypting. */
+const LONGEST = 1_024;
 
 export interface Sealer {
-  seal(id: string): Promise<string>;
+  seal(content: string): Promise<string>;
   open(cookie: string): Promise<string | null>;
 }
 
@@ -24,15 +23,18 @@ interface Key {
   secret: Uint8Array;
 }
 
-/** Seals with the first secret and opens with any, so that secrets can be rotated. */
-export function sealer(secrets: readonly string[]): Sealer {
-  const keys = secrets.map(keyOf);
+/**
+ * Seals with the first secret and opens with any, so that secrets can be rotated. What was sealed for one purpose opens
+ * for no other: the purpose is authenticated, and part of the key.
+ */
+export function sealer(secrets: readonly string[], purpose: string = COOKIE): Sealer {
+  const keys = secrets.map((secret) => keyOf(secret, purpose));
   const [newest] = keys;
   if (!newest) throw new Error('a cookie needs a secret');
   return {
-    seal: (id) =>
-      new CompactEncrypt(new TextEncoder().encode(id))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: newest.kid, typ: PURPOSE })
+    seal: (content) =>
+      new CompactEncrypt(new TextEncoder().encode(content))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: newest.kid, typ: purpose })
         .encrypt(newest.secret),
     async open(cookie) {
       if (cookie.length > LONGEST) return null;
@@ -41,7 +43,7 @@ export function sealer(secrets: readonly string[]): Sealer {
           cookie,
           ({ kid, typ }) => {
             const key = keys.find((known) => known.kid === kid);
-            if (!key || typ !== PURPOSE) throw new Error('not ours');
+            if (!key || typ !== purpose) throw new Error('not ours');
             return key.secret;
           },
           { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] },
@@ -54,8 +56,8 @@ export function sealer(secrets: readonly string[]): Sealer {
   };
 }
 
-function keyOf(secret: string): Key {
-  const derived = new Uint8Array(hkdfSync('sha256', secret, '', PURPOSE, 32));
+function keyOf(secret: string, purpose: string): Key {
+  const derived = new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32));
   return { kid: createHash('sha256').update(derived).digest('base64url').slice(0, 8), secret: derived };
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
-import { type Principal, principalOfCookie, principalOfKey } from '../accounts/principal.ts';
+import { type Principal, principalOfBearer, principalOfCookie } from '../accounts/principal.ts';
 import { COOKIE } from '../accounts/session-cookie.ts';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
@@ -36,7 +36,7 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
     const ways = new Set(security.flatMap((way) => (Object.keys(way).length === 0 ? ['none'] : Object.keys(way))));
     const authenticate = async (request: FastifyRequest) => {
       request.principal =
-        (ways.has('apiKey') ? await principalOfBearer(context, request) : null) ??
+        (ways.has('apiKey') ? await principalOfHeader(context, request) : null) ??
         (ways.has('session') ? await principalOfSession(context, request) : null);
       if (!request.principal && !ways.has('none')) throw unauthenticated(request, ways);
     };
@@ -73,10 +73,10 @@ function isSameOrigin({ headers }: FastifyRequest, baseUrl: string): boolean {
   return headers['sec-fetch-site'] === 'same-origin';
 }
 
-async function principalOfBearer(context: Context, request: FastifyRequest): Promise<Principal | null> {
-  const key = bearerOf(request.headers.authorization);
-  if (key === null) return null;
-  const principal = await principalOfKey(context, key);
+async function principalOfHeader(context: Context, request: FastifyRequest): Promise<Principal | null> {
+  const bearer = bearerOf(request.headers.authorization);
+  if (bearer === null) return null;
+  const principal = await principalOfBearer(context, bearer);
   if (!principal) throw new ApiError('invalid_api_key');
   return principal;
 }

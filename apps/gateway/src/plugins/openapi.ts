@@ -29,7 +29,8 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
             type: 'http',
             scheme: 'bearer',
             bearerFormat: 'ep_k_...',
-            description: 'An API key, created with POST /api/keys.',
+            description:
+              'An API key, created with POST /api/keys; or an access token of the identity provider whose audience is this service.',
           },
           session: {
             type: 'apiKey',

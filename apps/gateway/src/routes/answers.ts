@@ -54,3 +54,7 @@ const errorContent = {
 
 const described = (codes: readonly ErrorCode[]): string =>
   codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join('\n\n');
+
+/** A browser that is sent on. */
+export const redirect = (description: string) =>
+  ({ description, type: 'null', headers: { location: { type: 'string', format: 'uri' } } }) as const;

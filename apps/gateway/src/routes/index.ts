@@ -10,9 +10,14 @@ import { mermaid } from './4-2-results/mermaid.ts';
 import { nodeSpec } from './4-2-results/node-spec.ts';
 import { publicResult } from './4-2-results/public-result.ts';
 import { recentResults } from './4-2-results/recent-results.ts';
+import { login } from './4-5-account/login.ts';
+import { loginCallback } from './4-5-account/login-callback.ts';
+import { logout } from './4-5-account/logout.ts';
 import { docs } from './4-7-system/docs.ts';
 import { health } from './4-7-system/health.ts';
+import { oauthProtectedResource } from './4-7-system/oauth-protected-resource.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
+import { openidConfiguration } from './4-7-system/openid-configuration.ts';
 
 /** Every operation, in the order of section 4 of the contract. */
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
@@ -28,7 +33,13 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   mermaid(app, context);
   nodeSpec(app, context);
 
+  login(app, context);
+  loginCallback(app, context);
+  logout(app, context);
+
   health(app, context);
   openapiDocument(app);
   docs(app);
+  openidConfiguration(app, context);
+  oauthProtectedResource(app, context);
 }

@@ -2,5 +2,6 @@
 export const TAGS = [
   { name: 'Polling', description: 'Run a poll: synchronously, as a session, as a stream or in shorthand.' },
   { name: 'Results', description: 'What polls came to: your own as lists, any as long as you hold its id.' },
+  { name: 'Account', description: 'Log in, keep API keys, see and fill the balance.' },
   { name: 'System', description: 'Health, documentation and discovery. No credentials.' },
 ] as const;

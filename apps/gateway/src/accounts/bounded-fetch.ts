@@ -1,0 +1,23 @@
+import type { CustomFetchOptions } from 'openid-client';
+
+// fetch for documents of another server that we hold in memory: an answer beyond the bound is an error, whatever its
+// headers announced.
+
+const MOST_BYTES = 512 * 1_024;
+
+type Options = Omit<RequestInit, 'body'> & { body?: CustomFetchOptions['body'] };
+
+export async function boundedFetch(url: string, { body, ...options }: Options): Promise<Response> {
+  const response = await fetch(url, { ...options, body: body ?? null });
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MOST_BYTES) throw new Error(`an answer of more than ${MOST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  const { status, statusText, headers } = response;
+  return new Response(BODILESS.has(status) ? null : new Blob(chunks), { status, statusText, headers });
+}
+
+const BODILESS = new Set([204, 205, 304]);
