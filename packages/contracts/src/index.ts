@@ -1,6 +1,7 @@
 export * from './account.ts';
 export * from './discovery.ts';
 export * from './error-body.ts';
+export * from './error-catalog.ts';
 export * from './errors.ts';
 export * from './estimate.ts';
 export * from './feedback.ts';

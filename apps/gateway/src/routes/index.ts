@@ -10,17 +10,30 @@ import { mermaid } from './4-2-results/mermaid.ts';
 import { nodeSpec } from './4-2-results/node-spec.ts';
 import { publicResult } from './4-2-results/public-result.ts';
 import { recentResults } from './4-2-results/recent-results.ts';
+import { createKey } from './4-4-api-keys/create-key.ts';
+import { listKeys } from './4-4-api-keys/list-keys.ts';
+import { revokeKey } from './4-4-api-keys/revoke-key.ts';
+import { balance } from './4-5-account/balance.ts';
 import { login } from './4-5-account/login.ts';
 import { loginCallback } from './4-5-account/login-callback.ts';
 import { logout } from './4-5-account/logout.ts';
+import { me } from './4-5-account/me.ts';
+import { walletChallenge } from './4-5-account/wallet-challenge.ts';
+import { walletRevokeKey } from './4-5-account/wallet-revoke-key.ts';
+import { walletRotateKey } from './4-5-account/wallet-rotate-key.ts';
+import { walletVerify } from './4-5-account/wallet-verify.ts';
 import { docs } from './4-7-system/docs.ts';
+import { errorCatalog } from './4-7-system/error-catalog.ts';
 import { health } from './4-7-system/health.ts';
 import { oauthProtectedResource } from './4-7-system/oauth-protected-resource.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
 import { openidConfiguration } from './4-7-system/openid-configuration.ts';
+import { endpointsByError } from './endpoints-by-error.ts';
 
 /** Every operation, in the order of section 4 of the contract. */
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+  const endpoints = endpointsByError(app);
+
   createPoll(app, context);
   estimate(app, context);
   dryRunPoll(app, context);
@@ -33,13 +46,24 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   mermaid(app, context);
   nodeSpec(app, context);
 
+  listKeys(app, context);
+  createKey(app, context);
+  revokeKey(app, context);
+
   login(app, context);
   loginCallback(app, context);
   logout(app, context);
+  me(app, context);
+  balance(app, context);
+  walletChallenge(app, context);
+  walletVerify(app, context);
+  walletRevokeKey(app, context);
+  walletRotateKey(app, context);
 
   health(app, context);
   openapiDocument(app);
   docs(app);
+  errorCatalog(app, context, endpoints);
   openidConfiguration(app, context);
   oauthProtectedResource(app, context);
 }
