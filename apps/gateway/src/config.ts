@@ -19,6 +19,8 @@ export interface Config {
   cookieSecrets: string[];
   /** Where people prove who they are; null where nobody can log in this way. */
   identityProvider: ProviderSettings | null;
+  /** The chain that wallets sign in on, and the node that is asked about contract wallets, where there is one. */
+  wallets: { chainId: number; rpcUrl?: string };
   models: { file?: string; baseUrl?: string };
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
@@ -35,6 +37,9 @@ export interface ProviderSettings {
   clientId: string;
   clientSecret: string;
 }
+
+/** Base, where USDC deposits are made too. */
+const BASE_CHAIN_ID = 8_453;
 
 export class ConfigError extends Error {
   constructor(variable: keyof Environment, problem: string) {
@@ -62,6 +67,10 @@ export function decideConfig(env: Environment): Config {
     keyPepper: keyPepper(env),
     cookieSecrets: cookieSecrets(env),
     identityProvider: identityProvider(env),
+    wallets: {
+      chainId: integer(env, 'CHAIN_ID', BASE_CHAIN_ID, 1, 999_999_999),
+      ...(env.ETH_RPC_URL && { rpcUrl: url(env, 'ETH_RPC_URL', ['http:', 'https:']) }),
+    },
     models: {
       ...(env.MODELS_FILE && { file: env.MODELS_FILE }),
       ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),

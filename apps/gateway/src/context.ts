@@ -4,6 +4,7 @@ import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { type IdentityProvider, identityProvider } from './accounts/identity-provider.ts';
 import { type KeyCache, keyCache } from './accounts/key-cache.ts';
+import { type KeyUsage, keyUsage } from './accounts/key-usage.ts';
 import { ATTEMPT_COOKIE } from './accounts/login-attempt.ts';
 import { type Sealer, sealer } from './accounts/session-cookie.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -20,6 +21,7 @@ interface Parts {
   /** How the models have done lately. */
   health: Health;
   keys: KeyCache;
+  usage: KeyUsage;
   limiter: RateLimiter;
   /** Seals session cookies. */
   sealer: Sealer;
@@ -42,7 +44,8 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const storage = given.storage ?? made.use(openStorage(storageOptions(config)));
   const bus = given.bus ?? made.use(await connectBus(config, log));
   const health = given.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, rosters });
-  const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage);
+  const usage = given.usage ?? made.use(keyUsage(storage, log));
+  const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note);
   const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
   const keep = made.move();
   return {
@@ -53,6 +56,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     bus,
     health,
     keys,
+    usage,
     limiter,
     sealer: given.sealer ?? sealer(config.cookieSecrets),
     attemptSealer: given.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),

@@ -15,6 +15,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     OIDC_ISSUER: read('OIDC_ISSUER'),
     OIDC_CLIENT_ID: read('OIDC_CLIENT_ID'),
     OIDC_CLIENT_SECRET: read('OIDC_CLIENT_SECRET'),
+    CHAIN_ID: read('CHAIN_ID'),
+    ETH_RPC_URL: read('ETH_RPC_URL'),
     MODELS_FILE: read('MODELS_FILE'),
     MODELS_BASE_URL: read('MODELS_BASE_URL'),
     TRUST_PROXY: read('TRUST_PROXY'),

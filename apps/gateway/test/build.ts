@@ -55,6 +55,7 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     keyPepper: PEPPER,
     cookieSecrets: [PEPPER],
     identityProvider: null,
+    wallets: { chainId: 8_453 },
     models: { file: 'simulator' },
     trustedProxies: [],
     rateLimits: readPolicies(undefined),

@@ -14,6 +14,7 @@ t.test('three settings are enough', (t) => {
     listen: { host: '127.0.0.1', port: 8080 },
     baseUrl: 'http://localhost:8080',
     redis: { prefix: 'ep' },
+    wallets: { chainId: 8_453 },
     trustedProxies: [],
     logLevel: 'info',
     gitCommit: null,
@@ -67,6 +68,9 @@ const WRONG: [Record<string, string>, string][] = [
       'OIDC_ISSUER',
     ],
   ),
+  [{ CHAIN_ID: '0x2105' }, 'CHAIN_ID'],
+  [{ CHAIN_ID: '0' }, 'CHAIN_ID'],
+  [{ ETH_RPC_URL: 'wss://u:secret@node.example' }, 'ETH_RPC_URL'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
   [{ GIT_COMMIT: 'main' }, 'GIT_COMMIT'],
   ...['true', '1', '10.0.0.1', '0.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,'].map(

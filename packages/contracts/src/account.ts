@@ -58,5 +58,8 @@ export const NewKey = Type.Object(
 );
 export type NewKey = Static<typeof NewKey>;
 
+export const KeyParams = Type.Object({ keyId: Uuid });
+export type KeyParams = Static<typeof KeyParams>;
+
 export const KeyRevocation = Type.Object({ revoked: Type.Boolean() }, { $id: 'KeyRevocation' });
 export type KeyRevocation = Static<typeof KeyRevocation>;

@@ -26,18 +26,22 @@ export interface KeyCache {
   distrust(hash: Buffer): Promise<void>;
 }
 
-export function keyCache(redis: Redis, prefix: string, storage: Storage): KeyCache {
+/** `onUse` hears of every key that was found, by whichever way. */
+export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: (keyId: string) => void): KeyCache {
   const name = (hash: Buffer): string => `${prefix}:key:{${hash.toString('base64url')}}`;
 
   function read(reply: unknown): KeyOwner | null {
     if (typeof reply !== 'string' || reply === ASK_POSTGRES) return null;
     const [accountId, keyId] = reply.split(' ');
-    return accountId && keyId ? { accountId, keyId } : null;
+    if (!accountId || !keyId) return null;
+    onUse(keyId);
+    return { accountId, keyId };
   }
 
   async function ask(hash: Buffer): Promise<KeyOwner | null> {
     const owner = await findKeyByHash(storage, hash);
     if (owner) {
+      onUse(owner.keyId);
       const value = `${owner.accountId} ${owner.keyId}`;
       // Not waited for, and not where a sign stands.
       redis.set(name(hash), value, 'EX', REMEMBER_S, 'NX').catch(() => undefined);

@@ -1,0 +1,27 @@
+import type { Balance } from '@eloquentpoll/contracts';
+import { balanceOf, type Storage } from '@eloquentpoll/storage';
+
+// An account's money as its owner reads it. Books are kept in micro-USD; what may be spent is rounded down to whole
+// cents, what was spent is rounded once, as a sum.
+
+const U_PER_CENT = 10_000n;
+
+/** null when there is no such account. */
+export async function readBalance(storage: Storage, accountId: string): Promise<Balance | null> {
+  const found = await balanceOf(storage, accountId);
+  if (!found) return null;
+  const cents = floorDiv(found.availableU, U_PER_CENT);
+  return {
+    balance_cents: Number(cents),
+    balance: dollars(cents),
+    usage_cents: Number(floorDiv(found.usageU + U_PER_CENT / 2n, U_PER_CENT)),
+  };
+}
+
+/** `$12.34`, or `-$0.05` after a refund of money that was already spent. */
+export function dollars(cents: bigint): string {
+  const size = cents < 0n ? -cents : cents;
+  return `${cents < 0n ? '-' : ''}$${size / 100n}.${String(size % 100n).padStart(2, '0')}`;
+}
+
+const floorDiv = (a: bigint, b: bigint): bigint => (a - (((a % b) + b) % b)) / b;

@@ -1,0 +1,39 @@
+import { KeyParams, KeyRevocation } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { endKey, isKeyId } from '../../accounts/revoke-key.ts';
+import { ApiError } from '../../api-error.ts';
+import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../plugins/auth.ts';
+import { errors, json, NEEDS_KEY } from '../answers.ts';
+
+/** DELETE /api/keys/{keyId}: once it answers, no replica accepts the key. */
+export function revokeKey(app: FastifyInstance, context: Context): void {
+  app.delete<{ Params: KeyParams }>(
+    '/api/keys/:keyId',
+    {
+      config: { operation: 'account' },
+      // What is no id is the id of no key.
+      preValidation: async ({ params }) => {
+        if (!isKeyId(params.keyId)) throw new ApiError('key_not_found');
+      },
+      schema: {
+        operationId: 'revokeKey',
+        tags: ['Account'],
+        summary: 'Revoke an API key',
+        description:
+          'A key may revoke itself. Keys of others, keys that never were and keys that are revoked already are one 404.',
+        security: access.sessionOrBearer,
+        params: KeyParams,
+        response: {
+          200: json('The key authenticates no more.', KeyRevocation),
+          ...errors(...NEEDS_KEY, 'key_not_found', 'forbidden_origin', 'validation_error'),
+        },
+      },
+    },
+    async (request): Promise<KeyRevocation> => {
+      const ended = await endKey(context, accountOf(request), request.params.keyId);
+      if (!ended) throw new ApiError('key_not_found');
+      return { revoked: true };
+    },
+  );
+}
