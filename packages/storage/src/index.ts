@@ -12,11 +12,33 @@ export {
 } from './api-keys.ts';
 export { checkLedger, type Violation } from './check-ledger.ts';
 export {
+  type Checkout,
+  type CheckoutFacts,
+  dueCheckouts,
+  findCheckout,
+  followCheckout,
+  openCheckout,
+  publishCheckout,
+} from './checkouts.ts';
+export {
   type CookieSession,
   endCookieSession,
   findCookieSession,
   openCookieSession,
 } from './cookie-sessions.ts';
+export {
+  type Authorization,
+  closeDeposit,
+  creditDeposit,
+  failDeposit,
+  leaveDeposit,
+  noteSettled,
+  type OfferedDeposit,
+  type Reservation,
+  reserveDeposit,
+  type WatchedDeposit,
+  watchedDeposits,
+} from './deposits.ts';
 export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
 export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } from './feedback.ts';
 export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';
@@ -43,6 +65,7 @@ export {
   reverseCredit,
   voidHold,
 } from './ledger.ts';
+export { type LockName, withLock } from './locks.ts';
 export { migrate } from './migrate.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
@@ -52,3 +75,4 @@ export { pruneExpired, withSweepLock } from './sweep.ts';
 export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
 export type { PollStatus, ResultStatus } from './tables/polls.ts';
 export { inTransaction } from './transaction.ts';
+export { noteEvent, unseenEvents } from './webhook-events.ts';

@@ -1,34 +1,26 @@
 import { sql } from 'kysely';
+import { withLock } from './locks.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
 // Housekeeping that any process may do and one does at a time.
 
-const SWEEP_LOCK = 7_205_759_404;
-
 /** A sweep takes well under a second; whoever holds the lock longer without a word was paused, or is gone. */
 const PATIENCE_MS = 5_000;
 
-/**
- * Runs `work` unless another process is sweeping; false says that one is. The lock belongs to a transaction of its own,
- * which Postgres ends when nothing is heard from it: neither a process that died nor one that was stopped in the middle
- * (a frozen machine, a lost network) keeps the others from sweeping. What `work` does must be safe to repeat.
- */
+/** Runs `work` unless another process is sweeping; false says that one is. */
 export function withSweepLock(
   storage: Storage,
   work: () => Promise<unknown>,
   patienceMs = PATIENCE_MS,
 ): Promise<boolean> {
-  return storage.db.transaction().execute(async (db) => {
-    const { rows } = await sql<{ locked: boolean }>`
-      select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as locked,
-             set_config('idle_in_transaction_session_timeout', ${String(patienceMs)}, true)`.execute(db);
-    if (!rows[0]!.locked) return false;
-    await work();
-    return true;
-  });
+  return withLock(storage, 'sweep', patienceMs, work);
 }
 
 const KEPT_HEARTBEATS = '32 days';
+/** The processor repeats an event for three days, and lists it for thirty. */
+const KEPT_EVENTS = '31 days';
+/** Failed payments are kept for questions; their authorizations are long over. */
+const KEPT_FAILURES = '90 days';
 
 /** Deletes what nobody may use any more, at most `limit` rows of each kind; returns how many. */
 export async function pruneExpired({ db }: Queries, limit = 5_000): Promise<number> {
@@ -41,6 +33,13 @@ export async function pruneExpired({ db }: Queries, limit = 5_000): Promise<numb
           (select ctid from cookie_sessions where expires_at <= now() limit ${limit} for update skip locked)`,
     sql`delete from heartbeats where ctid in
           (select ctid from heartbeats where minute < now() - ${KEPT_HEARTBEATS}::interval limit ${limit}
+             for update skip locked)`,
+    sql`delete from webhook_events where ctid in
+          (select ctid from webhook_events where received_at < now() - ${KEPT_EVENTS}::interval limit ${limit}
+             for update skip locked)`,
+    sql`delete from deposits where ctid in
+          (select ctid from deposits
+            where state = 'failed' and closed_at < now() - ${KEPT_FAILURES}::interval limit ${limit}
              for update skip locked)`,
   ];
   let pruned = 0;

@@ -84,12 +84,19 @@ const DAMAGE: Record<string, string[]> = {
      values ('p', 'poll', 'k', 'f', 'ps_none', now())`,
   ],
   card_credit: [
-    "update checkout_sessions set state = 'open'",
+    "update checkout_sessions set state = 'open', reversed_cents = 0",
     'update checkout_sessions set amount_cents = amount_cents + 1',
-    "update checkout_sessions set account_id = '$debtor'",
+    "update checkout_sessions set account_id = '$debtor' where processor_id = 'cs_1'",
     `insert into checkout_sessions (account_id, amount_cents, state, processor_id)
      values ('$user', 100, 'credited', 'cs_2')`,
     `${FORGED} 'credit', ${CARD}, '$user', 5, null, null`,
+  ],
+  card_reversal: [
+    'update checkout_sessions set reversed_cents = reversed_cents + 1',
+    'update checkout_sessions set reversed_cents = 0',
+    `${FORGED} 'reversal', '$user', ${CARD}, 5, null, null`,
+    `${UNLOCK} update transfers set debit = '$user' where idem = 'card:cs_3:reversed:1'`,
+    `${UNLOCK} delete from transfers where idem = 'card:cs_3:reinstated:2'`,
   ],
   chain_credit: [
     "update deposits set state = 'settled'",
@@ -113,10 +120,15 @@ async function populate({ storage, query }: Fixture) {
   await bury(storage, { ...buried!, reason: 'poison' });
 
   await query(
-    `insert into checkout_sessions (account_id, amount_cents, state, processor_id) values ($1, 500, 'credited', 'cs_1')`,
-    [user],
+    `insert into checkout_sessions (account_id, amount_cents, state, processor_id, reversed_cents)
+     values ($1, 500, 'credited', 'cs_1', 0), ($2, 500, 'credited', 'cs_3', 100)`,
+    [user, debtor],
   );
-  await creditAccount(storage, { accountId: user, amountU: 5n * USD, source: 'card', idem: 'card:cs_1' });
+  await creditAccount(storage, { accountId: user, source: 'card', amountU: 5n * USD, idem: 'card:cs_1' });
+  const disputed = { accountId: debtor, source: 'card' } as const;
+  await creditAccount(storage, { ...disputed, amountU: 5n * USD, idem: 'card:cs_3' });
+  await reverseCredit(storage, { ...disputed, amountU: 3n * USD, idem: 'card:cs_3:reversed:1' });
+  await creditAccount(storage, { ...disputed, amountU: 2n * USD, idem: 'card:cs_3:reinstated:2' });
   const [deposit] = await query<{ id: string }>(
     `insert into deposits (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, state, proof, tx_hash,
        account_id)

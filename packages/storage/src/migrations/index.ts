@@ -6,6 +6,7 @@ import { pollLife } from './0005-poll-life.ts';
 import { checkLedger } from './0006-check-ledger.ts';
 import { exactDetail } from './0007-exact-detail.ts';
 import { challengeAskers } from './0008-challenge-askers.ts';
+import { paymentsInLine } from './0009-payments-in-line.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   checkLedger,
   exactDetail,
   challengeAskers,
+  paymentsInLine,
 ];

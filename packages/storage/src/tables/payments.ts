@@ -12,6 +12,10 @@ export interface CheckoutSessionsTable {
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   credited_at: Date | null;
+  /** What the processor has taken back of it: refunds, and disputes that are not won. */
+  reversed_cents: Generated<number>;
+  version: Generated<number>;
+  checked_at: Generated<Date>;
 }
 
 export interface WebhookEventsTable {
@@ -37,4 +41,7 @@ export interface DepositsTable {
   attempts: Generated<number>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
+  check_at: Generated<Date>;
+  closed_at: Date | null;
+  from_block: Generated<bigint>;
 }

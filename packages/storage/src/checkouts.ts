@@ -1,0 +1,176 @@
+import { sql } from 'kysely';
+import { creditAccount, reverseCredit } from './ledger.ts';
+import type { Queries, Storage } from './open-storage.ts';
+import { inTransaction } from './transaction.ts';
+
+// Card payments. The row is written before the processor hears of it; from then on it follows what the processor says,
+// and so does the ledger: credited once when it is paid, reversed as far as it was refunded or disputed.
+
+export interface Checkout {
+  id: string;
+  accountId: string;
+  amountCents: number;
+  state: 'created' | 'open' | 'credited' | 'expired';
+  /** The processor's name of it; null until the processor was heard. */
+  processorId: string | null;
+  reversedCents: number;
+  version: number;
+}
+
+/** What the processor says about a payment. */
+export interface CheckoutFacts {
+  processorId: string;
+  paymentIntent: string | null;
+  livemode: boolean;
+  isPaid: boolean;
+  /** It cannot be paid any more. */
+  isExpired: boolean;
+  /** Refunds and disputes that are not won, together at most the amount. */
+  reversedCents: number;
+}
+
+const columns = ['id', 'account_id', 'amount_cents', 'state', 'processor_id', 'reversed_cents', 'version'] as const;
+
+export async function openCheckout(
+  { db }: Queries,
+  { accountId, amountCents }: { accountId: string; amountCents: number },
+): Promise<string> {
+  const row = await db
+    .insertInto('checkout_sessions')
+    .values({ account_id: accountId, amount_cents: amountCents })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+/** Notes where the customer can pay. */
+export async function publishCheckout(
+  { db }: Queries,
+  id: string,
+  page: { processorId: string; url: string; livemode: boolean },
+): Promise<void> {
+  await db
+    .updateTable('checkout_sessions')
+    .set({
+      processor_id: page.processorId,
+      url: page.url,
+      livemode: page.livemode,
+      state: sql`case state when 'created' then 'open' else state end`,
+      version: sql`version + 1`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function findCheckout(
+  { db }: Queries,
+  by: { id: string } | { paymentIntent: string },
+): Promise<Checkout | null> {
+  const all = db.selectFrom('checkout_sessions').select(columns);
+  const one = 'id' in by ? all.where('id', '=', by.id) : all.where('payment_intent', '=', by.paymentIntent);
+  const row = await one.executeTakeFirst();
+  return row ? toCheckout(row) : null;
+}
+
+/**
+ * Brings a payment and the ledger in line with what the processor said after `known` was read. 'outdated': something was
+ * written meanwhile, perhaps from a later answer, so read both again.
+ */
+export function followCheckout(
+  storage: Storage,
+  known: Checkout,
+  facts: CheckoutFacts,
+): Promise<'moved' | 'unchanged' | 'outdated'> {
+  return inTransaction(storage, async (tx) => {
+    const isCredited = known.state === 'credited' || facts.isPaid;
+    const state = isCredited ? 'credited' : facts.isExpired ? 'expired' : known.state;
+    const reversedCents = isCredited ? facts.reversedCents : 0;
+    if (state === known.state && reversedCents === known.reversedCents) return 'unchanged';
+
+    const row = await tx.db
+      .updateTable('checkout_sessions')
+      .set({
+        state,
+        processor_id: facts.processorId,
+        payment_intent: facts.paymentIntent,
+        livemode: facts.livemode,
+        reversed_cents: reversedCents,
+        version: known.version + 1,
+        updated_at: sql<Date>`now()`,
+        ...(known.state !== 'credited' && isCredited && { credited_at: sql<Date>`now()` }),
+      })
+      .where('id', '=', known.id)
+      .where('version', '=', known.version)
+      .returning('id')
+      .executeTakeFirst();
+    if (!row) return 'outdated';
+
+    const money = (cents: number, idem: string) => ({
+      accountId: known.accountId,
+      amountU: BigInt(cents) * U_PER_CENT,
+      source: 'card' as const,
+      idem: `card:${facts.processorId}${idem}`,
+    });
+    if (known.state !== 'credited' && isCredited) await creditAccount(tx, money(known.amountCents, ''));
+    const more = reversedCents - known.reversedCents;
+    if (more > 0) await reverseCredit(tx, money(more, `:reversed:${known.version}`));
+    if (more < 0) await creditAccount(tx, money(-more, `:reinstated:${known.version}`));
+    return 'moved';
+  });
+}
+
+const U_PER_CENT = 10_000n;
+
+/**
+ * Unpaid payments to ask the processor about, each given to one asker. The older one is, the longer it waits for its
+ * turn, until after a month nobody asks any more.
+ */
+export async function dueCheckouts({ db }: Queries, limit: number): Promise<Checkout[]> {
+  await sql`
+    update checkout_sessions set state = 'expired', version = version + 1, updated_at = now()
+     where state in ('created', 'open')
+       and created_at < now() - case when processor_id is null then interval '1 day' else interval '30 days' end`.execute(
+    db,
+  );
+  const rows = await db
+    .updateTable('checkout_sessions')
+    .set({ checked_at: sql<Date>`now()` })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('checkout_sessions')
+        .select('id')
+        .where('state', 'in', ['created', 'open'])
+        .where('processor_id', 'is not', null)
+        .where(sql<boolean>`checked_at <= now() - (now() - created_at) / 20`)
+        .orderBy('checked_at')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(columns)
+    .execute();
+  return rows.map(toCheckout);
+}
+
+interface Row {
+  id: string;
+  account_id: string;
+  amount_cents: number;
+  state: Checkout['state'];
+  processor_id: string | null;
+  reversed_cents: number;
+  version: number;
+}
+
+function toCheckout(row: Row): Checkout {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    amountCents: row.amount_cents,
+    state: row.state,
+    processorId: row.processor_id,
+    reversedCents: row.reversed_cents,
+    version: row.version,
+  };
+}

@@ -1,0 +1,207 @@
+import { sql } from 'kysely';
+import { insertKey } from './api-keys.ts';
+import { admitIdentity } from './identities.ts';
+import { creditAccount } from './ledger.ts';
+import type { Queries, Storage } from './open-storage.ts';
+import { inTransaction } from './transaction.ts';
+
+// On-chain payments. A row stands for one signed authorization, named by its parsed bytes, and is written before anybody
+// is asked to move money. It is credited once, to the account of the wallet that signed, and watched until the
+// authorization can move no money any more: whatever died in between, money that arrived is credited.
+
+/** A signed authorization as the chain knows it. */
+export interface Authorization {
+  chainId: number;
+  asset: Buffer;
+  payer: Buffer;
+  nonce: Buffer;
+  payTo: Buffer;
+  amountU: bigint;
+}
+
+export interface OfferedDeposit extends Authorization {
+  validAfter: bigint;
+  validBefore: bigint;
+  /** The proof as it was forwarded, for whoever has to look into it. */
+  proof: Record<string, unknown>;
+  /** The head of the chain when the proof came in. */
+  fromBlock: bigint;
+}
+
+export type Reservation =
+  | { kind: 'reserved'; id: string }
+  /** Somebody is settling it right now. */
+  | { kind: 'in_progress'; retryAfterS: number }
+  /** It was credited, or it was tried too often, or it stands for another payment. */
+  | { kind: 'used' }
+  /** Not valid yet, not valid long enough, or valid for too long. */
+  | { kind: 'expired' };
+
+export interface WatchedDeposit extends Authorization {
+  id: string;
+  fromBlock: bigint;
+  /** The authorization's time is over, and time for the chain to show it is too. */
+  isOver: boolean;
+}
+
+/** Settling and its confirmation end well before. */
+const LEASE = '60 seconds';
+const MOST_ATTEMPTS = 5;
+/** A settlement under way needs this much; a longer promise than the other one could move money when nobody looks. */
+const LEAST_LEFT = '30 seconds';
+const MOST_LEFT = '1 hour';
+const MARGIN = '15 minutes';
+/** Seconds since 1970 that a timestamp can hold; later ones are as good as never. */
+const LATEST = 253_402_300_799n;
+
+/** Takes an authorization for settling. Of many takers of one, in whatever spelling, one gets it. */
+export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): Promise<Reservation> {
+  const validAfter = seconds(deposit.validAfter);
+  const validBefore = seconds(deposit.validBefore);
+  const { rows } = await sql<{ id: string }>`
+    insert into deposits as d (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, proof, from_block,
+                               attempts, check_at)
+    select ${deposit.chainId}, ${deposit.asset}, ${deposit.payer}, ${deposit.nonce}, ${deposit.payTo},
+           ${deposit.amountU}, to_timestamp(${validBefore}), ${JSON.stringify(deposit.proof)}::jsonb,
+           ${deposit.fromBlock}, 1, now() + ${LEASE}::interval
+     where to_timestamp(${validAfter}) <= now()
+       and to_timestamp(${validBefore}) between now() + ${LEAST_LEFT}::interval and now() + ${MOST_LEFT}::interval
+    on conflict on constraint deposits_once do update
+      set state = 'settling', failure = null, attempts = d.attempts + 1, proof = excluded.proof,
+          valid_before = greatest(d.valid_before, excluded.valid_before), closed_at = null,
+          check_at = excluded.check_at, updated_at = now()
+      where (d.state = 'failed' or (d.state = 'settling' and d.check_at <= now()))
+        and d.amount_u = excluded.amount_u and d.pay_to = excluded.pay_to and d.attempts < ${MOST_ATTEMPTS}
+    returning id`.execute(db);
+  if (rows[0]) return { kind: 'reserved', id: rows[0].id };
+
+  const known = await db
+    .selectFrom('deposits')
+    .select(['state', sql<number>`greatest(1, ceil(extract(epoch from check_at - now())))::integer`.as('wait_s')])
+    .where('chain_id', '=', BigInt(deposit.chainId))
+    .where('asset', '=', deposit.asset)
+    .where('payer', '=', deposit.payer)
+    .where('nonce', '=', deposit.nonce)
+    .executeTakeFirst();
+  if (!known) return { kind: 'expired' };
+  if (known.state === 'settling' || known.state === 'settled')
+    return { kind: 'in_progress', retryAfterS: known.wait_s };
+  return { kind: 'used' };
+}
+
+const seconds = (time: bigint): number => Number(time < LATEST ? time : LATEST);
+
+/** No money moved so far; it may be tried again, and is still watched. */
+export async function failDeposit({ db }: Queries, id: string, failure: string): Promise<void> {
+  await db
+    .updateTable('deposits')
+    .set({ state: 'failed', failure, check_at: sql<Date>`now()`, updated_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('state', 'in', ['settling', 'settled'])
+    .execute();
+}
+
+/** Nobody knows yet whether money moved: the next look is now due. */
+export async function leaveDeposit({ db }: Queries, id: string): Promise<void> {
+  await db
+    .updateTable('deposits')
+    .set({ check_at: sql<Date>`now()`, updated_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+/** The chain has it, not deep enough to be counted on. */
+export async function noteSettled({ db }: Queries, id: string, txHash: Buffer): Promise<void> {
+  await db
+    .updateTable('deposits')
+    .set({ state: 'settled', tx_hash: txHash, updated_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('state', '<>', 'credited')
+    .execute();
+}
+
+/**
+ * Credits what the chain has moved, with an account and the given key for a wallet that has none; all of it or nothing.
+ * null when it had been credited before.
+ */
+export function creditDeposit(
+  storage: Storage,
+  id: string,
+  { txHash, key }: { txHash: Buffer; key?: { hash: Buffer; prefix: string } },
+): Promise<{ accountId: string; isNewAccount: boolean } | null> {
+  return inTransaction(storage, async (tx) => {
+    const row = await tx.db
+      .selectFrom('deposits')
+      .select(['state', 'payer', 'amount_u'])
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    if (row.state === 'credited') return null;
+    const { accountId, isNewAccount } = await admitIdentity(tx, { kind: 'wallet', address: row.payer });
+    if (isNewAccount && key) await insertKey(tx, { accountId, ...key });
+    await creditAccount(tx, { accountId, amountU: row.amount_u, source: 'chain', idem: `deposit:${id}` });
+    await tx.db
+      .updateTable('deposits')
+      .set({
+        state: 'credited',
+        tx_hash: txHash,
+        account_id: accountId,
+        failure: null,
+        closed_at: sql<Date>`now()`,
+        updated_at: sql<Date>`now()`,
+      })
+      .where('id', '=', id)
+      .execute();
+    return { accountId, isNewAccount };
+  });
+}
+
+/** Deposits that are due for a look at the chain, each given to one looker for a while. */
+export async function watchedDeposits({ db }: Queries, chainId: number, limit: number): Promise<WatchedDeposit[]> {
+  const { rows } = await sql<DepositRow>`
+    update deposits set check_at = now() + ${LEASE}::interval
+     where id in (select id from deposits
+                   where closed_at is null and check_at <= now() and chain_id = ${chainId}
+                   order by check_at limit ${limit} for update skip locked)
+    returning id, chain_id, asset, payer, nonce, pay_to, amount_u, from_block,
+              valid_before < now() - ${MARGIN}::interval as is_over`.execute(db);
+  return rows.map((row) => ({
+    id: row.id,
+    chainId: Number(row.chain_id),
+    asset: row.asset,
+    payer: row.payer,
+    nonce: row.nonce,
+    payTo: row.pay_to,
+    amountU: row.amount_u,
+    fromBlock: row.from_block,
+    isOver: row.is_over,
+  }));
+}
+
+interface DepositRow {
+  id: string;
+  chain_id: bigint;
+  asset: Buffer;
+  payer: Buffer;
+  nonce: Buffer;
+  pay_to: Buffer;
+  amount_u: bigint;
+  from_block: bigint;
+  is_over: boolean;
+}
+
+/** The authorization moved nothing to us and never will. */
+export async function closeDeposit({ db }: Queries, id: string, failure: string): Promise<void> {
+  await db
+    .updateTable('deposits')
+    .set({
+      state: 'failed',
+      failure: sql`coalesce(failure, ${failure})`,
+      closed_at: sql<Date>`now()`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where('id', '=', id)
+    .where('state', '<>', 'credited')
+    .execute();
+}
