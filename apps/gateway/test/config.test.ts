@@ -16,6 +16,7 @@ t.test('three settings are enough', (t) => {
     redis: { prefix: 'ep' },
     wallets: { chainId: 8_453 },
     trustedProxies: [],
+    freeDailyCapU: 5_000_000n,
     logLevel: 'info',
     gitCommit: null,
   });
@@ -24,6 +25,17 @@ t.test('three settings are enough', (t) => {
     trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
     listen: { port: 0 },
   });
+  t.end();
+});
+
+t.test('money is read to the last digit', (t) => {
+  for (const [text, cap] of [
+    ['0', 0n],
+    ['2.50', 2_500_000n],
+    ['0.000001', 1n],
+    ['999999.999999', 999_999_999_999n],
+  ] as const)
+    t.equal(decide({ FREE_DAILY_CAP_USD: text }).freeDailyCapU, cap, text);
   t.end();
 });
 
@@ -71,6 +83,10 @@ const WRONG: [Record<string, string>, string][] = [
   [{ CHAIN_ID: '0x2105' }, 'CHAIN_ID'],
   [{ CHAIN_ID: '0' }, 'CHAIN_ID'],
   [{ ETH_RPC_URL: 'wss://u:secret@node.example' }, 'ETH_RPC_URL'],
+  ...['-1', '1e3', '$5', '0.0000001', '5 USD', '1000000'].map((usd): [Record<string, string>, string] => [
+    { FREE_DAILY_CAP_USD: usd },
+    'FREE_DAILY_CAP_USD',
+  ]),
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
   [{ GIT_COMMIT: 'main' }, 'GIT_COMMIT'],
   ...['true', '1', '10.0.0.1', '0.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,'].map(
