@@ -1,5 +1,4 @@
-import type { Window } from './policies.ts';
-import type { WindowState } from './rate-limiter.ts';
+import type { Window, WindowState } from './policies.ts';
 
 // The budget of one process while Redis is away. It knows nothing of other replicas, so it grants a share; it forgets
 // everything when it grows too large, which is generous to nobody for longer than a window.

@@ -6,6 +6,13 @@ export interface Window {
   seconds: number;
 }
 
+export interface WindowState {
+  window: Window;
+  /** Calls in it, the present one included. */
+  count: number;
+  leftMs: number;
+}
+
 export interface Policy {
   /** All of them hold; the one with the least left is told. */
   windows: readonly Window[];

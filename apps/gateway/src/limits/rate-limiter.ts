@@ -1,6 +1,6 @@
 import type { ChainableCommander, Redis, Result } from 'ioredis';
 import { localBudget } from './local-budget.ts';
-import type { Operation, Policies, Policy, Window } from './policies.ts';
+import type { Operation, Policies, Policy, Window, WindowState } from './policies.ts';
 
 // Counts calls in Redis, so that all replicas share one budget: fixed windows, counted in one atomic script, exactly as
 // many pass as the limit says. While Redis is away paid operations fall back to a budget of this process, and free ones
@@ -83,13 +83,6 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
 }
 
 const CLOSED_RETRY_S = 10;
-
-export interface WindowState {
-  window: Window;
-  /** Calls in this window, the present one included. */
-  count: number;
-  leftMs: number;
-}
 
 function tightest(policy: Policy, states: readonly WindowState[]): Budget {
   const least = states.reduce((a, b) => (b.window.limit - b.count < a.window.limit - a.count ? b : a));
