@@ -1,6 +1,17 @@
 import { isIP } from 'node:net';
 import type { Environment } from './environment.ts';
 import { type Policies, readPolicies } from './limits/policies.ts';
+import {
+  type CheckoutSettings,
+  checkoutSettings,
+  type DepositSettings,
+  depositSettings,
+  type ReconcileSettings,
+  reconcileSettings,
+} from './payment-settings.ts';
+import { ConfigError, integer, isLoopback, url } from './settings.ts';
+
+export { ConfigError };
 
 // What the environment means. A setting that is wrong, missing or contradicts another is one sentence that names the
 // variable, before anything is opened.
@@ -21,6 +32,11 @@ export interface Config {
   identityProvider: ProviderSettings | null;
   /** The chain that wallets sign in on, and the node that is asked about contract wallets, where there is one. */
   wallets: { chainId: number; rpcUrl?: string };
+  /** Where cards pay; null where they cannot. */
+  checkout: CheckoutSettings | null;
+  /** Where wallets pay; null where they cannot. */
+  deposits: DepositSettings | null;
+  reconcile: ReconcileSettings;
   models: { file?: string; baseUrl?: string };
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
@@ -41,21 +57,9 @@ export interface ProviderSettings {
 /** Base, where USDC deposits are made too. */
 const BASE_CHAIN_ID = 8_453;
 
-export class ConfigError extends Error {
-  constructor(variable: keyof Environment, problem: string) {
-    super(`${variable}: ${problem}`);
-    this.name = 'ConfigError';
-  }
-
-  /** For what only shows when the setting is used. */
-  static from(variable: keyof Environment, error: unknown): ConfigError {
-    const problem = error instanceof Error ? error.message : String(error);
-    return new ConfigError(variable, problem.replace(`${variable}: `, ''));
-  }
-}
-
 export function decideConfig(env: Environment): Config {
   const port = integer(env, 'PORT', 8080, 0, 65_535);
+  const chainId = integer(env, 'CHAIN_ID', BASE_CHAIN_ID, 1, 999_999_999);
   return {
     listen: { host: env.HOST ?? '127.0.0.1', port },
     baseUrl: baseUrl(env, port),
@@ -68,9 +72,12 @@ export function decideConfig(env: Environment): Config {
     cookieSecrets: cookieSecrets(env),
     identityProvider: identityProvider(env),
     wallets: {
-      chainId: integer(env, 'CHAIN_ID', BASE_CHAIN_ID, 1, 999_999_999),
+      chainId,
       ...(env.ETH_RPC_URL && { rpcUrl: url(env, 'ETH_RPC_URL', ['http:', 'https:']) }),
     },
+    checkout: checkoutSettings(env),
+    deposits: depositSettings(env, chainId),
+    reconcile: reconcileSettings(env),
     models: {
       ...(env.MODELS_FILE && { file: env.MODELS_FILE }),
       ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),
@@ -81,26 +88,6 @@ export function decideConfig(env: Environment): Config {
     logLevel: logLevel(env),
     gitCommit: gitCommit(env),
   };
-}
-
-function integer(env: Environment, name: keyof Environment, byDefault: number, min: number, max: number): number {
-  const text = env[name];
-  if (text === undefined) return byDefault;
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) {
-    throw new ConfigError(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
-  }
-  return value;
-}
-
-function url(env: Environment, name: keyof Environment, protocols: string[]): string {
-  const text = env[name];
-  const shape = protocols.map((protocol) => `${protocol}//...`).join(' or ');
-  if (text === undefined) throw new ConfigError(name, `is not set; it must be a URL such as ${shape}`);
-  // The text itself is not repeated: a URL may hold a password.
-  if (!protocols.includes(URL.parse(text)?.protocol ?? ''))
-    throw new ConfigError(name, `must be a URL such as ${shape}`);
-  return text;
 }
 
 function baseUrl(env: Environment, port: number): string {
@@ -115,9 +102,6 @@ function baseUrl(env: Environment, port: number): string {
   }
   return origin;
 }
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 
 function redisPrefix(env: Environment): string {
   const prefix = env.REDIS_PREFIX ?? 'ep';
