@@ -13,6 +13,8 @@ t.test(
     const { app } = await build(t);
     const answer = await app.inject({ url: '/api/openapi.json' });
     t.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+    const known = { 'if-none-match': String(answer.headers.etag) };
+    t.equal((await app.inject({ url: '/api/openapi.json', headers: known })).statusCode, 304);
     const document = answer.json();
     t.match(document, { openapi: '3.1.0', info: { version: '2.0.0' }, servers: [{ url: 'https://polls.example' }] });
     t.ok(

@@ -31,7 +31,8 @@ t.test(
 
     // [§2.4-poll-id, §2.4-status, §2.4-question, §2.4-options, §2.4-poll-type, §2.4-winning-option, §2.4-is-tie]
     // [§2.4-confidence-threshold, §2.4-max-cost-usd, §2.4-early-terminated, §2.4-termination-reason]
-    // [§2.4-models-skipped, §2.4-tally, §2.4-timing]
+    // [§2.4-models-skipped, §2.4-tally, §2.4-timing, §A6-additive-confidence, §A6-additive-preset]
+    // [§A6-additive-simulated, §1-result-stored]
     const { costs, votes, outcome, ...same } = response;
     t.ok(costs && outcome);
     t.match(body, same);
@@ -122,6 +123,10 @@ t.test('what cannot be an id is not looked for', async (t) => {
   for (const id of NEVER_IDS) t.equal((await app.inject({ url: `/api/results/${encodeURI(id)}` })).statusCode, 404, id);
   t.equal((await app.inject({ url: `/api/results/${newResultId(new Date())}` })).statusCode, 500, 'an id is');
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !isResultId(text)));
+  // [§A6-result-id-secret]
+  const drawn = new Set(Array.from({ length: 10_000 }, () => newResultId(new Date()).slice(-16)));
+  t.equal(drawn.size, 10_000);
+  t.equal(new Set([...drawn].join('')).size, 32, 'every character of the alphabet is in use');
   fc.assert(
     fc.property(fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(1e13) }), (day) =>
       isResultId(newResultId(day)),

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../plugins/auth.ts';
-import { errors, json } from '../answers.ts';
+import { errors, json, NOT_MODIFIED } from '../answers.ts';
+import { sendTagged } from '../send-tagged.ts';
 
 /** GET /api/openapi.json: computed from the routes, once. */
 export function openapiDocument(app: FastifyInstance): void {
@@ -15,15 +16,17 @@ export function openapiDocument(app: FastifyInstance): void {
         tags: ['System'],
         summary: 'The OpenAPI 3.1 description of this service',
         security: access.none,
-        response: { 200: json('The document.', Type.Object({}, { additionalProperties: true })), ...errors() },
+        response: {
+          200: json('The document.', Type.Object({}, { additionalProperties: true })),
+          ...NOT_MODIFIED,
+          ...errors(),
+        },
       },
     },
-    async (_request, reply) => {
+    async (request, reply) => {
       document ??= JSON.stringify(app.swagger());
-      return reply
-        .header('cache-control', 'public, max-age=300')
-        .type('application/json; charset=utf-8')
-        .send(document);
+      reply.header('cache-control', 'public, max-age=300').type('application/json; charset=utf-8');
+      return sendTagged(request, reply, document);
     },
   );
 }
