@@ -159,6 +159,31 @@ t.test('absurd keys are refused before anything else is looked at', async (t) =>
   t.equal(keyOf('a"b\\c'), 'a"b\\c');
 });
 
+t.test('a retry at another gateway finds the poll of one that went away', async (t) => {
+  const leaving = await build(t);
+  const { bearer, accountId } = await leaving.keyWith(10);
+  const { app: other } = await replicaOf(t, leaving.context);
+  const gate = Promise.withResolvers<void>();
+  await standInWorker(t, leaving.context, { holdUntil: gate.promise });
+  const request = {
+    method: 'POST',
+    url: '/api/poll',
+    headers: { ...bearer, 'idempotency-key': 'k' },
+    payload: FULL,
+  } as const;
+  const lost = leaving.app.inject(request);
+  await until(() => leaving.context.bus.watched() === 1);
+  leaving.context.shutdown.abort();
+  const told = await lost;
+  t.match([told.statusCode, told.headers['retry-after'], told.headers['idempotency-key']], [503, '1', 'k']);
+  const retried = other.inject(request);
+  gate.resolve();
+  const answer = await retried;
+  t.match([answer.statusCode, answer.headers['idempotent-replayed']], [200, 'true']);
+  t.match(await stored(leaving.context), { polls: 1, results: 1, idempotency: 1 });
+  t.match(await balanceOf(leaving.context.storage, accountId), { usageU: 900n, heldU: 0n }, 'paid once');
+});
+
 const KEYS = Number(process.env.IDEMPOTENCY_TEST_KEYS ?? 6);
 const PARALLEL = 100;
 
@@ -197,3 +222,10 @@ t.test(`[§A6-idempotency-running] ${KEYS} keys, ${PARALLEL} requests each at on
   t.same(await checkLedger(context.storage), []);
   t.comment(`${KEYS} keys, ${KEYS * PARALLEL} requests: ${more('polls')} polls, ${captures.length} captures`);
 });
+
+function until(condition: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => (condition() ? resolve() : setImmediate(look));
+    look();
+  });
+}
