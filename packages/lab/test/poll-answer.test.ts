@@ -23,10 +23,10 @@ t.test('one service for all of these', async (t) => {
   };
 
   await t.test(
-    '[§2.2-poll-id, §2.2-status, §2.2-outcome-winner, §2.2-question, §2.2-options, §2.2-poll-type, §2.2-winning-option, ' +
-      '§2.2-is-tie, §2.2-confidence-threshold, §2.2-max-cost-usd, §2.2-early-terminated, §2.2-termination-reason, ' +
-      '§2.2-models-skipped, §2.2-tally, §2.2-votes, §1-fptp, §1-early-termination, §1-reason-mathematical-lock, ' +
-      '§1-poll-parameters, §1-way-sync] a unanimous jury locks the outcome early',
+    '[§2.2-poll-id, §2.2-status, §2.2-outcome-winner, §2.2-question, §2.2-options, §2.2-poll-type, §2.2-winning-option] ' +
+      '[§2.2-is-tie, §2.2-confidence-threshold, §2.2-max-cost-usd, §2.2-early-terminated, §2.2-termination-reason] ' +
+      '[§2.2-models-skipped, §2.2-tally, §2.2-votes, §1-fptp, §1-early-termination, §1-reason-mathematical-lock] ' +
+      '[§1-poll-parameters, §1-way-sync] a unanimous jury locks the outcome early',
     async (t) => {
       const body = await ask(1, { confidence_threshold: 1, max_cost_usd: 0.5 });
       t.match(body.poll_id, /^EP-\d{4}-\d{2}-\d{2}-[0-9a-z]{16}$/);
@@ -51,8 +51,8 @@ t.test('one service for all of these', async (t) => {
   );
 
   await t.test(
-    '[§2.3-model-id, §2.3-success, §2.3-chosen-option, §2.3-transition, §2.3-latency-ms, §2.3-estimated-cost, ' +
-      '§2.3-error, §2.2-costs-total, §2.2-timing-gather-ms, §2.2-timing-total-ms, §1-cost-estimated-usd] each vote is accounted for',
+    '[§2.3-model-id, §2.3-success, §2.3-chosen-option, §2.3-transition, §2.3-latency-ms, §2.3-estimated-cost] ' +
+      '[§2.3-error, §2.2-costs-total, §2.2-timing-gather-ms, §2.2-timing-total-ms, §1-cost-estimated-usd] each vote is accounted for',
     async (t) => {
       const body = await ask(6, { confidence_threshold: 1 });
       for (const vote of body.votes) {
