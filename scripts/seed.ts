@@ -7,12 +7,15 @@ import {
   findAccount,
   findKeyByHash,
   insertKey,
+  linkIdentity,
   openStorage,
   type Storage,
 } from '@eloquentpoll/storage';
+import { LOCAL_EMAIL, subjectOf } from './identity-provider/people.ts';
 
-// The local account: one per clone, funded once, with a key that a second start prints again. Deleting the account or
-// revoking the key is respected: the next start makes a new one.
+// The local account: one per clone, funded once, with a key that a second start prints again; logging in at the local
+// identity provider under the address that it proposes leads here too. Deleting the account or revoking the key is
+// respected: the next start makes a new one.
 
 export interface LocalAccount {
   accountId: string;
@@ -25,10 +28,12 @@ export async function seedLocalAccount(
   databaseUrl: string,
   pepper: string,
   known: Partial<LocalAccount>,
+  issuer?: string,
 ): Promise<LocalAccount & { balanceU: bigint }> {
   await using storage = openStorage({ databaseUrl, maxConnections: 2, connectTimeoutMs: 10_000 });
   const accountId = await account(storage, known.accountId);
   await creditAccount(storage, { accountId, amountU: GIFT_U, source: 'operator', idem: `local:${accountId}` });
+  if (issuer) await linkIdentity(storage, accountId, { kind: 'oidc', issuer, subject: subjectOf(LOCAL_EMAIL) });
   const apiKey = await key(storage, pepper, accountId, known.apiKey);
   const balance = await balanceOf(storage, accountId);
   return { accountId, apiKey, balanceU: balance?.availableU ?? 0n };

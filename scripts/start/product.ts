@@ -1,5 +1,6 @@
 import { migrate } from '@eloquentpoll/storage';
 import pg from 'pg';
+import { PRODUCT } from '../identity-provider/client.ts';
 import type { createSteps } from '../launch/steps.mjs';
 import { runStep } from '../launch/steps.mjs';
 import { seedLocalAccount } from '../seed.ts';
@@ -9,6 +10,7 @@ import { startPostgres } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
 import { loadSecrets, type Secrets, saveSecrets } from '../services/secrets.ts';
 import { type AppSpec, type RunningApp, startApp } from './apps.ts';
+import { planLogin } from './login.ts';
 import type { ModelPlan } from './models.ts';
 import { checkPostgres, checkRedis } from './outside-services.ts';
 import type { Settings } from './settings.ts';
@@ -40,11 +42,13 @@ const SCRIPTS = {
   gateway: 'apps/gateway/src/main.ts',
   worker: 'apps/worker/src/main.ts',
   simulator: 'apps/simulator/src/main.ts',
+  'id-provider': 'scripts/identity-provider/main.ts',
 };
 const ENDING = {
   gateway: { stage: 1, patience_ms: 2_500 },
   worker: { stage: 2, patience_ms: 2_000 },
   simulator: { stage: 3, patience_ms: 300 },
+  'id-provider': { stage: 3, patience_ms: 300 },
   redis: { stage: 4 },
   postgres: { stage: 5 },
 };
@@ -58,36 +62,52 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const port = settings.port || (await freePort(settings.host));
   const simulator = models.simulate ? simulated(options, processes) : Promise.resolve(models.baseUrl);
   simulator.catch(() => {});
+  const url = settings.baseUrl ?? `http://localhost:${port}`;
+  const login = identityProvider(options, url, processes);
+  login.catch(() => {});
   const [databaseUrl, redisUrl] = await Promise.all([
     database(options, secrets, processes),
     redis(options, secrets, processes),
   ]);
   await runStep(options.steps, 'schema', '', () => migrate(databaseUrl), schemaSummary);
   const modelsBaseUrl = await simulator;
+  const loginEnv = await login;
   const { PORT: _port, HOST: _host, BASE_URL: _baseUrl, ...others } = options.env;
   const env = {
     ...others,
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
     KEY_PEPPER: options.env.KEY_PEPPER || secrets.keyPepper,
-    COOKIE_SECRET: options.env.COOKIE_SECRET || secrets.cookieSecret,
+    COOKIE_SECRETS: options.env.COOKIE_SECRETS || secrets.cookieSecret,
     MODELS_FILE: models.file,
     ...(modelsBaseUrl && { MODELS_BASE_URL: modelsBaseUrl }),
     ...(options.gitCommit && { GIT_COMMIT: options.gitCommit }),
   };
   const [account] = await Promise.all([
-    seedLocalAccount(databaseUrl, env.KEY_PEPPER, secrets),
+    seedLocalAccount(databaseUrl, env.KEY_PEPPER, secrets, loginEnv?.OIDC_ISSUER),
     app(options, 'worker', { ...env, WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}` }, processes),
-    app(options, 'gateway', gatewayEnv(env, settings, port), processes),
+    app(options, 'gateway', { ...env, ...loginEnv, HOST: settings.host, PORT: `${port}`, BASE_URL: url }, processes),
   ]);
   const { accountId, apiKey, balanceU } = account;
   saveSecrets(household.folder, { ...secrets, accountId, apiKey });
-  const url = settings.baseUrl ?? `http://localhost:${port}`;
   return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, processes };
 }
 
-function gatewayEnv(env: NodeJS.ProcessEnv, settings: Settings, port: number): NodeJS.ProcessEnv {
-  return { ...env, HOST: settings.host, PORT: `${port}`, BASE_URL: settings.baseUrl ?? `http://localhost:${port}` };
+/** Runs here when the settings name none; what the gateway has to know about it. */
+async function identityProvider(options: ProductOptions, baseUrl: string, processes: RunningProcess[]) {
+  const { local, clientSecret } = planLogin(options.settings, options.env);
+  if (!local) return null;
+  const { folder } = options.household;
+  const env = {
+    ...options.env,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    BASE_URL: baseUrl,
+    FOLDER: folder,
+    CLIENT_SECRET: clientSecret,
+  };
+  const { ready } = await app(options, 'id-provider', env, processes);
+  return { OIDC_ISSUER: `${ready.url}`, OIDC_CLIENT_ID: PRODUCT, OIDC_CLIENT_SECRET: clientSecret };
 }
 
 async function simulated(options: ProductOptions, processes: RunningProcess[]): Promise<string> {

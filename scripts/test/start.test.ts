@@ -25,7 +25,7 @@ t.test('ready, ended by a signal, and the next start has the same account and ke
   const ready = await first.ready;
   t.match(ready, { api_key: /^ep_k_\w{38}$/, balance_cents: 2500 });
   t.equal(await (await fetch(ready.url)).text(), 'stand-in');
-  t.same(Object.keys(ready.processes).sort(), ['gateway', 'postgres', 'redis', 'simulator', 'worker']);
+  t.same(Object.keys(ready.processes).sort(), ['gateway', 'id-provider', 'postgres', 'redis', 'simulator', 'worker']);
   first.child.kill('SIGINT');
   t.equal((await first.ended).code, 0);
   t.same(alive(ready.processes), []);
@@ -102,7 +102,7 @@ t.test('what stands in the way is one sentence, and nothing is left', async (t) 
   const twice = await (await startIn(t, folder)).ended;
   t.equal(twice.code, 1);
   t.match(twice.output, /EloquentPoll runs here already, as process \d+/);
-  t.equal(alive(processes).length, 5, 'the first one is not disturbed');
+  t.equal(alive(processes).length, 6, 'the first one is not disturbed');
   t.notMatch(readFileSync(join(folder, 'processes.json'), 'utf8'), /ep_k_/);
   fixture.child.kill('SIGTERM');
   await fixture.ended;

@@ -56,6 +56,23 @@ async function openIdentity({ db }: Queries, identity: Identity): Promise<KnownI
   return row ? { identityId: row.id, accountId: row.account_id } : null;
 }
 
+/** Lets an identity that nobody has used yet lead to an account that exists; false where it leads somewhere already. */
+export async function linkIdentity({ db }: Queries, accountId: string, identity: Identity): Promise<boolean> {
+  const row = await db
+    .insertInto('identities')
+    .values({
+      account_id: accountId,
+      kind: identity.kind,
+      issuer: identity.kind === 'oidc' ? identity.issuer : null,
+      subject: identity.kind === 'oidc' ? identity.subject : null,
+      address: identity.kind === 'wallet' ? identity.address : null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The first wallet that opened or joined the account. */
 export async function findWallet({ db }: Queries, accountId: string): Promise<Buffer | null> {
   const row = await db

@@ -44,7 +44,14 @@ export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } fr
 export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';
 export { beat, uptime } from './heartbeats.ts';
 export { claimKey, completeKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
-export { admitIdentity, findIdentity, findWallet, type Identity, type KnownIdentity } from './identities.ts';
+export {
+  admitIdentity,
+  findIdentity,
+  findWallet,
+  type Identity,
+  type KnownIdentity,
+  linkIdentity,
+} from './identities.ts';
 export {
   type Claim,
   claimOverdue,

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { EMAIL_PATTERN, LOCAL_EMAIL } from './people.ts';
+
+// The pages, without scripts and without anything from elsewhere. Every text that is not ours is escaped.
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1d2433; --soft: #586174; --paper: #fff; --back: #eef1f6; --line: #8a94a6;
+  --act: #1f5fd0; --warn-ink: #6b4300; --warn: #fff3d6; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf4; --soft: #aab3c5; --paper: #1b2130; --back: #10141d;
+  --line: #6d7890; --act: #2f6fe0; --warn-ink: #ffd98a; --warn: #3a2d10; } }
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; background: var(--back);
+  color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
+main { width: 100%; max-width: 26rem; background: var(--paper); border-radius: .75rem; padding: 2rem; }
+h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; }
+p { margin: 0 0 1rem; color: var(--soft); }
+strong { color: var(--ink); overflow-wrap: anywhere; }
+.local { color: var(--warn-ink); background: var(--warn); border-radius: .5rem; padding: .5rem .75rem; font-size: .9rem; }
+.wrong { color: var(--ink); border-left: .25rem solid #d13438; padding-left: .75rem; }
+label { display: block; font-weight: 600; margin-bottom: .25rem; }
+input { width: 100%; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
+  border-radius: .5rem; padding: .6rem .75rem; margin-bottom: 1rem; }
+button { width: 100%; font: inherit; font-weight: 600; border: 1px solid var(--act); border-radius: .5rem;
+  padding: .65rem 1rem; background: var(--act); color: #fff; cursor: pointer; }
+button.other { margin-top: .75rem; background: transparent; color: var(--ink); border-color: var(--line); }
+:focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
+`;
+
+/** The browser runs no script, loads nothing, and sends forms only here and on to where the login leads. */
+export const policyFor = (...targets: string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    `form-action ${["'self'", ...targets].join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const page = (title: string, content: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)} – local development</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+${content}
+</main>
+</body>
+</html>
+`;
+
+const LOCAL = `<p class="local">Local development only: nobody checks who you are, and this page exists on this machine only.</p>`;
+
+export function loginPage(client: string, wrong: { email: string } | null): string {
+  const complaint = wrong && '<p class="wrong" id="wrong" role="alert">This is not an e-mail address.</p>';
+  return page(
+    `Log in to ${client}`,
+    `${LOCAL}
+<p>Any e-mail address will do, there is no password. <strong>${LOCAL_EMAIL}</strong> has the account that
+<code>npm start</code> filled.</p>
+${complaint ?? ''}
+<form method="post">
+<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" autocomplete="email" required maxlength="120" pattern="${EMAIL_PATTERN}"
+ value="${escaped(wrong?.email ?? LOCAL_EMAIL)}"${wrong ? ' aria-invalid="true" aria-describedby="wrong"' : ''}>
+<button name="answer" value="yes">Log in</button>
+<button class="other" name="answer" value="no" formnovalidate>Cancel</button>
+</form>`,
+  );
+}
+
+export const consentPage = (client: string, leadsTo: string, email: string): string =>
+  page(
+    `Let ${client} in?`,
+    `${LOCAL}
+<p><strong>${escaped(client)}</strong> asks to use EloquentPoll as <strong>${escaped(email)}</strong>: run polls, see
+results and the balance. You will be sent to <strong>${escaped(leadsTo)}</strong>.</p>
+<form method="post">
+<button name="answer" value="yes">Allow</button>
+<button class="other" name="answer" value="no">Refuse</button>
+</form>`,
+  );
+
+/** `form` is the provider's own, with its token against forgery. */
+export const logoutPage = (form: string): string =>
+  page(
+    'Log out',
+    `${LOCAL}
+<p>You are logged out of EloquentPoll. Log out here too?</p>
+${form}
+<button form="op.logoutForm" name="logout" value="yes">Log out</button>
+<button class="other" form="op.logoutForm">Stay logged in here</button>`,
+  );
+
+export const notePage = (title: string, note: string): string => page(title, `${LOCAL}\n<p>${escaped(note)}</p>`);
+
+const NAMES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => NAMES[character] ?? '');

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { interact } from './interactions.ts';
+import { type Keepsakes, keep, readKeepsakes } from './keepsakes.ts';
+import { notePage, policyFor } from './pages.ts';
+import { localProvider } from './provider.ts';
+
+// The provider behind a server of our own, on loopback only. A request that was not meant for this address, as when
+// another site's name leads here, gets nothing.
+
+const HOST = '127.0.0.1';
+
+export interface LocalProviderOptions {
+  /** Where what stays from start to start is kept. */
+  folder: string;
+  baseUrl: string;
+  clientSecret: string;
+}
+
+export async function startLocalProvider({ folder, ...client }: LocalProviderOptions) {
+  const keepsakes = readKeepsakes(folder);
+  const server = createServer();
+  const port = await listen(server, keepsakes.port);
+  keep(folder, { ...keepsakes, port });
+  const issuer = `http://${HOST}:${port}`;
+  server.on('request', handler({ issuer, keepsakes, ...client }));
+  return {
+    issuer,
+    async stop(): Promise<void> {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface HandlerOptions {
+  issuer: string;
+  keepsakes: Keepsakes;
+  baseUrl: string;
+  clientSecret: string;
+}
+
+function handler({ issuer, keepsakes, baseUrl, clientSecret }: HandlerOptions) {
+  const provider = localProvider({ issuer, baseUrl, clientSecret, keepsakes });
+  const callback = provider.callback();
+  const { host } = new URL(issuer);
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('content-security-policy', policyFor(baseUrl));
+    response.setHeader('x-content-type-options', 'nosniff');
+    response.setHeader('referrer-policy', 'no-referrer');
+    if (request.headers.host !== host) return note(response, 421, `This is ${issuer} and nothing else.`);
+    if (request.url === '/') return note(response, 200, `EloquentPoll asks here who you are. It is at ${baseUrl}.`);
+    if (!request.url?.startsWith('/interaction/')) return callback(request, response);
+    response.setHeader('cache-control', 'no-store');
+    await interact(provider, request, response);
+  }
+
+  return (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response).catch(() => {
+      if (response.headersSent) return void response.destroy();
+      note(response, 400, 'This login is over or was begun in another browser. Begin it again.');
+    });
+  };
+}
+
+function note(response: ServerResponse, status: number, text: string): void {
+  response.statusCode = status;
+  response.setHeader('content-type', 'text/html; charset=utf-8');
+  response.end(notePage('Local identity provider', text));
+}
+
+/** The port of the last start where it is free, another one otherwise. */
+async function listen(server: Server, wanted: number): Promise<number> {
+  for (const port of [wanted, 0]) {
+    server.listen(port, HOST);
+    const failed = await once(server, 'listening').then(
+      () => null,
+      (error: NodeJS.ErrnoException) => error,
+    );
+    if (!failed) break;
+    if (port === 0 || failed.code !== 'EADDRINUSE') throw failed;
+  }
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : 0;
+}

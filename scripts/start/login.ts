@@ -1,0 +1,20 @@
+import { secret } from '../services/secrets.ts';
+import type { Settings } from './settings.ts';
+
+// Who tells the product who people are: the provider that the settings name, or one of our own while nobody but people
+// at this machine can reach the product.
+
+export interface LoginPlan {
+  /** Runs an identity provider here. */
+  local: boolean;
+  /** Between that one and the gateway; new with every start. */
+  clientSecret: string;
+}
+
+export function planLogin(settings: Settings, env: NodeJS.ProcessEnv): LoginPlan {
+  const isSet = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].some((name) => env[name]?.trim());
+  const isHere = settings.baseUrl === null || LOOPBACK.test(new URL(settings.baseUrl).hostname);
+  return { local: !isSet && isHere && env.NODE_ENV !== 'production', clientSecret: secret() };
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
