@@ -88,6 +88,8 @@ t.test('whoever has a key may still ask for free, and pays nothing', async (t) =
   const result = await findResult(context.storage, answer.json().poll_id);
   t.equal(result?.accountId, poor.accountId, 'it is a poll of theirs');
   t.equal(await usage(poor.accountId), 0n);
+  const history = await app.inject({ url: '/api/results', headers: await sessionFor(poor.accountId) });
+  t.match(history.json(), [{ resultId: answer.json().poll_id, totalCostUsd: /^0(\.0+)?$/ }]);
 });
 
 t.test('[§4.1-rule-question-only] a question is enough', async (t) => {

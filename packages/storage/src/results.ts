@@ -1,3 +1,4 @@
+import { FREE_PRESETS } from '@eloquentpoll/contracts';
 import type { Queries } from './open-storage.ts';
 import type { ResultStatus } from './tables/polls.ts';
 
@@ -24,6 +25,7 @@ export interface ResultLine {
   isTie: boolean;
   modelsRequested: number;
   modelsSucceeded: number;
+  /** What the account paid: nothing for a poll of the free pool. */
   totalCostU: bigint;
   totalMs: number;
   createdAt: Date;
@@ -54,6 +56,7 @@ export async function history(
       'result_id',
       'status',
       'poll_type',
+      'roster_name',
       'winning_option',
       'is_tie',
       'models_requested',
@@ -76,7 +79,7 @@ export async function history(
     isTie: row.is_tie,
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
-    totalCostU: row.total_cost_u,
+    totalCostU: FREE_PRESETS.some((free) => free === row.roster_name) ? 0n : row.total_cost_u,
     totalMs: row.total_ms,
     createdAt: row.created_at,
   }));
