@@ -1,4 +1,5 @@
 import { type HDNodeWallet, Wallet } from 'ethers';
+import type { LightMyRequestResponse } from 'fastify';
 import { readPolicies } from '../src/limits/policies.ts';
 import type { Gateway } from './build.ts';
 
@@ -17,19 +18,22 @@ export interface WalletOwner {
   sign(message: string): Promise<Proof>;
   /** A fresh challenge, signed. */
   proof(purpose?: string): Promise<Proof>;
-  verify(proof?: Proof): ReturnType<Post>;
-  rotate(proof?: Proof): ReturnType<Post>;
-  revoke(keyId: string, proof?: Proof): ReturnType<Post>;
+  verify(proof?: Proof): Promise<LightMyRequestResponse>;
+  rotate(proof?: Proof): Promise<LightMyRequestResponse>;
+  revoke(keyId: string, proof?: Proof): Promise<LightMyRequestResponse>;
 }
 
-type Post = (path: string, payload: object) => ReturnType<Gateway['app']['inject']>;
-
-/** Somebody with a new wallet, and what they can ask of the service. */
-export function walletOwner({ app }: Gateway, wallet: HDNodeWallet = Wallet.createRandom()): WalletOwner {
-  const post = (path: string, payload: object) => app.inject({ method: 'POST', url: `/api/wallet/${path}`, payload });
+/** Somebody with a wallet, at some address of the Internet, and what they can ask of the service. */
+export function walletOwner(
+  { app }: Gateway,
+  wallet: HDNodeWallet = Wallet.createRandom(),
+  remoteAddress = '198.51.100.1',
+): WalletOwner {
+  const post = (path: string, payload: object) =>
+    app.inject({ method: 'POST', url: `/api/wallet/${path}`, payload, remoteAddress });
   const challenge = async (purpose?: string, as = wallet.address): Promise<string> => {
     const query = { address: as, ...(purpose && { purpose }) };
-    return (await app.inject({ url: '/api/wallet/challenge', query })).json().message;
+    return (await app.inject({ url: '/api/wallet/challenge', query, remoteAddress })).json().message;
   };
   const sign = async (message: string): Promise<Proof> => ({ message, signature: await wallet.signMessage(message) });
   const proof = async (purpose?: string): Promise<Proof> => sign(await challenge(purpose));

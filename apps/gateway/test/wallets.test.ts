@@ -76,7 +76,8 @@ t.test(
       `XE${'7'.repeat(32)}`,
       '%F0%9F%98%80',
     ];
-    for (const text of bad) t.match((await ask(`?address=${text}`)).json(), { code: 'invalid_wallet_address' }, text);
+    for (const text of bad)
+      t.match((await ask(`?address=${text}`)).json(), { code: 'invalid_wallet_address' }, String(text));
     for (const query of [
       '',
       '?adress=0x',

@@ -1,7 +1,7 @@
 // Who signed a message with a key of their own (EIP-191). One signature has one spelling here: 65 bytes, low s, v of 27
 // or 28, which some wallets write as 0 or 1. A second valid signature cannot be made from a first.
 
-const FORM = /^0x([0-9a-f]{64})([0-9a-f]{64})([0-9a-f]{2})$/i;
+const FORM = /^0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})([0-9a-fA-F]{2})$/;
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const V: Record<string, 27 | 28> = { '00': 27, '01': 28, '1b': 27, '1c': 28 };
 
