@@ -7,9 +7,12 @@ import { type KeyCache, keyCache } from './accounts/key-cache.ts';
 import { type KeyUsage, keyUsage } from './accounts/key-usage.ts';
 import { ATTEMPT_COOKIE } from './accounts/login-attempt.ts';
 import { type Sealer, sealer } from './accounts/session-cookie.ts';
+import { type Processor, stripeProcessor } from './checkout/processor.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type RateLimiter, rateLimiter } from './limits/rate-limiter.ts';
 import { createLog, type Logger } from './log.ts';
+import { type SessionBatch, sessionBatch } from './polls/session-batch.ts';
+import { type SessionMemory, sessionMemory } from './polls/session-memory.ts';
 
 // The one place where everything with a connection is made. Tests replace any part; nothing else injects anything.
 
@@ -23,11 +26,17 @@ interface Parts {
   keys: KeyCache;
   usage: KeyUsage;
   limiter: RateLimiter;
+  /** Reads sessions from Redis, many at once. */
+  sessionBatch: SessionBatch;
+  /** What this process knows of sessions. */
+  sessions: SessionMemory;
   /** Seals session cookies. */
   sealer: Sealer;
   /** Seals the cookies of login attempts. */
   attemptSealer: Sealer;
   identityProvider: IdentityProvider | null;
+  /** Takes card payments; null where nobody set that up. */
+  processor: Processor | null;
 }
 
 export interface Context extends Readonly<Parts>, AsyncDisposable {
@@ -47,6 +56,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const usage = given.usage ?? made.use(keyUsage(storage, log));
   const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note);
   const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
+  const sessions = given.sessions ?? made.use(sessionMemory(storage, log));
   const keep = made.move();
   return {
     config,
@@ -58,9 +68,12 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     keys,
     usage,
     limiter,
+    sessionBatch: given.sessionBatch ?? sessionBatch({ bus, keys, limiter }),
+    sessions,
     sealer: given.sealer ?? sealer(config.cookieSecrets),
     attemptSealer: given.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),
     identityProvider: given.identityProvider ?? openProvider(config),
+    processor: given.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
     shutdown: new AbortController(),
     [Symbol.asyncDispose]: () => keep.disposeAsync(),
   };

@@ -3,6 +3,7 @@ import { buildApp } from './app.ts';
 import { type Config, ConfigError, decideConfig } from './config.ts';
 import { openContext } from './context.ts';
 import { readEnvironment } from './environment.ts';
+import { startReconciler } from './reconciler.ts';
 
 // The gateway as a process: settings, connections, listening, one line that says it is ready. On SIGTERM it takes no
 // more requests, lets those under way finish, tells the ones that still wait for a poll to come back, and ends within
@@ -34,6 +35,7 @@ function readConfig(): Config {
 const config = readConfig();
 const context = await openContext(config).catch(fail);
 const app = buildApp(context);
+let reconciler: AsyncDisposable | undefined;
 
 let leaving = false;
 async function leave(signal: NodeJS.Signals): Promise<void> {
@@ -45,7 +47,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
     context.log.warn('drain took too long');
     process.exit(1);
   }, END_MS).unref();
-  await app.close();
+  await Promise.all([app.close(), reconciler?.[Symbol.asyncDispose]()]);
   await context[Symbol.asyncDispose]();
   context.log.info('stopped');
   process.exit(0);
@@ -53,6 +55,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void leave(signal));
 
 await app.listen(config.listen).catch((error) => fail(portProblem(error)));
+reconciler = startReconciler(context);
 const { address, port } = app.server.address() as AddressInfo;
 process.stdout.write(
   `${JSON.stringify({ msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl })}\n`,

@@ -11,10 +11,10 @@ export async function unseenEvents({ db }: Queries, ids: readonly string[]): Pro
   return new Set(ids.filter((id) => !seen.has(id)));
 }
 
-export async function noteEvent({ db }: Queries, event: { id: string; type: string }): Promise<void> {
+export async function noteEvent({ db }: Queries, { id, type }: { id: string; type: string }): Promise<void> {
   await db
     .insertInto('webhook_events')
-    .values(event)
+    .values({ id, type })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

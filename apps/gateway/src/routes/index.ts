@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { createPoll } from './4-1-polling/create-poll.ts';
+import { createSession } from './4-1-polling/create-session.ts';
 import { dryRunPoll } from './4-1-polling/dry-run.ts';
 import { estimate } from './4-1-polling/estimate.ts';
 import { profiles } from './4-1-polling/profiles.ts';
 import { quickPoll } from './4-1-polling/quick-poll.ts';
+import { sessionResult } from './4-1-polling/session-result.ts';
+import { sessionStatus } from './4-1-polling/session-status.ts';
 import { history } from './4-2-results/history.ts';
 import { mermaid } from './4-2-results/mermaid.ts';
 import { nodeSpec } from './4-2-results/node-spec.ts';
@@ -14,10 +17,12 @@ import { createKey } from './4-4-api-keys/create-key.ts';
 import { listKeys } from './4-4-api-keys/list-keys.ts';
 import { revokeKey } from './4-4-api-keys/revoke-key.ts';
 import { balance } from './4-5-account/balance.ts';
+import { checkout } from './4-5-account/checkout.ts';
 import { login } from './4-5-account/login.ts';
 import { loginCallback } from './4-5-account/login-callback.ts';
 import { logout } from './4-5-account/logout.ts';
 import { me } from './4-5-account/me.ts';
+import { stripeWebhook } from './4-5-account/stripe-webhook.ts';
 import { walletChallenge } from './4-5-account/wallet-challenge.ts';
 import { walletRevokeKey } from './4-5-account/wallet-revoke-key.ts';
 import { walletRotateKey } from './4-5-account/wallet-rotate-key.ts';
@@ -35,6 +40,9 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   const endpoints = endpointsByError(app);
 
   createPoll(app, context);
+  createSession(app, context);
+  sessionStatus(app, context);
+  sessionResult(app, context);
   estimate(app, context);
   dryRunPoll(app, context);
   quickPoll(app, context);
@@ -55,6 +63,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   logout(app, context);
   me(app, context);
   balance(app, context);
+  checkout(app, context);
+  app.register(stripeWebhook, { context });
   walletChallenge(app, context);
   walletVerify(app, context);
   walletRevokeKey(app, context);
