@@ -7,13 +7,17 @@ const MOST_BYTES = 512 * 1_024;
 
 type Options = Omit<RequestInit, 'body'> & { body?: CustomFetchOptions['body'] };
 
-export async function boundedFetch(url: string, { body, ...options }: Options): Promise<Response> {
+export async function boundedFetch(
+  url: string,
+  { body, ...options }: Options,
+  mostBytes = MOST_BYTES,
+): Promise<Response> {
   const response = await fetch(url, { ...options, body: body ?? null });
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MOST_BYTES) throw new Error(`an answer of more than ${MOST_BYTES} bytes`);
+    if (bytes > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`);
     chunks.push(chunk);
   }
   const { status, statusText, headers } = response;

@@ -1,6 +1,6 @@
-import { boundedFetch } from '../accounts/bounded-fetch.ts';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
+import { askNode, type NodeAnswer } from '../ethereum-node.ts';
 
 // Contract wallets have no key: their contract says whether it accepts a signature (EIP-1271). It is asked through the
 // operator's node, at a fixed address, within seconds and without a transaction; without a node there are no contract
@@ -24,8 +24,8 @@ export async function contractAccepts(context: Context, signed: SignedMessage): 
   const call = { to: signed.address, data: await callData(signed) };
   try {
     const [chain, answer] = await Promise.all([
-      ask(rpcUrl, 'eth_chainId', []),
-      ask(rpcUrl, 'eth_call', [call, 'latest']),
+      askNode(rpcUrl, 'eth_chainId', [], TIMEOUT_MS),
+      askNode(rpcUrl, 'eth_call', [call, 'latest'], TIMEOUT_MS),
     ]);
     if (chain.result === undefined || Number(chain.result) !== chainId) throw new Error('not the chain of CHAIN_ID');
     if (answer.result === undefined && !isRevert(answer)) throw new Error('no answer from the contract');
@@ -44,21 +44,5 @@ async function callData({ message, signature }: SignedMessage): Promise<string> 
   return concat([MAGIC, AbiCoder.defaultAbiCoder().encode(['bytes32', 'bytes'], [hashMessage(message), signature])]);
 }
 
-interface RpcAnswer {
-  result?: unknown;
-  error?: { code?: unknown; message?: unknown } | undefined;
-}
-
-async function ask(url: string, method: string, params: unknown[]): Promise<RpcAnswer> {
-  const response = await boundedFetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  return (await response.json()) as RpcAnswer;
-}
-
 /** A contract that throws says no; nodes write that differently. */
-const isRevert = ({ error }: RpcAnswer): boolean => error?.code === 3 || /revert/i.test(String(error?.message));
+const isRevert = ({ error }: NodeAnswer): boolean => error?.code === 3 || /revert/i.test(String(error?.message));

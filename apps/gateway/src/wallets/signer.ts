@@ -3,20 +3,33 @@
 
 const FORM = /^0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})([0-9a-fA-F]{2})$/;
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-const V: Record<string, 27 | 28> = { '00': 27, '01': 28, '1b': 27, '1c': 28 };
+const V: Record<string, '1b' | '1c'> = { '00': '1b', '01': '1c', '1b': '1b', '1c': '1c' };
 
 /** The address in its EIP-55 spelling; null when the signature is not one. */
 export async function signerOf(message: string, signature: string): Promise<string | null> {
-  const [, r = '', s = '', v = ''] = FORM.exec(signature) ?? [];
-  const canonicalV = V[v.toLowerCase()];
-  if (!canonicalV || !within(r, ORDER - 1n) || !within(s, ORDER / 2n)) return null;
-  const { hashMessage, recoverAddress } = await import('ethers');
+  const { hashMessage } = await import('ethers');
+  return signerOfHash(hashMessage(message), signature);
+}
+
+/** The same for what was hashed already. */
+export async function signerOfHash(hash: string, signature: string): Promise<string | null> {
+  const canonical = canonicalSignature(signature);
+  if (!canonical) return null;
+  const { recoverAddress } = await import('ethers');
   try {
-    return recoverAddress(hashMessage(message), { r: `0x${r}`, s: `0x${s}`, v: canonicalV });
+    return recoverAddress(hash, canonical);
   } catch {
     // r is the coordinate of no point.
     return null;
   }
+}
+
+/** The one spelling of a signature; null when it has none. */
+export function canonicalSignature(signature: string): string | null {
+  const [, r = '', s = '', v = ''] = FORM.exec(signature) ?? [];
+  const canonicalV = V[v.toLowerCase()];
+  if (!canonicalV || !within(r, ORDER - 1n) || !within(s, ORDER / 2n)) return null;
+  return `0x${r}${s}${canonicalV}`.toLowerCase();
 }
 
 const within = (hex: string, most: bigint): boolean => {
