@@ -32,15 +32,19 @@ export interface Bus {
 export async function openBus({ redisUrl, prefix = 'ep', onError = () => undefined }: BusOptions): Promise<Bus> {
   const keys = keysUnder(prefix);
   const redis = producer(redisUrl);
-  redis.on('error', onError);
+  // BullMQ defines half a hundred commands on the connection that it is given, and every pipeline of such a connection
+  // carries them all: on one for both, reading a session would cost three times as much.
+  const queueRedis = producer(redisUrl);
+  const both = [redis, queueRedis];
+  for (const each of both) each.on('error', onError);
   try {
-    await redis.connect();
+    await Promise.all(both.map((each) => each.connect()));
     await refuseEviction(redis);
   } catch (error) {
-    redis.disconnect();
+    for (const each of both) each.disconnect();
     throw error;
   }
-  const queue = openQueue(redis, keys, onError);
+  const queue = openQueue(queueRedis, keys, onError);
   const channel = openChannel(redisUrl, keys, onError);
   return {
     enqueuePoll: queue.enqueue,
@@ -56,7 +60,7 @@ export async function openBus({ redisUrl, prefix = 'ep', onError = () => undefin
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([queue.close(), channel.close()]);
-      await hangUp(redis);
+      await Promise.all(both.map((each) => hangUp(each)));
     },
   };
 }

@@ -1,9 +1,10 @@
 import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
-import type { Redis } from 'ioredis';
+import type { ChainableCommander, Redis } from 'ioredis';
 import type { Keys } from './keys.ts';
+import { type Brief, briefOf, readBrief } from './run-brief.ts';
 
-// What is known of a running poll before it is stored: its owner, its newest snapshot and its ballots, in one hash. A
-// worker writes ballot, snapshot and message in one command, fenced by the lease epoch, so that a worker that lost its
+// What is known of a running poll before it is stored: its owner, its newest snapshot (whole, and in brief for those
+// who ask often) and its ballots, in one hash. A worker writes ballot, snapshot and message in one command, fenced by the lease epoch, so that a worker that lost its
 // lease neither overwrites nor announces anything. A worker that takes over reads the ballots and asks nobody twice.
 
 const RUNNING_TTL_S = 600;
@@ -12,7 +13,7 @@ const ENDED_TTL_S = 900;
 const RECORD = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch > tonumber(ARGV[1]) then return 0 end
-redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2])
+redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', ARGV[8])
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'owner', ARGV[5]) end
 if ARGV[6] ~= '' then redis.call('HSET', KEYS[1], 'ballot:' .. ARGV[6], ARGV[7]) end
 redis.call('EXPIRE', KEYS[1], ARGV[4])
@@ -31,7 +32,7 @@ local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch > tonumber(ARGV[1]) then return 0 end
 local owner = redis.call('HGET', KEYS[1], 'owner')
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'owner', owner or ARGV[5])
+redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', ARGV[7], 'owner', owner or ARGV[5])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('PUBLISH', ARGV[3], ARGV[6])
 return 1`;
@@ -64,23 +65,30 @@ export interface RunRecord {
   takeOver(pollId: string, epoch: number): Promise<Ballot[] | null>;
   ballots(pollId: string): Promise<Ballot[]>;
   read(pollId: string): Promise<RunState | null>;
+  /** Owner and brief as one command of somebody else's batch; `parse` makes sense of its reply. */
+  batch(into: ChainableCommander, pollId: string): void;
+  /** Null when there is no record, or none that says who owns it. */
+  parse(reply: unknown): Brief | null;
 }
 
 export function runRecord(redis: Redis, keys: Keys): RunRecord {
   redis.defineCommand('epRecord', { numberOfKeys: 1, lua: RECORD });
   redis.defineCommand('epTakeOver', { numberOfKeys: 1, lua: TAKE_OVER });
   redis.defineCommand('epEnd', { numberOfKeys: 1, lua: END });
-  const record = async (id: string, epoch: number, snapshot: string, owner: string, seat: string, ballot: string) =>
-    (await redis.epRecord(keys.run(id), epoch, snapshot, keys.channel(id), RUNNING_TTL_S, owner, seat, ballot)) === 1;
+  const record = async (id: string, epoch: number, snapshot: ProgressSnapshot, owner: string, ballot?: Ballot) => {
+    const [seat, logged] = ballot ? [String(ballot.seat), JSON.stringify(ballot)] : ['', ''];
+    const [whole, brief] = [JSON.stringify(snapshot), briefOf(snapshot)];
+    const [key, channel] = [keys.run(id), keys.channel(id)];
+    return (await redis.epRecord(key, epoch, whole, channel, RUNNING_TTL_S, owner, seat, logged, brief)) === 1;
+  };
   return {
-    open: (id, epoch, owner, snapshot) => record(id, epoch, JSON.stringify(snapshot), owner, '', ''),
-    ballot: (id, epoch, ballot, snapshot) =>
-      record(id, epoch, JSON.stringify(snapshot), '', String(ballot.seat), JSON.stringify(ballot)),
+    open: (id, epoch, owner, snapshot) => record(id, epoch, snapshot, owner),
+    ballot: (id, epoch, ballot, snapshot) => record(id, epoch, snapshot, '', ballot),
     async end(id, epoch, owner, snapshot) {
       // The message carries the result to whoever waits; the record keeps only where to find it.
-      const kept = JSON.stringify({ ...snapshot, result: null });
-      const told = JSON.stringify(snapshot);
-      return (await redis.epEnd(keys.run(id), epoch, kept, keys.channel(id), ENDED_TTL_S, owner, told)) === 1;
+      const [kept, told] = [JSON.stringify({ ...snapshot, result: null }), JSON.stringify(snapshot)];
+      const [key, channel, brief] = [keys.run(id), keys.channel(id), briefOf(snapshot)];
+      return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, told, brief)) === 1;
     },
     async takeOver(id, epoch) {
       const flat = await redis.epTakeOver(keys.run(id), epoch, RUNNING_TTL_S);
@@ -93,6 +101,8 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
       const [owner, snapshot] = await redis.hmget(keys.run(id), 'owner', 'snapshot');
       return owner && snapshot ? { owner, snapshot: JSON.parse(snapshot) } : null;
     },
+    batch: (into, id) => void into.hmget(keys.run(id), 'owner', 'brief'),
+    parse: readBrief,
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { SESSION_STATUSES } from './progress.ts';
+import { Progress, SESSION_STATUSES } from './progress.ts';
 import { literals, nullable, Usd } from './vocabulary.ts';
 
 /** The handle of an asynchronous poll. */
@@ -16,8 +16,13 @@ export const PollSession = Type.Object(
 export type PollSession = Static<typeof PollSession>;
 
 export const SessionStatusBody = Type.Object(
-  { session_id: Type.String(), status: literals(SESSION_STATUSES), result_id: nullable(Type.String()) },
-  { $id: 'SessionStatus' },
+  {
+    session_id: Type.String(),
+    status: literals(SESSION_STATUSES),
+    result_id: nullable(Type.String()),
+    progress: Type.Optional(Type.Ref(Progress)),
+  },
+  { $id: 'SessionStatus', description: '`progress` is told while the poll runs, once a worker has it.' },
 );
 export type SessionStatusBody = Static<typeof SessionStatusBody>;
 

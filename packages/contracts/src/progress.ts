@@ -9,6 +9,11 @@ import { VoteResult } from './vote-result.ts';
 export const SESSION_STATUSES = ['running', 'completed', 'failed'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
+export const Progress = Type.Object(
+  { received: Count, succeeded: Count, failed: Count, total: Count },
+  { $id: 'Progress', description: 'Ballots that arrived, valid votes, failed ballots, and models in the roster.' },
+);
+
 export const ProgressSnapshot = Type.Object({
   /** 0 when the poll starts, one more with every ballot, the highest with the terminal snapshot. */
   seq: Count,
@@ -17,7 +22,7 @@ export const ProgressSnapshot = Type.Object({
   status: literals(SESSION_STATUSES),
   /** Size of the roster. */
   models_requested: Count,
-  progress: Type.Object({ received: Count, succeeded: Count, failed: Count, total: Count }),
+  progress: Progress,
   /** Votes by option index. */
   tally: Type.Array(Count),
   /** Index of the option in the lead; null on a tie or before the first vote. */

@@ -76,7 +76,7 @@ export { type LockName, withLock } from './locks.ts';
 export { migrate } from './migrate.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
-export { findPoll, findPollByResult, type Poll } from './polls.ts';
+export { findPoll, findPollByResult, findSessions, type Poll, type Session } from './polls.ts';
 export { findResult, findResultOfPoll, history, type Result, type ResultLine, recentResults } from './results.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';

@@ -24,6 +24,30 @@ export async function findPollByResult({ db }: Queries, resultId: string): Promi
   return toPoll(await pollColumns({ db }).where('result_id', '=', resultId).executeTakeFirst());
 }
 
+/** How a poll stands, without what it asks: all that its session shows. */
+export interface Session {
+  pollId: string;
+  accountId: string | null;
+  status: PollStatus;
+  /** Null while it runs, and when it was given up. */
+  resultId: string | null;
+}
+
+export async function findSessions({ db }: Queries, pollIds: readonly string[]): Promise<Session[]> {
+  const rows = await db
+    .selectFrom('polls')
+    .leftJoin('results', 'results.poll_id', 'polls.id')
+    .select(['polls.id', 'polls.account_id', 'polls.status', 'results.result_id'])
+    .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .execute();
+  return rows.map(({ id, account_id, status, result_id }) => ({
+    pollId: id,
+    accountId: account_id,
+    status,
+    resultId: result_id,
+  }));
+}
+
 function pollColumns({ db }: Queries) {
   return db
     .selectFrom('polls')

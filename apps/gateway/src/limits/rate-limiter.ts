@@ -17,18 +17,20 @@ export interface Budget {
 
 export interface RateLimiter {
   take(operation: Operation, principal: string): Promise<Budget>;
-  /** The same as one command of somebody else's batch; `read` makes a budget of its reply. */
-  batch(into: ChainableCommander, operation: Operation, principal: string): void;
-  read(operation: Operation, reply: unknown): Budget;
+  /** The same for one or several calls at once, as one command of somebody else's batch. */
+  batch(into: ChainableCommander, operation: Operation, principal: string, calls?: number): void;
+  /** The budget that a reply leaves to a call that was counted with so many after it. */
+  read(operation: Operation, reply: unknown, callsAfter?: number): Budget;
   /** What holds when the batch did not reach Redis. */
   withoutRedis(operation: Operation, principal: string): Budget;
 }
 
 const TAKE = `
 local counts = {}
+local calls = tonumber(ARGV[#KEYS + 1])
 for i, key in ipairs(KEYS) do
-  local count = redis.call('INCR', key)
-  if count == 1 then redis.call('PEXPIRE', key, ARGV[i]) end
+  local count = redis.call('INCRBY', key, calls)
+  if count == calls then redis.call('PEXPIRE', key, ARGV[i]) end
   counts[i] = { count, redis.call('PTTL', key) }
 end
 return counts`;
@@ -43,18 +45,18 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
   redis.defineCommand('epTake', { lua: TAKE });
   const local = localBudget();
 
-  function argumentsOf(operation: Operation, principal: string): [number, ...(string | number)[]] {
+  function argumentsOf(operation: Operation, principal: string, calls = 1): [number, ...(string | number)[]] {
     const { windows } = policies[operation];
     // All windows of one principal live in one slot of a cluster.
     const keys = windows.map(({ seconds }) => `${prefix}:limit:{${principal}}:${operation}:${seconds}`);
-    return [keys.length, ...keys, ...windows.map(({ seconds }) => seconds * 1_000)];
+    return [keys.length, ...keys, ...windows.map(({ seconds }) => seconds * 1_000), calls];
   }
 
-  function read(operation: Operation, reply: unknown): Budget {
+  function read(operation: Operation, reply: unknown, callsAfter = 0): Budget {
     const policy = policies[operation];
     const states = (Array.isArray(reply) ? reply : []).map((entry, i) => {
       const [count, leftMs] = Array.isArray(entry) ? entry.map(Number) : [];
-      return { window: policy.windows[i]!, count: count ?? 0, leftMs: leftMs ?? 0 };
+      return { window: policy.windows[i]!, count: (count ?? 0) - callsAfter, leftMs: leftMs ?? 0 };
     });
     return tightest(policy, states);
   }
@@ -76,7 +78,7 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
         return withoutRedis(operation, principal);
       }
     },
-    batch: (into, operation, principal) => void into.epTake(...argumentsOf(operation, principal)),
+    batch: (into, operation, principal, calls) => void into.epTake(...argumentsOf(operation, principal, calls)),
     read,
     withoutRedis,
   };

@@ -33,6 +33,8 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
   app.addHook('onRoute', (route) => {
     const security = securityOf(route);
     if (security.length === 0) return;
+    // Reading a session authenticates, counts and reads in one step: see polls/open-session.ts.
+    if (route.config?.operation === 'session') return;
     const ways = new Set(security.flatMap((way) => (Object.keys(way).length === 0 ? ['none'] : Object.keys(way))));
     const authenticate = async (request: FastifyRequest) => {
       request.principal =
@@ -82,7 +84,7 @@ async function principalOfHeader(context: Context, request: FastifyRequest): Pro
 }
 
 /** The token of a bearer; another scheme is not ours to judge and counts as no credentials. */
-function bearerOf(header: string | undefined): string | null {
+export function bearerOf(header: string | undefined): string | null {
   const [, token] = /^bearer(?: +(.*))?$/i.exec(header ?? '') ?? [null, null];
   return token === null ? null : (token ?? '');
 }

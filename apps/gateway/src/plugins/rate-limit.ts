@@ -28,6 +28,7 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
   app.addHook('onRoute', (route) => {
     const { operation } = route.config ?? {};
     if (operation === undefined) throw new Error(`${route.method} ${route.url} does not say its operation`);
+    // Counted in polls/open-session.ts, together with the reading.
     if (operation === 'session') return;
     const limit = async (request: FastifyRequest) => {
       const name = typeof operation === 'function' ? operation(request) : operation;

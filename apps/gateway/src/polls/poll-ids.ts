@@ -8,6 +8,11 @@ const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 /** The poll's id inside, and its session's on the wire. */
 export const newPollId = (): string => `ps_${randomBase32(24)}`;
 
+const POLL_ID = /^ps_[0-9a-hjkmnp-tv-z]{24}$/;
+
+/** Whether it can be a poll's id at all; what cannot is asked of nobody. */
+export const isPollId = (text: string): boolean => POLL_ID.test(text);
+
 /** `EP-2026-11-20-` and 16 characters; the day is UTC's. */
 export const newResultId = (now: Date): string => `EP-${now.toISOString().slice(0, 10)}-${randomBase32(16)}`;
 

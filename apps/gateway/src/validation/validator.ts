@@ -45,6 +45,11 @@ export function compileExceptBody(part: { schema: object; httpPart?: string | un
   return part.httpPart === 'body' ? () => true : compile(part);
 }
 
+/** For routes that say in the document which headers they know, and read them as they come. */
+export function anyHeaders(part: { schema: object; httpPart?: string | undefined }) {
+  return part.httpPart === 'headers' ? () => true : compile(part);
+}
+
 /** Everything that is wrong with a value that should have a named shape; for doors that have no route schema. */
 export function issuesOf(schema: TSchema, value: unknown): Issue[] {
   const check = bodies.getSchema(String(schema.$id));

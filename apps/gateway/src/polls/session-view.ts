@@ -1,0 +1,40 @@
+import type { Brief } from '@eloquentpoll/bus';
+import type { ProgressSnapshot, SessionStatus } from '@eloquentpoll/contracts';
+import type { Session } from '@eloquentpoll/storage';
+
+// A session as its owner sees it, ready to be sent: clients read it all day, so nothing is parsed and nothing built
+// twice. The tag names what the body says. While a poll runs that is the number of its newest snapshot; its end is one
+// tag, because it never changes.
+
+export interface SessionView {
+  readonly pollId: string;
+  /** The account that may see it. */
+  readonly owner: string | null;
+  readonly status: SessionStatus;
+  readonly resultId: string | null;
+  /** Number of the snapshot; null where only the status is known. */
+  readonly seq: number | null;
+  readonly tag: string;
+  readonly body: string;
+}
+
+export function viewOfStored({ pollId, accountId, status, resultId }: Session): SessionView {
+  const body = JSON.stringify({ session_id: pollId, status, result_id: resultId });
+  return { pollId, owner: accountId, status, resultId, seq: null, tag: `"${status}"`, body };
+}
+
+/** A poll without an account has no owner here. */
+type Known = Omit<Brief, 'owner'> & { owner: string | null };
+
+/** From the run record. Ids and progress hold nothing that JSON would have to escape. */
+export function viewOfBrief(pollId: string, { owner, status, seq, resultId, progress }: Known): SessionView {
+  if (status !== 'running') return viewOfStored({ pollId, accountId: owner, status, resultId });
+  const body = `{"session_id":"${pollId}","status":"running","result_id":null,"progress":${progress}}`;
+  return { pollId, owner, status, resultId: null, seq, tag: `"${seq}"`, body };
+}
+
+/** From what a worker announced. */
+export function viewOfSnapshot(owner: string | null, snapshot: ProgressSnapshot): SessionView {
+  const { poll_id: pollId, status, seq, result_id: resultId, progress } = snapshot;
+  return viewOfBrief(pollId, { owner, status, seq, resultId, progress: JSON.stringify(progress) });
+}
