@@ -106,7 +106,10 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** Milliseconds from each strike to the next claim of each poll that its victim held. */
+/**
+ * Milliseconds from each strike to the next claim of each poll that its victim held. A poll that nobody had claimed when
+ * a stopped worker went on stayed with that worker, and is not counted.
+ */
 export function resumes({ strikes, journal }: History, kind: 'kill' | 'stop'): number[] {
   const claims = Map.groupBy(
     journal.filter((event) => event.kind === 'claimed'),
@@ -114,10 +117,10 @@ export function resumes({ strikes, journal }: History, kind: 'kill' | 'stop'): n
   );
   return strikes
     .filter((strike) => strike.kind === kind)
-    .flatMap((strike) =>
-      strike.held.flatMap(({ pollId, epoch }) => {
-        const next = claims.get(pollId)?.find((claim) => claim.epoch > epoch && claim.at >= strike.at);
-        return next === undefined ? [] : [next.at - strike.at];
+    .flatMap(({ at, until, held }) =>
+      held.flatMap(({ pollId, epoch }) => {
+        const next = claims.get(pollId)?.find((claim) => claim.epoch > epoch && claim.at >= at);
+        return next === undefined || (kind === 'stop' && next.at > until) ? [] : [next.at - at];
       }),
     );
 }

@@ -25,7 +25,7 @@ export interface StrikeSettings {
 
 const WORKERS = 3;
 const DEADLINE_MS = 120_000;
-const LATENCY_SCALE = 1.5;
+const LATENCY_SCALE = 1;
 const SPARE_MS = 300_000;
 
 export interface StrikeReport {
@@ -170,11 +170,12 @@ async function figuresOf({ query }: Stores, history: History): Promise<StrikeRep
     completed: kinds!.completed!,
     failed: kinds!.failed!,
     partial: kinds!.partial!,
-    buried: kinds!.buried!,
+    'given up after five claims': kinds!.buried!,
     'claimed more than once': kinds!.resumed!,
     'most claims of a poll': kinds!.most_attempts!,
     'polls held by killed workers': held('kill'),
     'polls held by stopped workers': held('stop'),
+    'of these claimed by another meanwhile': afterStop.length,
     'ballots that had arrived for them': arrived,
     'ballots stored': ballots.length,
     'votes billed': ballots.filter((ballot) => ballot.billedU > 0n).length,

@@ -1,0 +1,129 @@
+import { conclude } from '@eloquentpoll/voting';
+import { pollResponse } from '@eloquentpoll/worker/poll-response';
+import { holdOf } from '../faults/ask-polls.ts';
+import type { Trace } from './play-poll.ts';
+
+// What must hold for every poll, one rule each. A rule answers what contradicts it, null when nothing does.
+
+export interface Rule {
+  readonly name: string;
+  readonly broken: (trace: Trace) => string | null;
+}
+
+export const RULES: readonly Rule[] = [
+  {
+    name: 'captured <= hold <= max cost',
+    broken(trace) {
+      const { spec } = trace.scenario;
+      const [captured, hold] = [BigInt(capturedU(trace)), holdOf(spec)];
+      if (captured <= hold && hold <= BigInt(spec.max_cost_u)) return null;
+      return `captured ${captured}, hold ${hold}, max cost ${spec.max_cost_u}`;
+    },
+  },
+  {
+    name: 'billed and reserved money never exceeds the max cost, at no call',
+    broken({ asked, scenario: { spec } }) {
+      const worst = asked.find((call) => call.exposedU > spec.max_cost_u);
+      return worst ? `${worst.exposedU} at stake of ${spec.max_cost_u} when seat ${worst.seat} was asked` : null;
+    },
+  },
+  {
+    name: 'only votes are billed, each at most its reserve',
+    broken({ collected, scenario: { spec } }) {
+      const wrong = collected.ballots.find(
+        ({ billed_u, option, seat }) => billed_u > (option === null ? 0 : spec.seats[seat]!.reserve_u),
+      );
+      return wrong ? `seat ${wrong.seat} is billed ${wrong.billed_u}` : null;
+    },
+  },
+  {
+    name: 'ends by its deadline',
+    broken({ endedAt, claimedAt, scenario: { deadlineMs } }) {
+      const bound = Math.max(deadlineMs, claimedAt);
+      return endedAt <= bound ? null : `ended at ${endedAt}, deadline ${deadlineMs}, claimed at ${claimedAt}`;
+    },
+  },
+  {
+    name: 'counts add up',
+    broken({ collected: { state, reason, ballots }, scenario: { spec } }) {
+      const verdict = conclude(state, { reason });
+      const votes = verdict.tally.reduce((sum, count) => sum + count, 0);
+      const sums =
+        verdict.requested === ballots.length &&
+        verdict.requested === verdict.succeeded + verdict.failed &&
+        verdict.requested + verdict.skipped === spec.seats.length &&
+        verdict.succeeded === ballots.filter((ballot) => ballot.option !== null).length &&
+        votes === verdict.succeeded;
+      return sums ? null : `${JSON.stringify({ ...verdict, ballots: ballots.length, seats: spec.seats.length })}`;
+    },
+  },
+  {
+    name: 'the response says the same',
+    broken(trace) {
+      const { collected, scenario } = trace;
+      const { state, reason, ballots } = collected;
+      const response = pollResponse({
+        resultId: 'EP',
+        spec: scenario.spec,
+        state,
+        reason,
+        ballots,
+        gatherMs: trace.endedAt,
+        totalMs: trace.endedAt,
+      });
+      const says =
+        Math.round(response.costs.total_estimated_cost * 1e6) === capturedU(trace) &&
+        response.votes.length + response.models_skipped === scenario.spec.seats.length &&
+        response.early_terminated === response.models_skipped > 0 &&
+        (response.winning_option === null) === (response.is_tie || response.outcome === 'no_votes') &&
+        (response.status === 'failed') === ballots.every((ballot) => ballot.option === null);
+      return says ? null : JSON.stringify(response);
+    },
+  },
+  {
+    name: 'a seat has one ballot and is asked once by a worker',
+    broken({ asked, collected }) {
+      const seats = collected.ballots.map((ballot) => ballot.seat);
+      if (new Set(seats).size !== seats.length) return `ballots of seats ${seats}`;
+      const calls = asked.map(({ life, seat }) => `${life} ${seat}`);
+      return new Set(calls).size === calls.length ? null : `calls by worker and seat: ${calls}`;
+    },
+  },
+  {
+    name: 'a ballot that is logged is not asked for again, and is in the result',
+    broken({ asked }) {
+      const again = asked.find((call) => call.logged);
+      return again ? `seat ${again.seat} asked again by worker ${again.life + 1}` : null;
+    },
+  },
+  {
+    name: 'it stops for the reason that it gives',
+    broken(trace) {
+      const { collected, scenario, endedAt } = trace;
+      const verdict = conclude(collected.state, { reason: collected.reason });
+      const [most = 0, next = 0] = verdict.tally.toSorted((a, b) => b - a);
+      const fits = (): boolean => {
+        const leftU = scenario.spec.max_cost_u - capturedU(trace);
+        const ended = new Set(collected.ballots.map((ballot) => ballot.seat));
+        return scenario.spec.seats.some((seat, i) => !ended.has(i) && seat.reserve_u <= leftU);
+      };
+      const holds = {
+        mathematical_lock: () => most - next > verdict.skipped,
+        confidence: () => (verdict.confidence ?? 0) >= scenario.spec.confidence_threshold,
+        budget: () => !fits() && verdict.skipped > 0,
+        roster_exhausted: () => verdict.skipped === 0,
+        deadline: () => endedAt >= scenario.deadlineMs,
+      };
+      const reason = collected.reason ?? 'deadline';
+      return holds[reason]() ? null : `${reason}: ${JSON.stringify({ ...verdict, endedAt })}`;
+    },
+  },
+  {
+    name: 'leaves no call and no timer behind',
+    broken: ({ callsLeft, timersLeft }) =>
+      callsLeft + timersLeft === 0 ? null : `${callsLeft} calls, ${timersLeft} timers`,
+  },
+];
+
+export const capturedU = ({ collected }: Trace): number =>
+  collected.ballots.reduce((sum, ballot) => sum + ballot.billed_u, 0);

@@ -1,0 +1,143 @@
+import type { Ballot } from '@eloquentpoll/contracts';
+import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit';
+import {
+  Abandoned,
+  type Collected,
+  type Collecting,
+  collectBallots,
+  unanswered,
+} from '@eloquentpoll/worker/collect-ballots';
+import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
+import type { Scenario, SimulatedModel } from './scenario.ts';
+
+// Plays one poll to its end in virtual time, through the fan-out that runs live polls: a worker after the other, each
+// but the last dying at its moment, the next one resuming from what was logged. What is simulated is the world around:
+// the models, the log of ballots, the deaths. The trace is everything an outsider could have seen.
+
+/** A call to a model, with the money at stake at that moment: billed so far and reserved for calls in flight. */
+export interface Asked {
+  life: number;
+  seat: number;
+  at: number;
+  exposedU: number;
+  /** Ballots of this seat that were in the log. */
+  logged: boolean;
+}
+
+export interface Trace {
+  scenario: Scenario;
+  asked: readonly Asked[];
+  lives: number;
+  /** When the last worker took the poll, and when it ended. */
+  claimedAt: number;
+  endedAt: number;
+  collected: Collected;
+  /** Calls that nobody answered or aborted, and timers that were left. */
+  callsLeft: number;
+  timersLeft: number;
+}
+
+export function playPoll(scenario: Scenario): Promise<Trace> {
+  const clock = virtualClock();
+  return clock.run(play(scenario, clock));
+}
+
+async function play(scenario: Scenario, clock: VirtualClock): Promise<Trace> {
+  const { spec, deadlineMs, hedges, lives, resumeMs } = scenario;
+  const world = simulatedWorld(scenario, clock);
+  for (let life = 0; ; life++) {
+    const claimedAt = clock.now();
+    const death = new AbortController();
+    const survive = life < lives.length ? clock.after(lives[life]!, () => death.abort()) : () => {};
+    try {
+      const collected = await collectBallots({
+        spec,
+        resumed: world.log(),
+        timeLeftMs: Math.max(0, deadlineMs - claimedAt),
+        clock,
+        hedges: hedgeBudget(hedges.perCall, hedges.burst),
+        signal: death.signal,
+        ...world.worker(life, death.signal),
+      });
+      survive();
+      return {
+        scenario,
+        asked: world.asked,
+        lives: life + 1,
+        claimedAt,
+        endedAt: clock.now(),
+        collected,
+        callsLeft: world.callsOpen(),
+        timersLeft: clock.pending(),
+      };
+    } catch (error) {
+      if (!(error instanceof Abandoned)) throw error;
+      await new Promise<void>((resolve) => clock.after(resumeMs[life] ?? 0, resolve));
+    }
+  }
+}
+
+interface Open {
+  readonly reserveU: number;
+}
+
+function simulatedWorld({ spec, models, unlogged }: Scenario, clock: VirtualClock) {
+  const asked: Asked[] = [];
+  const log = new Map<number, Ballot>();
+  const open = new Set<Open>();
+  let billedU = 0;
+
+  function worker(life: number, death: AbortSignal): Pick<Collecting, 'ask' | 'onBallot'> {
+    billedU = [...log.values()].reduce((sum, ballot) => sum + ballot.billed_u, 0);
+    open.clear();
+    return {
+      ask(seat, timeLeftMs, signal) {
+        if (death.aborted) return Promise.resolve(unanswered(spec, seat, 'aborted', 0));
+        const call = { reserveU: spec.seats[seat]!.reserve_u };
+        open.add(call);
+        const exposedU = [...open].reduce((sum, { reserveU }) => sum + reserveU, billedU);
+        asked.push({ life, seat, at: clock.now(), exposedU, logged: log.has(seat) });
+        return new Promise((resolve) => {
+          const cancel = answers(models[seat]!, seat, timeLeftMs, settle);
+          function settle(ballot: Ballot): void {
+            cancel();
+            open.delete(call);
+            resolve(ballot);
+          }
+          signal.addEventListener('abort', () => settle(unanswered(spec, seat, 'aborted', 0)), { once: true });
+        });
+      },
+      onBallot(ballot) {
+        if (death.aborted) return;
+        billedU += ballot.billed_u;
+        if (!unlogged[life]?.[ballot.seat]) log.set(ballot.seat, ballot);
+      },
+    };
+  }
+
+  function answers(
+    { latencyMs, ignoresTime, says, billedU }: SimulatedModel,
+    seat: number,
+    timeLeftMs: number,
+    settle: (ballot: Ballot) => void,
+  ): () => void {
+    if (!ignoresTime && (latencyMs === null || latencyMs > timeLeftMs))
+      return clock.after(timeLeftMs, () => settle(unanswered(spec, seat, 'timeout', timeLeftMs)));
+    if (latencyMs === null) return () => {};
+    const voted = typeof says === 'number';
+    const ballot: Ballot = {
+      ...unanswered(spec, seat, 'timeout', latencyMs),
+      option: voted ? says : null,
+      error: voted ? null : says,
+      billed_u: voted ? billedU : 0,
+    };
+    return clock.after(latencyMs, () => settle(ballot));
+  }
+
+  return {
+    worker,
+    asked,
+    log: () => [...log.values()].toSorted((a, b) => a.seat - b.seat),
+    callsOpen: () => open.size,
+  };
+}
