@@ -9,10 +9,9 @@ try {
   const url = await app.listen({ host, port });
   log({ msg: 'ready', url });
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, async () => {
+    process.once(signal, () => {
       log({ msg: 'stopping', signal });
-      await app.close();
-      log({ msg: 'stopped' });
+      void app.close().then(() => log({ msg: 'stopped' }));
     });
 } catch (error) {
   log({ msg: 'failed to start', error: error instanceof Error ? error.message : String(error) });
