@@ -37,7 +37,8 @@ export interface Config {
   /** Where wallets pay; null where they cannot. */
   deposits: DepositSettings | null;
   reconcile: ReconcileSettings;
-  models: { file?: string; baseUrl?: string };
+  /** Rosters, where models are asked, and the registry that /api/models lists. */
+  models: { file?: string; baseUrl?: string; registryUrl?: string };
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   rateLimits: Policies;
@@ -81,6 +82,7 @@ export function decideConfig(env: Environment): Config {
     models: {
       ...(env.MODELS_FILE && { file: env.MODELS_FILE }),
       ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),
+      ...(env.MODELS_REGISTRY_URL && { registryUrl: url(env, 'MODELS_REGISTRY_URL', ['http:', 'https:']) }),
     },
     trustedProxies: trustedProxies(env),
     rateLimits: rateLimits(env),

@@ -1,5 +1,6 @@
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import { type Health, openHealth } from '@eloquentpoll/models/health';
+import { openRegistry, type Registry } from '@eloquentpoll/models/registry';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { type IdentityProvider, identityProvider } from './accounts/identity-provider.ts';
@@ -23,6 +24,8 @@ interface Parts {
   rosters: Rosters;
   /** How the models have done lately. */
   health: Health;
+  /** Lists model variants; null where nobody named one. */
+  registry: Registry | null;
   keys: KeyCache;
   usage: KeyUsage;
   limiter: RateLimiter;
@@ -53,6 +56,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const storage = given.storage ?? made.use(openStorage(storageOptions(config)));
   const bus = given.bus ?? made.use(await connectBus(config, log));
   const health = given.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, rosters });
+  const registry = given.registry ?? openModelRegistry(config, made);
   const usage = given.usage ?? made.use(keyUsage(storage, log));
   const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note);
   const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
@@ -65,6 +69,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     storage,
     bus,
     health,
+    registry,
     keys,
     usage,
     limiter,
@@ -81,6 +86,9 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
 
 const openProvider = ({ identityProvider: settings, baseUrl }: Config): IdentityProvider | null =>
   settings && identityProvider(settings, baseUrl);
+
+const openModelRegistry = ({ models: { registryUrl } }: Config, made: AsyncDisposableStack): Registry | null =>
+  registryUrl === undefined ? null : made.use(openRegistry(registryUrl));
 
 const storageOptions = ({ database }: Config) => ({
   databaseUrl: database.url,

@@ -29,6 +29,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     RECONCILE_DEPOSITS_S: read('RECONCILE_DEPOSITS_S'),
     MODELS_FILE: read('MODELS_FILE'),
     MODELS_BASE_URL: read('MODELS_BASE_URL'),
+    MODELS_REGISTRY_URL: read('MODELS_REGISTRY_URL'),
     TRUST_PROXY: read('TRUST_PROXY'),
     RATE_LIMITS: read('RATE_LIMITS'),
     FREE_DAILY_CAP_USD: read('FREE_DAILY_CAP_USD'),

@@ -13,6 +13,8 @@ import { mermaid } from './4-2-results/mermaid.ts';
 import { nodeSpec } from './4-2-results/node-spec.ts';
 import { publicResult } from './4-2-results/public-result.ts';
 import { recentResults } from './4-2-results/recent-results.ts';
+import { feedbackSummary } from './4-3-feedback/feedback-summary.ts';
+import { giveFeedback } from './4-3-feedback/give-feedback.ts';
 import { createKey } from './4-4-api-keys/create-key.ts';
 import { listKeys } from './4-4-api-keys/list-keys.ts';
 import { revokeKey } from './4-4-api-keys/revoke-key.ts';
@@ -30,6 +32,7 @@ import { walletVerify } from './4-5-account/wallet-verify.ts';
 import { docs } from './4-7-system/docs.ts';
 import { errorCatalog } from './4-7-system/error-catalog.ts';
 import { health } from './4-7-system/health.ts';
+import { models } from './4-7-system/models.ts';
 import { oauthProtectedResource } from './4-7-system/oauth-protected-resource.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
 import { openidConfiguration } from './4-7-system/openid-configuration.ts';
@@ -54,6 +57,9 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   mermaid(app, context);
   nodeSpec(app, context);
 
+  giveFeedback(app, context);
+  feedbackSummary(app, context);
+
   listKeys(app, context);
   createKey(app, context);
   revokeKey(app, context);
@@ -71,6 +77,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   walletRotateKey(app, context);
 
   health(app, context);
+  models(app, context);
   openapiDocument(app);
   docs(app);
   errorCatalog(app, context, endpoints);

@@ -2,6 +2,7 @@
 export const TAGS = [
   { name: 'Polling', description: 'Run a poll: synchronously, as a session, as a stream or in shorthand.' },
   { name: 'Results', description: 'What polls came to: your own as lists, any as long as you hold its id.' },
+  { name: 'Feedback', description: 'Say whether an outcome was right, and find the operation that does what you want.' },
   { name: 'Account', description: 'Log in, keep API keys, see and fill the balance.' },
   { name: 'System', description: 'Health, documentation and discovery. No credentials.' },
 ] as const;

@@ -1,0 +1,102 @@
+import { Pool } from 'undici';
+import { isObject, type Json } from './json.ts';
+
+// The line to the registry of model variants: one GET with parameters. It ends within seconds, follows no redirect, holds
+// no more than 2 MB, and what comes back is a listing or an error. Nothing the registry writes gets into an error.
+
+export interface Registry extends AsyncDisposable {
+  /** Throws a `RegistryError` when the registry does not answer properly. */
+  list(parameters: URLSearchParams): Promise<RegistryListing>;
+}
+
+export interface RegistryListing {
+  /** As the registry gives it: rows of its own making. */
+  variants: Json[];
+  /** How many models there are, where the registry says so. */
+  modelCount: number | null;
+  /** How many variants there are, where the registry says so; more than came when it held some back. */
+  count: number | null;
+}
+
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+}
+
+export interface RegistryPatience {
+  connectMs: number;
+  firstByteMs: number;
+  idleMs: number;
+  totalMs: number;
+}
+
+const MOST_BYTES = 2 * 1024 * 1024;
+const CONNECTIONS = 4;
+const PATIENCE: RegistryPatience = { connectMs: 2_000, firstByteMs: 4_000, idleMs: 2_000, totalMs: 6_000 };
+
+/** The address may hold parameters of its own; they are sent too. */
+export function openRegistry(address: string, patience: Partial<RegistryPatience> = {}): Registry {
+  const { connectMs, firstByteMs, idleMs, totalMs } = { ...PATIENCE, ...patience };
+  const base = new URL(address);
+  const pool = new Pool(base.origin, {
+    connections: CONNECTIONS,
+    pipelining: 1,
+    maxResponseSize: MOST_BYTES,
+    headersTimeout: firstByteMs,
+    bodyTimeout: idleMs,
+    connect: { timeout: connectMs },
+  });
+  const headers = {
+    accept: 'application/json',
+    'user-agent': 'eloquentpoll',
+    ...(base.username && {
+      authorization: `Basic ${btoa(`${decodeURIComponent(base.username)}:${decodeURIComponent(base.password)}`)}`,
+    }),
+  };
+
+  async function read(parameters: URLSearchParams): Promise<string> {
+    const query = new URLSearchParams(base.search);
+    for (const [name, value] of parameters) query.set(name, value);
+    const path = query.size > 0 ? `${base.pathname}?${query}` : base.pathname;
+    const signal = AbortSignal.timeout(totalMs);
+    try {
+      const { statusCode, body } = await pool.request({ method: 'GET', path, headers, signal });
+      const text = await body.text();
+      if (statusCode === 200) return text;
+      throw new RegistryError(`the registry answered ${statusCode}`);
+    } catch (error) {
+      if (error instanceof RegistryError) throw error;
+      throw new RegistryError(`the registry did not answer (${signal.aborted ? 'too slow' : codeOf(error)})`);
+    }
+  }
+
+  return {
+    list: async (parameters) => toListing(await read(parameters)),
+    [Symbol.asyncDispose]: () => pool.destroy(),
+  };
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'no connection';
+
+function toListing(text: string): RegistryListing {
+  const body = parsed(text);
+  if (!isObject(body)) throw new RegistryError('the registry answered no object');
+  const { variants, model_count, count } = body;
+  if (!Array.isArray(variants) || !variants.every(isObject))
+    throw new RegistryError('the registry answered no list of variants');
+  return { variants, modelCount: whole(model_count, 'model_count'), count: whole(count, 'count') };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RegistryError('the registry answered no JSON');
+  }
+}
+
+function whole(value: unknown, name: string): number | null {
+  if (value === undefined || value === null) return null;
+  if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value);
+  throw new RegistryError(`the registry answered a ${name} that is no count`);
+}
