@@ -11,6 +11,8 @@ const PACKAGES = [
   ['valkey-server', 'valkey-tools'],
 ];
 const STEP_MS = 120_000;
+/** apt checks signatures with programs of its own system, which a short PATH may not name. */
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Whether a copy is now in `target`. */
 export async function fetchRedisWithApt(target: string, env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -59,6 +61,7 @@ function aptFor(work: string, env: NodeJS.ProcessEnv): (...args: string[]) => Pr
       'Acquire::http::Timeout "20";',
     ].join('\n'),
   );
-  const aptEnv = { ...env, APT_CONFIG: configuration, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
+  const path = `${env.PATH}:${SYSTEM_PATH}`;
+  const aptEnv = { ...env, PATH: path, APT_CONFIG: configuration, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
   return async (...args) => (await runProgram('apt-get', ['--quiet', ...args], { env: aptEnv }, STEP_MS)).ok;
 }
