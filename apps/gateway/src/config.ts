@@ -39,6 +39,8 @@ export interface Config {
   reconcile: ReconcileSettings;
   /** Rosters, where models are asked, and the registry that /api/models lists. */
   models: { file?: string; baseUrl?: string; registryUrl?: string };
+  /** Whether MCP takes a user id as a bearer, for what spends nothing. Deprecated. */
+  mcpUserIdBearer: boolean;
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   rateLimits: Policies;
@@ -84,6 +86,7 @@ export function decideConfig(env: Environment): Config {
       ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),
       ...(env.MODELS_REGISTRY_URL && { registryUrl: url(env, 'MODELS_REGISTRY_URL', ['http:', 'https:']) }),
     },
+    mcpUserIdBearer: mcpUserIdBearer(env),
     trustedProxies: trustedProxies(env),
     rateLimits: rateLimits(env),
     freeDailyCapU: freeDailyCapU(env),
@@ -151,6 +154,11 @@ function issuerOf(env: Environment): string {
     throw new ConfigError('OIDC_ISSUER', 'must be https, unless it is on this machine');
   }
   return env.OIDC_ISSUER;
+}
+
+function mcpUserIdBearer({ MCP_USER_ID_BEARER: text = 'off' }: Environment): boolean {
+  if (text !== 'on' && text !== 'off') throw new ConfigError('MCP_USER_ID_BEARER', `must be on or off, not "${text}"`);
+  return text === 'on';
 }
 
 function trustedProxies(env: Environment): string[] {

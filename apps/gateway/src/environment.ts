@@ -30,6 +30,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     MODELS_FILE: read('MODELS_FILE'),
     MODELS_BASE_URL: read('MODELS_BASE_URL'),
     MODELS_REGISTRY_URL: read('MODELS_REGISTRY_URL'),
+    MCP_USER_ID_BEARER: read('MCP_USER_ID_BEARER'),
     TRUST_PROXY: read('TRUST_PROXY'),
     RATE_LIMITS: read('RATE_LIMITS'),
     FREE_DAILY_CAP_USD: read('FREE_DAILY_CAP_USD'),

@@ -60,6 +60,7 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     deposits: null,
     reconcile: { checkoutsS: 900, depositsS: 60 },
     models: { file: 'simulator' },
+    mcpUserIdBearer: false,
     trustedProxies: [],
     rateLimits: readPolicies(undefined),
     freeDailyCapU: 5_000_000n,

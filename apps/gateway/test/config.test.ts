@@ -15,6 +15,7 @@ t.test('three settings are enough', (t) => {
     baseUrl: 'http://localhost:8080',
     redis: { prefix: 'ep' },
     wallets: { chainId: 8_453 },
+    mcpUserIdBearer: false,
     trustedProxies: [],
     freeDailyCapU: 5_000_000n,
     logLevel: 'info',

@@ -6,7 +6,7 @@ import { readSession } from './session-cookie.ts';
 /** On whose behalf a request acts, and how it proved that. */
 export interface Principal {
   accountId: string;
-  via: 'api_key' | 'access_token' | 'session';
+  via: 'api_key' | 'access_token' | 'session' | 'user_id';
   /** The API key that was presented, by its id. */
   keyId?: string;
   /** The cookie's session. */

@@ -17,6 +17,14 @@ const input: TSchema = Type.Object({
   confidence_threshold,
   max_cost_usd,
   profile: { ...profile, enum: PROFILES.map(({ name }) => name) },
+  idempotency_key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'A retry with the same key within 24 hours gets the first result and pays nothing. Over HTTP it is the Idempotency-Key header.',
+    }),
+  ),
 });
 
 export const POLL_TOOL = {

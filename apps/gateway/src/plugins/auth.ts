@@ -4,12 +4,17 @@ import { type Principal, principalOfBearer, principalOfCookie } from '../account
 import { COOKIE } from '../accounts/session-cookie.ts';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
+import { principalOfUserId } from '../protocols/mcp/user-id-bearer.ts';
 
 // Who may call an operation is said once, in its schema's `security`, which the OpenAPI document shows too. A route
 // that does not say it does not start. A bearer that is present must be good, even where none is needed, and decides
 // where a cookie is present too. What a cookie does, a page of ours has asked for.
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the deprecated bearer, a user id, may count. */
+    takesUserId?: boolean;
+  }
   interface FastifyRequest {
     /** null on operations that take no credentials, and for anonymous callers where those are allowed. */
     principal: Principal | null;
@@ -78,10 +83,14 @@ function isSameOrigin({ headers }: FastifyRequest, baseUrl: string): boolean {
 async function principalOfHeader(context: Context, request: FastifyRequest): Promise<Principal | null> {
   const bearer = bearerOf(request.headers.authorization);
   if (bearer === null) return null;
-  const principal = await principalOfBearer(context, bearer);
+  const principal =
+    (await principalOfBearer(context, bearer)) ?? (await principalOfOldBearer(context, request, bearer));
   if (!principal) throw new ApiError('invalid_api_key');
   return principal;
 }
+
+const principalOfOldBearer = async (context: Context, { routeOptions }: FastifyRequest, bearer: string) =>
+  routeOptions.config.takesUserId ? principalOfUserId(context, bearer) : null;
 
 /** The token of a bearer; another scheme is not ours to judge and counts as no credentials. */
 export function bearerOf(header: string | undefined): string | null {

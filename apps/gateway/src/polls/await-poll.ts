@@ -1,3 +1,4 @@
+import type { OnNews } from '@eloquentpoll/bus';
 import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { findPoll, findResultOfPoll, forgetPollKey } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
@@ -19,9 +20,18 @@ export interface EndedPoll {
   joined: boolean;
 }
 
-export async function awaitPoll(context: Context, submission: Submission, gone: AbortSignal): Promise<EndedPoll> {
+/** Whoever listens besides hears all news, in their order, until the poll has ended or the caller is gone. */
+export async function awaitPoll(
+  context: Context,
+  submission: Submission,
+  gone: AbortSignal,
+  listen: OnNews = () => undefined,
+): Promise<EndedPoll> {
   const bell = createBell<ProgressSnapshot | null>();
-  const { pollId, joined, deadlineMs, watch } = await submitPoll(context, submission, bell.ring);
+  const { pollId, joined, deadlineMs, watch } = await submitPoll(context, submission, (news) => {
+    listen(news);
+    bell.ring(news);
+  });
   try {
     const giveUpAt = performance.now() + deadlineMs + GRACE_MS;
     // A poll that somebody else began may have ended before we listened.

@@ -29,6 +29,7 @@ import { walletChallenge } from './4-5-account/wallet-challenge.ts';
 import { walletRevokeKey } from './4-5-account/wallet-revoke-key.ts';
 import { walletRotateKey } from './4-5-account/wallet-rotate-key.ts';
 import { walletVerify } from './4-5-account/wallet-verify.ts';
+import { mcp } from './4-6-agent-protocols/mcp.ts';
 import { docs } from './4-7-system/docs.ts';
 import { errorCatalog } from './4-7-system/error-catalog.ts';
 import { health } from './4-7-system/health.ts';
@@ -75,6 +76,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   walletVerify(app, context);
   walletRevokeKey(app, context);
   walletRotateKey(app, context);
+
+  app.register(mcp, { context });
 
   health(app, context);
   models(app, context);

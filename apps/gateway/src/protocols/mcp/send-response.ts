@@ -1,0 +1,19 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import type { FastifyReply } from 'fastify';
+
+/** What the library answered, sent with all the headers that every answer of ours has. */
+export async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  reply.code(response.status);
+  for (const name of PASSED_ON) {
+    const value = response.headers.get(name);
+    if (value !== null) reply.header(name, value);
+  }
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    return reply.send((await response.text()) || undefined);
+  }
+  reply.header('x-accel-buffering', 'no');
+  return reply.send(Readable.fromWeb(response.body as NodeReadableStream));
+}
+
+const PASSED_ON = ['content-type', 'allow'];
