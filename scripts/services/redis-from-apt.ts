@@ -15,7 +15,8 @@ const STEP_MS = 120_000;
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Whether a copy is now in `target`. */
-export async function fetchRedisWithApt(target: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+export async function fetchRedisWithApt(target: string, callers: NodeJS.ProcessEnv): Promise<boolean> {
+  const env = { ...callers, PATH: `${callers.PATH}:${SYSTEM_PATH}` };
   const work = `${target}.new`;
   rmSync(work, { recursive: true, force: true });
   try {
@@ -61,7 +62,6 @@ function aptFor(work: string, env: NodeJS.ProcessEnv): (...args: string[]) => Pr
       'Acquire::http::Timeout "20";',
     ].join('\n'),
   );
-  const path = `${env.PATH}:${SYSTEM_PATH}`;
-  const aptEnv = { ...env, PATH: path, APT_CONFIG: configuration, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
+  const aptEnv = { ...env, APT_CONFIG: configuration, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
   return async (...args) => (await runProgram('apt-get', ['--quiet', ...args], { env: aptEnv }, STEP_MS)).ok;
 }
