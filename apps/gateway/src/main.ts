@@ -3,6 +3,7 @@ import { buildApp } from './app.ts';
 import { type Config, ConfigError, decideConfig } from './config.ts';
 import { openContext } from './context.ts';
 import { readEnvironment } from './environment.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { startReconciler } from './reconciler.ts';
 
 // The gateway as a process: settings, connections, listening, one line that says it is ready. On SIGTERM it takes no
@@ -36,6 +37,7 @@ const config = readConfig();
 const context = await openContext(config).catch(fail);
 const app = buildApp(context);
 let reconciler: AsyncDisposable | undefined;
+let heartbeat: Disposable | undefined;
 
 let leaving = false;
 async function leave(signal: NodeJS.Signals): Promise<void> {
@@ -47,6 +49,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
     context.log.warn('drain took too long');
     process.exit(1);
   }, END_MS).unref();
+  heartbeat?.[Symbol.dispose]();
   await Promise.all([app.close(), reconciler?.[Symbol.asyncDispose]()]);
   await context[Symbol.asyncDispose]();
   context.log.info('stopped');
@@ -56,6 +59,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => vo
 
 await app.listen(config.listen).catch((error) => fail(portProblem(error)));
 reconciler = startReconciler(context);
+heartbeat = startHeartbeat(context);
 const { address, port } = app.server.address() as AddressInfo;
 process.stdout.write(
   `${JSON.stringify({ msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl })}\n`,

@@ -77,6 +77,14 @@ export { migrate } from './migrate.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
 export { findPoll, findPollByResult, findSessions, type Poll, type Session } from './polls.ts';
+export {
+  REPUTATION_DAYS,
+  REPUTATION_POLLS,
+  type ReputationRequest,
+  readReputation,
+  type StoredModelReputation,
+  type StoredReputation,
+} from './reputation.ts';
 export { findResult, findResultOfPoll, history, type Result, type ResultLine, recentResults } from './results.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';

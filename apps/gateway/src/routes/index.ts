@@ -37,6 +37,7 @@ import { models } from './4-7-system/models.ts';
 import { oauthProtectedResource } from './4-7-system/oauth-protected-resource.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
 import { openidConfiguration } from './4-7-system/openid-configuration.ts';
+import { reputation } from './4-7-system/reputation.ts';
 import { endpointsByError } from './endpoints-by-error.ts';
 
 /** Every operation, in the order of section 4 of the contract. */
@@ -81,6 +82,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
   health(app, context);
   models(app, context);
+  reputation(app, context);
   openapiDocument(app);
   docs(app);
   errorCatalog(app, context, endpoints);

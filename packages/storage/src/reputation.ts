@@ -1,0 +1,152 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+import type { ResultStatus } from './tables/polls.ts';
+
+// How polls went, and how each model did in them. Counted from the newest polls of the window and no more than a given
+// number of them, found by index: what it costs does not grow with what is stored. Neither an account nor a text is read.
+
+export interface ReputationRequest {
+  /** Polls of simulated models, or those of real ones; never both in one figure. */
+  simulated: boolean;
+  days?: number;
+  mostPolls?: number;
+}
+
+export interface StoredReputation {
+  /** Of the window; later than its days say when more polls were run than are counted. */
+  from: Date;
+  to: Date;
+  /** `failed` includes polls that were given up. */
+  polls: Record<ResultStatus, number>;
+  /** Of polls with an answer. */
+  latencyMs: { average: number; p50: number; p95: number } | null;
+  /** Of polls with an answer that their caller paid for, in micro-USD. */
+  costU: { average: number; median: number } | null;
+  earlyTerminated: number;
+  feedback: { total: number; correct: number; incorrect: number };
+  models: StoredModelReputation[];
+}
+
+export interface StoredModelReputation {
+  modelId: string;
+  /** Those that a poll broke off say nothing about the model, and are not here. */
+  ballots: number;
+  votes: number;
+  averageLatencyMs: number | null;
+  p95LatencyMs: number | null;
+  averageCostU: number | null;
+  /** Votes in polls that had a winner, and those that were for it. */
+  judged: number;
+  agreed: number;
+  lastVoteAt: Date | null;
+}
+
+export const REPUTATION_DAYS = 30;
+export const REPUTATION_POLLS = 10_000;
+
+export async function readReputation({ db }: Queries, request: ReputationRequest): Promise<StoredReputation> {
+  const { simulated, days = REPUTATION_DAYS, mostPolls = REPUTATION_POLLS } = request;
+  const { rows } = await sql<Row>`
+    with newest as materialized (
+      select poll_id, status, roster_name, simulated, early_terminated, total_cost_u, total_ms, created_at
+        from results where created_at > now() - ${days} * interval '1 day'
+       order by created_at desc limit ${mostPolls}
+    ),
+    span as (
+      select case when count(*) < ${mostPolls} then now() - ${days} * interval '1 day'
+                  else coalesce(min(created_at), now()) end as since from newest
+    ),
+    ended as (select * from newest where simulated = ${simulated}),
+    answered as (select * from ended where status <> 'failed'),
+    buried as (
+      select count(*) as polls
+        from (select poll_id, created_at from dead_letters order by id desc limit ${mostPolls}) letter
+        join polls on polls.id = letter.poll_id
+       where letter.created_at > (select since from span) and (polls.spec ->> 'simulated')::boolean = ${simulated}
+    ),
+    judgement as (
+      select count(*)::integer as total,
+             (count(*) filter (where outcome_correct))::integer as correct,
+             (count(*) filter (where not outcome_correct))::integer as incorrect
+        from ended join feedback using (poll_id)
+    )
+    select span.since as "from", now() as "to",
+           (select count(*) filter (where status = 'success')::integer from ended) as success,
+           (select count(*) filter (where status = 'partial')::integer from ended) as partial,
+           (select count(*) filter (where status = 'failed')::integer from ended)
+             + (select polls::integer from buried) as failed,
+           (select json_build_object('average', avg(total_ms),
+                     'p50', percentile_cont(0.5) within group (order by total_ms),
+                     'p95', percentile_cont(0.95) within group (order by total_ms))
+              from answered having count(*) > 0) as latency,
+           (select json_build_object('average', avg(total_cost_u),
+                     'median', percentile_cont(0.5) within group (order by total_cost_u))
+              from answered where roster_name not in ('free', 'free_search') having count(*) > 0) as cost,
+           (select count(*) filter (where early_terminated)::integer from answered) as early,
+           (select to_json(judgement) from judgement) as feedback
+      from span`.execute(db);
+  const { from, to, success, partial, failed, latency, cost, early, feedback } = rows[0]!;
+  return {
+    from,
+    to,
+    polls: { success, partial, failed },
+    latencyMs: latency,
+    costU: cost,
+    earlyTerminated: early,
+    feedback,
+    models: await modelsSince({ db }, { simulated, from, mostPolls }),
+  };
+}
+
+interface Row {
+  from: Date;
+  to: Date;
+  success: number;
+  partial: number;
+  failed: number;
+  latency: StoredReputation['latencyMs'];
+  cost: StoredReputation['costU'];
+  early: number;
+  feedback: StoredReputation['feedback'];
+}
+
+interface Span {
+  simulated: boolean;
+  from: Date;
+  mostPolls: number;
+}
+
+/** The option that won is the one with most votes: a poll that has a winner has one such option. */
+async function modelsSince({ db }: Queries, span: Span): Promise<StoredModelReputation[]> {
+  const { simulated, from, mostPolls } = span;
+  const { rows } = await sql<StoredModelReputation>`
+    with newest as materialized (
+      select poll_id, simulated, winning_option is not null as won, created_at
+        from results where created_at >= ${from}
+       order by created_at desc limit ${mostPolls}
+    ),
+    papers as materialized (
+      select ballot.poll_id, model_id, option, latency_ms, billed_u, won, created_at
+        from newest cross join lateral (
+               select poll_id, model_id, option, latency_ms, billed_u, error
+                 from ballots where ballots.poll_id = newest.poll_id) ballot
+       where newest.simulated = ${simulated} and error is distinct from 'aborted'
+    ),
+    winners as (
+      select distinct on (poll_id) poll_id, option as winner
+        from papers where won and option is not null
+       group by poll_id, option order by poll_id, count(*) desc
+    )
+    select model_id as "modelId",
+           count(*)::integer as ballots,
+           count(option)::integer as votes,
+           (avg(latency_ms) filter (where option is not null))::float8 as "averageLatencyMs",
+           percentile_cont(0.95) within group (order by latency_ms) filter (where option is not null) as "p95LatencyMs",
+           (avg(billed_u) filter (where option is not null))::float8 as "averageCostU",
+           (count(option) filter (where won))::integer as judged,
+           (count(*) filter (where option = winner))::integer as agreed,
+           max(created_at) filter (where option is not null) as "lastVoteAt"
+      from papers left join winners using (poll_id)
+     group by model_id order by model_id`.execute(db);
+  return rows;
+}

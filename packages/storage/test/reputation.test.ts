@@ -1,0 +1,137 @@
+import type { Ballot } from '@eloquentpoll/contracts';
+import t from 'tap';
+import {
+  acceptPoll,
+  bury,
+  claimPoll,
+  type FinishedResult,
+  finishPoll,
+  giveFeedback,
+  readReputation,
+  type Storage,
+} from '../src/index.ts';
+import { acceptance, ballot, finished, funded, newPoll, open, spec, USD } from './fixtures.ts';
+
+// Figures about polls, checked against polls whose figures are known.
+
+interface Ended {
+  accountId: string;
+  ballots?: Ballot[];
+  result?: Partial<FinishedResult>;
+  simulated?: boolean;
+  roster?: typeof spec.roster_name;
+}
+
+async function claimed(storage: Storage, { accountId, simulated = true, roster = 'broad' }: Ended) {
+  const poll = newPoll(accountId, { spec: { ...spec, simulated, roster_name: roster } });
+  await acceptPoll(storage, acceptance(accountId, { poll }));
+  return { ...poll, epoch: (await claimPoll(storage, poll.id, 'worker'))!.epoch };
+}
+
+async function ended(storage: Storage, end: Ended) {
+  const poll = await claimed(storage, end);
+  const plain = finished(poll);
+  const failed = end.result?.status === 'failed';
+  await finishPoll(storage, {
+    ...plain,
+    status: failed ? 'failed' : 'completed',
+    ballots: end.ballots ?? plain.ballots,
+    result: { ...plain.result, ...end.result },
+  });
+  return poll;
+}
+
+t.test('of nothing, counts are 0 and figures are null', async (t) => {
+  const { storage } = await open(t);
+  const { from, to, ...found } = await readReputation(storage, { simulated: true });
+  t.equal(to.getTime() - from.getTime(), 30 * 86_400_000);
+  t.same(found, {
+    polls: { success: 0, partial: 0, failed: 0 },
+    latencyMs: null,
+    costU: null,
+    earlyTerminated: 0,
+    feedback: { total: 0, correct: 0, incorrect: 0 },
+    models: [],
+  });
+});
+
+t.test('every poll and ballot counts once, for what it was', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 99n * USD);
+  const first = await ended(storage, { accountId, result: { totalMs: 100 } });
+  await ended(storage, { accountId, result: { status: 'partial', totalMs: 300, earlyTerminated: true } });
+  const tied = [ballot(0), ballot(1, { option: 1 }), ballot(2, { option: null, error: 'aborted', billed_u: 0 })];
+  await ended(storage, { accountId, ballots: tied, result: { totalMs: 200, winningOption: null, isTie: true } });
+  await ended(storage, { accountId, roster: 'free', result: { totalMs: 200 } });
+  const nobody = [0, 1, 2].map((seat) => ballot(seat, { option: null, error: 'timeout', billed_u: 0 }));
+  await ended(storage, {
+    accountId,
+    ballots: nobody,
+    result: { status: 'failed', winningOption: null, totalMs: 9_000 },
+  });
+  await ended(storage, { accountId, simulated: false, result: { totalMs: 77_777 } });
+  await bury(storage, { ...(await claimed(storage, { accountId })), reason: 'test' });
+  await claimed(storage, { accountId });
+  const opinion = { resultId: first.resultId, confidence: null, notes: null };
+  for (const outcomeCorrect of [true, true, false, null])
+    await giveFeedback(storage, { ...opinion, accountId: await funded(storage, 0n), outcomeCorrect });
+
+  const found = await readReputation(storage, { simulated: true });
+  t.same(found.polls, { success: 3, partial: 1, failed: 2 }, 'one given up, none of those that run');
+  t.same(found.latencyMs, { average: 200, p50: 200, p95: 285 });
+  t.same(found.costU, { average: 801, median: 801 });
+  t.equal(found.earlyTerminated, 1);
+  t.same(found.feedback, { total: 4, correct: 2, incorrect: 1 });
+  const [steady, other, silent] = found.models;
+  t.match(steady, { modelId: 'sim/m0', ballots: 5, votes: 4, judged: 3, agreed: 3, averageCostU: 400 });
+  t.match(other, {
+    modelId: 'sim/m1',
+    ballots: 5,
+    votes: 4,
+    judged: 3,
+    agreed: 3,
+    p95LatencyMs: 700,
+    lastVoteAt: Date,
+  });
+  t.match(silent, { modelId: 'sim/m2', ballots: 4, votes: 0, judged: 0, averageLatencyMs: null, lastVoteAt: null });
+  t.match((await readReputation(storage, { simulated: false })).polls, { success: 1, partial: 0, failed: 0 });
+});
+
+t.test('agreement is with the option that won', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 9n * USD);
+  await ended(storage, { accountId, ballots: [ballot(0, { option: 1 }), ballot(1, { option: 1 }), ballot(2)] });
+  const { models } = await readReputation(storage, { simulated: true });
+  t.same(
+    models.map(({ judged, agreed }) => [judged, agreed]),
+    [
+      [1, 1],
+      [1, 1],
+      [1, 0],
+    ],
+  );
+});
+
+t.test('the newest polls count, up to the bound, and not those of another month', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 99n * USD);
+  const polls = [];
+  for (let age = 0; age < 6; age++) {
+    const poll = await ended(storage, { accountId });
+    polls.push(poll);
+    await query(`update results set created_at = now() - $2 * interval '10 days' where poll_id = $1`, [poll.id, age]);
+  }
+  const old = await claimed(storage, { accountId });
+  await bury(storage, { ...old, reason: 'test' });
+  await query(`update dead_letters set created_at = now() - interval '11 days'`);
+  const count = async (mostPolls?: number) => {
+    const { polls, from, to, models } = await readReputation(storage, {
+      simulated: true,
+      ...(mostPolls && { mostPolls }),
+    });
+    const days = Math.round((to.getTime() - from.getTime()) / 86_400_000);
+    return [polls.success, polls.failed, days, models[0]!.ballots];
+  };
+  t.same(await count(), [3, 1, 30, 3]);
+  t.same(await count(2), [2, 0, 10, 2], 'the window begins with the oldest that is counted');
+});
