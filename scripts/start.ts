@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, report } from './launch/failure.mjs';
 import { dataFolder, requireSpace, requireWritable, root } from './launch/folders.mjs';
@@ -30,7 +31,7 @@ export async function start({ env, folder, json, scripts }: StartOptions): Promi
     const settings = readSettings(env);
     const models = planModels(settings, env);
     requireWritable(folder);
-    requireSpace(folder, 150, 'the data of a start');
+    requireSpace(folder, existsSync(join(folder, 'postgres')) ? 32 : 150, 'a start');
     const lock = tryLock(join(folder, 'start.lock'));
     if (!lock.held)
       throw new Failure(
