@@ -70,7 +70,7 @@ export function household(): Household {
       const starting = service({});
       members.add(starting);
       void gone.then(() => members.delete(starting));
-      return service(await untilReady(name, child, gone, onLine));
+      return service(await untilReady(name, child, onLine));
     },
     async [Symbol.asyncDispose]() {
       const left = [...members];
@@ -88,12 +88,7 @@ export function household(): Household {
   };
 }
 
-function untilReady(
-  name: string,
-  child: ChildProcess,
-  gone: Promise<void>,
-  onLine: (line: LogLine) => void = () => {},
-): Promise<LogLine> {
+function untilReady(name: string, child: ChildProcess, onLine: (line: LogLine) => void = () => {}): Promise<LogLine> {
   const last: string[] = [];
   const keep = (text: string) => {
     last.push(text);
@@ -105,7 +100,8 @@ function untilReady(
       child.kill('SIGKILL');
       fail(`was not ready within ${READY_WITHIN_MS / 1000} s`);
     }, READY_WITHIN_MS);
-    void gone.then(() => {
+    // Not `exit`: by `close` its last words have been read.
+    child.once('close', () => {
       clearTimeout(timer);
       fail('ended before it was ready');
     });

@@ -73,7 +73,7 @@ function lines(simulation: Simulation): string[] {
         ['calls repeated after a death', String(simulation.repeatedCalls)],
         ...Object.entries(reasons).map(([reason, count]) => [`ended by ${reason}`, String(count)]),
         ...Object.entries(statuses).map(([status, count]) => [status, String(count)]),
-        ['captured, of all max costs', percent(simulation.capturedU / simulation.maxCostU)],
+        ['captured, of all that was held', percent(simulation.capturedU / simulation.heldU)],
         ['polls that captured their max cost to the last micro-USD', String(simulation.spentToTheLimit)],
         ['polls played twice', String(simulation.replayed)],
       ],

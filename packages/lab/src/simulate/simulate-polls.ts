@@ -1,5 +1,6 @@
 import type { TerminationReason } from '@eloquentpoll/contracts';
 import { conclude } from '@eloquentpoll/voting';
+import { holdOf } from '../faults/ask-polls.ts';
 import { capturedU, RULES } from './judge-poll.ts';
 import { playPoll, type Trace } from './play-poll.ts';
 import { drawScenario } from './scenario.ts';
@@ -19,7 +20,7 @@ export interface Simulation {
   reasons: Record<TerminationReason | 'deadline', number>;
   statuses: Record<'success' | 'partial' | 'failed', number>;
   capturedU: number;
-  maxCostU: number;
+  heldU: number;
   /** Polls that spent all they could but the smallest unit. */
   spentToTheLimit: number;
   replayed: number;
@@ -47,7 +48,7 @@ export async function simulatePolls(
     reasons: { mathematical_lock: 0, confidence: 0, budget: 0, roster_exhausted: 0, deadline: 0 },
     statuses: { success: 0, partial: 0, failed: 0 },
     capturedU: 0,
-    maxCostU: 0,
+    heldU: 0,
     spentToTheLimit: 0,
     replayed: 0,
     violations: [],
@@ -96,6 +97,6 @@ function count(result: Simulation, trace: Trace): void {
   result.reasons[collected.reason ?? 'deadline'] += 1;
   result.statuses[conclude(collected.state, { reason: collected.reason }).status] += 1;
   result.capturedU += captured;
-  result.maxCostU += scenario.spec.max_cost_u;
+  result.heldU += Number(holdOf(scenario.spec));
   if (captured > 0 && captured === scenario.spec.max_cost_u) result.spentToTheLimit += 1;
 }

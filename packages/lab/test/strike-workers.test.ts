@@ -1,0 +1,16 @@
+import { requireEnv } from '@eloquentpoll/testkit';
+import t from 'tap';
+import { onBench } from '../src/faults/experiment.ts';
+import { strikeWorkers } from '../src/faults/strike-workers.ts';
+import { silent } from '../src/terminal/progress.ts';
+
+t.test('workers that are killed under load lose nothing and bill nothing twice', async (t) => {
+  const servers = { databaseUrl: requireEnv('TEST_DATABASE_URL'), redisUrl: requireEnv('TEST_REDIS_URL') };
+  const settings = { seed: 'short', kills: 2, stops: 0, polls: 20, inFlight: 10 };
+  const report = await onBench(servers, new AbortController().signal, (bench) =>
+    strikeWorkers(bench, settings, silent),
+  );
+  t.match(report.figures, { kills: 2, 'given up after five claims': 0 });
+  t.ok(Number(report.figures['polls held by killed workers']) > 0, 'the victims were at work');
+  for (const { rule, examples } of report.rules) t.same(examples, [], rule);
+});
