@@ -83,6 +83,7 @@ t.test(
 t.test('[§A6-bad-bearer-401, §5-rule-401] a token that does not fit is no token', async (t) => {
   const { provider, claims, list, good, context } = await setUp(t);
   t.equal((await list(await good())).statusCode, 200);
+  t.equal((await list(await provider.signBy('RS256', claims()))).statusCode, 200);
   const token = await good();
   const [header = '', payload = '', signature = ''] = token.split('.');
   const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -98,6 +99,7 @@ t.test('[§A6-bad-bearer-401, §5-rule-401] a token that does not fit is no toke
     'the key of a stranger': await new SignJWT(claims())
       .setProtectedHeader({ alg: 'RS256', kid: 'the key', typ: 'at+jwt' })
       .sign(stranger.privateKey),
+    'an algorithm that is not taken': await provider.signBy('RS512', claims()),
     'a key that is not listed': await provider.sign(claims(), { kid: 'another' }),
     'a key that the token brings': await provider.sign(claims(), { kid: 'another', jku: 'https://evil.example/jwks' }),
     'claims changed after signing': `${header}.${encoded(claims({ sub: 'admin' }))}.${signature}`,
@@ -173,6 +175,13 @@ t.test(
     const tries = provider.asked.length;
     await Promise.all(Array.from({ length: 20 }, async () => t.equal((await list(await good())).statusCode, 503)));
     t.equal(provider.asked.length, tries, 'and nobody asks on and on');
+
+    const half = await setUp(t);
+    await half.app.inject({ url: '/api/auth/login' });
+    half.provider.lies = { away: true };
+    const met = half.provider.asked.length;
+    for (let i = 0; i < 5; i++) t.equal((await half.list(await half.good())).statusCode, 503);
+    t.equal(half.provider.asked.length, met + 1, 'nor for the keys of a provider that was there before');
 
     const back = await setUp(t);
     t.equal((await back.list(await back.good())).statusCode, 200);

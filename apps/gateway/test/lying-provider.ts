@@ -4,6 +4,7 @@ import {
   exportJWK,
   exportSPKI,
   generateKeyPair,
+  importJWK,
   type JWK,
   type JWTHeaderParameters,
   type JWTPayload,
@@ -34,15 +35,22 @@ export interface LyingProvider extends ProviderSettings {
   asked: string[];
   publicKeyPem: string;
   sign(claims: JWTPayload, header?: Partial<JWTHeaderParameters>): Promise<string>;
+  /** With the same key, listed once more as good for anything. */
+  signBy(algorithm: string, claims: JWTPayload): Promise<string>;
   /** Notes what an attempt expects, as the provider's page would. */
   meet(loginUrl: string): Promise<{ state: string; code: string }>;
 }
 
 const KID = 'the key';
+const ANY = 'the key for anything';
 
 export async function lyingProvider(t: Test): Promise<LyingProvider> {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const jwk: JWK = { ...(await exportJWK(publicKey)), kid: KID, alg: 'RS256', use: 'sig' };
+  const bare = await exportJWK(publicKey);
+  const keys: JWK[] = [
+    { ...bare, kid: KID, alg: 'RS256', use: 'sig' },
+    { ...bare, kid: ANY },
+  ];
   const attempts = new Map<string, { nonce: string; challenge: string }>();
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -64,6 +72,10 @@ export async function lyingProvider(t: Test): Promise<LyingProvider> {
       new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: KID, ...header }).sign(privateKey, {
         crit: Object.fromEntries((header.crit ?? []).map((name) => [name, true])),
       }),
+    async signBy(alg, claims) {
+      const key = await importJWK(await exportJWK(privateKey), alg);
+      return new SignJWT(claims).setProtectedHeader({ alg, kid: ANY }).sign(key);
+    },
     async meet(loginUrl) {
       const query = new URL(loginUrl).searchParams;
       const code = `code-${attempts.size}`;
@@ -109,7 +121,7 @@ export async function lyingProvider(t: Test): Promise<LyingProvider> {
     provider.asked.push(path);
     if (provider.lies.away) return void request.socket.destroy();
     if (path === '/.well-known/openid-configuration') return json(response, metadata());
-    if (path === '/jwks') return json(response, { keys: [jwk] });
+    if (path === '/jwks') return json(response, { keys });
     if (path === '/userinfo') return json(response, provider.lies.userinfo ?? { sub: 'ann' });
     if (path === '/token') return void token(request, response);
     json(response, {}, 404);
