@@ -10,6 +10,7 @@ import { ATTEMPT_COOKIE } from './accounts/login-attempt.ts';
 import { type Sealer, sealer } from './accounts/session-cookie.ts';
 import { type Processor, stripeProcessor } from './checkout/processor.ts';
 import { type Config, ConfigError } from './config.ts';
+import { type Desk, openDesk } from './deposit/desk.ts';
 import { type RateLimiter, rateLimiter } from './limits/rate-limiter.ts';
 import { createLog, type Logger } from './log.ts';
 import { type SessionBatch, sessionBatch } from './polls/session-batch.ts';
@@ -40,6 +41,8 @@ interface Parts {
   identityProvider: IdentityProvider | null;
   /** Takes card payments; null where nobody set that up. */
   processor: Processor | null;
+  /** Takes deposits by wallet; null where nobody set that up. */
+  desk: Desk | null;
 }
 
 export interface Context extends Readonly<Parts>, AsyncDisposable {
@@ -78,6 +81,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     sealer: given.sealer ?? sealer(config.cookieSecrets),
     attemptSealer: given.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),
     identityProvider: given.identityProvider ?? openProvider(config),
+    desk: given.desk ?? (config.deposits && openDesk(config.deposits, storage)),
     processor: given.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
     shutdown: new AbortController(),
     [Symbol.asyncDispose]: () => keep.disposeAsync(),

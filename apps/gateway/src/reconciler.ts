@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { withLock } from '@eloquentpoll/storage';
 import { reconcilePayments } from './checkout/reconcile-payments.ts';
 import type { Context } from './context.ts';
+import { reconcileDeposits } from './deposit/reconcile-deposits.ts';
 
 // Money that was left in the middle, by a lost event or a process that died: every replica looks for it now and then,
 // one at a time. A round that fails is followed by the next one.
@@ -14,7 +15,7 @@ const LAST_WORDS_MS = 2_000;
 /** Runs until disposed. A round under way is told to end, and is not waited for long: it may be left in the middle too. */
 export function startReconciler(context: Context): AsyncDisposable {
   const stop = new AbortController();
-  const { processor, storage, config } = context;
+  const { processor, desk, storage, config } = context;
   const loops: Promise<void>[] = [];
 
   async function every(seconds: number, what: string, round: (signal: AbortSignal) => Promise<unknown>) {
@@ -35,6 +36,9 @@ export function startReconciler(context: Context): AsyncDisposable {
       withLock(storage, 'checkouts', PATIENCE_MS, () => reconcilePayments(context, processor, signal));
     loops.push(every(config.reconcile.checkoutsS, 'checkouts', round));
   }
+  // Each deposit is given to one replica, so no lock.
+  if (desk)
+    loops.push(every(config.reconcile.depositsS, 'deposits', (signal) => reconcileDeposits(context, desk, signal)));
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();

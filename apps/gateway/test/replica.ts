@@ -5,8 +5,12 @@ import { createLog } from '../src/log.ts';
 import { checkAnswers } from './check-answers.ts';
 
 /** Another gateway on the same database and Redis, with connections of its own. */
-export async function replicaOf(t: Test, { config }: Context): Promise<{ app: App; context: Context }> {
-  const context = await openContext(config, { log: createLog(config, { write: () => {} }) });
+export async function replicaOf(
+  t: Test,
+  { config }: Context,
+  given: Partial<Context> = {},
+): Promise<{ app: App; context: Context }> {
+  const context = await openContext(config, { log: createLog(config, { write: () => {} }), ...given });
   t.teardown(() => context[Symbol.asyncDispose]());
   const app = buildApp(context);
   t.teardown(() => app.close());

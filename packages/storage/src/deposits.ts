@@ -128,7 +128,7 @@ export async function noteSettled({ db }: Queries, id: string, txHash: Buffer): 
 export function creditDeposit(
   storage: Storage,
   id: string,
-  { txHash, key }: { txHash: Buffer; key?: { hash: Buffer; prefix: string } },
+  { txHash, key }: { txHash: Buffer; key?: { hash: Buffer; prefix: string; label?: string } },
 ): Promise<{ accountId: string; isNewAccount: boolean } | null> {
   return inTransaction(storage, async (tx) => {
     const row = await tx.db

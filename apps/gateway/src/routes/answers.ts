@@ -58,3 +58,16 @@ const described = (codes: readonly ErrorCode[]): string =>
 /** A browser that is sent on. */
 export const redirect = (description: string) =>
   ({ description, type: 'null', headers: { location: { type: 'string', format: 'uri' } } }) as const;
+
+/** The same errors, where those of one status have a shape of their own. */
+export function withContent(
+  answers: Record<number, Answer>,
+  status: number,
+  shapes: { json: TSchema; problem: TSchema },
+): Record<number, Answer> {
+  const content = {
+    'application/json': { schema: Type.Ref(shapes.json) },
+    'application/problem+json': { schema: Type.Ref(shapes.problem) },
+  };
+  return { ...answers, [status]: { ...answers[status]!, content } };
+}

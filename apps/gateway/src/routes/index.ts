@@ -20,6 +20,7 @@ import { listKeys } from './4-4-api-keys/list-keys.ts';
 import { revokeKey } from './4-4-api-keys/revoke-key.ts';
 import { balance } from './4-5-account/balance.ts';
 import { checkout } from './4-5-account/checkout.ts';
+import { deposit } from './4-5-account/deposit.ts';
 import { login } from './4-5-account/login.ts';
 import { loginCallback } from './4-5-account/login-callback.ts';
 import { logout } from './4-5-account/logout.ts';
@@ -73,6 +74,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   balance(app, context);
   checkout(app, context);
   app.register(stripeWebhook, { context });
+  deposit(app, context);
   walletChallenge(app, context);
   walletVerify(app, context);
   walletRevokeKey(app, context);
