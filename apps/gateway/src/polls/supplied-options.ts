@@ -23,7 +23,7 @@ export function suppliedOptions(question: string): string[] {
 }
 
 /** "Should we use A, B or C?", "A vs B", "between A and B": the phrases that the question itself offers. */
-function namedChoices(question: string): string[] | null {
+export function namedChoices(question: string): string[] | null {
   const text = withoutEndMarks(question);
   const phrases = between(text) ?? alternatives(text);
   if (!phrases) return null;

@@ -15,6 +15,8 @@ import { publicResult } from './4-2-results/public-result.ts';
 import { recentResults } from './4-2-results/recent-results.ts';
 import { feedbackSummary } from './4-3-feedback/feedback-summary.ts';
 import { giveFeedback } from './4-3-feedback/give-feedback.ts';
+import { intents } from './4-3-feedback/intents.ts';
+import { matchIntents } from './4-3-feedback/match-intents.ts';
 import { createKey } from './4-4-api-keys/create-key.ts';
 import { listKeys } from './4-4-api-keys/list-keys.ts';
 import { revokeKey } from './4-4-api-keys/revoke-key.ts';
@@ -62,6 +64,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
   giveFeedback(app, context);
   feedbackSummary(app, context);
+  intents(app);
+  matchIntents(app);
 
   listKeys(app, context);
   createKey(app, context);
