@@ -79,4 +79,16 @@ export async function forgetPollKey({ db }: Queries, key: KeyScope, pollId: stri
     .execute();
 }
 
+/** The poll that a key stands for, as long as it is remembered. */
+export async function findPollOfKey({ db }: Queries, key: KeyScope): Promise<string | null> {
+  const row = await db
+    .selectFrom('idempotency')
+    .select('poll_id')
+    .where('principal', '=', key.principal)
+    .where('operation', '=', key.operation)
+    .where('key', '=', key.key)
+    .executeTakeFirst();
+  return row?.poll_id ?? null;
+}
+
 type KeyScope = Pick<IdempotencyKey, 'principal' | 'operation' | 'key'>;

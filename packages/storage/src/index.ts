@@ -43,7 +43,7 @@ export { isStorageError, StorageBusy, type StorageError, StorageRefused, Storage
 export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } from './feedback.ts';
 export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';
 export { beat, uptime } from './heartbeats.ts';
-export { claimKey, completeKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
+export { claimKey, completeKey, findPollOfKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
 export {
   admitIdentity,
   findIdentity,

@@ -15,22 +15,21 @@ declare module 'fastify' {
 
 export const bodyParsing = plugin(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      const body = parseJson(bytes);
-      const issue = request.routeOptions.config.uncleanBody === 'judged' ? null : uncleanIn(body);
-      if (issue) throw invalid([issue]);
-      return body;
-    },
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
 
   app.addHook('preValidation', async (request) => {
     const issue = uncleanIn(request.query) ?? uncleanIn(request.params);
     if (issue) throw invalid([issue]);
   });
 });
+
+/** For operations that know JSON by another media type too. */
+export async function parseJsonBody(request: FastifyRequest, bytes: Buffer): Promise<unknown> {
+  const body = parseJson(bytes);
+  const issue = request.routeOptions.config.uncleanBody === 'judged' ? null : uncleanIn(body);
+  if (issue) throw invalid([issue]);
+  return body;
+}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -32,6 +32,7 @@ import { walletChallenge } from './4-5-account/wallet-challenge.ts';
 import { walletRevokeKey } from './4-5-account/wallet-revoke-key.ts';
 import { walletRotateKey } from './4-5-account/wallet-rotate-key.ts';
 import { walletVerify } from './4-5-account/wallet-verify.ts';
+import { a2a } from './4-6-agent-protocols/a2a.ts';
 import { mcp } from './4-6-agent-protocols/mcp.ts';
 import { docs } from './4-7-system/docs.ts';
 import { errorCatalog } from './4-7-system/error-catalog.ts';
@@ -85,6 +86,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   walletRotateKey(app, context);
 
   app.register(mcp, { context });
+  app.register(a2a, { context });
 
   health(app, context);
   models(app, context);

@@ -15,7 +15,7 @@ export const pollQuestion: Tool = {
   async run({ context, request, input, gone, progress }): Promise<PollResponse> {
     const order = readPollOrder(input);
     request.idempotencyKey = keyIn(input);
-    const submission = submissionOf(context, request, order, POLL_TOOL.name);
+    const submission = submissionOf(context, request, order, 'mcp');
     const { result } = await awaitPoll(context, submission, gone, relay(progress, order.options));
     if (result.status === 'failed') throw new ApiError('poll_failed', { members: { poll_id: result.poll_id } });
     return result;
