@@ -42,6 +42,7 @@ export function localProvider({ issuer, baseUrl, clientSecret, keepsakes }: Prov
     },
     loadExistingGrant,
     clientBasedCORS: () => true,
+    responseTypes: ['code'],
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
     renderError: (ctx, { error, error_description: description }) => {
       ctx.type = 'html';
