@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { type DocumentSettings, documentSettings } from './document-settings.ts';
 import type { Environment } from './environment.ts';
 import { type Policies, readPolicies } from './limits/policies.ts';
 import {
@@ -18,7 +19,7 @@ export { ConfigError };
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-export interface Config {
+export interface Config extends DocumentSettings {
   listen: { host: string; port: number };
   /** Every link that we write starts with it; the Host header never does. Without a slash at the end. */
   baseUrl: string;
@@ -62,10 +63,11 @@ const BASE_CHAIN_ID = 8_453;
 
 export function decideConfig(env: Environment): Config {
   const port = integer(env, 'PORT', 8080, 0, 65_535);
+  const origin = baseUrl(env, port);
   const chainId = integer(env, 'CHAIN_ID', BASE_CHAIN_ID, 1, 999_999_999);
   return {
     listen: { host: env.HOST ?? '127.0.0.1', port },
-    baseUrl: baseUrl(env, port),
+    baseUrl: origin,
     database: {
       url: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']),
       maxConnections: integer(env, 'DATABASE_POOL', 10, 1, 1_000),
@@ -86,6 +88,7 @@ export function decideConfig(env: Environment): Config {
       ...(env.MODELS_BASE_URL && { baseUrl: url(env, 'MODELS_BASE_URL', ['http:', 'https:']) }),
       ...(env.MODELS_REGISTRY_URL && { registryUrl: url(env, 'MODELS_REGISTRY_URL', ['http:', 'https:']) }),
     },
+    ...documentSettings(env, origin),
     mcpUserIdBearer: mcpUserIdBearer(env),
     trustedProxies: trustedProxies(env),
     rateLimits: rateLimits(env),

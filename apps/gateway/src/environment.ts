@@ -34,6 +34,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     TRUST_PROXY: read('TRUST_PROXY'),
     RATE_LIMITS: read('RATE_LIMITS'),
     FREE_DAILY_CAP_USD: read('FREE_DAILY_CAP_USD'),
+    CONTENT_SIGNAL: read('CONTENT_SIGNAL'),
+    CONTACT_EMAIL: read('CONTACT_EMAIL'),
     LOG_LEVEL: read('LOG_LEVEL'),
     GIT_COMMIT: read('GIT_COMMIT'),
   };

@@ -60,6 +60,8 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     deposits: null,
     reconcile: { checkoutsS: 900, depositsS: 60 },
     models: { file: 'simulator' },
+    contentSignal: 'search=yes, ai-input=yes, ai-train=no',
+    contactEmail: 'support@polls.example',
     mcpUserIdBearer: false,
     trustedProxies: [],
     rateLimits: readPolicies(undefined),

@@ -51,7 +51,24 @@ t.test('an identity provider is three settings or none', (t) => {
   t.end();
 });
 
+t.test("what documents say about themselves is the operator's to choose", (t) => {
+  t.match(decide({ BASE_URL: 'https://polls.example' }), {
+    contentSignal: 'search=yes, ai-input=yes, ai-train=no',
+    contactEmail: 'support@polls.example',
+  });
+  t.match(decide({ CONTENT_SIGNAL: 'ai-train=yes,search = no', CONTACT_EMAIL: 'a@b.example' }), {
+    contentSignal: 'ai-train=yes, search=no',
+    contactEmail: 'a@b.example',
+  });
+  t.end();
+});
+
 const WRONG: [Record<string, string>, string][] = [
+  [{ CONTENT_SIGNAL: 'ai-train=maybe' }, 'CONTENT_SIGNAL'],
+  [{ CONTENT_SIGNAL: 'ai-train=yes, ai-train=no' }, 'CONTENT_SIGNAL'],
+  [{ CONTENT_SIGNAL: 'archive=yes' }, 'CONTENT_SIGNAL'],
+  [{ CONTENT_SIGNAL: 'search=yes\nX: y' }, 'CONTENT_SIGNAL'],
+  [{ CONTACT_EMAIL: 'nobody' }, 'CONTACT_EMAIL'],
   [{ DATABASE_URL: '' }, 'DATABASE_URL'],
   [{ DATABASE_URL: 'mysql://u:secret@h/db' }, 'DATABASE_URL'],
   [{ REDIS_URL: '' }, 'REDIS_URL'],

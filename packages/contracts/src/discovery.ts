@@ -58,3 +58,40 @@ export const ProtectedResource = Type.Object(
   { $id: 'ProtectedResource' },
 );
 export type ProtectedResource = Static<typeof ProtectedResource>;
+
+/** What to look for among the surfaces; all that is named must fit. */
+export const SurfaceQuery = Type.Object(
+  {
+    category: Type.Optional(literals(SURFACE_CATEGORIES)),
+    user_type: Type.Optional(literals(USER_TYPES)),
+    query: Type.Optional(
+      Type.String({ maxLength: 200, description: 'A text that occurs in the surface, in any case of letters.' }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, default: 0 })),
+  },
+  { $id: 'SurfaceQuery' },
+);
+export type SurfaceQuery = Static<typeof SurfaceQuery>;
+
+export const SurfacePage = Type.Object(
+  {
+    surfaces: Type.Array(Type.Ref(Surface)),
+    count: Type.Integer({ minimum: 0, description: 'On this page.' }),
+    total: Type.Integer({ minimum: 0, description: 'That fit the query.' }),
+  },
+  { $id: 'SurfacePage' },
+);
+export type SurfacePage = Static<typeof SurfacePage>;
+
+export const SurfaceRequest = Type.Object({ pattern_id: Type.String({ minLength: 1 }) }, { $id: 'SurfaceRequest' });
+export type SurfaceRequest = Static<typeof SurfaceRequest>;
+
+export const SurfaceAnswer = Type.Object({ surface: Type.Ref(Surface) }, { $id: 'SurfaceAnswer' });
+export type SurfaceAnswer = Static<typeof SurfaceAnswer>;
+
+export const ExampleListing = Type.Object(
+  { available: Type.Array(Type.String()), endpoints: Type.Array(Type.String()) },
+  { $id: 'ExampleListing' },
+);
+export type ExampleListing = Static<typeof ExampleListing>;

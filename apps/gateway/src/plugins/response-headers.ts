@@ -20,5 +20,6 @@ export const baseHeaders = (config: Config): Record<string, string> => ({
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
+  'content-signal': config.contentSignal,
   ...(config.baseUrl.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
 });
