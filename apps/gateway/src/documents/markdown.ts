@@ -1,0 +1,15 @@
+// Markdown as agents like to get it: with an estimate of what reading it costs them.
+
+const BYTES_PER_TOKEN = 4;
+
+/** Headers of every answer in markdown. The count is an estimate: tokenizers differ. */
+export const markdownHeaders = (text: string): Record<string, string> => ({
+  'x-markdown-tokens': String(Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)),
+});
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+export const list = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n');
