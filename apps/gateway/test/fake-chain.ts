@@ -74,6 +74,7 @@ export async function fakeChain(t: Test) {
     if (selector === id('name()').slice(0, 10)) return text(DOMAIN.name);
     if (selector === id('version()').slice(0, 10)) return text(DOMAIN.version);
     if (selector === id('decimals()').slice(0, 10)) return topic(state.decimals.toString(16));
+    if (selector === id('balanceOf(address)').slice(0, 10)) return topic((10n ** 12n).toString(16));
     return topic('0');
   }
 

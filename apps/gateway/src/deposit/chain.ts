@@ -14,6 +14,7 @@ const BLOCKS_BEFORE = 1_000n;
 const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const AUTHORIZATION_STATE = '0xe94a0102';
+const BALANCE_OF = '0x70a08231';
 const NAME = '0x06fdde03';
 const VERSION = '0x54fd4d50';
 const DECIMALS = '0x313ce567';
@@ -28,8 +29,8 @@ export interface Chain {
   /** Read once; throws when the node is away, of another chain, or the token is none with six decimals. */
   token(): Promise<TokenDomain>;
   head(): Promise<bigint>;
-  /** Whether the authorization was used or cancelled, for whatever. */
-  isUsed(authorization: Pick<Authorization, 'payer' | 'nonce'>): Promise<boolean>;
+  /** Why it cannot be settled: it was used or cancelled, or the payer has less than it says. */
+  obstacle(authorization: Authorization): Promise<'used' | 'poor' | null>;
   /** The transfer to us that used the authorization; `txHash` is where it is said to be. */
   payout(authorization: Authorization, fromBlock: bigint, txHash?: Buffer): Promise<Payout | null>;
 }
@@ -88,8 +89,13 @@ export function openChain({ rpcUrl, chainId, asset }: DepositSettings): Chain {
       });
       return token;
     },
-    async isUsed({ payer, nonce }) {
-      return BigInt(await call(AUTHORIZATION_STATE + word(payer) + word(nonce))) !== 0n;
+    async obstacle({ payer, nonce, amountU }) {
+      const [state, balance] = await Promise.all([
+        call(AUTHORIZATION_STATE + word(payer) + word(nonce)),
+        call(BALANCE_OF + word(payer)),
+      ]);
+      if (BigInt(state) !== 0n) return 'used';
+      return BigInt(balance) < amountU ? 'poor' : null;
     },
     async payout(authorization, fromBlock, txHash) {
       const hinted = txHash ? await payoutIn(`0x${txHash.toString('hex')}`, authorization) : null;

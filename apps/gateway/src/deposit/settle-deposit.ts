@@ -98,8 +98,19 @@ async function conclude(
     await leaveDeposit(storage, reserved.id);
     return { kind: 'open' };
   }
-  await failDeposit(storage, reserved.id, code);
-  return { kind: 'failed', code };
+  const precise = await preciser(code, desk, reserved);
+  await failDeposit(storage, reserved.id, precise);
+  return { kind: 'failed', code: precise };
+}
+
+const GENERAL: ReadonlySet<ErrorCode> = new Set(['payment_verification_failed', 'payment_settlement_failed']);
+
+/** Where the facilitator gave no reason that we know, the chain may. */
+async function preciser(code: ErrorCode, { chain }: Desk, { authorization }: Reserved): Promise<ErrorCode> {
+  if (!GENERAL.has(code)) return code;
+  const obstacle = await chain.obstacle(authorization).catch(() => null);
+  if (obstacle === 'used') return 'payment_already_used';
+  return obstacle === 'poor' ? 'payment_insufficient_funds' : code;
 }
 
 /** null: it is not there. undefined: the chain could not be asked. */
