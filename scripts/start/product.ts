@@ -81,6 +81,9 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     COOKIE_SECRETS: options.env.COOKIE_SECRETS || secrets.cookieSecret,
     MODELS_FILE: models.file,
     ...(modelsBaseUrl && { MODELS_BASE_URL: modelsBaseUrl }),
+    ...(models.simulate && {
+      MODELS_REGISTRY_URL: others.MODELS_REGISTRY_URL || new URL('/registry/models', `${modelsBaseUrl}`).href,
+    }),
     ...(options.gitCommit && { GIT_COMMIT: options.gitCommit }),
   };
   const [account] = await Promise.all([

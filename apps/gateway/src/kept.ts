@@ -97,6 +97,18 @@ export function keep<T>(keeping: Keeping<T>): (key: string) => Promise<Entry<T>>
     if (full) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
     const work = making.get(key) ?? begin(key);
     if (!old) return work;
-    return Promise.race([work, wait(patienceMs, old, { ref: false })]).catch(() => old);
+    return orElse(work, patienceMs, old);
   };
+}
+
+/** What comes of it within this time; otherwise, and when it fails, the other. */
+async function orElse<T>(work: Promise<T>, ms: number, other: T): Promise<T> {
+  const done = new AbortController();
+  try {
+    return await Promise.race([work, wait(ms, other, { signal: done.signal })]);
+  } catch {
+    return other;
+  } finally {
+    done.abort();
+  }
 }

@@ -85,6 +85,7 @@ const WRONG: [Record<string, string>, string][] = [
   [{ BASE_URL: 'http://polls.example', NODE_ENV: 'production' }, 'BASE_URL'],
   [{ DATABASE_POOL: '0' }, 'DATABASE_POOL'],
   [{ MODELS_BASE_URL: 'sim' }, 'MODELS_BASE_URL'],
+  [{ MODELS_REGISTRY_URL: 'registry.example/models?key=secret' }, 'MODELS_REGISTRY_URL'],
   [{ ...LOGIN, OIDC_ISSUER: '' }, 'OIDC_ISSUER'],
   [{ ...LOGIN, OIDC_CLIENT_ID: '' }, 'OIDC_CLIENT_ID'],
   [{ ...LOGIN, OIDC_CLIENT_SECRET: '' }, 'OIDC_CLIENT_SECRET'],
