@@ -199,7 +199,8 @@ t.test('without any Redis to be had: one sentence that says what to install', as
     password: 'secret',
     durable: false,
     stage: 1,
-    env: { PATH: folder },
+    // apt is found wherever it is, but not the archive behind it.
+    env: { PATH: folder, http_proxy: 'http://127.0.0.1:1', https_proxy: 'http://127.0.0.1:1' },
     tools: join(folder, 'tools'),
   });
   await t.rejects(starting, /install redis-server or valkey-server 6\.2 or newer, or set REDIS_URL/);
