@@ -12,7 +12,10 @@ import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from '
 // this process ever does. Before the store nothing counts that another worker could not do again from the run record;
 // after it everything is in Postgres. The announcement may be lost: readers look there anyway.
 
-/** A poll that took down this many workers takes down no more. */
+/**
+ * A poll that took down this many workers for nothing takes down no more. Each ballot that has arrived allows one attempt
+ * more: a poll that makes progress is a victim of its neighbours or of the machine, not the culprit.
+ */
 const MAX_ATTEMPTS = 5;
 /** Owner of an anonymous poll's run record: an account id that no account has. */
 const NOBODY = 'nobody';
@@ -25,15 +28,12 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
     (await claimOverdue(storage, pollId, workerId, OVERDUE_MS));
   if (!claim) return;
   const claimedAt = clock.now();
-  if (claim.attempts > MAX_ATTEMPTS) {
-    await giveUp(context, claim);
-    return;
-  }
-
   using lease = context.leases.hold(pollId, claim.epoch, askedAt);
   const alive = AbortSignal.any([signal, lease.lost]);
   try {
-    const collected = await collect(context, claim, lease, alive);
+    const resumed = claim.epoch === 1 ? [] : await earlierBallots(context, claim);
+    if (claim.attempts - resumed.length > MAX_ATTEMPTS) return await giveUp(context, claim);
+    const collected = await collect(context, claim, resumed, lease, alive);
     const gatherMs = clock.now() - claimedAt;
     await store(context, claim, collected, gatherMs, alive);
   } catch (error) {
@@ -51,11 +51,16 @@ async function giveUp(context: Context, claim: Claim): Promise<void> {
   await announceEnd(context, claim, buriedSnapshot(end));
 }
 
-async function collect(context: Context, claim: Claim, lease: Lease, alive: AbortSignal): Promise<Collected> {
+async function collect(
+  context: Context,
+  claim: Claim,
+  resumed: readonly Ballot[],
+  lease: Lease,
+  alive: AbortSignal,
+): Promise<Collected> {
   const { bus, clock, log } = context;
   const { id: pollId, epoch, spec } = claim;
   const claimedAt = clock.now();
-  const resumed = epoch === 1 ? [] : await earlierBallots(context, pollId, epoch);
   const moment = (state: Moment['state'], received: number, ballot: Ballot | null): Moment => ({
     pollId,
     epoch,
@@ -99,7 +104,7 @@ async function collect(context: Context, claim: Claim, lease: Lease, alive: Abor
 }
 
 /** What arrived for earlier workers; from this moment on none of them can add to it. */
-async function earlierBallots({ bus, log }: Context, pollId: string, epoch: number): Promise<Ballot[]> {
+async function earlierBallots({ bus, log }: Context, { id: pollId, epoch }: Claim): Promise<Ballot[]> {
   try {
     const ballots = await bus.runs.takeOver(pollId, epoch);
     if (ballots === null) throw new Abandoned('a newer worker has the poll');

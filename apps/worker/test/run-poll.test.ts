@@ -12,13 +12,16 @@ import {
   openStorage,
 } from '@eloquentpoll/storage';
 import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { newPoll } from '@eloquentpoll/voting';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { systemClock } from '../src/clock.ts';
 import type { Context } from '../src/context.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';
 import { keepLeases } from '../src/leases.ts';
+import { rulesOf, seatsOf } from '../src/poll-rules.ts';
 import { runPoll } from '../src/run-poll.ts';
+import { runningSnapshot } from '../src/snapshot.ts';
 import { sweep } from '../src/sweep.ts';
 
 // A poll from claim to stored result on real Postgres and Redis; only the models are stand-ins.
@@ -292,6 +295,25 @@ t.test('a worker that takes over announces what has arrived so far', async (t) =
   await runPoll(bed.worker('w2'), id, alive());
   while (news.length === 0) await new Promise((resolve) => setImmediate(resolve));
   t.match(news[0], { progress: { received: 2, succeeded: 2 }, tally: [2, 0], leader: 0 });
+});
+
+t.test('a poll is not given up while its ballots keep arriving, however many workers die around it', async (t) => {
+  const bed = await bench(t);
+  const afterSevenDeaths = async (arrived: number[]) => {
+    const id = await bed.accept();
+    await bed.storage.db.updateTable('polls').set({ attempts: 7, lease_epoch: 7 }).where('id', '=', id).execute();
+    const state = newPoll(rulesOf(SPEC), seatsOf(SPEC));
+    for (const seat of arrived) {
+      const moment = { pollId: id, epoch: 7, spec: SPEC, state, received: seat, ballot: null, elapsedMs: 0 };
+      await bed.bus.runs.ballot(id, 7, vote(seat), runningSnapshot(moment));
+    }
+    await runPoll(bed.worker('w1'), id, alive());
+    return (await findPoll(bed.storage, id))?.status;
+  };
+  t.equal(await afterSevenDeaths([0, 1]), 'failed');
+  t.same(bed.asked, []);
+  t.equal(await afterSevenDeaths([0, 1, 2]), 'completed');
+  t.same(bed.asked, [3, 4]);
 });
 
 t.test('a poll that took down five workers is buried, its hold released', async (t) => {
