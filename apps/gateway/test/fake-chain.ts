@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { AbiCoder, id } from 'ethers';
 import type { Test } from 'tap';
+import { loopbackServer } from './loopback-server.ts';
 
 // A chain with one token, behind JSON-RPC, as far as deposits look at it: blocks, events, receipts. The suite with a
 // real chain and a real token is test-chain.
@@ -36,18 +35,10 @@ export async function fakeChain(t: Test) {
   const failed = new Set<string>();
   const state = { block: 5_000, chainId: 84_532, down: false, decimals: 6n };
 
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    if (state.down) return void request.socket.destroy();
-    const { method, params } = JSON.parse(Buffer.concat(chunks).toString());
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answer(method, params) }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
+  const url = await loopbackServer(t, ({ request, body, reply }) => {
+    if (state.down) return request.socket.destroy();
+    const { method, params } = JSON.parse(body);
+    return reply(200, { jsonrpc: '2.0', id: 1, result: answer(method, params) });
   });
 
   function answer(method: string, params: readonly unknown[]): unknown {
@@ -104,7 +95,7 @@ export async function fakeChain(t: Test) {
     logs.some(({ topics }) => topics[0] === used && topics[1] === topic(from) && topics[2] === topic(nonce));
 
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     state,
     transaction,
     usedEvent,

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import type { FakeChain } from './fake-chain.ts';
+import { loopbackServer } from './loopback-server.ts';
 
 // A facilitator that says yes to everything, unless told to misbehave in one of the ways that were seen.
 
@@ -29,15 +28,9 @@ export async function fakeFacilitator(t: Test, chain: FakeChain) {
     before: () => void | Promise<void>;
   } = { manner: 'kind', invalid: null, failure: null, before: () => {} };
 
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
+  const url = await loopbackServer(t, async ({ request, body, response, reply }) => {
     const operation = request.url?.slice(1) ?? '';
     asked.push({ operation, body });
-    const reply = (status: number, value: unknown) => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    };
     if (state.manner === 'down') return void request.socket.destroy();
     if (state.manner === 'deaf') return;
     if (state.manner === 'huge') return reply(200, { isValid: true, success: true, padding: 'x'.repeat(70_000) });
@@ -57,14 +50,8 @@ export async function fakeFacilitator(t: Test, chain: FakeChain) {
     // Also for an authorization that somebody has used: facilitators were seen to do that.
     reply(200, { success: true, transaction, network: 'base-sepolia' });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     asked,
     state,
     settlements: () => asked.filter(({ operation }) => operation === 'settle').length,

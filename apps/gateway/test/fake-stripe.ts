@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import Stripe from 'stripe';
 import type { Test } from 'tap';
 import type { CheckoutSettings } from '../src/payment-settings.ts';
+import { loopbackServer } from './loopback-server.ts';
 
 // Stripe on loopback, as far as we use it: it refuses fields that it does not know, keeps its word about idempotency
 // keys, and signs events with Stripe's own generator. What a customer or a bank does is a method.
@@ -51,27 +51,16 @@ export async function fakeStripe(t: Test) {
   const asked: string[] = [];
   let trouble: Trouble = 'none';
 
-  const server = createServer(async (request, response) => {
+  const apiBase = await loopbackServer(t, ({ request, body, response, reply }) => {
     const url = new URL(request.url ?? '/', 'http://stripe.test');
     asked.push(`${request.method} ${url.pathname}`);
-    const body = await text(request);
-    const answer = () => handle(request, url, body);
-    if (trouble === 'down') return void request.socket.destroy();
-    if (trouble === 'errors') return reply(response, 500, { error: { type: 'api_error', message: 'secret words' } });
-    if (trouble === 'nonsense') return void response.end('<html>');
-    if (trouble === 'late') {
-      // Done, but nobody hears of it.
-      trouble = 'none';
-      answer();
-      return;
-    }
-    const { status, value } = answer();
-    reply(response, status, value);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
+    if (trouble === 'down') return request.socket.destroy();
+    if (trouble === 'errors') return reply(500, { error: { type: 'api_error', message: 'secret words' } });
+    if (trouble === 'nonsense') return response.end('<html>');
+    const { status, value } = handle(request, url, body);
+    if (trouble !== 'late') return reply(status, value);
+    // Done, but nobody hears of it.
+    trouble = 'none';
   });
 
   function handle(request: IncomingMessage, url: URL, body: string): { status: number; value: object } {
@@ -146,7 +135,7 @@ export async function fakeStripe(t: Test) {
       secretKey: 'sk_test_12345678',
       webhookSecrets: SECRETS,
       livemode: false,
-      apiBase: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      apiBase,
     } satisfies CheckoutSettings,
     trouble: (kind: Trouble) => {
       trouble = kind;
@@ -181,8 +170,6 @@ export async function fakeStripe(t: Test) {
     },
   };
 }
-
-export type FakeStripe = Awaited<ReturnType<typeof fakeStripe>>;
 
 /** The request that delivers an event. */
 export function delivery(event: StripeEvent, { secret = SECRETS[0]!, ageS = 0, payload = JSON.stringify(event) } = {}) {
@@ -223,13 +210,3 @@ const refusal = (status: number, message: string) => ({
   status,
   value: { error: { type: 'invalid_request_error', message } },
 });
-
-function reply(response: ServerResponse, status: number, value: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-}
-
-async function text(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
