@@ -33,6 +33,7 @@ import { walletRevokeKey } from './4-5-account/wallet-revoke-key.ts';
 import { walletRotateKey } from './4-5-account/wallet-rotate-key.ts';
 import { walletVerify } from './4-5-account/wallet-verify.ts';
 import { a2a } from './4-6-agent-protocols/a2a.ts';
+import { cards } from './4-6-agent-protocols/cards.ts';
 import { mcp } from './4-6-agent-protocols/mcp.ts';
 import { docs } from './4-7-system/docs.ts';
 import { errorCatalog } from './4-7-system/error-catalog.ts';
@@ -87,6 +88,9 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
   app.register(mcp, { context });
   app.register(a2a, { context });
+  cards(app, context);
+
+  app.register(mcp, { context });
 
   health(app, context);
   models(app, context);

@@ -1,0 +1,53 @@
+// The agent card in one document for three generations of readers: each finds the fields that its version requires, and
+// is used to ignoring others. It promises what the endpoint does, and no stream.
+
+export const TASK_PATH = '/api/a2a/tasks/send';
+
+const MODES = ['application/json', 'text/plain'];
+const KEY = { scheme: 'bearer', bearerFormat: 'ep_k_...' };
+
+export function agentCard(baseUrl: string): Record<string, unknown> {
+  const url = `${baseUrl}${TASK_PATH}`;
+  return {
+    protocolVersion: '0.3.0',
+    name: 'EloquentPoll',
+    description:
+      'Asks several AI models one multiple-choice question and returns the first-past-the-post winner, with the probability that all models would elect it.',
+    url,
+    preferredTransport: 'JSONRPC',
+    additionalInterfaces: [{ url, transport: 'JSONRPC' }],
+    supportedInterfaces: ['1.0', '0.3'].map((protocolVersion) => ({
+      url,
+      protocolBinding: 'JSONRPC',
+      protocolVersion,
+    })),
+    version: '1.0.0',
+    provider: { organization: 'EloquentPoll', url: baseUrl },
+    documentationUrl: `${baseUrl}/api/docs`,
+    capabilities: {
+      streaming: false,
+      pushNotifications: false,
+      stateTransitionHistory: false,
+      extendedAgentCard: false,
+    },
+    defaultInputModes: MODES,
+    defaultOutputModes: MODES,
+    securitySchemes: { apiKey: { type: 'http', ...KEY, httpAuthSecurityScheme: KEY } },
+    security: [{ apiKey: [] }],
+    securityRequirements: [{ schemes: { apiKey: { list: [] } } }],
+    supportsAuthenticatedExtendedCard: false,
+    authentication: { schemes: ['Bearer'] },
+    skills: [
+      {
+        id: 'run-consensus-poll',
+        name: 'Run a consensus poll',
+        description:
+          'One message part holds JSON with a question and 2 to 10 options; preset, confidence_threshold and max_cost_usd may stand beside them. The artifact holds the result.',
+        tags: ['poll', 'consensus', 'decision', 'fact-check'],
+        examples: ['{"question":"Which city is the capital of France?","options":["Paris","Lyon"]}'],
+        inputModes: MODES,
+        outputModes: MODES,
+      },
+    ],
+  };
+}

@@ -1,0 +1,55 @@
+import { REVISIONS } from './revisions.ts';
+import { SERVER } from './serve.ts';
+import { TOOLS } from './tools.ts';
+
+// The MCP server card: what a client may know before it connects. The draft that is under way (SEP-2127) and the one
+// before it (SEP-1649), which scanners still look for, name different fields; this document has both.
+
+export const SERVER_CARD_TYPE = 'application/mcp-server-card+json';
+
+/** The draft allows a hundred characters. */
+const DESCRIPTION = 'Ask several AI models one multiple-choice question; stops once the outcome is certain enough.';
+
+export function serverCard(baseUrl: string): Record<string, unknown> {
+  const endpoint = `${baseUrl}/api/mcp`;
+  const { name, title, version } = SERVER;
+  return {
+    $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
+    name: `${namespaceOf(baseUrl)}/${name}`,
+    title,
+    version,
+    description: DESCRIPTION,
+    websiteUrl: baseUrl,
+    remotes: [
+      {
+        type: 'streamable-http',
+        url: endpoint,
+        headers: [
+          {
+            name: 'Authorization',
+            description: 'Bearer and an API key, or an access token of the identity provider.',
+            value: 'Bearer {api_key}',
+            variables: { api_key: { description: 'Begins with ep_k_.', isRequired: true, isSecret: true } },
+            isRequired: true,
+            isSecret: true,
+          },
+        ],
+        supportedProtocolVersions: [...REVISIONS],
+      },
+    ],
+    serverInfo: { name, title, version },
+    protocolVersion: REVISIONS[0],
+    endpoint,
+    transport: { type: 'streamable-http', endpoint: '/api/mcp' },
+    capabilities: { tools: {} },
+    authentication: { required: true, schemes: ['bearer'] },
+    tools: TOOLS.map(({ definition }) => ({ name: definition.name, description: definition.description })),
+  };
+}
+
+/** The host from behind, as packages are named: `polls.example` is `example.polls`. */
+function namespaceOf(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl);
+  const isAddress = /^[\d.]+$|:/.test(hostname);
+  return isAddress ? hostname.replace(/[^\w.]/g, '-').replace(/^-|-$/g, '') : hostname.split('.').reverse().join('.');
+}
