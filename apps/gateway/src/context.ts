@@ -3,6 +3,7 @@ import { type Health, openHealth } from '@eloquentpoll/models/health';
 import { openRegistry, type Registry } from '@eloquentpoll/models/registry';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
+import { hashApiKey } from './accounts/api-key.ts';
 import { type IdentityProvider, identityProvider } from './accounts/identity-provider.ts';
 import { type KeyCache, keyCache } from './accounts/key-cache.ts';
 import { type KeyUsage, keyUsage } from './accounts/key-usage.ts';
@@ -64,6 +65,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note);
   const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
   const sessions = given.sessions ?? made.use(sessionMemory(storage, log));
+  const hashOf = (key: string) => hashApiKey(config.keyPepper, key);
   const keep = made.move();
   return {
     config,
@@ -76,7 +78,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     keys,
     usage,
     limiter,
-    sessionBatch: given.sessionBatch ?? sessionBatch({ bus, keys, limiter }),
+    sessionBatch: given.sessionBatch ?? sessionBatch({ bus, keys, limiter, hashOf }),
     sessions,
     sealer: given.sealer ?? sealer(config.cookieSecrets),
     attemptSealer: given.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),

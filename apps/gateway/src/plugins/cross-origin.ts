@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 
 // Browsers of any origin may call what needs no cookie, without credentials: a bearer is given by a page that has one.
@@ -40,16 +40,23 @@ const ACCEPTED = [
 ].join(', ');
 
 export const crossOrigin = plugin(async (app: FastifyInstance) => {
-  app.addHook('onRequest', async (request, reply) => {
-    if (isCookieOnly(request)) return;
+  app.addHook('onRequest', (request, reply, done) => {
     // Said always, so that a cached answer serves browsers too; the long list only to those who can read it.
     reply.header('access-control-allow-origin', '*');
     if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED);
+    done();
+  });
+  app.addHook('onRoute', (route) => {
+    if (isCookieOnly(route)) route.onRequest = [sayNothing, ...[route.onRequest ?? []].flat()];
   });
 });
 
-function isCookieOnly(request: FastifyRequest): boolean {
-  const security = request.routeOptions.schema?.security ?? [];
+async function sayNothing(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+}
+
+function isCookieOnly({ schema }: RouteOptions): boolean {
+  const security = schema?.security ?? [];
   return security.length > 0 && security.every((way) => Object.keys(way).join() === 'session');
 }
 

@@ -3,7 +3,7 @@ import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
 import { clientNetwork } from '../limits/client-network.ts';
-import type { Operation } from '../limits/policies.ts';
+import type { Operation, Policy } from '../limits/policies.ts';
 import type { Budget } from '../limits/rate-limiter.ts';
 
 // Every route says which operation it is, and the operation's budget decides. The headers are those of
@@ -39,9 +39,17 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
     else route.onRequest = [...[route.onRequest ?? []].flat(), limit];
   });
   // What ended before its budget was known (no such route, no such key) is counted by where it came from.
-  app.addHook('onSend', async (request, reply) => {
-    request.budget ??= await limiter.take('read', clientNetwork(request.ip));
-    tell(reply, request.budget);
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const known = request.budget;
+    if (known) {
+      tell(reply, known);
+      done();
+    } else {
+      limiter.take('read', clientNetwork(request.ip)).then((budget) => {
+        tell(reply, budget);
+        done();
+      }, done);
+    }
   });
 });
 
@@ -59,11 +67,23 @@ export function spend(request: FastifyRequest, budget: Budget): void {
   });
 }
 
-function tell(reply: FastifyReply, { window, remaining, resetSeconds, policy }: Budget): void {
+/** The four headers. For answers that no hook sees, too. */
+export function tell(reply: FastifyReply, { window, remaining, resetSeconds, policy }: Budget): void {
   reply.headers({
     'ratelimit-limit': String(window.limit),
     'ratelimit-remaining': String(remaining),
     'ratelimit-reset': String(resetSeconds),
-    'ratelimit-policy': policy.windows.map(({ limit, seconds }) => `${limit};w=${seconds}`).join(', '),
+    'ratelimit-policy': toldPolicy(policy),
   });
+}
+
+const told = new WeakMap<Policy, string>();
+
+function toldPolicy(policy: Policy): string {
+  let text = told.get(policy);
+  if (text === undefined) {
+    text = policy.windows.map(({ limit, seconds }) => `${limit};w=${seconds}`).join(', ');
+    told.set(policy, text);
+  }
+  return text;
 }

@@ -6,8 +6,9 @@ import type { Config } from '../config.ts';
 
 export const responseHeaders = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   const headers = baseHeaders(config);
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', (_request, reply, done) => {
     setBaseHeaders(reply, headers);
+    done();
   });
 });
 

@@ -1,12 +1,13 @@
 import { findSessions } from '@eloquentpoll/storage';
 import type { FastifyRequest } from 'fastify';
-import { hashApiKey, looksLikeApiKey } from '../accounts/api-key.ts';
+import { looksLikeApiKey } from '../accounts/api-key.ts';
 import { principalOfBearer } from '../accounts/principal.ts';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
 import { bearerOf } from '../plugins/auth.ts';
 import { spend } from '../plugins/rate-limit.ts';
 import { isPollId } from './poll-ids.ts';
+import { principalOfHash } from './session-batch.ts';
 import { type SessionView, viewOfBrief } from './session-view.ts';
 
 // Who asks, whether they may, and how their session stands: everything that reading a session needs, for operations
@@ -45,14 +46,12 @@ async function admitKey(
   key: string,
   pollId: string | null,
 ): Promise<Admitted> {
-  const { keys, limiter, config } = context;
-  const hash = hashApiKey(config.keyPepper, key);
-  const principal = hash.toString('base64url');
-  const { owner, budget, brief } = await context.sessionBatch.read({ hash, principal }, pollId);
+  const { keys, limiter } = context;
+  const { hash, owner, budget, brief } = await context.sessionBatch.read(key, pollId);
   const found = owner ?? (await keys.find(hash));
   if (!found) throw new ApiError('invalid_api_key');
   request.principal = { ...found, via: 'api_key' };
-  spend(request, budget ?? limiter.withoutRedis('session', principal));
+  spend(request, budget ?? limiter.withoutRedis('session', principalOfHash(hash)));
   return { accountId: found.accountId, recorded: brief && viewOfBrief(pollId ?? '', brief) };
 }
 

@@ -4,10 +4,12 @@ import type { Budget, RateLimiter } from '../limits/rate-limiter.ts';
 
 // The three questions of a session request (whose key is it, may it call, how does the poll stand) in one round trip,
 // together with those of every other request that arrived at the same time: one pipeline per turn of the event loop.
-// Requests with the same key share its look-up and are counted in one command, each with its own place in the count.
+// Requests with the same key share its hash and its look-up, and are counted in one command, each with its own place.
 // Nothing is remembered from one turn to the next: a key that was revoked before a request came is refused.
 
 export interface SessionReply {
+  /** What the key is stored under. */
+  hash: Buffer;
   /** Null when the key is not remembered: then Postgres decides. */
   owner: KeyOwner | null;
   /** Null when the call could not be counted. */
@@ -17,20 +19,18 @@ export interface SessionReply {
 }
 
 export interface SessionBatch {
-  /** `principal` is whom the call is counted for: the key itself, because its account is only known afterwards. */
-  read(key: { hash: Buffer; principal: string }, pollId: string | null): Promise<SessionReply>;
+  read(key: string, pollId: string | null): Promise<SessionReply>;
 }
 
 interface Asked {
-  hash: Buffer;
-  principal: string;
+  key: string;
   pollId: string | null;
   tell(reply: SessionReply): void;
 }
 
 type Replies = readonly (readonly [error: Error | null, reply?: unknown])[];
 
-export function sessionBatch({ bus, keys, limiter }: Parts): SessionBatch {
+export function sessionBatch({ bus, keys, limiter, hashOf }: Parts): SessionBatch {
   let waiting: Asked[] = [];
 
   function flush(): void {
@@ -38,14 +38,13 @@ export function sessionBatch({ bus, keys, limiter }: Parts): SessionBatch {
     waiting = [];
     const into = bus.redis.pipeline();
     let commands = 0;
-    const byKey = Map.groupBy(batch, ({ principal }) => principal);
-    const places = new Map<string, number>();
-    for (const [principal, calls] of byKey) {
-      keys.batch(into, calls[0]!.hash);
-      limiter.batch(into, 'session', principal, calls.length);
-      places.set(principal, commands);
+    const callers = [...Map.groupBy(batch, ({ key }) => key)].map(([key, calls]) => ({ hash: hashOf(key), calls }));
+    for (const { hash, calls } of callers) {
+      keys.batch(into, hash);
+      limiter.batch(into, 'session', principalOfHash(hash), calls.length);
       commands += 2;
     }
+    const places = new Map<string, number>();
     for (const { pollId } of batch) {
       if (pollId === null || places.has(pollId)) continue;
       bus.runs.batch(into, pollId);
@@ -58,14 +57,14 @@ export function sessionBatch({ bus, keys, limiter }: Parts): SessionBatch {
 
     function hand(replies: Replies): void {
       const at = (place: number): unknown => (replies[place]?.[0] === null ? replies[place][1] : undefined);
-      for (const [principal, calls] of byKey) {
-        const place = places.get(principal)!;
-        const [keyReply, counted] = [at(place), at(place + 1)];
-        const owner = keys.read(keyReply);
-        for (const [i, { pollId, tell }] of calls.entries()) {
+      for (const [i, { hash, calls }] of callers.entries()) {
+        const owner = keys.read(at(2 * i));
+        const counted = at(2 * i + 1);
+        for (const [place, { pollId, tell }] of calls.entries()) {
           tell({
+            hash,
             owner,
-            budget: counted === undefined ? null : limiter.read('session', counted, calls.length - 1 - i),
+            budget: counted === undefined ? null : limiter.read('session', counted, calls.length - 1 - place),
             brief: pollId === null ? null : bus.runs.parse(at(places.get(pollId)!)),
           });
         }
@@ -74,15 +73,19 @@ export function sessionBatch({ bus, keys, limiter }: Parts): SessionBatch {
   }
 
   return {
-    read: ({ hash, principal }, pollId) =>
+    read: (key, pollId) =>
       new Promise((tell) => {
-        if (waiting.push({ hash, principal, pollId, tell }) === 1) setImmediate(flush);
+        if (waiting.push({ key, pollId, tell }) === 1) setImmediate(flush);
       }),
   };
 }
+
+/** Whom a session request is counted for: the key itself, because its account is only known afterwards. */
+export const principalOfHash = (hash: Buffer): string => hash.toString('base64url');
 
 interface Parts {
   bus: Bus;
   keys: KeyCache;
   limiter: RateLimiter;
+  hashOf(key: string): Buffer;
 }

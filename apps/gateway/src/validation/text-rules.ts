@@ -12,6 +12,7 @@ export function uncleanIn(value: unknown, path = '', depth = 1): Issue | null {
   for (const [name, member] of Object.entries(value)) {
     if (name === '__proto__') return issue(path, 'must not have a member named __proto__');
     if (!isClean(name)) return issue(path, NOT_TEXT);
+    if (typeof member === 'string' && isClean(member)) continue;
     const found = uncleanIn(member, `${path}/${escaped(name)}`, depth + 1);
     if (found) return found;
   }
