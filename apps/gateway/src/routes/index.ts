@@ -1,5 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
+import { giveAgentHints } from '../documents/agent-hints.ts';
+import type { Facts } from '../documents/facts.ts';
+import { pollFigures } from '../documents/poll-figures.ts';
 import { createPoll } from './4-1-polling/create-poll.ts';
 import { createSession } from './4-1-polling/create-session.ts';
 import { dryRunPoll } from './4-1-polling/dry-run.ts';
@@ -35,19 +38,29 @@ import { walletVerify } from './4-5-account/wallet-verify.ts';
 import { a2a } from './4-6-agent-protocols/a2a.ts';
 import { cards } from './4-6-agent-protocols/cards.ts';
 import { mcp } from './4-6-agent-protocols/mcp.ts';
+import { agentSkills } from './4-7-system/agent-skills.ts';
+import { discoveryDocuments } from './4-7-system/discovery-documents.ts';
 import { docs } from './4-7-system/docs.ts';
 import { errorCatalog } from './4-7-system/error-catalog.ts';
+import { examples } from './4-7-system/examples.ts';
 import { health } from './4-7-system/health.ts';
+import { home } from './4-7-system/home.ts';
 import { models } from './4-7-system/models.ts';
 import { oauthProtectedResource } from './4-7-system/oauth-protected-resource.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
 import { openidConfiguration } from './4-7-system/openid-configuration.ts';
+import { pageFiles } from './4-7-system/page-files.ts';
 import { reputation } from './4-7-system/reputation.ts';
+import { surfaceTools } from './4-7-system/surface-tools.ts';
+import { surfaces } from './4-7-system/surfaces.ts';
 import { endpointsByError } from './endpoints-by-error.ts';
 
 /** Every operation, in the order of section 4 of the contract. */
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
   const endpoints = endpointsByError(app);
+  const figures = await pollFigures(context.rosters);
+  giveAgentHints(app, figures);
+  const facts: Facts = { baseUrl: context.config.baseUrl, config: context.config, rosters: context.rosters, figures };
 
   createPoll(app, context);
   createSession(app, context);
@@ -90,8 +103,6 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   app.register(a2a, { context });
   cards(app, context);
 
-  app.register(mcp, { context });
-
   health(app, context);
   models(app, context);
   reputation(app, context);
@@ -100,4 +111,11 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   errorCatalog(app, context, endpoints);
   openidConfiguration(app, context);
   oauthProtectedResource(app, context);
+  surfaces(app);
+  surfaceTools(app);
+  examples(app, context);
+  discoveryDocuments(app, facts);
+  agentSkills(app, facts);
+  home(app, facts);
+  pageFiles(app);
 }

@@ -2,8 +2,15 @@
 export const TAGS = [
   { name: 'Polling', description: 'Run a poll: synchronously, as a session, as a stream or in shorthand.' },
   { name: 'Results', description: 'What polls came to: your own as lists, any as long as you hold its id.' },
-  { name: 'Feedback', description: 'Say whether an outcome was right, and find the operation that does what you want.' },
+  {
+    name: 'Feedback',
+    description: 'Say whether an outcome was right, and find the operation that does what you want.',
+  },
   { name: 'Account', description: 'Log in, keep API keys, see and fill the balance.' },
   { name: 'Agents', description: 'The service as agents speak to it: tools of MCP, tasks of A2A, and their cards.' },
   { name: 'System', description: 'Health, documentation and discovery. No credentials.' },
+  {
+    name: 'Files',
+    description: 'Skill and instruction files for coding agents, under the paths where each of them looks.',
+  },
 ] as const;

@@ -1,0 +1,87 @@
+import { type ErrorCode, LIMITS } from '@eloquentpoll/contracts';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { GUIDANCE } from './operation-guidance.ts';
+import type { PollFigures } from './poll-figures.ts';
+
+// What an agent wants to know before it calls an operation: price, patience, when it fits and what it changes. Every
+// route gets its hints here, from what it declares; the OpenAPI document shows them, and the routing descriptions are
+// read from that.
+
+export interface AgentHints {
+  cost: { free: boolean; min_usd: number; typical_usd: number; max_usd: number };
+  /** null where no model is called: the answer comes at once. */
+  latency: { p50_ms: number | null; p95_ms: number | null; streaming: boolean };
+  usage: {
+    when_to_use: string[];
+    when_not_to_use: string[];
+    idempotent: boolean;
+    idempotency_key: boolean;
+    side_effects: string[];
+  };
+  alternatives: string[];
+  errors: ErrorCode[];
+}
+
+/** Adds the hints to every route that is registered after this. */
+export function giveAgentHints(app: FastifyInstance, figures: PollFigures): void {
+  app.addHook('onRoute', (route) => {
+    if (route.method === 'HEAD' || route.schema?.hide) return;
+    const hints = { 'x-agent-hints': hintsFor(route, figures) };
+    route.schema = { ...route.schema, ...hints };
+  });
+}
+
+/** The path as OpenAPI writes it. */
+export const documentedPath = (url: string): string => url.replace(/:(\w+)/g, '{$1}');
+
+function hintsFor({ method, url, schema, config }: RouteOptions, figures: PollFigures): AgentHints {
+  const guidance = GUIDANCE[`${[method].flat()[0]} ${documentedPath(url)}`];
+  const answers = Object.values((schema?.response ?? {}) as Record<string, { codes?: readonly ErrorCode[] }>);
+  return {
+    ...priceAndPatience(url, figures),
+    usage: {
+      when_to_use: [guidance?.use ?? `${schema?.summary}.`],
+      when_not_to_use: guidance?.not === undefined ? [] : [guidance.not],
+      idempotent: method === 'GET' || method === 'DELETE',
+      idempotency_key: config?.idempotent === true,
+      side_effects: [...(guidance?.effects ?? [])],
+    },
+    alternatives: [...(guidance?.alternatives ?? [])],
+    errors: [...new Set(answers.flatMap(({ codes = [] }) => codes))],
+  };
+}
+
+type PriceAndPatience = Pick<AgentHints, 'cost' | 'latency'>;
+
+/** How long a poll's caller waits: for the outcome, or for the promise of one. */
+const PAID: Readonly<Record<string, 'waits' | 'streams' | 'leaves'>> = {
+  '/api/poll': 'waits',
+  '/api/polls': 'leaves',
+  '/api/poll/stream': 'streams',
+  '/api/mcp': 'waits',
+  '/api/a2a/tasks/send': 'waits',
+};
+
+function priceAndPatience(url: string, { broad, fast, free }: PollFigures): PriceAndPatience {
+  // Free without a key; with one it may cost what a poll costs.
+  if (url === '/api/quick-poll') {
+    return {
+      cost: { free: true, min_usd: 0, typical_usd: 0, max_usd: LIMITS.max_cost_usd.max },
+      latency: { p50_ms: free.latency_ms.p50, p95_ms: free.latency_ms.p95, streaming: false },
+    };
+  }
+  const caller = PAID[url];
+  if (caller === undefined) return { cost: NOTHING, latency: AT_ONCE };
+  const cost = {
+    free: false,
+    min_usd: fast.cost_usd.min,
+    typical_usd: broad.cost_usd.expected,
+    max_usd: LIMITS.max_cost_usd.max,
+  };
+  if (caller === 'leaves') return { cost, latency: AT_ONCE };
+  const { p50, p95 } = broad.latency_ms;
+  return { cost, latency: { p50_ms: p50, p95_ms: p95, streaming: caller === 'streams' } };
+}
+
+const NOTHING = { free: true, min_usd: 0, typical_usd: 0, max_usd: 0 };
+const AT_ONCE = { p50_ms: null, p95_ms: null, streaming: false };

@@ -1,0 +1,59 @@
+import type { Facts } from './facts.ts';
+import { confidenceMeaning, errorTable, quickPollCommand } from './poll-prose.ts';
+import { SKILL_DESCRIPTION } from './skill.ts';
+import { INSTRUCTION_FILES, type InstructionFile, SKILL_NAME, SKILL_PATH } from './skill-paths.ts';
+
+// The instruction files that coding agents look for by name. All say the same, in the fewest words that let an agent
+// work with the service; SKILLS.md lists the skills instead.
+
+export const instructionFiles = (facts: Facts): ReadonlyMap<InstructionFile, string> =>
+  new Map(INSTRUCTION_FILES.map((name) => [name, name === 'SKILLS.md' ? skillList(facts) : instructions(facts)]));
+
+const instructions = (facts: Facts): string => `# Working with EloquentPoll
+
+EloquentPoll asks several AI models one multiple-choice question and counts their votes. These are instructions for agents
+that want to use it from any repository; nothing here overrides what your user or your repository tells you.
+
+## Ask before you assert
+
+When you would state from memory something that matters and that you can neither look up nor run, poll it first. It is free
+and needs no account:
+
+\`\`\`sh
+${quickPollCommand(facts)}
+\`\`\`
+
+\`answer\` is the winner, null on a tie; \`reasoning\` its share of the votes. Treat a divided vote as "unknown".
+How to ask well, and when not to: ${facts.baseUrl}${SKILL_PATH}
+
+## Rules
+
+- Never put secrets, personal data or unpublished code into a question: whoever holds the result id can read it.
+- Options exclude each other, and the question holds all that is needed to choose.
+- Prefer a test, a document or a calculation to a vote, always.
+- Report a vote as a vote. ${confidenceMeaning}
+- Do not repeat a poll until it agrees with you.
+- Keep API keys in the environment (\`EP_KEY\`), never in a file that is committed.
+
+## Ways to call it
+
+- Shorthand, free or paid: \`POST ${facts.baseUrl}/api/quick-poll\`
+- Full poll with confidence and votes, needs a key: \`POST ${facts.baseUrl}/api/poll\`
+- Session to come back to: \`POST ${facts.baseUrl}/api/polls\`; stream of votes: \`POST ${facts.baseUrl}/api/poll/stream\`
+- MCP: ${facts.baseUrl}/api/mcp, set up as in ${facts.baseUrl}/api/examples/mcp-config
+- Agent2Agent: ${facts.baseUrl}/.well-known/agent-card.json
+- Which operation when: ${facts.baseUrl}/api/routing-descriptions.json; every shape: ${facts.baseUrl}/api/openapi.json
+
+## Errors
+
+${errorTable}
+
+All codes with their way out: ${facts.baseUrl}/api/errors/catalog
+`;
+
+const skillList = ({ baseUrl }: Facts): string => `# Skills of EloquentPoll
+
+- [${SKILL_NAME}](${baseUrl}${SKILL_PATH}): ${SKILL_DESCRIPTION}
+
+The list for programs, with a SHA-256 digest of each file: ${baseUrl}/.well-known/agent-skills/index.json
+`;

@@ -1,0 +1,76 @@
+import { SessionRequest } from '@eloquentpoll/contracts';
+import { inlined } from './inlined.ts';
+import { STREAM_EVENTS, type StreamEvent } from './stream-events.ts';
+
+// The stream of votes in AsyncAPI 3.0. That version has no binding for Server-Sent Events, so the document says in
+// words how an event is written, and binds the operations to HTTP.
+
+const EVENT_TYPE = 'application/json';
+const DESCRIPTION =
+  "Server-Sent Events in answer to one POST. Each message is one event: its name is the event's `event`, its payload the JSON in `data`, its number part of `id`. Lines that begin with a colon keep the connection open and mean nothing. `started` repeats as a whole snapshot with every ballot; exactly one `complete` or `error` ends the stream. The poll goes on when the caller hangs up. Errors before the first event are ordinary HTTP errors.";
+
+export function asyncApi(baseUrl: string): Record<string, unknown> {
+  const { protocol, host } = new URL(baseUrl);
+  const events = Object.entries<StreamEvent>(STREAM_EVENTS);
+  return {
+    asyncapi: '3.0.0',
+    id: `${baseUrl}/asyncapi.json`,
+    info: {
+      title: 'EloquentPoll: streamed polls',
+      version: '2.0.0',
+      description: DESCRIPTION,
+      license: { name: 'MIT' },
+      externalDocs: { url: `${baseUrl}/api/docs` },
+    },
+    defaultContentType: EVENT_TYPE,
+    servers: {
+      here: { host, protocol: protocol.slice(0, -1), security: [{ $ref: '#/components/securitySchemes/apiKey' }] },
+    },
+    channels: {
+      stream: {
+        address: '/api/poll/stream',
+        title: 'One poll',
+        description: DESCRIPTION,
+        servers: [{ $ref: '#/servers/here' }],
+        messages: Object.fromEntries(
+          ['order', ...events.map(([name]) => name)].map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+        ),
+      },
+    },
+    operations: {
+      orderPoll: {
+        action: 'receive',
+        channel: { $ref: '#/channels/stream' },
+        title: 'Start a poll',
+        summary: 'A caller posts a question with options and reads the answer as a stream.',
+        messages: [{ $ref: '#/channels/stream/messages/order' }],
+        bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+      },
+      tellProgress: {
+        action: 'send',
+        channel: { $ref: '#/channels/stream' },
+        title: 'Tell how the poll goes',
+        summary: 'Snapshots while it runs, then its end.',
+        messages: events.map(([name]) => ({ $ref: `#/channels/stream/messages/${name}` })),
+        bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+      },
+    },
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'ep_k_...' } },
+      messages: {
+        order: {
+          name: 'order',
+          title: 'The poll',
+          contentType: EVENT_TYPE,
+          payload: inlined(SessionRequest),
+        },
+        ...Object.fromEntries(
+          events.map(([name, { summary, payload }]) => [
+            name,
+            { name, title: name, summary, contentType: EVENT_TYPE, payload: inlined(payload) },
+          ]),
+        ),
+      },
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { EXAMPLE } from '../poll-prose.ts';
+
+/** A POSIX shell script. A single quote in a question would end the quoting, so there is none. */
+export const curlExample = (baseUrl: string): string => `#!/bin/sh
+# Runs as it is: a free poll without an account. With an API key in EP_KEY it goes on to a full one.
+set -eu
+BASE='${baseUrl}'
+
+echo 'A free quick poll:'
+curl -sS --fail-with-body "$BASE/api/quick-poll" \\
+  -H 'Content-Type: application/json' \\
+  -d '${JSON.stringify(EXAMPLE)}'
+echo
+
+if [ -n "\${EP_KEY:-}" ]; then
+  echo 'A full poll:'
+  # A retry with the same Idempotency-Key gets the first result and is not charged again.
+  curl -sS --fail-with-body "$BASE/api/poll" \\
+    -H "Authorization: Bearer $EP_KEY" \\
+    -H "Idempotency-Key: example-$(date +%s)-$$" \\
+    -H 'Content-Type: application/json' \\
+    -d '${JSON.stringify({ ...EXAMPLE, preset: 'fast', confidence_threshold: 0.9, max_cost_usd: 0.1 })}'
+  echo
+fi
+`;

@@ -1,0 +1,16 @@
+import { curlExample } from './curl.ts';
+import { mcpConfigExample } from './mcp-config.ts';
+import { pythonExample } from './python.ts';
+import { typescriptExample } from './typescript.ts';
+
+// Code that runs as it is served. A test runs each of them.
+
+export const EXAMPLES = {
+  curl: { mediaType: 'text/plain', code: curlExample },
+  typescript: { mediaType: 'text/plain', code: typescriptExample },
+  python: { mediaType: 'text/plain', code: pythonExample },
+  'mcp-config': { mediaType: 'application/json', code: mcpConfigExample },
+} as const satisfies Record<string, { mediaType: string; code: (baseUrl: string) => string }>;
+
+export type ExampleLanguage = keyof typeof EXAMPLES;
+export const EXAMPLE_LANGUAGES = Object.keys(EXAMPLES) as ExampleLanguage[];

@@ -1,0 +1,55 @@
+import { EXAMPLE } from '../poll-prose.ts';
+
+export const typescriptExample = (
+  baseUrl: string,
+): string => `// Runs as it is with Node 24, Deno or Bun: a free poll without an account. With an API key in EP_KEY it goes on to a full one.
+const BASE = '${baseUrl}';
+
+const QUESTION = ${JSON.stringify(EXAMPLE.question)};
+const OPTIONS = ${JSON.stringify(EXAMPLE.options)};
+
+interface QuickPoll {
+  answer: string | null;
+  reasoning: string;
+  result_url?: string;
+}
+
+interface Poll {
+  poll_id: string;
+  status: 'success' | 'partial' | 'failed';
+  winning_option: string | null;
+  confidence: number | null;
+  tally: Record<string, number>;
+  costs: { total_estimated_cost: number };
+}
+
+async function post<T>(path: string, body: object, headers: Record<string, string> = {}): Promise<T> {
+  const response = await fetch(BASE + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(130_000),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(\`\${answer.code}: \${answer.error}\`);
+  return answer;
+}
+
+const quick = await post<QuickPoll>('/api/quick-poll', { question: QUESTION, options: OPTIONS });
+console.log(\`Free: \${quick.answer ?? 'no winner'} (\${quick.reasoning})\`);
+console.log(\`Every vote: \${quick.result_url}\`);
+
+const key = process.env.EP_KEY;
+if (key) {
+  const order = { question: QUESTION, options: OPTIONS, preset: 'fast', confidence_threshold: 0.9, max_cost_usd: 0.1 };
+  const poll = await post<Poll>('/api/poll', order, {
+    authorization: \`Bearer \${key}\`,
+    // A retry with the same key gets the first result and is not charged again.
+    'idempotency-key': crypto.randomUUID(),
+  });
+  console.log(\`Full: \${poll.winning_option ?? 'no winner'}, \${poll.status}, confidence \${poll.confidence}\`);
+  console.log(poll.tally, \`for $\${poll.costs.total_estimated_cost}\`);
+}
+
+export {};
+`;

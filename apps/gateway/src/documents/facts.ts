@@ -1,0 +1,11 @@
+import type { Rosters } from '@eloquentpoll/models/rosters';
+import type { Config } from '../config.ts';
+import type { PollFigures } from './poll-figures.ts';
+
+/** What every text about the service is written from, so that no number is written twice. */
+export interface Facts {
+  baseUrl: string;
+  config: Config;
+  figures: PollFigures;
+  rosters: Rosters;
+}

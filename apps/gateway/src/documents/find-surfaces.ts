@@ -1,0 +1,18 @@
+import type { Surface, SurfacePage, SurfaceQuery } from '@eloquentpoll/contracts';
+import { SURFACES } from './surfaces.ts';
+
+const PAGE = 50;
+
+export function findSurfaces({ category, user_type, query, limit = PAGE, offset = 0 }: SurfaceQuery): SurfacePage {
+  const fitting = SURFACES.filter(
+    (surface) =>
+      (category === undefined || surface.category === category) &&
+      (user_type === undefined || surface.user_types.includes(user_type)) &&
+      (query === undefined || textOf(surface).includes(query.toLowerCase())),
+  );
+  const surfaces = fitting.slice(offset, offset + limit);
+  return { surfaces, count: surfaces.length, total: fitting.length };
+}
+
+const textOf = ({ pattern_id, description, user_story, artifacts }: Surface): string =>
+  [pattern_id, description, user_story, ...artifacts].join('\n').toLowerCase();

@@ -1,0 +1,14 @@
+import type { Facts } from './facts.ts';
+import { about, SUMMARY, sections } from './llms.ts';
+
+/** The homepage in markdown, for agents that ask for it. */
+export const homeMarkdown = (facts: Facts): string => `# EloquentPoll
+
+${SUMMARY}
+
+${about(facts)}
+
+${sections(facts)}
+
+For people: ${facts.baseUrl}/?view=human
+`;

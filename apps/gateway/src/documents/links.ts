@@ -1,0 +1,31 @@
+// Where our descriptions are, with the relation that each has to the service: the homepage says it in its Link header,
+// the API catalogue in its linkset.
+
+export const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1';
+export const ASYNCAPI_TYPE = 'application/vnd.aai.asyncapi+json;version=3.0.0';
+export const LINKSET_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+export const API_CATALOG = '/.well-known/api-catalog';
+
+export interface Link {
+  rel: string;
+  path: string;
+  type?: string;
+}
+
+/** Of the homepage. All relations are registered ones. */
+export const HOME_LINKS: readonly Link[] = [
+  { rel: 'api-catalog', path: API_CATALOG },
+  { rel: 'service-desc', path: '/api/openapi.json', type: OPENAPI_TYPE },
+  { rel: 'service-desc', path: '/asyncapi.json', type: ASYNCAPI_TYPE },
+  { rel: 'service-doc', path: '/api/docs', type: 'text/html' },
+  { rel: 'service-meta', path: '/.well-known/agent-skills/index.json', type: 'application/json' },
+  { rel: 'describedby', path: '/llms.txt', type: 'text/plain' },
+  { rel: 'status', path: '/api/health', type: 'application/json' },
+  { rel: 'alternate', path: '/', type: 'text/markdown' },
+];
+
+/** A Link header (RFC 8288). */
+export const linkHeader = (links: readonly Link[]): string =>
+  links
+    .map(({ rel, path, type }) => `<${path}>; rel="${rel}"${type === undefined ? '' : `; type="${type}"`}`)
+    .join(', ');

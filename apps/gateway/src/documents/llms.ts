@@ -1,0 +1,182 @@
+import { ERROR_CODES, ERRORS } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { authOf, describedOperations } from './api-description.ts';
+import type { Facts } from './facts.ts';
+import { list, table } from './markdown.ts';
+import { confidenceMeaning, costNote, costTable, quickPollCommand } from './poll-prose.ts';
+import { skillBody } from './skill.ts';
+import { SKILL_PATH } from './skill-paths.ts';
+import { SURFACES } from './surfaces.ts';
+
+// The overview for language models, in the form of llmstxt.org: short with links, and long with everything in it.
+
+const TITLE = 'EloquentPoll';
+
+export const SUMMARY =
+  'Asks several AI models one multiple-choice question, counts one vote each, and stops as soon as the outcome is locked or certain enough. Free without an account; with an API key any roster, every vote and the confidence.';
+
+/** What the service is, for whoever reads only this. */
+export const about = (
+  facts: Facts,
+): string => `A caller sends a question with 2 to 10 options. Models of several makers each vote for one option, without seeing the other
+votes. The option with the most votes wins (first past the post). A poll ends when its outcome is locked, certain enough for
+the caller's threshold, out of budget, or when every model has voted. Each finished poll has a public result under an id that
+cannot be guessed.
+
+${confidenceMeaning}
+
+The shortest poll, free and without an account:
+
+\`\`\`sh
+${quickPollCommand(facts)}
+\`\`\`
+
+${costTable(facts)}
+
+${costNote}${facts.rosters.simulated ? '\n\nThis installation asks simulated models: every result says `"simulated": true`, and its content means nothing.' : ''}`;
+
+interface Linked {
+  name: string;
+  path: string;
+  note: string;
+}
+
+export const LINK_SECTIONS: readonly { title: string; links: readonly Linked[] }[] = [
+  {
+    title: 'Start here',
+    links: [
+      { name: 'Skill', path: SKILL_PATH, note: 'when a poll is worth it, how to ask, how to read the answer' },
+      {
+        name: 'Examples',
+        path: '/api/examples',
+        note: 'curl, TypeScript, Python and an MCP configuration that run as they are',
+      },
+      {
+        name: 'Routing descriptions',
+        path: '/api/routing-descriptions.json',
+        note: 'which operation when, at what price',
+      },
+      { name: 'Errors', path: '/api/errors/catalog', note: 'every code, and what to do about it' },
+    ],
+  },
+  {
+    title: 'Descriptions',
+    links: [
+      { name: 'OpenAPI 3.1', path: '/api/openapi.json', note: 'every operation and shape' },
+      { name: 'AsyncAPI 3.0', path: '/asyncapi.json', note: 'the stream of votes' },
+      { name: 'API catalog', path: '/.well-known/api-catalog', note: 'all APIs in one linkset' },
+      { name: 'MCP server card', path: '/.well-known/mcp/server-card.json', note: 'the Model Context Protocol server' },
+      { name: 'Agent card', path: '/.well-known/agent-card.json', note: 'the Agent2Agent endpoint' },
+      {
+        name: 'Graph node',
+        path: '/api/graph/node-spec',
+        note: 'a poll as a tool or a node, in the forms of three vendors',
+      },
+    ],
+  },
+  {
+    title: 'Facts',
+    links: [
+      { name: 'Estimate', path: '/api/poll/estimate', note: 'what a poll costs and how long it takes, now' },
+      { name: 'Profiles', path: '/api/profiles', note: 'named bundles of preset, threshold and cost' },
+      { name: 'Reputation', path: '/api/reputation', note: 'how the service did lately' },
+      { name: 'Surfaces', path: '/api/surfaces', note: 'every way to find and use the service' },
+      { name: 'Health', path: '/api/health', note: 'whether it answers' },
+    ],
+  },
+  {
+    title: 'Optional',
+    links: [
+      {
+        name: 'Everything in one text',
+        path: '/llms-full.txt',
+        note: 'this, the skill, all operations and all errors',
+      },
+      { name: 'Documentation', path: '/api/docs', note: 'for people' },
+      { name: 'Agent instructions', path: '/~/AGENTS.md', note: 'for a coding agent to keep' },
+      { name: 'Intents', path: '/api/intents', note: 'phrases that people use, and the operations they ask for' },
+    ],
+  },
+];
+
+export const sections = ({ baseUrl }: Facts): string =>
+  LINK_SECTIONS.map(
+    ({ title, links }) =>
+      `## ${title}\n\n${list(links.map(({ name, path, note }) => `[${name}](${baseUrl}${path}): ${note}`))}`,
+  ).join('\n\n');
+
+export const llms = (facts: Facts): string => `# ${TITLE}
+
+> ${SUMMARY}
+
+${about(facts)}
+
+${sections(facts)}
+`;
+
+export const llmsFull = (app: FastifyInstance, facts: Facts): string => `# ${TITLE}
+
+> ${SUMMARY}
+
+${about(facts)}
+
+${sections(facts)}
+
+---
+
+${skillBody(facts)}
+---
+
+# Operations
+
+${operationTable(app)}
+
+Shapes of requests and answers: ${facts.baseUrl}/api/openapi.json
+
+## When to call which
+
+${guidance(app)}
+
+# Errors
+
+Every error is \`{"error", "code", "request_id"}\`; as \`application/problem+json\` it carries the steps that lead out of it.
+
+${table(
+  ['Code', 'Status', 'Meaning', 'Same request later', 'Way out'],
+  ERROR_CODES.map((code) => {
+    const { status, description, retryable, recovery } = ERRORS[code];
+    return [`\`${code}\``, String(status), description, retryable ? 'may work' : 'will not work', recovery.join(', ')];
+  }),
+)}
+
+# Surfaces
+
+${list(SURFACES.map(({ pattern_id, description, artifacts }) => `\`${pattern_id}\`: ${description} (${artifacts.join(', ')})`))}
+`;
+
+const operationTable = (app: FastifyInstance): string =>
+  table(
+    ['Operation', 'What it does', 'Credentials'],
+    describedOperations(app)
+      .filter(isNoFile)
+      .map((operation) => [
+        `\`${operation.method} ${operation.path}\``,
+        operation.summary,
+        authOf(operation).replaceAll('_', ' '),
+      ]),
+  );
+
+/** The mirrors of files are told in one line elsewhere. */
+const isNoFile = ({ tag }: { tag: string }): boolean => tag !== 'Files';
+
+function guidance(app: FastifyInstance): string {
+  const advised = describedOperations(app).filter(({ tag }) => tag !== 'Files' && tag !== 'System');
+  return list(
+    advised.map(({ method, path, hints: { usage } }) =>
+      [
+        `\`${method} ${path}\`: ${usage.when_to_use.join(' ')}`,
+        ...usage.when_not_to_use.map((not) => `Not when: ${not}`),
+      ].join(' '),
+    ),
+  );
+}

@@ -1,0 +1,122 @@
+// When to call which operation, in a sentence or two each; what no schema says. Whatever is not listed here is told by
+// its summary alone.
+
+export interface Guidance {
+  use: string;
+  not?: string;
+  effects?: readonly string[];
+  alternatives?: readonly string[];
+}
+
+const STORES_RESULT = 'stores a result that anyone who holds its id can read';
+const CHARGES = 'charges the balance for successful votes, at most max_cost_usd';
+const POLLING = ['/api/poll', '/api/polls', '/api/poll/stream', '/api/quick-poll'];
+const others = (path: string) => POLLING.filter((one) => one !== path);
+
+/** By method and path, as the OpenAPI document writes them. */
+export const GUIDANCE: Readonly<Record<string, Guidance>> = {
+  'POST /api/poll': {
+    use: 'You have an API key, want one answer with its confidence, and can wait for it in one request.',
+    not: 'Your client gives up after a few seconds: start a session with /api/polls. You have no key: /api/quick-poll.',
+    effects: [STORES_RESULT, CHARGES],
+    alternatives: others('/api/poll'),
+  },
+  'POST /api/polls': {
+    use: 'You want to start a poll now and fetch its result later, or run many side by side.',
+    not: 'You wait for the answer anyway: /api/poll is one request instead of three.',
+    effects: [STORES_RESULT, CHARGES],
+    alternatives: others('/api/polls'),
+  },
+  'GET /api/polls/{id}/status': {
+    use: 'You started a session and want to know whether it ended. `Prefer: wait=30` holds the answer back until it did.',
+  },
+  'GET /api/polls/{id}/result': {
+    use: 'A session is completed and you want its result.',
+    not: 'It is still running: that is 202 without a result; ask for the status with `Prefer: wait`.',
+  },
+  'POST /api/poll/stream': {
+    use: 'Somebody watches, and votes should show as they arrive.',
+    not: 'Only the result matters: /api/poll is simpler.',
+    effects: [STORES_RESULT, CHARGES, 'goes on when the caller hangs up'],
+    alternatives: others('/api/poll/stream'),
+  },
+  'GET /api/poll/estimate': { use: 'You decide between presets, or whether a poll is worth its price.' },
+  'POST /api/poll/dry-run': {
+    use: 'You want to know whether a request is valid, and what it would cost, before it runs.',
+    alternatives: ['/api/poll/estimate'],
+  },
+  'POST /api/quick-poll': {
+    use: 'You want a second opinion in one line, free and without an account; or, with a key, in shorthand.',
+    not: 'You need the confidence, the single votes or a preset of your choice: /api/poll.',
+    effects: [STORES_RESULT, 'with an API key and a theme that is not free: charges the balance'],
+    alternatives: others('/api/quick-poll'),
+  },
+  'GET /api/profiles': { use: 'You would rather name a bundle than choose preset, threshold and cost yourself.' },
+  'GET /api/results/recent': { use: 'A person is logged in and wants to see what was polled last.' },
+  'GET /api/results/{resultId}': {
+    use: 'You hold a result id and want the votes, or want to show somebody the proof.',
+  },
+  'GET /api/results': { use: 'A person is logged in and pages through the polls of the account.' },
+  'GET /api/graph/mermaid/{pollId}': { use: 'A result is to be drawn in a document that renders Mermaid.' },
+  'GET /api/graph/node-spec': { use: 'You build a poll into a graph or an agent framework as a node or tool.' },
+  'POST /api/feedback': {
+    use: 'You found out whether an outcome was right.',
+    not: 'You only disagree: feedback is for what turned out.',
+    effects: ['replaces earlier feedback of yours on the same poll'],
+  },
+  'GET /api/feedback/{pollId}': { use: 'You want to know whether others found an outcome right.' },
+  'GET /api/intents': { use: 'You map what people say to operations and want to see the phrases that we know.' },
+  'POST /api/intents/match': { use: 'You have a sentence of a person and want the operation that it asks for.' },
+  'GET /api/keys': { use: 'You want to see which keys an account has.' },
+  'POST /api/keys': { use: 'An agent or a deployment needs a key of its own.', effects: ['creates a key, shown once'] },
+  'DELETE /api/keys/{keyId}': { use: 'A key leaked or is not needed.', effects: ['the key stops working at once'] },
+  'GET /api/auth/login': { use: 'A person logs in, in a browser.', effects: ['leads to the identity provider'] },
+  'GET /api/auth/callback': { use: 'Never by yourself: the identity provider sends browsers here.' },
+  'GET /api/auth/logout': { use: 'A person logs out, in a browser.', effects: ['ends the session'] },
+  'GET /api/auth/me': { use: 'A page of ours wants to know who is logged in.' },
+  'GET /api/balance': { use: 'A logged-in person wants to know what is left.', alternatives: ['/api/mcp'] },
+  'POST /api/checkout': {
+    use: 'A logged-in person pays by card.',
+    not: 'No person is there: /api/deposit.',
+    effects: ['opens a page of the payment processor; nothing is charged before it is filled in'],
+    alternatives: ['/api/deposit'],
+  },
+  'POST /api/webhooks/stripe': { use: 'Never by yourself: the payment processor reports payments here.' },
+  'POST /api/deposit': {
+    use: 'An agent pays by itself, in USDC. The first call without a payment answers 402 with the terms.',
+    effects: ['credits the balance of the paying wallet', 'a new payer gets an account and an API key'],
+    alternatives: ['/api/checkout'],
+  },
+  'GET /api/wallet/challenge': { use: 'You hold an Ethereum wallet and want to log in, or to change its keys.' },
+  'POST /api/wallet/verify': {
+    use: 'You signed a challenge and want a session.',
+    effects: ['sets a session cookie', 'a new wallet gets an account and an API key'],
+  },
+  'POST /api/wallet/revoke-key': { use: 'One key of a wallet is to end.', effects: ['the key stops working at once'] },
+  'POST /api/wallet/rotate-key': {
+    use: 'All keys of a wallet are to end, and a new one is needed.',
+    effects: ['every key of the wallet stops working at once', 'creates a key, shown once'],
+  },
+  'POST /api/mcp': {
+    use: 'Your host speaks the Model Context Protocol: polls, results and the balance as tools.',
+    effects: ['poll_question stores a public result and charges the balance'],
+    alternatives: ['/api/poll'],
+  },
+  'POST /api/a2a/tasks/send': {
+    use: 'You speak Agent2Agent: send a task whose message has question and options as JSON.',
+    effects: [STORES_RESULT, CHARGES],
+    alternatives: ['/api/poll'],
+  },
+  'GET /api/health': { use: 'You monitor the service.' },
+  'GET /api/models': { use: 'You want to know which model variants there are and what they cost.' },
+  'GET /api/surfaces': { use: 'You want to know in which ways this service can be found and used.' },
+  'POST /api/tools/list_surfaces': {
+    use: 'You look for ways to use the service that fit a category or a kind of user.',
+  },
+  'POST /api/tools/get_surface': { use: 'You know the pattern_id of a surface and want all of it.' },
+  'GET /api/errors/catalog': { use: 'You handle errors by code and want to know what each asks you to do.' },
+  'GET /api/examples': { use: 'You want to see which languages there are examples in.' },
+  'GET /api/examples/{language}': { use: 'You want code that runs as it is.' },
+  'GET /api/reputation': { use: 'You decide whether to rely on this service.' },
+  'GET /api/reputation/models': { use: 'You want to know how single models did in recent polls.' },
+};

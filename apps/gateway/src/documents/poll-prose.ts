@@ -1,0 +1,91 @@
+import { LIMITS } from '@eloquentpoll/contracts';
+import { reasoning } from '@eloquentpoll/voting';
+import type { Facts } from './facts.ts';
+import { list, table } from './markdown.ts';
+import { aboutSeconds, aboutUsd } from './poll-figures.ts';
+
+// Passages that several texts share: one question, its answer, what it costs, and what can go wrong.
+
+export const EXAMPLE = {
+  question: 'Which HTTP status code tells a client to repeat a POST, unchanged, at a new permanent address?',
+  options: ['301', '302', '307', '308'],
+};
+
+/** A command that runs as it is: free, no key. */
+export const quickPollCommand = ({ baseUrl }: Facts): string =>
+  [
+    `curl -s ${baseUrl}/api/quick-poll \\`,
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '${JSON.stringify(EXAMPLE)}'`,
+  ].join('\n');
+
+/** What it answers, as far as an answer can be known beforehand. */
+export function quickPollAnswer({ baseUrl, figures }: Facts): string {
+  const voters = Math.round(figures.free.models.expected_calls);
+  const poll_id = 'EP-2026-01-31-4q7x2mfzk5wtb3ha';
+  const answer = {
+    ...EXAMPLE,
+    answer: '308',
+    reasoning: reasoning({ winner: 3, tally: [0, 0, 0, voters], requested: voters, succeeded: voters }),
+    cost: 0,
+    theme: 'free',
+    poll_id,
+    result_url: `${baseUrl}/api/results/${poll_id}`,
+  };
+  return JSON.stringify(answer, null, 2);
+}
+
+export function costTable({ figures: { free, fast, broad, strong } }: Facts): string {
+  const row = (name: string, who: string, { models, cost_usd, latency_ms }: typeof broad, price?: string) => [
+    name,
+    who,
+    String(models.roster_size),
+    String(Math.round(models.expected_calls)),
+    price ?? `${aboutUsd(cost_usd.expected)}, at most ${aboutUsd(cost_usd.max)}`,
+    `${aboutSeconds(latency_ms.p50)} (${aboutSeconds(latency_ms.p95)})`,
+  ];
+  return table(
+    ['Roster', 'Who votes', 'Models', 'Usually asked', 'Cost', 'Time, median (95 %)'],
+    [
+      row('`free`', 'open-weight models', free, '$0'),
+      row('`fast`', 'models of low latency', fast),
+      row('`broad`, the default', 'models of many makers', broad),
+      row('`strong`', 'frontier models', strong),
+    ],
+  );
+}
+
+export const costNote =
+  'For a question of usual length with two options, by list prices; longer questions and more options cost more. `GET /api/poll/estimate` has the figures of the hour, and `POST /api/poll/dry-run` those of one question.';
+
+export const freeLimits = list([
+  `a question of ${LIMITS.question.min} to ${LIMITS.free.question} characters, ${LIMITS.options.min} to ${LIMITS.free.options} options of at most ${LIMITS.free.option} characters`,
+  'the themes `free` and `free_search`; the latter lets the models search the web',
+  'no single votes and no confidence in the answer; `result_url` has both',
+]);
+
+export const paidLimits = list([
+  `a question of at least ${LIMITS.question.min} characters, ${LIMITS.options.min} to ${LIMITS.options.max} distinct options of at most ${LIMITS.options.length} characters`,
+  `\`confidence_threshold\` from 0 to 1 (${LIMITS.confidence_threshold.default} unless you say otherwise): how sure the outcome must be before the poll stops early`,
+  `\`max_cost_usd\` up to ${LIMITS.max_cost_usd.max} (${LIMITS.max_cost_usd.default} unless you say otherwise): no poll costs more`,
+]);
+
+/** The sentence that must stand wherever a confidence is named. */
+export const confidenceMeaning =
+  'The `confidence` of a result is the probability that the full roster, had every model voted, would elect the same winner. It is not the probability that the winner is true: models that learned from the same texts can be wrong together, and 1 means only that no missing vote could change the outcome.';
+
+export const errorTable = table(
+  ['Status', 'What happened', 'What to do'],
+  [
+    ['400', 'something in the request is missing or beyond a limit', 'read `error`, mend the request'],
+    ['401', 'no credentials, or a key that is not active', 'send a good key, or ask `/api/quick-poll` without one'],
+    ['402', 'the balance does not cover the poll', 'add credit, or ask a free quick poll'],
+    [
+      '422',
+      'no model gave a valid vote (nothing was charged), or an `Idempotency-Key` came with another body',
+      'read `code`',
+    ],
+    ['429', 'too many calls, or the free polls of the day are used up', 'wait as long as `Retry-After` says'],
+    ['5xx', 'the fault is on our side', 'try again with the same `Idempotency-Key`; no second poll is made'],
+  ],
+);

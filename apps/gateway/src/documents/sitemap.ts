@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify';
+import { SKILL_PATH } from './skill-paths.ts';
+
+/** Pages and documents worth finding, where they exist. Nothing that belongs to one person, and no single results. */
+const WORTH_FINDING = [
+  '/',
+  '/?view=human',
+  '/surfaces',
+  '/pricing',
+  '/models',
+  '/api/docs',
+  '/llms.txt',
+  '/llms-full.txt',
+  '/api/openapi.json',
+  '/asyncapi.json',
+  SKILL_PATH,
+];
+
+export function sitemap(app: FastifyInstance, baseUrl: string): string {
+  const served = WORTH_FINDING.filter((path) => app.hasRoute({ method: 'GET', url: path.split('?', 1)[0]! }));
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...served.map((path) => `  <url><loc>${baseUrl}${path}</loc></url>`),
+    '</urlset>',
+    '',
+  ].join('\n');
+}

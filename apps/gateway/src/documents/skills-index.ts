@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import { SKILL_DESCRIPTION } from './skill.ts';
+import { SKILL_NAME, SKILL_PATH } from './skill-paths.ts';
+
+/** The skills index (agent skills discovery 0.2.0): each skill with the digest of the very bytes that are served. */
+export const skillsIndex = (skill: string): Record<string, unknown> => ({
+  $schema: 'https://schemas.agentskills.io/discovery/0.2.0/schema.json',
+  skills: [
+    {
+      name: SKILL_NAME,
+      type: 'skill-md',
+      description: SKILL_DESCRIPTION,
+      url: SKILL_PATH,
+      digest: `sha256:${createHash('sha256').update(skill).digest('hex')}`,
+    },
+  ],
+});

@@ -1,0 +1,32 @@
+import type { Facts } from '../documents/facts.ts';
+import { LINK_SECTIONS, SUMMARY } from '../documents/llms.ts';
+import { confidenceMeaning, quickPollAnswer, quickPollCommand } from '../documents/poll-prose.ts';
+import { code, rosterTable, simulatedNote } from './home-parts.ts';
+import { html } from './html.ts';
+import { layout } from './layout.ts';
+
+/** The homepage for agents that read HTML: what to send, what comes back, and where everything is described. */
+export const agentHome = (facts: Facts): string =>
+  layout({
+    title: 'EloquentPoll: several models vote on your question',
+    description: SUMMARY,
+    main: html`<h1>Ask several models, get one answer</h1>
+<p>${SUMMARY} You can have this page as markdown: send <code>Accept: text/markdown</code>. <a href="/?view=human">For people</a></p>
+${simulatedNote(facts)}
+<h2>One poll, free, without an account</h2>
+${code(quickPollCommand(facts), 'A command that runs a free poll')}
+${code(quickPollAnswer(facts), 'Its answer')}
+<h2>How to read the answer</h2>
+<p>${confidenceMeaning.replaceAll('`', '')}</p>
+<h2>What it costs</h2>
+${rosterTable(facts)}
+${LINK_SECTIONS.map(
+  ({ title, links }) => html`<h2>${title}</h2>
+<dl>
+${links.map(
+  ({ name, path, note }) => html`<dt><a href="${path}">${name}</a></dt><dd>${note}</dd>
+`,
+)}</dl>
+`,
+)}`,
+  });
