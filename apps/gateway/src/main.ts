@@ -59,6 +59,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => vo
 
 await app.listen(config.listen).catch((error) => fail(portProblem(error)));
 reconciler = startReconciler(context);
+context.desk?.chain.token().catch((error) => context.log.warn({ err: error }, 'no deposits for now'));
 heartbeat = startHeartbeat(context);
 const { address, port } = app.server.address() as AddressInfo;
 process.stdout.write(

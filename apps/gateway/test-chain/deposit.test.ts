@@ -186,6 +186,11 @@ t.test('a facilitator of our own: one wallet, two replicas, many deposits at onc
     await app.listen({ host: '127.0.0.1', port: 0 });
     urls.push(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
   }
+  // The first one of each replica loads the library, which is not what is raced here.
+  for (const at of urls) {
+    const refused = await deposit(version1(await chain.payer(1)), 5, at);
+    t.match(await refused.json(), { code: 'payment_insufficient_funds' });
+  }
   const payers: Payer[] = [];
   for (let i = 0; i < 6; i++) payers.push(await chain.payer(10));
   const answers = await Promise.all(
@@ -196,8 +201,6 @@ t.test('a facilitator of our own: one wallet, two replicas, many deposits at onc
     payers.map(() => 200),
   );
   for (const { account } of payers) t.equal(await credited(account.address, own.context.storage), 500);
-  const poor = await deposit(version1(await chain.payer(1)), 5, urls[0]);
-  t.match(await poor.json(), { code: 'payment_insufficient_funds' });
   t.same(await checkLedger(own.context.storage), []);
 });
 
