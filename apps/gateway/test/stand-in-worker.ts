@@ -15,6 +15,8 @@ export interface Behaviour {
   silent?: boolean;
   /** Give the poll up. */
   buries?: boolean;
+  /** Tell about each ballot, as a real worker does: some of it twice, and some too late. */
+  tells?: boolean;
   /** Wait before the poll is finished. */
   holdUntil?: Promise<void>;
 }
@@ -43,6 +45,7 @@ async function run(context: Context, claim: Claim, behaviour: Behaviour): Promis
     return;
   }
   const ballots = spec.seats.map((seat, i) => ballot(seat.model_id, i, (behaviour.opinion ?? (() => 0))(i, spec)));
+  if (behaviour.tells) await tell(context, claim, ballots);
   const response = responseOf(claim, ballots);
   const succeeded = response.votes.filter((vote) => vote.success).length;
   const status = response.status === 'failed' ? 'failed' : 'completed';
@@ -83,6 +86,28 @@ const ballot = (model_id: string, seat: number, option: number | null): Ballot =
   searched: false,
 });
 
+async function tell({ bus }: Context, claim: Claim, ballots: readonly Ballot[]): Promise<void> {
+  const total = ballots.length;
+  for (const [i, ballot] of ballots.entries()) {
+    const received = i + 1;
+    const tally = claim.spec.options.map(
+      (_, n) => ballots.slice(0, received).filter(({ option }) => option === n).length,
+    );
+    const running: ProgressSnapshot = {
+      ...snapshot(claim, 'running', null),
+      seq: received,
+      progress: { received, succeeded: received, failed: 0, total },
+      tally,
+      leader: tally.indexOf(Math.max(...tally)),
+    };
+    await bus.runs.ballot(claim.id, claim.epoch, ballot, running);
+    await bus.runs.ballot(claim.id, claim.epoch, ballot, {
+      ...running,
+      progress: { ...running.progress, received: i },
+    });
+  }
+}
+
 function responseOf({ spec, resultId }: Claim, ballots: Ballot[]): PollResponse {
   const counts = spec.options.map((_, i) => ballots.filter((vote) => vote.option === i).length);
   const most = Math.max(...counts);
@@ -120,17 +145,17 @@ function responseOf({ spec, resultId }: Claim, ballots: Ballot[]): PollResponse 
   };
 }
 
-const snapshot = (claim: Claim, status: 'completed' | 'failed', result: PollResponse): ProgressSnapshot => ({
+const snapshot = (claim: Claim, status: ProgressSnapshot['status'], result: PollResponse | null): ProgressSnapshot => ({
   seq: 99,
   poll_id: claim.id,
   status,
   models_requested: claim.spec.seats.length,
   progress: { received: 0, succeeded: 0, failed: 0, total: claim.spec.seats.length },
-  tally: Object.values(result.tally),
+  tally: Object.values(result?.tally ?? {}),
   leader: null,
-  confidence: result.confidence,
+  confidence: result?.confidence ?? null,
   ballot: null,
-  result_id: result.poll_id,
+  result_id: result?.poll_id ?? null,
   result,
   elapsed_ms: 2,
 });
