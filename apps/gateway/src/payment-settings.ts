@@ -54,7 +54,11 @@ const NETWORKS: Record<number, { network: string; usdc: `0x${string}` }> = {
 };
 
 export function depositSettings(env: Environment, chainId: number): DepositSettings | null {
-  if (env.X402_PAY_TO === undefined) return null;
+  if (env.X402_PAY_TO === undefined) {
+    const others = [env.X402_ASSET, env.X402_FACILITATOR_URL, env.X402_FACILITATOR_TOKEN, env.X402_FACILITATOR_KEY];
+    if (others.every((setting) => setting === undefined)) return null;
+    throw new ConfigError('X402_PAY_TO', 'is not set, though other X402_ settings are');
+  }
   const known = NETWORKS[chainId];
   if (!known) {
     throw new ConfigError('CHAIN_ID', `must be one of ${Object.keys(NETWORKS).join(', ')} where X402_PAY_TO is set`);
