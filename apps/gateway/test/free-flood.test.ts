@@ -8,7 +8,7 @@ import { stored } from './stored.ts';
 const BODY = { q: 'Which of these is the best?', o: ['A', 'B'] };
 const PROXY = '10.0.0.1';
 const ADDRESSES = Number(process.env.FREE_FLOOD_TEST_ADDRESSES ?? 600);
-const AT_ONCE = 60;
+const AT_ONCE = 15;
 const CAP_U = 20_000n;
 /** What the stand-in's five votes are billed. */
 const SPENT_U = 500n;

@@ -68,7 +68,7 @@ export const ATTACKS: readonly Attack[] = [
 
 export const MOST_GAIN = 0.02;
 const SEATS = 5;
-const AT_ONCE = 64;
+const AT_ONCE = 4;
 
 export interface FavourRow {
   attack: string;
