@@ -1,11 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { build } from './build.ts';
+import { lint } from './lint.ts';
 
 t.test(
   '[§4.7-openapi, §9-openapi-3.1.0, §9-openapi-version] the description is valid and names its shapes',
@@ -59,22 +54,3 @@ t.test('[§4.7-docs] the reader comes from here, whole, and reaches nowhere else
   t.equal(zipped.headers['content-encoding'], 'gzip');
   t.ok(zipped.rawPayload.length < 2_000_000);
 });
-
-interface LintProblem {
-  ruleId: string;
-  message: string;
-}
-
-/** Redocly's recommended rules, by its command line, which is what users run. */
-async function lint(t: Test, document: string): Promise<LintProblem[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  await writeFile(join(folder, 'openapi.json'), document);
-  const cli = join(dirname(fileURLToPath(import.meta.resolve('@redocly/cli/package.json'))), 'bin/cli.js');
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [cli, 'lint', 'openapi.json', '--extends=recommended', '--format=json'],
-    { cwd: folder, env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
-  );
-  return JSON.parse(stdout).problems.map(({ ruleId, message }: LintProblem) => ({ ruleId, message }));
-}

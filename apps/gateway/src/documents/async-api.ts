@@ -19,7 +19,7 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
       title: 'EloquentPoll: streamed polls',
       version: '2.0.0',
       description: DESCRIPTION,
-      license: { name: 'MIT' },
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       externalDocs: { url: `${baseUrl}/api/docs` },
     },
     defaultContentType: EVENT_TYPE,
