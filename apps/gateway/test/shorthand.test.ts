@@ -1,6 +1,6 @@
+import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import fc from 'fast-check';
 import t from 'tap';
-import { parseShorthand } from '../src/polls/shorthand.ts';
 import { suppliedOptions } from '../src/polls/supplied-options.ts';
 
 const read = (text: string) => {

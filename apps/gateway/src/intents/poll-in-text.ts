@@ -1,5 +1,5 @@
 import { LIMITS } from '@eloquentpoll/contracts';
-import { parseShorthand } from '../polls/shorthand.ts';
+import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import { namedChoices } from '../polls/supplied-options.ts';
 import { optionIssues } from '../validation/option-rules.ts';
 

@@ -1,6 +1,6 @@
 import type { Issue, ShortPollRequest } from '@eloquentpoll/contracts';
+import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import { invalid } from '../api-error.ts';
-import { parseShorthand } from './shorthand.ts';
 
 // One question and one list of options from all the ways to say them: `question`, `prompt`, `q` and `options`, `o`, or
 // both in `poll`. Two ways at once have to agree, because nobody should pay for what we guessed.

@@ -1,4 +1,5 @@
-import { type Issue, LIMITS } from '@eloquentpoll/contracts';
+import type { Issue } from './error-body.ts';
+import { LIMITS } from './limits.ts';
 
 // The short way to write a poll: `Which is larger? [A, B, C]`. The options are the last bracket group and end the text;
 // earlier brackets belong to the question. A comma, bracket, quote or backslash after a backslash is literal, and so is a

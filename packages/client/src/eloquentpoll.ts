@@ -1,0 +1,974 @@
+// EloquentPoll in one file: copy it into a project and import it. It needs `fetch` and nothing else, runs in Node 22.18+,
+// Deno, Bun and (bundled) browsers, and its types can be stripped. What it promises:
+// - Every call ends: with an answer, with an `EloquentPollError`, or with the reason of the `AbortSignal` it was given.
+// - A poll is asked once, however often a request is repeated: each has an Idempotency-Key of its own.
+// - What cannot be repeated safely is repeated only when the service has refused it.
+//
+//   const polls = new EloquentPoll({ apiKey: '…' });
+//   const { outcome, confidence } = await polls.ask({ question: 'Which is larger?', options: ['The Sun', 'The Moon'] });
+
+/** Where this copy was served from. */
+export const BASE_URL = 'http://localhost:8080';
+
+// ---------------------------------------------------------------------------------------------------------- shapes
+
+export type Preset = 'broad' | 'fast' | 'strong';
+export type FreeTheme = 'free' | 'free_search';
+export type QuickTheme = Preset | 'search' | FreeTheme;
+export type ResultStatus = 'success' | 'partial' | 'failed';
+export type SessionState = 'running' | 'completed' | 'failed';
+export type TerminationReason = 'mathematical_lock' | 'confidence' | 'budget' | 'roster_exhausted';
+export type BallotError =
+  | 'timeout'
+  | 'refusal'
+  | 'invalid_choice'
+  | 'malformed'
+  | 'rate_limited'
+  | 'provider_error'
+  | 'aborted';
+
+/** What a poll is asked with. */
+export interface PollRequest {
+  /** At least 10 characters. */
+  question: string;
+  /** 2 to 10, all different, each at most 200 characters. */
+  options: string[];
+  preset?: Preset;
+  /** 0 to 1, 0.95 without it: how sure the outcome must be before the poll stops early. */
+  confidence_threshold?: number;
+  /** 1 without it. A poll never costs more. */
+  max_cost_usd?: number;
+}
+
+export interface Vote {
+  model_id: string;
+  success: boolean;
+  chosen_option: string | null;
+  transition: 'vote';
+  latency_ms: number;
+  estimated_cost: number;
+  error: BallotError | null;
+}
+
+export interface Timing {
+  gather_ms: number;
+  total_ms: number;
+}
+
+/** A finished poll as its owner sees it. */
+export interface PollResponse {
+  /** Whoever holds it may read the public result. */
+  poll_id: string;
+  status: ResultStatus;
+  /** Text of the winning option, `tie` or `no_votes`. */
+  outcome: string;
+  question: string;
+  options: string[];
+  poll_type: 'fptp';
+  winning_option: string | null;
+  is_tie: boolean;
+  confidence_threshold: number;
+  max_cost_usd: number;
+  early_terminated: boolean;
+  termination_reason: TerminationReason | null;
+  models_skipped: number;
+  tally: Record<string, number>;
+  votes: Vote[];
+  timing: Timing;
+  costs: { total_estimated_cost: number };
+  /** Probability that the full roster elects this winner; null on a tie and without votes. */
+  confidence: number | null;
+  preset: Preset | FreeTheme;
+  simulated: boolean;
+}
+
+/** A result as anyone who holds its id may read it. */
+export interface ResultDetail {
+  poll_id: string;
+  status: ResultStatus;
+  question: string | null;
+  options: string[];
+  poll_type: string;
+  winning_option: string | null;
+  is_tie: boolean;
+  confidence_threshold: number | null;
+  max_cost_usd: number | null;
+  early_terminated: boolean;
+  termination_reason: TerminationReason | null;
+  models_skipped: number;
+  tally: Record<string, number>;
+  votes: Omit<Vote, 'estimated_cost'>[];
+  models_requested: number;
+  models_succeeded: number;
+  models_failed: number;
+  timing: Timing;
+  created_at: string;
+  confidence?: number | null;
+  preset?: string;
+  simulated?: boolean;
+}
+
+export interface RecentResult {
+  resultId: string;
+  pollType: string;
+  winningOption: string | null;
+  isTie: boolean;
+  modelsRequested: number;
+  modelsSucceeded: number;
+  createdAt: string;
+}
+
+export interface HistoryResult extends RecentResult {
+  status: ResultStatus;
+  /** Decimal US dollars. */
+  totalCostUsd: string;
+  totalMs: number | null;
+}
+
+export interface Progress {
+  received: number;
+  succeeded: number;
+  failed: number;
+  /** Models in the roster. */
+  total: number;
+}
+
+export interface SessionStatus {
+  session_id: string;
+  status: SessionState;
+  result_id: string | null;
+  progress?: Progress;
+}
+
+/** A question in one of its short forms: `poll` is `Which is larger? [A, B]`. */
+export interface QuickRequest {
+  question?: string;
+  options?: string[];
+  poll?: string;
+  theme?: QuickTheme;
+  confidence_threshold?: number;
+  max_cost_usd?: number;
+}
+
+export interface QuickResult {
+  question: string;
+  options: string[];
+  answer: string | null;
+  reasoning: string;
+  cost: number;
+  theme?: string;
+  poll_id?: string;
+  result_url?: string;
+  options_source?: 'caller' | 'server';
+}
+
+export interface Estimate {
+  preset: Preset | FreeTheme;
+  options: number;
+  poll_type: 'fptp';
+  confidence_threshold: number;
+  currency: 'USD';
+  models: { roster_size: number; min_calls: number; expected_calls: number; max_calls: number };
+  cost_usd: { min: number; expected: number; max: number };
+  latency_ms: { p50: number; p95: number };
+  early_termination: { probability: number; likely_reason: TerminationReason };
+  basis: 'recent_polls' | 'catalog_prices';
+  sample_size: number;
+  generated_at: string;
+}
+
+export interface DryRun {
+  dry_run: boolean;
+  valid: boolean;
+  /** What a poll with this body would be refused for. */
+  errors: string[];
+  estimates: Partial<
+    Estimate & {
+      max_cost_usd: number;
+      within_budget: boolean;
+      balance_sufficient: boolean;
+      estimated_cost_usd: number;
+      estimated_models_invoked: number;
+      total_models: number;
+      estimated_latency_ms: number;
+    }
+  >;
+}
+
+export interface Profiles {
+  default: string;
+  count: number;
+  profiles: {
+    name: string;
+    description: string;
+    preset: Preset;
+    confidence_threshold: number;
+    max_cost_usd: number;
+  }[];
+}
+
+export interface Feedback {
+  poll_id: string;
+  outcome_correct?: boolean | null;
+  confidence?: number | null;
+  notes?: string | null;
+}
+
+export interface FeedbackReceipt {
+  feedback_id: string;
+  poll_id: string;
+  recorded: boolean;
+}
+
+export interface ApiKey {
+  id: string;
+  key_prefix: string;
+  label: string;
+  last_used_at: string | null;
+  revoked_at: string | null;
+  created_at: string;
+}
+
+export interface NewApiKey {
+  id: string;
+  /** The whole key. It is shown this once. */
+  key: string;
+  key_prefix: string;
+  label: string;
+  created_at: string;
+  warning: string;
+}
+
+export interface Balance {
+  balance_cents: number;
+  balance: string;
+  usage_cents: number;
+}
+
+/** A running poll as it stands. Each one is complete: a reader may miss any of them. */
+export interface StreamProgress {
+  /** Rises with every event of a session. */
+  seq: number;
+  session_id: string;
+  phase: 'started' | 'voting';
+  models_requested: number;
+  progress: Progress;
+  tally: Record<string, number>;
+  /** The option in the lead; null on a tie and before the first vote. */
+  leader: string | null;
+  confidence: number | null;
+  /** The vote that caused this event. */
+  vote: Vote | null;
+  elapsed_ms: number;
+  // What is asked, said once at the start of each connection.
+  question?: string;
+  options?: string[];
+  poll_type?: 'fptp';
+  preset?: Preset | FreeTheme;
+  confidence_threshold?: number;
+  max_cost_usd?: number;
+  status_url?: string;
+  result_url?: string;
+  started_at?: string;
+}
+
+/** The result, and which poll it ended. */
+export interface StreamEnd extends PollResponse {
+  session_id: string;
+  seq: number;
+}
+
+export type StreamEvent =
+  | { event: 'started'; id: string; data: StreamProgress }
+  | { event: 'complete'; id: string; data: StreamEnd };
+
+// ---------------------------------------------------------------------------------------------------------- errors
+
+/** What to do about an error. */
+export interface Recovery {
+  action: 're_authenticate' | 'add_funds' | 'back_off' | 'open_documentation' | 'use_free_poll';
+  description: string;
+  method?: string;
+  url?: string;
+  after_seconds?: number;
+}
+
+/** Codes of this client; all others are the service's, listed at /api/errors/catalog. */
+export type ClientErrorCode = 'network_error' | 'timeout' | 'bad_response';
+
+interface ErrorFacts {
+  code: string;
+  status?: number | null;
+  retryable?: boolean;
+  retryAfterSeconds?: number | null;
+  recovery?: Recovery[];
+  issues?: { pointer: string; detail: string }[];
+  requestId?: string | null;
+  cause?: unknown;
+}
+
+/** Why a call did not succeed, and what to do about it. */
+export class EloquentPollError extends Error {
+  /** Stable: a code of the service's catalogue, or one of `ClientErrorCode`. */
+  readonly code: string;
+  /** Of the HTTP answer; null where there was none. */
+  readonly status: number | null;
+  /** Whether the same call can succeed later without a change. */
+  readonly retryable: boolean;
+  readonly retryAfterSeconds: number | null;
+  readonly recovery: readonly Recovery[];
+  /** The fields at fault, each with a JSON pointer into the request. */
+  readonly issues: readonly { pointer: string; detail: string }[];
+  /** Tells the service's operator which request it was. */
+  readonly requestId: string | null;
+
+  constructor(message: string, facts: ErrorFacts) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = 'EloquentPollError';
+    this.code = facts.code;
+    this.status = facts.status ?? null;
+    this.retryable = facts.retryable ?? false;
+    this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
+    this.recovery = facts.recovery ?? [];
+    this.issues = facts.issues ?? [];
+    this.requestId = facts.requestId ?? null;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------- client
+
+export interface ClientOptions {
+  /** Where the service is; without it the service that this file came from. */
+  baseUrl?: string;
+  /** `ep_k_…`. Without one only free polls and public reading work. */
+  apiKey?: string;
+  /** Value of the cookie `ep_session`, for operations that no key opens. Browsers send it by themselves. */
+  session?: string;
+  /** How often a call is repeated after a failure that may pass: 2 times without it. */
+  maxRetries?: number;
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** For the whole call, retries included. */
+  timeoutMs?: number;
+}
+
+export interface PollOptions extends CallOptions {
+  /** A second call with the same key gets the first one's result. Made up for each call without it. */
+  idempotencyKey?: string;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Called whenever a ballot has arrived. */
+  onProgress?: (progress: Progress) => void;
+}
+
+/** A poll ends within two minutes; what is longer than this has gone wrong. */
+const POLL_TIMEOUT_MS = 150_000;
+const TIMEOUT_MS = 30_000;
+const MOST_WAIT_S = 25;
+/** The service says something every 15 s, even if it is only that it is still there. */
+const SILENCE_MS = 45_000;
+const FIRST_BACKOFF_MS = 500;
+/** Who is told to wait longer is told so, instead of waiting. */
+const MOST_BACKOFF_MS = 30_000;
+const MOST_BODY_CHARACTERS = 16 * 2 ** 20;
+
+export class EloquentPoll {
+  readonly #service: Service;
+
+  constructor(options: ClientOptions = {}) {
+    this.#service = createService(options);
+  }
+
+  /** Runs a poll and waits for its result. */
+  async ask(request: PollRequest, options: PollOptions = {}): Promise<PollResponse> {
+    return (await this.#service.call(paid('/api/poll', request, options))).body as PollResponse;
+  }
+
+  /** Begins a poll that goes on whether or not anybody follows it. */
+  async begin(request: PollRequest, options: PollOptions = {}): Promise<Session> {
+    const { body } = await this.#service.call(paid('/api/polls', request, { timeoutMs: TIMEOUT_MS, ...options }));
+    return new Session(this.#service, (body as SessionStatus).session_id);
+  }
+
+  /** A poll that was begun before, here or elsewhere. */
+  session(sessionId: string): Session {
+    return new Session(this.#service, sessionId);
+  }
+
+  /**
+   * Runs a poll and tells every vote: `started` now and with each ballot, then one `complete`. A connection that breaks
+   * is taken up where it broke. Who leaves the loop leaves the poll running.
+   */
+  stream(request: PollRequest, options: PollOptions = {}): AsyncGenerator<StreamEvent, void> {
+    return streamPoll(this.#service, request, options);
+  }
+
+  /** Asks in short: `Which is larger? [The Sun, The Moon]`, or a question alone. Free without a key. */
+  async quick(request: string | QuickRequest, options: PollOptions = {}): Promise<QuickResult> {
+    const body = typeof request === 'string' ? { poll: request } : request;
+    return (await this.#service.call(paid('/api/quick-poll', body, options))).body as QuickResult;
+  }
+
+  /** The same at no cost, with or without a key: open-weight models, at most 5 options of 50 characters. */
+  async free(
+    request: string | (Pick<QuickRequest, 'question' | 'options' | 'poll'> & { theme?: FreeTheme }),
+    options: PollOptions = {},
+  ): Promise<QuickResult> {
+    const body = typeof request === 'string' ? { poll: request } : request;
+    return this.quick({ theme: 'free', ...body }, options);
+  }
+
+  /** What a poll of this kind costs and how long it takes. */
+  async estimate(
+    query: { preset?: Preset; options?: number; confidence_threshold?: number } = {},
+    options: CallOptions = {},
+  ): Promise<Estimate> {
+    return (await this.#service.call({ path: `/api/poll/estimate${search(query)}`, ...options })).body as Estimate;
+  }
+
+  /** Whether a poll would be accepted, and what it would cost. Nothing is run. */
+  async dryRun(request: Partial<PollRequest>, options: CallOptions = {}): Promise<DryRun> {
+    return (await this.#service.call({ method: 'POST', path: '/api/poll/dry-run', body: request, ...options }))
+      .body as DryRun;
+  }
+
+  async profiles(options: CallOptions = {}): Promise<Profiles> {
+    return (await this.#service.call({ path: '/api/profiles', ...options })).body as Profiles;
+  }
+
+  /** A result, for whoever holds its id. */
+  async result(resultId: string, options: CallOptions = {}): Promise<ResultDetail> {
+    return (await this.#service.call({ path: `/api/results/${encodeURIComponent(resultId)}`, ...options }))
+      .body as ResultDetail;
+  }
+
+  /** Your last five results. Needs a session: no key opens it. */
+  async recent(options: CallOptions = {}): Promise<RecentResult[]> {
+    return (await this.#service.call({ path: '/api/results/recent', ...options })).body as RecentResult[];
+  }
+
+  /** All your results, newest first. Needs a session: no key opens it. */
+  async history(page: { limit?: number; offset?: number } = {}, options: CallOptions = {}): Promise<HistoryResult[]> {
+    return (await this.#service.call({ path: `/api/results${search(page)}`, ...options })).body as HistoryResult[];
+  }
+
+  /** What you can spend and have spent. Needs a session: no key opens it. */
+  async balance(options: CallOptions = {}): Promise<Balance> {
+    return (await this.#service.call({ path: '/api/balance', ...options })).body as Balance;
+  }
+
+  /** Says whether an outcome was right. Your second opinion on a poll replaces your first. */
+  async feedback(feedback: Feedback, options: CallOptions = {}): Promise<FeedbackReceipt> {
+    return (await this.#service.call({ method: 'POST', path: '/api/feedback', body: feedback, ...options }))
+      .body as FeedbackReceipt;
+  }
+
+  async keys(options: CallOptions = {}): Promise<ApiKey[]> {
+    return (await this.#service.call({ path: '/api/keys', ...options })).body as ApiKey[];
+  }
+
+  /** If the answer is lost, revoke what `keys` lists and create another. */
+  async createKey(label?: string, options: CallOptions = {}): Promise<NewApiKey> {
+    const body = label === undefined ? {} : { label };
+    return (await this.#service.call({ method: 'POST', path: '/api/keys', body, once: true, ...options }))
+      .body as NewApiKey;
+  }
+
+  async revokeKey(keyId: string, options: CallOptions = {}): Promise<{ revoked: boolean }> {
+    const path = `/api/keys/${encodeURIComponent(keyId)}`;
+    return (await this.#service.call({ method: 'DELETE', path, once: true, ...options })).body as { revoked: boolean };
+  }
+}
+
+/** A poll that goes on by itself. */
+export class Session {
+  readonly id: string;
+  readonly #service: Service;
+
+  constructor(service: Service, id: string) {
+    this.id = id;
+    this.#service = service;
+  }
+
+  /** How it stands right now. */
+  async status(options: CallOptions = {}): Promise<SessionStatus> {
+    return (await this.#service.call({ path: this.#path('status'), ...options })).body as SessionStatus;
+  }
+
+  /** Its result; while it runs null. */
+  async result(options: CallOptions = {}): Promise<PollResponse | null> {
+    const answer = await this.#service.call({ path: this.#path('result'), ...options });
+    return answer.status === 202 ? null : (answer.body as PollResponse);
+  }
+
+  /** Waits for its end, mostly inside one request, and answers its result. */
+  async wait(options: WaitOptions = {}): Promise<PollResponse> {
+    const deadline = startDeadline(options.signal, options.timeoutMs ?? POLL_TIMEOUT_MS);
+    try {
+      await this.#untilEnded(deadline, options.onProgress);
+      const result = await this.result({ signal: deadline.signal });
+      if (!result) throw new EloquentPollError('The poll has ended without a result.', { code: 'bad_response' });
+      return result;
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #untilEnded(deadline: Deadline, onProgress: WaitOptions['onProgress']): Promise<void> {
+    let known: string | null = null;
+    for (;;) {
+      const asked = Date.now();
+      const answer = await this.#news(deadline, known, onProgress !== undefined);
+      const tag = answer.headers.get('etag');
+      if (answer.status !== 304) {
+        const { status, progress } = answer.body as SessionStatus;
+        if (status !== 'running') return;
+        if (onProgress && progress && (tag === null || tag !== known)) onProgress(progress);
+      }
+      const isNews = tag !== null && tag !== known;
+      known = tag;
+      // Whatever is not news should have taken its time.
+      if ((onProgress && isNews) || Date.now() - asked >= 1_000) continue;
+      await sleep(Math.min((retryAfter(answer.headers) ?? 1) * 1_000, MOST_BACKOFF_MS), deadline.signal);
+    }
+  }
+
+  /** Who names the last answer is told the next ballot; who names none is told the end, or at once how it stands. */
+  #news({ signal, leftMs }: Deadline, known: string | null, following: boolean): Promise<Answer> {
+    const seconds = Math.max(1, Math.min(MOST_WAIT_S, Math.floor(leftMs() / 1_000)));
+    const headers = {
+      ...((known !== null || !following) && { Prefer: `wait=${seconds}` }),
+      ...(known !== null && following && { 'If-None-Match': known }),
+    };
+    return this.#service.call({
+      path: this.#path('status'),
+      headers,
+      timeoutMs: TIMEOUT_MS + MOST_WAIT_S * 1_000,
+      signal,
+    });
+  }
+
+  #path(what: 'status' | 'result'): string {
+    return `/api/polls/${encodeURIComponent(this.id)}/${what}`;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- transport
+
+interface Call extends CallOptions {
+  method?: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Repeating it could do it twice: only what the service refused is repeated. */
+  once?: boolean;
+}
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+interface Service {
+  maxRetries: number;
+  /** The answer to one call, with its retries. */
+  call(call: Call): Promise<Answer>;
+  /** One attempt: an answer that is good, or an error. The body is not read yet. */
+  send(call: Call, signal: AbortSignal, accept: string): Promise<Response>;
+}
+
+function paid(path: string, body: object, { idempotencyKey, ...options }: PollOptions): Call {
+  const headers = { 'Idempotency-Key': idempotencyKey ?? randomKey() };
+  return { method: 'POST', path, body, headers, timeoutMs: POLL_TIMEOUT_MS, ...options };
+}
+
+function createService(options: ClientOptions): Service {
+  const baseUrl = new URL(options.baseUrl ?? BASE_URL).href.replace(/\/+$/, '');
+  const maxRetries = options.maxRetries ?? 2;
+  const fetching = options.fetch ?? ((url, init) => fetch(url, init));
+  const credentials: Record<string, string> = {
+    ...(options.apiKey !== undefined && { Authorization: `Bearer ${options.apiKey}` }),
+    ...(options.session !== undefined && { Cookie: `ep_session=${options.session}` }),
+  };
+
+  async function send(call: Call, signal: AbortSignal, accept: string): Promise<Response> {
+    let response: Response;
+    try {
+      response = await fetching(`${baseUrl}${call.path}`, {
+        method: call.method ?? 'GET',
+        headers: {
+          Accept: accept,
+          ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
+          ...credentials,
+          ...call.headers,
+        },
+        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+        signal,
+      });
+    } catch (cause) {
+      throw networkError(cause, signal);
+    }
+    if (response.ok || response.status === 304) return response;
+    throw await errorOf(response, signal);
+  }
+
+  async function call(call: Call): Promise<Answer> {
+    const deadline = startDeadline(call.signal, call.timeoutMs ?? TIMEOUT_MS);
+    try {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          const response = await send(call, deadline.signal, 'application/json, application/problem+json');
+          return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
+        } catch (error) {
+          const delay = attempt < maxRetries ? delayBefore(attempt, error, call.once) : null;
+          // A wait that would use up the time says nothing better than the error does.
+          if (delay === null || delay >= deadline.leftMs()) throw error;
+          await sleep(delay, deadline.signal);
+        }
+      }
+    } finally {
+      deadline.end();
+    }
+  }
+
+  return { maxRetries, call, send };
+}
+
+/** Statuses that may pass, where the body does not say. */
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Statuses that say that nothing was done. */
+const REFUSED = new Set([425, 429]);
+
+/** Milliseconds until another attempt makes sense: full jitter, and never sooner than the service asked; or null. */
+function delayBefore(attempt: number, error: unknown, once = false): number | null {
+  if (!(error instanceof EloquentPollError) || !error.retryable) return null;
+  // A poll that failed has been run; repeating the question is for the caller to decide.
+  if (error.code === 'timeout' || error.code === 'poll_failed') return null;
+  if (once && !REFUSED.has(error.status ?? 0)) return null;
+  const asked = (error.retryAfterSeconds ?? 0) * 1_000;
+  if (asked > MOST_BACKOFF_MS) return null;
+  return asked + Math.random() * Math.min(MOST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
+}
+
+function networkError(cause: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (cause instanceof EloquentPollError) return cause;
+  return new EloquentPollError('The service cannot be reached.', { code: 'network_error', retryable: true, cause });
+}
+
+async function bodyOf(response: Response, signal: AbortSignal): Promise<unknown> {
+  if (response.status === 204 || response.status === 304) return null;
+  const text = await textOf(response, signal);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw badResponse('The answer is not JSON.', response, cause);
+  }
+}
+
+async function textOf(response: Response, signal: AbortSignal): Promise<string> {
+  if (!response.body) return '';
+  let text = '';
+  try {
+    for await (const piece of textPieces(response.body)) {
+      text += piece;
+      if (text.length > MOST_BODY_CHARACTERS) throw badResponse('The answer is too long.', response);
+    }
+  } catch (cause) {
+    throw networkError(cause, signal);
+  }
+  return text;
+}
+
+const badResponse = (message: string, { status, headers }: Response, cause?: unknown): EloquentPollError =>
+  new EloquentPollError(message, { code: 'bad_response', status, requestId: headers.get('x-request-id'), cause });
+
+async function errorOf(response: Response, signal: AbortSignal): Promise<EloquentPollError> {
+  const { status, headers } = response;
+  const text = await textOf(response, signal).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    return '';
+  });
+  // Where there is no object, a proxy on the way has answered.
+  return toldError(objectIn(text) ?? {}, { code: `http_${status}`, status, headers });
+}
+
+/** What the service says about an error, in either of its two bodies or in an event. */
+function toldError(
+  { detail, error, code, retryable, recovery, errors, request_id }: Told,
+  known: { code: string; status: number | null; headers: Headers },
+): EloquentPollError {
+  const message = [detail, error].find((one): one is string => typeof one === 'string');
+  return new EloquentPollError(message ?? `The service answered ${known.status}.`, {
+    code: typeof code === 'string' ? code : known.code,
+    status: known.status,
+    retryable: typeof retryable === 'boolean' ? retryable : PASSING.has(known.status ?? 0),
+    retryAfterSeconds: retryAfter(known.headers),
+    recovery: Array.isArray(recovery) ? recovery : [],
+    issues: Array.isArray(errors) ? errors : [],
+    requestId: typeof request_id === 'string' ? request_id : known.headers.get('x-request-id'),
+  });
+}
+
+/** What may be in an error, none of it sure to be what it should be. */
+type Told = Partial<
+  Record<'detail' | 'error' | 'code' | 'retryable' | 'recovery' | 'errors' | 'request_id' | 'seq', unknown>
+>;
+
+/** null for what is no JSON object. */
+function objectIn(text: string): Told | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? (value as Told | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Seconds, whether the header has a number or a date. */
+function retryAfter(headers: Headers): number | null {
+  const value = headers.get('retry-after')?.trim();
+  if (!value) return null;
+  if (/^\d+$/.test(value)) return Number(value);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1_000);
+}
+
+function search(query: Record<string, string | number | undefined>): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? '' : `?${given}`;
+}
+
+/** Not `randomUUID`, which pages without TLS do not have. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+interface Deadline {
+  signal: AbortSignal;
+  leftMs(): number;
+  end(): void;
+}
+
+/** A signal that fires with the caller's or when the time is over; `end` lets go of both. */
+function startDeadline(outer: AbortSignal | undefined, ms: number): Deadline {
+  const inner = new AbortController();
+  const endsAt = Date.now() + ms;
+  const pass = () => inner.abort(outer?.reason);
+  const late = new EloquentPollError(`There was no answer within ${ms / 1_000} s.`, {
+    code: 'timeout',
+    retryable: true,
+  });
+  const timer = setTimeout(() => inner.abort(late), ms);
+  outer?.addEventListener('abort', pass, { once: true });
+  if (outer?.aborted) pass();
+  return {
+    signal: inner.signal,
+    leftMs: () => endsAt - Date.now(),
+    end() {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', pass);
+    },
+  };
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done, stopped) => {
+    const stop = () => {
+      clearTimeout(timer);
+      stopped(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      done();
+    }, ms);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+// --------------------------------------------------------------------------------------------------------- streams
+
+async function* streamPoll(
+  service: Service,
+  request: PollRequest,
+  options: PollOptions,
+): AsyncGenerator<StreamEvent, void> {
+  const call = paid('/api/poll/stream', request, options);
+  const deadline = startDeadline(options.signal, call.timeoutMs ?? POLL_TIMEOUT_MS);
+  let lastId = '';
+  let lastSeq = -1;
+  let retryMs: number | null = null;
+  try {
+    for (let attempt = 0; ; attempt++) {
+      // Each connection has an end of its own, so that a silent one can be left without leaving the poll.
+      const connection = new AbortController();
+      const leave = () => connection.abort(deadline.signal.reason);
+      deadline.signal.addEventListener('abort', leave, { once: true });
+      if (deadline.signal.aborted) leave();
+      try {
+        const resume = lastId === '' ? {} : { 'Last-Event-ID': lastId };
+        const response = await service.send(
+          { ...call, headers: { ...call.headers, ...resume } },
+          connection.signal,
+          'text/event-stream, application/problem+json',
+        );
+        for await (const message of sseMessages(response, connection)) {
+          retryMs = message.retryMs ?? retryMs;
+          const event = readStreamEvent(message, response);
+          if (event === null || event.data.seq <= lastSeq) continue;
+          lastId = event.id || lastId;
+          lastSeq = event.data.seq;
+          attempt = 0;
+          yield event;
+          if (event.event === 'complete') return;
+        }
+        throw new EloquentPollError('The stream broke off.', { code: 'network_error', retryable: true });
+      } catch (cause) {
+        const error = networkError(cause, deadline.signal);
+        const delay = attempt < service.maxRetries && !isVerdict(error) ? delayBefore(attempt, error) : null;
+        if (delay === null || delay >= deadline.leftMs()) throw error;
+        await sleep(lastSeq < 0 ? delay : Math.min(delay, retryMs ?? delay), deadline.signal);
+      } finally {
+        deadline.signal.removeEventListener('abort', leave);
+        connection.abort();
+      }
+    }
+  } finally {
+    deadline.end();
+  }
+}
+
+/** An `error` event: the poll has been run, and asking again is for the caller to decide. */
+const isVerdict = (error: unknown): boolean =>
+  error instanceof EloquentPollError && error.status === null && error.code !== 'network_error';
+
+/** null for kinds of events that this client does not know. The service's `error` is thrown. */
+function readStreamEvent({ event, id, data }: SseMessage, response: Response): StreamEvent | null {
+  if (event !== 'started' && event !== 'complete' && event !== 'error') return null;
+  const told = objectIn(data);
+  if (!told) throw badResponse('An event is not JSON.', response);
+  if (event === 'error')
+    throw toldError(told, { code: 'poll_execution_failed', status: null, headers: response.headers });
+  if (typeof told.seq !== 'number') throw badResponse('An event has no number.', response);
+  return event === 'complete' ? { event, id, data: told as StreamEnd } : { event, id, data: told as StreamProgress };
+}
+
+interface SseMessage {
+  event: string;
+  data: string;
+  id: string;
+  retryMs: number | null;
+}
+
+async function* sseMessages(response: Response, connection: AbortController): AsyncGenerator<SseMessage, void> {
+  const type = response.headers.get('content-type') ?? '';
+  if (!response.body || !/^text\/event-stream\b/i.test(type)) {
+    throw badResponse('The answer is not a stream of events.', response);
+  }
+  const parse = createSseParser();
+  const silent = new EloquentPollError('The stream fell silent.', { code: 'network_error', retryable: true });
+  const watch = () => setTimeout(() => connection.abort(silent), SILENCE_MS);
+  let timer = watch();
+  try {
+    for await (const piece of textPieces(response.body)) {
+      clearTimeout(timer);
+      yield* parse(piece);
+      timer = watch();
+    }
+  } catch (cause) {
+    throw connection.signal.aborted ? connection.signal.reason : cause;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Server-sent events as the HTML standard reads them: lines end with CR, LF or both, an empty one ends an event, a
+ * colon begins a comment. What was cut off before its empty line never happened.
+ */
+export function createSseParser(): (text: string) => SseMessage[] {
+  let rest = '';
+  let first = true;
+  let afterReturn = false;
+  let lastId = '';
+  let event = '';
+  let data: string[] = [];
+  let length = 0;
+  let retryMs: number | null = null;
+
+  function takeLine(line: string): SseMessage | null {
+    if (line === '') {
+      const message =
+        data.length === 0 ? null : { event: event || 'message', data: data.join('\n'), id: lastId, retryMs };
+      event = '';
+      data = [];
+      length = 0;
+      return message;
+    }
+    length += line.length;
+    const colon = line.indexOf(':');
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (field === 'event') event = value;
+    else if (field === 'data') data.push(value);
+    else if (field === 'id' && !value.includes('\0')) lastId = value;
+    else if (field === 'retry' && /^\d+$/.test(value)) retryMs = Number(value);
+    return null;
+  }
+
+  return (text) => {
+    const messages: SseMessage[] = [];
+    let from = 0;
+    let input = text;
+    if (first && input !== '') {
+      first = false;
+      if (input.startsWith('\ufeff')) input = input.slice(1);
+    }
+    for (let at = 0; at < input.length; at++) {
+      const char = input[at];
+      if (char !== '\n' && char !== '\r') {
+        afterReturn = false;
+        continue;
+      }
+      // The second half of a CR LF ends nothing.
+      if (char === '\n' && afterReturn) {
+        afterReturn = false;
+        from = at + 1;
+        continue;
+      }
+      afterReturn = char === '\r';
+      const message = takeLine(rest + input.slice(from, at));
+      if (message) messages.push(message);
+      rest = '';
+      from = at + 1;
+    }
+    rest += input.slice(from);
+    if (rest.length + length > MOST_BODY_CHARACTERS) {
+      throw new EloquentPollError('An event is too long.', { code: 'bad_response' });
+    }
+    return messages;
+  };
+}
+
+/** A body as text, piece by piece. Not every browser can iterate a body. */
+async function* textPieces(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      yield decoder.decode(value, { stream: true });
+    }
+    yield decoder.decode();
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

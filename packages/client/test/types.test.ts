@@ -1,0 +1,60 @@
+import type * as contract from '@eloquentpoll/contracts';
+import type { Static } from '@sinclair/typebox';
+import t from 'tap';
+import type * as client from '../src/eloquentpoll.ts';
+
+// The client's types are written by hand, so that its file needs nothing. Here the compiler compares them with the
+// contract's: a field that one of them has and the other has not, or has otherwise, does not compile.
+
+/** Fields and their types, however they are put together. */
+type Plain<T> = T extends (infer Item)[] ? Plain<Item>[] : T extends object ? { [Name in keyof T]: Plain<T[Name]> } : T;
+type Same<A, B> = (<T>() => T extends Plain<A> ? 1 : 2) extends <T>() => T extends Plain<B> ? 1 : 2 ? true : false;
+
+/** One line per shape: ours, the contract's, and `true` for "the same". */
+interface Compared {
+  pollRequest: Same<client.PollRequest, contract.SessionRequest>;
+  pollResponse: Same<client.PollResponse, contract.PollResponse>;
+  vote: Same<client.Vote, contract.VoteResult>;
+  result: Same<client.ResultDetail, contract.ResultDetail>;
+  recent: Same<client.RecentResult, contract.RecentResult>;
+  history: Same<client.HistoryResult, contract.HistoryResult>;
+  progress: Same<client.Progress, Static<typeof contract.Progress>>;
+  status: Same<client.SessionStatus, contract.SessionStatusBody>;
+  quick: Same<client.QuickResult, contract.QuickPollResult>;
+  quickRequest: Same<client.QuickRequest, Omit<contract.QuickPollRequest, 'q' | 'o'>>;
+  estimate: Same<client.Estimate, contract.Estimate>;
+  dryRun: Same<client.DryRun, contract.DryRunResult>;
+  profiles: Same<client.Profiles, contract.ProfileListing>;
+  feedback: Same<client.Feedback, contract.FeedbackRequest>;
+  receipt: Same<client.FeedbackReceipt, contract.FeedbackReceipt>;
+  key: Same<client.ApiKey, contract.ApiKey>;
+  newKey: Same<client.NewApiKey, contract.NewKey>;
+  balance: Same<client.Balance, contract.Balance>;
+  recovery: Same<client.Recovery, contract.Recovery>;
+}
+
+const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
+  pollRequest: true,
+  pollResponse: true,
+  vote: true,
+  result: true,
+  recent: true,
+  history: true,
+  progress: true,
+  status: true,
+  quick: true,
+  quickRequest: true,
+  estimate: true,
+  dryRun: true,
+  profiles: true,
+  feedback: true,
+  receipt: true,
+  key: true,
+  newKey: true,
+  balance: true,
+  recovery: true,
+};
+
+t.test('the client says what the contract says', async (t) => {
+  t.ok(Object.values(AGREE).every(Boolean), 'compiled');
+});
