@@ -1,15 +1,17 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { balanceOf, capture, checkLedger, createAccount, hold } from '@eloquentpoll/storage';
 import fc from 'fast-check';
 import t from 'tap';
 import { stripeProcessor } from '../src/checkout/processor.ts';
 import { reconcilePayments } from '../src/checkout/reconcile-payments.ts';
 import { readPolicies } from '../src/limits/policies.ts';
+import { startReconciler } from '../src/reconciler.ts';
 import { build } from './build.ts';
 import { delivery, type FakeSession, fakeStripe, type StripeEvent } from './fake-stripe.ts';
 
 const stripe = await fakeStripe(t);
-const settings = { checkout: stripe.settings, rateLimits: readPolicies('account=100000/60,webhook=100000/60') };
+const settings = { checkout: stripe.settings, rateLimits: readPolicies('checkout=100000/60,webhook=100000/60') };
 const gateway = await build(t, settings);
 const { app, context, sessionFor, keyWith, log } = gateway;
 const { storage } = context;
@@ -155,6 +157,16 @@ t.test('every webhook lost: the reconciler credits and reverses', async (t) => {
   const asked = stripe.asked.length;
   await reconcile();
   t.ok(stripe.asked.length - asked < 10, 'what is settled is not asked about again');
+});
+
+t.test('gateways that run ask by themselves', async (t) => {
+  const { accountId, session } = await opened(800);
+  stripe.complete(session);
+  const eager = { ...context, config: { ...context.config, reconcile: { checkoutsS: 0.01, depositsS: 60 } } };
+  await using _one = startReconciler(eager);
+  await using _other = startReconciler(eager);
+  while ((await cents(accountId)) === 0) await wait(10);
+  t.equal(await cents(accountId), 800);
 });
 
 t.test('any order of everything that happened, with repeats, leaves what the processor keeps', async (t) => {

@@ -8,11 +8,14 @@ import {
   failDeposit,
   findKeyByHash,
   leaveDeposit,
+  noteEvent,
   noteSettled,
   type OfferedDeposit,
+  pruneExpired,
   type Reservation,
   reserveDeposit,
   type Storage,
+  unseenEvents,
   watchedDeposits,
 } from '../src/index.ts';
 import { open, together } from './fixtures.ts';
@@ -143,4 +146,21 @@ t.test('a deposit is watched from when its settler is silent until nothing can h
   await lapse();
   t.same(await watched(), []);
   t.same(await checkLedger(storage), []);
+});
+
+t.test('what came to nothing is kept for questions, and then pruned with the events of card payments', async (t) => {
+  const { storage, query } = await open(t);
+  const old = await reserve(storage, offer());
+  await closeDeposit(storage, old, 'payment_expired');
+  await query("update deposits set closed_at = now() - interval '91 days'");
+  const [recent, credited] = [await reserve(storage, offer()), await reserve(storage, offer())];
+  await closeDeposit(storage, recent, 'payment_expired');
+  await creditDeposit(storage, credited, { txHash: randomBytes(32) });
+  await query("update deposits set closed_at = now() - interval '91 days' where id = $1", [credited]);
+  for (const id of ['evt_1', 'evt_2', 'evt_1']) await noteEvent(storage, { id, type: 'charge.refunded' });
+  t.same(await unseenEvents(storage, ['evt_1', 'evt_2', 'evt_3']), new Set(['evt_3']));
+  await query("update webhook_events set received_at = now() - interval '32 days' where id = 'evt_1'");
+  t.equal(await pruneExpired(storage), 2);
+  t.same(await unseenEvents(storage, ['evt_1', 'evt_2']), new Set(['evt_1']));
+  t.same(new Set((await query('select id from deposits')).map((row) => row.id)), new Set([recent, credited]));
 });

@@ -41,6 +41,8 @@ export const OPERATIONS = {
   /** Proving who one is. */
   login: per([60, 60]),
   deposit: per([30, 60]),
+  /** Each opens a page at the payment processor. */
+  checkout: per([20, 60]),
   /** Events of the payment processor, which comes from a few networks and may have much to tell at once. */
   webhook: per([6_000, 60]),
 } as const satisfies Record<string, Policy>;

@@ -13,7 +13,7 @@ export function checkout(app: FastifyInstance, context: Context): void {
   app.post<{ Body: CheckoutRequest }>(
     '/api/checkout',
     {
-      config: { operation: 'account', idempotent: true },
+      config: { operation: 'checkout', idempotent: true },
       schema: {
         operationId: 'createCheckout',
         tags: ['Account'],
