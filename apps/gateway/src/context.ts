@@ -16,6 +16,7 @@ import { type RateLimiter, rateLimiter } from './limits/rate-limiter.ts';
 import { createLog, type Logger } from './log.ts';
 import { type SessionBatch, sessionBatch } from './polls/session-batch.ts';
 import { type SessionMemory, sessionMemory } from './polls/session-memory.ts';
+import { type StreamWheel, streamWheel } from './streams/stream-wheel.ts';
 
 // The one place where everything with a connection is made. Tests replace any part; nothing else injects anything.
 
@@ -35,6 +36,8 @@ interface Parts {
   sessionBatch: SessionBatch;
   /** What this process knows of sessions. */
   sessions: SessionMemory;
+  /** The streams that are open. */
+  streams: StreamWheel;
   /** Seals session cookies. */
   sealer: Sealer;
   /** Seals the cookies of login attempts. */
@@ -65,6 +68,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note);
   const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
   const sessions = given.sessions ?? made.use(sessionMemory(storage, log));
+  const streams = given.streams ?? made.use(streamWheel());
   const hashOf = (key: string) => hashApiKey(config.keyPepper, key);
   const keep = made.move();
   return {
@@ -80,6 +84,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     limiter,
     sessionBatch: given.sessionBatch ?? sessionBatch({ bus, keys, limiter, hashOf }),
     sessions,
+    streams,
     sealer: given.sealer ?? sealer(config.cookieSecrets),
     attemptSealer: given.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),
     identityProvider: given.identityProvider ?? openProvider(config),

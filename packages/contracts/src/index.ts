@@ -16,5 +16,6 @@ export * from './progress.ts';
 export * from './registry.ts';
 export * from './reputation.ts';
 export * from './result.ts';
+export * from './stream-events.ts';
 export * from './vote-result.ts';
 export * from './wallet.ts';

@@ -1,5 +1,5 @@
 import type { OnNews, Watch } from '@eloquentpoll/bus';
-import type { RosterName } from '@eloquentpoll/contracts';
+import type { PollSpec, RosterName } from '@eloquentpoll/contracts';
 import { acceptPoll } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
@@ -27,6 +27,8 @@ export interface Submitted {
   pollId: string;
   /** An earlier request with the same Idempotency-Key made this poll. */
   joined: boolean;
+  /** What this request came to; a poll that it joined was frozen before. */
+  spec: PollSpec;
   /** When it has ended at the latest. */
   deadlineMs: number;
   /** Null without a listener, or while Redis is away: then only Postgres tells. */
@@ -44,10 +46,10 @@ const DEADLINE_MS: Record<RosterName, number> = {
 /** With a listener, the subscription stands before the poll can begin, so that nothing is missed. */
 export async function submitPoll(context: Context, submission: Submission, onNews?: OnNews): Promise<Submitted> {
   const deadlineMs = DEADLINE_MS[submission.order.roster];
-  const { pollId, joined } = await accept(context, submission, deadlineMs);
+  const { pollId, joined, spec } = await accept(context, submission, deadlineMs);
   const watch = onNews ? await watchIfPossible(context, pollId, onNews) : null;
   if (!joined) await enqueueIfPossible(context, pollId);
-  return { pollId, joined, deadlineMs, watch };
+  return { pollId, joined, spec, deadlineMs, watch };
 }
 
 async function accept(context: Context, submission: Submission, deadlineMs: number) {
@@ -72,7 +74,7 @@ async function accept(context: Context, submission: Submission, deadlineMs: numb
   switch (accepted.kind) {
     case 'accepted':
     case 'joined':
-      return { pollId: accepted.pollId, joined: accepted.kind === 'joined' };
+      return { pollId: accepted.pollId, joined: accepted.kind === 'joined', spec };
     case 'reused':
       throw new ApiError('idempotency_key_reused');
     case 'insufficient':
@@ -91,7 +93,8 @@ const usedUp = (retryAfterSeconds: number): ApiError =>
     retryAfterSeconds,
   });
 
-async function watchIfPossible({ bus, log }: Context, pollId: string, onNews: OnNews): Promise<Watch | null> {
+/** Null while Redis is away. */
+export async function watchIfPossible({ bus, log }: Context, pollId: string, onNews: OnNews): Promise<Watch | null> {
   try {
     return await bus.watchPoll(pollId, onNews);
   } catch (error) {

@@ -11,6 +11,7 @@ import { profiles } from './4-1-polling/profiles.ts';
 import { quickPoll } from './4-1-polling/quick-poll.ts';
 import { sessionResult } from './4-1-polling/session-result.ts';
 import { sessionStatus } from './4-1-polling/session-status.ts';
+import { streamPoll } from './4-1-polling/stream-poll.ts';
 import { history } from './4-2-results/history.ts';
 import { mermaid } from './4-2-results/mermaid.ts';
 import { nodeSpec } from './4-2-results/node-spec.ts';
@@ -67,6 +68,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   createSession(app, context);
   sessionStatus(app, context);
   sessionResult(app, context);
+  streamPoll(app, context);
   estimate(app, context);
   dryRunPoll(app, context);
   quickPoll(app, context);

@@ -1,0 +1,94 @@
+import { SessionRequest } from '@eloquentpoll/contracts';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError } from '../../api-error.ts';
+import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../plugins/auth.ts';
+import { markReplayed } from '../../plugins/idempotency-key.ts';
+import { beginStream, resumeStream } from '../../polls/begin-stream.ts';
+import { readPollOrder } from '../../polls/poll-order.ts';
+import { createRelay } from '../../polls/relay-poll.ts';
+import { submissionOf } from '../../polls/submission.ts';
+import { needsEventStream, openEventStream } from '../../streams/open-event-stream.ts';
+import { errors, NEEDS_KEY, READS_BODY, text } from '../answers.ts';
+import { closingSignal } from '../closing-signal.ts';
+
+/** What ends a poll at its deadline, and what stores its end, may be this late. */
+const GRACE_MS = 8_000;
+
+const StreamQuery = Type.Object({
+  progress: Type.Optional(
+    Type.Unsafe<'all' | 'none'>({
+      type: 'string',
+      enum: ['all', 'none'],
+      default: 'all',
+      description: '`none`: one `started`, then nothing until the end.',
+    }),
+  ),
+});
+
+const lastEventIdOf = ({ headers }: FastifyRequest): string => String(headers['last-event-id'] ?? '').trim();
+
+/**
+ * POST /api/poll/stream: runs a poll and tells how it goes. A caller who leaves ends nothing; one who comes back with
+ * Last-Event-ID, or with the same Idempotency-Key, follows the same poll and pays nothing.
+ */
+export function streamPoll(app: FastifyInstance, context: Context): void {
+  const closing = closingSignal(app);
+  app.addHook('preClose', () => context.streams.close());
+
+  app.post<{ Querystring: Static<typeof StreamQuery> }>(
+    '/api/poll/stream',
+    {
+      config: { operation: (request) => (lastEventIdOf(request) ? 'session' : 'poll'), idempotent: true },
+      schema: {
+        operationId: 'streamPoll',
+        tags: ['Polling'],
+        summary: 'Run a poll and follow it, event by event',
+        description:
+          'Server-Sent Events: `started`, again with every ballot and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` with the same body to follow on after a cut. The events are described in /asyncapi.json.',
+        security: access.bearer,
+        querystring: StreamQuery,
+        body: Type.Ref(SessionRequest),
+        response: {
+          200: text('The events.', 'text/event-stream'),
+          ...errors(
+            ...READS_BODY,
+            ...NEEDS_KEY,
+            'invalid_preset',
+            'insufficient_balance',
+            'session_not_found',
+            'not_acceptable',
+            'idempotency_key_reused',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      needsEventStream(request);
+      if (closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
+      const relay = createRelay(context);
+      const lastEventId = lastEventIdOf(request);
+      const start = lastEventId
+        ? await resumeStream(context, lastEventId, accountOf(request), relay)
+        : await beginStream(context, submissionOf(context, request, readPollOrder(request.body), 'stream'), relay);
+      const { poll, watch, seq, givenUp } = start;
+      if (start.joined && !lastEventId) markReplayed(reply);
+
+      const stream = openEventStream(context.streams, request, reply);
+      if (!stream) return watch?.close();
+      stream.send(start.opening);
+      const from = {
+        pollId: poll.pollId,
+        options: poll.spec.options,
+        seq,
+        progress: request.query.progress !== 'none',
+        requestId: request.id,
+        overdueAt: performance.now() + start.leftMs + GRACE_MS,
+        givenUp,
+      };
+      relay.into(stream, from, watch);
+      if (start.joined) relay.hear(null);
+    },
+  );
+}

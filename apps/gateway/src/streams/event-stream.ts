@@ -1,0 +1,98 @@
+import type { ServerResponse } from 'node:http';
+
+// One response that stays open and carries events. What a slow reader costs is bounded: while its socket is full only
+// the newest event waits, and each replaces the one before, because each tells everything. The last event is written
+// whatever waits. Nothing here waits for a reader; whoever does not read is cut by the wheel.
+
+/** More than the last event of the largest poll; who has this much unread is not reading. */
+const MOST_BUFFERED_BYTES = 256 * 1024;
+
+/** What the wheel does with a stream whose socket is full, or not full any more. */
+export interface Keeper {
+  blocked(stream: EventStream): void;
+  flowing(stream: EventStream): void;
+  closed(stream: EventStream): void;
+}
+
+export class EventStream {
+  /** Its place on the wheel. */
+  readonly slot: number;
+  /** When the reader stopped reading, by the clock of the wheel; null while it reads. */
+  blockedAt: number | null = null;
+  /** When to say that nothing more will come, and how. */
+  overdue: { at: number; tell(): void } | null = null;
+  onClose: (() => void) | null = null;
+  #closed = false;
+  #waiting: string | null = null;
+  readonly #raw: ServerResponse;
+  readonly #keeper: Keeper;
+
+  constructor(raw: ServerResponse, keeper: Keeper, slot: number) {
+    this.slot = slot;
+    this.#raw = raw;
+    this.#keeper = keeper;
+    raw.once('close', () => this.#close());
+    // A reader that breaks the connection while we write is nothing unusual; `close` follows.
+    raw.on('error', () => undefined);
+  }
+
+  /** No event will get out any more: the reader left, or heard the last one. */
+  get closed(): boolean {
+    return this.#closed || this.#raw.writableEnded;
+  }
+
+  /** An event that a later one may replace before it was sent. */
+  send(event: string): void {
+    if (this.closed) return;
+    if (this.blockedAt !== null) this.#waiting = event;
+    else this.#write(event);
+  }
+
+  /** A sign of life, for whoever has had no other for a while. */
+  beat(): void {
+    if (!this.closed && this.blockedAt === null) this.#write(': alive\n\n');
+  }
+
+  /** The last event, if there is one, and the end. */
+  end(event?: string): void {
+    if (this.closed) return;
+    this.#waiting = null;
+    this.#raw.end(event);
+    this.#watchBuffer();
+  }
+
+  /** Gives up a reader. */
+  cut(): void {
+    this.#raw.destroy();
+  }
+
+  #write(event: string): void {
+    if (!this.#raw.write(event)) this.#watchBuffer();
+  }
+
+  #watchBuffer(): void {
+    const { writableLength } = this.#raw;
+    if (writableLength > MOST_BUFFERED_BYTES) this.cut();
+    else if (writableLength > 0 && this.blockedAt === null) {
+      this.#keeper.blocked(this);
+      this.#raw.once('drain', () => this.#drained());
+    }
+  }
+
+  #drained(): void {
+    this.#keeper.flowing(this);
+    const event = this.#waiting;
+    this.#waiting = null;
+    if (event !== null) this.send(event);
+  }
+
+  #close(): void {
+    this.#closed = true;
+    this.#waiting = null;
+    this.#keeper.closed(this);
+    const tell = this.onClose;
+    this.onClose = null;
+    this.overdue = null;
+    tell?.();
+  }
+}

@@ -1,0 +1,54 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { ErrorBody, Recovery } from './error-body.ts';
+import { FREE_PRESETS, PRESETS } from './poll.ts';
+import { PollResponse } from './poll-response.ts';
+import { Progress } from './progress.ts';
+import { Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { VoteResult } from './vote-result.ts';
+
+// The data of the three kinds of event that POST /api/poll/stream sends.
+
+const numbered = {
+  seq: Type.Integer({ minimum: 0, description: 'Rises with every event of a session; its gaps mean nothing.' }),
+  session_id: Type.String(),
+};
+
+/** `started`: the poll is running, and this is all that is known of it. The first on a connection says what is asked. */
+export const StreamStarted = Type.Object(
+  {
+    ...numbered,
+    phase: literals(['started', 'voting']),
+    models_requested: Count,
+    progress: Type.Ref(Progress),
+    tally: Tally,
+    leader: nullable(Type.String()),
+    confidence: nullable(Probability),
+    vote: Type.Union([Type.Ref(VoteResult), Type.Null()]),
+    elapsed_ms: Milliseconds,
+    question: Type.Optional(Type.String()),
+    options: Type.Optional(Type.Array(Type.String())),
+    poll_type: Type.Optional(literals(['fptp'])),
+    preset: Type.Optional(literals([...PRESETS, ...FREE_PRESETS])),
+    confidence_threshold: Type.Optional(Probability),
+    max_cost_usd: Type.Optional(Usd),
+    status_url: Type.Optional(Type.String()),
+    result_url: Type.Optional(Type.String()),
+    started_at: Type.Optional(DateTime),
+  },
+  { $id: 'StreamStarted' },
+);
+export type StreamStarted = Static<typeof StreamStarted>;
+
+/** `complete`: the poll response, with two fields more. */
+export const StreamComplete = Type.Object(
+  { ...numbered, ...PollResponse.properties },
+  { $id: 'StreamComplete', description: 'The poll response with `seq` and `session_id` beside its fields.' },
+);
+export type StreamComplete = Static<typeof StreamComplete>;
+
+/** `error`: the poll ended without an outcome. */
+export const StreamError = Type.Object(
+  { ...numbered, ...ErrorBody.properties, retryable: Type.Boolean(), recovery: Type.Array(Type.Ref(Recovery)) },
+  { $id: 'StreamError' },
+);
+export type StreamError = Static<typeof StreamError>;
