@@ -23,7 +23,7 @@ t.test('[§4.7-home-agent, §4.7-home-human] a page for agents, and one for peop
   t.match(agent.body, 'href="/?view=human"');
   t.match(human.body, 'href="/"');
   for (const [, path] of (agent.body + human.body).matchAll(/(?:href|src)="(\/[^"#]*)/g))
-    t.ok((await get(path!)).statusCode < 400, path);
+    t.ok((await get(path!)).statusCode < 400, String(path));
 });
 
 t.test('[§8-home-link] Link headers lead to the descriptions', async (t) => {
@@ -35,7 +35,7 @@ t.test('[§8-home-link] Link headers lead to the descriptions', async (t) => {
       t.ok(rels.includes(rel), rel);
     for (const [, path, , type] of links) {
       const target = await get(path!, type);
-      t.ok(target.statusCode < 400, path);
+      t.ok(target.statusCode < 400, String(path));
     }
   }
 });

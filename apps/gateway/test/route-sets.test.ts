@@ -3,7 +3,6 @@ import t from 'tap';
 import { GUIDANCE } from '../src/documents/operation-guidance.ts';
 import { build } from './build.ts';
 import { routesOf } from './routes.ts';
-import { TO_COME } from './to-come.ts';
 
 const { app, context } = await build(t);
 const routes = await routesOf(context);
@@ -50,7 +49,7 @@ t.test(
 
 t.test('the hints are those of OpenAPI, and say something about every operation', (t) => {
   t.match(routing, { version: '1.0.0', base_url: 'https://polls.example' });
-  const paths = new Set([...TO_COME, ...operations.map(({ path }) => path)]);
+  const paths = new Set(operations.map(({ path }) => path));
   for (const route of described) {
     const name = `${route.method} ${route.path}`;
     const hints = route['x-agent-hints'];
@@ -66,10 +65,7 @@ t.test('the hints are those of OpenAPI, and say something about every operation'
 
 t.test('advice is for operations that exist', (t) => {
   const unknown = Object.keys(GUIDANCE).filter((name) => !names(operations).includes(name));
-  t.same(
-    unknown.filter((name) => !TO_COME.includes(name.split(' ')[1]!)),
-    [],
-  );
+  t.same(unknown, []);
   const plain = names(described.filter(({ path }) => path.startsWith('/api/'))).filter((name) => !(name in GUIDANCE));
   t.same(
     plain.filter(

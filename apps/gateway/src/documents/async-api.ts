@@ -1,9 +1,18 @@
-import { SessionRequest } from '@eloquentpoll/contracts';
+import { SessionRequest, StreamComplete, StreamError, StreamStarted } from '@eloquentpoll/contracts';
 import { inlined } from './inlined.ts';
-import { STREAM_EVENTS, type StreamEvent } from './stream-events.ts';
 
 // The stream of votes in AsyncAPI 3.0. That version has no binding for Server-Sent Events, so the document says in
 // words how an event is written, and binds the operations to HTTP.
+
+const EVENTS = [
+  {
+    name: 'started',
+    summary: 'The poll runs; this is all that is known of it. One more with every ballot.',
+    shape: StreamStarted,
+  },
+  { name: 'complete', summary: 'The poll ended, and this is its result. The last event.', shape: StreamComplete },
+  { name: 'error', summary: 'The poll ended without an outcome. The last event.', shape: StreamError },
+];
 
 const EVENT_TYPE = 'application/json';
 const DESCRIPTION =
@@ -11,7 +20,6 @@ const DESCRIPTION =
 
 export function asyncApi(baseUrl: string): Record<string, unknown> {
   const { protocol, host } = new URL(baseUrl);
-  const events = Object.entries<StreamEvent>(STREAM_EVENTS);
   return {
     asyncapi: '3.0.0',
     id: `${baseUrl}/asyncapi.json`,
@@ -33,7 +41,7 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
         description: DESCRIPTION,
         servers: [{ $ref: '#/servers/here' }],
         messages: Object.fromEntries(
-          ['order', ...events.map(([name]) => name)].map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+          ['order', ...EVENTS.map(({ name }) => name)].map((name) => [name, { $ref: `#/components/messages/${name}` }]),
         ),
       },
     },
@@ -51,7 +59,7 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
         channel: { $ref: '#/channels/stream' },
         title: 'Tell how the poll goes',
         summary: 'Snapshots while it runs, then its end.',
-        messages: events.map(([name]) => ({ $ref: `#/channels/stream/messages/${name}` })),
+        messages: EVENTS.map(({ name }) => ({ $ref: `#/channels/stream/messages/${name}` })),
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
       },
     },
@@ -65,9 +73,9 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
           payload: inlined(SessionRequest),
         },
         ...Object.fromEntries(
-          events.map(([name, { summary, payload }]) => [
+          EVENTS.map(({ name, summary, shape }) => [
             name,
-            { name, title: name, summary, contentType: EVENT_TYPE, payload: inlined(payload) },
+            { name, title: name, summary, contentType: EVENT_TYPE, payload: inlined(shape) },
           ]),
         ),
       },
