@@ -1,8 +1,9 @@
 import t from 'tap';
 import { build } from './build.ts';
 
-// The rules by which scanners of agent readiness judge a site, one by one. Two of them are not met and not faked:
-// we sign no requests of our own, and what costs is paid at POST /api/deposit, not by reading a page.
+// The rules by which scanners of agent readiness judge a site, one by one. The metadata of the identity provider, which
+// needs one, is judged where logins are. Two rules are not met and not faked: we sign no requests of our own, and what
+// costs is paid at POST /api/deposit, not by reading a page.
 
 const { app } = await build(t);
 const get = (url: string, accept = '*/*') => app.inject({ url, headers: { accept } });

@@ -51,6 +51,7 @@ export const LINK_SECTIONS: readonly { title: string; links: readonly Linked[] }
         path: '/api/examples',
         note: 'curl, TypeScript, Python and an MCP configuration that run as they are',
       },
+      { name: 'Typed client', path: '/eloquentpoll.ts', note: 'one TypeScript file, for Node, Deno, Bun and browsers' },
       {
         name: 'Routing descriptions',
         path: '/api/routing-descriptions.json',
