@@ -47,7 +47,7 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   },
   'POST /api/quick-poll': {
     use: 'You want a second opinion in one line, free and without an account; or, with a key, in shorthand.',
-    not: 'You need the confidence, the single votes or a preset of your choice: /api/poll.',
+    not: 'You need the confidence and the single votes in the answer: /api/poll.',
     effects: [STORES_RESULT, 'with an API key and a theme that is not free: charges the balance'],
     alternatives: others('/api/quick-poll'),
   },
