@@ -65,12 +65,14 @@ async function programFolder(): Promise<string> {
   }
 }
 
-async function create(folder: string, user: ServerUser, { password, durable }: PostgresOptions): Promise<void> {
+async function create(folder: string, user: ServerUser, options: PostgresOptions): Promise<void> {
+  const { household, password, durable } = options;
   const aside = `${folder}.new`;
   rmSync(aside, { recursive: true, force: true });
   mkdirSync(aside, { mode: 0o700 });
   user.own(aside);
   const passwordFolder = mkdtempSync(join(tmpdir(), 'eloquentpoll-'));
+  household.temporary(passwordFolder);
   try {
     const passwordFile = join(passwordFolder, 'password');
     writeFileSync(passwordFile, password, { mode: 0o600 });
