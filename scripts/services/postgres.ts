@@ -81,8 +81,8 @@ async function create(folder: string, user: ServerUser, options: PostgresOptions
     const locale = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const where = ['-D', user.dataArgument(aside), '-U', 'postgres', `--pwfile=${passwordFile}`];
     const { file, args, ...identity } = user.command('initdb', [...where, ...settings, ...locale]);
-    const options = { ...identity, cwd: aside, env: serverEnvironment() };
-    const { ok, output } = await runProgram(file, args, options, START_MS);
+    const how = { ...identity, cwd: aside, env: serverEnvironment() };
+    const { ok, output } = await runProgram(file, args, how, START_MS);
     if (!ok) throw serverFailure('Postgres', folder, { lastLines: output.split('\n').filter(Boolean).slice(-30) });
     renameSync(aside, folder);
   } finally {
