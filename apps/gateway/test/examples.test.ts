@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { EXAMPLE } from '../src/documents/poll-prose.ts';
@@ -39,20 +39,37 @@ async function run(language: string, file: string, command: string, env: Record<
   await writeFile(path, await served(language));
   const { stdout } = await promisify(execFile)(command, [path], {
     cwd: folder,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH, ...env },
     timeout: 30_000,
   });
   return stdout;
 }
 
+/** A machine with nothing but Node on its PATH may still have these where systems keep them. */
+const PATH = [process.env.PATH, '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
+
 const LANGUAGES = [
-  { language: 'curl', file: 'example.sh', command: 'sh' },
-  { language: 'typescript', file: 'example.ts', command: process.execPath },
-  { language: 'python', file: 'example.py', command: 'python3' },
+  { language: 'curl', file: 'example.sh', command: 'sh', needs: 'curl' },
+  { language: 'typescript', file: 'example.ts', command: process.execPath, needs: process.execPath },
+  { language: 'python', file: 'example.py', command: 'python3', needs: 'python3' },
 ];
 
+/** Node alone is enough to run the tests, so another language is demanded only where changes are judged. */
+async function canRun(program: string): Promise<boolean> {
+  if (process.env.CI) return true;
+  return promisify(execFile)(program, ['--version'], { env: { PATH }, timeout: 10_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
 t.test('[§4.7-example-curl, §4.7-example-typescript, §4.7-example-python] the code runs as it is', async (t) => {
-  for (const { language, file, command } of LANGUAGES) {
+  for (const { language, file, command, needs } of LANGUAGES) {
+    if (!(await canRun(needs))) {
+      t.comment(`${needs} is not on this machine, so the ${language} example was only read`);
+      t.match(await served(language), baseUrl);
+      continue;
+    }
     const free = await run(language, file, command);
     t.match(free, /308/, `${language}: the winner`);
     t.match(free, /100% confidence after \d+ variants/, language);
