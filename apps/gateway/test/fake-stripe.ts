@@ -95,6 +95,7 @@ export async function fakeStripe(t: Test) {
     const form = Object.fromEntries(new URLSearchParams(body));
     const unknown = Object.keys(form).find((name) => !FIELDS.some((field) => field.test(name)));
     if (unknown) return refusal(400, `Received unknown parameter: ${unknown}`);
+    if (key !== form.client_reference_id) return refusal(400, 'an idempotency key that is not our id of the payment');
     const session: FakeSession = {
       id: `cs_test_${randomBytes(8).toString('hex')}`,
       client_reference_id: form.client_reference_id ?? null,
