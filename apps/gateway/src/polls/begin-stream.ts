@@ -3,7 +3,7 @@ import { findPoll, forgetPollKey, type Poll } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
 import { isPollId } from './poll-ids.ts';
-import type { Relay } from './relay-poll.ts';
+import type { PollRelay } from './relay-poll.ts';
 import { firstEvent, RETRY_ONLY, type StreamedPoll, unheard } from './stream-events.ts';
 import { type Submission, submitPoll, watchIfPossible } from './submit-poll.ts';
 
@@ -25,7 +25,7 @@ export interface StreamStart {
 }
 
 /** A new poll, or the one that an earlier request with the same Idempotency-Key began. */
-export async function beginStream(context: Context, submission: Submission, relay: Relay): Promise<StreamStart> {
+export async function beginStream(context: Context, submission: Submission, relay: PollRelay): Promise<StreamStart> {
   const { pollId, joined, spec, deadlineMs, watch } = await submitPoll(context, submission, relay.hear);
   const { idempotency, surface: operation } = submission;
   const givenUp = idempotency && (() => forgetPollKey(context.storage, { ...idempotency, operation }, pollId));
@@ -44,7 +44,7 @@ export async function resumeStream(
   context: Context,
   lastEventId: string,
   accountId: string,
-  relay: Relay,
+  relay: PollRelay,
 ): Promise<StreamStart> {
   const [pollId = '', seq] = lastEventId.split(':');
   const poll = isPollId(pollId) && /^\d{1,9}$/.test(seq ?? '') ? await findPoll(context.storage, pollId) : null;

@@ -1,16 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { OnNews, Watch } from '@eloquentpoll/bus';
-import type { ErrorCode, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { Watch } from '@eloquentpoll/bus';
+import type { ErrorCode, PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { findResultOfPoll } from '@eloquentpoll/storage';
 import type { Context } from '../context.ts';
-import type { EventStream } from '../streams/event-stream.ts';
+import type { EventStream, StreamOwner } from '../streams/event-stream.ts';
 import { stored } from './open-session.ts';
+import type { Waiter } from './session-memory.ts';
 import { completeEvent, errorEvent, progressEvent } from './stream-events.ts';
 import { toPollResponse } from './to-wire.ts';
 
 // From what a worker announces to what a stream tells. Snapshots are whole and numbered: a later one is forwarded, any
 // other is not news, and one that was missed is made up for by the next. After a gap the record is read again. The end
 // is what is stored, whether it was announced (the worker does that after the commit) or noticed in Postgres.
+// Thousands of these wait at a time, so what they hold is one object.
 
 export interface Relayed {
   pollId: string;
@@ -20,106 +22,116 @@ export interface Relayed {
   /** False: between the first event and the last there is silence. */
   progress: boolean;
   requestId: string;
-  /** When the poll has ended at the latest, by performance.now(). */
-  overdueAt: number;
   /** Called when the poll ended without being run, and cost nothing. */
   givenUp?: (() => Promise<void>) | undefined;
-}
-
-export interface Relay {
-  /** For the subscription. */
-  hear: OnNews;
-  /** Begins to forward. The watch is closed with the stream. */
-  into(stream: EventStream, from: Relayed, watch: Watch | null): void;
 }
 
 const TRY_AGAIN_MS = 2_000;
 const MOST_TRIES = 15;
 
-/** Can hear from the start, so that nothing is missed between the subscription and the first event. */
-export function createRelay(context: Context): Relay {
-  let early: ProgressSnapshot | null | undefined;
-  let forward: OnNews = (news) => {
-    early = news;
-  };
-  return {
-    hear: (news) => forward(news),
-    into(stream, from, watch) {
-      forward = forwarding(context, stream, from, watch);
-      if (early !== undefined) forward(early);
-    },
-  };
-}
+export class PollRelay implements StreamOwner, Waiter {
+  readonly #context: Context;
+  #stream: EventStream | null = null;
+  #from: Relayed | null = null;
+  #watch: Watch | null = null;
+  #seq = -1;
+  #early: ProgressSnapshot | null | undefined;
+  #reading = false;
+  #ending = false;
 
-function forwarding(context: Context, stream: EventStream, from: Relayed, watch: Watch | null): OnNews {
-  const { bus, sessions, config, log } = context;
-  const { pollId, options, requestId } = from;
-  let { seq } = from;
-  let reading = false;
-  let ending = false;
+  constructor(context: Context) {
+    this.#context = context;
+  }
 
-  const noticed = sessions.watch(pollId, () => void finish(null));
-  stream.onClose = () => {
-    watch?.close();
-    noticed.close();
+  /** For the subscription, which begins before there is a stream: what comes early is kept. */
+  readonly hear = (news: ProgressSnapshot | null): void => {
+    if (!this.#stream) this.#early = news;
+    else if (!this.#stream.closed && !this.#ending) this.#forward(this.#stream, news);
   };
-  stream.overdue = { at: from.overdueAt, tell: () => fail('poll_execution_failed', null) };
 
-  function hear(news: ProgressSnapshot | null): void {
-    if (stream.closed || ending) return;
-    if (news === null) void read();
-    else if (news.status !== 'running') void finish(news);
-    else if (news.seq > seq) {
-      seq = news.seq;
-      if (from.progress) stream.send(progressEvent(pollId, options, news));
+  /** Begins to forward. The watch is closed with the stream. */
+  into(stream: EventStream, from: Relayed, watch: Watch | null): void {
+    this.#stream = stream;
+    this.#from = from;
+    this.#watch = watch;
+    this.#seq = from.seq;
+    stream.owner = this;
+    this.#context.sessions.watch(from.pollId, this);
+    const early = this.#early;
+    this.#early = undefined;
+    if (early !== undefined) this.hear(early);
+  }
+
+  /** The end of the poll was noticed in Postgres. */
+  ended(): void {
+    void this.#finish(null);
+  }
+
+  overdue(): void {
+    this.#ending = true;
+    this.#fail('poll_execution_failed', null);
+  }
+
+  closed(): void {
+    this.#watch?.close();
+    if (this.#from) this.#context.sessions.unwatch(this.#from.pollId, this);
+  }
+
+  #forward(stream: EventStream, news: ProgressSnapshot | null): void {
+    const { pollId, options, progress } = this.#from!;
+    if (news === null) void this.#read();
+    else if (news.status !== 'running') void this.#finish(news);
+    else if (news.seq > this.#seq) {
+      this.#seq = news.seq;
+      if (progress) stream.send(progressEvent(pollId, options, news));
     }
   }
 
   /** Something may have been missed. */
-  async function read(): Promise<void> {
-    if (reading) return;
-    reading = true;
+  async #read(): Promise<void> {
+    if (this.#reading) return;
+    this.#reading = true;
+    const { pollId } = this.#from!;
     try {
-      const state = await bus.runs.read(pollId).catch(() => null);
-      if (state) hear(state.snapshot);
-      else if ((await stored(context, pollId))?.status !== 'running') await finish(null);
+      const state = await this.#context.bus.runs.read(pollId).catch(() => null);
+      if (state) this.hear(state.snapshot);
+      else if ((await stored(this.#context, pollId))?.status !== 'running') await this.#finish(null);
     } catch (error) {
       // The end is looked for every two seconds anyway.
-      log.warn({ pollId, err: error }, 'stream not read again');
+      this.#context.log.warn({ pollId, err: error }, 'stream not read again');
     } finally {
-      reading = false;
+      this.#reading = false;
     }
   }
 
-  async function finish(news: ProgressSnapshot | null): Promise<void> {
-    if (ending) return;
-    ending = true;
-    if (news?.result && news.status === 'completed') return complete(news.result, news.seq);
-    for (let tries = 0; tries < MOST_TRIES && !stream.closed; tries++) {
+  async #finish(news: ProgressSnapshot | null): Promise<void> {
+    if (this.#ending) return;
+    this.#ending = true;
+    if (news?.result && news.status === 'completed') return this.#complete(news.result, news.seq);
+    const { pollId, givenUp } = this.#from!;
+    for (let tries = 0; tries < MOST_TRIES && !this.#stream!.closed; tries++) {
       try {
-        const result = await findResultOfPoll(context.storage, pollId);
-        if (!result) {
-          await from.givenUp?.();
-          return fail('poll_execution_failed', news);
-        }
-        if (result.status === 'failed') return fail('poll_failed', news);
-        return complete(toPollResponse(result), news?.seq);
+        const result = await findResultOfPoll(this.#context.storage, pollId);
+        if (result?.status === 'failed') return this.#fail('poll_failed', news);
+        if (result) return this.#complete(toPollResponse(result), news?.seq);
+        await givenUp?.();
+        return this.#fail('poll_execution_failed', news);
       } catch (error) {
-        log.warn({ pollId, err: error }, 'end of a stream not read');
+        this.#context.log.warn({ pollId, err: error }, 'end of a stream not read');
         await wait(TRY_AGAIN_MS, undefined, { ref: false });
       }
     }
     // The reader comes back with Last-Event-ID, and finds the end when Postgres is there again.
-    stream.end();
+    this.#stream!.end();
   }
 
-  function complete(result: Parameters<typeof completeEvent>[2], number = 0): void {
-    stream.end(completeEvent(pollId, Math.max(number, seq + 1), result));
+  #complete(result: PollResponse, number = 0): void {
+    this.#stream!.end(completeEvent(this.#from!.pollId, Math.max(number, this.#seq + 1), result));
   }
 
-  function fail(code: ErrorCode, news: ProgressSnapshot | null): void {
-    stream.end(errorEvent(config, pollId, Math.max(news?.seq ?? 0, seq + 1), code, requestId));
+  #fail(code: ErrorCode, news: ProgressSnapshot | null): void {
+    const { pollId, requestId } = this.#from!;
+    const number = Math.max(news?.seq ?? 0, this.#seq + 1);
+    this.#stream!.end(errorEvent(this.#context.config, pollId, number, code, requestId));
   }
-
-  return hear;
 }

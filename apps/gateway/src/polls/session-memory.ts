@@ -1,4 +1,3 @@
-import type { Watch } from '@eloquentpoll/bus';
 import { findSessions, type Session, type Storage } from '@eloquentpoll/storage';
 import type { Logger } from '../log.ts';
 import { type SessionView, viewOfStored } from './session-view.ts';
@@ -14,6 +13,11 @@ const MOST_ENDED = 50_000;
 const MOST_RUNNING = 20_000;
 const PER_QUERY = 1_000;
 
+/** Whoever waits for the end of a session. */
+export interface Waiter {
+  ended(view: SessionView): void;
+}
+
 export interface SessionMemory extends Disposable {
   ended(pollId: string): SessionView | undefined;
   /** Running, as Postgres said a moment ago. */
@@ -24,7 +28,8 @@ export interface SessionMemory extends Disposable {
   /** Somebody was told that this session runs. */
   asked(pollId: string): void;
   /** Tells once, when the end is stored. */
-  watch(pollId: string, onEnd: (view: SessionView) => void): Watch;
+  watch(pollId: string, waiter: Waiter): void;
+  unwatch(pollId: string, waiter: Waiter): void;
   /** Sessions that somebody waits for, for metrics and leak checks. */
   watched(): number;
 }
@@ -32,7 +37,7 @@ export interface SessionMemory extends Disposable {
 export function sessionMemory(storage: Storage, log: Logger, lookAgainMs = LOOK_AGAIN_MS): SessionMemory {
   const ends = new Map<string, SessionView>();
   const runs = new Map<string, { view: SessionView; at: number }>();
-  const watchers = new Map<string, Set<(view: SessionView) => void>>();
+  const watchers = new Map<string, Waiter[]>();
   let askedFor = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -42,7 +47,7 @@ export function sessionMemory(storage: Storage, log: Logger, lookAgainMs = LOOK_
     bounded(ends, MOST_ENDED).set(view.pollId, view);
     const waiting = watchers.get(view.pollId);
     watchers.delete(view.pollId);
-    for (const tell of waiting ?? []) tell(view);
+    for (const waiter of waiting ?? []) waiter.ended(view);
   }
 
   function remember(session: Session): SessionView {
@@ -55,11 +60,14 @@ export function sessionMemory(storage: Storage, log: Logger, lookAgainMs = LOOK_
   }
 
   async function look(): Promise<void> {
-    const ids = [...new Set([...askedFor, ...watchers.keys()])];
+    const told = askedFor;
     askedFor = new Set();
+    const ids = [...new Set([...told, ...watchers.keys()])];
     try {
       for (let from = 0; from < ids.length && !closed; from += PER_QUERY) {
-        for (const session of await findSessions(storage, ids.slice(from, from + PER_QUERY))) remember(session);
+        for (const session of await findSessions(storage, ids.slice(from, from + PER_QUERY))) {
+          if (session.status !== 'running' || told.has(session.pollId)) remember(session);
+        }
       }
     } catch (error) {
       if (!closed) log.warn({ err: error, sessions: ids.length }, 'sessions not looked up');
@@ -84,15 +92,16 @@ export function sessionMemory(storage: Storage, log: Logger, lookAgainMs = LOOK_
       if (askedFor.size < MOST_RUNNING) askedFor.add(pollId);
       lookSoon();
     },
-    watch(pollId, onEnd) {
-      const waiting = watchers.get(pollId) ?? new Set();
-      watchers.set(pollId, waiting.add(onEnd));
+    watch(pollId, waiter) {
+      const waiting = watchers.get(pollId);
+      if (waiting) waiting.push(waiter);
+      else watchers.set(pollId, [waiter]);
       lookSoon();
-      return {
-        close() {
-          if (waiting.delete(onEnd) && waiting.size === 0 && watchers.get(pollId) === waiting) watchers.delete(pollId);
-        },
-      };
+    },
+    unwatch(pollId, waiter) {
+      const waiting = watchers.get(pollId)?.filter((other) => other !== waiter) ?? [];
+      if (waiting.length > 0) watchers.set(pollId, waiting);
+      else watchers.delete(pollId);
     },
     watched: () => watchers.size,
     [Symbol.dispose]() {

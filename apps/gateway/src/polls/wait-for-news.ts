@@ -28,7 +28,8 @@ export async function waitForNews(
     bell.ring('changed');
   }
 
-  const end = sessions.watch(pollId, hear);
+  const waiter = { ended: hear };
+  sessions.watch(pollId, waiter);
   const watch = await bus
     .watchPoll(pollId, (snapshot) => (snapshot ? hear(viewOfSnapshot(owner, snapshot)) : bell.ring('look')))
     .catch((error) => {
@@ -48,7 +49,7 @@ export async function waitForNews(
     }
     return latest;
   } finally {
-    end.close();
+    sessions.unwatch(pollId, waiter);
     watch?.close();
   }
 }

@@ -14,26 +14,34 @@ export interface Keeper {
   closed(stream: EventStream): void;
 }
 
+/** Whoever feeds a stream. */
+export interface StreamOwner {
+  /** Nothing can be told any more. */
+  closed(): void;
+  /** Nothing has come for longer than it can take. */
+  overdue(): void;
+}
+
 export class EventStream {
   /** Its place on the wheel. */
   readonly slot: number;
   /** When the reader stopped reading, by the clock of the wheel; null while it reads. */
   blockedAt: number | null = null;
-  /** When to say that nothing more will come, and how. */
-  overdue: { at: number; tell(): void } | null = null;
-  onClose: (() => void) | null = null;
+  owner: StreamOwner | null = null;
+  /** By the clock of the wheel. */
+  readonly overdueAt: number;
   #closed = false;
   #waiting: string | null = null;
   readonly #raw: ServerResponse;
   readonly #keeper: Keeper;
 
-  constructor(raw: ServerResponse, keeper: Keeper, slot: number) {
+  constructor(raw: ServerResponse, keeper: Keeper, slot: number, overdueAt: number) {
+    this.overdueAt = overdueAt;
     this.slot = slot;
     this.#raw = raw;
     this.#keeper = keeper;
-    raw.once('close', () => this.#close());
-    // A reader that breaks the connection while we write is nothing unusual; `close` follows.
-    raw.on('error', () => undefined);
+    raw.on('close', () => this.#close());
+    raw.on('error', ignore);
   }
 
   /** No event will get out any more: the reader left, or heard the last one. */
@@ -90,9 +98,10 @@ export class EventStream {
     this.#closed = true;
     this.#waiting = null;
     this.#keeper.closed(this);
-    const tell = this.onClose;
-    this.onClose = null;
-    this.overdue = null;
-    tell?.();
+    this.owner?.closed();
+    this.owner = null;
   }
 }
+
+/** A reader that breaks the connection while we write is nothing unusual; `close` follows. */
+const ignore = (): void => undefined;

@@ -1,6 +1,7 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../api-error.ts';
+import { logRequest } from '../plugins/access-log.ts';
 import { tell } from '../plugins/rate-limit.ts';
 import type { EventStream } from './event-stream.ts';
 import type { StreamWheel } from './stream-wheel.ts';
@@ -27,16 +28,31 @@ export function needsEventStream({ headers }: FastifyRequest): void {
 const ADMITS = /^(text\/event-stream|text\/\*|\*\/\*)\s*(;|$)/;
 
 /**
- * From here on the response is a stream: no hook sees it any more, so what hooks would have added is added here. Null
- * when the caller has left already.
+ * From here on the response is a stream: no hook sees it any more, so what hooks would have done is done here. Null when
+ * the caller has left already.
  */
-export function openEventStream(wheel: StreamWheel, request: FastifyRequest, reply: FastifyReply): EventStream | null {
+export function openEventStream(
+  wheel: StreamWheel,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  leftMs: number,
+): EventStream | null {
   reply.hijack();
   const { raw } = reply;
   if (raw.destroyed) return null;
   if (request.budget) tell(reply, request.budget);
+  logRequest(request, reply);
   raw.writeHead(200, reply.headers(HEADERS).getHeaders() as OutgoingHttpHeaders);
-  // What is only needed until now would otherwise stay as long as the stream.
-  request.body = undefined;
-  return wheel.open(raw);
+  // Sent by itself the head is one string; sent with the first event it would stay in memory piece by piece.
+  raw.cork();
+  raw.flushHeaders();
+  process.nextTick(() => raw.uncork());
+  forgetRequest(raw);
+  return wheel.open(raw, leftMs);
+}
+
+/** Request and reply would stay as long as the stream, for the sake of a log line at its end. */
+function forgetRequest(raw: ServerResponse): void {
+  const [, ...ofFastify] = raw.listeners('finish') as (() => void)[];
+  for (const listener of ofFastify) raw.off('finish', listener).off('error', listener);
 }

@@ -12,7 +12,8 @@ const MOST_STALLED_MS = 30_000;
 const LAST_WORDS_MS = 500;
 
 export interface StreamWheel extends Disposable {
-  open(raw: ServerResponse): EventStream;
+  /** After `leftMs` the owner is told that it took too long. */
+  open(raw: ServerResponse, leftMs: number): EventStream;
   /** Open streams, for metrics and leak checks. */
   count(): number;
   /** One turn of the timer. */
@@ -55,14 +56,14 @@ export function streamWheel(now: () => number = () => performance.now()): Stream
     for (const stream of blocked) if (time - (stream.blockedAt ?? time) >= MOST_STALLED_MS) stream.cut();
     tick = (tick + 1) % TICKS;
     for (const stream of slots[tick]!) {
-      if (stream.overdue && time >= stream.overdue.at) stream.overdue.tell();
+      if (time >= stream.overdueAt) stream.owner?.overdue();
       else stream.beat();
     }
   }
 
   return {
-    open(raw) {
-      const stream = new EventStream(raw, keeper, next);
+    open(raw, leftMs) {
+      const stream = new EventStream(raw, keeper, next, now() + leftMs);
       slots[next]!.add(stream);
       next = (next + 1) % TICKS;
       open += 1;

@@ -7,7 +7,7 @@ import { access, accountOf } from '../../plugins/auth.ts';
 import { markReplayed } from '../../plugins/idempotency-key.ts';
 import { beginStream, resumeStream } from '../../polls/begin-stream.ts';
 import { readPollOrder } from '../../polls/poll-order.ts';
-import { createRelay } from '../../polls/relay-poll.ts';
+import { PollRelay } from '../../polls/relay-poll.ts';
 import { submissionOf } from '../../polls/submission.ts';
 import { needsEventStream, openEventStream } from '../../streams/open-event-stream.ts';
 import { errors, NEEDS_KEY, READS_BODY, text } from '../answers.ts';
@@ -67,7 +67,7 @@ export function streamPoll(app: FastifyInstance, context: Context): void {
     async (request, reply) => {
       needsEventStream(request);
       if (closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
-      const relay = createRelay(context);
+      const relay = new PollRelay(context);
       const lastEventId = lastEventIdOf(request);
       const start = lastEventId
         ? await resumeStream(context, lastEventId, accountOf(request), relay)
@@ -75,7 +75,7 @@ export function streamPoll(app: FastifyInstance, context: Context): void {
       const { poll, watch, seq, givenUp } = start;
       if (start.joined && !lastEventId) markReplayed(reply);
 
-      const stream = openEventStream(context.streams, request, reply);
+      const stream = openEventStream(context.streams, request, reply, start.leftMs + GRACE_MS);
       if (!stream) return watch?.close();
       stream.send(start.opening);
       const from = {
@@ -84,7 +84,6 @@ export function streamPoll(app: FastifyInstance, context: Context): void {
         seq,
         progress: request.query.progress !== 'none',
         requestId: request.id,
-        overdueAt: performance.now() + start.leftMs + GRACE_MS,
         givenUp,
       };
       relay.into(stream, from, watch);
