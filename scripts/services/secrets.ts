@@ -13,6 +13,8 @@ export interface Secrets {
   cookieSecret: string;
   accountId?: string;
   apiKey?: string;
+  /** Where the product was last started. */
+  url?: string;
 }
 
 export function loadSecrets(folder: string): Secrets {

@@ -92,7 +92,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     app(options, 'gateway', { ...env, ...loginEnv, HOST: settings.host, PORT: `${port}`, BASE_URL: url }, processes),
   ]);
   const { accountId, apiKey, balanceU } = account;
-  saveSecrets(household.folder, { ...secrets, accountId, apiKey });
+  saveSecrets(household.folder, { ...secrets, accountId, apiKey, url });
   return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, processes };
 }
 

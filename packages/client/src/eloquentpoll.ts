@@ -625,7 +625,7 @@ function createService(options: ClientOptions): Service {
           const response = await send(call, deadline.signal, 'application/json, application/problem+json');
           return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
         } catch (error) {
-          const delay = attempt < maxRetries ? delayBefore(attempt, error, call.once) : null;
+          const delay = attempt < maxRetries ? delayBefore(attempt, error, call) : null;
           // A wait that would use up the time says nothing better than the error does.
           if (delay === null || delay >= deadline.leftMs()) throw error;
           await sleep(delay, deadline.signal);
@@ -645,14 +645,18 @@ const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REFUSED = new Set([425, 429]);
 
 /** Milliseconds until another attempt makes sense: full jitter, and never sooner than the service asked; or null. */
-function delayBefore(attempt: number, error: unknown, once = false): number | null {
+function delayBefore(
+  attempt: number,
+  error: unknown,
+  { once = false, firstMs = FIRST_BACKOFF_MS }: { once?: boolean; firstMs?: number },
+): number | null {
   if (!(error instanceof EloquentPollError) || !error.retryable) return null;
   // A poll that failed has been run; repeating the question is for the caller to decide.
   if (error.code === 'timeout' || error.code === 'poll_failed') return null;
   if (once && !REFUSED.has(error.status ?? 0)) return null;
   const asked = (error.retryAfterSeconds ?? 0) * 1_000;
   if (asked > MOST_BACKOFF_MS) return null;
-  return asked + Math.random() * Math.min(MOST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
+  return asked + Math.random() * Math.min(MOST_BACKOFF_MS, firstMs * 2 ** attempt);
 }
 
 function networkError(cause: unknown, signal: AbortSignal): unknown {
@@ -804,7 +808,7 @@ async function* streamPoll(
   const deadline = startDeadline(options.signal, call.timeoutMs ?? POLL_TIMEOUT_MS);
   let lastId = '';
   let lastSeq = -1;
-  let retryMs: number | null = null;
+  let firstMs = FIRST_BACKOFF_MS;
   try {
     for (let attempt = 0; ; attempt++) {
       // Each connection has an end of its own, so that a silent one can be left without leaving the poll.
@@ -820,9 +824,10 @@ async function* streamPoll(
           'text/event-stream, application/problem+json',
         );
         for await (const message of sseMessages(response, connection)) {
-          retryMs = message.retryMs ?? retryMs;
+          firstMs = message.retryMs ?? firstMs;
           const event = readStreamEvent(message, response);
-          if (event === null || event.data.seq <= lastSeq) continue;
+          // After a cut the newest event may come again.
+          if (event === null || (event.event === 'started' && event.data.seq <= lastSeq)) continue;
           lastId = event.id || lastId;
           lastSeq = event.data.seq;
           attempt = 0;
@@ -832,9 +837,10 @@ async function* streamPoll(
         throw new EloquentPollError('The stream broke off.', { code: 'network_error', retryable: true });
       } catch (cause) {
         const error = networkError(cause, deadline.signal);
-        const delay = attempt < service.maxRetries && !isVerdict(error) ? delayBefore(attempt, error) : null;
+        const delay =
+          attempt < service.maxRetries && !isVerdict(error) ? delayBefore(attempt, error, { firstMs }) : null;
         if (delay === null || delay >= deadline.leftMs()) throw error;
-        await sleep(lastSeq < 0 ? delay : Math.min(delay, retryMs ?? delay), deadline.signal);
+        await sleep(delay, deadline.signal);
       } finally {
         deadline.signal.removeEventListener('abort', leave);
         connection.abort();

@@ -30,6 +30,8 @@ interface Compared {
   key: Same<client.ApiKey, contract.ApiKey>;
   newKey: Same<client.NewApiKey, contract.NewKey>;
   balance: Same<client.Balance, contract.Balance>;
+  streamProgress: Same<client.StreamProgress, contract.StreamStarted>;
+  streamEnd: Same<client.StreamEnd, contract.StreamComplete>;
   recovery: Same<client.Recovery, contract.Recovery>;
 }
 
@@ -52,6 +54,8 @@ const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
   key: true,
   newKey: true,
   balance: true,
+  streamProgress: true,
+  streamEnd: true,
   recovery: true,
 };
 

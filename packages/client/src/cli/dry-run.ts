@@ -1,0 +1,34 @@
+import type { EloquentPoll, PollRequest } from '../eloquentpoll.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
+import { seconds } from './picture.ts';
+import { plain } from './plain-text.ts';
+import { dollars } from './summary.ts';
+import { print, type Terminal } from './terminal.ts';
+
+/** Says whether a poll would be accepted and what it would take; leaves with 0 when it would. */
+export async function dryRun(
+  polls: EloquentPoll,
+  request: PollRequest,
+  { out, signal }: Terminal,
+  json: boolean,
+): Promise<Exit> {
+  const result = await polls.dryRun(request, { signal });
+  const { valid, errors, estimates } = result;
+  if (json) print(out, JSON.stringify(result));
+  else {
+    print(out, valid ? 'The poll would be accepted; nothing was run.' : 'The poll would be refused:');
+    print(out, ...errors.map((error) => `  ${plain(error)}`));
+    const { cost_usd, models, latency_ms, balance_sufficient, within_budget } = estimates;
+    if (cost_usd && models && latency_ms) {
+      print(out, `  cost     ${dollars(cost_usd.expected)} expected, ${dollars(cost_usd.max)} at most`);
+      print(out, `  models   ${models.expected_calls.toFixed(1)} of ${models.roster_size} expected`);
+      print(
+        out,
+        `  time     ${seconds(latency_ms.p50)} as a median, ${seconds(latency_ms.p95)} at the 95th percentile`,
+      );
+    }
+    if (within_budget === false) print(out, '  budget   does not pay for every model of the roster');
+    if (balance_sufficient === false) print(out, '  balance  does not cover the worst case');
+  }
+  return valid ? EXIT.winner : EXIT.usage;
+}

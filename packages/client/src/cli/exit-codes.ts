@@ -1,0 +1,31 @@
+import type { EloquentPollError, PollResponse } from '../eloquentpoll.ts';
+
+/** What a script can tell apart. */
+export const EXIT = {
+  winner: 0,
+  /** A tie, or no votes. */
+  undecided: 1,
+  /** The command or the poll is not well-formed, or what it names does not exist. */
+  usage: 2,
+  /** There is a winner, but ballots that are missing could have changed it. */
+  partial: 3,
+  /** No credentials, bad ones, or no money. */
+  refused: 4,
+  /** The service cannot be reached, is too busy, or failed. */
+  unavailable: 5,
+  interrupted: 130,
+} as const;
+export type Exit = (typeof EXIT)[keyof typeof EXIT];
+
+export function exitOfOutcome({ status, winning_option }: Pick<PollResponse, 'status' | 'winning_option'>): Exit {
+  if (winning_option === null) return EXIT.undecided;
+  return status === 'partial' ? EXIT.partial : EXIT.winner;
+}
+
+export function exitOfError(error: EloquentPollError): Exit {
+  const { status, code } = error;
+  if (code === 'poll_failed') return EXIT.undecided;
+  if (status === 401 || status === 402 || status === 403) return EXIT.refused;
+  if (status === null || status === 408 || status === 429 || status >= 500) return EXIT.unavailable;
+  return EXIT.usage;
+}

@@ -1,0 +1,30 @@
+import type { EloquentPoll } from '../eloquentpoll.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
+import { pad, plain } from './plain-text.ts';
+import { print, type Terminal } from './terminal.ts';
+
+/** Lists what the caller asked before, newest first. */
+export async function history(
+  polls: EloquentPoll,
+  page: { limit: number; offset: number },
+  { out, signal }: Terminal,
+  json: boolean,
+): Promise<Exit> {
+  const results = await polls.history(page, { signal });
+  if (json) print(out, JSON.stringify(results));
+  else if (results.length === 0) print(out, page.offset === 0 ? 'No results yet.' : 'No results this far back.');
+  else
+    print(
+      out,
+      ...results.map(({ createdAt, resultId, status, totalCostUsd, isTie, winningOption }) =>
+        [
+          createdAt.slice(0, 16).replace('T', ' '),
+          resultId,
+          pad(status, 7),
+          pad(`$${totalCostUsd}`, 10),
+          winningOption === null ? (isTie ? '(tie)' : '(no votes)') : plain(winningOption),
+        ].join('  '),
+      ),
+    );
+  return EXIT.winner;
+}

@@ -1,0 +1,38 @@
+// Text of strangers on a terminal: it can neither move the cursor nor turn the line around, and it is as wide as it
+// looks.
+
+const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+const WIDE =
+  /\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u;
+
+const segmenter = new Intl.Segmenter();
+
+/** On one line, with nothing that a terminal would obey. */
+export const plain = (text: string): string => text.replace(UNSEEN, ' ').trim();
+
+const widthOf = (grapheme: string): number => (WIDE.test(grapheme) || grapheme.includes('\ufe0f') ? 2 : 1);
+
+export function width(text: string): number {
+  let columns = 0;
+  for (const { segment } of segmenter.segment(text)) columns += widthOf(segment);
+  return columns;
+}
+
+/** At most this many columns; what is cut off shows as an ellipsis. */
+export function fit(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let kept = '';
+  let used = 1;
+  for (const { segment } of segmenter.segment(text)) {
+    used += widthOf(segment);
+    if (used > columns) break;
+    kept += segment;
+  }
+  return columns < 1 ? '' : `${kept}…`;
+}
+
+/** Exactly this many columns. */
+export function pad(text: string, columns: number): string {
+  const fitting = fit(text, columns);
+  return fitting + ' '.repeat(Math.max(0, columns - width(fitting)));
+}

@@ -1,0 +1,82 @@
+import { EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
+import { type Command, readArguments } from './arguments.ts';
+import { ask } from './ask.ts';
+import { dryRun } from './dry-run.ts';
+import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
+import { free } from './free.ts';
+import { HELP } from './help.ts';
+import { history } from './history.ts';
+import { plain } from './plain-text.ts';
+import { showOutcome } from './show-outcome.ts';
+import { print, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Runs one command line and answers how it ended. Whatever goes wrong is a sentence on standard error. */
+export async function run(argv: readonly string[], terminal: Terminal): Promise<Exit> {
+  try {
+    return await runCommand(readArguments(argv, terminal.env), terminal);
+  } catch (error) {
+    if (terminal.signal.aborted) return EXIT.interrupted;
+    return tell(error, terminal, argv.includes('--json'));
+  }
+}
+
+async function runCommand(command: Command, terminal: Terminal): Promise<Exit> {
+  const { url, key, session, json } = command;
+  if (command.name === 'help') {
+    terminal.out.write(HELP);
+    return EXIT.winner;
+  }
+  const polls = new EloquentPoll({
+    ...(url !== undefined && { baseUrl: url }),
+    ...(key !== undefined && { apiKey: key }),
+    ...(session !== undefined && { session }),
+  });
+  switch (command.name) {
+    case 'ask':
+      if (key === undefined) throw noCredentials('A poll needs an API key: put it in EP_KEY. --free asks without one.');
+      return command.how === 'dry-run'
+        ? dryRun(polls, command.request, terminal, json)
+        : ask(polls, command.request, terminal, json);
+    case 'free':
+      return free(polls, command.request, terminal, json);
+    case 'result':
+      return showOutcome(await resultOf(polls, command.id, terminal.signal), terminal, json);
+    case 'history':
+      if (session === undefined) throw noCredentials(NO_SESSION);
+      return history(polls, command, terminal, json);
+  }
+}
+
+const NO_SESSION =
+  'The history opens with a login and with no key: log in with a browser, and put the value of its cookie ep_session in EP_SESSION.';
+
+const noCredentials = (message: string): EloquentPollError =>
+  new EloquentPollError(message, { code: 'authentication_required', status: 401 });
+
+/** The id of a result, or of a poll that may still be running. */
+const resultOf = (polls: EloquentPoll, id: string, signal: AbortSignal) =>
+  id.startsWith('ps_') ? polls.session(id).wait({ signal }) : polls.result(id, { signal });
+
+function tell(error: unknown, { err, whenUnreachable }: Terminal, json: boolean): Exit {
+  if (error instanceof UsageError) {
+    print(err, json ? JSON.stringify({ error: error.message, code: 'usage' }) : `eloquentpoll: ${error.message}`);
+    return EXIT.usage;
+  }
+  // A mistake of ours: its trace helps.
+  if (!(error instanceof EloquentPollError)) throw error;
+  const { code, status, retryable, recovery, issues, requestId } = error;
+  const hint = code === 'network_error' ? (whenUnreachable ?? NO_SERVICE) : null;
+  if (json) {
+    const told = { error: hint ?? error.message, code, status, retryable, recovery, issues, request_id: requestId };
+    print(err, JSON.stringify(told));
+  } else {
+    print(err, `eloquentpoll: ${hint ?? plain(error.message)}`);
+    for (const { action, description, url } of recovery) {
+      if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);
+    }
+  }
+  return exitOfError(error);
+}
+
+const NO_SERVICE = 'No service answers there: check --url or EP_URL.';

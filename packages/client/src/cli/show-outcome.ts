@@ -1,0 +1,22 @@
+import { type Exit, exitOfOutcome } from './exit-codes.ts';
+import { COLOUR, NO_COLOUR, picture, votesFor } from './picture.ts';
+import { plain } from './plain-text.ts';
+import { details, type Outcome, verdict } from './summary.ts';
+import { canDraw, print, type Terminal } from './terminal.ts';
+
+/** Shows a poll that has ended: as JSON, as a picture, or as lines whose first one says it all. */
+export function showOutcome(outcome: Outcome, terminal: Terminal, json: boolean): Exit {
+  const { out, env } = terminal;
+  const { options, tally, winning_option: leader, votes, models_skipped, question } = outcome;
+  if (json) print(out, JSON.stringify(outcome));
+  else if (canDraw(terminal)) {
+    const total = votes.length + models_skipped;
+    const foot = [verdict(outcome), ...details(outcome)];
+    const scene = { question, options, tally, total, leader, foot };
+    print(out, ...picture(scene, out.columns ?? 80, env.NO_COLOR ? NO_COLOUR : COLOUR));
+  } else {
+    const counts = options.map((option) => `${String(votesFor(tally, option)).padStart(4)}  ${plain(option)}`);
+    print(out, verdict(outcome), ...counts, ...details(outcome));
+  }
+  return exitOfOutcome(outcome);
+}

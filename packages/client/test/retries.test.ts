@@ -1,0 +1,131 @@
+import t from 'tap';
+import { EloquentPoll, EloquentPollError } from '../src/eloquentpoll.ts';
+import { QUESTION, RESULT, serve, withoutWaiting } from './service.ts';
+
+const BUSY = { error: 'Too many requests', code: 'rate_limited', retryable: true };
+
+t.test('what may pass is asked again, as the same request', async (t) => {
+  const waits = withoutWaiting(t);
+  const { url, asked } = await serve(t, (_asked, response, nth) => {
+    if (nth === 1) return void response.socket?.destroy();
+    if (nth === 3) return RESULT;
+    response.writeHead(503, { 'retry-after': '7', 'content-type': 'application/json' });
+    return { error: 'Away', code: 'service_unavailable' };
+  });
+  t.same(await new EloquentPoll({ baseUrl: url, apiKey: 'ep_k_x' }).ask(QUESTION), RESULT);
+  t.equal(asked.length, 3);
+  const keys = asked.map(({ headers }) => headers['idempotency-key']);
+  t.match(keys[0], /^[0-9a-f]{32}$/);
+  t.equal(new Set(keys).size, 1, 'a poll is made once');
+  t.same(asked[2]?.body, QUESTION);
+  t.equal(asked[2]?.headers.authorization, 'Bearer ep_k_x');
+  const [first = -1, second = -1] = waits;
+  t.ok(first >= 0 && first <= 500, 'jitter before the first');
+  t.ok(second >= 7_000 && second <= 8_000, 'never sooner than the service says');
+});
+
+t.test('it does not try for ever', async (t) => {
+  withoutWaiting(t);
+  const { url, asked } = await serve(t, (_asked, response) => {
+    response.statusCode = 502;
+    return { error: 'no JSON object of ours' };
+  });
+  await t.rejects(new EloquentPoll({ baseUrl: url }).estimate(), { code: 'http_502', status: 502, retryable: true });
+  t.equal(asked.length, 3);
+  await t.rejects(new EloquentPoll({ baseUrl: url, maxRetries: 0 }).estimate(), { code: 'http_502' });
+  t.equal(asked.length, 4);
+});
+
+t.test('who is told to wait long is told so', async (t) => {
+  const { url, asked } = await serve(t, (_asked, response) => {
+    response.writeHead(429, { 'retry-after': '3600' });
+    return BUSY;
+  });
+  const error = await new EloquentPoll({ baseUrl: url }).free('Which? [A, B]').catch((error: unknown) => error);
+  t.match(error, { code: 'rate_limited', status: 429, retryAfterSeconds: 3_600 });
+  t.equal(asked.length, 1);
+});
+
+t.test('a date is a time to wait until too', async (t) => {
+  const { url } = await serve(t, (_asked, response) => {
+    response.writeHead(429, { 'retry-after': new Date(Date.now() + 120_000).toUTCString() });
+    return BUSY;
+  });
+  const error = await new EloquentPoll({ baseUrl: url }).profiles().catch((error: unknown) => error);
+  t.ok(error instanceof EloquentPollError && Math.abs((error.retryAfterSeconds ?? 0) - 120) < 10);
+});
+
+t.test('what cannot be repeated safely is repeated only when it was refused', async (t) => {
+  withoutWaiting(t);
+  for (const [status, times] of [
+    [503, 1],
+    [429, 3],
+  ] as const) {
+    const { url, asked } = await serve(t, (_asked, response) => {
+      response.statusCode = status;
+      return { ...BUSY };
+    });
+    await t.rejects(new EloquentPoll({ baseUrl: url }).createKey('laptop'), { code: 'rate_limited' });
+    t.equal(asked.length, times, `${status}`);
+  }
+});
+
+t.test('what cannot pass is not asked again, and says what to do', async (t) => {
+  const { url, asked } = await serve(t, (_asked, response) => {
+    response.writeHead(402, { 'content-type': 'application/problem+json' });
+    return {
+      title: 'Insufficient balance',
+      detail: 'This poll may cost up to 1.00 USD.',
+      code: 'insufficient_balance',
+      request_id: 'r1',
+      retryable: false,
+      recovery: [{ action: 'add_funds', description: 'Buy credit.', method: 'POST', url: `https://x/api/deposit` }],
+      errors: [{ pointer: '#/max_cost_usd', detail: 'too much' }],
+    };
+  });
+  const error = await new EloquentPoll({ baseUrl: url }).ask(QUESTION).catch((error: unknown) => error);
+  t.ok(error instanceof EloquentPollError);
+  t.match(error, {
+    message: 'This poll may cost up to 1.00 USD.',
+    code: 'insufficient_balance',
+    status: 402,
+    retryable: false,
+    requestId: 'r1',
+    recovery: [{ action: 'add_funds' }],
+    issues: [{ pointer: '#/max_cost_usd' }],
+  });
+  t.equal(asked.length, 1);
+  t.match(asked[0]?.headers.accept, 'application/problem+json');
+});
+
+t.test('every call ends', async (t) => {
+  const { url } = await serve(t, () => undefined);
+  const polls = new EloquentPoll({ baseUrl: url });
+  await t.rejects(polls.ask(QUESTION, { timeoutMs: 20 }), { code: 'timeout', status: null }, 'when its time is over');
+
+  const already = AbortSignal.abort(new Error('never mind'));
+  await t.rejects(polls.ask(QUESTION, { signal: already }), { message: 'never mind' }, 'before it began');
+
+  const enough = new AbortController();
+  const asking = polls.ask(QUESTION, { signal: enough.signal });
+  enough.abort(new Error('enough'));
+  await t.rejects(asking, { message: 'enough' }, 'when its caller has had enough');
+});
+
+t.test('a caller who leaves while it waits to try again is let go', async (t) => {
+  const enough = new AbortController();
+  const { url } = await serve(t, (_asked, response) => {
+    response.writeHead(429, { 'retry-after': '25' });
+    response.once('close', () => enough.abort(new Error('enough')));
+    return BUSY;
+  });
+  await t.rejects(new EloquentPoll({ baseUrl: url }).profiles({ signal: enough.signal }), { message: 'enough' });
+});
+
+t.test('nobody there, and somebody else there', async (t) => {
+  withoutWaiting(t);
+  await t.rejects(new EloquentPoll({ baseUrl: 'http://127.0.0.1:9' }).profiles(), { code: 'network_error' });
+  const { url } = await serve(t, (_asked, response) => void response.end('<html>'));
+  await t.rejects(new EloquentPoll({ baseUrl: url }).profiles(), { code: 'bad_response', status: 200 });
+  t.throws(() => new EloquentPoll({ baseUrl: 'polls.example' }), 'no address');
+});

@@ -1,0 +1,106 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Test } from 'tap';
+
+// A service that answers what a test tells it to, and remembers what it was asked.
+
+export interface Asked {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: unknown;
+}
+
+export type Answering = (asked: Asked, response: ServerResponse, nth: number) => unknown;
+
+/** Answers JSON with whatever `answering` returns, unless it has answered by itself. */
+export async function serve(t: Test, answering: Answering) {
+  const asked: Asked[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const { method = '', url = '', headers } = request;
+    const one = { method, path: url, headers, body: body === '' ? null : JSON.parse(body) };
+    asked.push(one);
+    const answer = await answering(one, response, asked.length);
+    if (answer === undefined) return;
+    if (!response.headersSent) response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => {
+    server.closeAllConnections();
+    return new Promise((done) => server.close(done));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+export const QUESTION = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
+
+export const RESULT = {
+  poll_id: 'EP-2026-11-20-0123456789abcdef',
+  status: 'success',
+  outcome: 'The Sun',
+  ...QUESTION,
+  poll_type: 'fptp',
+  winning_option: 'The Sun',
+  is_tie: false,
+  confidence_threshold: 0.95,
+  max_cost_usd: 1,
+  early_terminated: true,
+  termination_reason: 'confidence',
+  models_skipped: 2,
+  tally: { 'The Sun': 2, 'The Moon': 1 },
+  votes: [vote('sim/a', 'The Sun'), vote('sim/b', 'The Moon'), vote('sim/c', 'The Sun'), vote('sim/d', null)],
+  timing: { gather_ms: 900, total_ms: 950 },
+  costs: { total_estimated_cost: 0.0042 },
+  confidence: 0.9567,
+  preset: 'broad',
+  simulated: true,
+};
+
+export function vote(model_id: string, chosen_option: string | null) {
+  const success = chosen_option !== null;
+  const error = success ? null : 'timeout';
+  return { model_id, success, chosen_option, transition: 'vote', latency_ms: 300, estimated_cost: 0.001, error };
+}
+
+export function started(seq: number, tally: Record<string, number> = { 'The Sun': seq, 'The Moon': 0 }) {
+  return {
+    seq,
+    session_id: 'ps_1',
+    phase: seq === 0 ? 'started' : 'voting',
+    models_requested: 6,
+    progress: { received: seq, succeeded: seq, failed: 0, total: 6 },
+    tally,
+    leader: seq === 0 ? null : 'The Sun',
+    confidence: null,
+    vote: seq === 0 ? null : vote('sim/a', 'The Sun'),
+    elapsed_ms: 100 * seq,
+  };
+}
+
+export const sse = (event: string, data: { seq: number }): string =>
+  `id: ps_1:${data.seq}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+
+export const complete = (seq: number, result: object = RESULT): string =>
+  sse('complete', { seq, session_id: 'ps_1', ...result } as { seq: number });
+
+/** Waits before another attempt have a random part, so that they are no whole numbers, and nobody else's are none. */
+export const isBackoff = (ms: number): boolean => !Number.isInteger(ms);
+
+/** Lets the waits that `shorten` picks pass in no time, and notes how long they should have been. */
+export function withoutWaiting(t: Test, shorten: (ms: number) => boolean = isBackoff, instead_ms = 0): number[] {
+  const waits: number[] = [];
+  const real = globalThis.setTimeout;
+  t.teardown(() => {
+    globalThis.setTimeout = real;
+  });
+  const faster = (work: () => void, ms = 0) => {
+    if (!shorten(ms)) return real(work, ms);
+    waits.push(ms);
+    return real(work, instead_ms);
+  };
+  globalThis.setTimeout = Object.assign(faster, real) as typeof setTimeout;
+  return waits;
+}

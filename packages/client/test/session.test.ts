@@ -1,0 +1,88 @@
+import t from 'tap';
+import { EloquentPoll, type Progress } from '../src/eloquentpoll.ts';
+import { QUESTION, RESULT, serve, withoutWaiting } from './service.ts';
+
+const running = (received: number) => ({
+  session_id: 'ps_1',
+  status: 'running',
+  result_id: null,
+  progress: { received, succeeded: received, failed: 0, total: 6 },
+});
+const COMPLETED = { session_id: 'ps_1', status: 'completed', result_id: RESULT.poll_id };
+
+t.test('one request waits for the end', async (t) => {
+  const { url, asked } = await serve(t, ({ method, path }, response) => {
+    if (method === 'POST') response.statusCode = 202;
+    if (path.endsWith('/result')) return RESULT;
+    return path.endsWith('/status') ? COMPLETED : { ...running(0), status_url: '', result_url: '' };
+  });
+  const session = await new EloquentPoll({ baseUrl: url }).begin(QUESTION);
+  t.equal(session.id, 'ps_1');
+  t.same(await session.wait(), RESULT);
+  t.same(
+    asked.map(({ path }) => path),
+    ['/api/polls', '/api/polls/ps_1/status', '/api/polls/ps_1/result'],
+  );
+  t.equal(asked[1]?.headers.prefer, 'wait=25');
+});
+
+t.test('whoever wants to know hears of every ballot once', async (t) => {
+  withoutWaiting(t, (ms) => ms === 1_000);
+  const { url, asked } = await serve(t, ({ path, headers }, response, nth) => {
+    if (path.endsWith('/result')) return RESULT;
+    if (nth === 5) return COMPLETED;
+    if (nth === 3) return void response.writeHead(304, { etag: headers['if-none-match'] }).end();
+    response.setHeader('etag', `"${nth}"`);
+    return running(nth);
+  });
+  const heard: number[] = [];
+  const onProgress = ({ received }: Progress) => heard.push(received);
+  t.same(await new EloquentPoll({ baseUrl: url }).session('ps_1').wait({ onProgress }), RESULT);
+  t.same(heard, [1, 2, 4]);
+  t.same(
+    asked.slice(0, 5).map(({ headers }) => [headers.prefer, headers['if-none-match']]),
+    [
+      [undefined, undefined],
+      ['wait=25', '"1"'],
+      ['wait=25', '"2"'],
+      ['wait=25', '"2"'],
+      ['wait=25', '"4"'],
+    ],
+  );
+});
+
+t.test('a service that does not wait is not asked without a pause', async (t) => {
+  const waits = withoutWaiting(t, (ms) => ms === 2_000);
+  const { url } = await serve(t, ({ path }, response, nth) => {
+    if (path.endsWith('/result')) return RESULT;
+    response.setHeader('retry-after', '2');
+    return nth === 3 ? COMPLETED : running(0);
+  });
+  await new EloquentPoll({ baseUrl: url }).session('ps_1').wait();
+  t.same(waits, [2_000, 2_000]);
+});
+
+t.test('a poll that failed, one that runs on, and one that nobody knows', async (t) => {
+  const { url } = await serve(t, ({ path }, response) => {
+    if (path.includes('ps_unknown')) {
+      response.statusCode = 404;
+      return { error: 'Session not found', code: 'session_not_found' };
+    }
+    if (path === '/api/polls/ps_runs/result') {
+      response.statusCode = 202;
+      return running(0);
+    }
+    if (path === '/api/polls/ps_runs/status') return undefined;
+    if (path.endsWith('/status')) return { ...COMPLETED, status: 'failed', result_id: null };
+    response.statusCode = 422;
+    return { error: 'Poll failed', code: 'poll_failed', retryable: true };
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  await t.rejects(polls.session('ps_failed').wait(), { code: 'poll_failed', status: 422 });
+  await t.rejects(polls.session('ps_unknown').wait(), { code: 'session_not_found' });
+  t.equal(await polls.session('ps_runs').result(), null);
+  await t.rejects(polls.session('ps_runs').wait({ timeoutMs: 30 }), { code: 'timeout' });
+  await t.rejects(polls.session('ps_runs').wait({ signal: AbortSignal.abort(new Error('enough')) }), {
+    message: 'enough',
+  });
+});

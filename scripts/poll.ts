@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runHere } from '@eloquentpoll/client/cli';
+import { dataFolder } from './launch/folders.mjs';
+import type { Secrets } from './services/secrets.ts';
+
+// `npm run poll -- "Which is larger? [The Sun, The Moon]"`: the command line of the client, at the service that
+// `npm start` runs here and with the key of its local account, unless it is told otherwise.
+
+const { url, apiKey } = localService();
+await runHere(process.argv.slice(2), {
+  env: {
+    ...process.env,
+    EP_URL: process.env.EP_URL || url,
+    // A key is for the service that made it.
+    ...(!process.env.EP_KEY && !process.env.EP_URL && apiKey && { EP_KEY: apiKey }),
+  },
+  whenUnreachable: 'No service answers there. Run `npm start` in another terminal, or name one with --url.',
+});
+
+/** Where it was last started and with which key; it may have ended since. */
+function localService(): Partial<Pick<Secrets, 'url' | 'apiKey'>> {
+  try {
+    return JSON.parse(readFileSync(join(dataFolder, 'secrets.json'), 'utf8'));
+  } catch {
+    return {};
+  }
+}
