@@ -12,6 +12,8 @@ export interface Call {
   seat: number | null;
   model: string;
   attempt: number | null;
+  /** When the caller made the call, in milliseconds since 1970 by its own clock; it may have waited on its way. */
+  asked_at: number | null;
   /** What the model was told to do; null for an honest answer. */
   scripted: FailureKind | null;
   /** `gone`: the caller left, or the server closed, before the answer was out. */
@@ -19,6 +21,9 @@ export interface Call {
   label: string | null;
   duration_ms: number | null;
 }
+
+/** What the caller says of its call. */
+export type Traced = Pick<Call, 'poll' | 'seat' | 'model' | 'attempt' | 'asked_at'>;
 
 export interface CallFilter {
   poll?: string | undefined;
@@ -40,7 +45,7 @@ export class CallLog {
     this.#capacity = capacity;
   }
 
-  begin(fields: Pick<Call, 'poll' | 'seat' | 'model' | 'attempt'>): Call {
+  begin(fields: Traced): Call {
     const call: Call = {
       n: this.#total,
       at: new Date().toISOString(),

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { App, World } from './app.ts';
-import type { Call } from './call-log.ts';
+import type { Traced } from './call-log.ts';
 import { CATALOGUE } from './catalogue.ts';
 import { ChatRequest } from './chat.ts';
 import { ApiError } from './errors.ts';
@@ -45,7 +45,7 @@ function authorise({ headers }: FastifyRequest, requiredKey: string | null): voi
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-function traceOf({ headers }: FastifyRequest, model: string): Pick<Call, 'poll' | 'seat' | 'model' | 'attempt'> {
+function traceOf({ headers }: FastifyRequest, model: string): Traced {
   const text = (name: string) => {
     const value = headers[name];
     return typeof value === 'string' ? value.slice(0, 100) : null;
@@ -54,5 +54,11 @@ function traceOf({ headers }: FastifyRequest, model: string): Pick<Call, 'poll' 
     const value = Number.parseInt(text(name) ?? '', 10);
     return Number.isNaN(value) ? null : value;
   };
-  return { poll: text('x-poll-id'), seat: number('x-seat'), model, attempt: number('x-attempt') };
+  return {
+    poll: text('x-poll-id'),
+    seat: number('x-seat'),
+    model,
+    attempt: number('x-attempt'),
+    asked_at: number('x-asked-at'),
+  };
 }

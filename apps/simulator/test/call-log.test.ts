@@ -5,7 +5,7 @@ import { ballot, eventually, start } from './start.ts';
 
 t.test('a call is logged with poll, seat, model, attempt, time and outcome', async (t) => {
   const running = await start(t);
-  const headers = { 'x-poll-id': 'ps_one', 'x-seat': '3', 'x-attempt': '2' };
+  const headers = { 'x-poll-id': 'ps_one', 'x-seat': '3', 'x-attempt': '2', 'x-asked-at': '1700000000000' };
   await running.client.chat.completions.create(ballot('sim/oak-1'), { headers });
   const [call] = await running.calls();
   t.match(call, {
@@ -14,6 +14,7 @@ t.test('a call is logged with poll, seat, model, attempt, time and outcome', asy
     seat: 3,
     model: 'sim/oak-1',
     attempt: 2,
+    asked_at: 1_700_000_000_000,
     scripted: null,
     outcome: 'vote',
     label: /^(QJ|ZR|HN)$/,

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { History } from '../src/faults/history.ts';
-import { RULES, repeatedCalls, resumes } from '../src/faults/judge-history.ts';
+import { callsOnTheirWay, RULES, repeatedCalls, resumes } from '../src/faults/judge-history.ts';
 
 // The judge of the chaos harness, judged: one honest history, and one lie for each rule.
 
@@ -24,11 +24,11 @@ const HONEST: History = {
     { pollId: 'p2', seat: 0, at: 800 },
   ],
   calls: [
-    { pollId: 'p1', seat: 0, attempt: 1, at: 20 },
-    { pollId: 'p1', seat: 1, attempt: 1, at: 20 },
-    { pollId: 'p1', seat: 1, attempt: 1, at: 9_510 },
-    { pollId: 'p1', seat: 1, attempt: 2, at: 9_900 },
-    { pollId: 'p2', seat: 0, attempt: 1, at: 20 },
+    { pollId: 'p1', seat: 0, attempt: 1, madeAt: 20, at: 20 },
+    { pollId: 'p1', seat: 1, attempt: 1, madeAt: 20, at: 20 },
+    { pollId: 'p1', seat: 1, attempt: 1, madeAt: 9_510, at: 9_510 },
+    { pollId: 'p1', seat: 1, attempt: 2, madeAt: 9_900, at: 9_900 },
+    { pollId: 'p2', seat: 0, attempt: 1, madeAt: 20, at: 20 },
   ],
   ballots: [
     { pollId: 'p1', seat: 0, voted: true, billedU: 100n },
@@ -71,17 +71,17 @@ const LIES: [string, string, Partial<History>][] = [
   [
     'a call for a ballot that stood in the log',
     'a ballot that has arrived is never asked for again',
-    { calls: HONEST.calls.map((call) => (call.pollId === 'p2' ? { ...call, at: 850 } : call)) },
+    { calls: HONEST.calls.map((call) => (call.pollId === 'p2' ? { ...call, madeAt: 850, at: 850 } : call)) },
   ],
   [
     'a call for a ballot that only the victim knew',
     'a ballot that has arrived is never asked for again',
-    { arrivals: [], calls: [...HONEST.calls, { pollId: 'p1', seat: 0, attempt: 1, at: 9_510 }] },
+    { arrivals: [], calls: [...HONEST.calls, { pollId: 'p1', seat: 0, attempt: 1, madeAt: 9_510, at: 9_510 }] },
   ],
   [
     'two calls without a strike',
     'calls of a seat are at most one more than the strikes on its poll',
-    { arrivals: [], calls: [...HONEST.calls, { pollId: 'p2', seat: 0, attempt: 1, at: 30 }] },
+    { arrivals: [], calls: [...HONEST.calls, { pollId: 'p2', seat: 0, attempt: 1, madeAt: 30, at: 30 }] },
   ],
   [
     'a vote that nobody gave',
@@ -131,6 +131,16 @@ for (const [lie, rule, change] of LIES)
   t.test(`the judge finds ${lie}`, async (t) => {
     t.same(broken({ ...HONEST, ...change }), [rule]);
   });
+
+t.test('a call that was on its way when its worker was stopped is counted, and no lie', async (t) => {
+  const history = {
+    ...HONEST,
+    calls: HONEST.calls.map((call) => (call.pollId === 'p2' ? { ...call, at: 9_000 } : call)),
+  };
+  t.same(broken(history), []);
+  t.equal(callsOnTheirWay(history), 1);
+  t.equal(callsOnTheirWay(HONEST), 0);
+});
 
 t.test('a poll that stayed with a stopped worker is not one that was resumed', async (t) => {
   const strikes = HONEST.strikes.map((strike) => ({ ...strike, kind: 'stop' as const, until: 9_000 }));

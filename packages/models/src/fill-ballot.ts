@@ -110,5 +110,10 @@ function patienceMs(model: Model, stopped: 'timeout' | 'aborted'): number {
 
 function traceOf(provider: Provider, paper: Paper, attempt: number): Record<string, string> {
   if (!provider.traceHeaders) return {};
-  return { 'x-poll-id': paper.pollId, 'x-seat': String(paper.seat), 'x-attempt': String(attempt) };
+  return {
+    'x-poll-id': paper.pollId,
+    'x-seat': String(paper.seat),
+    'x-attempt': String(attempt),
+    'x-asked-at': String(Date.now()),
+  };
 }

@@ -23,6 +23,8 @@ export interface Call {
   seat: number;
   /** 1 for the first call of a ballot; retries and repairs count on. */
   attempt: number;
+  /** When its worker made the call, and when it reached the model: between the two the worker may have been stopped. */
+  madeAt: number;
   at: number;
 }
 

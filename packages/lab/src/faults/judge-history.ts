@@ -37,11 +37,9 @@ export const RULES: readonly Rule[] = [
     name: 'a ballot that has arrived is never asked for again',
     broken(history) {
       const arrived = arrivalTimes(history);
-      return firstCalls(history)
-        .filter((call) => call.at > (arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY))
-        .map(
-          (call) => `${seatKey(call)} asked ${Math.round(call.at - arrived.get(seatKey(call))!)} ms after its ballot`,
-        );
+      return history.calls
+        .filter((call) => call.madeAt > (arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY))
+        .map((call) => `${seatKey(call)} asked ${call.madeAt - arrived.get(seatKey(call))!} ms after its ballot`);
     },
   },
   {
@@ -131,10 +129,16 @@ export function repeatedCalls(history: History): number {
   return calls.length - new Set(calls.map(seatKey)).size;
 }
 
-/** Calls that set out after their poll had ended. */
-export function callsAfterTheEnd(history: History): number {
-  const ends = new Map(history.journal.filter(isEnd).map((event) => [event.pollId, event.at]));
-  return firstCalls(history).filter((call) => call.at > (ends.get(call.pollId) ?? Number.POSITIVE_INFINITY)).length;
+/**
+ * Calls that were made before their seat's ballot had arrived from elsewhere, and reached the model after it: their worker
+ * was stopped between the decision and the socket. No fence of ours can catch them; the operator pays, once per stop.
+ */
+export function callsOnTheirWay(history: History): number {
+  const arrived = arrivalTimes(history);
+  return firstCalls(history).filter((call) => {
+    const ballotAt = arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY;
+    return call.madeAt <= ballotAt && call.at > ballotAt;
+  }).length;
 }
 
 const isEnd = (event: PollEvent): boolean => event.kind === 'ended';

@@ -46,9 +46,10 @@ export async function startSimulator(
       for (let after = -1; ; ) {
         const page = await read(`${url}/_control/calls?limit=${PAGE}${after < 0 ? '' : `&after=${after}`}`);
         if (page.total > page.kept) throw new Error(`the simulator forgot ${page.total - page.kept} calls`);
-        for (const { poll, seat, attempt, at } of page.calls)
-          if (poll !== null && seat !== null)
-            found.push({ pollId: poll, seat, attempt: attempt ?? 1, at: Date.parse(at) });
+        for (const { poll, seat, attempt, asked_at, at } of page.calls)
+          if (poll !== null && seat !== null && asked_at !== null)
+            found.push({ pollId: poll, seat, attempt: attempt ?? 1, madeAt: asked_at, at: Date.parse(at) });
+          else throw new Error('a call in the log does not say whose it is');
         if (page.calls.length < PAGE) return found;
         after = page.calls.at(-1)!.n;
       }
@@ -59,7 +60,14 @@ export async function startSimulator(
 interface Page {
   total: number;
   kept: number;
-  calls: { n: number; at: string; poll: string | null; seat: number | null; attempt: number | null }[];
+  calls: {
+    n: number;
+    at: string;
+    poll: string | null;
+    seat: number | null;
+    attempt: number | null;
+    asked_at: number | null;
+  }[];
 }
 
 async function read(url: string): Promise<Page> {

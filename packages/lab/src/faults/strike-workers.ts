@@ -4,12 +4,13 @@ import type { Progress } from '../terminal/progress.ts';
 import { percentile, seconds, table } from '../terminal/table.ts';
 import { hireCrew } from './crew.ts';
 import type { Bench } from './experiment.ts';
-import type { AcceptedPoll, History, Settlement, StoredBallot } from './history.ts';
-import { clockAheadMs, keepJournal, type PollEvent, readJournal } from './journal.ts';
-import { callsAfterTheEnd, RULES, repeatedCalls, resumes } from './judge-history.ts';
+import type { History, Settlement, StoredBallot } from './history.ts';
+import { clockAheadMs, keepJournal, readJournal } from './journal.ts';
+import { RULES } from './judge-history.ts';
 import { startLoad } from './load.ts';
 import { expectedMs, type Strike, strike } from './nemesis.ts';
 import { startSimulator } from './simulators.ts';
+import { type Figures, figuresOf } from './strike-figures.ts';
 import type { Stores } from './throw-away.ts';
 
 // Workers are killed and stopped under load; afterwards the history is judged.
@@ -31,13 +32,14 @@ const SPARE_MS = 300_000;
 export interface StrikeReport {
   settings: StrikeSettings;
   tookMs: number;
-  figures: Record<string, number | string | null>;
+  figures: Figures;
   complaints: Record<string, number>;
   rules: { rule: string; violations: number; examples: string[] }[];
 }
 
 export async function strikeWorkers(bench: Bench, settings: StrikeSettings, progress: Progress): Promise<StrikeReport> {
-  const { stores, home, folder, seed } = { ...bench, seed: settings.seed };
+  const { stores, home, folder } = bench;
+  const { seed } = settings;
   const begun = performance.now();
   const bound = AbortSignal.timeout(expectedMs(settings.kills, settings.stops) * 2 + SPARE_MS);
   const signal = AbortSignal.any([bench.signal, bound]);
@@ -148,65 +150,10 @@ async function readHistory(
   };
 }
 
-async function figuresOf({ query }: Stores, history: History): Promise<StrikeReport['figures']> {
-  const { accepted, journal, strikes, calls, ballots } = history;
-  const [kinds] = await query<Record<string, number>>(`
-    select (count(*) filter (where status = 'completed'))::integer as completed,
-           (count(*) filter (where status = 'failed'))::integer as failed,
-           (count(*) filter (where attempts > 1))::integer as resumed, max(attempts) as most_attempts,
-           (select count(*)::integer from dead_letters) as buried,
-           (select count(*)::integer from results where status = 'partial') as partial
-      from polls`);
-  const held = (kind: Strike['kind']) =>
-    strikes.filter((one) => one.kind === kind).reduce((sum, one) => sum + one.held.length, 0);
-  const arrived = strikes.reduce((sum, one) => sum + one.held.reduce((n, poll) => n + poll.arrived.length, 0), 0);
-  const [afterKill, afterStop] = [resumes(history, 'kill'), resumes(history, 'stop')];
-  const toEnd = waits(accepted, journal, 'ended');
-  const toClaim = waits(accepted, journal, 'claimed');
-  return {
-    kills: strikes.filter((one) => one.kind === 'kill').length,
-    stops: strikes.filter((one) => one.kind === 'stop').length,
-    polls: accepted.length,
-    completed: kinds!.completed!,
-    failed: kinds!.failed!,
-    partial: kinds!.partial!,
-    'given up after five claims': kinds!.buried!,
-    'claimed more than once': kinds!.resumed!,
-    'most claims of a poll': kinds!.most_attempts!,
-    'polls held by killed workers': held('kill'),
-    'polls held by stopped workers': held('stop'),
-    'of these claimed by another meanwhile': afterStop.length,
-    'ballots that had arrived for them': arrived,
-    'ballots stored': ballots.length,
-    'votes billed': ballots.filter((ballot) => ballot.billedU > 0n).length,
-    calls: calls.length,
-    'calls repeated after a strike': repeatedCalls(history),
-    'calls after the end of their poll': callsAfterTheEnd(history),
-    'resume after kill p50': seconds(percentile(afterKill, 0.5)),
-    'resume after kill p99': seconds(percentile(afterKill, 0.99)),
-    'resume after kill max': seconds(percentile(afterKill, 1)),
-    'resume after stop p50': seconds(percentile(afterStop, 0.5)),
-    'resume after stop p99': seconds(percentile(afterStop, 0.99)),
-    'accepted to first claim p50': seconds(percentile(toClaim, 0.5), 2),
-    'accepted to first claim p99': seconds(percentile(toClaim, 0.99)),
-    'accepted to first claim max': seconds(percentile(toClaim, 1)),
-    'accepted to end p50': seconds(percentile(toEnd, 0.5)),
-    'accepted to end p99': seconds(percentile(toEnd, 0.99)),
-    'accepted to end max': seconds(percentile(toEnd, 1)),
-  };
-}
-
 const startsOf = (startsMs: readonly number[]) => ({
   'worker start p50': seconds(percentile(startsMs, 0.5)),
   'worker start p99': seconds(percentile(startsMs, 0.99)),
 });
-
-/** From accept to the first event of this kind. */
-function waits(accepted: readonly AcceptedPoll[], journal: readonly PollEvent[], kind: PollEvent['kind']): number[] {
-  const first = new Map<string, number>();
-  for (const event of journal) if (event.kind === kind && !first.has(event.pollId)) first.set(event.pollId, event.at);
-  return accepted.flatMap(({ pollId, at }) => (first.has(pollId) ? [Math.max(0, first.get(pollId)! - at)] : []));
-}
 
 export const strikesHold = (report: StrikeReport): boolean => report.rules.every((rule) => rule.violations === 0);
 
