@@ -427,7 +427,9 @@ export class EloquentPoll {
     query: { preset?: Preset; options?: number; confidence_threshold?: number } = {},
     options: CallOptions = {},
   ): Promise<Estimate> {
-    return (await this.#service.call({ path: `/api/poll/estimate${search(query)}`, ...options })).body as Estimate;
+    const { preset, options: count, confidence_threshold } = query;
+    const path = `/api/poll/estimate${search({ preset, options: count, confidence_threshold })}`;
+    return (await this.#service.call({ path, ...options })).body as Estimate;
   }
 
   /** Whether a poll would be accepted, and what it would cost. Nothing is run. */
@@ -453,7 +455,12 @@ export class EloquentPoll {
 
   /** All your results, newest first. Needs a session: no key opens it. */
   async history(page: { limit?: number; offset?: number } = {}, options: CallOptions = {}): Promise<HistoryResult[]> {
-    return (await this.#service.call({ path: `/api/results${search(page)}`, ...options })).body as HistoryResult[];
+    return (
+      await this.#service.call({
+        path: `/api/results${search({ limit: page.limit, offset: page.offset })}`,
+        ...options,
+      })
+    ).body as HistoryResult[];
   }
 
   /** What you can spend and have spent. Needs a session: no key opens it. */
@@ -743,6 +750,7 @@ function retryAfter(headers: Headers): number | null {
   return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1_000);
 }
 
+/** Of fields named one by one: a larger object that fits the type may hold what no address should. */
 function search(query: Record<string, string | number | undefined>): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));

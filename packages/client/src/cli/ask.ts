@@ -4,14 +4,14 @@ import { COLOUR, howFar, NO_COLOUR, picture, type Scene, seconds } from './pictu
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
 import { details, verdict } from './summary.ts';
-import { canDraw, canvas, print, type Terminal } from './terminal.ts';
+import { canRedraw, canvas, print, type Terminal } from './terminal.ts';
 
 // Runs a poll and shows it while it runs: as bars that grow on a terminal, as a line per vote on standard error elsewhere.
 
 const REDRAW_EVERY_MS = 100;
 
 export async function ask(polls: EloquentPoll, request: PollRequest, terminal: Terminal, json: boolean): Promise<Exit> {
-  const watch = json ? silently : canDraw(terminal) ? asPicture(request, terminal) : asLines(terminal);
+  const watch = json ? silently : hasRoom(request, terminal) ? asPicture(request, terminal) : asLines(terminal);
   let session = '';
   try {
     for await (const { event, data } of polls.stream(request, { signal: terminal.signal })) {
@@ -30,6 +30,9 @@ export async function ask(polls: EloquentPoll, request: PollRequest, terminal: T
     watch.stop();
   }
 }
+
+/** Besides the options there are the question, two empty lines and up to four lines about the end. */
+const hasRoom = ({ options }: PollRequest, terminal: Terminal): boolean => canRedraw(terminal, options.length + 7);
 
 /** The poll response, without what belongs to the stream. */
 function ownResult({ session_id: _session, seq: _seq, ...result }: PollResponse & { session_id: string; seq: number }) {

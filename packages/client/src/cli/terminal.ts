@@ -4,6 +4,7 @@ export interface Output {
   write(text: string): unknown;
   isTTY?: boolean;
   columns?: number;
+  rows?: number;
 }
 
 export interface Terminal {
@@ -16,8 +17,11 @@ export interface Terminal {
   whenUnreachable?: string;
 }
 
-/** Whether pictures can be drawn over each other here. */
 export const canDraw = ({ out, env }: Terminal): boolean => out.isTTY === true && env.TERM !== 'dumb';
+
+/** Whether a picture of so many rows can be drawn over another: what has scrolled away cannot be reached. */
+export const canRedraw = (terminal: Terminal, rows: number): boolean =>
+  canDraw(terminal) && rows < (terminal.out.rows ?? 24);
 
 export const print = (output: Output, ...lines: readonly string[]): void =>
   void output.write(lines.map((line) => `${line}\n`).join(''));

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { complete, RESULT, serve, sse, started } from './service.ts';
+
+// The command as a shell runs it.
+
+const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+
+function eloquentpoll(url: string, ...argv: string[]) {
+  const env = { ...process.env, EP_URL: url, EP_KEY: 'ep_k_x' };
+  return spawn(process.execPath, [MAIN, ...argv], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+async function ended(child: ReturnType<typeof eloquentpoll>) {
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { out, err, code };
+}
+
+t.test('as a pipe it says the result and leaves with its exit code', async (t) => {
+  const { url } = await serve(t, (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(sse('started', started(0)) + complete(1, { ...RESULT, status: 'partial' }));
+  });
+  const { out, err, code } = await ended(eloquentpoll(url, 'Which is larger? [The Sun, The Moon]'));
+  t.equal(code, 3, err);
+  t.match(out, /^The Sun wins with 2 of 3 votes/);
+  t.equal(err, 'asking 6 models\n');
+});
+
+t.test('Ctrl-C ends it at once', async (t) => {
+  const { url } = await serve(t, (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(sse('started', started(0)));
+  });
+  const child = eloquentpoll(url, 'Which is larger? [The Sun, The Moon]');
+  child.stderr.once('data', () => child.kill('SIGINT'));
+  const { err, code } = await ended(child);
+  t.equal(code, 130);
+  t.match(err, 'eloquentpoll result ps_1');
+});
+
+t.test('a reader who stops early is no accident', async (t) => {
+  const { url } = await serve(t, () => RESULT);
+  const child = eloquentpoll(url, 'result', 'EP-1', '--json');
+  child.stdout.destroy();
+  t.equal(await text(child.stderr), '', 'nothing to complain about');
+});

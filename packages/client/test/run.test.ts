@@ -1,0 +1,245 @@
+import type { ServerResponse } from 'node:http';
+import t from 'tap';
+import { EXIT } from '../src/cli/exit-codes.ts';
+import { run } from '../src/cli/run.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
+import { pipes, screen, terminal } from './screen.ts';
+import { type Asked, complete, RESULT, serve, sse, started, withoutWaiting } from './service.ts';
+
+const ASK = ['ask', 'Which is larger? [The Sun, The Moon]'];
+
+const streaming =
+  (...events: string[]) =>
+  (_asked: Asked, response: ServerResponse) =>
+    void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.join(''));
+
+const refusing =
+  (status: number, code: string, more = {}) =>
+  (_asked: Asked, response: ServerResponse) => {
+    response.statusCode = status;
+    return { error: `It says ${code}`, code, ...more };
+  };
+
+const at = (url: string, given: Partial<Terminal> = {}) =>
+  terminal({ env: { EP_URL: url, EP_KEY: 'ep_k_x' }, ...given });
+
+t.test('on a terminal bars grow', async (t) => {
+  const { url } = await serve(t, streaming(sse('started', started(0)), sse('started', started(1)), complete(5)));
+  const { out, text, written } = screen(80);
+  t.equal(await run(ASK, at(url, { out, env: { EP_URL: url, EP_KEY: 'k', NO_COLOR: '1' } })), EXIT.winner);
+  t.equal(
+    text(),
+    [
+      'Which is larger?',
+      '',
+      `  The Sun   ${'█'.repeat(21).padEnd(63)}  2`,
+      `  The Moon  ${`${'█'.repeat(10)}▌`.padEnd(63)}  1`,
+      '',
+      '  The Sun wins with 2 of 3 votes, confidence 0.956.',
+      '  it was certain enough · 2 models not asked · 1 failed · $0.004200 · 0.9 s',
+      '  EP-2026-11-20-0123456789abcdef',
+      '  The models are simulated, and the answer with them.',
+      '',
+    ].join('\n'),
+  );
+  t.match(written.join(''), '1 of 6 models', 'on the way there was something to see');
+});
+
+t.test('a terminal that is too low, or too simple, gets lines', async (t) => {
+  const { url } = await serve(t, streaming(sse('started', started(0)), sse('started', started(1)), complete(5)));
+  const low = screen(60, 6);
+  const { err, texts } = pipes();
+  await run(ASK, at(url, { out: low.out, err }));
+  t.match(texts.err, '1/6  sim/a  The Sun  0.3 s');
+  t.ok(
+    low.written.every((text) => !/\[\d+A/.test(text)),
+    'nothing is drawn over',
+  );
+});
+
+t.test('in a pipe the first line says it all', async (t) => {
+  const { url, asked } = await serve(t, streaming(sse('started', started(0)), sse('started', started(1)), complete(5)));
+  const { texts, ...outputs } = pipes();
+  t.equal(await run([...ASK, '--preset', 'fast', '--max-cost', '0.5'], at(url, outputs)), EXIT.winner);
+  t.equal(
+    texts.out,
+    [
+      'The Sun wins with 2 of 3 votes, confidence 0.956.',
+      '   2  The Sun',
+      '   1  The Moon',
+      'it was certain enough · 2 models not asked · 1 failed · $0.004200 · 0.9 s',
+      'EP-2026-11-20-0123456789abcdef',
+      'The models are simulated, and the answer with them.',
+      '',
+    ].join('\n'),
+  );
+  t.equal(texts.err, 'asking 6 models\n1/6  sim/a  The Sun  0.3 s\n');
+  t.match(asked[0], {
+    path: '/api/poll/stream',
+    headers: { authorization: 'Bearer ep_k_x' },
+    body: { question: 'Which is larger?', options: ['The Sun', 'The Moon'], preset: 'fast', max_cost_usd: 0.5 },
+  });
+});
+
+t.test('--json is the poll response and nothing else', async (t) => {
+  const { url } = await serve(t, streaming(sse('started', started(0)), complete(5)));
+  const { texts, ...outputs } = pipes();
+  t.equal(await run([...ASK, '--json'], at(url, outputs)), EXIT.winner);
+  t.same(JSON.parse(texts.out), RESULT);
+  t.equal(texts.err, '');
+});
+
+t.test('the exit code says the outcome', async (t) => {
+  const tie = {
+    ...RESULT,
+    outcome: 'tie',
+    winning_option: null,
+    is_tie: true,
+    confidence: null,
+    tally: { 'The Sun': 2, 'The Moon': 2 },
+  };
+  const none = { ...RESULT, status: 'failed', outcome: 'no_votes', winning_option: null, tally: {}, confidence: null };
+  for (const [result, exit, says] of [
+    [tie, EXIT.undecided, 'A tie between The Sun and The Moon, with 2 votes each.'],
+    [none, EXIT.undecided, 'No votes'],
+    [{ ...RESULT, status: 'partial' }, EXIT.partial, '(partial: '],
+  ] as const) {
+    const { url } = await serve(t, streaming(complete(1, result)));
+    const { texts, ...outputs } = pipes();
+    t.equal(await run(ASK, at(url, outputs)), exit, says);
+    t.match(texts.out, says);
+  }
+});
+
+t.test('the exit code says what went wrong', async (t) => {
+  withoutWaiting(t);
+  for (const [status, code, exit] of [
+    [400, 'validation_error', EXIT.usage],
+    [401, 'invalid_api_key', EXIT.refused],
+    [402, 'insufficient_balance', EXIT.refused],
+    [404, 'session_not_found', EXIT.usage],
+    [429, 'rate_limited', EXIT.unavailable],
+    [500, 'internal_error', EXIT.unavailable],
+  ] as const) {
+    const { url } = await serve(t, refusing(status, code));
+    const { texts, ...outputs } = pipes();
+    t.equal(await run(ASK, at(url, outputs)), exit, code);
+    t.equal(texts.err, `eloquentpoll: It says ${code}\n`);
+    t.equal(texts.out, '');
+  }
+  const { texts, ...outputs } = pipes();
+  const gone = at('http://127.0.0.1:9', { ...outputs, whenUnreachable: 'Start one.' });
+  t.equal(await run(ASK, gone), EXIT.unavailable);
+  t.equal(texts.err, 'eloquentpoll: Start one.\n');
+});
+
+t.test('an error says what to do, for people and for programs', async (t) => {
+  const recovery = [
+    { action: 'add_funds', description: 'Buy credit.', url: 'https://polls.example/api/deposit' },
+    { action: 'open_documentation', description: 'Read.' },
+  ];
+  const { url } = await serve(t, refusing(402, 'insufficient_balance', { recovery, request_id: 'r1' }));
+  const people = pipes();
+  await run(ASK, at(url, people));
+  t.equal(
+    people.texts.err,
+    'eloquentpoll: It says insufficient_balance\n  Buy credit. https://polls.example/api/deposit\n',
+  );
+  const programs = pipes();
+  await run([...ASK, '--json'], at(url, programs));
+  t.match(JSON.parse(programs.texts.err), { code: 'insufficient_balance', status: 402, recovery, request_id: 'r1' });
+  t.equal(programs.texts.out, '');
+});
+
+t.test('Ctrl-C stops watching, and says where the result will be', async (t) => {
+  const enough = new AbortController();
+  const { url } = await serve(t, (_asked, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(sse('started', started(1)));
+  });
+  const { texts, out } = pipes();
+  const err = {
+    write(text: string) {
+      texts.err += text;
+      enough.abort();
+    },
+  };
+  t.equal(await run(ASK, at(url, { out, err, signal: enough.signal })), EXIT.interrupted);
+  t.match(texts.err, 'The poll goes on. Its result: eloquentpoll result ps_1\n');
+});
+
+t.test('a dry run', async (t) => {
+  const estimates = {
+    cost_usd: { min: 0.001, expected: 0.002, max: 0.5 },
+    models: { roster_size: 9, min_calls: 3, expected_calls: 5.2, max_calls: 9 },
+    latency_ms: { p50: 900, p95: 2_000 },
+    balance_sufficient: false,
+  };
+  const good = await serve(t, () => ({ dry_run: true, valid: true, errors: [], estimates }));
+  const { texts, ...outputs } = pipes();
+  t.equal(await run([...ASK, '--dry-run'], at(good.url, outputs)), EXIT.winner);
+  t.equal(good.asked[0]?.path, '/api/poll/dry-run');
+  t.match(texts.out, '$0.002000 expected, $0.5000 at most');
+  t.match(texts.out, 'does not cover');
+  const bad = await serve(t, () => ({ dry_run: true, valid: false, errors: ['question is too short'], estimates: {} }));
+  const second = pipes();
+  t.equal(await run([...ASK, '--dry-run'], at(bad.url, second)), EXIT.usage);
+  t.match(second.texts.out, 'question is too short');
+});
+
+t.test('a free poll needs no key', async (t) => {
+  const { url, asked } = await serve(t, ({ path }) => {
+    if (path !== '/api/quick-poll') return { ...RESULT, models_requested: 6 };
+    return { question: 'Q', options: [], answer: 'The Sun', reasoning: 'r', cost: 0, theme: 'free', poll_id: 'EP-1' };
+  });
+  const { texts, ...outputs } = pipes();
+  t.equal(await run([...ASK, '--free'], terminal({ ...outputs, env: { EP_URL: url } })), EXIT.winner);
+  t.match(texts.out, 'The Sun wins with 2 of 3 votes');
+  t.match(asked[0], {
+    body: { theme: 'free', options: ['The Sun', 'The Moon'] },
+    headers: { authorization: undefined },
+  });
+  t.equal(asked[1]?.path, '/api/results/EP-1');
+});
+
+t.test('results and history', async (t) => {
+  const { url, asked } = await serve(t, ({ path }) => {
+    if (path.startsWith('/api/results?')) {
+      const row = {
+        resultId: 'EP-1',
+        status: 'success',
+        totalCostUsd: '0.0042',
+        createdAt: '2026-11-20T10:11:12.000Z',
+      };
+      return [
+        { ...row, winningOption: 'The\x1b[2J Sun', isTie: false },
+        { ...row, winningOption: null, isTie: true },
+      ];
+    }
+    if (path === '/api/polls/ps_1/status') return { session_id: 'ps_1', status: 'completed', result_id: 'EP-1' };
+    return RESULT;
+  });
+  for (const id of ['EP-1', 'ps_1']) {
+    const { texts, ...outputs } = pipes();
+    t.equal(await run(['result', id], at(url, outputs)), EXIT.winner);
+    t.match(texts.out, 'The Sun wins');
+  }
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(['history'], at(url, outputs)), EXIT.refused, 'a key does not open it');
+  t.match(texts.err, 'EP_SESSION');
+  const session = { ...outputs, env: { EP_URL: url, EP_SESSION: 'sealed' } };
+  t.equal(await run(['history', '--limit', '2'], terminal(session)), EXIT.winner);
+  t.match(asked.at(-1), { path: '/api/results?limit=2&offset=0', headers: { cookie: 'ep_session=sealed' } });
+  t.match(texts.out, '2026-11-20 10:11  EP-1  success  $0.0042     The [2J Sun\n');
+  t.match(texts.out, '(tie)');
+});
+
+t.test('help, and what cannot be run', async (t) => {
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(['--help'], terminal(outputs)), EXIT.winner);
+  for (const code of Object.values(EXIT)) if (code < 100) t.match(texts.out, `${code}  `);
+  t.equal(await run(['ask', 'Which?', '--json'], terminal(outputs)), EXIT.usage);
+  t.match(JSON.parse(texts.err), { code: 'usage' });
+  const second = pipes();
+  t.equal(await run(ASK, terminal(second)), EXIT.refused);
+  t.match(second.texts.err, '--free');
+});
