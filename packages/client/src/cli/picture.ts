@@ -32,7 +32,7 @@ export function picture(scene: Scene, terminalColumns: number, ink: Ink): string
   // One column stays free: some terminals wrap when the last one is written.
   const columns = Math.max(10, Math.min(terminalColumns - 1, MOST_COLUMNS));
   const labels = scene.options.map(plain);
-  const labelColumns = Math.min(WIDEST_LABEL, Math.floor(columns / 2), Math.max(1, ...labels.map(width)));
+  const labelColumns = Math.min(WIDEST_LABEL, Math.floor(columns / 2), columns - 9, Math.max(1, ...labels.map(width)));
   const barColumns = Math.max(1, columns - labelColumns - 8);
   const bars = scene.options.map((option, index) => {
     const votes = votesFor(scene.tally, option);
