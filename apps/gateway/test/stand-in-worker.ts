@@ -46,9 +46,17 @@ async function run(context: Context, claim: Claim, behaviour: Behaviour): Promis
   }
   const ballots = spec.seats.map((seat, i) => ballot(seat.model_id, i, (behaviour.opinion ?? (() => 0))(i, spec)));
   if (behaviour.tells) await tell(context, claim, ballots);
+  const { status, response } = await store(context, claim, ballots);
+  if (!behaviour.silent)
+    await context.bus.runs.end(id, epoch, String(claim.accountId), snapshot(claim, status, response));
+}
+
+/** The end of a poll, in Postgres alone. */
+export async function store(context: Context, claim: Claim, ballots: Ballot[]) {
+  const { id, epoch } = claim;
   const response = responseOf(claim, ballots);
   const succeeded = response.votes.filter((vote) => vote.success).length;
-  const status = response.status === 'failed' ? 'failed' : 'completed';
+  const status = response.status === 'failed' ? ('failed' as const) : ('completed' as const);
   await finishPoll(context.storage, {
     id,
     epoch,
@@ -69,11 +77,10 @@ async function run(context: Context, claim: Claim, behaviour: Behaviour): Promis
       detail: response,
     },
   });
-  if (!behaviour.silent)
-    await context.bus.runs.end(id, epoch, String(claim.accountId), snapshot(claim, status, response));
+  return { status, response };
 }
 
-const ballot = (model_id: string, seat: number, option: number | null): Ballot => ({
+export const ballot = (model_id: string, seat: number, option: number | null): Ballot => ({
   seat,
   model_id,
   option,
@@ -145,7 +152,11 @@ function responseOf({ spec, resultId }: Claim, ballots: Ballot[]): PollResponse 
   };
 }
 
-const snapshot = (claim: Claim, status: ProgressSnapshot['status'], result: PollResponse | null): ProgressSnapshot => ({
+export const snapshot = (
+  claim: Claim,
+  status: ProgressSnapshot['status'],
+  result: PollResponse | null,
+): ProgressSnapshot => ({
   seq: 99,
   poll_id: claim.id,
   status,

@@ -10,6 +10,15 @@ export const responseHeaders = plugin(async (app: FastifyInstance, { config }: {
     setBaseHeaders(reply, headers);
     done();
   });
+  // A connection that stayed open after its answer would hold up a process that wants to end.
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('connection', 'close');
+    done();
+  });
 });
 
 export function setBaseHeaders(reply: FastifyReply, headers: Record<string, string>): void {

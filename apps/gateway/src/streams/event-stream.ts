@@ -69,6 +69,13 @@ export class EventStream {
     this.#watchBuffer();
   }
 
+  /** The end of the connection too, for a process that leaves. */
+  leave(): void {
+    const { socket } = this.#raw;
+    if (!this.#raw.writableEnded) this.#raw.end();
+    this.#raw.once('finish', () => socket?.destroySoon());
+  }
+
   /** Gives up a reader. */
   cut(): void {
     this.#raw.destroy();

@@ -77,7 +77,7 @@ export function streamWheel(now: () => number = () => performance.now()): Stream
       const gone = new Promise<void>((resolve) => {
         allGone = resolve;
       });
-      for (const slot of slots) for (const stream of slot) stream.end();
+      for (const slot of slots) for (const stream of slot) stream.leave();
       const late = setTimeout(() => {
         for (const slot of slots) for (const stream of slot) stream.cut();
       }, LAST_WORDS_MS);
