@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 
 // Browsers of any origin may call what needs no cookie, without credentials: a bearer is given by a page that has one.
@@ -39,21 +39,26 @@ const ACCEPTED = [
   'X-Request-Id',
 ].join(', ');
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Worked out once per route: no other origin may read its answers. */
+    cookieOnly?: boolean;
+  }
+}
+
 export const crossOrigin = plugin(async (app: FastifyInstance) => {
+  app.addHook('onRoute', (route) => {
+    if (isCookieOnly(route)) route.config = { ...route.config, cookieOnly: true };
+  });
   app.addHook('onRequest', (request, reply, done) => {
-    // Said always, so that a cached answer serves browsers too; the long list only to those who can read it.
-    reply.header('access-control-allow-origin', '*');
-    if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED);
+    if (request.routeOptions.config.cookieOnly !== true) {
+      // Said always, so that a cached answer serves browsers too; the long list only to those who can read it.
+      reply.header('access-control-allow-origin', '*');
+      if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED);
+    }
     done();
   });
-  app.addHook('onRoute', (route) => {
-    if (isCookieOnly(route)) route.onRequest = [sayNothing, ...[route.onRequest ?? []].flat()];
-  });
 });
-
-async function sayNothing(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
-}
 
 function isCookieOnly({ schema }: RouteOptions): boolean {
   const security = schema?.security ?? [];
