@@ -16,11 +16,12 @@ import { json, NEEDS_KEY, READS_BODY } from '../answers.ts';
 /** POST /api/a2a/tasks/send: a poll as a task of the Agent2Agent protocol, in the forms of three generations. */
 export async function a2a(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
   app.addContentTypeParser('application/a2a+json', { parseAs: 'buffer' }, parseJsonBody);
+  const answerError = sendRpcError(context.config);
   app.post<{ Headers: { 'a2a-version'?: string } }>(
     '/api/a2a/tasks/send',
     {
       config: { operation: ({ body }) => (asksForTask(body) ? 'account' : 'poll'), idempotent: true },
-      errorHandler: sendRpcError(context.config),
+      errorHandler: (error, request, reply) => void answerError(error, request, reply),
       validatorCompiler: compileExceptBody,
       schema: {
         operationId: 'sendTask',
