@@ -66,7 +66,7 @@ function asPicture({ question, options }: PollRequest, terminal: Terminal): Watc
   const began = performance.now();
   let now: StreamProgress | null = null;
   const show = (scene: Omit<Scene, 'question' | 'options'>) =>
-    draw(picture({ question, options, ...scene }, terminal.out.columns ?? 80, ink));
+    draw(picture({ question, options, ...scene }, terminal.out.columns || 80, ink));
   const redraw = () => {
     const elapsed = performance.now() - began;
     const foot = [now ? howFar(now.progress, elapsed) : `asking · ${seconds(elapsed)}`];

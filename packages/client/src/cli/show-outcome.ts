@@ -13,7 +13,7 @@ export function showOutcome(outcome: Outcome, terminal: Terminal, json: boolean)
     const total = votes.length + models_skipped;
     const foot = [verdict(outcome), ...details(outcome)];
     const scene = { question, options, tally, total, leader, foot };
-    print(out, ...picture(scene, out.columns ?? 80, env.NO_COLOR ? NO_COLOUR : COLOUR));
+    print(out, ...picture(scene, out.columns || 80, env.NO_COLOR ? NO_COLOUR : COLOUR));
   } else {
     const counts = options.map((option) => `${String(votesFor(tally, option)).padStart(4)}  ${plain(option)}`);
     print(out, verdict(outcome), ...counts, ...details(outcome));

@@ -3,6 +3,7 @@
 export interface Output {
   write(text: string): unknown;
   isTTY?: boolean;
+  /** 0, or nothing, where nobody knows. */
   columns?: number;
   rows?: number;
 }
@@ -21,7 +22,7 @@ export const canDraw = ({ out, env }: Terminal): boolean => out.isTTY === true &
 
 /** Whether a picture of so many rows can be drawn over another: what has scrolled away cannot be reached. */
 export const canRedraw = (terminal: Terminal, rows: number): boolean =>
-  canDraw(terminal) && rows < (terminal.out.rows ?? 24);
+  canDraw(terminal) && rows < (terminal.out.rows || 24);
 
 export const print = (output: Output, ...lines: readonly string[]): void =>
   void output.write(lines.map((line) => `${line}\n`).join(''));
