@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
@@ -17,7 +17,7 @@ export type Answering = (asked: Asked, response: ServerResponse, nth: number) =>
 /** Answers JSON with whatever `answering` returns, unless it has answered by itself. */
 export async function serve(t: Test, answering: Answering) {
   const asked: Asked[] = [];
-  const server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request);
     const { method = '', url = '', headers } = request;
     const one = { method, path: url, headers, body: body === '' ? null : JSON.parse(body) };
@@ -26,7 +26,8 @@ export async function serve(t: Test, answering: Answering) {
     if (answer === undefined) return;
     if (!response.headersSent) response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(answer));
-  });
+  };
+  const server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => {
     server.closeAllConnections();
