@@ -93,15 +93,18 @@ function ballot(seat: number, option: number | null, error: BallotError | null =
 
 const all = (count: number, says: number, ms = 100): Script[] => Array.from({ length: count }, () => ({ says, ms }));
 
-t.test('unanimous models lock a roster of seven after four votes; the fifth call is aborted', async (t) => {
-  const { run, asked, aborted, clock } = bench(spec(7), all(7, 0));
-  const { reason, ballots } = await run;
-  t.equal(reason, 'mathematical_lock');
-  t.equal(ballots.length, 4);
-  t.equal(asked.length, 5, 'need 4 and one more');
-  t.same(aborted, [4]);
-  t.equal(clock.pending(), 0, 'no timer is left');
-});
+t.test(
+  '[§A6-aborted-not-in-votes] unanimous models lock a roster of seven after four votes; the fifth call is aborted',
+  async (t) => {
+    const { run, asked, aborted, clock } = bench(spec(7), all(7, 0));
+    const { reason, ballots } = await run;
+    t.equal(reason, 'mathematical_lock');
+    t.equal(ballots.length, 4);
+    t.equal(asked.length, 5, 'need 4 and one more');
+    t.same(aborted, [4]);
+    t.equal(clock.pending(), 0, 'no timer is left');
+  },
+);
 
 t.test('a failure frees its place at once, and a slow model holds nobody up', async (t) => {
   const scripts = all(7, 0);
@@ -117,21 +120,24 @@ t.test('a failure frees its place at once, and a slow model holds nobody up', as
   );
 });
 
-t.test('at the deadline models in flight are failed ballots and nothing is waited for', async (t) => {
-  const scripts: Script[] = [...all(2, 0, 100), ...Array.from({ length: 5 }, () => ({ says: null, ms: 0 }))];
-  const { run, aborted, clock } = bench(spec(7), scripts, { timeLeftMs: 5_000 });
-  const { reason, ballots, state } = await run;
-  t.equal(reason, null);
-  t.equal(clock.now(), 5_000);
-  const late = ballots.filter((b) => b.error === 'timeout');
-  t.same(
-    late.map((b) => b.seat),
-    aborted.toSorted((a, b) => a - b),
-  );
-  t.ok(late.length >= 2);
-  t.equal(state.states.filter((s) => s.kind === 'in_flight').length, 0);
-  t.equal(clock.pending(), 0);
-});
+t.test(
+  '[§A6-deadline-ballots] at the deadline models in flight are failed ballots and nothing is waited for',
+  async (t) => {
+    const scripts: Script[] = [...all(2, 0, 100), ...Array.from({ length: 5 }, () => ({ says: null, ms: 0 }))];
+    const { run, aborted, clock } = bench(spec(7), scripts, { timeLeftMs: 5_000 });
+    const { reason, ballots, state } = await run;
+    t.equal(reason, null);
+    t.equal(clock.now(), 5_000);
+    const late = ballots.filter((b) => b.error === 'timeout');
+    t.same(
+      late.map((b) => b.seat),
+      aborted.toSorted((a, b) => a - b),
+    );
+    t.ok(late.length >= 2);
+    t.equal(state.states.filter((s) => s.kind === 'in_flight').length, 0);
+    t.equal(clock.pending(), 0);
+  },
+);
 
 t.test('models that answered an earlier worker are not asked again', async (t) => {
   const { run, asked } = bench(spec(7), all(7, 0), { resumed: [ballot(2, 0), ballot(0, 0), ballot(1, 0)] });

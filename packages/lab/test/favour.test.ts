@@ -8,7 +8,7 @@ import { silent } from '../src/terminal/progress.ts';
 
 // Short: the gain itself is measured by `npm run chaos -- --only favour`. Where places rotate exactly, few polls do.
 
-t.test('models that take a place or obey an order favour no option', async (t) => {
+t.test('[§I3-position-gain] models that take a place or obey an order favour no option', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'ep-test-'));
   const simulator = buildSimulator({ latencyScale: 0, models: attackModels() });
   t.teardown(() => Promise.all([rm(folder, { recursive: true, force: true }), simulator.close()]));
