@@ -235,16 +235,16 @@ t.test('a connection serves other requests after its stream', async (t) => {
   t.teardown(() => agent.destroy());
   const headers = { ...bearer, 'content-type': 'application/json' };
   const ports = new Set<number | undefined>();
+  const finish = async (id: string) => {
+    const worker = await takePoll(context, id);
+    await worker.vote();
+    await worker.end();
+  };
   for (let i = 0; i < 3; i++) {
     const ended = Promise.withResolvers<void>();
     const asked = request(`${origin}/api/poll/stream`, { method: 'POST', agent, headers }, (answer) => {
       ports.add(answer.socket.localPort);
-      answer.once('data', async (chunk) => {
-        const id = /ps_[0-9a-z]{24}/.exec(String(chunk))![0];
-        const worker = await takePoll(context, id);
-        await worker.vote();
-        await worker.end();
-      });
+      answer.once('data', (chunk) => void finish(/ps_[0-9a-z]{24}/.exec(String(chunk))![0]));
       answer.on('data', () => {}).once('end', ended.resolve);
     });
     asked.end(JSON.stringify(POLL));
