@@ -47,7 +47,7 @@ declare module 'ioredis' {
 
 export interface RunState {
   /** The account that may see the session; null when the record was lost in between. */
-  owner: string;
+  owner: string | null;
   snapshot: ProgressSnapshot;
 }
 
@@ -99,7 +99,7 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
     },
     async read(id) {
       const [owner, snapshot] = await redis.hmget(keys.run(id), 'owner', 'snapshot');
-      return owner && snapshot ? { owner, snapshot: JSON.parse(snapshot) } : null;
+      return snapshot ? { owner: owner ?? null, snapshot: JSON.parse(snapshot) } : null;
     },
     batch: (into, id) => void into.hmget(keys.run(id), 'owner', 'brief'),
     parse: readBrief,

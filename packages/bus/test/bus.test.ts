@@ -2,7 +2,7 @@ import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { testRedis } from '@eloquentpoll/testkit';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
-import { openBus } from '../src/index.ts';
+import { type Bus, openBus } from '../src/index.ts';
 
 async function bus(t: Test) {
   const { url, prefix } = testRedis(t);
@@ -167,6 +167,41 @@ t.test('a record that was lost in between is rebuilt by the end of the poll', as
   await b.runs.end('ps_x', 3, 'acc', snapshot(4, { poll_id: 'ps_x', status: 'completed' }));
   t.match(await b.runs.read('ps_x'), { owner: 'acc', snapshot: { status: 'completed' } });
 });
+
+t.test(
+  'a record that was lost in between has a snapshot again with the next ballot, and an owner with the end',
+  async (t) => {
+    const { bus: b, prefix } = await bus(t);
+    await b.runs.open('ps_a', 1, 'acc', snapshot(0));
+    await b.redis.del(`${prefix}:{ps_a}:run`);
+    await b.runs.ballot('ps_a', 1, ballot(0), snapshot(1));
+    t.match(await b.runs.read('ps_a'), { owner: null, snapshot: { seq: 1 } });
+    t.equal(await brief(b, 'ps_a'), null, 'nobody is shown what has no owner');
+    await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'completed' }));
+    t.match(await b.runs.read('ps_a'), { owner: 'acc', snapshot: { seq: 2 } });
+  },
+);
+
+t.test('a record is read in brief, as part of a batch', async (t) => {
+  const { bus: b } = await bus(t);
+  t.equal(await brief(b, 'ps_a'), null);
+  await b.runs.open('ps_a', 1, 'acc', snapshot(0));
+  await b.runs.ballot('ps_a', 1, ballot(0), snapshot(1));
+  const progress = JSON.stringify(snapshot(1).progress);
+  t.same(await brief(b, 'ps_a'), { owner: 'acc', status: 'running', seq: 1, resultId: null, progress });
+  await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'failed', result_id: 'EP-1' }));
+  t.match(await brief(b, 'ps_a'), { owner: 'acc', status: 'failed', seq: 2, resultId: 'EP-1' });
+  for (const reply of [null, 'x', [], ['acc', null], [null, '1 running - {}'], ['acc', ''], ['acc', '1 asleep - {}']]) {
+    t.equal(b.runs.parse(reply), null, JSON.stringify(reply));
+  }
+});
+
+async function brief(b: Bus, pollId: string) {
+  const batch = b.redis.pipeline();
+  b.runs.batch(batch, pollId);
+  const replies = await batch.exec();
+  return b.runs.parse(replies?.[0]?.[1]);
+}
 
 t.test('refuses a Redis that evicts', async (t) => {
   const { url } = testRedis(t);

@@ -16,6 +16,8 @@ export interface StreamWheel extends Disposable {
   open(raw: ServerResponse, leftMs: number): EventStream;
   /** Open streams, for metrics and leak checks. */
   count(): number;
+  /** Those whose readers do not read. */
+  blocked(): number;
   /** One turn of the timer. */
   turn(): void;
   /** Ends all streams; resolves when the last is gone, which is soon whatever their readers do. */
@@ -71,6 +73,7 @@ export function streamWheel(now: () => number = () => performance.now()): Stream
       return stream;
     },
     count: () => open,
+    blocked: () => blocked.size,
     turn,
     async close() {
       if (open === 0) return;
