@@ -19,7 +19,7 @@ const STATES = ['up', 'hanging', 'back', 'refusing'] as const;
 type State = (typeof STATES)[number];
 
 const WARM_UP = 60;
-const POLLS = 200;
+const POLLS = 400;
 const AT_ONCE = 8;
 const DEADLINE_MS = 8_000;
 const SLACK_MS = 1_000;
