@@ -126,12 +126,18 @@ export class PollRelay implements StreamOwner, Waiter {
   }
 
   #complete(result: PollResponse, number = 0): void {
-    this.#stream!.end(completeEvent(this.#from!.pollId, Math.max(number, this.#seq + 1), result));
+    this.#end(completeEvent(this.#from!.pollId, Math.max(number, this.#seq + 1), result));
   }
 
   #fail(code: ErrorCode, news: ProgressSnapshot | null): void {
     const { pollId, requestId } = this.#from!;
     const number = Math.max(news?.seq ?? 0, this.#seq + 1);
-    this.#stream!.end(errorEvent(this.#context.config, pollId, number, code, requestId));
+    this.#end(errorEvent(this.#context.config, pollId, number, code, requestId));
+  }
+
+  /** A slow reader may take a while to read the last event; nothing more is listened for. */
+  #end(event: string): void {
+    this.#stream!.end(event);
+    this.closed();
   }
 }
