@@ -119,10 +119,11 @@ t.test('[§A6-mcp-revisions] every revision that the card names is the one that 
   t.match([later.statusCode, later.json().error.code], [400, -32_022]);
 });
 
-t.test('a subscription would never end, so there are none', async (t) => {
+t.test('a subscription is acknowledged and complete at once: there is nothing to wait for', async (t) => {
   const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
   const answer = await post(listen, { ...MODERN, 'mcp-method': 'subscriptions/listen' });
-  t.ok(messageIn(answer).error);
+  t.match(answer.body, 'notifications/subscriptions/acknowledged');
+  t.match(messageIn(answer), { id: 1, result: { resultType: 'complete' } });
 });
 
 t.test("a session id of somebody else's connects to nothing", async (t) => {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Context } from '../../context.ts';
+import { isObject } from '../json-rpc.ts';
 import { callTool } from './call-tool.ts';
 import { TOOLS, toolNamed } from './tools.ts';
 
@@ -51,11 +52,12 @@ export async function serveMcp(context: Context, request: FastifyRequest, gone: 
     legacy: 'stateless',
     responseMode: 'auto',
     keepAliveMs: KEEP_ALIVE_MS,
-    // Nothing here ever changes, so there is nothing to subscribe to, and no stream that would never end.
-    maxSubscriptions: 0,
     onerror: (error) => request.log.debug({ err: error }, 'mcp message refused'),
   });
-  return handler.fetch(asWebRequest(request, gone), { parsedBody: request.body });
+  const response = await handler.fetch(asWebRequest(request, gone), { parsedBody: request.body });
+  // Nothing here changes while it runs: a subscription is acknowledged, and complete.
+  if (isObject(request.body) && request.body.method === 'subscriptions/listen') await handler.close();
+  return response;
 }
 
 /** Loaded when the first agent comes: most processes start for others. */
