@@ -21,6 +21,7 @@ t.test('three settings are enough', (t) => {
     logLevel: 'info',
     gitCommit: null,
   });
+  t.match(decide({ MCP_USER_ID_BEARER: 'on' }), { mcpUserIdBearer: true });
   t.match(decide({ BASE_URL: 'https://polls.example/', TRUST_PROXY: '10.0.0.0/8, fd00::/8', PORT: '0' }), {
     baseUrl: 'https://polls.example',
     trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
@@ -106,6 +107,7 @@ const WRONG: [Record<string, string>, string][] = [
     { FREE_DAILY_CAP_USD: usd },
     'FREE_DAILY_CAP_USD',
   ]),
+  [{ MCP_USER_ID_BEARER: 'true' }, 'MCP_USER_ID_BEARER'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
   [{ GIT_COMMIT: 'main' }, 'GIT_COMMIT'],
   ...['true', '1', '10.0.0.1', '0.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,'].map(
