@@ -13,8 +13,10 @@ const ENDED_TTL_S = 900;
 const RECORD = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch > tonumber(ARGV[1]) then return 0 end
-redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', ARGV[8])
+redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2])
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'owner', ARGV[5]) end
+local owner = redis.call('HGET', KEYS[1], 'owner')
+if owner then redis.call('HSET', KEYS[1], 'brief', owner .. ' ' .. ARGV[8]) end
 if ARGV[6] ~= '' then redis.call('HSET', KEYS[1], 'ballot:' .. ARGV[6], ARGV[7]) end
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('PUBLISH', ARGV[3], ARGV[2])
@@ -30,9 +32,9 @@ return redis.call('HGETALL', KEYS[1])`;
 const END = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch > tonumber(ARGV[1]) then return 0 end
-local owner = redis.call('HGET', KEYS[1], 'owner')
+local owner = redis.call('HGET', KEYS[1], 'owner') or ARGV[5]
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', ARGV[7], 'owner', owner or ARGV[5])
+redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', owner .. ' ' .. ARGV[7], 'owner', owner)
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('PUBLISH', ARGV[3], ARGV[6])
 return 1`;
@@ -65,7 +67,7 @@ export interface RunRecord {
   takeOver(pollId: string, epoch: number): Promise<Ballot[] | null>;
   ballots(pollId: string): Promise<Ballot[]>;
   read(pollId: string): Promise<RunState | null>;
-  /** Owner and brief as one command of somebody else's batch; `parse` makes sense of its reply. */
+  /** The record in brief, as one command of somebody else's batch; `parse` makes sense of its reply. */
   batch(into: ChainableCommander, pollId: string): void;
   /** Null when there is no record, or none that says who owns it. */
   parse(reply: unknown): Brief | null;
@@ -101,7 +103,7 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
       const [owner, snapshot] = await redis.hmget(keys.run(id), 'owner', 'snapshot');
       return snapshot ? { owner: owner ?? null, snapshot: JSON.parse(snapshot) } : null;
     },
-    batch: (into, id) => void into.hmget(keys.run(id), 'owner', 'brief'),
+    batch: (into, id) => void into.hget(keys.run(id), 'brief'),
     parse: readBrief,
   };
 }

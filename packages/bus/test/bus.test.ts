@@ -191,7 +191,7 @@ t.test('a record is read in brief, as part of a batch', async (t) => {
   t.same(await brief(b, 'ps_a'), { owner: 'acc', status: 'running', seq: 1, resultId: null, progress });
   await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'failed', result_id: 'EP-1' }));
   t.match(await brief(b, 'ps_a'), { owner: 'acc', status: 'failed', seq: 2, resultId: 'EP-1' });
-  for (const reply of [null, 'x', [], ['acc', null], [null, '1 running - {}'], ['acc', ''], ['acc', '1 asleep - {}']]) {
+  for (const reply of [null, undefined, 1, [], '', 'acc', ' 1 running - {}', 'acc 1 running -', 'acc 1 asleep - {}']) {
     t.equal(b.runs.parse(reply), null, JSON.stringify(reply));
   }
 });

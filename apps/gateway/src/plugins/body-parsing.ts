@@ -17,9 +17,10 @@ export const bodyParsing = plugin(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
 
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', (request, _reply, done) => {
     const issue = uncleanIn(request.query) ?? uncleanIn(request.params);
-    if (issue) throw invalid([issue]);
+    if (issue) done(invalid([issue]));
+    else done();
   });
 });
 

@@ -17,56 +17,49 @@ import { type SessionView, viewOfBrief } from './session-view.ts';
 
 /** Refuses an unknown caller before an unknown session; one that is somebody else's is not there at all. */
 export async function openSession(context: Context, request: FastifyRequest, id: string): Promise<SessionView> {
-  const pollId = isPollId(id) ? id : null;
-  const known = pollId === null ? undefined : context.sessions.ended(pollId);
-  const { accountId, recorded } = await admit(context, request, known ? null : pollId);
-  const view = known ?? recorded ?? (pollId && (await stored(context, pollId)));
-  if (!view || view.owner !== accountId) throw new ApiError('session_not_found');
-  if (view.status === 'running') context.sessions.asked(view.pollId);
-  else if (!known) context.sessions.keep(view);
-  return view;
-}
-
-interface Admitted {
-  accountId: string;
-  recorded: SessionView | null;
-}
-
-async function admit(context: Context, request: FastifyRequest, pollId: string | null): Promise<Admitted> {
+  const { keys, limiter, sessions, sessionBatch } = context;
   const bearer = bearerOf(request.headers.authorization);
   if (bearer === null) throw new ApiError('authentication_required');
-  return looksLikeApiKey(bearer)
-    ? admitKey(context, request, bearer, pollId)
-    : admitOther(context, request, bearer, pollId);
-}
+  if (!looksLikeApiKey(bearer)) return openWithToken(context, request, bearer, id);
 
-async function admitKey(
-  context: Context,
-  request: FastifyRequest,
-  key: string,
-  pollId: string | null,
-): Promise<Admitted> {
-  const { keys, limiter } = context;
-  const { hash, owner, budget, brief } = await context.sessionBatch.read(key, pollId);
-  const found = owner ?? (await keys.find(hash));
-  if (!found) throw new ApiError('invalid_api_key');
-  request.principal = { ...found, via: 'api_key' };
+  const pollId = isPollId(id) ? id : null;
+  const ended = pollId === null ? undefined : sessions.ended(pollId);
+  const { hash, owner, budget, brief } = await sessionBatch.read(bearer, ended ? null : pollId);
+  const caller = owner ?? (await keys.find(hash));
+  if (!caller) throw new ApiError('invalid_api_key');
+  request.principal = { accountId: caller.accountId, keyId: caller.keyId, via: 'api_key' };
   spend(request, budget ?? limiter.withoutRedis('session', principalOfHash(hash)));
-  return { accountId: found.accountId, recorded: brief && viewOfBrief(pollId ?? '', brief) };
+  if (ended) return ownView(ended, caller.accountId);
+  const recorded = brief && viewOfBrief(id, brief);
+  return noted(context, ownView(recorded ?? (pollId && (await stored(context, pollId))), caller.accountId));
 }
 
-/** An access token of the identity provider. It is checked by its signature, so nothing is saved by a batch. */
-async function admitOther(
+/** With an access token of the identity provider: it is judged by its signature, so a batch would save nothing. */
+async function openWithToken(
   context: Context,
   request: FastifyRequest,
   bearer: string,
-  pollId: string | null,
-): Promise<Admitted> {
+  id: string,
+): Promise<SessionView> {
   const principal = await principalOfBearer(context, bearer);
   if (!principal) throw new ApiError('invalid_api_key');
   request.principal = principal;
   spend(request, await context.limiter.take('session', principal.accountId));
-  return { accountId: principal.accountId, recorded: pollId === null ? null : await recordOf(context, pollId) };
+  const pollId = isPollId(id) ? id : null;
+  const view = pollId && ((await recordOf(context, pollId)) ?? (await stored(context, pollId)));
+  return noted(context, ownView(view, principal.accountId));
+}
+
+function ownView(view: SessionView | '' | null, accountId: string): SessionView {
+  if (!view || view.owner !== accountId) throw new ApiError('session_not_found');
+  return view;
+}
+
+/** Of what seems to run the end is looked for; what has ended is kept. */
+function noted({ sessions }: Context, view: SessionView): SessionView {
+  if (view.status === 'running') sessions.asked(view.pollId);
+  else sessions.keep(view);
+  return view;
 }
 
 /** What the run record says, or null. */
