@@ -25,6 +25,7 @@ const EXPOSED = [
 ].join(', ');
 
 const ACCEPTED = [
+  'A2A-Version',
   'Accept',
   'Authorization',
   'Content-Type',
