@@ -131,7 +131,8 @@ t.test('[§I2-errors-leak-nothing] a bug shows its request id and nothing else',
   for (const i of errors.keys()) {
     const answer = await app.inject({ url: `/bug/${i}`, headers: { accept: PROBLEM } });
     t.match(answer.json(), { status: 500, code: 'internal_error', error: 'Internal error' });
-    t.notMatch(answer.body, /secret|srv|418/);
+    // The id is random and may hold any digits.
+    t.notMatch(answer.body.replaceAll(answer.json().request_id, ''), /secret|srv|418/);
     t.ok(
       log.some((line) => line.includes(answer.json().request_id)),
       'the log knows the request id',
