@@ -29,7 +29,7 @@ t.test('of several windows the tightest is told', async (t) => {
   const limiter = rateLimiter(redis, prefix, readPolicies('free_poll=5/10+3/3600'));
   t.match(await limiter.take('free_poll', 'ip'), { allowed: true, remaining: 2, window: { limit: 3, seconds: 3600 } });
   const batch = redis.pipeline();
-  limiter.batch(batch, 'free_poll', 'ip');
+  limiter.batch(batch, 'free_poll', [{ principal: 'ip', calls: 1 }]);
   const [[, reply] = []] = (await batch.exec()) ?? [];
   t.match(limiter.read('free_poll', reply), { remaining: 1 });
 });

@@ -194,9 +194,9 @@ t.test(
 t.test('malformed ids reach neither Redis nor Postgres', async (t) => {
   const asked: string[] = [];
   const { batch } = context.bus.runs;
-  context.bus.runs.batch = (into, id) => {
-    asked.push(id);
-    batch(into, id);
+  context.bus.runs.batch = (into, ids) => {
+    asked.push(...ids);
+    batch(into, ids);
   };
   t.teardown(() => {
     context.bus.runs.batch = batch;

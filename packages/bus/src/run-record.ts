@@ -1,5 +1,5 @@
 import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
-import type { ChainableCommander, Redis } from 'ioredis';
+import type { ChainableCommander, Redis, Result } from 'ioredis';
 import type { Keys } from './keys.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
 
@@ -39,8 +39,14 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('PUBLISH', ARGV[3], ARGV[6])
 return 1`;
 
+const BRIEFS = `
+local briefs = {}
+for i, key in ipairs(KEYS) do briefs[i] = redis.call('HGET', key, 'brief') end
+return briefs`;
+
 declare module 'ioredis' {
-  interface RedisCommander {
+  interface RedisCommander<Context> {
+    epBriefs(keys: number, ...args: string[]): Result<unknown, Context>;
     epRecord(key: string, ...args: (string | number)[]): Promise<number>;
     epTakeOver(key: string, ...args: (string | number)[]): Promise<string[] | null>;
     epEnd(key: string, ...args: (string | number)[]): Promise<number>;
@@ -67,16 +73,17 @@ export interface RunRecord {
   takeOver(pollId: string, epoch: number): Promise<Ballot[] | null>;
   ballots(pollId: string): Promise<Ballot[]>;
   read(pollId: string): Promise<RunState | null>;
-  /** The record in brief, as one command of somebody else's batch; `parse` makes sense of its reply. */
-  batch(into: ChainableCommander, pollId: string): void;
+  /** Records in brief, as one command of somebody else's batch; `parse` makes sense of its reply. */
+  batch(into: ChainableCommander, pollIds: readonly string[]): void;
   /** Null when there is no record, or none that says who owns it. */
-  parse(reply: unknown): Brief | null;
+  parse(reply: unknown, place?: number): Brief | null;
 }
 
 export function runRecord(redis: Redis, keys: Keys): RunRecord {
   redis.defineCommand('epRecord', { numberOfKeys: 1, lua: RECORD });
   redis.defineCommand('epTakeOver', { numberOfKeys: 1, lua: TAKE_OVER });
   redis.defineCommand('epEnd', { numberOfKeys: 1, lua: END });
+  redis.defineCommand('epBriefs', { lua: BRIEFS, readOnly: true });
   const record = async (id: string, epoch: number, snapshot: ProgressSnapshot, owner: string, ballot?: Ballot) => {
     const [seat, logged] = ballot ? [String(ballot.seat), JSON.stringify(ballot)] : ['', ''];
     const [whole, brief] = [JSON.stringify(snapshot), briefOf(snapshot)];
@@ -103,8 +110,8 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
       const [owner, snapshot] = await redis.hmget(keys.run(id), 'owner', 'snapshot');
       return snapshot ? { owner: owner ?? null, snapshot: JSON.parse(snapshot) } : null;
     },
-    batch: (into, id) => void into.hget(keys.run(id), 'brief'),
-    parse: readBrief,
+    batch: (into, ids) => void into.epBriefs(ids.length, ...ids.map(keys.run)),
+    parse: (reply, place = 0) => (Array.isArray(reply) ? readBrief(reply[place]) : null),
   };
 }
 

@@ -192,13 +192,13 @@ t.test('a record is read in brief, as part of a batch', async (t) => {
   await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'failed', result_id: 'EP-1' }));
   t.match(await brief(b, 'ps_a'), { owner: 'acc', status: 'failed', seq: 2, resultId: 'EP-1' });
   for (const reply of [null, undefined, 1, [], '', 'acc', ' 1 running - {}', 'acc 1 running -', 'acc 1 asleep - {}']) {
-    t.equal(b.runs.parse(reply), null, JSON.stringify(reply));
+    t.equal(b.runs.parse([reply]), null, JSON.stringify(reply));
   }
 });
 
 async function brief(b: Bus, pollId: string) {
   const batch = b.redis.pipeline();
-  b.runs.batch(batch, pollId);
+  b.runs.batch(batch, [pollId]);
   const replies = await batch.exec();
   return b.runs.parse(replies?.[0]?.[1]);
 }

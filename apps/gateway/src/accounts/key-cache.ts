@@ -18,10 +18,10 @@ const ASK_POSTGRES = '-';
 
 export interface KeyCache {
   find(hash: Buffer): Promise<KeyOwner | null>;
-  /** As one command of somebody else's batch. */
-  batch(into: ChainableCommander, hash: Buffer): void;
-  /** What that command's reply means: an owner, or null for "find it". */
-  read(reply: unknown): KeyOwner | null;
+  /** Several at once, as one command of somebody else's batch. */
+  batch(into: ChainableCommander, hashes: readonly Buffer[]): void;
+  /** What that command's reply says of one of them: its owner, or null for "find it". */
+  read(reply: unknown, place: number): KeyOwner | null;
   /** After a key was revoked: resolves when nobody can accept it from memory any more. */
   distrust(hash: Buffer): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface KeyCache {
 export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: (keyId: string) => void): KeyCache {
   const name = (hash: Buffer): string => `${prefix}:key:{${hash.toString('base64url')}}`;
 
-  function read(reply: unknown): KeyOwner | null {
+  function readOne(reply: unknown): KeyOwner | null {
     if (typeof reply !== 'string' || reply === ASK_POSTGRES) return null;
     const [accountId, keyId] = reply.split(' ');
     if (!accountId || !keyId) return null;
@@ -51,11 +51,11 @@ export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: 
 
   return {
     async find(hash) {
-      const known = await redis.get(name(hash)).then(read, () => null);
+      const known = await redis.get(name(hash)).then(readOne, () => null);
       return known ?? ask(hash);
     },
-    batch: (into, hash) => void into.get(name(hash)),
-    read,
+    batch: (into, hashes) => void into.mget(hashes.map(name)),
+    read: (reply, place) => (Array.isArray(reply) ? readOne(reply[place]) : null),
     async distrust(hash) {
       try {
         await redis.set(name(hash), ASK_POSTGRES, 'EX', SIGN_S);

@@ -15,22 +15,26 @@ export interface Budget {
   policy: Policy;
 }
 
+export interface Caller {
+  principal: string;
+  calls: number;
+}
+
 export interface RateLimiter {
   take(operation: Operation, principal: string): Promise<Budget>;
-  /** The same for one or several calls at once, as one command of somebody else's batch. */
-  batch(into: ChainableCommander, operation: Operation, principal: string, calls?: number): void;
-  /** The budget that a reply leaves to a call that was counted with so many after it. */
-  read(operation: Operation, reply: unknown, callsAfter?: number): Budget;
+  /** The same for several callers, each with as many calls as it makes, as one command of somebody else's batch. */
+  batch(into: ChainableCommander, operation: Operation, callers: readonly Caller[]): void;
+  /** What the command's reply leaves to one of the callers, for a call that was counted with so many after it. */
+  read(operation: Operation, reply: unknown, caller?: number, callsAfter?: number): Budget;
   /** What holds when the batch did not reach Redis. */
   withoutRedis(operation: Operation, principal: string): Budget;
 }
 
 const TAKE = `
 local counts = {}
-local calls = tonumber(ARGV[#KEYS + 1])
 for i, key in ipairs(KEYS) do
-  local count = redis.call('INCRBY', key, calls)
-  if count == calls then redis.call('PEXPIRE', key, ARGV[i]) end
+  local count = redis.call('INCRBY', key, ARGV[2 * i])
+  if count == tonumber(ARGV[2 * i]) then redis.call('PEXPIRE', key, ARGV[2 * i - 1]) end
   counts[i] = { count, redis.call('PTTL', key) }
 end
 return counts`;
@@ -45,18 +49,23 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
   redis.defineCommand('epTake', { lua: TAKE });
   const local = localBudget();
 
-  function argumentsOf(operation: Operation, principal: string, calls = 1): [number, ...(string | number)[]] {
+  function argumentsOf(operation: Operation, callers: readonly Caller[]): [number, ...(string | number)[]] {
     const { windows } = policies[operation];
     // All windows of one principal live in one slot of a cluster.
-    const keys = windows.map(({ seconds }) => `${prefix}:limit:{${principal}}:${operation}:${seconds}`);
-    return [keys.length, ...keys, ...windows.map(({ seconds }) => seconds * 1_000), calls];
+    const keys = callers.flatMap(({ principal }) =>
+      windows.map(({ seconds }) => `${prefix}:limit:{${principal}}:${operation}:${seconds}`),
+    );
+    const terms = callers.flatMap(({ calls }) => windows.flatMap(({ seconds }) => [seconds * 1_000, calls]));
+    return [keys.length, ...keys, ...terms];
   }
 
-  function read(operation: Operation, reply: unknown, callsAfter = 0): Budget {
+  function read(operation: Operation, reply: unknown, caller = 0, callsAfter = 0): Budget {
     const policy = policies[operation];
-    const states = (Array.isArray(reply) ? reply : []).map((entry, i) => {
-      const [count, leftMs] = Array.isArray(entry) ? entry.map(Number) : [];
-      return { window: policy.windows[i]!, count: (count ?? 0) - callsAfter, leftMs: leftMs ?? 0 };
+    const counts: unknown[] = Array.isArray(reply) ? reply : [];
+    const states = policy.windows.map((window, i) => {
+      const entry = counts[caller * policy.windows.length + i];
+      const [count = 0, leftMs = 0] = Array.isArray(entry) ? entry.map(Number) : [];
+      return { window, count: count - callsAfter, leftMs };
     });
     return tightest(policy, states);
   }
@@ -73,12 +82,12 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
   return {
     async take(operation, principal) {
       try {
-        return read(operation, await redis.epTake(...argumentsOf(operation, principal)));
+        return read(operation, await redis.epTake(...argumentsOf(operation, [{ principal, calls: 1 }])));
       } catch {
         return withoutRedis(operation, principal);
       }
     },
-    batch: (into, operation, principal, calls) => void into.epTake(...argumentsOf(operation, principal, calls)),
+    batch: (into, operation, callers) => void into.epTake(...argumentsOf(operation, callers)),
     read,
     withoutRedis,
   };

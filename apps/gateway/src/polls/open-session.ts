@@ -65,7 +65,7 @@ function noted({ sessions }: Context, view: SessionView): SessionView {
 /** What the run record says, or null. */
 export async function recordOf({ bus }: Context, pollId: string): Promise<SessionView | null> {
   const into = bus.redis.pipeline();
-  bus.runs.batch(into, pollId);
+  bus.runs.batch(into, [pollId]);
   const replies = await into.exec().catch(() => null);
   const brief = bus.runs.parse(replies?.[0]?.[1]);
   return brief && viewOfBrief(pollId, brief);

@@ -28,45 +28,34 @@ interface Asked {
   tell(reply: SessionReply): void;
 }
 
-type Replies = readonly (readonly [error: Error | null, reply?: unknown])[];
-
 export function sessionBatch({ bus, keys, limiter, hashOf }: Parts): SessionBatch {
   let waiting: Asked[] = [];
 
   function flush(): void {
     const batch = waiting;
     waiting = [];
+    const callers = [...Map.groupBy(batch, ({ key }) => key)].map(([key, calls]) => callerOf(hashOf(key), calls));
+    const polls = new Map<string, number>();
+    for (const { pollId } of batch) if (pollId !== null && !polls.has(pollId)) polls.set(pollId, polls.size);
+
     const into = bus.redis.pipeline();
-    let commands = 0;
-    const callers = [...Map.groupBy(batch, ({ key }) => key)].map(([key, calls]) => ({ hash: hashOf(key), calls }));
-    for (const { hash, calls } of callers) {
-      keys.batch(into, hash);
-      limiter.batch(into, 'session', principalOfHash(hash), calls.length);
-      commands += 2;
-    }
-    const places = new Map<string, number>();
-    for (const { pollId } of batch) {
-      if (pollId === null || places.has(pollId)) continue;
-      bus.runs.batch(into, pollId);
-      places.set(pollId, commands++);
-    }
+    keys.batch(
+      into,
+      callers.map(({ hash }) => hash),
+    );
+    limiter.batch(into, 'session', callers);
+    if (polls.size > 0) bus.runs.batch(into, [...polls.keys()]);
     into.exec().then(
-      (replies) => hand(replies ?? []),
-      () => hand([]),
+      (replies) => hand(...(replies ?? []).map(([error, reply]) => (error ? null : reply))),
+      () => hand(),
     );
 
-    function hand(replies: Replies): void {
-      const at = (place: number): unknown => (replies[place]?.[0] === null ? replies[place][1] : undefined);
-      for (const [i, { hash, calls }] of callers.entries()) {
-        const owner = keys.read(at(2 * i));
-        const counted = at(2 * i + 1);
-        for (const [place, { pollId, tell }] of calls.entries()) {
-          tell({
-            hash,
-            owner,
-            budget: counted === undefined ? null : limiter.read('session', counted, calls.length - 1 - place),
-            brief: pollId === null ? null : bus.runs.parse(at(places.get(pollId)!)),
-          });
+    function hand(owners?: unknown, counts?: unknown, briefs?: unknown): void {
+      for (const [i, { hash, asked }] of callers.entries()) {
+        const owner = keys.read(owners, i);
+        for (const [place, { pollId, tell }] of asked.entries()) {
+          const budget = counts ? limiter.read('session', counts, i, asked.length - 1 - place) : null;
+          tell({ hash, owner, budget, brief: pollId === null ? null : bus.runs.parse(briefs, polls.get(pollId)) });
         }
       }
     }
@@ -79,6 +68,13 @@ export function sessionBatch({ bus, keys, limiter, hashOf }: Parts): SessionBatc
       }),
   };
 }
+
+const callerOf = (hash: Buffer, asked: Asked[]) => ({
+  hash,
+  asked,
+  principal: principalOfHash(hash),
+  calls: asked.length,
+});
 
 /** Whom a session request is counted for: the key itself, because its account is only known afterwards. */
 export const principalOfHash = (hash: Buffer): string => hash.toString('base64url');
