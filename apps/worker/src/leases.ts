@@ -1,5 +1,5 @@
-import { renewLeases, type Storage } from '@eloquentpoll/storage';
 import type { Clock } from './clock.ts';
+import type { PollStore } from './ports.ts';
 
 // A lease says who runs a poll; its epoch fences the final write. All leases of this process are renewed by one
 // statement. A lease that was not renewed in time may be taken by another worker, and the next renewal says so: then the
@@ -36,7 +36,7 @@ interface Held {
 }
 
 export function keepLeases(
-  storage: Storage,
+  polls: Pick<PollStore, 'renew'>,
   workerId: string,
   clock: Clock,
   onError: (error: unknown) => void,
@@ -51,7 +51,7 @@ export function keepLeases(
     if (asked.length === 0) return;
     const since = clock.now();
     try {
-      const ours = new Set(await renewLeases(storage, workerId, asked, LEASE_MS));
+      const ours = new Set(await polls.renew(workerId, asked, LEASE_MS));
       for (const { id, lease } of asked)
         if (held.get(id) === lease && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));
     } catch (error) {

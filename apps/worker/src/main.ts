@@ -1,7 +1,6 @@
 import { type Config, readConfig } from './config.ts';
 import { openContext } from './context.ts';
-import { runPoll } from './run-poll.ts';
-import { keepSweeping } from './sweep.ts';
+import { servePolls } from './serve-polls.ts';
 
 // The process: reads its settings, says when it is ready, and on SIGTERM takes no further poll, lets the running ones
 // finish within the drain time, hands the rest to other workers and leaves.
@@ -21,12 +20,8 @@ const context = await openContext(config).catch((error) => {
   process.exit(1);
 });
 const { log } = context;
-const consumer = context.bus.consumePolls({
-  concurrency: config.concurrency,
-  run: (pollId, signal) => runPoll(context, pollId, signal),
-});
-const sweeping = keepSweeping(context);
-await consumer.ready();
+const serving = servePolls(context, config.concurrency);
+await serving.ready();
 log.info({ workerId: context.workerId, concurrency: config.concurrency }, 'ready');
 
 let leaving = false;
@@ -34,8 +29,7 @@ async function leave(signal: string): Promise<void> {
   if (leaving) return;
   leaving = true;
   log.info({ signal, polls: context.leases.size }, 'draining');
-  sweeping.stop();
-  await consumer.drain(config.drainMs);
+  await serving.drain(config.drainMs);
   await context[Symbol.asyncDispose]();
   log.info('stopped');
   process.exit(0);

@@ -1,5 +1,5 @@
 import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
-import { bury, type Claim, claimOverdue, claimPoll, finishPoll, releaseLease } from '@eloquentpoll/storage';
+import type { Claim } from '@eloquentpoll/storage';
 import { newPoll, received } from '@eloquentpoll/voting';
 import { Abandoned, type Collected, collectBallots, unanswered, voteOf } from './collect-ballots.ts';
 import type { Context } from './context.ts';
@@ -21,11 +21,10 @@ const MAX_ATTEMPTS = 5;
 const NOBODY = 'nobody';
 
 export async function runPoll(context: Context, pollId: string, signal: AbortSignal): Promise<void> {
-  const { storage, workerId, clock } = context;
+  const { polls, workerId, clock } = context;
   const askedAt = clock.now();
   const claim =
-    (await claimPoll(storage, pollId, workerId, LEASE_MS)) ??
-    (await claimOverdue(storage, pollId, workerId, OVERDUE_MS));
+    (await polls.claim(pollId, workerId, LEASE_MS)) ?? (await polls.claimOverdue(pollId, workerId, OVERDUE_MS));
   if (!claim) return;
   const claimedAt = clock.now();
   using lease = context.leases.hold(pollId, claim.epoch, askedAt);
@@ -44,7 +43,7 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
 
 async function giveUp(context: Context, claim: Claim): Promise<void> {
   const { id: pollId, epoch, spec, attempts } = claim;
-  await bury(context.storage, { id: pollId, epoch, reason: 'too_many_attempts' });
+  await context.polls.bury({ id: pollId, epoch, reason: 'too_many_attempts' });
   context.log.error({ pollId, attempts }, 'poll buried');
   const state = newPoll(rulesOf(spec), seatsOf(spec));
   const end: Moment = { pollId, epoch, spec, state, received: 0, ballot: null, elapsedMs: claim.ageMs };
@@ -128,7 +127,7 @@ async function store(
   const totalMs = claim.ageMs + gatherMs;
   const response = pollResponse({ resultId: claim.resultId, spec, state, reason, ballots, gatherMs, totalMs });
   const stored = await untilStored(context, alive, () =>
-    finishPoll(context.storage, finishedPoll(pollId, epoch, response, ballots)),
+    context.polls.finish(finishedPoll(pollId, epoch, response, ballots)),
   );
   if (stored === 'fenced') {
     context.log.warn({ pollId, epoch }, 'result refused: another worker has the poll');
@@ -164,10 +163,10 @@ async function untilStored<T>({ clock, log }: Context, alive: AbortSignal, write
 }
 
 /** A worker that is told to stop gives its polls back, so that the next one need not wait for a lease to run out. */
-async function handOver({ storage, bus, log }: Context, claim: Claim): Promise<void> {
+async function handOver({ polls, bus, log }: Context, claim: Claim): Promise<void> {
   const { id: pollId, epoch } = claim;
   try {
-    if (await releaseLease(storage, { id: pollId, epoch })) await bus.enqueuePoll(pollId, epoch);
+    if (await polls.release({ id: pollId, epoch })) await bus.enqueuePoll(pollId, epoch);
   } catch (error) {
     log.warn({ pollId, err: error }, 'lease not handed over');
   }

@@ -1,4 +1,3 @@
-import { beat, findLapsed, findOverdue, pruneExpired, withSweepLock } from '@eloquentpoll/storage';
 import type { Context } from './context.ts';
 import { OVERDUE_MS } from './leases.ts';
 
@@ -11,11 +10,11 @@ const PRUNE_EVERY_MS = 60_000;
 const MOST_AT_ONCE = 500;
 
 /** Returns how many polls were found without a worker. */
-export async function sweep({ storage, bus }: Context): Promise<number> {
+export async function sweep({ polls, bus }: Context): Promise<number> {
   let found = 0;
-  await withSweepLock(storage, async () => {
-    const lapsed = await findLapsed(storage, MOST_AT_ONCE);
-    const overdue = await findOverdue(storage, MOST_AT_ONCE, OVERDUE_MS);
+  await polls.sweepAlone(async () => {
+    const lapsed = await polls.findLapsed(MOST_AT_ONCE);
+    const overdue = await polls.findOverdue(MOST_AT_ONCE, OVERDUE_MS);
     for (const { id, epoch } of [...lapsed, ...overdue]) await bus.enqueuePoll(id, epoch);
     found = lapsed.length + overdue.length;
   });
@@ -23,9 +22,11 @@ export async function sweep({ storage, bus }: Context): Promise<number> {
 }
 
 export function keepSweeping(context: Context): { stop(): void } {
-  const { clock, log, storage } = context;
+  const { clock, log, polls, random } = context;
   let stopped = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
+  /** Workers that started together would otherwise all come to the lock together. */
+  const jittered = (): number => SWEEP_EVERY_MS * (0.75 + random() / 2);
   let cancel = clock.after(jittered(), run);
 
   function run(): void {
@@ -39,10 +40,10 @@ export function keepSweeping(context: Context): { stop(): void } {
   async function round(): Promise<void> {
     const found = await sweep(context);
     if (found > 0) log.info({ found }, 'polls without a worker enqueued again');
-    await beat(storage, 'worker');
+    await polls.beat();
     if (clock.now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = clock.now();
-    await pruneExpired(storage);
+    await polls.prune();
   }
 
   return {
@@ -52,6 +53,3 @@ export function keepSweeping(context: Context): { stop(): void } {
     },
   };
 }
-
-/** Workers that started together would otherwise all come to the lock together. */
-const jittered = (): number => SWEEP_EVERY_MS * (0.75 + Math.random() / 2);

@@ -22,6 +22,7 @@ import { keepLeases } from '../src/leases.ts';
 import { rulesOf, seatsOf } from '../src/poll-rules.ts';
 import { runPoll } from '../src/run-poll.ts';
 import { runningSnapshot } from '../src/snapshot.ts';
+import { storedPolls } from '../src/stored-polls.ts';
 import { sweep } from '../src/sweep.ts';
 
 // A poll from claim to stored result on real Postgres and Redis; only the models are stand-ins.
@@ -71,7 +72,7 @@ async function bench(t: Test) {
     await bus[Symbol.asyncDispose]();
     await storage[Symbol.asyncDispose]();
   });
-  let polls = 0;
+  let accepted = 0;
   return {
     storage,
     bus,
@@ -81,15 +82,16 @@ async function bench(t: Test) {
       const log = pino({ level: 'silent' });
       const context: Context = {
         workerId,
-        storage,
+        polls: storedPolls(storage),
         bus,
         ask: (asking) => {
           asked.push(asking.seat);
           return ask(asking);
         },
-        leases: keepLeases(storage, workerId, systemClock, () => {}),
+        leases: keepLeases(storedPolls(storage), workerId, systemClock, () => {}),
         hedges: hedgeBudget(),
         clock: systemClock,
+        random: Math.random,
         log,
         [Symbol.asyncDispose]: async () => {},
       };
@@ -97,7 +99,7 @@ async function bench(t: Test) {
       return context;
     },
     async accept(more: { spec?: Partial<PollSpec>; deadlineMs?: number } = {}) {
-      const n = ++polls;
+      const n = ++accepted;
       const id = `ps_${String(n).padStart(24, 'a')}`;
       await acceptPoll(storage, {
         poll: {
@@ -252,7 +254,7 @@ t.test('a worker that was paused past its lease asks nobody when it goes on', as
   const clock = { ...systemClock, now: () => systemClock.now() + pausedMs };
   const answers = new Map<number, (ballot: Ballot) => void>();
   const paused = bed.worker('w1', ({ seat }) => new Promise((resolve) => answers.set(seat, resolve)));
-  const leases = keepLeases(bed.storage, 'w1', clock, () => {});
+  const leases = keepLeases(storedPolls(bed.storage), 'w1', clock, () => {});
   t.teardown(() => leases.stop());
   const run = runPoll({ ...paused, clock, leases }, id, alive());
   while (answers.size < 5) await new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,26 @@
+import type { Context } from './context.ts';
+import { runPoll } from './run-poll.ts';
+import { keepSweeping } from './sweep.ts';
+
+/** A worker at work: it runs the polls that the queue brings, and looks for those that were lost. */
+export interface Serving {
+  /** Resolves when the first poll can be taken. */
+  ready(): Promise<void>;
+  /** Takes no further poll, lets the running ones finish within this time, and hands the rest to other workers. */
+  drain(withinMs: number): Promise<void>;
+}
+
+export function servePolls(context: Context, concurrency: number): Serving {
+  const consumer = context.bus.consumePolls({
+    concurrency,
+    run: (pollId, signal) => runPoll(context, pollId, signal),
+  });
+  const sweeping = keepSweeping(context);
+  return {
+    ready: () => consumer.ready(),
+    async drain(withinMs) {
+      sweeping.stop();
+      await consumer.drain(withinMs);
+    },
+  };
+}

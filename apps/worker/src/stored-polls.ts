@@ -1,0 +1,30 @@
+import {
+  beat,
+  bury,
+  claimOverdue,
+  claimPoll,
+  findLapsed,
+  findOverdue,
+  finishPoll,
+  pruneExpired,
+  releaseLease,
+  renewLeases,
+  type Storage,
+  withSweepLock,
+} from '@eloquentpoll/storage';
+import type { PollStore } from './ports.ts';
+
+/** The store as it is in production: Postgres. */
+export const storedPolls = (storage: Storage): PollStore => ({
+  claim: (pollId, worker, leaseMs) => claimPoll(storage, pollId, worker, leaseMs),
+  claimOverdue: (pollId, worker, graceMs) => claimOverdue(storage, pollId, worker, graceMs),
+  renew: (worker, leases, leaseMs) => renewLeases(storage, worker, leases, leaseMs),
+  release: (lease) => releaseLease(storage, lease),
+  finish: (poll) => finishPoll(storage, poll),
+  bury: (poll) => bury(storage, poll),
+  findLapsed: (limit) => findLapsed(storage, limit),
+  findOverdue: (limit, graceMs) => findOverdue(storage, limit, graceMs),
+  sweepAlone: (work) => withSweepLock(storage, work),
+  beat: () => beat(storage, 'worker'),
+  prune: () => pruneExpired(storage),
+});
