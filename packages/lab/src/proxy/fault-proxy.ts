@@ -1,0 +1,117 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { chance } from '../terminal/chance.ts';
+import { openLane, type Sky } from './lane.ts';
+import { CALM, type Weather } from './weather.ts';
+
+// A TCP link that misbehaves when it is told to: put between two processes, it is the network between them. Calm, it
+// changes nothing but the time of a copy. It knows nothing of what passes.
+
+export interface Endpoint {
+  host: string;
+  port: number;
+}
+
+export interface FaultProxy extends AsyncDisposable {
+  readonly name: string;
+  readonly port: number;
+  /** From now on, for connections that stand and for new ones. */
+  set(weather: Weather): void;
+  /** Both ends of every connection see a reset. Answers how many there were. */
+  reset(): number;
+  /** The far ends are reset; the near ones are left alone with a connection that nobody hears. */
+  halfOpen(): number;
+  /** Where new connections go; for a server that comes back elsewhere. */
+  target: Endpoint;
+  readonly connections: number;
+}
+
+interface Link {
+  near: Socket;
+  far: Socket;
+  lanes: { mute(): void }[];
+}
+
+export async function openFaultProxy(name: string, target: Endpoint, seed = name): Promise<FaultProxy> {
+  const links = new Set<Link>();
+  /** Near ends whose far ends are gone without a word. */
+  const abandoned = new Set<Socket>();
+  let weather: Weather = CALM;
+  let clear = Promise.withResolvers<void>();
+  clear.resolve();
+  const sky: Sky = {
+    get weather() {
+      return weather;
+    },
+    passable: () => clear.promise,
+    share: chance(seed).share,
+  };
+
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
+    near.on('error', () => {});
+    if (weather.refuse) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect({ ...proxy.target, allowHalfOpen: true, noDelay: true });
+    const link: Link = { near, far, lanes: [openLane(near, far, sky), openLane(far, near, sky)] };
+    links.add(link);
+    far.on('error', () => cut(link));
+    near.on('error', () => cut(link));
+    for (const end of [near, far]) {
+      end.on('close', () => {
+        if (near.destroyed && far.destroyed) links.delete(link);
+        else if (!abandoned.has(near) && end.errored) cut(link);
+      });
+    }
+  });
+
+  function cut(link: Link): void {
+    links.delete(link);
+    for (const lane of link.lanes) lane.mute();
+    link.far.resetAndDestroy();
+    if (!abandoned.has(link.near)) link.near.resetAndDestroy();
+  }
+
+  const proxy: FaultProxy = {
+    name,
+    get port() {
+      return (server.address() as AddressInfo).port;
+    },
+    set(next) {
+      if (next.blackhole && !weather.blackhole) clear = Promise.withResolvers();
+      if (!next.blackhole) clear.resolve();
+      weather = next;
+    },
+    reset() {
+      const cutNow = [...links];
+      for (const link of cutNow) cut(link);
+      for (const near of abandoned) near.resetAndDestroy();
+      return cutNow.length;
+    },
+    halfOpen() {
+      const left = [...links];
+      for (const link of left) {
+        abandoned.add(link.near);
+        link.near.on('close', () => abandoned.delete(link.near));
+        link.near.once('end', () => link.near.destroy());
+        cut(link);
+      }
+      return left.length;
+    },
+    target,
+    get connections() {
+      return links.size + abandoned.size;
+    },
+    async [Symbol.asyncDispose]() {
+      proxy.set(CALM);
+      proxy.reset();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return proxy;
+}

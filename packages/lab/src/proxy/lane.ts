@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Weather } from './weather.ts';
+
+// One direction of one connection. Pieces leave in the order in which they came, each at its time; what waits is bounded
+// by no longer reading. The end of the sender is a piece too: it overtakes nothing.
+
+const MOST_WAITING_BYTES = 1024 * 1024;
+
+export interface Sky {
+  readonly weather: Weather;
+  /** Resolves at once unless nothing passes now. */
+  passable(): Promise<void>;
+  /** In [0, 1). */
+  share(): number;
+}
+
+export function openLane(from: Socket, to: Socket, sky: Sky): { mute(): void } {
+  const waiting: { bytes: Buffer | null; due: number }[] = [];
+  let waitingBytes = 0;
+  let lastDue = 0;
+  let moving = false;
+  let muted = false;
+
+  function arrive(bytes: Buffer | null): void {
+    if (muted) return;
+    const { latencyMs = 0, jitterMs = 0 } = sky.weather;
+    lastDue = Math.max(lastDue, performance.now() + latencyMs + jitterMs * sky.share());
+    waiting.push({ bytes, due: lastDue });
+    waitingBytes += bytes?.length ?? 0;
+    if (waitingBytes > MOST_WAITING_BYTES) from.pause();
+    if (!moving) void move();
+  }
+
+  async function move(): Promise<void> {
+    moving = true;
+    for (let next = waiting.shift(); next !== undefined && !muted; next = waiting.shift()) {
+      const early = next.due - performance.now();
+      if (early > 0) await sleep(early);
+      if (next.bytes === null) {
+        await sky.passable();
+        if (!muted) to.end();
+        break;
+      }
+      await hand(next.bytes);
+      waitingBytes -= next.bytes.length;
+      if (waitingBytes <= MOST_WAITING_BYTES) from.resume();
+    }
+    moving = false;
+  }
+
+  async function hand(bytes: Buffer): Promise<void> {
+    const slice = sky.weather.sliceBytes ?? bytes.length;
+    for (let at = 0; at < bytes.length; at += slice) {
+      await sky.passable();
+      const piece = bytes.subarray(at, at + slice);
+      const { bytesPerSecond } = sky.weather;
+      if (bytesPerSecond !== undefined) await sleep((piece.length / bytesPerSecond) * 1_000);
+      else if (slice < bytes.length) await sleep(0);
+      if (muted || to.destroyed) return;
+      if (!to.write(piece)) await Promise.race([once(to, 'drain'), once(to, 'close')]).catch(() => undefined);
+    }
+  }
+
+  from.on('data', arrive);
+  from.on('end', () => arrive(null));
+  return {
+    mute() {
+      muted = true;
+      waiting.length = 0;
+      waitingBytes = 0;
+      // Read on, so that the sender believes that it is heard.
+      from.resume();
+    },
+  };
+}
