@@ -20,6 +20,11 @@ interface Check {
 const CHECKS: Check[] = [
   { name: 'types', what: 'tsc', run: () => tool('typescript', 'tsc', '-p', '.') },
   {
+    name: 'page scripts',
+    what: 'tsc, with what a browser knows',
+    run: () => tool('typescript', 'tsc', '-p', 'apps/gateway/src/pages/browser'),
+  },
+  {
     name: 'promises',
     what: 'oxlint with types',
     run: () => tool('oxlint', 'oxlint', '--type-aware', 'apps', 'packages', 'scripts'),

@@ -35,7 +35,9 @@ t.test(
   (t) => {
     const hidden = routes.filter(({ hidden }) => hidden).map(({ path }) => path);
     t.same(
-      hidden.filter((path) => !/^\/(api\/docs\/[a-z]+\.js|style\.css|web-mcp\.js|logo\.svg)$/.test(path)),
+      hidden.filter(
+        (path) => !/^\/(api\/docs\/[a-z]+\.js|assets\/[a-z-]+\.(css|js)|web-mcp\.js|logo\.svg)$/.test(path),
+      ),
       [],
       'only what pages load is no operation',
     );

@@ -1,13 +1,16 @@
 import type { Facts } from '../documents/facts.ts';
 import { LINK_SECTIONS, SUMMARY } from '../documents/llms.ts';
 import { confidenceMeaning, quickPollAnswer, quickPollCommand } from '../documents/poll-prose.ts';
-import { code, rosterTable, simulatedNote } from './home-parts.ts';
+import { code } from './components.ts';
+import { rosterTable, simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
 /** The homepage for agents that read HTML: what to send, what comes back, and where everything is described. */
 export const agentHome = (facts: Facts): string =>
   layout({
+    baseUrl: facts.baseUrl,
+    path: '/',
     title: 'EloquentPoll: several models vote on your question',
     description: SUMMARY,
     main: html`<h1>Ask several models, get one answer</h1>

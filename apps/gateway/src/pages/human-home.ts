@@ -1,13 +1,16 @@
 import type { Facts } from '../documents/facts.ts';
 import { SUMMARY } from '../documents/llms.ts';
 import { confidenceMeaning, quickPollCommand } from '../documents/poll-prose.ts';
-import { code, rosterTable, simulatedNote } from './home-parts.ts';
+import { code } from './components.ts';
+import { rosterTable, simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
 /** The homepage for people, with what becomes of their data. */
 export const humanHome = (facts: Facts): string =>
   layout({
+    baseUrl: facts.baseUrl,
+    path: '/?view=human',
     title: 'EloquentPoll: a second opinion from many models',
     description: SUMMARY,
     main: html`<h1>A second opinion, and a third, and a fourth</h1>

@@ -10,47 +10,82 @@ export const PAGE_POLICY = [
   "connect-src 'self'",
   "img-src 'self'",
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
 
+export const HTML_TYPE = 'text/html; charset=utf-8';
+
 interface Page {
+  baseUrl: string;
+  /** Where this page is, from the root; links to it from elsewhere say it so. */
+  path: string;
   title: string;
   description: string;
   main: Html;
+  /** Modules of browser/ that this page loads, by name. */
+  scripts?: readonly string[];
+  /** What a link to this page shows elsewhere: 1200 by 630 pixels. */
+  image?: { path: string; alt: string };
+  /** Pages of one person and of single results are not for search engines. */
+  hidden?: boolean;
 }
 
-export const layout = ({ title, description, main }: Page): string =>
-  html`<!doctype html>
+/** In the order in which they are shown. */
+const NAVIGATION = [
+  { path: '/?view=human', name: 'Home' },
+  { path: '/api/docs', name: 'Docs' },
+];
+
+export function layout(page: Page): string {
+  const { baseUrl, path, title, description, main, scripts = [], image, hidden = false } = page;
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <meta name="description" content="${description}">
+${hidden ? html`<meta name="robots" content="noindex">\n` : ''}<link rel="canonical" href="${baseUrl}${path}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="EloquentPoll">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${baseUrl}${path}">
+${image ? imageTags(baseUrl, image) : ''}<meta name="theme-color" content="#ffffff" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#191c23" media="(prefers-color-scheme: dark)">
 <link rel="icon" href="/logo.svg" type="image/svg+xml">
-<link rel="alternate" type="text/markdown" href="/">
-<link rel="stylesheet" href="/style.css">
+<link rel="stylesheet" href="/assets/style.css">
+<link rel="stylesheet" href="/assets/parts.css">
 <script src="/web-mcp.js" defer></script>
-</head>
+${['page', ...scripts].map((name) => html`<script type="module" src="/assets/${name}.js"></script>\n`)}</head>
 <body>
 <a class="skip" href="#main">To the content</a>
-<header>
-<strong>EloquentPoll</strong>
-<a href="/">For agents</a>
-<a href="/?view=human">For people</a>
-<a href="/api/docs">Documentation</a>
-</header>
-<main id="main">
+<header class="site-header"><div class="frame">
+<a class="brand" href="/?view=human"><img src="/logo.svg" alt="" width="28" height="28">EloquentPoll</a>
+<nav class="site-nav" aria-label="Pages">
+${NAVIGATION.map((to) => html`<a href="${to.path}"${to.path === path ? html` aria-current="page"` : ''}>${to.name}</a>\n`)}</nav>
+</div></header>
+<main id="main" class="frame" tabindex="-1">
 ${main}
 </main>
-<footer>
+<footer class="site-footer"><div class="frame">
+<a href="/">For agents</a>
 <a href="/llms.txt">llms.txt</a>
 <a href="/api/openapi.json">OpenAPI</a>
 <a href="/api/errors/catalog">Errors</a>
 <a href="/api/health">Health</a>
-<a href="/?view=human#terms">Data and terms</a>
-</footer>
+<a class="end" href="/?view=human#terms">Data and terms</a>
+</div></footer>
 </body>
 </html>
 `.toString();
+}
+
+const imageTags = (baseUrl: string, { path, alt }: NonNullable<Page['image']>): Html =>
+  html`<meta property="og:image" content="${baseUrl}${path}">
+<meta property="og:image:width" content="1200">
+<meta property="og:image:height" content="630">
+<meta property="og:image:alt" content="${alt}">
+<meta name="twitter:card" content="summary_large_image">
+`;

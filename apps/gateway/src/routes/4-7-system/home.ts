@@ -7,7 +7,7 @@ import { markdownHeaders } from '../../documents/markdown.ts';
 import { prefersMarkdown } from '../../documents/prefers-markdown.ts';
 import { agentHome } from '../../pages/agent-home.ts';
 import { humanHome } from '../../pages/human-home.ts';
-import { PAGE_POLICY } from '../../pages/layout.ts';
+import { HTML_TYPE, PAGE_POLICY } from '../../pages/layout.ts';
 import { access } from '../../plugins/auth.ts';
 import { errors, NOT_MODIFIED, text } from '../answers.ts';
 import { sendTagged } from '../send-tagged.ts';
@@ -41,15 +41,13 @@ export function home(app: FastifyInstance, facts: Facts): void {
     },
     async (request, reply) => {
       reply.headers(HEADERS);
-      if (request.query.view === 'human') return sendTagged(request, reply.type(HTML), pages.human);
-      if (!prefersMarkdown(request.headers.accept)) return sendTagged(request, reply.type(HTML), pages.agent);
+      if (request.query.view === 'human') return sendTagged(request, reply.type(HTML_TYPE), pages.human);
+      if (!prefersMarkdown(request.headers.accept)) return sendTagged(request, reply.type(HTML_TYPE), pages.agent);
       reply.type('text/markdown; charset=utf-8').headers(markdownHeaders(pages.markdown));
       return sendTagged(request, reply, pages.markdown);
     },
   );
 }
-
-const HTML = 'text/html; charset=utf-8';
 
 const { description, content } = text('The page.', 'text/html');
 const PAGE = { description, content: { ...content, ...text('', 'text/markdown').content } };

@@ -1,24 +1,23 @@
 import type { FastifyInstance } from 'fastify';
 import { LOGO } from '../../pages/logo.ts';
-import { STYLE } from '../../pages/style.ts';
+import { pageAssets } from '../../pages/page-assets.ts';
 import { WEB_MCP_SCRIPT } from '../../pages/web-mcp.ts';
 import { access } from '../../plugins/auth.ts';
 import { sendTagged } from '../send-tagged.ts';
 
 const FILES = [
-  { path: '/style.css', mediaType: 'text/css; charset=utf-8', text: STYLE },
   { path: '/web-mcp.js', mediaType: 'text/javascript; charset=utf-8', text: WEB_MCP_SCRIPT },
   { path: '/logo.svg', mediaType: 'image/svg+xml', text: LOGO },
 ];
 
 /** What our pages load: parts of them, and no operations. */
 export function pageFiles(app: FastifyInstance): void {
-  for (const { path, mediaType, text } of FILES) {
+  for (const { path, mediaType, text } of [...FILES, ...pageAssets()]) {
     app.get(
       path,
       { config: { operation: 'read' }, schema: { hide: true, security: access.none } },
       async (request, reply) =>
-        sendTagged(request, reply.type(mediaType).header('cache-control', 'public, max-age=3600'), text),
+        sendTagged(request, reply.type(mediaType).header('cache-control', 'public, max-age=600'), text),
     );
   }
 }

@@ -1,0 +1,19 @@
+// The filters of /models without a new page: rows that do not fit are hidden, and the address says what is shown.
+
+const form = document.querySelector<HTMLFormElement>('[data-filter]')!;
+const rows = [...document.querySelectorAll<HTMLTableRowElement>('tbody tr')];
+const count = document.querySelector('[data-count]')!;
+
+form.querySelector('button')!.hidden = true;
+form.addEventListener('submit', (event) => event.preventDefault());
+form.addEventListener('change', () => {
+  const chosen = [...new FormData(form)].map(([name, value]) => [name, String(value)] as const);
+  for (const row of rows) {
+    row.hidden = !chosen.every(([name, value]) => value === '' || row.dataset[name]?.split(' ').includes(value));
+  }
+  const shown = rows.filter((row) => !row.hidden).length;
+  count.textContent =
+    shown === 0 ? `No model fits. There are ${rows.length}.` : `${shown} of ${rows.length} models`;
+  const query = new URLSearchParams(chosen.filter(([, value]) => value !== '').map(([name, value]) => [name, value]));
+  history.replaceState(null, '', query.size > 0 ? `?${query}` : location.pathname);
+});

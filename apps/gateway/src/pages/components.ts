@@ -1,0 +1,49 @@
+import { type Html, html } from './html.ts';
+
+// The parts that pages are put together from. What they look like is in browser/parts.css, under the same names; what
+// moves is in browser/page.ts, and everything can be read without it.
+
+export type Tone = 'neutral' | 'good' | 'warn' | 'bad' | 'accent';
+
+export const badge = (text: string, tone: Tone = 'neutral'): Html =>
+  html`<span class="badge" data-tone="${tone}">${text}</span>`;
+
+export const notice = (content: Html, tone: Tone = 'neutral'): Html =>
+  html`<div class="notice" data-tone="${tone}">${content}</div>`;
+
+/** Code that scrolls by keyboard too, with a button that copies it where scripts run. */
+export const code = (text: string, label: string): Html => html`<div class="code">
+<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>
+<button class="button secondary small" type="button" data-copy hidden>Copy<span class="hidden-text">: ${label}</span></button>
+</div>`;
+
+/** A table that scrolls by itself where it is wider than the page. Head and body are rows of cells. */
+export const table = (label: string, head: Html, body: readonly Html[]): Html =>
+  html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+<table>
+<thead>${head}</thead>
+<tbody>
+${body}</tbody>
+</table>
+</div>`;
+
+/** A part of 0 to 1 as a bar. It says nothing that the text beside it does not say. */
+export const bar = (part: number): Html =>
+  html`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="${(Math.min(1, Math.max(0, part)) * 100).toFixed(1)}" height="1"/></svg>`;
+
+interface Panel {
+  id: string;
+  title: string;
+  content: Html;
+}
+
+/** Panels one under the other, each with its title; where scripts run, one at a time. */
+export const tabs = (label: string, panels: readonly Panel[]): Html =>
+  html`<div class="tabs" data-tabs="${label}">
+${panels.map(
+  ({ id, title, content }) => html`<section id="${id}" data-title="${title}">
+<h3>${title}</h3>
+${content}
+</section>
+`,
+)}</div>`;
