@@ -22,7 +22,7 @@ export interface Context extends AsyncDisposable {
   clock: Clock;
   /** In [0, 1). */
   random(): number;
-  log: Logger;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 export async function openContext(config: Config): Promise<Context> {
