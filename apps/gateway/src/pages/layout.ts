@@ -25,6 +25,8 @@ interface Page {
   main: Html;
   /** Modules of browser/ that this page loads, by name. */
   scripts?: readonly string[];
+  /** Stylesheets of browser/ beside the one of every page, by name. */
+  styles?: readonly string[];
   /** What a link to this page shows elsewhere: 1200 by 630 pixels. */
   image?: { path: string; alt: string };
   /** Pages of one person and of single results are not for search engines. */
@@ -34,11 +36,14 @@ interface Page {
 /** In the order in which they are shown. */
 const NAVIGATION = [
   { path: '/?view=human', name: 'Home' },
+  { path: '/models', name: 'Models' },
+  { path: '/pricing', name: 'Pricing' },
+  { path: '/surfaces', name: 'Surfaces' },
   { path: '/api/docs', name: 'Docs' },
 ];
 
 export function layout(page: Page): string {
-  const { baseUrl, path, title, description, main, scripts = [], image, hidden = false } = page;
+  const { baseUrl, path, title, description, main, scripts = [], styles = [], image, hidden = false } = page;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +62,7 @@ ${image ? imageTags(baseUrl, image) : ''}<meta name="theme-color" content="#ffff
 <link rel="icon" href="/logo.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/style.css">
 <link rel="stylesheet" href="/assets/parts.css">
-<script src="/web-mcp.js" defer></script>
+${styles.map((name) => html`<link rel="stylesheet" href="/assets/${name}.css">\n`)}<script src="/web-mcp.js" defer></script>
 ${['page', ...scripts].map((name) => html`<script type="module" src="/assets/${name}.js"></script>\n`)}</head>
 <body>
 <a class="skip" href="#main">To the content</a>

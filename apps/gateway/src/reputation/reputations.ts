@@ -19,11 +19,15 @@ interface Snapshot {
   /** The documents, as JSON. */
   service: string;
   models: string;
+  /** The rows of the second one. */
+  rows: readonly ModelReputation[];
 }
 
 type Parts = Pick<Context, 'storage' | 'rosters'>;
 
-export function reputations(parts: Parts, now: () => number = Date.now): () => Promise<Entry<Snapshot>> {
+export type Reputations = () => Promise<Entry<Snapshot>>;
+
+export function reputations(parts: Parts, now: () => number = Date.now): Reputations {
   const snapshot = keep<Snapshot>({ make: () => take(parts), freshMs: FRESH_MS, staleMs: STALE_MS, now });
   return () => snapshot('');
 }
@@ -37,7 +41,7 @@ async function take({ storage, rosters }: Parts): Promise<(times: Times) => Snap
     const service: Reputation = { ...toReputation(found, ratio), ...taken };
     const rows = found.models.map((model) => toModel(model, rosters.model(model.modelId)?.provider));
     const models: ModelReputations = { window: windowOf(found), count: rows.length, models: rows, ...taken };
-    return { service: JSON.stringify(service), models: JSON.stringify(models) };
+    return { service: JSON.stringify(service), models: JSON.stringify(models), rows };
   };
 }
 

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { giveAgentHints } from '../documents/agent-hints.ts';
 import type { Facts } from '../documents/facts.ts';
 import { pollFigures } from '../documents/poll-figures.ts';
+import { reputations } from '../reputation/reputations.ts';
 import { createPoll } from './4-1-polling/create-poll.ts';
 import { createSession } from './4-1-polling/create-session.ts';
 import { dryRunPoll } from './4-1-polling/dry-run.ts';
@@ -48,13 +49,16 @@ import { examples } from './4-7-system/examples.ts';
 import { health } from './4-7-system/health.ts';
 import { home } from './4-7-system/home.ts';
 import { models } from './4-7-system/models.ts';
+import { modelsPage } from './4-7-system/models-page.ts';
 import { oauthProtectedResource } from './4-7-system/oauth-protected-resource.ts';
 import { openapiDocument } from './4-7-system/openapi-document.ts';
 import { openidConfiguration } from './4-7-system/openid-configuration.ts';
 import { pageFiles } from './4-7-system/page-files.ts';
+import { pricingPage } from './4-7-system/pricing-page.ts';
 import { reputation } from './4-7-system/reputation.ts';
 import { surfaceTools } from './4-7-system/surface-tools.ts';
 import { surfaces } from './4-7-system/surfaces.ts';
+import { surfacesPage } from './4-7-system/surfaces-page.ts';
 import { endpointsByError } from './endpoints-by-error.ts';
 
 /** Every operation, in the order of section 4 of the contract. */
@@ -63,6 +67,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   const figures = await pollFigures(context.rosters);
   giveAgentHints(app, figures);
   const facts: Facts = { baseUrl: context.config.baseUrl, config: context.config, rosters: context.rosters, figures };
+  const records = reputations(context);
 
   createPoll(app, context);
   createSession(app, context);
@@ -108,7 +113,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
   health(app, context);
   models(app, context);
-  reputation(app, context);
+  reputation(app, records);
   openapiDocument(app);
   docs(app);
   errorCatalog(app, context, endpoints);
@@ -121,5 +126,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   discoveryDocuments(app, facts);
   agentSkills(app, facts);
   home(app, facts);
+  modelsPage(app, facts, records);
+  pricingPage(app, context, facts);
+  surfacesPage(app, facts);
   pageFiles(app);
 }

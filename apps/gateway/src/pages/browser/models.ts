@@ -12,8 +12,7 @@ form.addEventListener('change', () => {
     row.hidden = !chosen.every(([name, value]) => value === '' || row.dataset[name]?.split(' ').includes(value));
   }
   const shown = rows.filter((row) => !row.hidden).length;
-  count.textContent =
-    shown === 0 ? `No model fits. There are ${rows.length}.` : `${shown} of ${rows.length} models`;
+  count.textContent = shown === 0 ? `No model fits. There are ${rows.length}.` : `${shown} of ${rows.length} models`;
   const query = new URLSearchParams(chosen.filter(([, value]) => value !== '').map(([name, value]) => [name, value]));
   history.replaceState(null, '', query.size > 0 ? `?${query}` : location.pathname);
 });

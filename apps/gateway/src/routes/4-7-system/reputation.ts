@@ -1,16 +1,13 @@
 import { ModelReputations, Reputation } from '@eloquentpoll/contracts';
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
 import { access } from '../../plugins/auth.ts';
-import { reputations } from '../../reputation/reputations.ts';
+import type { Reputations } from '../../reputation/reputations.ts';
 import { errors, json, NOT_MODIFIED } from '../answers.ts';
 import { sendTagged } from '../send-tagged.ts';
 
 /** GET /api/reputation and /api/reputation/models: how the service and its models have done lately. */
-export function reputation(app: FastifyInstance, context: Context): void {
-  const snapshot = reputations(context);
-
+export function reputation(app: FastifyInstance, snapshot: Reputations): void {
   document('/api/reputation', 'getReputation', 'Uptime, success, latency and cost of recent polls', Reputation, {
     description: 'Counted from stored polls every five minutes. Rates of nothing are null.',
     textOf: ({ service }) => service,
@@ -22,7 +19,7 @@ export function reputation(app: FastifyInstance, context: Context): void {
 
   interface View {
     description: string;
-    textOf(snapshot: { service: string; models: string }): string;
+    textOf(documents: { service: string; models: string }): string;
   }
 
   function document(path: string, operationId: string, summary: string, shape: TSchema, view: View): void {

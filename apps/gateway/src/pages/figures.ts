@@ -1,0 +1,27 @@
+// Numbers as people read them. What is not known is a dash, with a word for who listens.
+
+const DASH = '–';
+
+export const percent = (rate: number | null, digits = 0): string =>
+  rate === null ? DASH : `${(100 * rate).toFixed(digits)} %`;
+
+export const seconds = (ms: number | null): string => (ms === null ? DASH : `${Number((ms / 1_000).toPrecision(2))} s`);
+
+/** Two digits that matter, never in exponents: `$0.00012`. */
+export function usd(amount: number | null): string {
+  if (amount === null) return DASH;
+  if (amount === 0) return '$0';
+  const digits = Math.max(2, 1 - Math.floor(Math.log10(Math.abs(amount))));
+  return `$${amount.toFixed(Math.min(digits, 8))}`;
+}
+
+/** A list price: micro-USD per million tokens, as dollars. */
+export const perMillion = (microUsd: bigint): string => {
+  const dollars = Number(microUsd) / 1_000_000;
+  return `$${dollars >= 1 ? dollars.toFixed(2) : Number(dollars.toPrecision(3))}`;
+};
+
+export const whole = (count: number): string => count.toLocaleString('en-US');
+
+/** A day and a minute, in UTC, which says the same to everybody. */
+export const moment = (date: Date): string => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

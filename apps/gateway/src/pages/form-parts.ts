@@ -1,0 +1,16 @@
+import { type Html, html } from './html.ts';
+
+// Pieces of forms, each with its label, so that none is without one.
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+export const select = (name: string, label: string, choices: readonly Choice[], chosen = ''): Html =>
+  html`<p class="field"><label for="${name}">${label}</label>
+<select id="${name}" name="${name}">
+${choices.map(
+  ({ value, label }) => html`<option value="${value}"${value === chosen ? html` selected` : html``}>${label}</option>
+`,
+)}</select></p>`;

@@ -1,0 +1,52 @@
+import type { RosterName } from '@eloquentpoll/contracts';
+import type { Model, Rosters } from '@eloquentpoll/models/rosters';
+import { ROSTERS } from './rosters.ts';
+
+// Which models a reader of /models wants to see. A query that names something unknown shows nothing and says so: the
+// page is for people, who mend an address by choosing again.
+
+interface Capability {
+  name: string;
+  label: string;
+  has(model: Model): boolean;
+}
+
+export const CAPABILITIES: readonly Capability[] = [
+  { name: 'open_weight', label: 'Open weights', has: (model) => model.openWeight },
+  { name: 'search', label: 'Can search the web', has: (model) => model.search !== null },
+  { name: 'reasoning', label: 'Reasons before it votes', has: ({ reasoning }) => /^(low|always)$/.test(reasoning) },
+  { name: 'strict_answer', label: 'Answers by a strict schema', has: (model) => model.answer === 'json_schema' },
+];
+
+export interface ModelsFilter {
+  family?: string | undefined;
+  preset?: string | undefined;
+  capability?: string | undefined;
+}
+
+/** A model with the rosters that hold it. */
+export interface ListedModel {
+  model: Model;
+  rosters: readonly RosterName[];
+  capabilities: readonly Capability[];
+}
+
+/** Families together, and within one the order of the roster file. */
+export function listModels(rosters: Rosters): ListedModel[] {
+  return rosters
+    .models()
+    .map((model) => ({
+      model,
+      rosters: ROSTERS.map(({ name }) => name).filter((name) =>
+        rosters.roster(name).models.some(({ id }) => id === model.id),
+      ),
+      capabilities: CAPABILITIES.filter(({ has }) => has(model)),
+    }))
+    .toSorted((a, b) => a.model.family.localeCompare(b.model.family, 'en'));
+}
+
+/** A form that leaves a choice open sends it empty. */
+export const fits = ({ model, rosters, capabilities }: ListedModel, { family, preset, capability }: ModelsFilter) =>
+  (!family || model.family === family) &&
+  (!preset || rosters.some((name) => name === preset)) &&
+  (!capability || capabilities.some(({ name }) => name === capability));

@@ -1,0 +1,77 @@
+import type { Surface } from '@eloquentpoll/contracts';
+import type { Facts } from '../documents/facts.ts';
+import { SURFACES } from '../documents/surfaces.ts';
+import { badge, type Tone } from './components.ts';
+import { select } from './form-parts.ts';
+import { type Html, html } from './html.ts';
+import { layout } from './layout.ts';
+
+// /surfaces: every way in, for people. It is the document of /api/surfaces, read aloud.
+
+export interface SurfacesFilter {
+  category?: string | undefined;
+  user?: string | undefined;
+}
+
+const CATEGORIES: readonly { name: Surface['category']; title: string; what: string; tone: Tone }[] = [
+  { name: 'standard', title: 'Standards', what: 'Specified, and widely spoken.', tone: 'good' },
+  { name: 'emerging', title: 'Emerging', what: 'Specified or agreed upon, and spoken by some.', tone: 'accent' },
+  { name: 'speculative', title: 'Speculative', what: 'Nobody has agreed on these yet.', tone: 'warn' },
+];
+
+const USERS = [
+  { value: 'human', label: 'People' },
+  { value: 'coding_agent', label: 'Coding agents' },
+  { value: 'browser_agent', label: 'Browser agents' },
+] as const;
+
+export function surfacesPage({ baseUrl }: Facts, filter: SurfacesFilter): string {
+  const shown = SURFACES.filter(
+    ({ category, user_types }) =>
+      (!filter.category || category === filter.category) &&
+      (!filter.user || user_types.some((type) => type === filter.user)),
+  );
+  return layout({
+    baseUrl,
+    path: '/surfaces',
+    title: 'Surfaces: every way in · EloquentPoll',
+    description: `${SURFACES.length} ways in which people, coding agents and browser agents find and use this service, and how a program can tell that each is there.`,
+    styles: ['catalog'],
+    main: html`<h1>Every way in</h1>
+<p class="lead">People, coding agents and browser agents come by different doors. Each is listed with what realises it and how a
+program can tell that it is there. Programs read the same at <a href="/api/surfaces">/api/surfaces</a>.</p>
+<form class="filters" action="/surfaces">
+${select('user', 'For', [{ value: '', label: 'Everybody' }, ...USERS], filter.user)}
+${select('category', 'How settled', [{ value: '', label: 'All' }, ...CATEGORIES.map(({ name, title }) => ({ value: name, label: title }))], filter.category)}
+<button class="button">Show</button>
+</form>
+<p role="status">${shown.length === 0 ? 'Nothing fits.' : `${shown.length} of ${SURFACES.length} ways`}</p>
+${CATEGORIES.map((category) => section(category, shown))}`,
+  });
+}
+
+function section({ name, title, what, tone }: (typeof CATEGORIES)[number], shown: readonly Surface[]): Html {
+  const own = shown.filter(({ category }) => category === name);
+  if (own.length === 0) return html``;
+  return html`<h2 id="${name}">${title}</h2>
+<p class="muted">${what}</p>
+<div class="grid wide-cells">
+${own.map((surface) => card(surface, tone))}</div>
+`;
+}
+
+const card = ({ pattern_id, category, user_types, description, user_story, artifacts, ...rest }: Surface, tone: Tone) =>
+  html`<article class="card stack" id="${pattern_id}">
+<div class="row spread"><h3><a href="#${pattern_id}">${pattern_id}</a></h3>${badge(category, tone)}</div>
+<p>${description}</p>
+<p class="muted">“${user_story}”</p>
+<dl class="facts small">
+<dt>For</dt><dd>${user_types.map((type) => USERS.find(({ value }) => value === type)?.label ?? type).join(', ')}</dd>
+<dt>At</dt><dd>${artifacts.map((path) => html`<code>${path}</code> `)}</dd>
+<dt>Detected by</dt><dd>${rest.detection_rule}</dd>
+${rest.standard_refs ? html`<dt>Described in</dt><dd>${rest.standard_refs.map((url) => html`<a href="${url}" rel="noreferrer">${hostAndPath(url)}</a> `)}</dd>` : ''}
+</dl>
+</article>
+`;
+
+const hostAndPath = (url: string): string => url.replace(/^https:\/\/(www\.)?/, '').replace(/\/$/, '');
