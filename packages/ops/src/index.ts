@@ -1,0 +1,1 @@
+export { METRICS, type Metric, type MetricName, type Process } from './metric-table.ts';

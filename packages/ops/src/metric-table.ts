@@ -1,0 +1,317 @@
+// Every metric that a process of ours shows, in one table: what it is called, what it counts, by what, and which process
+// has it. Code, rules and boards go by this list, and a process that uses a name or label that is not here does not
+// start. Labels take few values: operations, status codes, models of the roster file, closed lists of the contract;
+// never an id, a key, an address or a text that somebody sent. Time is in seconds, money in US dollars.
+
+export type Process = 'gateway' | 'worker';
+
+export interface Metric {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly on: readonly Process[];
+  readonly labels: readonly string[];
+  readonly help: string;
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[];
+}
+
+const BOTH = ['gateway', 'worker'] as const;
+const GATEWAY = ['gateway'] as const;
+const WORKER = ['worker'] as const;
+
+const ANSWER_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120] as const;
+const POLL_S = [0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 90, 120] as const;
+const WAIT_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+
+export const METRICS = {
+  // The gateway's answers. `operation` is the operationId of the OpenAPI document, or `none` where nothing matched.
+  eloquentpoll_http_requests_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['operation', 'status'],
+    help: 'Answered requests, by operation and HTTP status; a stream counts when it begins.',
+  },
+  eloquentpoll_http_request_duration_seconds: {
+    type: 'histogram',
+    on: GATEWAY,
+    labels: ['operation'],
+    buckets: ANSWER_S,
+    help: 'From the request line to the last byte of the answer; long polls and waiting polls included.',
+  },
+  eloquentpoll_http_errors_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['code'],
+    help: 'Errors that were answered, by their code in the error catalogue.',
+  },
+  eloquentpoll_http_requests_in_flight: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: [],
+    help: 'Requests that are being answered, open streams not included.',
+  },
+  eloquentpoll_sse_streams: { type: 'gauge', on: GATEWAY, labels: [], help: 'Open event streams.' },
+  eloquentpoll_sse_streams_blocked: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: [],
+    help: 'Open event streams whose reader does not read.',
+  },
+  eloquentpoll_polls_watched: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: [],
+    help: 'Polls that somebody here waits for, by stream, long poll or a waiting request.',
+  },
+  eloquentpoll_polls_accepted_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['roster'],
+    help: 'Polls that were accepted: their money is set aside and their row is stored.',
+  },
+  eloquentpoll_polls_not_queued_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: [],
+    help: 'Accepted polls whose job did not get into the queue; the sweep brings them there.',
+  },
+
+  // What a worker does.
+  eloquentpoll_polls_running: { type: 'gauge', on: WORKER, labels: [], help: 'Polls that this worker runs.' },
+  eloquentpoll_worker_slots: {
+    type: 'gauge',
+    on: WORKER,
+    labels: [],
+    help: 'Polls that this worker runs at most at once (WORKER_CONCURRENCY).',
+  },
+  eloquentpoll_polls_claimed_total: { type: 'counter', on: WORKER, labels: [], help: 'Polls that this worker took.' },
+  eloquentpoll_poll_queue_wait_seconds: {
+    type: 'histogram',
+    on: WORKER,
+    labels: [],
+    buckets: WAIT_S,
+    help: 'From accepted to first claimed.',
+  },
+  eloquentpoll_poll_duration_seconds: {
+    type: 'histogram',
+    on: WORKER,
+    labels: ['roster'],
+    buckets: POLL_S,
+    help: 'From accepted to stored.',
+  },
+  eloquentpoll_polls_ended_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['roster', 'status', 'reason'],
+    help: 'Stored polls: success, partial or failed, and why they stopped (mathematical_lock, confidence, budget, roster_exhausted, deadline).',
+  },
+  eloquentpoll_polls_buried_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: [],
+    help: 'Polls that were given up after too many attempts.',
+  },
+  eloquentpoll_polls_handed_over_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: [],
+    help: 'Running polls that this worker gave back so that another goes on with them.',
+  },
+  eloquentpoll_polls_found_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: [],
+    help: 'Running polls without a worker that the sweep put into the queue again.',
+  },
+  eloquentpoll_stale_epoch_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['step'],
+    help: 'Writes that were refused because a newer worker has the poll: lease, progress or store.',
+  },
+  eloquentpoll_ballots_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['model', 'outcome'],
+    help: 'Ballots that ended: vote, or timeout, refusal, invalid_choice, malformed, rate_limited, provider_error, aborted.',
+  },
+  eloquentpoll_ballot_calls_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['model'],
+    help: 'Calls to models; a ballot takes more than one when it is retried or repaired.',
+  },
+  eloquentpoll_ballot_duration_seconds: {
+    type: 'histogram',
+    on: WORKER,
+    labels: ['model'],
+    buckets: POLL_S,
+    help: 'From asking a model to its vote or failure.',
+  },
+  eloquentpoll_ballots_skipped_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['roster'],
+    help: 'Models of a roster that need not be asked because the poll had stopped.',
+  },
+  eloquentpoll_ballots_orphaned_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['model'],
+    help: 'Models that were asked and whose answer nobody waited for: the poll had stopped, or left this worker.',
+  },
+  eloquentpoll_billed_usd_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['model', 'payer'],
+    help: 'Captured for stored ballots; payer is account or free_pool.',
+  },
+  eloquentpoll_provider_cost_usd_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['model', 'payer'],
+    help: 'What providers say that stored ballots cost us; ballots without such a word are in ballots_cost_unknown.',
+  },
+  eloquentpoll_margin_usd: {
+    type: 'gauge',
+    on: WORKER,
+    labels: ['payer'],
+    help: 'Billed less provider cost since the start, over the ballots whose provider says what they cost.',
+  },
+  eloquentpoll_ballots_cost_unknown_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['model'],
+    help: 'Stored ballots with calls whose provider did not say what they cost us.',
+  },
+  eloquentpoll_breaker_open: {
+    type: 'gauge',
+    on: WORKER,
+    labels: ['model'],
+    help: '1 while the fleet leaves a model alone because it kept failing.',
+  },
+
+  // The whole fleet, as Postgres and the queue see it. Every process shows the same figures, a few seconds old at most:
+  // take max(), never sum().
+  eloquentpoll_queue_jobs: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['state'],
+    help: 'Jobs in the queue: waiting, or active.',
+  },
+  eloquentpoll_queue_oldest_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'Age of the oldest waiting job; 0 when none waits.',
+  },
+  eloquentpoll_fleet_polls: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['state'],
+    help: 'Polls that have not ended: held (a worker has it), lapsed (none has), overdue (past its deadline; also in one of the others).',
+  },
+  eloquentpoll_fleet_buried: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'Polls that were given up and that nobody has looked at yet.',
+  },
+  eloquentpoll_free_pool_remaining_usd: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'What is left for free polls, holds taken off.',
+  },
+  eloquentpoll_ledger_violations: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'Rules of the ledger that the last check found violated; anything but 0 is an alarm.',
+  },
+  eloquentpoll_ledger_checked_timestamp_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'When the ledger was checked last.',
+  },
+
+  // The process.
+  eloquentpoll_ready: { type: 'gauge', on: BOTH, labels: [], help: '1 while /readyz says yes.' },
+  eloquentpoll_ready_check: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['check'],
+    help: '1 while this part is well: postgres, redis, event_loop, progress (worker), draining (1 = does not drain).',
+  },
+  eloquentpoll_build_info: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['service', 'version', 'commit'],
+    help: 'Always 1; says what runs.',
+  },
+  eloquentpoll_postgres_pool_connections: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['state'],
+    help: 'Connections to Postgres: busy, idle.',
+  },
+  eloquentpoll_postgres_pool_size: { type: 'gauge', on: BOTH, labels: [], help: 'Most connections of this process.' },
+  eloquentpoll_postgres_pool_waiting: { type: 'gauge', on: BOTH, labels: [], help: 'Who waits for a connection now.' },
+  eloquentpoll_postgres_pool_wait_seconds: {
+    type: 'histogram',
+    on: BOTH,
+    labels: [],
+    buckets: WAIT_S,
+    help: 'Waited for a connection.',
+  },
+  eloquentpoll_redis_errors_total: {
+    type: 'counter',
+    on: BOTH,
+    labels: [],
+    help: 'Errors of the connections to Redis.',
+  },
+  eloquentpoll_log_lines_total: {
+    type: 'counter',
+    on: BOTH,
+    labels: ['level'],
+    help: 'Lines logged: warn, error, fatal.',
+  },
+  eloquentpoll_spans_dropped_total: {
+    type: 'counter',
+    on: BOTH,
+    labels: [],
+    help: 'Trace spans that could not be handed to the collector.',
+  },
+  nodejs_eventloop_lag_p50_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'How late the event loop turned, median since the last scrape.',
+  },
+  nodejs_eventloop_lag_p99_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'How late the event loop turned, 99th percentile since the last scrape.',
+  },
+  nodejs_eventloop_lag_max_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'How late the event loop turned at most since the last scrape.',
+  },
+  nodejs_eventloop_utilization: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'Share of the time since the last scrape in which the event loop was busy.',
+  },
+  nodejs_heap_size_used_bytes: { type: 'gauge', on: BOTH, labels: [], help: 'JavaScript heap in use.' },
+  nodejs_external_memory_bytes: { type: 'gauge', on: BOTH, labels: [], help: 'Buffers and the like.' },
+  process_resident_memory_bytes: { type: 'gauge', on: BOTH, labels: [], help: 'Resident memory.' },
+  process_cpu_seconds_total: { type: 'counter', on: BOTH, labels: [], help: 'Processor time, user and system.' },
+  process_start_time_seconds: { type: 'gauge', on: BOTH, labels: [], help: 'When the process started.' },
+  process_open_fds: { type: 'gauge', on: BOTH, labels: [], help: 'Open files and sockets; Linux only.' },
+} as const satisfies Record<string, Metric>;
+
+export type MetricName = keyof typeof METRICS;
