@@ -22,7 +22,7 @@ export interface Bundle {
 }
 
 /** Some packages are CommonJS inside and ask for `require` or their folder. */
-const BANNER = [
+export const BANNER = [
   "import { createRequire as __createRequire } from 'node:module';",
   "import { fileURLToPath as __fileURLToPath } from 'node:url';",
   'const require = __createRequire(import.meta.url);',
@@ -30,7 +30,7 @@ const BANNER = [
 ].join('\n');
 
 /** Native helpers that their packages do without. */
-const OPTIONAL = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
+export const OPTIONAL = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 
 export async function bundleApp(app: App, into: string): Promise<Bundle> {
   const folder = join(into, app);

@@ -1,0 +1,31 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from '../launch/folders.mjs';
+import { BANNER, OPTIONAL } from './bundle-apps.ts';
+
+// The operator's one-shots as one folder, `dist/operator`, for the image that prepares a release.
+
+const PROGRAMS = ['migrate', 'make-secrets', 'open-account'];
+
+export async function bundleOperator(into: string): Promise<string> {
+  const folder = join(into, 'operator');
+  rmSync(folder, { recursive: true, force: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints: PROGRAMS.map((name) => join(root, 'scripts/operator', `${name}.ts`)),
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    banner: { js: BANNER },
+    external: OPTIONAL,
+    logLevel: 'warning',
+  });
+  return folder;
+}

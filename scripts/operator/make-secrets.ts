@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// The one-shot that makes up the secrets of a compose stack: each service finds its own, and only its own, as files in a
+// volume that nobody else mounts for writing. What exists is kept, so that a second start finds the first one's data.
+
+const folder = process.env.SECRETS_FOLDER;
+if (!folder) {
+  console.error('SECRETS_FOLDER is not set: it is the folder that holds one folder per service');
+  process.exit(2);
+}
+
+const postgresPassword = keep('postgres/app_password', secret);
+const superuserPassword = keep('postgres/superuser_password', secret);
+const redisPassword = /\S+$/.exec(keep('redis/auth.conf', () => `requirepass ${secret()}`))?.[0];
+const databaseUrl = `postgres://eloquentpoll:${postgresPassword}@postgres:5432/eloquentpoll`;
+const redisUrl = `redis://:${redisPassword}@redis:6379`;
+for (const service of ['gateway', 'worker']) {
+  put(`${service}/database_url`, databaseUrl);
+  put(`${service}/redis_url`, redisUrl);
+}
+keep('gateway/key_pepper', secret);
+keep('gateway/cookie_secrets', secret);
+put('operator/database_url', databaseUrl);
+put('operator/key_pepper', keep('gateway/key_pepper', secret));
+put('operator/superuser_password', superuserPassword);
+console.log(JSON.stringify({ msg: 'secrets are there' }));
+
+function secret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function keep(name: string, make: () => string): string {
+  const file = join(folder!, name);
+  if (!existsSync(file)) put(name, make());
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** Whole or not at all; readable by whichever user the service runs as, since only its volume holds it. */
+function put(name: string, text: string): void {
+  const file = join(folder!, name);
+  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o444 });
+  renameSync(`${file}.new`, file);
+}
