@@ -38,7 +38,7 @@ function wrong(request: FastifyRequest, reply: FastifyReply, payload: unknown): 
   if (!schema) return `${mediaType} is not declared`;
   // A stream is checked by who reads it.
   if (typeof payload !== 'string') return null;
-  return mismatch(schema, mediaType === 'application/json' ? JSON.parse(String(payload)) : payload);
+  return mismatch(schema, /[/+]json$/.test(mediaType) ? JSON.parse(String(payload)) : payload);
 }
 
 function wrongError(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: { code: ErrorCode }) {

@@ -10,9 +10,9 @@ export interface Answer {
   codes?: readonly ErrorCode[];
 }
 
-export const json = (description: string, shape: TSchema): Answer => ({
+export const json = (description: string, shape: TSchema, mediaType = 'application/json'): Answer => ({
   description,
-  content: { 'application/json': { schema: shape.$id === undefined ? shape : Type.Ref(shape) } },
+  content: { [mediaType]: { schema: shape.$id === undefined ? shape : Type.Ref(shape) } },
 });
 
 export const text = (description: string, mediaType: string): Answer => ({
@@ -36,8 +36,17 @@ export const READS_BODY = [
 /** What asking for a bearer key can end in. */
 export const NEEDS_KEY = ['authentication_required', 'invalid_api_key'] as const satisfies ErrorCode[];
 
-/** What any operation can end in: bad syntax, too many requests, a bug, a store that is away. */
-const ALWAYS = ['bad_request', 'rate_limited', 'internal_error', 'service_unavailable'] as const satisfies ErrorCode[];
+/**
+ * What any operation can end in: bad syntax, text that is not text in a path or query, too many requests, a bug, a store
+ * that is away.
+ */
+const ALWAYS = [
+  'bad_request',
+  'validation_error',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable',
+] as const satisfies ErrorCode[];
 
 /** One answer per status, whose description lists the codes that come with it. */
 export function errors(...codes: readonly ErrorCode[]): Record<number, Answer> {

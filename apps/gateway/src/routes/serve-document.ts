@@ -55,7 +55,7 @@ export function serveDocument(app: FastifyInstance, document: ServedDocument): v
 }
 
 const answerOf = (mediaType: string, shape: TSchema = Type.Object({}, { additionalProperties: true })) =>
-  mediaType === 'application/json' ? json('The document.', shape) : text('The document.', mediaType);
+  /[/+]json$/.test(mediaType) ? json('The document.', shape, mediaType) : text('The document.', mediaType);
 
 const withCharset = (mediaType: string): string =>
   /^(text\/|application\/(json|xml)$)/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType;

@@ -4,7 +4,7 @@ import { endKey, isKeyId } from '../../accounts/revoke-key.ts';
 import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
 import { access, accountOf } from '../../plugins/auth.ts';
-import { errors, json, NEEDS_KEY } from '../answers.ts';
+import { errors, json, NEEDS_KEY, READS_BODY } from '../answers.ts';
 
 /** DELETE /api/keys/{keyId}: once it answers, no replica accepts the key. */
 export function revokeKey(app: FastifyInstance, context: Context): void {
@@ -26,7 +26,8 @@ export function revokeKey(app: FastifyInstance, context: Context): void {
         params: KeyParams,
         response: {
           200: json('The key authenticates no more.', KeyRevocation),
-          ...errors(...NEEDS_KEY, 'key_not_found', 'forbidden_origin', 'validation_error'),
+          // A client may send a body with a DELETE; it is read as any other, and ignored.
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'key_not_found', 'forbidden_origin'),
         },
       },
     },
