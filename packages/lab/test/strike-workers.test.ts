@@ -5,7 +5,7 @@ import { strikeWorkers } from '../src/faults/strike-workers.ts';
 import { silent } from '../src/terminal/progress.ts';
 
 t.test('workers that are killed under load lose nothing and bill nothing twice', async (t) => {
-  const servers = { databaseUrl: requireEnv('TEST_DATABASE_URL'), redisUrl: requireEnv('TEST_REDIS_URL') };
+  const servers = { postgres: { url: requireEnv('TEST_DATABASE_URL') }, redis: { url: requireEnv('TEST_REDIS_URL') } };
   const settings = { seed: 'short', kills: 2, stops: 0, polls: 20, inFlight: 10 };
   const report = await onBench(servers, new AbortController().signal, (bench) =>
     strikeWorkers(bench, settings, silent),

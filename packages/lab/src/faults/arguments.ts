@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
-export const EXPERIMENTS = ['workers', 'scripts', 'outage', 'favour'] as const;
+export const EXPERIMENTS = ['service', 'rolling', 'streams', 'keys', 'workers', 'scripts', 'outage', 'favour'] as const;
 export type Experiment = (typeof EXPERIMENTS)[number];
 
 export interface Arguments {
@@ -11,30 +11,39 @@ export interface Arguments {
   readonly stops: number;
   readonly polls: number;
   readonly inFlight: number;
+  readonly minutes: number;
+  readonly record: string | null;
   readonly json: boolean;
 }
 
 export class UsageError extends Error {}
 
-export const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--kills N] [--stops N] [--polls N] [--in-flight N] [--json]
+export const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N] [--kills N] [--stops N] [--polls N]
+                         [--in-flight N] [--record FILE] [--json]
 
-  --only NAMES   of ${EXPERIMENTS.join(', ')}, separated by commas; all without it
+  --only NAMES   separated by commas; all without it
+                   service   everything is struck while callers use every way to run a poll
+                   rolling   every process is restarted in good order, over and over; nobody notices
+                   streams   Redis and the network fail under streams
+                   keys      a hundred requests at once with one key, while processes are killed
                    workers   workers are killed and stopped under load, then the history is judged
                    scripts   each way a model can misbehave, and what becomes of the poll
                    outage    one of two providers goes away; the other one's polls must not notice
                    favour    models that obey texts or places; no option may gain from it
   --seed TEXT    repeats an experiment; a new one without it
-  --kills N      SIGKILLs of workers, default 200
+  --minutes N    how long service, rolling, streams and keys are struck, default 3
+  --kills N      SIGKILLs: of workers, default 200; of any process where everything is struck, at most so many
   --stops N      SIGSTOPs longer than a lease, default 50
   --polls N      at least so many polls under strikes, default 2000; polls per voter of favour
   --in-flight N  polls at once, default 40
+  --record FILE  every operation of the callers, one JSON object a line
   --json         figures as JSON instead of tables
 
-DATABASE_URL and REDIS_URL name the servers to use; a database and keys are made there and removed at the end.
+Everything that is needed is started for it and gone afterwards.
 `;
 
 export function parseArguments(argv: readonly string[]): Arguments {
-  const { only, seed, kills, stops, polls, json, 'in-flight': inFlight } = parse(argv);
+  const { only, seed, kills, stops, polls, minutes, record, json, 'in-flight': inFlight } = parse(argv);
   const names = only?.split(',').map((name) => name.trim()) ?? EXPERIMENTS;
   return {
     only: names.map((name) => EXPERIMENTS.find((known) => known === name) ?? unknown(name)),
@@ -43,6 +52,8 @@ export function parseArguments(argv: readonly string[]): Arguments {
     stops: count('--stops', stops, 0, 10_000),
     polls: count('--polls', polls, 1, 1_000_000),
     inFlight: count('--in-flight', inFlight, 1, 500),
+    minutes: amount('--minutes', minutes, 0.05, 600),
+    record: record ?? null,
     json,
   };
 }
@@ -57,6 +68,12 @@ function count(option: string, text: string, least: number, most: number): numbe
   throw new UsageError(`${option} is a whole number from ${least} to ${most}, not "${text}"`);
 }
 
+function amount(option: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= least && value <= most) return value;
+  throw new UsageError(`${option} is a number from ${least} to ${most}, not "${text}"`);
+}
+
 function parse(argv: readonly string[]) {
   try {
     return parseArgs({
@@ -69,6 +86,8 @@ function parse(argv: readonly string[]) {
         stops: { type: 'string', default: '50' },
         polls: { type: 'string', default: '2000' },
         'in-flight': { type: 'string', default: '40' },
+        minutes: { type: 'string', default: '3' },
+        record: { type: 'string' },
         json: { type: 'boolean', default: false },
       },
     }).values;

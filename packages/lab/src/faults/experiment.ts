@@ -15,8 +15,8 @@ export interface Bench {
 }
 
 export interface Servers {
-  databaseUrl: string;
-  redisUrl: string;
+  postgres: { url: string };
+  redis: { url: string };
 }
 
 export async function onBench<T>(
@@ -27,7 +27,7 @@ export async function onBench<T>(
   await using made = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'ep-lab-'));
   made.defer(() => rm(folder, { recursive: true, force: true }));
-  const stores = made.use(await throwAwayStores(servers.databaseUrl, servers.redisUrl));
+  const stores = made.use(await throwAwayStores(servers.postgres.url, servers.redis.url));
   const home = made.use(household());
   return await experiment({ stores, home, folder, signal });
 }

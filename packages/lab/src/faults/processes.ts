@@ -11,14 +11,19 @@ const LAST_LINES = 20;
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
 export interface Service {
   readonly name: string;
   readonly pid: number;
   /** What it said when it was ready. */
   readonly ready: LogLine;
   readonly alive: boolean;
-  /** Resolves when the process is gone. */
-  readonly gone: Promise<void>;
+  /** Resolves when the process is gone, with how it ended. */
+  readonly gone: Promise<Exit>;
   signal(signal: NodeJS.Signals): void;
 }
 
@@ -47,11 +52,11 @@ export function household(): Household {
       if (pid === undefined) throw new Error(`${name} could not be started`);
       watchdog.stdin.write(`+${pid}\n`);
       let alive = true;
-      const gone = new Promise<void>((resolve) => {
-        child.once('exit', () => {
+      const gone = new Promise<Exit>((resolve) => {
+        child.once('exit', (code, signal) => {
           alive = false;
           watchdog.stdin.write(`-${pid}\n`);
-          resolve();
+          resolve({ code, signal });
         });
       });
       const signal = (name: NodeJS.Signals) => {

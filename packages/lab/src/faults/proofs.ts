@@ -1,9 +1,13 @@
 import { progressOn } from '../terminal/progress.ts';
 import type { Arguments, Experiment } from './arguments.ts';
-import { onBench, type Servers } from './experiment.ts';
+import { onBench } from './experiment.ts';
 import { attackModels, favour, favourHolds, favourLines } from './favour.ts';
 import { outage, outageHolds, outageLines } from './outage.ts';
+import type { OwnServers } from './own-servers.ts';
 import { playScripts, scriptLines, scriptsHold } from './play-scripts.ts';
+import { besiege } from './siege/besiege.ts';
+import { PLANS, type PlanName } from './siege/plans.ts';
+import { reportOf, siegeHolds, siegeLines } from './siege/report.ts';
 import { startSimulator } from './simulators.ts';
 import { strikeLines, strikesHold, strikeWorkers } from './strike-workers.ts';
 
@@ -15,9 +19,23 @@ export interface Proof {
   readonly holds: boolean;
 }
 
-type Prove = (args: Arguments, servers: Servers, signal: AbortSignal) => Promise<Proof>;
+type Prove = (args: Arguments, servers: OwnServers, signal: AbortSignal) => Promise<Proof>;
+
+const siege =
+  (name: PlanName): Prove =>
+  async ({ seed, minutes, kills, record }, servers, signal) => {
+    const settings = { plan: PLANS[name], seed, minutes, kills, record };
+    const report = await onBench(servers, signal, async (bench) =>
+      reportOf(await besiege(bench, servers, settings, progressOn(process.stderr)), settings),
+    );
+    return { figures: report, lines: siegeLines(report), holds: siegeHolds(report) };
+  };
 
 export const proofs: Record<Experiment, Prove> = {
+  service: siege('service'),
+  rolling: siege('rolling'),
+  streams: siege('streams'),
+  keys: siege('keys'),
   async workers(args, servers, signal) {
     const progress = progressOn(process.stderr);
     const report = await onBench(servers, signal, (bench) => strikeWorkers(bench, args, progress));

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FaultProxy, openFaultProxy } from '../../proxy/fault-proxy.ts';
+import type { Exit, Household, LogLine, Service } from '../processes.ts';
+
+// The processes of the product, each in a slot with links of its own to everything that it talks to. A process that
+// ends is replaced in its slot, as a supervisor would; one that nobody ended is noted.
+
+export type Role = 'gateway' | 'worker';
+
+export interface Slot {
+  readonly name: string;
+  readonly role: Role;
+  /** To Redis, Postgres and the models; a gateway's `door` is what its callers use. */
+  readonly links: Readonly<Record<string, FaultProxy>>;
+  /** Null while it is being replaced. */
+  service: Service | null;
+  /** Somebody is at it: not to be struck again now. */
+  struck: boolean;
+}
+
+export interface Fleet extends AsyncDisposable {
+  readonly slots: readonly Slot[];
+  readonly links: readonly FaultProxy[];
+  /** Processes that ended though nobody ended them. */
+  readonly crashes: readonly string[];
+  /** Warnings and errors of the processes, by their text. */
+  readonly complaints: ReadonlyMap<string, number>;
+  readonly startsMs: readonly number[];
+  /** Ends the process of a slot and waits for it; the next one is being started then. */
+  end(slot: Slot, signal: 'SIGKILL' | 'SIGTERM', withinMs?: number): Promise<Exit>;
+  /** Resolves when every slot has a process that is ready. */
+  complete(signal: AbortSignal): Promise<void>;
+}
+
+export interface FleetOptions {
+  home: Household;
+  gateways: number;
+  workers: number;
+  databaseUrl: string;
+  redisUrl: string;
+  modelsUrl: string;
+  seed: string;
+  env: Record<Role, Record<string, string>>;
+  signal: AbortSignal;
+}
+
+const WARN = 40;
+const AGAIN_MS = 300;
+
+export async function openFleet(options: FleetOptions): Promise<Fleet> {
+  const { home, signal } = options;
+  await using opened = new AsyncDisposableStack();
+  const crashes: string[] = [];
+  const complaints = new Map<string, number>();
+  const startsMs: number[] = [];
+  const expected = new WeakSet<Service>();
+  let over = false;
+
+  const link = async (slot: string, to: string, url: string) => {
+    const { hostname, port } = new URL(url);
+    const name = `${slot}-${to}`;
+    return opened.use(await openFaultProxy(name, { host: hostname, port: Number(port) }, `${options.seed}|${name}`));
+  };
+  const slots = await Promise.all([
+    ...Array.from({ length: options.gateways }, (_, i) => make('gateway', `g${i + 1}`)),
+    ...Array.from({ length: options.workers }, (_, i) => make('worker', `w${i + 1}`)),
+  ]);
+
+  async function make(role: Role, name: string): Promise<Slot> {
+    const links = {
+      redis: await link(name, 'redis', options.redisUrl),
+      postgres: await link(name, 'postgres', options.databaseUrl),
+      ...(role === 'worker' && { models: await link(name, 'models', options.modelsUrl) }),
+      // Until the gateway listens, whoever knocks is reset.
+      ...(role === 'gateway' && { door: await link(name, 'door', 'http://127.0.0.1:1') }),
+    };
+    return { name, role, links, service: null, struck: false };
+  }
+
+  function hear(line: LogLine): void {
+    if (typeof line.level !== 'number' || line.level < WARN) return;
+    const text = complaintOf(line);
+    complaints.set(text, (complaints.get(text) ?? 0) + 1);
+  }
+
+  async function fill(slot: Slot): Promise<void> {
+    while (!over) {
+      try {
+        const began = performance.now();
+        const service = await home.start(slot.name, `@eloquentpoll/${slot.role}/main`, envOf(slot), hear);
+        startsMs.push(performance.now() - began);
+        if (slot.links.door) slot.links.door.target = { host: '127.0.0.1', port: Number(service.ready.port) };
+        slot.service = service;
+        void service.gone.then(({ code, signal }) => {
+          slot.service = null;
+          if (over) return;
+          if (!expected.has(service)) crashes.push(`${slot.name} ended by itself (${signal ?? `code ${code}`})`);
+          void fill(slot);
+        });
+        return;
+      } catch (error) {
+        // Postgres or Redis may be away: a supervisor tries again.
+        const text = `${slot.role} did not start: ${String(error).split('\n').at(-1)?.trim()}`.slice(0, 160);
+        complaints.set(text, (complaints.get(text) ?? 0) + 1);
+        await sleep(AGAIN_MS);
+      }
+    }
+  }
+
+  const envOf = ({ role, links }: Slot): Record<string, string> => ({
+    ...options.env[role],
+    DATABASE_URL: through(options.databaseUrl, links.postgres!),
+    REDIS_URL: through(options.redisUrl, links.redis!),
+    MODELS_BASE_URL: links.models ? through(options.modelsUrl, links.models) : options.modelsUrl,
+    PORT: '0',
+  });
+
+  opened.defer(() => {
+    over = true;
+  });
+  await Promise.all(slots.map(fill));
+  signal.throwIfAborted();
+  const owned = opened.move();
+  const links = slots.flatMap((slot) => Object.values(slot.links));
+  return {
+    slots,
+    links,
+    crashes,
+    complaints,
+    startsMs,
+    async end({ service }, how, withinMs = 30_000) {
+      if (!service) throw new Error('there is nobody to end');
+      expected.add(service);
+      service.signal(how);
+      const late = setTimeout(() => service.signal('SIGKILL'), withinMs);
+      const exit = await service.gone;
+      clearTimeout(late);
+      return exit;
+    },
+    async complete(signal) {
+      while (slots.some(({ service }) => service === null)) await sleep(50, undefined, { signal });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+function through(url: string, { port }: FaultProxy): string {
+  const by = new URL(url);
+  by.hostname = '127.0.0.1';
+  by.port = String(port);
+  return by.href.replace(/\/$/, '');
+}
+
+/** The text and its error without what is different every time. */
+function complaintOf({ app, msg, err, code }: LogLine): string {
+  const cause = typeof err === 'object' && err !== null && 'message' in err ? `: ${String(err.message)}` : '';
+  return `${String(app ?? 'gateway')}: ${String(msg)}${code ? ` ${String(code)}` : ''}${cause}`
+    .replace(/ps_\w+(\.\d+)?/g, 'POLL')
+    .replace(/\d+/g, 'N')
+    .slice(0, 140);
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { checkLedger, type Violation } from '@eloquentpoll/storage';
+import type { Call } from '../history.ts';
+import { type PollEvent, readJournal } from '../journal.ts';
+import type { Stores } from '../throw-away.ts';
+import type { Blow } from './blows.ts';
+import type { Operation } from './operations.ts';
+import { type BalanceState, type Rewrite, readBalances, readRewrites } from './witness.ts';
+
+// Everything that is judged, from four witnesses: the callers, Postgres, the models, and whoever struck.
+
+export interface StoredPoll {
+  id: string;
+  resultId: string;
+  status: string;
+  surface: string;
+  attempts: number;
+  buried: boolean;
+  /** By our clock. */
+  createdAt: number;
+  deadlineAt: number;
+  finishedAt: number | null;
+  maxCostU: bigint;
+  holdU: bigint;
+  holds: number;
+  posts: number;
+  voids: number;
+  postedU: bigint;
+  resultStatus: string | null;
+  /** Of the stored response. */
+  digest: string | null;
+}
+
+export interface BilledBallot {
+  pollId: string;
+  seat: number;
+  modelId: string;
+  voted: boolean;
+  billedU: bigint;
+}
+
+export interface KeyRow {
+  key: string;
+  pollId: string;
+}
+
+export interface SiegeHistory {
+  operations: readonly Operation[];
+  polls: readonly StoredPoll[];
+  keys: readonly KeyRow[];
+  ballots: readonly BilledBallot[];
+  journal: readonly PollEvent[];
+  balances: readonly BalanceState[];
+  rewrites: readonly Rewrite[];
+  ledger: readonly Violation[];
+  calls: readonly Call[];
+  blows: readonly Blow[];
+  /** Processes that ended though nobody ended them. */
+  crashes: readonly string[];
+}
+
+type Seen = Pick<SiegeHistory, 'operations' | 'calls' | 'blows' | 'crashes'>;
+
+export async function readSiege(stores: Stores, aheadMs: number, seen: Seen): Promise<SiegeHistory> {
+  const { query } = stores;
+  const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+  const polls = await query<Record<string, string | number | boolean | null>>(`
+    select p.id, p.result_id, p.status, p.surface, p.attempts, p.spec ->> 'max_cost_u' as max_cost_u,
+           ${ms('p.created_at')} as created_ms, ${ms('p.deadline_at')} as deadline_ms,
+           ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
+           exists (select from dead_letters d where d.poll_id = p.id) as buried,
+           t.hold_u, t.holds, t.posts, t.voids, t.posted_u
+      from polls p left join results r on r.poll_id = p.id left join lateral (
+        select coalesce(sum(amount_u) filter (where kind = 'hold'), 0)::text as hold_u,
+               (count(*) filter (where kind = 'hold'))::integer as holds,
+               (count(*) filter (where kind = 'post'))::integer as posts,
+               (count(*) filter (where kind = 'void'))::integer as voids,
+               coalesce(sum(amount_u) filter (where kind = 'post'), 0)::text as posted_u
+          from transfers where poll_id = p.id) t on true`);
+  const ballots = await query<{
+    poll_id: string;
+    seat: number;
+    model_id: string;
+    voted: boolean;
+    billed_u: string;
+  }>('select poll_id, seat, model_id, option is not null as voted, billed_u from ballots');
+  const keys = await query<{ key: string; poll_id: string }>(
+    'select key, poll_id from idempotency where poll_id is not null',
+  );
+  return {
+    ...seen,
+    polls: polls.map((row) => ({
+      id: String(row.id),
+      resultId: String(row.result_id),
+      status: String(row.status),
+      surface: String(row.surface),
+      attempts: Number(row.attempts),
+      buried: row.buried === true,
+      createdAt: Number(row.created_ms) - aheadMs,
+      deadlineAt: Number(row.deadline_ms) - aheadMs,
+      finishedAt: row.finished_ms === null ? null : Number(row.finished_ms) - aheadMs,
+      maxCostU: BigInt(String(row.max_cost_u)),
+      holdU: BigInt(String(row.hold_u)),
+      holds: Number(row.holds),
+      posts: Number(row.posts),
+      voids: Number(row.voids),
+      postedU: BigInt(String(row.posted_u)),
+      resultStatus: row.result_status === null ? null : String(row.result_status),
+      digest: row.detail === null ? null : digestOf(String(row.detail)),
+    })),
+    ballots: ballots.map(({ poll_id, seat, model_id, voted, billed_u }) => ({
+      pollId: poll_id,
+      seat,
+      modelId: model_id,
+      voted,
+      billedU: BigInt(billed_u),
+    })),
+    keys: keys.map(({ key, poll_id }) => ({ key, pollId: poll_id })),
+    journal: await readJournal(stores, aheadMs),
+    balances: await readBalances(stores, aheadMs),
+    rewrites: await readRewrites(stores),
+    ledger: await checkLedger(stores.storage),
+  };
+}
+
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);

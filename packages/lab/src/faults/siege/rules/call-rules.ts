@@ -1,0 +1,34 @@
+import { countBy, type SiegeRule } from './rule.ts';
+
+const seatKey = ({ pollId, seat }: { pollId: string; seat: number }): string => `${pollId} seat ${seat}`;
+
+/** The call, one retry, one repair. */
+const MOST_ATTEMPTS = 3;
+
+export const callRules: readonly SiegeRule[] = [
+  {
+    name: 'a model is asked at most once per claim of its poll, and at most three times for that ballot',
+    broken({ calls, journal }) {
+      const claims = countBy(
+        journal.filter(({ kind }) => kind === 'claimed'),
+        ({ pollId }) => pollId,
+      );
+      const first = calls.filter(({ attempt }) => attempt === 1);
+      return [
+        ...[...countBy(first, seatKey)]
+          .filter(([seat, times]) => times > (claims.get(seat.split(' ')[0]!) ?? 0))
+          .map(([seat, times]) => `${seat} asked ${times} times, ${claims.get(seat.split(' ')[0]!) ?? 0} claims`),
+        ...calls.filter(({ attempt }) => attempt > MOST_ATTEMPTS).map((call) => `${seatKey(call)}: ${call.attempt}`),
+      ];
+    },
+  },
+  {
+    name: 'every vote that is stored was given by a model',
+    broken({ ballots, calls }) {
+      const asked = new Set(calls.map(seatKey));
+      return ballots
+        .filter((ballot) => ballot.voted && !asked.has(seatKey(ballot)))
+        .map((ballot) => `${seatKey(ballot)} was never asked`);
+    },
+  },
+];

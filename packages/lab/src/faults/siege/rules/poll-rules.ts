@@ -1,0 +1,62 @@
+import { countBy, type SiegeRule } from './rule.ts';
+
+/** A poll is taken from a worker that keeps it past its deadline, unless there is no Postgres to take it in. */
+const LATE_MS = 60_000;
+
+export const pollRules: readonly SiegeRule[] = [
+  {
+    name: 'every poll that was named to a caller is stored',
+    broken({ operations, polls }) {
+      const stored = new Set(polls.flatMap(({ id, resultId }) => [id, resultId]));
+      return operations.flatMap(({ n, kind, named }) =>
+        [...named].filter((id) => !stored.has(id)).map((id) => `operation ${n} (${kind}) was told of ${id}`),
+      );
+    },
+  },
+  {
+    name: 'every accepted poll ends, once',
+    broken({ polls, journal }) {
+      const ends = countBy(
+        journal.filter(({ kind }) => kind === 'ended'),
+        ({ pollId }) => pollId,
+      );
+      return polls
+        .filter(({ id, status }) => status === 'running' || ends.get(id) !== 1)
+        .map(({ id, status }) => `${id} is ${status} and ended ${ends.get(id) ?? 0} times`);
+    },
+  },
+  {
+    name: 'no poll is given up',
+    broken: ({ polls }) =>
+      polls.filter(({ buried }) => buried).map(({ id, attempts }) => `${id} after ${attempts} claims`),
+  },
+  {
+    name: `every poll ends within ${LATE_MS / 1_000} s of its deadline`,
+    broken: ({ polls }) =>
+      polls
+        .filter(({ finishedAt, deadlineAt }) => finishedAt !== null && finishedAt > deadlineAt + LATE_MS)
+        .map(({ id, finishedAt, deadlineAt }) => `${id} ended ${Math.round(finishedAt! - deadlineAt)} ms late`),
+  },
+  {
+    name: 'only who claimed a poll last ends it',
+    broken({ journal }) {
+      const claimed = new Map<string, number>();
+      return journal.flatMap(({ pollId, kind, epoch }) => {
+        if (kind === 'ended')
+          return epoch === claimed.get(pollId)
+            ? []
+            : [`${pollId} ended under ${epoch}, claimed ${claimed.get(pollId)}`];
+        claimed.set(pollId, Math.max(epoch, claimed.get(pollId) ?? 0));
+        return [];
+      });
+    },
+  },
+  {
+    name: 'nothing that was stored at an end changes afterwards',
+    broken: ({ rewrites }) => rewrites.map(({ pollId, what }) => `${pollId}: ${what}`),
+  },
+  {
+    name: 'no process ends by itself',
+    broken: ({ crashes }) => [...crashes],
+  },
+];
