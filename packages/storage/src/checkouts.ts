@@ -73,6 +73,20 @@ export async function findCheckout(
   return row ? toCheckout(row) : null;
 }
 
+/** The account's payments of the last day, newest first: those that somebody who comes back from paying asks about. */
+export async function recentCheckouts({ db }: Queries, accountId: string): Promise<Checkout[]> {
+  const rows = await db
+    .selectFrom('checkout_sessions')
+    .select(columns)
+    .where('account_id', '=', accountId)
+    .where('processor_id', 'is not', null)
+    .where('created_at', '>', sql<Date>`now() - interval '1 day'`)
+    .orderBy('created_at', 'desc')
+    .limit(5)
+    .execute();
+  return rows.map(toCheckout);
+}
+
 /**
  * Brings a payment and the ledger in line with what the processor said after `known` was read. 'outdated': something was
  * written meanwhile, perhaps from a later answer, so read both again.

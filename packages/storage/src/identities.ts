@@ -86,3 +86,17 @@ export async function findWallet({ db }: Queries, accountId: string): Promise<Bu
     .executeTakeFirst();
   return row?.address ?? null;
 }
+
+/** Every way to prove to be the owner of this account, oldest first. */
+export async function listIdentities({ db }: Queries, accountId: string): Promise<Identity[]> {
+  const rows = await db
+    .selectFrom('identities')
+    .select(['kind', 'issuer', 'subject', 'address'])
+    .where('account_id', '=', accountId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ kind, issuer, subject, address }) =>
+    kind === 'wallet' ? { kind, address: address! } : { kind, issuer: issuer!, subject: subject! },
+  );
+}

@@ -19,6 +19,7 @@ export {
   followCheckout,
   openCheckout,
   publishCheckout,
+  recentCheckouts,
 } from './checkouts.ts';
 export {
   type CookieSession,
@@ -26,6 +27,7 @@ export {
   findCookieSession,
   openCookieSession,
 } from './cookie-sessions.ts';
+export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
 export {
   type Authorization,
   closeDeposit,
@@ -42,6 +44,7 @@ export {
 export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
 export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } from './feedback.ts';
 export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';
+export { type FleetFigures, fleetFigures } from './fleet-figures.ts';
 export { beat, uptime } from './heartbeats.ts';
 export { claimKey, completeKey, findPollOfKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
 export {
@@ -51,6 +54,7 @@ export {
   type Identity,
   type KnownIdentity,
   linkIdentity,
+  listIdentities,
 } from './identities.ts';
 export {
   type Claim,
@@ -72,6 +76,7 @@ export {
   reverseCredit,
   voidHold,
 } from './ledger.ts';
+export { checkLedgerInTurn } from './ledger-checks.ts';
 export { type LockName, withLock } from './locks.ts';
 export { migrate } from './migrate.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
@@ -86,6 +91,7 @@ export {
   type StoredReputation,
 } from './reputation.ts';
 export { findResult, findResultOfPoll, history, type Result, type ResultLine, recentResults } from './results.ts';
+export { type FailedPoll, failedPolls, freeLease, type RunningPoll, runningPolls } from './running-polls.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
 export type { PollStatus, ResultStatus } from './tables/polls.ts';

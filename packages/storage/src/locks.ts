@@ -9,6 +9,7 @@ const LOCKS = {
   checkouts: 7_205_759_405,
   /** Sending transactions from our own wallet. */
   signer: 7_205_759_406,
+  ledger: 7_205_759_407,
 } as const;
 export type LockName = keyof typeof LOCKS;
 

@@ -31,6 +31,8 @@ export interface StorageOptions {
   connectTimeoutMs?: number;
   statementTimeoutMs?: number;
   lockTimeoutMs?: number;
+  /** Hears how long each piece of work waited for its connection. */
+  onConnection?: (waitedMs: number) => void;
 }
 
 export function openStorage(options: StorageOptions): Storage {
@@ -52,7 +54,7 @@ export function openStorage(options: StorageOptions): Storage {
   pool.on('error', () => {});
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
-      pool: { options: pool.options, connect: () => connect(pool), end: () => pool.end() },
+      pool: { options: pool.options, connect: () => connect(pool, options.onConnection), end: () => pool.end() },
     }),
   });
   // Kysely ends the pool only when it was used; both ways must end it exactly once.
@@ -81,13 +83,15 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
 }
 
-async function connect(pool: pg.Pool): Promise<PostgresPoolClient> {
+async function connect(pool: pg.Pool, heard?: (waitedMs: number) => void): Promise<PostgresPoolClient> {
+  const began = heard ? performance.now() : 0;
   let client: pg.PoolClient;
   try {
     client = await pool.connect();
   } catch (error) {
     throw toStorageError(error);
   }
+  heard?.(performance.now() - began);
   // A server that says it is going away, has become read-only, or left a statement unanswered: whatever the reason, this
   // connection must not serve anybody else. The next one may reach the new primary.
   let broken = false;

@@ -7,6 +7,7 @@ import { checkLedger } from './0006-check-ledger.ts';
 import { exactDetail } from './0007-exact-detail.ts';
 import { challengeAskers } from './0008-challenge-askers.ts';
 import { paymentsInLine } from './0009-payments-in-line.ts';
+import { operating } from './0010-operating.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   exactDetail,
   challengeAskers,
   paymentsInLine,
+  operating,
 ];

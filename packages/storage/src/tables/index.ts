@@ -1,6 +1,6 @@
 import type { AccountsTable, ApiKeysTable, CookieSessionsTable, IdentitiesTable, NoncesTable } from './accounts.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
-import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable } from './operations.ts';
+import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable, LedgerChecksTable } from './operations.ts';
 import type { CheckoutSessionsTable, DepositsTable, WebhookEventsTable } from './payments.ts';
 import type { BallotsTable, FeedbackTable, PollsTable, ResultsTable } from './polls.ts';
 
@@ -20,6 +20,7 @@ export interface Tables {
   idempotency: IdempotencyTable;
   dead_letters: DeadLettersTable;
   heartbeats: HeartbeatsTable;
+  ledger_checks: LedgerChecksTable;
   checkout_sessions: CheckoutSessionsTable;
   webhook_events: WebhookEventsTable;
   deposits: DepositsTable;

@@ -19,6 +19,15 @@ export interface DeadLettersTable {
   reason: string;
   attempts: number;
   created_at: Generated<Date>;
+  seen_at: Date | null;
+  retried_as: string | null;
+}
+
+export interface LedgerChecksTable {
+  only_row: Generated<boolean>;
+  checked_at: Date;
+  took_ms: number;
+  violations: number;
 }
 
 export interface HeartbeatsTable {

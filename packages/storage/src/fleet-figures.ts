@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+import { FREE_POOL } from './system-accounts.ts';
+
+/** How the whole service is doing, as Postgres sees it. */
+export interface FleetFigures {
+  /** Running polls that a worker has. */
+  held: number;
+  /** Running polls that nobody has: not claimed yet, or left behind. */
+  lapsed: number;
+  /** Running polls past their deadline, held or not. */
+  overdue: number;
+  /** Polls that were given up and that nobody has looked at. */
+  buried: number;
+  freePoolU: bigint;
+  /** Null until the ledger was checked once. */
+  ledger: { checkedAt: Date; tookMs: number; violations: number } | null;
+}
+
+/** One statement over what is unfinished, so that it stays cheap however many polls have ended. */
+export async function fleetFigures({ db }: Queries): Promise<FleetFigures> {
+  const { rows } = await sql<Row>`
+    select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, l.checked_at, l.took_ms, l.violations
+      from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
+                   count(*) filter (where lease_owner is null or lease_until < now())::integer as lapsed,
+                   count(*) filter (where deadline_at < now())::integer as overdue
+              from polls where status = 'running') p
+     cross join (select count(*)::integer as buried from dead_letters where seen_at is null) b
+     cross join (select posted_u - held_u as free_pool_u from balances where account_id = ${FREE_POOL}) f
+      left join ledger_checks l on true`.execute(db);
+  const { held, lapsed, overdue, buried, free_pool_u, checked_at, took_ms, violations } = rows[0]!;
+  return {
+    held,
+    lapsed,
+    overdue,
+    buried,
+    freePoolU: free_pool_u,
+    ledger: checked_at && { checkedAt: checked_at, tookMs: took_ms, violations },
+  };
+}
+
+interface Row {
+  held: number;
+  lapsed: number;
+  overdue: number;
+  buried: number;
+  free_pool_u: bigint;
+  checked_at: Date | null;
+  took_ms: number;
+  violations: number;
+}

@@ -1,0 +1,71 @@
+import type { RosterName } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+import type { ResultStatus } from './tables/polls.ts';
+
+// Polls as an operator looks at them: how long, where, how often tried. What is asked and who asks is in none of it.
+
+export interface RunningPoll {
+  pollId: string;
+  roster: RosterName;
+  surface: string;
+  /** Null while nobody has it. */
+  worker: string | null;
+  epoch: number;
+  attempts: number;
+  ageS: number;
+  /** Negative once the deadline is past. */
+  leftS: number;
+}
+
+/** The ones whose deadline is nearest. */
+export async function runningPolls({ db }: Queries, limit: number): Promise<RunningPoll[]> {
+  const { rows } = await sql<RunningPoll>`
+    select id as "pollId", spec ->> 'roster_name' as roster, surface, lease_epoch as epoch, attempts,
+           case when lease_until >= now() then lease_owner end as worker,
+           extract(epoch from now() - created_at)::integer as "ageS",
+           extract(epoch from deadline_at - now())::integer as "leftS"
+      from polls where status = 'running' order by deadline_at limit ${limit}`.execute(db);
+  return rows;
+}
+
+export interface FailedPoll {
+  pollId: string;
+  roster: RosterName;
+  surface: string;
+  status: ResultStatus;
+  failedBallots: number;
+  endedAt: Date;
+  /** How its ballots ended, as in `timeout 3, rate_limited 1`. */
+  errors: string;
+}
+
+/** Newest first, of the last day. */
+export async function failedPolls({ db }: Queries, limit: number): Promise<FailedPoll[]> {
+  const { rows } = await sql<FailedPoll>`
+    with failed as (
+      select * from results
+       where status <> 'success' and created_at > now() - interval '1 day' order by created_at desc limit ${limit})
+    select f.poll_id as "pollId", f.roster_name as roster, f.surface, f.status, f.models_failed as "failedBallots",
+           f.created_at as "endedAt",
+           coalesce((select string_agg(e.error || ' ' || e.times, ', ' order by e.times desc, e.error)
+                       from (select error, count(*) as times from ballots b
+                              where b.poll_id = f.poll_id and error is not null group by error) e), '') as errors
+      from failed f order by f.created_at desc`.execute(db);
+  return rows;
+}
+
+/**
+ * Takes a running poll from whoever has it, so that any worker can claim it at once. The worker that had it learns it at
+ * its next renewal, and cannot store anything once the poll has been claimed. Null when the poll has ended.
+ */
+export async function freeLease({ db }: Queries, pollId: string): Promise<{ epoch: number } | null> {
+  const row = await db
+    .updateTable('polls')
+    .set({ lease_owner: null, lease_until: sql<Date>`now()` })
+    .where('id', '=', pollId)
+    .where('status', '=', 'running')
+    .returning('lease_epoch as epoch')
+    .executeTakeFirst();
+  return row ?? null;
+}
