@@ -41,7 +41,7 @@ ENV NODE_ENV=production HOME=/tmp PATH=/usr/bin
 WORKDIR /app
 USER 65532:65532
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["/usr/bin/node", "--import=/app/secret-files.mjs"]
+ENTRYPOINT ["/usr/bin/node", "--disable-warning=ExperimentalWarning", "--import=/app/secret-files.mjs"]
 
 FROM runtime AS gateway
 ARG GIT_COMMIT=
