@@ -33,11 +33,11 @@ export async function readStream(
   t: Test,
   origin: string,
   headers: Record<string, string>,
-  { body = POLL as unknown, query = '' } = {},
+  { body = POLL as unknown, query = '', path = '/api/poll/stream' } = {},
 ): Promise<Reading> {
   const caller = new AbortController();
   t.teardown(() => caller.abort());
-  const response = await fetch(`${origin}/api/poll/stream${query}`, {
+  const response = await fetch(`${origin}${path}${query}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),

@@ -25,6 +25,10 @@ export function needsEventStream({ headers }: FastifyRequest): void {
   }
 }
 
+/** A caller that names event streams and not JSON, where an operation has both. */
+export const prefersEventStream = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+  /(^|,)\s*text\/event-stream\s*(,|$)/i.test(accept) && !/application\/json/i.test(accept);
+
 const ADMITS = /^(text\/event-stream|text\/\*|\*\/\*)\s*(;|$)/;
 
 /**

@@ -4,17 +4,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
 import { access, accountOf } from '../../plugins/auth.ts';
-import { markReplayed } from '../../plugins/idempotency-key.ts';
 import { beginStream, resumeStream } from '../../polls/begin-stream.ts';
 import { readPollOrder } from '../../polls/poll-order.ts';
 import { PollRelay } from '../../polls/relay-poll.ts';
 import { submissionOf } from '../../polls/submission.ts';
-import { needsEventStream, openEventStream } from '../../streams/open-event-stream.ts';
+import { needsEventStream } from '../../streams/open-event-stream.ts';
 import { errors, NEEDS_KEY, READS_BODY, text } from '../answers.ts';
 import { closingSignal } from '../closing-signal.ts';
-
-/** What ends a poll at its deadline, and what stores its end, may be this late. */
-const GRACE_MS = 8_000;
+import { followPoll } from '../follow-poll.ts';
 
 const StreamQuery = Type.Object({
   progress: Type.Optional(
@@ -72,22 +69,8 @@ export function streamPoll(app: FastifyInstance, context: Context): void {
       const start = lastEventId
         ? await resumeStream(context, lastEventId, accountOf(request), relay)
         : await beginStream(context, submissionOf(context, request, readPollOrder(request.body), 'stream'), relay);
-      const { poll, watch, seq, givenUp } = start;
-      if (start.joined && !lastEventId) markReplayed(reply);
-
-      const stream = openEventStream(context.streams, request, reply, start.leftMs + GRACE_MS);
-      if (!stream) return watch?.close();
-      stream.send(start.opening);
-      const from = {
-        pollId: poll.pollId,
-        options: poll.spec.options,
-        seq,
-        progress: request.query.progress !== 'none',
-        requestId: request.id,
-        givenUp,
-      };
-      relay.into(stream, from, watch);
-      if (start.joined) relay.hear(null);
+      const following = { progress: request.query.progress !== 'none', resumed: lastEventId !== '' };
+      followPoll(context, request, reply, relay, start, following);
     },
   );
 }
