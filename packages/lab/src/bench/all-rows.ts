@@ -1,0 +1,29 @@
+import { accept } from './rows/accept.ts';
+import { cold } from './rows/cold.ts';
+import { decision } from './rows/decision.ts';
+import { memory } from './rows/memory.ts';
+import { queue } from './rows/queue.ts';
+import { relay } from './rows/relay.ts';
+import { status } from './rows/status.ts';
+import { store } from './rows/store.ts';
+import { streams } from './rows/streams.ts';
+import { sync } from './rows/sync.ts';
+import { wait } from './rows/wait.ts';
+import { worker } from './rows/worker.ts';
+import type { Row } from './rows.ts';
+
+/** In the order in which the targets are listed. */
+export const ROWS: readonly Row[] = [
+  sync,
+  accept,
+  status,
+  wait,
+  relay,
+  streams,
+  worker,
+  queue,
+  store,
+  memory,
+  cold,
+  decision,
+];

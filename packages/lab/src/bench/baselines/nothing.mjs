@@ -1,0 +1,1 @@
+// A Node that starts and ends.

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Blow, hammer } from './hammer.ts';
+import { cpuUs } from './processes-cpu.ts';
+import { median } from './windows.ts';
+
+// What one answer costs the process that gives it, while it has as much to do as it can.
+
+const WARM_UP_MS = 300;
+const AT_ONCE = 64;
+
+export interface Asked {
+  pid: number;
+  port: number;
+  next(): Buffer;
+  /** What a good answer says. */
+  status: number;
+  connections?: number;
+}
+
+/** Microseconds of CPU and of wall clock per answer, and the median time that one took. */
+export async function costPerAnswer(asked: Asked, ms: number): Promise<Record<string, number>> {
+  const { pid, status, port, next, connections = AT_ONCE } = asked;
+  const blow: Blow = { port, next, connections };
+  await using load = await hammer(blow);
+  await sleep(Math.min(WARM_UP_MS, ms));
+  const begun = { answered: load.answered, cpu: cpuUs(pid), at: performance.now() };
+  await sleep(ms);
+  const answered = load.answered - begun.answered;
+  const wallUs = (performance.now() - begun.at) * 1_000;
+  const cpu = (cpuUs(pid) ?? Number.NaN) - (begun.cpu ?? Number.NaN);
+  const bad = [...load.statuses].filter(([found]) => found !== status);
+  if (bad.length > 0)
+    throw new Error(`expected ${status}, got ${bad.map(([found, n]) => `${n} x ${found}`).join(', ')}`);
+  if (answered === 0) throw new Error('nothing was answered within a window');
+  return { cpu: cpu / answered, wall: wallUs / answered, p50: median(load.took) };
+}

@@ -1,0 +1,68 @@
+import type { ProgressSnapshot } from '@eloquentpoll/contracts';
+import { request } from './hammer.ts';
+import type { Stage } from './stage.ts';
+
+// The poll that all rows ask: seven options and seven models that each vote for another one, so that every one of them
+// has to be asked, all at once.
+
+const ORDER = {
+  question: 'Which of these answers is the best one, all things considered, for somebody who has to choose today?',
+  options: Array.from({ length: 7 }, (_, i) => `answer ${i + 1}`),
+  preset: 'fast',
+  confidence_threshold: 1,
+  max_cost_usd: 1,
+} as const;
+
+export const QUESTION = {
+  question: ORDER.question,
+  options: ORDER.options,
+  roster: 'fast',
+  confidenceThreshold: 1,
+} as const;
+
+let asked = 0;
+
+/** Asks it at `path`, each time as a new poll. Keys take turns. */
+export function pollRequest({ keys }: Stage, path: string, headers: Record<string, string> = {}): Buffer {
+  asked += 1;
+  const authorization = `Bearer ${keys[asked % keys.length]}`;
+  return request('POST', path, { authorization, 'idempotency-key': `bench-${process.pid}-${asked}`, ...headers }, BODY);
+}
+
+export const BODY = JSON.stringify(ORDER);
+
+export function statusRequests(
+  stage: Stage,
+  pollIds: readonly string[],
+  headers: Record<string, string> = {},
+): Buffer[] {
+  return pollIds.map((id, i) =>
+    request('GET', `/api/polls/${id}/status`, {
+      authorization: `Bearer ${stage.keys[i % stage.keys.length]}`,
+      ...headers,
+    }),
+  );
+}
+
+/** A function that gives one after the other, for ever. */
+export function inTurn<T>(items: readonly T[]): () => T {
+  let next = 0;
+  return () => items[next++ % items.length]!;
+}
+
+export function runningSnapshot(pollId: string, seq: number): ProgressSnapshot {
+  return {
+    seq,
+    poll_id: pollId,
+    status: 'running',
+    models_requested: 7,
+    progress: { received: Math.min(seq, 7), succeeded: Math.min(seq, 7), failed: 0, total: 7 },
+    tally: [1, 1, 1, 0, 0, 0, 0],
+    leader: null,
+    confidence: 0.25,
+    ballot: null,
+    result_id: null,
+    result: null,
+    elapsed_ms: seq,
+  };
+}

@@ -1,0 +1,20 @@
+import { table } from '../terminal/table.ts';
+import { type Line, verdictOf } from './rows.ts';
+
+const target = (line: Line, value: number | null): string =>
+  value === null ? '-' : `${line.better === 'higher' ? '>=' : '<='} ${value}${line.unit}`;
+
+export function report(lines: readonly Line[]): string[] {
+  const rows = lines.map((line) => [
+    line.quantity,
+    line.ours,
+    line.anchor,
+    line.value === null ? '-' : `${rounded(line.value)}${line.unit}`,
+    target(line, line.must),
+    target(line, line.moonshot),
+    verdictOf(line),
+  ]);
+  return table(['quantity', 'ours', 'anchor', 'ratio', 'must', 'moonshot', 'verdict'], rows, [0, 2, 6]);
+}
+
+const rounded = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));

@@ -1,0 +1,54 @@
+import type { Stage } from './stage.ts';
+import type { Course } from './windows.ts';
+
+// What a row says: a figure, what it is compared with, and the two targets that it has.
+
+export interface Line {
+  quantity: string;
+  /** What was measured of ours, in words with a unit. */
+  ours: string;
+  /** What it is held against. */
+  anchor: string;
+  /** What the targets are about; null where the row only tells. */
+  value: number | null;
+  /** How the value is written. */
+  unit: string;
+  better: 'higher' | 'lower';
+  must: number | null;
+  moonshot: number | null;
+}
+
+export interface Row {
+  id: string;
+  about: string;
+  /** Left out of a run that does not name it. */
+  long?: boolean;
+  measure(stage: Stage, course: Course): Promise<Line[]>;
+}
+
+export type Verdict = 'moonshot' | 'must' | 'within slack' | 'short' | 'told';
+
+/** Machines differ from minute to minute; a figure this close to its target has met it. */
+const SLACK = 1.2;
+
+export function verdictOf({ value, better, must, moonshot }: Line): Verdict {
+  if (value === null || must === null) return 'told';
+  if (Number.isNaN(value)) return 'short';
+  const meets = (target: number) => (better === 'higher' ? value >= target : value <= target);
+  if (moonshot !== null && meets(moonshot)) return 'moonshot';
+  if (meets(must)) return 'must';
+  return meets(better === 'higher' ? must / SLACK : must * SLACK) ? 'within slack' : 'short';
+}
+
+export const us = (value: number): string => `${value.toFixed(0)} us`;
+export const ms = (value: number): string => `${value.toFixed(2)} ms`;
+export const told = (quantity: string, ours: string, anchor = ''): Line => ({
+  quantity,
+  ours,
+  anchor,
+  value: null,
+  unit: '',
+  better: 'lower',
+  must: null,
+  moonshot: null,
+});

@@ -1,0 +1,38 @@
+import { costPerAnswer } from '../cost.ts';
+import { request } from '../hammer.ts';
+import { BODY, inTurn, pollRequest } from '../polls.ts';
+import { type Row, us } from '../rows.ts';
+import { interleaved } from '../windows.ts';
+
+/** Taking a poll on: key, limit, validation, idempotency row, hold, poll row, commit, queue. */
+export const accept: Row = {
+  id: 'accept',
+  about: 'accepting a session against a POST that only validates (A0)',
+  async measure(stage, course) {
+    const hello = await stage.hello();
+    await using gateway = await stage.gateway();
+    const nothing = inTurn([request('POST', '/a0', {}, BODY)]);
+    const found = await interleaved(
+      {
+        A0: (ms) => costPerAnswer({ ...hello, next: nothing, status: 202 }, ms),
+        accept: (ms) =>
+          costPerAnswer({ ...gateway, next: () => pollRequest(stage, '/api/polls'), status: 202, connections: 32 }, ms),
+      },
+      course,
+    );
+    await stage.forgetPolls();
+    const { A0, accept: ours } = found;
+    return [
+      {
+        quantity: 'async accept, per gateway core',
+        ours: `${us(ours!.cpu!)}, ${(1e6 / ours!.wall!).toFixed(0)}/s`,
+        anchor: `A0 ${us(A0!.cpu!)}`,
+        value: A0!.cpu! / ours!.cpu!,
+        unit: ' A0',
+        better: 'higher',
+        must: 0.18,
+        moonshot: 0.35,
+      },
+    ];
+  },
+};

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { household } from '../../faults/processes.ts';
+import { ms, type Row } from '../rows.ts';
+import { interleaved } from '../windows.ts';
+
+/** From spawning to ready, against a Node that does nothing. */
+export const cold: Row = {
+  id: 'cold',
+  about: 'cold start of a gateway until it is ready against a bare Node (N)',
+  async measure(stage, course) {
+    const { module, env } = await stage.command('gateway');
+    await using home = household();
+    const found = await interleaved(
+      {
+        N: async () => ({ wall: await bareNode() }),
+        async gateway() {
+          const begun = performance.now();
+          const service = await home.start('gateway', module, env);
+          const wall = performance.now() - begun;
+          service.signal('SIGTERM');
+          await service.gone;
+          return { wall };
+        },
+      },
+      course,
+    );
+    const [n, ours] = [found.N!.wall!, found.gateway!.wall!];
+    return [
+      {
+        quantity: 'gateway cold start',
+        ours: ms(ours),
+        anchor: `N ${ms(n)}`,
+        value: ours / n,
+        unit: ' N',
+        better: 'lower',
+        must: 6,
+        moonshot: 3,
+      },
+    ];
+  },
+};
+
+function bareNode(): Promise<number> {
+  const begun = performance.now();
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../baselines/nothing.mjs', import.meta.url))]);
+  return new Promise((resolve) => child.once('exit', () => resolve(performance.now() - begun)));
+}

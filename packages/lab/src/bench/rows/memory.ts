@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answers, connected } from '../hammer.ts';
+import { pollRequest } from '../polls.ts';
+import { rssBytes } from '../processes-cpu.ts';
+import type { Line, Row } from '../rows.ts';
+
+const POLLS = 50;
+const MODELS_TAKE_MS = 4_000;
+
+/** What the processes hold: a gateway that has just begun, and a worker that runs fifty polls. */
+export const memory: Row = {
+  id: 'memory',
+  about: 'memory of an idle gateway and of a worker with 50 polls',
+  async measure(stage) {
+    await using gateway = await stage.gateway({ afterMs: MODELS_TAKE_MS });
+    await sleep(1_000);
+    const idle = megabytes(gateway.pid);
+    await using worker = await stage.worker({ afterMs: MODELS_TAKE_MS, concurrency: POLLS });
+    const workerIdle = megabytes(worker.pid);
+    const waiting = Array.from({ length: POLLS }, async () => {
+      const socket = await connected(gateway.port);
+      const read = answers(socket);
+      socket.write(pollRequest(stage, '/api/poll'));
+      const status = await read();
+      socket.destroy();
+      if (status !== 200) throw new Error(`a poll was answered with ${status}`);
+    });
+    const all = Promise.all(waiting);
+    let busy = 0;
+    let ended = false;
+    const over = all.finally(() => {
+      ended = true;
+    });
+    for (; !ended; await sleep(100)) busy = Math.max(busy, megabytes(worker.pid));
+    await over;
+    const line = (quantity: string, value: number, must: number, moonshot: number, anchor = ''): Line => ({
+      quantity,
+      ours: `${value.toFixed(0)} MB`,
+      anchor,
+      value,
+      unit: ' MB',
+      better: 'lower',
+      must,
+      moonshot,
+    });
+    return [
+      line('RSS, gateway idle', idle, 120, 80),
+      line('RSS, worker with 50 polls', busy, 170, 110, `idle ${workerIdle.toFixed(0)} MB`),
+    ];
+  },
+};
+
+const megabytes = (pid: number): number => (rssBytes(pid) ?? Number.NaN) / 1e6;

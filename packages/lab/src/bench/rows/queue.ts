@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { acceptOne } from '../opened-polls.ts';
+import { publishMs } from '../publishes.ts';
+import { ms, type Row } from '../rows.ts';
+import type { Stage } from '../stage.ts';
+import { interleaved, median } from '../windows.ts';
+
+const EACH = 30;
+const PATIENCE_MS = 10_000;
+
+/** How soon a poll that was queued is asked about. Times of two processes: by the clock that the machine's share. */
+export const queue: Row = {
+  id: 'queue',
+  about: 'from enqueueing to the first model call against PUBLISH to message (P0)',
+  async measure(stage, course) {
+    await using _worker = await stage.worker();
+    await firstCalls(stage, EACH);
+    const found = await interleaved(
+      {
+        P0: async () => ({ p50: await publishMs(stage.stores.redisUrl, 200) }),
+        first: async () => ({ p50: median(await firstCalls(stage, EACH)) }),
+      },
+      course,
+    );
+    const [p0, first] = [found.P0!.p50!, found.first!.p50!];
+    return [
+      {
+        quantity: 'enqueue to first model call p50',
+        ours: ms(first),
+        anchor: `P0 ${ms(p0)}`,
+        value: first / p0,
+        unit: ' P0',
+        better: 'lower',
+        must: 8,
+        moonshot: 3,
+      },
+    ];
+  },
+};
+
+async function firstCalls(stage: Stage, times: number): Promise<number[]> {
+  const { port } = await stage.models();
+  const took: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const id = await acceptOne(stage);
+    const begun = Number(process.hrtime.bigint()) / 1e6;
+    await stage.stores.bus.enqueuePoll(id);
+    took.push((await askedAt(port, id)) - begun);
+  }
+  await fetch(`http://127.0.0.1:${port}/`, { method: 'DELETE' });
+  return took;
+}
+
+async function askedAt(port: number, pollId: string): Promise<number> {
+  const until = performance.now() + PATIENCE_MS;
+  while (performance.now() < until) {
+    await sleep(25);
+    const asked = (await (await fetch(`http://127.0.0.1:${port}/asked`)).json()) as Record<string, number>;
+    const at = asked[pollId];
+    if (at !== undefined) return at;
+  }
+  throw new Error('a poll was never asked about');
+}

@@ -1,0 +1,100 @@
+import { readEvents } from '../event-reader.ts';
+import { answers, connected, request } from '../hammer.ts';
+import { openedPolls } from '../opened-polls.ts';
+import { pollRequest, runningSnapshot, statusRequests } from '../polls.ts';
+import { publishMs } from '../publishes.ts';
+import { ms, type Row, told } from '../rows.ts';
+import type { Server, Stage } from '../stage.ts';
+import { interleaved, median } from '../windows.ts';
+
+const EACH = 40;
+
+/** How quick a stream is: its first event against a plain GET, both on a new connection; its news against P0. */
+export const relay: Row = {
+  id: 'relay',
+  about: 'first event of a stream against a plain GET; from PUBLISH to the reader against P0',
+  async measure(stage, course) {
+    const hello = await stage.hello();
+    await using gateway = await stage.gateway();
+    const [running] = await openedPolls(stage, 1);
+    await stage.stores.bus.runs.open(running!, 1, stage.accountId, runningSnapshot(running!, 3));
+    const [look] = statusRequests(stage, [running!]);
+    const found = await interleaved(
+      {
+        GET: async () => ({ p50: await getMs(hello, request('GET', '/h')) }),
+        status: async () => ({ p50: await getMs(gateway, look!) }),
+        first: async () => ({ p50: await firstEventMs(stage, gateway) }),
+        P0: async () => ({ p50: await publishMs(stage.stores.redisUrl, 200) }),
+        relay: async () => ({ p50: await relayMs(stage, gateway, 200) }),
+      },
+      course,
+    );
+    await stage.forgetPolls();
+    const p50 = (name: string): number => found[name]!.p50!;
+    return [
+      {
+        quantity: 'SSE first event p50, its poll accepted and committed',
+        ours: ms(p50('first')),
+        anchor: `GET H ${ms(p50('GET'))}`,
+        value: p50('first') / p50('GET'),
+        unit: ' GET',
+        better: 'lower',
+        must: 3,
+        moonshot: 1.5,
+      },
+      told('one status request on a new connection, p50', ms(p50('status')), `GET H ${ms(p50('GET'))}`),
+      {
+        quantity: 'relay, PUBLISH to reader p50',
+        ours: ms(p50('relay')),
+        anchor: `P0 ${ms(p50('P0'))}`,
+        value: p50('relay') / p50('P0'),
+        unit: ' P0',
+        better: 'lower',
+        must: 2,
+        moonshot: 1.2,
+      },
+    ];
+  },
+};
+
+async function getMs({ port }: Server, bytes: Buffer): Promise<number> {
+  const took: number[] = [];
+  for (let i = 0; i < EACH; i++) {
+    const begun = performance.now();
+    const socket = await connected(port);
+    const read = answers(socket);
+    socket.write(bytes);
+    const status = await read();
+    took.push(performance.now() - begun);
+    socket.destroy();
+    if (status !== 200) throw new Error(`a GET was answered with ${status}`);
+  }
+  return median(took);
+}
+
+async function firstEventMs(stage: Stage, { port }: Server): Promise<number> {
+  const took: number[] = [];
+  for (let i = 0; i < EACH; i++) {
+    const begun = performance.now();
+    const stream = await readEvents(port, pollRequest(stage, '/api/poll/stream'));
+    took.push((await stream.reached(1)) - begun);
+    stream.close();
+  }
+  return median(took);
+}
+
+async function relayMs(stage: Stage, { port }: Server, times: number): Promise<number> {
+  const { bus, query } = stage.stores;
+  const stream = await readEvents(port, pollRequest(stage, '/api/poll/stream'));
+  await stream.reached(1);
+  const [newest] = await query<{ id: string }>('select id from polls order by created_at desc limit 1');
+  const took: number[] = [];
+  for (let i = 1; i <= times; i++) {
+    const heard = stream.reached(i + 1);
+    const begun = performance.now();
+    void bus.redis.publish(`${bus.prefix}:{${newest!.id}}`, JSON.stringify(runningSnapshot(newest!.id, i)));
+    took.push((await heard) - begun);
+  }
+  stream.close();
+  return median(took);
+}

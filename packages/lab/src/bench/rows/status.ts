@@ -1,0 +1,60 @@
+import { costPerAnswer } from '../cost.ts';
+import { request } from '../hammer.ts';
+import { openedPolls } from '../opened-polls.ts';
+import { inTurn, runningSnapshot, statusRequests } from '../polls.ts';
+import { type Line, type Row, us } from '../rows.ts';
+import { interleaved } from '../windows.ts';
+
+/** Reading a session: the whole path (key, limit, state) against a constant and against one look into Redis. */
+export const status: Row = {
+  id: 'status',
+  about: 'status of running and finished sessions against a hello (H) and a hello with one Redis GET (G)',
+  async measure(stage, course) {
+    const hello = await stage.hello();
+    await using gateway = await stage.gateway();
+    const running = await openedPolls(stage, 200);
+    for (const id of running) await stage.stores.bus.runs.open(id, 1, stage.accountId, runningSnapshot(id, 3));
+    const finished = await openedPolls(stage, 200, 'ended');
+    const get = (ids: readonly string[], status = 200, headers: Record<string, string> = {}) => {
+      const next = inTurn(statusRequests(stage, ids, headers));
+      return (ms: number) => costPerAnswer({ ...gateway, next, status }, ms);
+    };
+    const plain = (path: string) => (ms: number) =>
+      costPerAnswer({ ...hello, next: inTurn([request('GET', path)]), status: 200 }, ms);
+    const found = await interleaved(
+      {
+        H: plain('/h'),
+        G: plain('/g'),
+        running: get(running),
+        unchanged: get(running, 304, { 'if-none-match': '"3"' }),
+        finished: get(finished),
+      },
+      course,
+    );
+    await stage.forgetPolls();
+    const [h, g] = [found.H!.cpu!, found.G!.cpu!];
+    const line = (
+      quantity: string,
+      ours: number,
+      name: string,
+      anchor: number,
+      must: number | null,
+      moonshot: number | null,
+    ): Line => ({
+      quantity,
+      ours: us(ours),
+      anchor: `${name} ${us(anchor)}`,
+      value: anchor / ours,
+      unit: ` ${name}`,
+      better: 'higher',
+      must,
+      moonshot,
+    });
+    return [
+      line('status, running session', found.running!.cpu!, 'H', h, 0.4, 1),
+      line('status, running session', found.running!.cpu!, 'G', g, 0.7, null),
+      line('status, running session, 304', found.unchanged!.cpu!, 'H', h, null, null),
+      line('status, finished session', found.finished!.cpu!, 'H', h, 0.55, 1),
+    ];
+  },
+};

@@ -1,0 +1,63 @@
+import { finishPoll } from '@eloquentpoll/storage';
+import { makeTables, storeStepByStep } from '../baselines/kysely-store.ts';
+import { acceptOne, claimed, endOf } from '../opened-polls.ts';
+import type { Row } from '../rows.ts';
+import type { Stage } from '../stage.ts';
+import { interleaved } from '../windows.ts';
+
+const AT_ONCE = 8;
+const EACH = 400;
+
+/** Storing the end of a poll: our one statement against the same rows written one after the other in a transaction. */
+export const store: Row = {
+  id: 'store',
+  about: 'results stored per second against a Kysely transaction',
+  async measure(stage, course) {
+    await makeTables(stage.stores);
+    const each = course.windowMs < 500 ? 20 : EACH;
+    const found = await interleaved(
+      {
+        transaction: () => perResult(stage, each, storeStepByStep),
+        statement: () => perResult(stage, each, (end) => finishPoll(stage.stores.storage, end)),
+      },
+      course,
+    );
+    await stage.forgetPolls();
+    const [theirs, ours] = [found.transaction!, found.statement!];
+    const rate = (wall: number) => `${(1e6 / wall).toFixed(0)}/s`;
+    const costs = ({ node, postgres }: Readonly<Record<string, number>>) =>
+      `Node ${node!.toFixed(0)} + Postgres ${postgres!.toFixed(0)} us`;
+    return [
+      {
+        quantity: `result store, ${AT_ONCE} at once`,
+        ours: `${rate(ours.wall!)}, ${costs(ours)}`,
+        anchor: `transaction ${rate(theirs.wall!)}, ${costs(theirs)}`,
+        value: theirs.wall! / ours.wall!,
+        unit: ' x',
+        better: 'higher',
+        must: 1.5,
+        moonshot: 4,
+      },
+    ];
+  },
+};
+
+type End = ReturnType<typeof endOf>;
+
+/** What was accepted and claimed before the clock runs is stored while it does. */
+async function perResult(stage: Stage, count: number, write: (end: End) => Promise<unknown>) {
+  const ends: End[] = [];
+  const prepare = async (): Promise<void> => {
+    while (ends.length < count) ends.push(endOf(await claimed(stage, await acceptOne(stage))));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, prepare));
+  const stored = ends.length;
+  const [begun, cpu, postgres] = [performance.now(), process.cpuUsage(), stage.postgresCpu()];
+  const work = async (): Promise<void> => {
+    for (let end = ends.pop(); end; end = ends.pop()) await write(end);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const wall = ((performance.now() - begun) * 1_000) / stored;
+  const { user, system } = process.cpuUsage(cpu);
+  return { wall, node: (user + system) / stored, postgres: (stage.postgresCpu() - postgres) / stored };
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventReader, readEvents } from '../event-reader.ts';
+import { pollRequest, runningSnapshot } from '../polls.ts';
+import { rssBytes } from '../processes-cpu.ts';
+import type { Row } from '../rows.ts';
+import type { Server, Stage } from '../stage.ts';
+
+const STREAMS = 5_000;
+const NEWS = 5;
+const AT_ONCE = 50;
+const PATIENCE_MS = 30_000;
+
+/** Streams of as many polls, held by one gateway: what each of them keeps in memory, and whether anything is lost. */
+export const streams: Row = {
+  id: 'streams',
+  about: `${STREAMS} streams of as many polls on one gateway: memory of each, events lost`,
+  async measure(stage, course) {
+    const total = course.windowMs < 500 ? 200 : STREAMS;
+    await using gateway = await stage.gateway();
+    // What the first streams bring into memory for good is not theirs.
+    await closeAll(await openAll(stage, gateway, Math.min(total, 500), () => {}));
+    await sleep(2_000);
+    const before = rssBytes(gateway.pid) ?? Number.NaN;
+    const open = await openAll(stage, gateway, total, (done) => course.onWindow(done, total, 'streams'));
+    // Those of streams that were closed again are among them.
+    const polls = await stage.stores.query<{ id: string }>("select id from polls where status = 'running'");
+    const { bus } = stage.stores;
+    for (let seq = 1; seq <= NEWS; seq++) {
+      course.signal.throwIfAborted();
+      await Promise.all(
+        polls.map(({ id }) => bus.redis.publish(`${bus.prefix}:{${id}}`, JSON.stringify(runningSnapshot(id, seq)))),
+      );
+    }
+    const late = sleep(PATIENCE_MS, null, { ref: false });
+    await Promise.race([Promise.allSettled(open.map((stream) => stream.reached(NEWS + 1))), late]);
+    const heard = open.reduce((sum, stream) => sum + stream.events, 0);
+    await sleep(2_000);
+    const each = ((rssBytes(gateway.pid) ?? Number.NaN) - before) / total / 1_000;
+    await closeAll(open);
+    await stage.forgetPolls();
+    const lost = total * (NEWS + 1) - heard;
+    return [
+      {
+        quantity: 'RSS per open SSE stream',
+        ours: `${each.toFixed(1)} kB`,
+        anchor: '',
+        value: each,
+        unit: ' kB',
+        better: 'lower',
+        must: 20,
+        moonshot: 12,
+      },
+      {
+        quantity: 'SSE streams held by one gateway, nothing lost',
+        ours: `${total}, ${heard} events, ${lost} lost`,
+        anchor: '',
+        value: lost === 0 ? total : 0,
+        unit: '',
+        better: 'higher',
+        must: Math.min(total, STREAMS),
+        moonshot: 40_000,
+      },
+    ];
+  },
+};
+
+async function openAll(stage: Stage, { port }: Server, count: number, tell: (done: number) => void) {
+  const open: EventReader[] = [];
+  const work = async (): Promise<void> => {
+    while (open.length < count) {
+      const stream = await readEvents(port, pollRequest(stage, '/api/poll/stream'));
+      open.push(stream);
+      await stream.reached(1);
+      tell(open.length);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  for (const extra of open.splice(count)) extra.close();
+  return open;
+}
+
+async function closeAll(open: readonly EventReader[]): Promise<void> {
+  for (const stream of open) stream.close();
+  await sleep(500);
+}

@@ -1,0 +1,183 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
+import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
+import { insertKey } from '@eloquentpoll/storage';
+import { richAccount } from '../faults/ask-polls.ts';
+import { type Household, household, type Service } from '../faults/processes.ts';
+import { type Stores, throwAwayStores } from '../faults/throw-away.ts';
+import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
+
+// Everything a row needs, started when it asks for it: stores of their own, the product as it is shipped (bundles, where
+// somebody made them), models that cost nothing, an account that never runs out and keys without limits.
+
+const PEPPER = 'a pepper of at least 32 characters';
+const LIMITS = ['session', 'poll', 'read', 'account', 'compute'].map((name) => `${name}=999999999/3600`).join(',');
+/** As many models as the targets speak of. */
+const MODELS = 7;
+
+export interface Server {
+  pid: number;
+  port: number;
+}
+
+export interface Stage extends AsyncDisposable {
+  readonly stores: Stores;
+  readonly rosters: Rosters;
+  readonly accountId: string;
+  readonly keys: readonly string[];
+  /** In microseconds so far; NaN where that cannot be seen. */
+  redisCpu(): number;
+  postgresCpu(): number;
+  models(): Promise<Server>;
+  hello(): Promise<Server>;
+  /** What the raw calls came to: `/c?ms=1000` or `/u7?n=40`. */
+  calls(path: string): Promise<Record<string, number>>;
+  /** A new one each time. With `afterMs` models take that long. */
+  gateway(options?: { afterMs?: number }): Promise<Server & AsyncDisposable>;
+  worker(options?: { afterMs?: number; concurrency?: number }): Promise<{ pid: number } & AsyncDisposable>;
+  /** Ends what was accepted and never run, so that no later worker finds it. */
+  forgetPolls(): Promise<void>;
+  /** How a process is started, for those who measure the start. */
+  command(app: 'gateway' | 'worker'): Promise<{ module: string; env: Record<string, string> }>;
+}
+
+export interface StageOptions {
+  databaseUrl: string;
+  redisUrl: string;
+  /** Folder of the bundles; without it the sources are run. */
+  bundles: string | undefined;
+}
+
+export async function openStage({ databaseUrl, redisUrl, bundles }: StageOptions): Promise<Stage> {
+  await using made = new AsyncDisposableStack();
+  const stores = made.use(await throwAwayStores(databaseUrl, redisUrl));
+  const folder = await mkdtemp(join(tmpdir(), 'ep-bench-'));
+  made.defer(() => rm(folder, { recursive: true, force: true }));
+  const home = made.use(household());
+  const accountId = await richAccount(stores);
+  const keys = await Promise.all(Array.from({ length: 16 }, () => giveKey(stores, accountId)));
+  const [redisPid, postgresPid] = await Promise.all([redisPidOf(stores), postgresPidOf(stores)]);
+  const models = once(() => baseline(home, 'model-server'));
+  const rosterFile = (afterMs: number) => makeRosters(folder, models, afterMs);
+  const rosters = loadRosters({ file: await rosterFile(0) });
+  const shared = { REDIS_URL: redisUrl, REDIS_PREFIX: stores.redisPrefix };
+  const appEnv = async (afterMs: number): Promise<Record<string, string>> => ({
+    ...shared,
+    DATABASE_URL: stores.databaseUrl,
+    MODELS_FILE: await rosterFile(afterMs),
+    KEY_PEPPER: PEPPER,
+    BASE_URL: 'http://localhost:8080',
+    PORT: '0',
+    RATE_LIMITS: LIMITS,
+  });
+  const moduleOf = (app: 'gateway' | 'worker') =>
+    bundles === undefined ? `@eloquentpoll/${app}/main` : new URL(`file://${join(bundles, app, 'main.js')}`).href;
+  const hello = once(() => baseline(home, 'hello', shared));
+  const calls = once(async () => {
+    const { port } = await models();
+    return baseline(home, 'calls', { MODEL_SERVER: `http://127.0.0.1:${port}` });
+  });
+
+  const kept = made.move();
+  return {
+    stores,
+    rosters,
+    accountId,
+    keys,
+    redisCpu: () => cpuUs(redisPid) ?? Number.NaN,
+    postgresCpu: () => familyCpuUs(postgresPid) ?? Number.NaN,
+    models,
+    hello,
+    async calls(path) {
+      const { port } = await calls();
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      if (!answer.ok) throw new Error(`raw calls: ${await answer.text()}`);
+      return (await answer.json()) as Record<string, number>;
+    },
+    async gateway({ afterMs = 0 } = {}) {
+      const service = await home.start('gateway', moduleOf('gateway'), await appEnv(afterMs));
+      return { pid: service.pid, port: Number(service.ready.port), [Symbol.asyncDispose]: () => leave(service) };
+    },
+    async worker({ afterMs = 0, concurrency = 50 } = {}) {
+      const env = { ...(await appEnv(afterMs)), WORKER_CONCURRENCY: String(concurrency) };
+      const service = await home.start('worker', moduleOf('worker'), env);
+      return { pid: service.pid, [Symbol.asyncDispose]: () => leave(service) };
+    },
+    forgetPolls: () => forgetPolls(stores),
+    command: async (app) => ({ module: moduleOf(app), env: await appEnv(0) }),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function forgetPolls({ bus, query, redisPrefix }: Stores): Promise<void> {
+  await query("update polls set status = 'failed', finished_at = now(), lease_owner = null where status = 'running'");
+  let cursor = '0';
+  do {
+    const [next, keys] = await bus.redis.scan(cursor, 'MATCH', `{${redisPrefix}}:polls:*`, 'COUNT', 1_000);
+    cursor = next;
+    if (keys.length > 0) await bus.redis.unlink(...keys);
+  } while (cursor !== '0');
+}
+
+async function leave(service: Service): Promise<void> {
+  service.signal('SIGTERM');
+  await service.gone;
+}
+
+async function baseline(home: Household, name: string, env: Record<string, string> = {}): Promise<Server> {
+  const { pid, ready } = await home.start(name, new URL(`baselines/${name}.ts`, import.meta.url).href, env);
+  return { pid, port: Number(ready.port) };
+}
+
+/** Seven models of seven families on one line. */
+async function makeRosters(folder: string, models: () => Promise<Server>, afterMs: number): Promise<string> {
+  const { port } = await models();
+  const ids = Array.from({ length: MODELS }, (_, i) => `sim/model-${i + 1}`);
+  const roster = { models: ids };
+  const json = {
+    providers: {
+      bench: { base_url: `http://127.0.0.1:${port}/after/${afterMs}/v1`, trace_headers: true, connections: 512 },
+    },
+    models: ids.map((id) => ({
+      id,
+      provider: 'bench',
+      family: id.slice(4),
+      open_weight: true,
+      price: { input: '1', output: '4' },
+      answer: 'json_schema',
+      max_output_tokens: 400,
+      p50_ms: 100,
+      p90_ms: 2_000,
+      concurrency: 512,
+    })),
+    presets: { broad: roster, strong: roster, fast: roster, free: roster, free_search: roster },
+  };
+  const file = join(folder, `rosters-${afterMs}.json`);
+  await writeFile(file, JSON.stringify(json));
+  return file;
+}
+
+async function giveKey({ storage }: Stores, accountId: string): Promise<string> {
+  const key = newApiKey();
+  await insertKey(storage, { accountId, hash: hashApiKey(PEPPER, key), prefix: apiKeyPrefix(key) });
+  return key;
+}
+
+async function redisPidOf({ bus }: Stores): Promise<number> {
+  return Number(/^process_id:(\d+)/m.exec(await bus.redis.info('server'))?.[1] ?? 0);
+}
+
+async function postgresPidOf({ query }: Stores): Promise<number> {
+  const [row] = await query<{ pid: number }>('select pg_backend_pid() as pid');
+  return parentOf(row?.pid ?? 0) ?? 0;
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

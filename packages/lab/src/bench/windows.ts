@@ -1,0 +1,49 @@
+// Machines are shared and their load changes from second to second, so nothing is compared that was not measured in
+// turn: every window measures each contender once, in an order that turns from window to window, and what counts is the
+// lower quartile over all windows, the figure that the least disturbed quarter of them stayed below.
+
+/** Measures once: named figures, all of which are better when they are smaller. */
+export type Contender = (ms: number) => Promise<Readonly<Record<string, number>>>;
+
+export type Figures = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+export interface Course {
+  windows: number;
+  windowMs: number;
+  soakMinutes: number;
+  signal: AbortSignal;
+  /** Hears of each window that was measured. */
+  onWindow(done: number, of: number, name: string): void;
+}
+
+export async function interleaved(contenders: Readonly<Record<string, Contender>>, course: Course): Promise<Figures> {
+  const names = Object.keys(contenders);
+  const samples = new Map<string, Record<string, number>[]>(names.map((name) => [name, []]));
+  for (let window = 0; window < course.windows; window++) {
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(turn + window) % names.length]!;
+      course.signal.throwIfAborted();
+      course.onWindow(window * names.length + turn, course.windows * names.length, name);
+      samples.get(name)!.push(await contenders[name]!(course.windowMs));
+    }
+  }
+  return Object.fromEntries([...samples].map(([name, taken]) => [name, quartiles(taken)]));
+}
+
+function quartiles(taken: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const figures = Object.keys(taken[0] ?? {});
+  return Object.fromEntries(figures.map((figure) => [figure, lowerQuartile(taken.map((sample) => sample[figure]!))]));
+}
+
+/** Interpolated between ranks, as p25 of a handful of values has to be. */
+export function lowerQuartile(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const place = (sorted.length - 1) / 4;
+  const low = sorted[Math.floor(place)]!;
+  return low + (sorted[Math.ceil(place)]! - low) * (place % 1);
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
