@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { hangUp, producer } from './connections.ts';
 import { keysUnder } from './keys.ts';
-import { type ConsumerOptions, consumeQueue, openQueue, type PollConsumer } from './poll-queue.ts';
+import { type ConsumerOptions, consumeQueue, openQueue, type PollConsumer, type QueueCounts } from './poll-queue.ts';
 import { type OnNews, openChannel, type Watch } from './progress-channel.ts';
 import { refuseEviction } from './refuse-eviction.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
@@ -23,7 +23,7 @@ export interface Bus {
   readonly redis: Redis;
   readonly prefix: string;
   watched(): number;
-  queueCounts(): Promise<{ waiting: number; active: number }>;
+  queueCounts(): Promise<QueueCounts>;
   ping(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

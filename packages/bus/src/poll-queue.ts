@@ -16,13 +16,20 @@ interface Job {
   pollId: string;
 }
 
+export interface QueueCounts {
+  waiting: number;
+  active: number;
+  /** Since when the oldest waiting job has been there; null when none waits. */
+  oldestAt: number | null;
+}
+
 export interface PollQueue {
   /**
    * Fails within a second when Redis is away. `round` tells apart the jobs of one poll: a job that died with its worker
    * still occupies its id, and a second job with the same id would be dropped.
    */
   enqueue(pollId: string, round?: number): Promise<void>;
-  counts(): Promise<{ waiting: number; active: number }>;
+  counts(): Promise<QueueCounts>;
   close(): Promise<void>;
 }
 
@@ -41,8 +48,11 @@ export function openQueue(connection: Redis, keys: Keys, onError: (error: Error)
       await queue.add('poll', { pollId }, { jobId: round === 0 ? pollId : `${pollId}.${round}` });
     },
     async counts() {
-      const { waiting = 0, active = 0 } = await queue.getJobCounts('waiting', 'active');
-      return { waiting, active };
+      const [{ waiting = 0, active = 0 }, [oldest]] = await Promise.all([
+        queue.getJobCounts('waiting', 'active'),
+        queue.getJobs(['waiting'], 0, 0, true),
+      ]);
+      return { waiting, active, oldestAt: oldest?.timestamp ?? null };
     },
     async close() {
       await queue.close().catch(onError);

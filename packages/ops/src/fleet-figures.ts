@@ -1,0 +1,74 @@
+import type { Metrics } from './metrics.ts';
+
+// The figures of the whole service, which every process shows alike. However many scrape, the stores are asked once in
+// a few seconds; a store that does not answer leaves its figures out.
+
+export interface QueueFigures {
+  waiting: number;
+  active: number;
+  /** Milliseconds since the epoch; null when none waits. */
+  oldestAt: number | null;
+}
+
+export interface StoreFigures {
+  held: number;
+  lapsed: number;
+  overdue: number;
+  buried: number;
+  freePoolU: bigint;
+  ledger: { checkedAt: Date; violations: number } | null;
+}
+
+const KEPT_MS = 5_000;
+
+export interface Fleet {
+  queue(): Promise<QueueFigures>;
+  store(): Promise<StoreFigures>;
+}
+
+/** The same questions, asked at most once in a while. */
+export function fleetFigures(metrics: Metrics, asked: Fleet): Fleet {
+  const fleet: Fleet = { queue: keep(asked.queue), store: keep(asked.store) };
+  metrics.reading('eloquentpoll_queue_jobs', async () => {
+    const { waiting, active } = await fleet.queue();
+    return [
+      [['waiting'], waiting],
+      [['active'], active],
+    ];
+  });
+  metrics.reading('eloquentpoll_queue_oldest_seconds', async () => ageS((await fleet.queue()).oldestAt));
+  metrics.reading('eloquentpoll_fleet_polls', async () => {
+    const { held, lapsed, overdue } = await fleet.store();
+    return [
+      [['held'], held],
+      [['lapsed'], lapsed],
+      [['overdue'], overdue],
+    ];
+  });
+  metrics.reading('eloquentpoll_fleet_buried', async () => (await fleet.store()).buried);
+  metrics.reading('eloquentpoll_free_pool_remaining_usd', async () => Number((await fleet.store()).freePoolU) / 1e6);
+  metrics.reading('eloquentpoll_ledger_violations', async () => (await fleet.store()).ledger?.violations ?? null);
+  metrics.reading('eloquentpoll_ledger_checked_timestamp_seconds', async () => {
+    const { ledger } = await fleet.store();
+    return ledger && ledger.checkedAt.getTime() / 1_000;
+  });
+  return fleet;
+}
+
+const ageS = (since: number | null): number => (since === null ? 0 : Math.max(0, Date.now() - since) / 1_000);
+
+function keep<T>(ask: () => Promise<T>): () => Promise<T> {
+  let latest: Promise<T> | null = null;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (!latest || performance.now() - askedAt >= KEPT_MS) {
+      askedAt = performance.now();
+      latest = ask();
+      // A failure is not kept.
+      latest.catch(() => {
+        askedAt = Number.NEGATIVE_INFINITY;
+      });
+    }
+    return latest;
+  };
+}
