@@ -84,6 +84,8 @@ export function keepLeases(
   return {
     hold(pollId, epoch, since) {
       const lease: Held = { epoch, since, lost: new AbortController() };
+      // After an outage the worker that takes a poll over may be the one that had it: its earlier run ends here.
+      held.get(pollId)?.lost.abort(new Error('claimed again'));
       held.set(pollId, lease);
       return {
         epoch,

@@ -94,7 +94,8 @@ async function collect(
     signal: AbortSignal.any([alive, superseded.signal]),
     async ask(seat, timeLeftMs, signal) {
       await lease.confirmed();
-      if (alive.aborted) return unanswered(spec, seat, 'aborted', 0);
+      // The poll may have been taken away meanwhile, or stopped.
+      if (alive.aborted || signal.aborted) return unanswered(spec, seat, 'aborted', 0);
       return context.ask({ pollId, spec, seat, timeLeftMs, signal });
     },
     onBallot: (ballot, state, ballots) =>

@@ -277,6 +277,38 @@ t.test('a worker that was paused past its lease asks nobody when it goes on', as
   t.same(bed.asked, [], 'a failed ballot would have called for the next model');
 });
 
+t.test('a worker that takes a poll over from itself goes on with one run of it', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  const answers: { seat: number; signal: AbortSignal; answer: (ballot: Ballot) => void }[] = [];
+  const worker = bed.worker(
+    'w1',
+    ({ seat, signal }) => new Promise((answer) => answers.push({ seat, signal, answer })),
+  );
+  const first = runPoll(worker, id, alive());
+  while (answers.length < 5) await new Promise((resolve) => setImmediate(resolve));
+  await bed.storage.db
+    .updateTable('polls')
+    .set({ lease_until: new Date(0) })
+    .where('id', '=', id)
+    .execute();
+  const earlier = answers.splice(0);
+  const second = runPoll(worker, id, alive());
+  while (answers.length < 5) await new Promise((resolve) => setImmediate(resolve));
+  t.ok(
+    earlier.every((call) => call.signal.aborted),
+    'the earlier run has stopped its calls',
+  );
+  bed.asked.length = 0;
+  earlier[0]!.answer(vote(0, null));
+  await first;
+  for (const { seat, answer } of answers) answer(vote(seat));
+  await second;
+  t.same(bed.asked, [], 'the earlier run asks nobody');
+  t.equal(worker.leases.size, 0);
+  t.equal((await findPoll(bed.storage, id))?.status, 'completed');
+});
+
 t.test('a worker that takes over announces what has arrived so far', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
