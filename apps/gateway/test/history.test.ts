@@ -96,6 +96,7 @@ t.test('[§7-400-validation] pages that cannot be are refused', async (t) => {
     'offset=-1',
     'offset=100001',
     'offset=99999999999999999999',
+    'offset=1e999',
     'offset=NaN',
   ]) {
     const answer = await app.inject({ url: `/api/results?${query}`, headers });

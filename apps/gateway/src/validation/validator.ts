@@ -35,10 +35,16 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
 export function compile({ schema, httpPart }: { schema: object; httpPart?: string | undefined }) {
   const check = (httpPart === 'body' ? bodies : queries).compile(schema);
   return (value: unknown) => {
-    const issues = issuesBy(check, value);
+    const issues = [...issuesBy(check, value), ...infiniteIn(value)];
     return issues.length === 0 ? { value } : { error: refusal(issues) };
   };
 }
+
+/** `1e999` as text becomes Infinity, to which the validator applies no bound. JSON has no such number. */
+const infiniteIn = (value: unknown): Issue[] =>
+  Object.entries(value ?? {})
+    .filter(([, member]) => member === Infinity || member === -Infinity)
+    .map(([name]) => ({ pointer: `#/${name}`, detail: `${name} must be a number` }));
 
 /** For routes whose body has several forms: the document shows them all, and the handler reads it by its form. */
 export function compileExceptBody(part: { schema: object; httpPart?: string | undefined }) {
