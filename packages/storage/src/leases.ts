@@ -1,12 +1,19 @@
 import type { PollSpec } from '@eloquentpoll/contracts';
-import { sql } from 'kysely';
-import type { Queries } from './open-storage.ts';
-import { repeatable } from './transaction.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Queries, Storage } from './open-storage.ts';
+import { inTransaction, repeatable } from './transaction.ts';
 
 // Who runs a poll. A claim raises the epoch, and only the holder of the newest epoch can finish the poll, so a worker
 // that was paused past its lease can do no harm. Every comparison of times is Postgres' own.
 
 const LEASE_MS = 10_000;
+
+/**
+ * Workers that a poll may have lost before it is a suspect. The polls of one dead worker lapse together and are claimed
+ * together: whichever of them kills workers would take its neighbours along until all are given up. So a worker runs at
+ * most one suspect at a time, and what it dies of then is nobody's fault but that one's.
+ */
+const DEATHS_BEFORE_SUSPECT = 3;
 
 /** What a worker gets to run a poll. */
 export interface Claim {
@@ -34,21 +41,44 @@ export interface Lease {
   epoch: number;
 }
 
-/** null when the poll has ended, somebody else holds it, or it is unknown. */
+/** null when the poll has ended, somebody else holds it, it is unknown, or has to wait for another suspect to end. */
 export async function claimPoll(
-  { db }: Queries,
+  storage: Storage,
   pollId: string,
   worker: string,
   leaseMs = LEASE_MS,
 ): Promise<Claim | null> {
-  const { rows } = await sql<ClaimRow>`
+  const { rows } = await claim(storage, pollId, worker, leaseMs, sql`attempts < ${DEATHS_BEFORE_SUSPECT}`);
+  if (rows[0] || !(await isSuspect(storage, pollId))) return toClaim(rows[0]);
+  return inTransaction(storage, async (tx) => {
+    // One claim of a suspect after the other: each sees what the one before it has taken.
+    await sql`select pg_advisory_xact_lock(hashtextextended('suspect of ' || ${worker}, 0))`.execute(tx.db);
+    const alone = sql`not exists (
+      select from polls as other
+       where other.status = 'running' and other.lease_owner = ${worker} and other.lease_until >= now()
+         and other.attempts > ${DEATHS_BEFORE_SUSPECT})`;
+    return toClaim((await claim(tx, pollId, worker, leaseMs, alone)).rows[0]);
+  });
+}
+
+function claim({ db }: Queries, pollId: string, worker: string, leaseMs: number, condition: RawBuilder<unknown>) {
+  return sql<ClaimRow>`
     update polls
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, attempts = attempts + 1,
            lease_until = now() + ${leaseMs} * interval '1 millisecond'
-     where id = ${pollId} and status = 'running'
-       and (lease_owner is null or lease_until < now())
+     where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now()) and ${condition}
     returning ${claimed}`.execute(db);
-  return toClaim(rows[0]);
+}
+
+async function isSuspect({ db }: Queries, pollId: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('polls')
+    .select('id')
+    .where('id', '=', pollId)
+    .where('status', '=', 'running')
+    .where('attempts', '>=', DEATHS_BEFORE_SUSPECT)
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** Takes a poll that outlived its deadline, whoever holds it: a worker that hangs cannot keep a poll from ending. */
