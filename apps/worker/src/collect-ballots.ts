@@ -78,24 +78,28 @@ export async function collectBallots(run: Collecting): Promise<Collected> {
     run.onBallot(ballot, state, ballots);
   }
 
+  /** Models that were asked and did not answer are failed ballots; they are told to stop, and not waited for. */
+  function timeIsUp(): Collected {
+    for (const [seat, call] of [...calls]) {
+      call.abort.abort(new Error('deadline'));
+      receive(unanswered(spec, seat, 'timeout', clock.now() - call.since));
+    }
+    return { state, ballots, reason: null };
+  }
+
   try {
     if (run.signal.aborted) throw new Abandoned('the poll was taken away before it began');
     for (;;) {
       const decision = decide(state, { slow: hedged.size > 0 });
       if (decision.kind === 'stop') return { state, ballots, reason: decision.reason };
+      // A process that was paused hears of a ballot before it hears that the time is up.
+      if (clock.now() >= endsAt) return timeIsUp();
       state = launched(state, decision.launch);
       for (const seat of decision.launch) launch(seat);
 
       const item = await news.take();
       if (item === 'abandoned') throw new Abandoned('the poll was taken away');
-      if (item === 'deadline') {
-        // Models that were asked and did not answer are failed ballots; they are told to stop, and not waited for.
-        for (const [seat, call] of [...calls]) {
-          call.abort.abort(new Error('deadline'));
-          receive(unanswered(spec, seat, 'timeout', clock.now() - call.since));
-        }
-        return { state, ballots, reason: null };
-      }
+      if (item === 'deadline') return timeIsUp();
       if (item !== 'slow') receive(item.ballot);
     }
   } finally {

@@ -32,7 +32,9 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
   try {
     const resumed = claim.epoch === 1 ? [] : await earlierBallots(context, claim);
     if (claim.attempts - resumed.length > MAX_ATTEMPTS) return await giveUp(context, claim);
-    const collected = await collect(context, claim, resumed, lease, alive);
+    // From the moment at which the claim was sent: how long its answer took, nobody knows.
+    const timeLeftMs = claim.remainingMs - (clock.now() - askedAt);
+    const collected = await collect(context, claim, resumed, timeLeftMs, lease, alive);
     const gatherMs = clock.now() - claimedAt;
     await store(context, claim, collected, gatherMs, alive);
   } catch (error) {
@@ -54,6 +56,7 @@ async function collect(
   context: Context,
   claim: Claim,
   resumed: readonly Ballot[],
+  timeLeftMs: number,
   lease: Lease,
   alive: AbortSignal,
 ): Promise<Collected> {
@@ -88,7 +91,7 @@ async function collect(
   return collectBallots({
     spec,
     resumed,
-    timeLeftMs: claim.remainingMs,
+    timeLeftMs,
     clock,
     hedges: context.hedges,
     signal: AbortSignal.any([alive, superseded.signal]),

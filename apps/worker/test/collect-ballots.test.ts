@@ -157,10 +157,39 @@ t.test('a poll that was complete when its worker died asks nobody', async (t) =>
 });
 
 t.test('a poll without time left ends at once', async (t) => {
-  const { run } = bench(spec(7), all(7, 0), { timeLeftMs: 0, resumed: [ballot(0, 1)] });
+  const { run, asked } = bench(spec(7), all(7, 0), { timeLeftMs: 0, resumed: [ballot(0, 1)] });
   const { reason, ballots } = await run;
   t.equal(reason, null);
-  t.ok(ballots.length >= 1);
+  t.same(ballots, [ballot(0, 1)]);
+  t.same(asked, []);
+});
+
+t.test('a poll that was paused past its deadline asks nobody when a ballot wakes it', async (t) => {
+  const time = virtualClock();
+  let paused = false;
+  const clock = { now: () => time.now() + (paused ? 60_000 : 0), after: time.after };
+  const asked: number[] = [];
+  const run = collectBallots({
+    spec: spec(7),
+    resumed: [],
+    timeLeftMs: 30_000,
+    clock,
+    hedges: hedgeBudget(),
+    signal: new AbortController().signal,
+    ask(seat) {
+      asked.push(seat);
+      if (seat > 0) return new Promise(() => {});
+      return new Promise((resolve) =>
+        time.after(10, () => {
+          paused = true;
+          resolve(ballot(0, null, 'refusal'));
+        }),
+      );
+    },
+    onBallot: () => {},
+  });
+  t.equal((await time.run(run)).reason, null);
+  t.same(asked, [0, 1, 2, 3, 4], 'a failed ballot would have called for the next model');
 });
 
 t.test('a poll that is taken away rejects, aborts its calls and leaves no timer', async (t) => {
