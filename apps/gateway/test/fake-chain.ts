@@ -30,7 +30,7 @@ const transfer = id('Transfer(address,address,uint256)');
 const topic = (hex: string) => `0x${hex.replace(/^0x/i, '').toLowerCase().padStart(64, '0')}`;
 const quantity = (value: number) => `0x${value.toString(16)}`;
 
-export async function fakeChain(t: Test) {
+export async function fakeChain(t: Pick<Test, 'teardown'>) {
   const logs: Log[] = [];
   const failed = new Set<string>();
   const state = { block: 5_000, chainId: 84_532, down: false, decimals: 6n };

@@ -19,7 +19,7 @@ type Manner =
   | 'redirects'
   | 'nonsense';
 
-export async function fakeFacilitator(t: Test, chain: FakeChain) {
+export async function fakeFacilitator(t: Pick<Test, 'teardown'>, chain: FakeChain) {
   const asked: { operation: string; body: string }[] = [];
   const state: {
     manner: Manner;

@@ -21,7 +21,7 @@ export const ROWS = [
   { id: 'b@1', model: 'b', org: 'birch' },
 ];
 
-export async function fakeRegistry(t: Test): Promise<FakeRegistry> {
+export async function fakeRegistry(t: Pick<Test, 'teardown'>): Promise<FakeRegistry> {
   const calls: string[] = [];
   let reply: Reply = { count: ROWS.length, model_count: 7, variants: ROWS };
   const server = createServer((request, response) => {

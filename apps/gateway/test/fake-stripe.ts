@@ -44,7 +44,7 @@ export interface StripeEvent {
 
 type Trouble = 'none' | 'down' | 'late' | 'errors' | 'nonsense';
 
-export async function fakeStripe(t: Test) {
+export async function fakeStripe(t: Pick<Test, 'teardown'>) {
   const sessions = new Map<string, FakeSession>();
   const byKey = new Map<string, { body: string; session: FakeSession }>();
   const events: StripeEvent[] = [];

@@ -10,7 +10,10 @@ export interface Exchange {
 }
 
 /** A server for one test that stands in for somebody else's; resolves to its address. */
-export async function loopbackServer(t: Test, answer: (exchange: Exchange) => unknown): Promise<string> {
+export async function loopbackServer(
+  t: Pick<Test, 'teardown'>,
+  answer: (exchange: Exchange) => unknown,
+): Promise<string> {
   const server = createServer((request, response) => {
     const reply = (status: number, value: unknown) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));

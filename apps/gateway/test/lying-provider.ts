@@ -44,7 +44,7 @@ export interface LyingProvider extends ProviderSettings {
 const KID = 'the key';
 const ANY = 'the key for anything';
 
-export async function lyingProvider(t: Test): Promise<LyingProvider> {
+export async function lyingProvider(t: Pick<Test, 'teardown'>): Promise<LyingProvider> {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
   const bare = await exportJWK(publicKey);
   const keys: JWK[] = [

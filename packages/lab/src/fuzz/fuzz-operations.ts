@@ -1,0 +1,141 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import type { Service } from './fuzzed-service.ts';
+import { type Inhabitants, inhabit } from './inhabitants.ts';
+import { judgeOf } from './judge-answer.ts';
+import { type Description, type Operation, operationsOf } from './operations.ts';
+import { type FuzzRequest, requestsTo } from './requests.ts';
+import type { ListedTool } from './rpc-bodies.ts';
+import { type SecretWatch, secretWatch } from './secrets.ts';
+import { type Answer, asCurl, type Sender, type Sent } from './send-request.ts';
+
+// Each operation is asked as often as wanted, several operations at a time. What is found is shrunk by fast-check and
+// told as a command that does it again.
+
+export interface Tried {
+  readonly operation: string;
+  readonly inputs: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly slowestMs: number;
+}
+
+export interface Finding {
+  readonly where: string;
+  readonly problem: string;
+  /** How to see it again, by hand. */
+  readonly reproduction: string;
+}
+
+export interface Fuzzing {
+  readonly tried: readonly Tried[];
+  readonly findings: readonly Finding[];
+}
+
+export interface Wanted {
+  readonly seed: number;
+  readonly runs: number;
+  /** A part of an operation's name. */
+  readonly only?: string | undefined;
+  readonly onInput?: (inputs: number) => void;
+}
+
+const AT_ONCE = 6;
+
+export interface Setting {
+  readonly service: Service;
+  readonly sender: Sender;
+  readonly people: Inhabitants;
+  readonly description: Description;
+  readonly watch: SecretWatch;
+}
+
+export async function settle(service: Service, sender: Sender): Promise<Setting> {
+  const people = await inhabit(service, sender);
+  const { text } = await sender.send({ method: 'GET', target: '/api/openapi.json', headers: {}, body: null });
+  return {
+    service,
+    sender,
+    people,
+    description: JSON.parse(text),
+    watch: secretWatch(service.settingSecrets, people.accountIds),
+  };
+}
+
+export async function fuzzOperations(setting: Setting, { seed, runs, only, onInput }: Wanted): Promise<Fuzzing> {
+  const { description, watch } = setting;
+  const around = { description, tools: await listTools(setting) };
+  const judge = judgeOf(description, watch.inAnswer);
+  const findings: Finding[] = [];
+  const tried: Tried[] = [];
+  let inputs = 0;
+
+  async function fuzz(operation: Operation): Promise<void> {
+    const statuses: Record<string, number> = {};
+    let slowestMs = 0;
+    let own = 0;
+    let last: { sent: Sent; problem: string } | null = null;
+    const property = fc.asyncProperty(requestsTo(operation, around), async (request) => {
+      own += 1;
+      onInput?.(++inputs);
+      const sent = await completed(request, setting);
+      const answer = await setting.sender.send(sent).catch((error: Error) => error);
+      const problem = answer instanceof Error ? `no answer: ${answer.message}` : judge(sent, answer);
+      if (!(answer instanceof Error)) {
+        statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+        slowestMs = Math.max(slowestMs, answer.tookMs);
+      }
+      if (problem === null) return;
+      last = { sent, problem: `${problem}${answer instanceof Error ? '' : told(answer)}` };
+      throw new Error(problem);
+    });
+    await fc.check(property, { seed, numRuns: runs, verbose: 0 });
+    const found = last as { sent: Sent; problem: string } | null;
+    if (found)
+      findings.push({
+        where: operation.name,
+        problem: found.problem,
+        reproduction: asCurl(found.sent, setting.service.origin),
+      });
+    tried.push({ operation: operation.name, inputs: own, statuses, slowestMs: Math.round(slowestMs) });
+  }
+
+  const waiting = operationsOf(description).filter(({ name }) => only === undefined || name.includes(only));
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await fuzz(next);
+    }),
+  );
+  return { tried: tried.toSorted((a, b) => a.operation.localeCompare(b.operation)), findings };
+}
+
+const told = ({ status, text }: Answer): string => ` (${status}: ${text.slice(0, 300)})`;
+
+async function completed(request: FuzzRequest, { people, service }: Setting): Promise<Sent> {
+  const { method, target, headers, credential, body } = request;
+  const filled: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...headers, ...(await people.credential(credential)) }))
+    filled[name] = await people.fill(value);
+  const text = body?.includes('{{') ? Buffer.from(await people.fill(body.toString('latin1')), 'latin1') : body;
+  if (filled['stripe-signature'] === '{{signed}}') filled['stripe-signature'] = signed(service, text);
+  return { method, target: await people.fill(target), headers: filled, body: text };
+}
+
+async function listTools({ sender, people }: Setting): Promise<ListedTool[]> {
+  const headers = {
+    ...(await people.credential('key')),
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }));
+  const { text } = await sender.send({ method: 'POST', target: '/api/mcp', headers, body });
+  return JSON.parse(text.replace(/^[^{]*data: ?/s, '')).result.tools;
+}
+
+/** As the card processor signs what it sends. */
+function signed({ stripe }: Service, body: Buffer | null): string {
+  const seconds = Math.floor(Date.now() / 1_000);
+  const mac = createHmac('sha256', stripe.secrets[0]!)
+    .update(`${seconds}.`)
+    .update(body ?? '');
+  return `t=${seconds},v1=${mac.digest('hex')}`;
+}

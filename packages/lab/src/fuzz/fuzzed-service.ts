@@ -1,0 +1,112 @@
+import { buildApp } from '@eloquentpoll/gateway/app';
+import { decideConfig } from '@eloquentpoll/gateway/config';
+import { type Context, openContext as openGateway } from '@eloquentpoll/gateway/context';
+import { readEnvironment } from '@eloquentpoll/gateway/environment';
+import { fakeChain, TOKEN } from '@eloquentpoll/gateway/fakes/chain';
+import { fakeFacilitator } from '@eloquentpoll/gateway/fakes/facilitator';
+import { PAY_TO } from '@eloquentpoll/gateway/fakes/payer';
+import { lyingProvider } from '@eloquentpoll/gateway/fakes/provider';
+import { fakeRegistry } from '@eloquentpoll/gateway/fakes/registry';
+import { fakeStripe } from '@eloquentpoll/gateway/fakes/stripe';
+import { createLog } from '@eloquentpoll/gateway/log';
+import { buildSimulator } from '@eloquentpoll/simulator/app';
+import { readConfig } from '@eloquentpoll/worker/config';
+import { openContext as openWorker } from '@eloquentpoll/worker/context';
+import { runPoll } from '@eloquentpoll/worker/run-poll';
+
+// The whole service in this process, with everything set up that can be: cards, deposits, logins, a model registry, all
+// on loopback. Nothing of it is replaced; what it would write to its logs comes to us.
+
+export interface Service extends AsyncDisposable {
+  readonly origin: string;
+  readonly gateway: Context;
+  readonly stripe: Awaited<ReturnType<typeof fakeStripe>>;
+  /** Values of settings that may come out nowhere, by their names. */
+  readonly settingSecrets: Readonly<Record<string, string>>;
+}
+
+export interface ServiceOptions {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly redisPrefix: string;
+  readonly onLog: (line: string) => void;
+  /** The limits that an operator gets without asking; otherwise none that a run could reach. */
+  readonly realLimits?: boolean;
+}
+
+const NO_LIMITS = [
+  'poll',
+  'free_poll',
+  'session',
+  'account',
+  'compute',
+  'read',
+  'login',
+  'deposit',
+  'checkout',
+  'webhook',
+];
+
+const SECRETS = {
+  KEY_PEPPER: 'pepper-canary-5b1f0c7a9d3e4826a1',
+  COOKIE_SECRETS: 'cookie-canary-77e2d90b4c6f41a3b8',
+  STRIPE_SECRET_KEY: 'sk_test_12345678',
+  X402_FACILITATOR_TOKEN: 'facilitator-canary-19c4e5',
+};
+
+export async function fuzzedService(options: ServiceOptions): Promise<Service> {
+  await using made = new AsyncDisposableStack();
+  const t = { teardown: (end: () => unknown) => void made.defer(async () => void (await end())) };
+  const simulator = buildSimulator({ latencyScale: 0 });
+  const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => simulator.close());
+  const [chain, stripe, registry, provider] = await Promise.all([
+    fakeChain(t),
+    fakeStripe(t),
+    fakeRegistry(t),
+    lyingProvider(t),
+  ]);
+  const facilitator = await fakeFacilitator(t, chain);
+  const settings = {
+    ...SECRETS,
+    DATABASE_URL: options.databaseUrl,
+    REDIS_URL: options.redisUrl,
+    REDIS_PREFIX: options.redisPrefix,
+    BASE_URL: 'http://localhost:8080',
+    PORT: '0',
+    MODELS_FILE: 'simulator',
+    MODELS_BASE_URL: `${models}/v1`,
+    MODELS_REGISTRY_URL: registry.url,
+    STRIPE_API_BASE: stripe.settings.apiBase,
+    STRIPE_WEBHOOK_SECRETS: stripe.secrets.join(),
+    CHAIN_ID: '84532',
+    ETH_RPC_URL: chain.url,
+    X402_PAY_TO: PAY_TO,
+    X402_ASSET: TOKEN,
+    X402_FACILITATOR_URL: facilitator.url,
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: provider.clientId,
+    OIDC_CLIENT_SECRET: provider.clientSecret,
+    FREE_DAILY_CAP_USD: '900000',
+    LOG_LEVEL: 'trace',
+    ...(!options.realLimits && { RATE_LIMITS: NO_LIMITS.map((name) => `${name}=999999999/1`).join() }),
+  };
+  const sink = { write: options.onLog };
+  const worker = made.use(await openWorker(readConfig({ ...settings, LOG_LEVEL: 'silent' })));
+  const consumer = worker.bus.consumePolls({ concurrency: 20, run: (id, signal) => runPoll(worker, id, signal) });
+  made.defer(() => consumer.drain(2_000));
+
+  const config = decideConfig(readEnvironment(settings));
+  const gateway = made.use(await openGateway(config, { log: createLog(config, sink) }));
+  const app = buildApp(gateway);
+  made.defer(() => app.close());
+  const [origin] = await Promise.all([app.listen({ host: '127.0.0.1', port: 0 }), consumer.ready()]);
+  const kept = made.move();
+  return {
+    origin,
+    gateway,
+    stripe,
+    settingSecrets: { ...SECRETS, 'the webhook secret': stripe.secrets[0]! },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}

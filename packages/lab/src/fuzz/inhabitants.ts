@@ -1,0 +1,157 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
+import { base64, sign, v1, v2 } from '@eloquentpoll/gateway/fakes/payer';
+import { beginSession, COOKIE } from '@eloquentpoll/gateway/session-cookie';
+import { acceptPoll, bury, claimPoll, createAccount, creditAccount, insertKey, revokeKey } from '@eloquentpoll/storage';
+import { Wallet } from 'ethers';
+import type { Service } from './fuzzed-service.ts';
+import { QUESTION_MARK } from './good-values.ts';
+import type { Credential } from './requests.ts';
+import type { Sender } from './send-request.ts';
+
+// Who is there before the first request: accounts with and without money, their keys and cookies, polls that ended well
+// and badly. Requests name them by `{{...}}`, so that a seed makes the same requests of every run.
+
+export interface Account {
+  readonly id: string;
+  readonly key: string;
+}
+
+export interface Inhabitants {
+  readonly rich: Account;
+  readonly other: Account;
+  /** Headers that a credential comes in; a cookie is fresh each time, because a request may log it out. */
+  credential(name: Credential): Promise<Record<string, string>>;
+  /** A text with every `{{...}}` filled in. */
+  fill(text: string): Promise<string>;
+  /** Ids of accounts, which nobody else may see. */
+  readonly accountIds: ReadonlySet<string>;
+}
+
+const ORDER = { question: `Which of these two is best? ${QUESTION_MARK}`, options: ['A', 'B'] };
+
+export async function inhabit(service: Service, sender: Sender): Promise<Inhabitants> {
+  const { storage, config } = service.gateway;
+  async function account(usd: bigint): Promise<Account> {
+    const id = await createAccount(storage);
+    if (usd > 0n)
+      await creditAccount(storage, {
+        accountId: id,
+        amountU: usd * 1_000_000n,
+        source: 'operator',
+        idem: randomUUID(),
+      });
+    return { id, key: (await keyOf(id)).key };
+  }
+  async function keyOf(accountId: string): Promise<{ key: string; id: string }> {
+    const key = newApiKey();
+    const { id } = await insertKey(storage, {
+      accountId,
+      hash: hashApiKey(config.keyPepper, key),
+      prefix: apiKeyPrefix(key),
+    });
+    return { key, id };
+  }
+  const [rich, other, poor] = await Promise.all([account(900_000n), account(900_000n), account(0n)]);
+  const revoked = await keyOf(rich.id);
+  await revokeKey(storage, rich.id, revoked.id);
+  const foreignSpare = await keyOf(other.id);
+
+  const call = async (path: string, who: Account, body?: object): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${who.key}`, 'content-type': 'application/json', prefer: 'wait=20' };
+    const payload = body ? Buffer.from(JSON.stringify(body)) : null;
+    const { text } = await sender.send({ method: payload ? 'POST' : 'GET', target: path, headers, body: payload });
+    return JSON.parse(text) as Record<string, unknown>;
+  };
+  async function endedPoll(who: Account): Promise<{ session: string; result: string }> {
+    const session = String((await call('/api/polls', who, ORDER)).session_id);
+    return { session, result: String((await call(`/api/polls/${session}/status`, who)).result_id) };
+  }
+  const [mine, theirs] = await Promise.all([endedPoll(rich), endedPoll(other)]);
+  const { spec } = await storage.db
+    .selectFrom('polls')
+    .select('spec')
+    .where('id', '=', mine.session)
+    .executeTakeFirstOrThrow();
+  /** Nobody was told of it, so it runs until its deadline. */
+  async function runningPoll(): Promise<{ session: string; result: string }> {
+    const [session, result] = [`ps_${digits(24)}`, `EP-2026-01-01-${digits(16)}`];
+    const poll = { id: session, resultId: result, accountId: rich.id, spec, deadlineMs: 3_600_000, surface: 'session' };
+    await acceptPoll(storage, { poll, holdU: 1_000n });
+    return { session, result };
+  }
+  const [running, failed] = await Promise.all([runningPoll(), runningPoll()]);
+  const claim = await claimPoll(storage, failed.session, 'nobody');
+  await bury(storage, { id: failed.session, epoch: claim!.epoch, reason: 'fuzz' });
+  const wallet = Wallet.createRandom();
+
+  const known: Record<string, string | (() => Promise<string>)> = {
+    session: mine.session,
+    'running-session': running.session,
+    'failed-session': failed.session,
+    'foreign-session': theirs.session,
+    result: mine.result,
+    'failed-result': failed.result,
+    'foreign-result': theirs.result,
+    'key-id': async () => (await keyOf(rich.id)).id,
+    'foreign-key-id': foreignSpare.id,
+    address: wallet.address,
+    base: config.baseUrl,
+    payment: async () => base64(v1(await sign(wallet, 5))),
+    'payment-v2': async () => base64(v2(await sign(wallet, 5))),
+  };
+
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  async function page(origin?: string): Promise<Record<string, string>> {
+    const cookie = await beginSession(service.gateway, { accountId: rich.id });
+    return { cookie: `${COOKIE}=${cookie}`, ...(origin && { origin }) };
+  }
+  const forged = async () => {
+    const { cookie = '' } = await page();
+    return { cookie: `${cookie.slice(0, -4)}AAAA`, origin: config.baseUrl };
+  };
+  const credentials: Record<Credential, Record<string, string> | (() => Promise<Record<string, string>>)> = {
+    none: {},
+    key: bearer(rich.key),
+    'key of another': bearer(other.key),
+    'key without money': bearer(poor.key),
+    'revoked key': bearer(revoked.key),
+    'unknown key': bearer(newApiKey()),
+    garbage: bearer('x y\u00ff'),
+    'user id': bearer(rich.id),
+    'two keys': { authorization: `Bearer ${rich.key}, Bearer ${other.key}` },
+    basic: { authorization: `Basic ${Buffer.from(`a:${rich.key}`).toString('base64')}` },
+    cookie: () => page(config.baseUrl),
+    'cookie without origin': () => page(),
+    'cookie from elsewhere': () => page('https://elsewhere.example'),
+    'forged cookie': forged,
+    'cookie and key': async () => ({ ...(await page(config.baseUrl)), ...bearer(other.key) }),
+    'cookie and garbage': async () => ({ ...(await page(config.baseUrl)), ...bearer('ep_k_') }),
+  };
+  async function credential(name: Credential): Promise<Record<string, string>> {
+    const headers = credentials[name];
+    return typeof headers === 'function' ? headers() : headers;
+  }
+
+  async function fill(text: string): Promise<string> {
+    if (!text.includes('{{')) return text;
+    let filled = text;
+    if (text.includes('{{message}}') || text.includes('{{signature}}')) {
+      const { message } = await call(`/api/wallet/challenge?address=${wallet.address}`, rich);
+      const signature = await wallet.signMessage(String(message));
+      filled = filled
+        .replaceAll('{{message}}', JSON.stringify(message).slice(1, -1))
+        .replaceAll('{{signature}}', signature);
+    }
+    for (const [name, value] of Object.entries(known)) {
+      if (filled.includes(`{{${name}}}`))
+        filled = filled.replaceAll(`{{${name}}}`, typeof value === 'string' ? value : await value());
+    }
+    return filled;
+  }
+
+  return { rich, other, credential, fill, accountIds: new Set([rich.id, other.id, poor.id]) };
+}
+
+const digits = (length: number): string =>
+  Array.from(randomBytes(length), (byte) => '0123456789abcdef'[byte & 15]).join('');

@@ -1,0 +1,174 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { type Description, type Operation, operationsOf } from './operations.ts';
+import type { Answer, Sent } from './send-request.ts';
+
+// What every answer must be, whatever was asked: of a status that the operation declares, in a shape that it declares,
+// with an error code that it declares; never a bug of ours, never our insides, never a secret.
+
+/** Answers that come before an operation was found, to requests that need not be one of its own. */
+const BEFORE_ROUTING: Readonly<Record<string, number>> = {
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  payload_too_large: 413,
+  uri_too_long: 414,
+  headers_too_large: 431,
+  bad_request: 400,
+};
+
+const INSIDES =
+  /node_modules|\bat \S+ \(|\bat async |file:\/\/\/(?!etc)|\.ts:\d+|select .* from |insert into |[Pp]ostgres|ioredis|\bE[A-Z]{5,}\b/;
+
+export type Judge = (sent: Sent, answer: Answer) => string | null;
+
+/** `secretsIn` names the secret that a text shows, if it does. */
+export function judgeOf(
+  description: Description,
+  secretsIn: (text: string, operationId: string) => string | null,
+): Judge {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: false,
+    validateSchema: false,
+    schemas: { api: { ...description, $id: 'api' } },
+  });
+  formats.default(ajv);
+  const compiled = new Map<string, ValidateFunction>();
+
+  function mismatch(pointer: string, value: unknown): string | null {
+    const check = compiled.get(pointer) ?? ajv.compile({ $ref: `api#${pointer}` });
+    compiled.set(pointer, check);
+    return check(value) ? null : `not of the declared shape: ${ajv.errorsText(check.errors)}`;
+  }
+
+  function shape(operation: Operation, { status, headers, text }: Answer): string | null {
+    const declared = operation.answers[status];
+    if (!declared) return `${status} is not declared`;
+    if (status === 304 || text === '')
+      return declared.content && status !== 304 ? 'an empty body is not declared' : null;
+    const mediaType = String(headers['content-type'] ?? '')
+      .split(';')[0]!
+      .trim();
+    if (!declared.content?.[mediaType]) return `${status} as "${mediaType}" is not declared`;
+    const steps = [
+      'paths',
+      operation.path,
+      operation.method.toLowerCase(),
+      'responses',
+      String(status),
+      'content',
+      mediaType,
+    ];
+    const pointer = [...steps, 'schema']
+      .map((step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
+      .join('');
+    if (mediaType === 'text/event-stream') return operation.id === 'streamPoll' ? wrongEvents(text) : null;
+    if (!/[/+]json$/.test(mediaType)) return mismatch(pointer, text);
+    const value = parsed(text);
+    if (value === undefined) return 'the body is not JSON';
+    return (
+      mismatch(pointer, value) ?? (status >= 400 ? wrongError(declared.description, status, mediaType, value) : null)
+    );
+  }
+
+  const find = finderOf(operationsOf(description));
+  return (sent, answer) => {
+    const { status, headers, text } = answer;
+    const operation = find(sent);
+    const secret = secretsIn(`${text}\n${JSON.stringify(headers)}`, operation?.id ?? '');
+    if (secret) return `the answer shows ${secret}`;
+    if (status >= 400 && INSIDES.test(text)) return `the answer shows our insides: "${INSIDES.exec(text)?.[0]}"`;
+    const bare = missingHeader(headers);
+    if (bare) return `the answer lacks ${bare}`;
+    if (status >= 500 && !okayToFail(text)) return `${status}: ${text.slice(0, 200)}`;
+    if (sent.method === 'HEAD') return text === '' ? null : 'a HEAD with a body';
+    if (operation) return isOdd(sent) && isBeforeRouting(status, text) ? null : shape(operation, answer);
+    if (status === 204 && sent.method === 'OPTIONS') return null;
+    if (status === 200 && HIDDEN.test(sent.target)) return null;
+    return status >= 400 ? null : `${status}, though there is no such operation`;
+  };
+}
+
+/** Files that pages load, which are no operations. */
+const HIDDEN = /\.(js|css|svg)$/;
+
+/** The operation that a request is for, as a router that escapes nothing and forgives nothing would find it. */
+function finderOf(operations: readonly Operation[]): (sent: Sent) => Operation | null {
+  const literal = new Map(operations.map((operation) => [operation.name, operation]));
+  const patterns = operations
+    .filter(({ path }) => path.includes('{'))
+    .map((operation) => ({ operation, pattern: patternOf(operation.path) }));
+  return ({ method, target }) => {
+    const path = target.split('?', 1)[0]!;
+    const asked = method === 'HEAD' ? 'GET' : method;
+    const found = patterns.find(({ operation, pattern }) => operation.method === asked && pattern.test(path));
+    return literal.get(`${asked} ${path}`) ?? found?.operation ?? null;
+  };
+}
+
+const patternOf = (path: string): RegExp =>
+  new RegExp(
+    `^${path
+      .split(/\{\w+\}/)
+      .map((fixed) => fixed.replace(/\W/g, '\\$&'))
+      .join('[^/]*')}$`,
+  );
+
+/** What a router may refuse before it looks for an operation. */
+const isOdd = ({ target }: Sent): boolean =>
+  target.length > 4_000 || !/^[\w./~?=&,:;*+@!$'()-]*$/.test(target) || /[^/]{101,}/.test(target);
+
+function missingHeader(headers: Answer['headers']): string | null {
+  if (headers['x-powered-by'] ?? headers.server) return 'reticence about what it runs on';
+  // What was no request for Node itself has no headers of ours.
+  if (headers.connection === 'close' && headers['x-request-id'] === undefined) return null;
+  for (const name of ['x-request-id', 'x-content-type-options', 'cache-control']) if (!headers[name]) return name;
+  return null;
+}
+
+/** Not set up is an answer; a bug or a store that is away is not, because here nothing is away. */
+const okayToFail = (text: string): boolean =>
+  ['not_configured', 'registry_not_configured'].includes(codeOf(parsed(text)) ?? '');
+
+function isBeforeRouting(status: number, text: string): boolean {
+  const code = codeOf(parsed(text));
+  return code !== null && BEFORE_ROUTING[code] === status;
+}
+
+function wrongError(description: string, status: number, mediaType: string, value: unknown): string | null {
+  const code = codeOf(value);
+  // JSON-RPC has errors of its own form, which the declared shape describes.
+  if (code === null) return isRpc(value) ? null : 'an error without a code';
+  if (mediaType === 'application/problem+json' && (value as { status?: unknown }).status !== status)
+    return 'a problem of another status';
+  return description.includes(`\`${code}\``) ? null : `${code} is not declared for ${status}`;
+}
+
+function wrongEvents(text: string): string | null {
+  const events = text
+    .split('\n\n')
+    .map((block) => /^event: ?(.*)$/m.exec(block)?.[1])
+    .filter((name) => name !== undefined);
+  const last = events.at(-1);
+  if (last !== 'complete' && last !== 'error') return `a stream that ends with ${last}`;
+  if (events.slice(0, -1).some((name) => name !== 'started')) return `a stream of ${events.join()}`;
+  const data = text.split('\n').filter((line) => line.startsWith('data:'));
+  return data.some((line) => parsed(line.slice(5)) === undefined) ? 'an event whose data is not JSON' : null;
+}
+
+const isRpc = (value: unknown): boolean => typeof value === 'object' && value !== null && 'jsonrpc' in value;
+
+function codeOf(value: unknown): string | null {
+  return typeof value === 'object' && value !== null && 'code' in value && typeof value.code === 'string'
+    ? value.code
+    : null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

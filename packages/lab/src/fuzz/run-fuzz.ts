@@ -1,0 +1,127 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { checkLedger } from '@eloquentpoll/storage';
+import { type Finding, fuzzOperations, type Setting, settle, type Tried } from './fuzz-operations.ts';
+import { fuzzedService } from './fuzzed-service.ts';
+import type { SecretWatch } from './secrets.ts';
+import { senderTo } from './send-request.ts';
+import { fuzzSequences } from './sequences.ts';
+
+// One run: a service, requests one by one, requests that build on each other, and then a look at what is left: open
+// handles, memory, money, and what was written to the logs.
+
+export interface FuzzOptions {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly redisPrefix: string;
+  readonly seed: number;
+  /** Inputs per operation. */
+  readonly runs: number;
+  readonly sequences: number;
+  readonly only?: string | undefined;
+  readonly realLimits?: boolean;
+  readonly onInput?: (inputs: number) => void;
+}
+
+export interface FuzzReport {
+  readonly seed: number;
+  readonly inputs: number;
+  readonly seconds: number;
+  readonly operations: readonly Tried[];
+  readonly sequences: number;
+  readonly requestsInSequences: number;
+  readonly logLines: number;
+  /** Of this process, which is service and attacker at once: after a tenth of the inputs, and at the end. */
+  readonly heapMb: { readonly early: number; readonly end: number };
+  readonly rssMb: number;
+  readonly handles: number;
+  readonly findings: readonly Finding[];
+}
+
+/** Nothing here takes long; who has no answer by then has hung. */
+const GUARD_MS = 45_000;
+/** Caches fill while a run begins; what grows by more than this afterwards has no bound. */
+const MOST_GROWTH_MB = 64;
+const MOST_HANDLES = 200;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+const heapMb = (): number => {
+  collect();
+  return Math.round(process.memoryUsage().heapUsed / 1e5) / 10;
+};
+
+export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const began = performance.now();
+  let watch: SecretWatch | null = null;
+  let logLines = 0;
+  const leaks = new Map<string, string>();
+  const onLog = (line: string): void => {
+    logLines += 1;
+    const secret = watch?.inLog(line);
+    if (secret) leaks.set(secret, line);
+  };
+  await using service = await fuzzedService({ ...options, onLog });
+  using sender = senderTo(service.origin, GUARD_MS);
+  const setting = await settle(service, sender);
+  watch = setting.watch;
+
+  let early = 0;
+  let inputs = 0;
+  const warm = Math.ceil(options.runs * 8);
+  const onInput = (count: number): void => {
+    inputs = count;
+    if (count === warm) early = heapMb();
+    options.onInput?.(count);
+  };
+  const { tried, findings } = await fuzzOperations(setting, { ...options, onInput });
+  const stories = await fuzzSequences(setting, options.seed, options.sequences);
+  const left = await whatIsLeft(setting);
+  const end = heapMb();
+  const grown = early > 0 && end - early > MOST_GROWTH_MB;
+  const handles = process.getActiveResourcesInfo().length;
+  return {
+    seed: options.seed,
+    inputs,
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+    operations: tried,
+    sequences: stories.sequences,
+    requestsInSequences: stories.requests,
+    logLines,
+    heapMb: { early, end },
+    rssMb: Math.round(process.memoryUsage().rss / 1e6),
+    handles,
+    findings: [
+      ...findings,
+      ...stories.findings,
+      ...left.map((problem) => afterwards(problem)),
+      ...[...leaks].map(([secret, line]) => afterwards(`a log line shows ${secret}`, line)),
+      ...(grown ? [afterwards(`the heap grew from ${early} to ${end} MB`)] : []),
+      ...(handles > MOST_HANDLES
+        ? [afterwards(`${handles} handles are open: ${process.getActiveResourcesInfo()}`)]
+        : []),
+    ],
+  };
+}
+
+const afterwards = (problem: string, reproduction = 'the whole run, by its seed'): Finding => ({
+  where: 'afterwards',
+  problem,
+  reproduction,
+});
+
+/** Streams and subscriptions that nobody listens to any more, and money that is nowhere. */
+async function whatIsLeft({ service: { gateway } }: Setting): Promise<string[]> {
+  const open = () => [gateway.streams.count(), gateway.bus.watched(), gateway.sessions.watched()];
+  const until = performance.now() + 20_000;
+  while (open().some((count) => count > 0) && performance.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const [streams, subscriptions, sessions] = open();
+  const books = await checkLedger(gateway.storage);
+  return [
+    ...(streams ? [`${streams} streams are open`] : []),
+    ...(subscriptions ? [`${subscriptions} subscriptions are left`] : []),
+    ...(sessions ? [`${sessions} sessions are watched`] : []),
+    ...books.map((violation) => `the books are wrong: ${JSON.stringify(violation)}`),
+  ];
+}

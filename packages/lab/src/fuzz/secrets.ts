@@ -1,0 +1,43 @@
+import { QUESTION_MARK } from './good-values.ts';
+
+// What may come out nowhere, and what may come out in its own place only.
+
+export interface SecretWatch {
+  /** The secret that a log line shows, if it does. */
+  inLog(line: string): string | null;
+  /** The secret that an answer shows, if it does. */
+  inAnswer(text: string, operationId: string): string | null;
+}
+
+const API_KEY = /ep_k_[0-9A-Za-z]{20,}/;
+const SEALED = /eyJ[\w-]{10,}\.[\w-]*\.[\w-]+/;
+const SIGNATURE = /0x[0-9a-f]{130}/i;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
+/** Operations that hand out a key. */
+const GIVES_KEY = new Set(['createKey', 'verifyWallet', 'rotateKeysByWallet', 'deposit']);
+/** Operations that set a sealed cookie. */
+const SETS_COOKIE = new Set(['verifyWallet', 'login', 'loginCallback', 'logout']);
+/** Operations that tell a caller who they are. */
+const TELLS_ACCOUNT = new Set(['getCurrentUser', 'getDashboard', 'verifyWallet', 'deposit']);
+
+export function secretWatch(settings: Readonly<Record<string, string>>, accountIds: ReadonlySet<string>): SecretWatch {
+  const setting = (text: string) => Object.entries(settings).find(([, value]) => text.includes(value))?.[0] ?? null;
+  const account = (text: string) => (text.match(UUID) ?? []).some((id) => accountIds.has(id));
+  return {
+    inLog(line) {
+      if (line.includes(QUESTION_MARK)) return 'a question';
+      if (API_KEY.test(line)) return 'an API key';
+      if (SEALED.test(line)) return 'a cookie or token';
+      if (SIGNATURE.test(line)) return 'a signature';
+      if (account(line)) return 'the id of an account';
+      return setting(line);
+    },
+    inAnswer(text, operationId) {
+      if (!GIVES_KEY.has(operationId) && API_KEY.test(text)) return 'an API key';
+      if (!SETS_COOKIE.has(operationId) && SEALED.test(text)) return 'a cookie or token';
+      if (!TELLS_ACCOUNT.has(operationId) && account(text)) return 'the id of an account';
+      return setting(text);
+    },
+  };
+}

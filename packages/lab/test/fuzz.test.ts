@@ -1,0 +1,77 @@
+import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import t from 'tap';
+import { judgeOf } from '../src/fuzz/judge-answer.ts';
+import type { Description } from '../src/fuzz/operations.ts';
+import { runFuzz } from '../src/fuzz/run-fuzz.ts';
+import { secretWatch } from '../src/fuzz/secrets.ts';
+import type { Answer } from '../src/fuzz/send-request.ts';
+
+const runs = 4;
+/** FUZZ_SEED repeats a run that failed. */
+const seed = Number(process.env.FUZZ_SEED ?? Math.trunc(Math.random() * 2 ** 31));
+
+t.test(
+  `[§I2-errors-leak-nothing, §A6-unknown-fields-ignored] hostile requests to all (FUZZ_SEED=${seed})`,
+  async (t) => {
+    const { url, prefix } = testRedis(t);
+    const databaseUrl = await testDatabase(t);
+    const report = await runFuzz({ databaseUrl, redisUrl: url, redisPrefix: prefix, seed, runs, sequences: 3 });
+    t.same(report.findings, []);
+    t.ok(report.operations.length > 80 && report.operations.every(({ inputs }) => inputs >= runs));
+  },
+);
+
+const description: Description = {
+  paths: {
+    '/thing': {
+      get: {
+        operationId: 'getThing',
+        responses: {
+          200: { description: '', content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } },
+          404: { description: '`not_here`', content: { 'application/json': { schema: { type: 'object' } } } },
+        },
+      },
+    },
+  },
+  components: { schemas: { Thing: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } } } },
+};
+const judge = judgeOf(description, secretWatch({ pepper: 'canary' }, new Set()).inAnswer);
+const headers = {
+  'content-type': 'application/json; charset=utf-8',
+  'x-request-id': 'x',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+};
+const answer = (text: string, more: Partial<Answer> = {}): Answer => ({
+  status: 200,
+  headers,
+  text,
+  tookMs: 1,
+  ...more,
+});
+const sent = { method: 'GET', target: '/thing', headers: {}, body: null };
+
+t.test('the judge lets pass what is declared', (t) => {
+  t.equal(judge(sent, answer('{"n":1}')), null);
+  t.equal(judge(sent, answer('{"code":"not_here","error":"x"}', { status: 404 })), null);
+  t.equal(judge({ ...sent, target: '/other' }, answer('{"code":"not_found"}', { status: 404 })), null);
+  t.end();
+});
+
+for (const [what, wrong] of Object.entries({
+  'another shape': answer('{"n":"1"}'),
+  'no JSON': answer('n'),
+  'another status': answer('{"n":1}', { status: 201 }),
+  'another code': answer('{"code":"gone","error":"x"}', { status: 404 }),
+  'a bug': answer('{"code":"internal_error","error":"x"}', { status: 500 }),
+  'a stack': answer('{"code":"not_here","error":"at Object.x (file:///a.ts:1:1)"}', { status: 404 }),
+  'a secret': answer('{"n":1,"pepper":"canary"}'),
+  'a key': answer('{"n":1,"key":"ep_k_0123456789012345678901234567"}'),
+  'no request id': answer('{"n":1}', { headers: { ...headers, 'x-request-id': undefined } }),
+  'another media type': answer('{"n":1}', { headers: { ...headers, 'content-type': 'text/html' } }),
+})) {
+  t.test(`the judge sees ${what}`, (t) => {
+    t.type(judge(sent, wrong), 'string');
+    t.end();
+  });
+}
