@@ -7,7 +7,7 @@ const { app, context, keyWith, sessionFor } = await build(t);
 const { storage } = context;
 
 t.test(
-  '[§2.7-balance-cents, §2.7-balance, §2.7-usage-cents, §4.5-balance-200] the balance is what can be spent, in whole cents',
+  '[§1-balance-cents, §2.7-balance-cents, §2.7-balance, §2.7-usage-cents, §4.5-balance-200] the balance is what can be spent, in whole cents',
   async (t) => {
     const { accountId } = await keyWith(12.34);
     const headers = await sessionFor(accountId);

@@ -36,7 +36,7 @@ t.test('[§4.1-poll-400, §7-400-validation] what breaks a rule is refused, in w
   await refused({ ...GOOD, question: ' '.repeat(12) }, '#/question', /blank/);
 
   // [§2.1-options-only-required, §2.1-options-required, §2.1-options-min-items, §2.1-options-max-items]
-  // [§2.1-options-max-length, §2.1-options-unique, §8-options, §2.1-options-type]
+  // [§2.1-options-max-length, §2.1-options-unique, §8-options, §2.1-options-type, §1-options-2-to-10]
   await refused({ preset: 'broad' }, '#/options', /^options is required$/);
   await refused({ ...GOOD, options: [] }, '#/options', /at least 2 items/);
   await refused({ ...GOOD, options: ['A'] }, '#/options', /at least 2 items/);

@@ -53,6 +53,21 @@ t.test(
   },
 );
 
+t.test('who has no key is told that a deposit brings one, where deposits are taken', async (t) => {
+  const refusal = async (gateway: typeof app, url: string) => {
+    const headers = { 'x-machine-client': 'true' };
+    const payload = { question: 'Which one is the larger of the two?', options: ['A', 'B'] };
+    const answer = await gateway.inject({ method: 'POST', url, headers, payload });
+    t.equal(answer.statusCode, 401);
+    return answer.json().recovery.map(({ action }: { action: string }) => action);
+  };
+  const without = await build(t);
+  for (const url of ['/api/poll', '/api/polls', '/api/poll/stream']) {
+    t.ok((await refusal(app, url)).includes('open_account'), url);
+    t.notOk((await refusal(without.app, url)).includes('open_account'), url);
+  }
+});
+
 t.test('[§4.5-deposit-amount-required, §4.5-deposit-amount-range, §8-deposit-amount] exact dollars', async (t) => {
   for (const [usd, units] of [
     [1, '1000000'],

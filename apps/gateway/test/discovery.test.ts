@@ -29,31 +29,34 @@ const DOCUMENTS: Record<string, string> = {
   '/': 'text/html',
 };
 
-t.test('[§4.7-get-no-auth, §8-content-signal] every document is open, cacheable, tagged, and has a HEAD', async (t) => {
-  for (const [url, type] of Object.entries(DOCUMENTS)) {
-    const answer = await get(url, { origin: 'https://elsewhere.example' });
-    t.equal(answer.statusCode, 200, url);
-    t.equal(String(answer.headers['content-type']).split(';')[0], type, url);
-    t.match(String(answer.headers['cache-control']), /^public, max-age=\d+$/, url);
-    t.equal(answer.headers['access-control-allow-origin'], '*', url);
-    t.notOk(answer.headers['access-control-allow-credentials'] ?? answer.headers['set-cookie'], url);
-    t.equal(answer.headers['content-signal'], 'search=yes, ai-input=yes, ai-train=no', url);
-    t.match(String(answer.headers.etag), /^"[\w-]{22}"$/, url);
+t.test(
+  '[§4.7-get-no-auth, §8-content-signal, §1-support-discovery] every document is open, cacheable, tagged, and has a HEAD',
+  async (t) => {
+    for (const [url, type] of Object.entries(DOCUMENTS)) {
+      const answer = await get(url, { origin: 'https://elsewhere.example' });
+      t.equal(answer.statusCode, 200, url);
+      t.equal(String(answer.headers['content-type']).split(';')[0], type, url);
+      t.match(String(answer.headers['cache-control']), /^public, max-age=\d+$/, url);
+      t.equal(answer.headers['access-control-allow-origin'], '*', url);
+      t.notOk(answer.headers['access-control-allow-credentials'] ?? answer.headers['set-cookie'], url);
+      t.equal(answer.headers['content-signal'], 'search=yes, ai-input=yes, ai-train=no', url);
+      t.match(String(answer.headers.etag), /^"[\w-]{22}"$/, url);
 
-    const head = await app.inject({ method: 'HEAD', url });
-    t.equal(head.statusCode, 200, `HEAD ${url}`);
-    t.equal(head.body, '');
-    for (const name of ['content-type', 'etag', 'cache-control', 'content-length', 'link'])
-      t.equal(head.headers[name], answer.headers[name], `HEAD ${url} ${name}`);
+      const head = await app.inject({ method: 'HEAD', url });
+      t.equal(head.statusCode, 200, `HEAD ${url}`);
+      t.equal(head.body, '');
+      for (const name of ['content-type', 'etag', 'cache-control', 'content-length', 'link'])
+        t.equal(head.headers[name], answer.headers[name], `HEAD ${url} ${name}`);
 
-    const again = await get(url, { 'if-none-match': `W/${answer.headers.etag}` });
-    t.match([again.statusCode, again.body, again.headers.etag], [304, '', answer.headers.etag], url);
-    t.equal((await get(url)).body, answer.body, 'the same every time');
-    const preflight = await app.inject({ method: 'OPTIONS', url, headers: { origin: 'https://elsewhere.example' } });
-    t.equal(preflight.statusCode, 204, `OPTIONS ${url}`);
-    t.equal((await app.inject({ method: 'POST', url, payload: {} })).statusCode, 405, `POST ${url}`);
-  }
-});
+      const again = await get(url, { 'if-none-match': `W/${answer.headers.etag}` });
+      t.match([again.statusCode, again.body, again.headers.etag], [304, '', answer.headers.etag], url);
+      t.equal((await get(url)).body, answer.body, 'the same every time');
+      const preflight = await app.inject({ method: 'OPTIONS', url, headers: { origin: 'https://elsewhere.example' } });
+      t.equal(preflight.statusCode, 204, `OPTIONS ${url}`);
+      t.equal((await app.inject({ method: 'POST', url, payload: {} })).statusCode, 405, `POST ${url}`);
+    }
+  },
+);
 
 t.test('[§4.7-ai-plugin] the plugin manifest keeps the limits of its format', async (t) => {
   const manifest = (await get('/.well-known/ai-plugin.json')).json();

@@ -11,7 +11,7 @@ import { build } from './build.ts';
 const PROBLEM = 'application/problem+json';
 
 t.test(
-  '[§7-body, §2.9-error-required, §I2-framework-errors] errors of the framework are errors of the contract',
+  '[§7-body, §2.9-error-required, §A6-additive-request-id, §I2-framework-errors] errors of the framework are errors of the contract',
   async (t) => {
     const { app, keyWith } = await build(t);
     const { bearer } = await keyWith(0);

@@ -63,27 +63,30 @@ async function canRun(program: string): Promise<boolean> {
   );
 }
 
-t.test('[§4.7-example-curl, §4.7-example-typescript, §4.7-example-python] the code runs as it is', async (t) => {
-  for (const { language, file, command, needs } of LANGUAGES) {
-    if (!(await canRun(needs))) {
-      t.comment(`${needs} is not on this machine, so the ${language} example was only read`);
-      t.match(await served(language), baseUrl);
-      continue;
-    }
-    const free = await run(language, file, command);
-    t.match(free, /308/, `${language}: the winner`);
-    t.match(free, /100% confidence after \d+ variants/, language);
-    t.match(free, new RegExp(`${baseUrl}/api/results/EP-`), language);
-    t.notMatch(free, /full poll|^Full/im, `${language}: no key, no full poll`);
+t.test(
+  '[§4.7-example-curl, §4.7-example-typescript, §4.7-example-python, §1-support-examples] the code runs as it is',
+  async (t) => {
+    for (const { language, file, command, needs } of LANGUAGES) {
+      if (!(await canRun(needs))) {
+        t.comment(`${needs} is not on this machine, so the ${language} example was only read`);
+        t.match(await served(language), baseUrl);
+        continue;
+      }
+      const free = await run(language, file, command);
+      t.match(free, /308/, `${language}: the winner`);
+      t.match(free, /100% confidence after \d+ variants/, language);
+      t.match(free, new RegExp(`${baseUrl}/api/results/EP-`), language);
+      t.notMatch(free, /full poll|^Full/im, `${language}: no key, no full poll`);
 
-    const full = await run(language, file, command, { EP_KEY: key });
-    t.match(full, /full/i, language);
-    t.match(full, /success/, language);
-    const wrongKey = await run(language, file, command, { EP_KEY: 'ep_k_wrong' }).catch((error) => error);
-    t.ok(wrongKey instanceof Error, `${language}: an error ends it`);
-    t.match(JSON.stringify(wrongKey), 'invalid_api_key', `${language}: and is shown`);
-  }
-});
+      const full = await run(language, file, command, { EP_KEY: key });
+      t.match(full, /full/i, language);
+      t.match(full, /success/, language);
+      const wrongKey = await run(language, file, command, { EP_KEY: 'ep_k_wrong' }).catch((error) => error);
+      t.ok(wrongKey instanceof Error, `${language}: an error ends it`);
+      t.match(JSON.stringify(wrongKey), 'invalid_api_key', `${language}: and is shown`);
+    }
+  },
+);
 
 t.test('[§4.7-example-mcp-config] real clients connect with the configuration', async (t) => {
   const { mcpServers } = JSON.parse(await served('mcp-config'));
@@ -99,7 +102,7 @@ t.test('[§4.7-example-mcp-config] real clients connect with the configuration',
   }
 });
 
-t.test('[§4.7-examples, §4.7-example-404] the list, and what is not on it', async (t) => {
+t.test('[§4.7-examples, §4.7-example-404, §7-404-language] the list, and what is not on it', async (t) => {
   const listing = (await app.inject({ url: '/api/examples' })).json();
   t.same(listing, {
     available: ['curl', 'typescript', 'python', 'mcp-config'],

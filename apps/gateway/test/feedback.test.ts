@@ -22,7 +22,7 @@ const give = (headers: object, payload: object | string) =>
 const summary = async (id: string) => (await app.inject({ url: `/api/feedback/${id}` })).json();
 
 t.test(
-  '[§4.3-feedback-201, §2.12-ack-feedback-id, §2.12-ack-poll-id, §2.12-ack-recorded] anyone who holds the id may judge, once each',
+  '[§4.3-feedback-201, §2.12-ack-feedback-id, §2.12-ack-poll-id, §2.12-ack-recorded, §1-support-feedback] anyone who holds the id may judge, once each',
   async (t) => {
     const id = await aPoll(asker);
     const first = await give(asker.bearer, { poll_id: id, outcome_correct: true, confidence: 0.5, notes: 'a secret' });

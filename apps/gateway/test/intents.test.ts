@@ -64,7 +64,7 @@ t.test('parameters are JSON Schemas that their own examples satisfy', async (t) 
   }
 });
 
-t.test('[§4.3-match-200] each example is understood as it says', async (t) => {
+t.test('[§4.3-match-200, §1-support-intents] each example is understood as it says', async (t) => {
   for (const { id, name, examples, endpoint } of INTENTS) {
     for (const { text, parameters } of examples) {
       const answer = await match({ text });

@@ -32,7 +32,7 @@ const refusals = async (t: Test, headers: Headers, id: string, [status, code]: [
 };
 
 t.test(
-  '[§3.3-create, §2.8-id, §2.8-label, §2.8-created-at, §4.4-create-201, §4.4-create-optional-body, §4.4-create-label, §4.4-create-id, §4.4-create-key, §4.4-create-key-prefix, §4.4-create-created-at, §4.4-create-warning, §2.8-key-prefix, §2.8-plaintext-prefix, §2.8-plaintext-once, §2.8-no-hash, §4.4-list-200, §4.4-list-cookie, §4.4-list-bearer] a key is shown once, works, and is listed without its secret',
+  '[§3.3-create, §2.8-id, §2.8-label, §2.8-created-at, §4.4-create-201, §4.4-create-optional-body, §4.4-create-label, §4.4-create-id, §4.4-create-key, §4.4-create-key-prefix, §4.4-create-created-at, §4.4-create-warning, §2.8-key-prefix, §2.8-plaintext-prefix, §2.8-plaintext-once, §2.8-no-hash, §4.4-list-200, §4.4-list-cookie, §4.4-list-bearer, §1-support-keys] a key is shown once, works, and is listed without its secret',
   async (t) => {
     const { session, bearer } = await both();
     for (const headers of [session, bearer]) {

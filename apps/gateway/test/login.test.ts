@@ -22,7 +22,7 @@ async function setUp(t: Test) {
 }
 
 t.test(
-  '[§4.5-login-302, §4.5-callback-302, §4.5-me-200, §5-cookie-after-login, §5-cookie-name, §5-cookie-encrypted] all the way',
+  '[§4.5-login-302, §4.5-callback-302, §4.5-me-200, §5-cookie-after-login, §5-cookie-name, §5-cookie-encrypted, §1-support-identity-provider] all the way',
   async (t) => {
     const { provider, newBrowser, context } = await setUp(t);
     const visitor = newBrowser();

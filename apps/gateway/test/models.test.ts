@@ -23,7 +23,7 @@ async function withRegistry(t: Test) {
 }
 
 t.test(
-  '[§4.7-models-200, §2.14-fetched-at, §2.14-cache-expires-at, §2.14-count, §2.14-model-count-upstream, §2.14-variants] the envelope',
+  '[§4.7-models-200, §2.14-fetched-at, §2.14-cache-expires-at, §2.14-count, §2.14-model-count-upstream, §2.14-variants, §1-support-models] the envelope',
   async (t) => {
     const { get, app } = await withRegistry(t);
     const answer = await get();

@@ -10,27 +10,30 @@ import { standInWorker } from './stand-in-worker.ts';
 
 const FIVE_MINUTES_MS = 300_000;
 
-t.test('[§4.7-reputation, §4.7-reputation-models] of nothing, counts are 0 and rates are null', async (t) => {
-  const { app } = await build(t);
-  const answer = await app.inject({ url: '/api/reputation' });
-  t.equal(answer.headers['cache-control'], 'public, max-age=300');
-  const { window, generated_at, cache_expires_at, ...figures } = answer.json();
-  t.same(figures, {
-    service: 'EloquentPoll',
-    uptime: { ratio: null, source: 'self' },
-    polls: { total: 0, success: 0, partial: 0, failed: 0, success_rate: null },
-    latency_ms: { average: null, p50: null, p95: null },
-    cost_usd: { average: null, median: null },
-    early_termination_rate: null,
-    feedback: { total: 0, correct: 0, incorrect: 0, accuracy_rate: null },
-    simulated: true,
-  });
-  t.equal(Date.parse(cache_expires_at) - Date.parse(generated_at), FIVE_MINUTES_MS, '[§8-reputation-cache]');
-  t.match(window, { days: 30 });
-  t.equal(Date.parse(window.to) - Date.parse(window.from), 30 * 86_400_000);
-  const models = (await app.inject({ url: '/api/reputation/models' })).json();
-  t.match(models, { count: 0, models: { length: 0 }, generated_at, cache_expires_at, window }, 'one snapshot');
-});
+t.test(
+  '[§4.7-reputation, §4.7-reputation-models, §1-support-reputation] of nothing, counts are 0 and rates are null',
+  async (t) => {
+    const { app } = await build(t);
+    const answer = await app.inject({ url: '/api/reputation' });
+    t.equal(answer.headers['cache-control'], 'public, max-age=300');
+    const { window, generated_at, cache_expires_at, ...figures } = answer.json();
+    t.same(figures, {
+      service: 'EloquentPoll',
+      uptime: { ratio: null, source: 'self' },
+      polls: { total: 0, success: 0, partial: 0, failed: 0, success_rate: null },
+      latency_ms: { average: null, p50: null, p95: null },
+      cost_usd: { average: null, median: null },
+      early_termination_rate: null,
+      feedback: { total: 0, correct: 0, incorrect: 0, accuracy_rate: null },
+      simulated: true,
+    });
+    t.equal(Date.parse(cache_expires_at) - Date.parse(generated_at), FIVE_MINUTES_MS, '[§8-reputation-cache]');
+    t.match(window, { days: 30 });
+    t.equal(Date.parse(window.to) - Date.parse(window.from), 30 * 86_400_000);
+    const models = (await app.inject({ url: '/api/reputation/models' })).json();
+    t.match(models, { count: 0, models: { length: 0 }, generated_at, cache_expires_at, window }, 'one snapshot');
+  },
+);
 
 t.test('polls, votes, feedback and minutes are counted; nobody and no question is named', async (t) => {
   const { app, context, keyWith } = await build(t);

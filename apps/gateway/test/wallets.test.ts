@@ -90,7 +90,7 @@ t.test(
 );
 
 t.test(
-  '[§4.5-verify-200, §4.5-verify-api-key, §4.5-verify-cookie, §5-cookie-after-wallet, §5-cookie-name, §5-cookie-encrypted, §5-wallet-signature] the first login opens an account with a key, later ones open sessions',
+  '[§4.5-verify-200, §4.5-verify-api-key, §4.5-verify-cookie, §5-cookie-after-wallet, §5-cookie-name, §5-cookie-encrypted, §5-wallet-signature, §1-support-wallet] the first login opens an account with a key, later ones open sessions',
   async (t) => {
     const { wallet, verify } = owner();
     const first = await verify();

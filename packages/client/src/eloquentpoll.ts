@@ -286,7 +286,7 @@ export type StreamEvent =
 
 /** What to do about an error. */
 export interface Recovery {
-  action: 're_authenticate' | 'add_funds' | 'back_off' | 'open_documentation' | 'use_free_poll';
+  action: 're_authenticate' | 'add_funds' | 'open_account' | 'back_off' | 'open_documentation' | 'use_free_poll';
   description: string;
   method?: string;
   url?: string;

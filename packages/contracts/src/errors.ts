@@ -9,6 +9,11 @@ export const RECOVERY_ACTIONS = {
     path: '/api/auth/login',
   },
   add_funds: { description: 'Buy credit by card, or deposit USDC.', method: 'POST', path: '/api/deposit' },
+  open_account: {
+    description: 'Deposit USDC: a wallet that is new here gets an account and its first API key.',
+    method: 'POST',
+    path: '/api/deposit',
+  },
   back_off: { description: 'Wait, then send the same request again.' },
   open_documentation: {
     description: 'Read what the operation accepts and answers.',

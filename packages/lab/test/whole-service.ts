@@ -19,7 +19,12 @@ export const JURY = ['acorn-mini', 'birch-flash', 'dune-quick', 'fjord-small', '
 export type Recorded = Record<number, string>;
 
 /** Gateway, worker and simulator as in production, in one process, on a database and a corner of Redis of their own. */
-export async function wholeService(t: Test, recorded: Recorded, options: SimulatorOptions = {}) {
+export async function wholeService(
+  t: Test,
+  recorded: Recorded,
+  options: SimulatorOptions = {},
+  more: Record<string, string> = {},
+) {
   const rows = Object.entries(recorded).map(([id, votes]) => `${id},test,10,A,${votes}`);
   const file = [`# column order: ${JURY.join(',')}`, 'question_id,category,k,answer,votes', ...rows].join('\n');
   const simulator = buildSimulator({ latencyScale: 0, recordedVotes: parseRecordedVotes(file), ...options });
@@ -36,6 +41,7 @@ export async function wholeService(t: Test, recorded: Recorded, options: Simulat
     MODELS_FILE: 'simulator',
     MODELS_BASE_URL: `${address}/v1`,
     LOG_LEVEL: 'silent',
+    ...more,
   };
   const worker = await openWorker(readConfig(settings));
   t.teardown(() => worker[Symbol.asyncDispose]());

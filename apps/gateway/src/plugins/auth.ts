@@ -1,3 +1,4 @@
+import type { RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 import { type Principal, principalOfBearer, principalOfCookie } from '../accounts/principal.ts';
@@ -27,6 +28,7 @@ export const access = {
   bearer: [{ apiKey: [] }],
   bearerOptional: [{ apiKey: [] }, {}],
   session: [{ session: [] }],
+  sessionOptional: [{ session: [] }, {}],
   sessionOrBearer: [{ session: [] }, { apiKey: [] }],
   sessionOrBearerOptional: [{ session: [] }, { apiKey: [] }, {}],
 } as const satisfies Record<string, Access>;
@@ -45,7 +47,7 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
       request.principal =
         (ways.has('apiKey') ? await principalOfHeader(context, request) : null) ??
         (ways.has('session') ? await principalOfSession(context, request) : null);
-      if (!request.principal && !ways.has('none')) throw unauthenticated(request, ways);
+      if (!request.principal && !ways.has('none')) throw unauthenticated(context, request, ways);
     };
     route.onRequest = [authenticate, ...[route.onRequest ?? []].flat()];
   });
@@ -56,12 +58,16 @@ function securityOf({ method, url, schema }: RouteOptions): Access {
   return schema.security;
 }
 
-function unauthenticated(request: FastifyRequest, ways: ReadonlySet<string>): ApiError {
-  if (ways.has('apiKey') || request.headers.authorization === undefined) return new ApiError('authentication_required');
+function unauthenticated(context: Context, request: FastifyRequest, ways: ReadonlySet<string>): ApiError {
+  if (ways.has('apiKey')) return new ApiError('authentication_required', { recovery: waysToKey(context) });
+  if (request.headers.authorization === undefined) return new ApiError('authentication_required');
   return new ApiError('authentication_required', {
     detail: 'This operation takes the session cookie of a login, not a bearer key: open /api/auth/login in a browser.',
   });
 }
+
+/** How a program without a human gets a key here. */
+export const waysToKey = ({ desk }: Context): RecoveryAction[] => (desk ? ['open_account'] : []);
 
 async function principalOfSession(context: Context, request: FastifyRequest): Promise<Principal | null> {
   const cookie = request.cookies[COOKIE];

@@ -4,18 +4,23 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
 import type { Operation } from '../../limits/policies.ts';
-import { access } from '../../plugins/auth.ts';
+import { access, waysToKey } from '../../plugins/auth.ts';
 import { isShorthand, readAnyOrder, wantsDryRun } from '../../polls/any-order.ts';
 import { dryRunAny } from '../../polls/dry-run-any.ts';
 import { isFree } from '../../polls/poll-order.ts';
 import { toQuickResult } from '../../polls/quick-result.ts';
 import { callerOf, wantsFree } from '../../polls/themes.ts';
+import { prefersEventStream } from '../../streams/open-event-stream.ts';
 import { compileExceptBody } from '../../validation/validator.ts';
-import { errors, json, NEEDS_KEY, READS_BODY } from '../answers.ts';
+import { errors, json, NEEDS_KEY, READS_BODY, text } from '../answers.ts';
+import { closingSignal } from '../closing-signal.ts';
+import { runAndFollow } from '../run-and-follow.ts';
 import { runAndWait } from '../run-and-wait.ts';
 
 /** POST /api/poll: runs a poll and answers with its result; without credentials, a free one that is asked in short. */
 export function createPoll(app: FastifyInstance, context: Context): void {
+  const closing = closingSignal(app);
+
   app.post(
     '/api/poll',
     {
@@ -26,11 +31,11 @@ export function createPoll(app: FastifyInstance, context: Context): void {
         tags: ['Polling'],
         summary: 'Run a poll and wait for its result',
         description:
-          'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Without credentials a poll in shorthand runs as a free quick poll; a free poll is answered like one.',
+          'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Without credentials a poll in shorthand runs as a free quick poll; a free poll is answered like one. With `Accept: text/event-stream` the answer is the stream that `/api/poll/stream` sends.',
         security: access.sessionOrBearerOptional,
         body: Type.Union([Type.Ref(PollRequest), Type.Ref(ShortPollRequest)]),
         response: {
-          200: json('The result; of a free poll or a dry run, theirs.', ANSWER),
+          200: ANSWER,
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,
@@ -43,18 +48,23 @@ export function createPoll(app: FastifyInstance, context: Context): void {
         },
       },
     },
-    async (request, reply): Promise<PollResponse | QuickPollResult | DryRunResult> => {
+    async (request, reply): Promise<PollResponse | QuickPollResult | DryRunResult | undefined> => {
       const { body, principal } = request;
       if (wantsDryRun(body) && principal) return dryRunAny(context, principal.accountId, body);
-      if (!mayAsk(request)) throw needsCredentials();
+      if (!mayAsk(request)) throw needsCredentials(context);
       const ordered = readAnyOrder(body, callerOf(request));
+      if (prefersEventStream(request)) return runAndFollow(context, request, reply, 'poll', ordered, closing);
       const result = await runAndWait(context, request, reply, 'poll', ordered);
       return isFree(ordered.order.roster) ? toQuickResult(context.config, result, ordered.optionsSource) : result;
     },
   );
 }
 
-const ANSWER = Type.Union([Type.Ref(PollResponse), Type.Ref(QuickPollResult), Type.Ref(DryRunResult)]);
+const { description, content } = json(
+  'The result; of a free poll or a dry run, theirs.',
+  Type.Union([Type.Ref(PollResponse), Type.Ref(QuickPollResult), Type.Ref(DryRunResult)]),
+);
+const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
 
 /** Without credentials only a free poll runs, and nothing else that was asked for is turned into one. */
 const mayAsk = ({ principal, body }: FastifyRequest): boolean =>
@@ -66,8 +76,8 @@ function operationOf(request: FastifyRequest): Operation {
   return wantsFree(request.body, callerOf(request)) ? 'free_poll' : 'poll';
 }
 
-const needsCredentials = (): ApiError =>
+const needsCredentials = (context: Context): ApiError =>
   new ApiError('authentication_required', {
     detail: 'A full poll needs an API key or a login. POST /api/quick-poll runs a free one without credentials.',
-    recovery: ['use_free_poll'],
+    recovery: ['use_free_poll', ...waysToKey(context)],
   });
