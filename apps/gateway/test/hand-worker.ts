@@ -46,10 +46,10 @@ export async function takePoll(context: Context, pollId: string) {
     running,
     open: () => runs.open(pollId, epoch, owner, running()),
     /** The next seat votes; the record and the watchers are told. */
-    async vote(option: number | null = 0) {
+    async vote(option: number | null = 0, confidence: number | null = null) {
       const seat = ballots.length;
       ballots.push(ballot(spec.seats[seat]!.model_id, seat, option));
-      await runs.ballot(pollId, epoch, ballots.at(-1)!, running());
+      await runs.ballot(pollId, epoch, ballots.at(-1)!, { ...running(), confidence });
     },
     /** Stores the end; unless it is silent, tells it too. */
     async end({ silent = false } = {}) {

@@ -29,7 +29,7 @@ ${body}</tbody>
 
 /** A part of 0 to 1 as a bar. It says nothing that the text beside it does not say. */
 export const bar = (part: number): Html =>
-  html`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="${(Math.min(1, Math.max(0, part)) * 100).toFixed(1)}" height="1"/></svg>`;
+  html`<svg class="bar" aria-hidden="true"><rect width="${(Math.min(1, Math.max(0, part)) * 100).toFixed(1)}%" height="100%"/></svg>`;
 
 interface Panel {
   id: string;

@@ -14,6 +14,9 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Of every page. A form says where it comes from, and only to us: who is logged in is checked against that. */
+export const PAGE_HEADERS = { 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'same-origin' } as const;
+
 export const HTML_TYPE = 'text/html; charset=utf-8';
 
 interface Page {
@@ -36,6 +39,7 @@ interface Page {
 /** In the order in which they are shown. */
 const NAVIGATION = [
   { path: '/?view=human', name: 'Home' },
+  { path: '/playground', name: 'Playground' },
   { path: '/models', name: 'Models' },
   { path: '/pricing', name: 'Pricing' },
   { path: '/surfaces', name: 'Surfaces' },

@@ -1,4 +1,4 @@
-import type { PollResponse } from '@eloquentpoll/contracts';
+import type { PollResponse, PublicVote } from '@eloquentpoll/contracts';
 
 // A result as a Mermaid flowchart: the question, who voted for what, and what came of it. Node ids are ours and labels
 // are quoted with everything but letters, digits and spaces written as character codes, so that no text of a caller can
@@ -7,7 +7,9 @@ import type { PollResponse } from '@eloquentpoll/contracts';
 /** Mermaid refuses diagrams above 50,000 characters; options are short by rule, a question need not be. */
 const LONGEST_QUESTION = 200;
 
-type Voted = Pick<PollResponse, 'question' | 'options' | 'tally' | 'votes' | 'winning_option' | 'is_tie'>;
+type Voted = Pick<PollResponse, 'question' | 'options' | 'tally' | 'winning_option' | 'is_tie'> & {
+  votes: readonly Pick<PublicVote, 'model_id' | 'chosen_option'>[];
+};
 
 export function toMermaid({ question, options, tally, votes, winning_option, is_tie }: Voted): string {
   const counts = options.map((option) => tallied(tally, option));

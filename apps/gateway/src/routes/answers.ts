@@ -61,6 +61,15 @@ const errorContent = {
   'application/problem+json': { schema: Type.Ref(Problem) },
 };
 
+/** The same errors, of an operation that tells them on a page too. */
+export const orPage = (answers: Record<number, Answer>): Record<number, Answer> =>
+  Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => [
+      status,
+      { ...answer, content: { ...answer.content, ...text('', 'text/html').content } },
+    ]),
+  );
+
 const described = (codes: readonly ErrorCode[]): string =>
   codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join('\n\n');
 

@@ -54,8 +54,10 @@ import { oauthProtectedResource } from './4-7-system/oauth-protected-resource.ts
 import { openapiDocument } from './4-7-system/openapi-document.ts';
 import { openidConfiguration } from './4-7-system/openid-configuration.ts';
 import { pageFiles } from './4-7-system/page-files.ts';
+import { playground } from './4-7-system/playground.ts';
 import { pricingPage } from './4-7-system/pricing-page.ts';
 import { reputation } from './4-7-system/reputation.ts';
+import { result } from './4-7-system/result.ts';
 import { surfaceTools } from './4-7-system/surface-tools.ts';
 import { surfaces } from './4-7-system/surfaces.ts';
 import { surfacesPage } from './4-7-system/surfaces-page.ts';
@@ -126,6 +128,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   discoveryDocuments(app, facts);
   agentSkills(app, facts);
   home(app, facts);
+  app.register(playground, { context, facts });
+  app.register(result, { context });
   modelsPage(app, facts, records);
   pricingPage(app, context, facts);
   surfacesPage(app, facts);

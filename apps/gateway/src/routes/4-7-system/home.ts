@@ -7,7 +7,7 @@ import { markdownHeaders } from '../../documents/markdown.ts';
 import { prefersMarkdown } from '../../documents/prefers-markdown.ts';
 import { agentHome } from '../../pages/agent-home.ts';
 import { humanHome } from '../../pages/human-home.ts';
-import { HTML_TYPE, PAGE_POLICY } from '../../pages/layout.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
 import { access } from '../../plugins/auth.ts';
 import { errors, NOT_MODIFIED, text } from '../answers.ts';
 import { sendTagged } from '../send-tagged.ts';
@@ -16,7 +16,7 @@ const HEADERS = {
   link: linkHeader(HOME_LINKS),
   vary: 'Accept',
   'cache-control': 'public, max-age=300',
-  'content-security-policy': PAGE_POLICY,
+  ...PAGE_HEADERS,
 };
 
 /** GET /: for agents, as HTML or as markdown for who prefers it; for people with ?view=human. */

@@ -1,0 +1,68 @@
+import { pollView } from './poll-view.ts';
+import { readEvents } from './read-events.ts';
+
+// The form of a free poll runs it in place and shows the votes as they arrive. Without this module the form is sent, and
+// the answer is the page of the result.
+
+const form = document.querySelector<HTMLFormElement>('#free-poll');
+const place = document.querySelector<HTMLElement>('#live-poll');
+
+if (form && place) {
+  const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
+  const problem = form.querySelector<HTMLElement>('#free-poll-problem')!;
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    problem.hidden = true;
+    run(form, place)
+      .then((sentence) => {
+        if (sentence === null) return;
+        problem.textContent = sentence;
+        problem.hidden = false;
+        problem.scrollIntoView({ block: 'nearest' });
+      })
+      .finally(() => {
+        button.disabled = false;
+      });
+  });
+}
+
+/** A sentence when the poll could not begin; what happens later is told in its place. */
+async function run(form: HTMLFormElement, place: HTMLElement): Promise<string | null> {
+  const fields = new FormData(form);
+  const options = fields
+    .getAll('option')
+    .map(String)
+    .filter((option) => option.trim() !== '');
+  const response = await post({ question: String(fields.get('question')), options }).catch(() => null);
+  if (response === null) return 'The service cannot be reached. Try again in a moment.';
+  if (!response.ok || !response.body) return said(response);
+  const view = pollView(place);
+  place.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+  try {
+    for await (const { kind, data } of readEvents(response.body)) {
+      if (kind === 'started') view.told(data);
+      else if (kind === 'complete') view.ended(data);
+      else if (kind === 'error') view.failed((data as { error: string }).error);
+      if (kind !== 'started') return null;
+    }
+    view.failed('The connection ended before the poll did. Its result is stored all the same.');
+  } catch {
+    view.failed('The connection was lost. The poll goes on without us.');
+  }
+  return null;
+}
+
+const post = (body: object): Promise<Response> =>
+  fetch('/api/quick-poll', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify(body),
+  });
+
+async function said(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => null);
+  const sentence = typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : '';
+  return sentence || `The service answered ${response.status}.`;
+}

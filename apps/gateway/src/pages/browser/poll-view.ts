@@ -1,0 +1,157 @@
+import { type Climb, drawClimb, newClimb, type Step } from './climb.ts';
+import { element, svg } from './draw.ts';
+import { ballotError, sure, whyItStopped } from './why-it-stopped.ts';
+
+// A poll while it runs, as the events of its stream tell it: votes as bars, how sure the outcome is, ballots as they come
+// in, and at the end why it stopped. Each event says everything that is known, so one that was missed is not missed.
+
+interface Vote {
+  model_id: string;
+  success: boolean;
+  chosen_option: string | null;
+  latency_ms: number;
+  error: string | null;
+}
+
+/** `started`, of which only the first has the question. */
+interface Told {
+  models_requested: number;
+  progress: { received: number; total: number };
+  tally: Record<string, number>;
+  leader: string | null;
+  confidence: number | null;
+  vote: Vote | null;
+  question?: string;
+  options?: string[];
+  confidence_threshold?: number;
+}
+
+/** `complete`. */
+interface Ended {
+  poll_id: string;
+  status: 'success' | 'partial' | 'failed';
+  options: string[];
+  winning_option: string | null;
+  is_tie: boolean;
+  tally: Record<string, number>;
+  votes: Vote[];
+  models_skipped: number;
+  termination_reason: string | null;
+  confidence: number | null;
+  confidence_threshold: number;
+}
+
+export interface PollView {
+  told(event: unknown): void;
+  ended(event: unknown): void;
+  failed(sentence: string): void;
+}
+
+/** Draws into `place`, and takes it over. */
+export function pollView(place: HTMLElement): PollView {
+  const badge = element('span', { class: 'badge', 'data-tone': 'accent' }, 'Asking');
+  const question = element('h2', { class: 'asked', dir: 'auto' });
+  const bars = element('ul', { class: 'bars' });
+  const chart = newClimb();
+  const says = element('p', { class: 'says-now', role: 'status' });
+  const ballots = element('ol', { class: 'ballots' });
+  const next = element('p', { class: 'row' });
+  place.replaceChildren(
+    element('div', { class: 'row spread' }, question, badge),
+    bars,
+    element('h3', {}, 'How sure the outcome is'),
+    chart,
+    says,
+    ballots,
+    next,
+  );
+  place.hidden = false;
+
+  let options: string[] = [];
+  const climb: Climb & { steps: Step[] } = { steps: [], total: 1, threshold: 0.95, stoppedAt: null };
+  const seen = new Set<string>();
+
+  function drawBars(tally: Record<string, number>, leader: string | null): void {
+    const counts = options.map((option) => (Object.hasOwn(tally, option) ? tally[option]! : 0));
+    const most = Math.max(1, ...counts);
+    for (const [i, option] of options.entries()) {
+      const row = bars.children[i] ?? bars.appendChild(barRow(option));
+      row.classList.toggle('leads', option === leader);
+      row.querySelector('.count')!.textContent = String(counts[i]);
+      row.querySelector('rect')!.setAttribute('width', `${(100 * counts[i]!) / most}%`);
+    }
+  }
+
+  function addBallot({ model_id, chosen_option, latency_ms, error }: Vote): void {
+    if (seen.has(model_id)) return;
+    seen.add(model_id);
+    const choice = chosen_option ?? ballotError(error);
+    ballots.append(
+      element(
+        'li',
+        { class: chosen_option === null ? 'no-vote' : '' },
+        element('span', { class: 'model' }, model_id),
+        element('span', { class: 'choice', dir: 'auto' }, choice),
+        element('span', { class: 'took' }, `${(latency_ms / 1_000).toFixed(2)} s`),
+      ),
+    );
+  }
+
+  function step(received: number, confidence: number | null): void {
+    if (confidence === null) return;
+    climb.steps = [...climb.steps.filter((one) => one.received < received), { received, confidence }];
+  }
+
+  return {
+    told(event) {
+      const told = event as Told;
+      if (told.options) {
+        options = told.options;
+        question.textContent = told.question ?? '';
+        climb.threshold = told.confidence_threshold ?? climb.threshold;
+      }
+      climb.total = told.progress.total;
+      step(told.progress.received, told.confidence);
+      drawBars(told.tally, told.leader);
+      drawClimb(chart, climb);
+      if (told.vote) addBallot(told.vote);
+      badge.textContent = `${told.progress.received} of ${told.progress.total}`;
+      says.textContent = told.leader === null ? 'The models are reading.' : `Ahead, by now: ${told.leader}`;
+    },
+    ended(event) {
+      const end = event as Ended;
+      options = end.options;
+      const asked = end.votes.length;
+      climb.total = asked + end.models_skipped;
+      climb.threshold = end.confidence_threshold;
+      climb.stoppedAt = asked;
+      step(asked, end.confidence);
+      drawBars(end.tally, end.winning_option);
+      drawClimb(chart, climb);
+      for (const vote of end.votes) addBallot(vote);
+      badge.textContent = end.status === 'success' ? 'Done' : end.status === 'partial' ? 'Partial' : 'No outcome';
+      badge.dataset.tone = end.status === 'success' ? 'good' : 'warn';
+      const outcome = end.winning_option ?? (end.is_tie ? 'A tie' : 'No votes');
+      const firm = end.confidence === null ? '' : `, ${sure(end.confidence)} sure`;
+      says.replaceChildren(
+        element('strong', { dir: 'auto' }, outcome),
+        `${firm}. ${whyItStopped({ ...end, asked, skipped: end.models_skipped })}`,
+      );
+      next.replaceChildren(element('a', { class: 'button', href: `/result/${end.poll_id}` }, 'Open the result'));
+    },
+    failed(sentence) {
+      badge.textContent = 'Not finished';
+      badge.dataset.tone = 'bad';
+      says.textContent = sentence;
+    },
+  };
+}
+
+const barRow = (option: string): HTMLLIElement =>
+  element(
+    'li',
+    { class: 'bar-row' },
+    element('span', { class: 'name', dir: 'auto' }, option),
+    element('span', { class: 'count' }),
+    svg('svg', { class: 'bar', 'aria-hidden': 'true' }, svg('rect', { width: '0%', height: '100%' })),
+  );

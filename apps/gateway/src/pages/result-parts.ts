@@ -1,0 +1,97 @@
+import type { ResultDetail } from '@eloquentpoll/contracts';
+import { ballotError, sure, whyItStopped } from './browser/why-it-stopped.ts';
+import { badge, bar, notice, table } from './components.ts';
+import { type Html, html } from './html.ts';
+import { countOf } from './result-graph.ts';
+
+// What a result says, part by part. Texts of callers and models stand in elements of their own, whose direction is
+// their own too.
+
+export function statusBadge({ status, simulated }: ResultDetail): Html {
+  const told = {
+    success: badge('Complete', 'good'),
+    partial: badge('Partial', 'warn'),
+    failed: badge('No outcome', 'bad'),
+  }[status];
+  return simulated ? html`${told} ${badge('Simulated models', 'warn')}` : told;
+}
+
+/** Of a result that is less than it could be. */
+export function shortfall({ status, models_failed, models_requested }: ResultDetail): Html {
+  if (status === 'success') return html``;
+  const failed =
+    models_failed > 0 ? ` ${models_failed} of ${models_requested} models that were asked gave no vote.` : '';
+  return status === 'partial'
+    ? notice(
+        html`<p><strong>This result is partial.</strong> Votes that are missing could have changed the outcome.${failed}</p>`,
+        'warn',
+      )
+    : notice(html`<p><strong>This poll has no outcome.</strong> Not one valid vote came in.${failed}</p>`, 'bad');
+}
+
+export function outcome(result: ResultDetail): Html {
+  const { winning_option: winner, is_tie, confidence = null, confidence_threshold: threshold, status } = result;
+  const [label, text] = winner !== null ? ['Winner', winner] : is_tie ? ['Outcome', 'A tie'] : ['Outcome', 'No votes'];
+  const stopped = whyItStopped({
+    status,
+    termination_reason: result.termination_reason,
+    asked: result.models_requested,
+    skipped: result.models_skipped,
+    confidence,
+    confidence_threshold: threshold,
+  });
+  return html`<section class="card outcome ${status}">
+<p class="eyebrow">${label}</p>
+<p class="winner" dir="auto">${text}</p>
+${confidence === null ? '' : gauge(confidence, threshold)}
+<p>${stopped}</p>
+</section>`;
+}
+
+/** How sure, against how sure it had to be. */
+const gauge = (confidence: number, threshold: number | null): Html => html`<div class="gauge">
+<p class="row spread small"><span><strong>${sure(confidence)}</strong> sure that the full roster elects the same</span>${
+  threshold === null ? '' : html`<span class="muted">asked for ${sure(threshold)}</span>`
+}</p>
+<svg width="100%" height="16" aria-hidden="true"><rect class="track" y="3" width="100%" height="10" rx="5"/><rect class="fill" y="3" width="${(100 * confidence).toFixed(1)}%" height="10" rx="5"/>${
+  threshold === null
+    ? ''
+    : html`<line x1="${(100 * threshold).toFixed(1)}%" x2="${(100 * threshold).toFixed(1)}%" y1="0" y2="16"/>`
+}</svg>
+</div>`;
+
+export function tallyChart({ options, tally, winning_option }: ResultDetail): Html {
+  const counts = options.map((option) => countOf(tally, option));
+  const all = Math.max(
+    1,
+    counts.reduce((sum, count) => sum + count, 0),
+  );
+  return html`<ul class="bars">
+${options.map(
+  (
+    option,
+    i,
+  ) => html`<li class="bar-row${option === winning_option ? ' leads' : ''}"><span class="name" dir="auto">${option}</span>
+<span class="count">${counts[i]!} ${counts[i] === 1 ? 'vote' : 'votes'}, ${Math.round((100 * counts[i]!) / all)} %</span>${bar(counts[i]! / all)}</li>
+`,
+)}</ul>`;
+}
+
+/** In the order in which the ballots came in, each with the time that its model took. */
+export function voteTable({ votes, winning_option }: ResultDetail): Html {
+  const slowest = Math.max(1, ...votes.map(({ latency_ms }) => latency_ms));
+  return table(
+    'Votes in the order in which they came in',
+    html`<tr><th scope="col" class="number">#</th><th scope="col">Model</th><th scope="col">Vote</th><th scope="col" class="timeline">Time taken</th></tr>`,
+    votes.map(
+      (
+        { model_id, chosen_option, error, latency_ms },
+        i,
+      ) => html`<tr${chosen_option !== null && chosen_option === winning_option ? html` class="leads"` : ''}><td class="number">${i + 1}</td>
+<th scope="row" class="text mono">${model_id}</th>
+<td class="text">${chosen_option === null ? html`<span class="no-vote">${ballotError(error)}</span>` : html`<span dir="auto">${chosen_option}</span>`}</td>
+<td class="timeline"><span class="took">${(latency_ms / 1_000).toFixed(2)} s</span>${bar(latency_ms / slowest)}</td></tr>
+`,
+    ),
+  );
+}
