@@ -1,17 +1,19 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import { Pool, errors as undiciErrors } from 'undici';
-import { BufferedResponse } from './buffered-response.ts';
 import type { CallFailure } from './call-failure.ts';
+import { type Exchanging, exchange } from './exchange.ts';
 import { isObject, type Json } from './json.ts';
 import type { Provider, Timeouts } from './roster-types.ts';
 
-// The line to one provider: the openai client over a bounded undici pool of its own, so that a provider that hangs holds
-// up nobody else. Replies are buffered and bounded. The key is added below the client, so no error or log of the client
-// can hold it, and nothing a provider writes leaves here but the parsed reply of a success.
+// The line to one provider: a bounded pool of its own, so that a provider that hangs holds up nobody else. Replies are
+// buffered and bounded, and nothing a provider writes leaves here but the parsed reply of a success. The shapes are those
+// of the openai client; the client itself would cost half as much again as everything else about a poll.
 
 const MAX_REPLY_BYTES = 1024 * 1024;
 /** Sockets that idle longer are closed; most providers close theirs after a minute. */
 const KEEP_ALIVE_MS = 30_000;
+
+type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 
 export type CallResult = { reply: unknown } | { failure: CallFailure };
 
@@ -23,13 +25,8 @@ export interface CallSettings {
 }
 
 export interface ProviderLine {
-  complete(body: OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, settings: CallSettings): Promise<CallResult>;
+  complete(body: Body, settings: CallSettings): Promise<CallResult>;
   close(): Promise<void>;
-}
-
-/** What the transport is told about one call, and what it saw of it. It travels through the client in the fetch options. */
-interface CallInit extends RequestInit {
-  call?: { settings: CallSettings; failure: CallFailure | null };
 }
 
 export function openProviderLine(
@@ -39,6 +36,7 @@ export function openProviderLine(
   now: () => number = Date.now,
 ): ProviderLine {
   const base = new URL(provider.baseUrl);
+  const path = `${base.pathname.replace(/\/$/, '')}/chat/completions${base.search}`;
   const pool = new Pool(base.origin, {
     connections: provider.connections,
     pipelining: 1,
@@ -55,68 +53,32 @@ export function openProviderLine(
     ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 
-  async function send(input: string | URL | Request, init: CallInit = {}): Promise<Response> {
-    const { call } = init;
-    if (!call || typeof init.body !== 'string') throw new TypeError('Only ballots are sent on this line');
-    const url = String(input);
-    let answered = false;
+  async function complete(body: Body, { timeouts, trace, signal }: CallSettings): Promise<CallResult> {
+    const seen: Exchanging = { answered: false };
     try {
-      const response = await pool.request({
+      const request = {
         method: 'POST',
-        path: url.slice(base.origin.length),
-        headers: { ...headers, ...call.settings.trace },
-        body: init.body,
-        signal: init.signal ?? null,
-        headersTimeout: call.settings.timeouts.first_byte_ms,
-        bodyTimeout: call.settings.timeouts.idle_ms,
-      });
-      answered = true;
-      const { statusCode } = response;
-      if (statusCode < 200 || statusCode > 299) {
-        call.failure = { kind: 'status', status: statusCode, retryAfterMs: retryAfterMs(response.headers, now()) };
+        path,
+        headers: { ...headers, ...trace },
+        body: JSON.stringify(body),
+        headersTimeout: timeouts.first_byte_ms,
+        bodyTimeout: timeouts.idle_ms,
+      } as const;
+      const { status, headers: replied, text } = await exchange(pool, request, signal, seen);
+      if (status < 200 || status > 299) {
         // The text of an error may repeat the prompt or the key: it ends here, whatever it says.
-        if (isFiltered(statusCode, await response.body.text())) call.failure = { kind: 'refusal' };
-        return new BufferedResponse(url, statusCode, '');
+        if (isFiltered(status, text)) return { failure: { kind: 'refusal' } };
+        return { failure: { kind: 'status', status, retryAfterMs: retryAfterMs(replied, now()) } };
       }
-      const text = await response.body.text();
-      return new BufferedResponse(url, statusCode, text);
+      const reply: unknown = JSON.parse(text);
+      const failure = failureInside(reply);
+      return failure ? { failure } : { reply };
     } catch (error) {
-      call.failure ??= failureOf(error, answered);
-      throw error;
+      return { failure: signal.aborted ? { kind: 'aborted' } : failureOf(error, seen.answered) };
     }
   }
 
-  const client = new OpenAI({
-    apiKey: 'added by the transport',
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    baseURL: provider.baseUrl,
-    fetch: send,
-    maxRetries: 0,
-    logLevel: 'off',
-  });
-
-  return {
-    async complete(body, settings) {
-      const call: NonNullable<CallInit['call']> = { settings, failure: null };
-      const fetchOptions = { redirect: 'error' as const, call };
-      try {
-        const reply: unknown = await client.chat.completions.create(body, {
-          signal: settings.signal,
-          timeout: settings.timeouts.total_ms + 1000,
-          fetchOptions,
-        });
-        const failure = failureInside(reply);
-        return failure ? { failure } : { reply };
-      } catch {
-        if (settings.signal.aborted) return { failure: { kind: 'aborted' } };
-        return { failure: call.failure ?? { kind: 'broken' } };
-      }
-    },
-    close: () => pool.destroy(),
-  };
+  return { complete, close: () => pool.destroy() };
 }
 
 function failureOf(error: unknown, answered: boolean): CallFailure {

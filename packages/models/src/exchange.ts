@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+
+// One request and its whole reply over a pool, with nothing in between: no streams, no Response. Seven of these are
+// nearly all that a poll costs, and each layer above the socket costs as much again. It settles at once when its signal
+// aborts, whatever the connection does.
+
+export interface Reply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** What happened before it failed. */
+export interface Exchanging {
+  /** Its head has arrived. */
+  answered: boolean;
+}
+
+export function exchange(
+  pool: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  signal: AbortSignal,
+  seen: Exchanging,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | null = null;
+    let status = 0;
+    let headers: IncomingHttpHeaders = {};
+    const chunks: Buffer[] = [];
+
+    const settle = (): void => signal.removeEventListener('abort', giveUp);
+    function giveUp(): void {
+      const reason = new Error('no longer wanted');
+      settle();
+      reject(reason);
+      // Without a controller it waits for a connection, and is dropped when it gets one.
+      controller?.abort(reason);
+    }
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp);
+
+    pool.dispatch(options, {
+      onRequestStart(started) {
+        controller = started;
+        if (signal.aborted) started.abort(new Error('no longer wanted'));
+      },
+      onResponseStart(_controller, statusCode, replyHeaders) {
+        // An informational answer is followed by the real one.
+        if (statusCode < 200) return;
+        seen.answered = true;
+        status = statusCode;
+        headers = replyHeaders;
+      },
+      onResponseData(_controller, chunk) {
+        chunks.push(chunk);
+      },
+      onResponseEnd() {
+        settle();
+        resolve({ status, headers, text: textOf(chunks) });
+      },
+      onResponseError(_controller, error) {
+        settle();
+        reject(error);
+      },
+    });
+  });
+}
+
+/** As a text decoder reads it: a mark at its beginning is not part of it. */
+function textOf(chunks: readonly Buffer[]): string {
+  const text = chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString();
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
