@@ -1,3 +1,4 @@
+import { Parser } from '@asyncapi/parser';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import { createParser } from 'eventsource-parser';
@@ -5,6 +6,8 @@ import t from 'tap';
 import { build } from './build.ts';
 import { lint } from './lint.ts';
 import { standInWorker } from './stand-in-worker.ts';
+
+const WARNING = 1;
 
 const { app, context, keyWith } = await build(t);
 const answer = await app.inject({ url: '/asyncapi.json' });
@@ -23,6 +26,12 @@ function follow({ $ref }: { $ref: string }): Record<string, unknown> {
 t.test('[§4.7-asyncapi] the document is valid AsyncAPI 3.0 and describes the stream', async (t) => {
   t.equal(answer.statusCode, 200);
   t.same(await lint(t, answer.body), []);
+  const { document: parsed, diagnostics } = await new Parser().parse(answer.body);
+  t.same(
+    diagnostics.filter(({ severity }) => severity <= WARNING),
+    [],
+  );
+  t.equal(parsed?.channels().length, 1);
   t.match(document, {
     asyncapi: '3.0.0',
     servers: { here: { host: 'polls.example', protocol: 'https' } },
