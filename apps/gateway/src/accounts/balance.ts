@@ -1,5 +1,5 @@
 import type { Balance } from '@eloquentpoll/contracts';
-import { balanceOf, type Storage } from '@eloquentpoll/storage';
+import { balanceOf, type Storage, type Balance as StoredBalance } from '@eloquentpoll/storage';
 
 // An account's money as its owner reads it. Books are kept in micro-USD; what may be spent is rounded down to whole
 // cents, what was spent is rounded once, as a sum.
@@ -9,7 +9,10 @@ const U_PER_CENT = 10_000n;
 /** null when there is no such account. */
 export async function readBalance(storage: Storage, accountId: string): Promise<Balance | null> {
   const found = await balanceOf(storage, accountId);
-  if (!found) return null;
+  return found && toBalance(found);
+}
+
+export function toBalance(found: StoredBalance): Balance {
   const cents = floorDiv(found.availableU, U_PER_CENT);
   return {
     balance_cents: Number(cents),

@@ -213,7 +213,7 @@ export const SURFACES: readonly Surface[] = [
     user_types: ['human'],
     description: 'Pages for people: what the service does, and documentation to try out.',
     user_story: 'As a person I understand the service before I let an agent use it.',
-    artifacts: ['/?view=human', '/models', '/pricing', '/surfaces', '/api/docs'],
+    artifacts: ['/?view=human', '/models', '/pricing', '/surfaces', '/dashboard', '/api/docs'],
     detection_rule: 'GET /?view=human answers text/html',
   },
 ];

@@ -16,10 +16,10 @@ export function usd(amount: number | null): string {
 }
 
 /** A list price: micro-USD per million tokens, as dollars. */
-export const perMillion = (microUsd: bigint): string => {
-  const dollars = Number(microUsd) / 1_000_000;
-  return `$${dollars >= 1 ? dollars.toFixed(2) : Number(dollars.toPrecision(3))}`;
-};
+export function perMillion(microUsd: bigint): string {
+  const [dollars, digits = ''] = String(Number(microUsd) / 1_000_000).split('.');
+  return `$${dollars}.${digits.padEnd(2, '0')}`;
+}
 
 export const whole = (count: number): string => count.toLocaleString('en-US');
 

@@ -43,6 +43,7 @@ const NAVIGATION = [
   { path: '/models', name: 'Models' },
   { path: '/pricing', name: 'Pricing' },
   { path: '/surfaces', name: 'Surfaces' },
+  { path: '/dashboard', name: 'Dashboard' },
   { path: '/api/docs', name: 'Docs' },
 ];
 

@@ -13,9 +13,9 @@ interface Capability {
 
 export const CAPABILITIES: readonly Capability[] = [
   { name: 'open_weight', label: 'Open weights', has: (model) => model.openWeight },
-  { name: 'search', label: 'Can search the web', has: (model) => model.search !== null },
-  { name: 'reasoning', label: 'Reasons before it votes', has: ({ reasoning }) => /^(low|always)$/.test(reasoning) },
-  { name: 'strict_answer', label: 'Answers by a strict schema', has: (model) => model.answer === 'json_schema' },
+  { name: 'search', label: 'Web search', has: (model) => model.search !== null },
+  { name: 'reasoning', label: 'Reasons first', has: ({ reasoning }) => /^(low|always)$/.test(reasoning) },
+  { name: 'strict_answer', label: 'Strict schema', has: (model) => model.answer === 'json_schema' },
 ];
 
 export interface ModelsFilter {

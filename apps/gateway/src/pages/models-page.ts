@@ -85,9 +85,9 @@ function modelRow({ model, rosters, capabilities }: ListedModel, isShown: boolea
   return html`<tr id="${anchorOf(id)}" data-family="${family}" data-preset="${rosters.join(' ')}" data-capability="${capabilities
     .map(({ name }) => name)
     .join(' ')}"${isShown ? html`` : html` hidden`}>
-<th scope="row"><span class="mono">${id}</span><br><span class="muted small">${family}</span></th>
+<th scope="row" class="model"><span class="mono">${id}</span><br><span class="muted small">${family}</span></th>
 <td>${spaced(rosters.map((name) => badge(name, 'accent')))}</td>
-<td class="small">${capabilities.map(({ label }) => label).join(', ')}</td>
+<td class="small muted">${capabilities.map(({ label }) => label).join(', ')}</td>
 <td class="number">${perMillion(price.input)}</td>
 <td class="number">${perMillion(price.output)}</td>
 <td class="number">${whole(record?.ballots ?? 0)}</td>

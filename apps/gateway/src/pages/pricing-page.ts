@@ -55,7 +55,7 @@ function presetCard(preset: Preset, prices: readonly PollPrice[], options: numbe
   return html`<section class="card stack">
 <h3><code>${preset}</code></h3>
 <p class="muted">${who}</p>
-<p class="stat"><span class="value">${usd(estimate.cost_usd.expected)}</span> <span class="label">expected with ${options} options</span></p>
+<p class="stat"><span class="value">${usd(estimate.cost_usd.expected)}</span> <span class="muted">expected with ${options} options</span></p>
 <p>${percent(saving)} less than asking all ${estimate.models.roster_size}, half of the time within ${seconds(estimate.latency_ms.p50)}.</p>
 ${priceChart(preset, prices)}
 <p class="muted small center">by number of options</p>
@@ -101,7 +101,7 @@ const stat = (label: string, value: string): Html =>
 `;
 
 const ballotRow = ({ modelId, input, output, usualU, mostU }: BallotPrice): Html =>
-  html`<tr><th scope="row" class="mono">${modelId}</th><td class="number">${perMillion(input)}</td><td class="number">${perMillion(output)}</td><td class="number">${micro(usualU)}</td><td class="number">${micro(mostU)}</td></tr>
+  html`<tr><th scope="row" class="model mono">${modelId}</th><td class="number">${perMillion(input)}</td><td class="number">${perMillion(output)}</td><td class="number">${micro(usualU)}</td><td class="number">${micro(mostU)}</td></tr>
 `;
 
 function sumRow(ballots: readonly BallotPrice[]): Html {

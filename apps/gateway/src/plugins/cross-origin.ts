@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 
 // Browsers of any origin may call what needs no cookie, without credentials: a bearer is given by a page that has one.
-// Operations that take the cookie alone answer no other origin.
+// Operations that know callers by the cookie alone answer no other origin.
 
 const EXPOSED = [
   'Deprecation',
@@ -62,8 +62,8 @@ export const crossOrigin = plugin(async (app: FastifyInstance) => {
 });
 
 function isCookieOnly({ schema }: RouteOptions): boolean {
-  const security = schema?.security ?? [];
-  return security.length > 0 && security.every((way) => Object.keys(way).join() === 'session');
+  const schemes = (schema?.security ?? []).flatMap((way) => Object.keys(way));
+  return schemes.length > 0 && schemes.every((scheme) => scheme === 'session');
 }
 
 /** The answer to a preflight for a path that knows these methods. */

@@ -42,6 +42,7 @@ import { cards } from './4-6-agent-protocols/cards.ts';
 import { mcp } from './4-6-agent-protocols/mcp.ts';
 import { agentSkills } from './4-7-system/agent-skills.ts';
 import { clientFile } from './4-7-system/client-file.ts';
+import { dashboard } from './4-7-system/dashboard.ts';
 import { discoveryDocuments } from './4-7-system/discovery-documents.ts';
 import { docs } from './4-7-system/docs.ts';
 import { errorCatalog } from './4-7-system/error-catalog.ts';
@@ -133,5 +134,6 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   modelsPage(app, facts, records);
   pricingPage(app, context, facts);
   surfacesPage(app, facts);
+  dashboard(app, context, facts);
   pageFiles(app);
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { HTML_TYPE, PAGE_POLICY } from '../pages/layout.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../pages/layout.ts';
 import { access } from '../plugins/auth.ts';
 import { errors, NOT_MODIFIED, text } from './answers.ts';
 import { sendTagged } from './send-tagged.ts';
@@ -37,7 +37,7 @@ export function servePage(app: FastifyInstance, page: ServedPage): void {
     },
     async (request, reply) => {
       const made = await page.render(request.query);
-      reply.headers({ 'cache-control': 'public, max-age=60', 'content-security-policy': PAGE_POLICY });
+      reply.headers({ ...PAGE_HEADERS, 'cache-control': 'public, max-age=60' });
       return sendTagged(request, reply.type(HTML_TYPE), made);
     },
   );

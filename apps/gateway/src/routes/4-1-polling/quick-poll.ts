@@ -1,21 +1,18 @@
 import { FreePollRequest, QuickPollRequest, QuickPollResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, invalid } from '../../api-error.ts';
+import type { FastifyInstance } from 'fastify';
+import { invalid } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
 import { access } from '../../plugins/auth.ts';
 import { wantsDryRun } from '../../polls/any-order.ts';
-import { beginStream } from '../../polls/begin-stream.ts';
 import { toQuickResult } from '../../polls/quick-result.ts';
-import { PollRelay } from '../../polls/relay-poll.ts';
-import { readShortOrder, type ShortOrder } from '../../polls/short-order.ts';
-import { submissionOf } from '../../polls/submission.ts';
+import { readShortOrder } from '../../polls/short-order.ts';
 import { callerOf, wantsFree } from '../../polls/themes.ts';
 import { prefersEventStream } from '../../streams/open-event-stream.ts';
 import { compileExceptBody } from '../../validation/validator.ts';
 import { errors, json, READS_BODY, text } from '../answers.ts';
 import { closingSignal } from '../closing-signal.ts';
-import { followPoll } from '../follow-poll.ts';
+import { runAndFollow } from '../run-and-follow.ts';
 import { runAndWait } from '../run-and-wait.ts';
 
 /** Whoever asks for one does not want to pay, so the field is not ignored. */
@@ -27,15 +24,6 @@ const ANSWER = { description, content: { ...content, ...text('', 'text/event-str
 /** POST /api/quick-poll: the shortest way to a poll, free without an account. */
 export function quickPoll(app: FastifyInstance, context: Context): void {
   const closing = closingSignal(app);
-
-  async function stream(request: FastifyRequest, reply: FastifyReply, { order, optionsSource }: ShortOrder) {
-    if (closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
-    const relay = new PollRelay(context);
-    const form = optionsSource === 'server' ? { optionsSource } : {};
-    const start = await beginStream(context, submissionOf(context, request, order, 'quick-poll', form), relay);
-    followPoll(context, request, reply, relay, start);
-    return undefined;
-  }
 
   app.post(
     '/api/quick-poll',
@@ -69,7 +57,7 @@ export function quickPoll(app: FastifyInstance, context: Context): void {
     async (request, reply): Promise<QuickPollResult | undefined> => {
       if (wantsDryRun(request.body)) throw invalid([NO_DRY_RUN]);
       const short = readShortOrder(request.body, callerOf(request));
-      if (prefersEventStream(request)) return stream(request, reply, short);
+      if (prefersEventStream(request)) return runAndFollow(context, request, reply, 'quick-poll', short, closing);
       const result = await runAndWait(context, request, reply, 'quick-poll', short);
       return toQuickResult(context.config, result, short.optionsSource);
     },

@@ -1,0 +1,57 @@
+import { ask, sentenceOf } from './ask.ts';
+import { payWithWallet } from './pay-with-wallet.ts';
+import { refresh } from './refresh.ts';
+
+/** Money comes in by card, on the processor's page, or in USDC, by a signature of a wallet of this account. */
+export function funds(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>('[data-card], [data-usdc]')) {
+    const amount = form.querySelector<HTMLInputElement>('[name="amount"]')!;
+    for (const choice of form.querySelectorAll<HTMLButtonElement>('[data-amount]')) {
+      choice.addEventListener('click', () => {
+        amount.value = choice.dataset.amount!;
+      });
+    }
+  }
+  submits('[data-card]', payByCard);
+  submits('[data-usdc]', async (amountUsd, say, form) => {
+    const chainId = Number(form.dataset.chain);
+    const wallets = form.dataset.wallets!.split(' ');
+    const sentence = await payWithWallet({ amountUsd, chainId, wallets }, say);
+    await refresh('balance');
+    return sentence;
+  });
+}
+
+type Pay = (amountUsd: number, say: (sentence: string) => void, form: HTMLFormElement) => Promise<string>;
+
+function submits(selector: string, pay: Pay): void {
+  const form = document.querySelector<HTMLFormElement>(selector);
+  if (!form) return;
+  const said = form.querySelector<HTMLElement>('[data-said]')!;
+  const button = form.querySelector<HTMLButtonElement>('[data-needs-script]')!;
+  const say = (sentence: string) => {
+    said.textContent = sentence;
+    said.hidden = sentence === '';
+  };
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    say('');
+    say(await pay(Number(new FormData(form).get('amount')), say, form));
+    button.disabled = false;
+  });
+}
+
+/** One key for each amount, so that a second click opens no second payment. */
+const keys = new Map<number, string>();
+
+async function payByCard(amountUsd: number): Promise<string> {
+  const amount_cents = Math.round(amountUsd * 100);
+  const key = keys.get(amount_cents) ?? crypto.randomUUID();
+  keys.set(amount_cents, key);
+  const answer = await ask('POST', '/api/checkout', { amount_cents }, { 'idempotency-key': key });
+  const url = answer.ok ? URL.parse(String(answer.body.url)) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) return sentenceOf(answer);
+  location.assign(url);
+  return '';
+}

@@ -1,0 +1,25 @@
+import { element } from './draw.ts';
+
+/** Shows a new key, which nobody can show again, with a button that copies it. */
+export function showKey(place: HTMLElement, key: string, sentence: string): void {
+  const field = element('input', { class: 'mono', readonly: true, value: key, 'aria-label': 'The new key' });
+  const copy = element('button', { class: 'button secondary', type: 'button' }, 'Copy');
+  copy.addEventListener('click', async () => {
+    field.select();
+    copy.textContent = await navigator.clipboard.writeText(key).then(
+      () => 'Copied',
+      () => 'Select and copy it',
+    );
+  });
+  field.addEventListener('focus', () => field.select());
+  place.replaceChildren(
+    element(
+      'div',
+      { class: 'notice stack', 'data-tone': 'good' },
+      element('p', { role: 'status' }, sentence),
+      element('p', { class: 'inline-form' }, field, copy),
+    ),
+  );
+  place.hidden = false;
+  place.focus();
+}

@@ -1,0 +1,88 @@
+import { ask, sentenceOf } from './ask.ts';
+import { beOn, connect, refusalOf, signTyped } from './wallet.ts';
+
+// A deposit by x402: the service says how to pay, the wallet signs a transfer of exactly that (EIP-3009), the service
+// hands it to the chain. The payment is credited to the wallet that signs, so no other wallet may sign here.
+
+interface Payment {
+  amountUsd: number;
+  chainId: number;
+  /** That open this account. */
+  wallets: readonly string[];
+}
+
+interface Terms {
+  network: string;
+  maxAmountRequired: string;
+  asset: string;
+  payTo: string;
+  maxTimeoutSeconds: number;
+  extra: { name: string; version: string };
+}
+
+const TYPES = {
+  EIP712Domain: [
+    { name: 'name', type: 'string' },
+    { name: 'version', type: 'string' },
+    { name: 'chainId', type: 'uint256' },
+    { name: 'verifyingContract', type: 'address' },
+  ],
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+};
+
+/** Resolves to what there is to say at the end. */
+export async function payWithWallet(payment: Payment, say: (sentence: string) => void): Promise<string> {
+  const wallet = window.ethereum;
+  if (!wallet) return 'No wallet was found in this browser.';
+  const { amountUsd, chainId, wallets } = payment;
+  try {
+    say('Choose the account in the wallet.');
+    const address = await connect(wallet);
+    if (!wallets.some((own) => own.toLowerCase() === address.toLowerCase()))
+      return `That is ${address}, and this account is opened by ${wallets.join(' or ')}. Choose that account in the wallet.`;
+    await beOn(wallet, chainId);
+    const asked = await ask('POST', '/api/deposit', { amount_usd: amountUsd });
+    const terms = (asked.body.accepts as Terms[] | undefined)?.[0];
+    if (asked.status !== 402 || !terms) return sentenceOf(asked);
+    say(`Sign the payment of ${amountUsd} USDC in the wallet.`);
+    const authorization = authorizationOf(terms, address);
+    const signature = await signTyped(wallet, address, {
+      domain: { ...terms.extra, chainId, verifyingContract: terms.asset },
+      types: TYPES,
+      primaryType: 'TransferWithAuthorization',
+      message: authorization,
+    });
+    say('Paying. This takes until the chain shows the transfer.');
+    const proof = { x402Version: 1, scheme: 'exact', network: terms.network, payload: { signature, authorization } };
+    const paid = await ask(
+      'POST',
+      '/api/deposit',
+      { amount_usd: amountUsd },
+      { 'x-payment': btoa(JSON.stringify(proof)) },
+    );
+    return paid.ok ? `${amountUsd} USDC are part of your balance.` : sentenceOf(paid);
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+function authorizationOf({ payTo, maxAmountRequired, maxTimeoutSeconds }: Terms, from: string) {
+  const now = Math.floor(Date.now() / 1_000);
+  const nonce = Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, '0'));
+  return {
+    from,
+    to: payTo,
+    value: maxAmountRequired,
+    // Clocks differ.
+    validAfter: String(now - 600),
+    validBefore: String(now + maxTimeoutSeconds),
+    nonce: `0x${nonce.join('')}`,
+  };
+}

@@ -1,0 +1,47 @@
+import { ask, sentenceOf } from './ask.ts';
+import { element } from './draw.ts';
+import { showKey } from './key-note.ts';
+import { connect, refusalOf, signText, type Wallet } from './wallet.ts';
+
+// Signing in with the wallet of this browser: a challenge of ours, its signature, a session.
+
+const section = document.querySelector<HTMLElement>('#wallet')!;
+const button = section.querySelector<HTMLButtonElement>('[data-wallet]')!;
+const said = section.querySelector<HTMLElement>('[data-said]')!;
+const shown = section.querySelector<HTMLElement>('[data-key-shown]')!;
+
+const wallet = window.ethereum;
+said.textContent = wallet ? '' : 'No wallet was found in this browser.';
+button.disabled = !wallet;
+if (wallet) {
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    said.textContent = await signIn(wallet).catch(refusalOf);
+    button.disabled = false;
+  });
+}
+
+/** What there is to say; nothing once the browser is on its way. */
+async function signIn(wallet: Wallet): Promise<string> {
+  said.textContent = 'Choose an account in the wallet.';
+  const address = await connect(wallet);
+  const challenge = await ask('GET', `/api/wallet/challenge?${new URLSearchParams({ address, purpose: 'login' })}`);
+  if (!challenge.ok) return sentenceOf(challenge);
+  said.textContent = 'Sign the message in the wallet.';
+  const message = String(challenge.body.message);
+  const signature = await signText(wallet, address, message);
+  const login = await ask('POST', '/api/wallet/verify', { message, signature });
+  if (!login.ok) return String(login.body.error);
+  if (typeof login.body.api_key !== 'string') {
+    location.assign('/dashboard');
+    return 'You are signed in.';
+  }
+  showKey(
+    shown,
+    login.body.api_key,
+    'Welcome. This is the first key of your account. Copy it now: it is shown this once.',
+  );
+  shown.append(element('p', {}, element('a', { class: 'button', href: '/dashboard' }, 'To the dashboard')));
+  button.hidden = true;
+  return 'You are signed in.';
+}

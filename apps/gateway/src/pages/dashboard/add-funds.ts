@@ -1,0 +1,63 @@
+import { LIMITS } from '@eloquentpoll/contracts';
+import { tabs } from '../components.ts';
+import { type Html, html } from '../html.ts';
+import type { AccountView, Funding } from './account.ts';
+
+// Two ways to fill the balance. What USDC pays is credited to the wallet that signs, so the page pays from wallets of
+// this account only; and there is no address to send to, because a plain transfer says nothing about an account.
+
+export const addFunds = (
+  account: AccountView,
+  funding: Funding,
+): Html => html`<section class="card" id="funds" aria-labelledby="funds-title">
+<h2 id="funds-title">Add funds</h2>
+${tabs('Ways to pay', [
+  { id: 'card', title: 'Card', content: funding.card ? cardForm : off('Card payments') },
+  { id: 'usdc', title: 'USDC', content: funding.chain ? usdcForm(account, funding.chain) : off('Deposits in USDC') },
+])}
+</section>
+`;
+
+const off = (what: string): Html => html`<p class="muted">${what} are not set up on this installation.</p>`;
+
+const amountField = (
+  id: string,
+  min: number,
+  max: number,
+): Html => html`<p class="field"><label for="${id}">Amount, in dollars</label>
+<input id="${id}" name="amount" type="number" min="${min}" max="${max}" step="0.01" value="10" required inputmode="decimal"></p>
+<p class="row">${[5, 10, 25, 100].map((amount) => html`<button class="button secondary small" type="button" data-amount="${amount}">$${amount}</button>`)}</p>`;
+
+const cardForm = html`<form class="stack" data-card>
+${amountField('card-amount', LIMITS.checkout_cents.min / 100, LIMITS.checkout_cents.max / 100)}
+<p class="muted small">You pay on a page of Stripe; we never see the card. All of the amount becomes credit.</p>
+<p><button class="button" data-needs-script disabled>Pay by card</button></p>
+<p class="field-error" role="alert" data-said hidden></p>
+</form>`;
+
+function usdcForm({ wallets }: AccountView, chain: NonNullable<Funding['chain']>): Html {
+  if (wallets.length === 0)
+    return html`<p>USDC is credited to the wallet that pays it, and no wallet opens this account. To pay in USDC, sign out and
+<a href="/dashboard#wallet">sign in with the wallet</a>: it has a balance of its own.</p>
+${terms(chain)}`;
+  return html`<form class="stack" data-usdc data-chain="${chain.id}" data-wallets="${wallets.join(' ')}">
+${amountField('usdc-amount', LIMITS.deposit_usd.min, LIMITS.deposit_usd.max)}
+<p class="muted small">Your wallet signs a payment of exactly this amount. We hand it to the chain and pay its fee; the balance grows
+once the chain shows the transfer.</p>
+<p><button class="button" data-needs-script disabled>Pay with the wallet</button></p>
+<p role="status" data-said hidden></p>
+</form>
+${terms(chain)}`;
+}
+
+const terms = ({ name, id, asset, payTo }: NonNullable<Funding['chain']>): Html => html`<details class="small">
+<summary>Terms of a deposit</summary>
+<dl class="facts">
+<dt>Network</dt><dd>${name} (chain ${id})</dd>
+<dt>Token</dt><dd class="mono">${asset}</dd>
+<dt>Paid to</dt><dd class="mono">${payTo}</dd>
+<dt>For programs</dt><dd><code>POST /api/deposit</code>, x402 in versions 1 and 2</dd>
+</dl>
+<p><strong>Do not send tokens to this address.</strong> A plain transfer does not say whose it is and cannot be credited. Pay with
+the button, or with an x402 client.</p>
+</details>`;

@@ -1,0 +1,57 @@
+import { LIMITS } from '@eloquentpoll/contracts';
+import type { ApiKey } from '@eloquentpoll/storage';
+import { badge, table } from '../components.ts';
+import { moment } from '../figures.ts';
+import { type Html, html } from '../html.ts';
+
+/** The keys, never a whole one; a new one is shown once, by the script that asked for it. */
+export function keysSection(keys: readonly ApiKey[]): Html {
+  const active = keys.filter(({ revokedAt }) => revokedAt === null);
+  const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
+  return html`<section id="keys" aria-labelledby="keys-title">
+<h2 id="keys-title">API keys</h2>
+<form class="inline-form" data-new-key>
+<p class="field"><label for="label">Label of a new key</label>
+<input id="label" name="label" maxlength="${LIMITS.key_label}" placeholder="What will use it" autocomplete="off"></p>
+<button class="button" data-needs-script disabled>Create a key</button>
+</form>
+<div data-key-shown tabindex="-1" hidden></div>
+<div id="key-list">
+${active.length === 0 ? html`<p class="muted">No active keys.</p>` : keyTable(active)}
+${revoked.length === 0 ? '' : html`<details class="small"><summary>${revoked.length} revoked</summary>${revokedTable(revoked)}</details>`}
+</div>
+<dialog data-revoke aria-labelledby="revoke-title">
+<form method="dialog" class="stack">
+<h3 id="revoke-title">Revoke this key?</h3>
+<p>Whatever uses <strong data-key-name></strong> stops working at once. This cannot be undone.</p>
+<p class="row"><button class="button danger" value="revoke">Revoke</button><button class="button secondary" value="keep" autofocus>Keep it</button></p>
+</form>
+</dialog>
+</section>
+`;
+}
+
+const keyTable = (keys: readonly ApiKey[]): Html =>
+  table(
+    'Active keys',
+    html`<tr><th scope="col">Key</th><th scope="col">Label</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
+    keys.map(
+      ({ id, prefix, label, createdAt, lastUsedAt }) => html`<tr>
+<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${moment(createdAt)}</td><td class="when">${lastUsedAt ? moment(lastUsedAt) : 'never'}</td>
+<td class="number"><button class="button danger small" type="button" data-key="${id}" data-name="${label ? `${prefix}… (${label})` : `${prefix}…`}" data-needs-script disabled>Revoke<span class="hidden-text"> ${prefix} ${label}</span></button></td>
+</tr>
+`,
+    ),
+  );
+
+const revokedTable = (keys: readonly ApiKey[]): Html =>
+  table(
+    'Revoked keys',
+    html`<tr><th scope="col">Key</th><th scope="col">Label</th><th scope="col">Created</th><th scope="col">Revoked</th></tr>`,
+    keys.map(
+      ({ prefix, label, createdAt, revokedAt }) => html`<tr>
+<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${moment(createdAt)}</td><td class="when">${revokedAt ? moment(revokedAt) : badge('active')}</td>
+</tr>
+`,
+    ),
+  );

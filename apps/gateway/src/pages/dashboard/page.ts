@@ -1,0 +1,77 @@
+import { dollars } from '../../accounts/balance.ts';
+import type { Facts } from '../../documents/facts.ts';
+import { notice } from '../components.ts';
+import { usd } from '../figures.ts';
+import { type Html, html } from '../html.ts';
+import { layout } from '../layout.ts';
+import type { AccountView, Funding, PaymentReturn } from './account.ts';
+import { addFunds } from './add-funds.ts';
+import { historySection } from './history.ts';
+import { keysSection } from './keys.ts';
+import { profileSection } from './profile.ts';
+import { runPoll } from './run-poll.ts';
+
+// /dashboard: the account of who is logged in. Everything can be read without scripts, and paged; what spends money or
+// makes a key is asked for by a script of ours, because a form of any site could ask too.
+
+export const dashboardPage = (facts: Facts, account: AccountView, funding: Funding): string =>
+  layout({
+    baseUrl: facts.baseUrl,
+    path: '/dashboard',
+    title: 'Dashboard · EloquentPoll',
+    description: 'Balance, keys, polls and payments of your account.',
+    scripts: ['dashboard'],
+    styles: ['polls', 'dashboard'],
+    hidden: true,
+    main: html`<div class="row spread">
+<h1>Dashboard</h1>
+<p class="row small"><span class="muted">${nameOf(account)}</span> <a class="button secondary small" href="/api/auth/logout">Sign out</a></p>
+</div>
+${account.payment ? paymentNote(account.payment) : ''}
+<noscript>${notice(html`<p>Reading works as it is. To run polls, make keys and pay, let this page run scripts, or use the <a href="/api/docs">API</a>.</p>`, 'warn')}</noscript>
+${balance(account)}
+<nav class="jumps small" aria-label="On this page">
+<a href="#run">Run a poll</a> <a href="#funds">Add funds</a> <a href="#keys">API keys</a> <a href="#history">History</a> <a href="#account">Account</a>
+</nav>
+<div class="desk">
+${runPoll(facts)}
+${addFunds(account, funding)}
+</div>
+${keysSection(account.keys)}
+${historySection(account.history)}
+${profileSection(account)}`,
+  });
+
+/** A wallet without an e-mail address is known by the two ends of its own. */
+const nameOf = ({ user: { email }, wallets: [wallet] }: AccountView): string =>
+  email.endsWith('.invalid') && wallet ? `${wallet.slice(0, 6)}…${wallet.slice(-4)}` : email;
+
+const balance = ({
+  balance: { balance, usage_cents },
+  heldU,
+}: AccountView): Html => html`<dl class="grid stats" id="balance">
+<div class="card stat"><dt>Balance</dt><dd data-balance>${balance}</dd></div>
+<div class="card stat"><dt>Set aside by running polls</dt><dd>${usd(Number(heldU) / 1_000_000)}</dd></div>
+<div class="card stat"><dt>Used so far</dt><dd>${dollars(BigInt(usage_cents))}</dd></div>
+</dl>
+`;
+
+function paymentNote(payment: PaymentReturn): Html {
+  switch (payment.kind) {
+    case 'cancelled':
+      return notice(html`<p role="status">The payment was cancelled. Nothing was charged.</p>`);
+    case 'credited':
+      return notice(
+        html`<p role="status">Your payment of ${dollars(BigInt(payment.amountCents))} has arrived and is part of your balance.</p>`,
+        'good',
+      );
+    case 'waiting':
+      return notice(
+        html`<p role="status">Your payment is not confirmed yet. ${payment.looks < MOST_LOOKS ? 'This page looks again by itself.' : 'Some ways to pay take days; the balance grows when the money has come.'}
+<a href="/dashboard?checkout=success&amp;looks=${payment.looks + 1}"${payment.looks < MOST_LOOKS ? html` data-look-again` : ''}>Look again</a></p>`,
+        'accent',
+      );
+  }
+}
+
+const MOST_LOOKS = 5;

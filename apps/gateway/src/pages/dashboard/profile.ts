@@ -1,0 +1,24 @@
+import { type Html, html } from '../html.ts';
+import type { AccountView } from './account.ts';
+
+/** Who this account is, and what opens it. */
+export const profileSection = ({
+  user,
+  wallets,
+  providers,
+}: AccountView): Html => html`<section id="account" aria-labelledby="account-title">
+<h2 id="account-title">Account</h2>
+<dl class="facts">
+<dt>E-mail</dt><dd>${user.email.endsWith('.invalid') ? 'none that anybody verified' : user.email}</dd>
+<dt>Account id</dt><dd class="mono">${user.userId}</dd>
+<dt>Opened by</dt><dd>${
+  wallets.length + providers.length === 0
+    ? 'API keys only'
+    : html`<ul class="plain">
+${providers.map((issuer) => html`<li>Identity provider <span class="mono">${issuer}</span></li>`)}
+${wallets.map((address) => html`<li>Wallet <span class="mono">${address}</span></li>`)}
+</ul>`
+}</dd>
+</dl>
+</section>
+`;
