@@ -1,0 +1,130 @@
+import type { PollSpec } from '@eloquentpoll/contracts';
+import { brokenRules, type WorldViolation } from './simulate-worlds.ts';
+import type { Fate, Step } from './world/effects.ts';
+import { ACCOUNT, type Play, type Played, playWorld } from './world/play-world.ts';
+import { scripted } from './world/weather.ts';
+import type { Tampering } from './world/worker.ts';
+
+// A poll of three models, and a fault at each step that anybody makes for it, one at a time and two at a time: the
+// process is gone, or it sleeps past its lease and goes on, or its step fails with or without effect. The second fault
+// of a pair is put at every step that the world makes after the first.
+
+export const FATES: readonly Fate[] = [
+  { kind: 'crash', when: 'before' },
+  { kind: 'crash', when: 'after' },
+  { kind: 'pause', when: 'before', ms: 20_000 },
+  { kind: 'pause', when: 'after', ms: 20_000 },
+  { kind: 'fails', when: 'before' },
+  { kind: 'fails', when: 'after' },
+];
+
+const SPEC: PollSpec = {
+  question: 'Which of the two is it?',
+  options: ['this', 'that'],
+  roster_name: 'broad',
+  confidence_threshold: 1,
+  max_cost_u: 6_000,
+  min_votes: 3,
+  search: false,
+  seed: 'seed',
+  seats: [0, 1, 2].map((seat) => ({
+    model_id: `model ${seat}`,
+    family: `family ${seat}`,
+    reserve_u: 2_000,
+    failure_rate: 0,
+    p90_ms: 500,
+  })),
+  simulated: true,
+};
+
+/** By name of the course that the poll takes when nothing goes wrong. */
+export const COURSES = {
+  'all three are heard': { seed: 'o', agreement: 0.5 },
+  'two agree, the third is stopped': { seed: 'a', agreement: 1 },
+} as const;
+export type Course = keyof typeof COURSES;
+
+type Point = readonly [step: number, fate: Fate];
+
+export function pointPlay(course: Course, points: readonly Point[], tamper?: Tampering): Play {
+  const { seed, agreement } = COURSES[course];
+  return {
+    seed,
+    weather: scripted(new Map(points)),
+    temper: { faulty: 0, agreement, favourite: 0 },
+    orders: [
+      {
+        key: 'poll',
+        atMs: 0,
+        holdU: 6_000n,
+        poll: { accountId: ACCOUNT, spec: SPEC, deadlineMs: 45_000, surface: 'simulation' },
+      },
+    ],
+    balanceU: 20_000n,
+    workers: 2,
+    concurrency: 3,
+    calmAtMs: 0,
+    rehireMs: 1_000,
+    ...(tamper && { tamper }),
+  };
+}
+
+/** Steps up to the last one that is made for a poll. */
+function stepsOf({ world }: Played): readonly Step[] {
+  const { steps } = world.effects;
+  return steps.slice(0, steps.findLastIndex((step) => step.pollId !== null) + 1);
+}
+
+/** A model has no answer that could fail on the way: what it does wrong is a ballot. */
+const possible = (step: Step, fate: Fate): boolean => fate.kind !== 'fails' || step.link !== 'models';
+
+export interface CrashPoints {
+  singles: number;
+  pairs: number;
+  /** Pairs that were not drawn for a sample. */
+  left: number;
+  violations: WorldViolation[];
+}
+
+export interface Exhaustion {
+  readonly course: Course;
+  /** Share of pairs to play, by a function of the pair's number; all without it. */
+  readonly sample?: (pair: number) => boolean;
+  readonly tamper?: Tampering;
+  readonly onPoint?: (done: CrashPoints) => void;
+}
+
+export async function exhaustCrashPoints({ course, sample, tamper, onPoint }: Exhaustion): Promise<CrashPoints> {
+  const result: CrashPoints = { singles: 0, pairs: 0, left: 0, violations: [] };
+  const name = (points: readonly Point[], steps: readonly Step[]) =>
+    points
+      .map(([n, fate]) => `${'when' in fate ? `${fate.kind} ${fate.when}` : fate.kind} ${n} (${steps[n]?.what})`)
+      .join(', then ');
+  async function play(points: readonly Point[]): Promise<Played> {
+    const played = await playWorld(pointPlay(course, points, tamper));
+    for (const { rule, found } of brokenRules(played))
+      result.violations.push({ world: `${course}: ${name(points, played.world.effects.steps)}`, rule, found });
+    return played;
+  }
+
+  for (const step of stepsOf(await play([]))) {
+    for (const fate of FATES.filter((each) => possible(step, each))) {
+      const first: Point = [step.n, fate];
+      const played = await play([first]);
+      result.singles += 1;
+      onPoint?.(result);
+      for (const later of stepsOf(played).slice(step.n + 1)) {
+        for (const second of FATES.filter((each) => possible(later, each))) {
+          if (sample && !sample(result.pairs + result.left)) {
+            result.left += 1;
+            continue;
+          }
+          await play([first, [later.n, second]]);
+          result.pairs += 1;
+          onPoint?.(result);
+        }
+      }
+    }
+  }
+  return result;
+}

@@ -1,0 +1,96 @@
+import { percent, seconds, table } from '../terminal/table.ts';
+import type { CrashPoints } from './crash-points.ts';
+import { RULES } from './judge-poll.ts';
+import type { Simulation } from './simulate-polls.ts';
+import { WORLD_PROMISES, type WorldFigures } from './simulate-worlds.ts';
+import { WORLD_RULES } from './world/judge-world.ts';
+
+const MOST_SHOWN = 20;
+
+interface Violation {
+  readonly where: string;
+  readonly rule: string;
+  readonly found: string;
+}
+
+function verdict(names: readonly string[], violations: readonly Violation[]): string[] {
+  return [
+    '',
+    ...table(
+      ['what must hold', 'violations'],
+      names.map((name) => [name, String(violations.filter((violation) => violation.rule === name).length)]),
+    ),
+    ...violations.slice(0, MOST_SHOWN).map(({ where, rule, found }) => `  ${where}: ${rule}: ${found}`),
+  ];
+}
+
+export function worldLines(seed: string, figures: WorldFigures, tookMs: number): string[] {
+  const { worlds, violations } = figures;
+  return [
+    `Worlds in bad weather, whole workers in virtual time: seed ${seed}, ${worlds} worlds in ${seconds(tookMs, 0)}, ` +
+      `${Math.round((1_000 * worlds) / tookMs)} worlds/s`,
+    '',
+    ...table(
+      ['figure', 'value'],
+      [
+        ['accepted polls', String(figures.polls)],
+        ['steps out of a process', String(figures.steps)],
+        ...Object.entries(figures.faults)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([kind, count]) => [`fault: ${kind}`, String(count)]),
+        ['calls to models', String(figures.calls)],
+        ['calls repeated', String(figures.repeatedCalls)],
+        ['  of these, log or store not readable', String(figures.blindCalls)],
+        ['writes refused for their epoch', String(figures.fencedWrites)],
+        ...Object.entries(figures.stored).map(([status, count]) => [`polls ${status}`, String(count)]),
+        ['  of these, given up after too many attempts', String(figures.buried)],
+        ['latest end after deadline and last fault', seconds(figures.latestMs)],
+        ['worlds played twice', String(figures.replayed)],
+      ],
+    ),
+    ...verdict(
+      WORLD_PROMISES,
+      violations.map(({ world, ...rest }) => ({ where: world, ...rest })),
+    ),
+  ];
+}
+
+export function crashPointLines(course: string, points: CrashPoints, tookMs: number): string[] {
+  const { singles, pairs, violations } = points;
+  return [
+    `A poll of three models, ${course}: ${singles} single faults and ${pairs} pairs, all there are, in ` +
+      `${seconds(tookMs, 0)}`,
+    ...verdict(
+      WORLD_RULES.map((rule) => rule.name),
+      violations.map(({ world, ...rest }) => ({ where: world, ...rest })),
+    ),
+  ];
+}
+
+export function pollLines(simulation: Simulation): string[] {
+  const { seed, polls, tookMs, reasons, statuses, violations } = simulation;
+  return [
+    `Simulated polls with random prices, latencies, failures, budgets, hedges and deaths of workers: seed ${seed}, ` +
+      `${polls} polls in ${seconds(tookMs, 0)}, ${Math.round((1_000 * polls) / tookMs)} polls/s`,
+    '',
+    ...table(
+      ['figure', 'value'],
+      [
+        ['calls', String(simulation.calls)],
+        ['ballots', String(simulation.ballots)],
+        ['votes', String(simulation.votes)],
+        ['workers that died', String(simulation.deaths)],
+        ['calls repeated after a death', String(simulation.repeatedCalls)],
+        ...Object.entries(reasons).map(([reason, count]) => [`ended by ${reason}`, String(count)]),
+        ...Object.entries(statuses).map(([status, count]) => [status, String(count)]),
+        ['captured, of all that was held', percent(simulation.capturedU / simulation.heldU)],
+        ['polls that captured their max cost to the last micro-USD', String(simulation.spentToTheLimit)],
+        ['polls played twice', String(simulation.replayed)],
+      ],
+    ),
+    ...verdict(
+      [...RULES.map((rule) => rule.name), 'every poll ends', 'the same seed gives the same poll'],
+      violations.map(({ poll, ...rest }) => ({ where: poll, ...rest })),
+    ),
+  ];
+}

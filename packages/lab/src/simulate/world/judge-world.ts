@@ -1,0 +1,216 @@
+import type { Transfer } from './model-ledger.ts';
+import type { PollRow } from './model-store.ts';
+import type { Played } from './play-world.ts';
+
+// What must hold in every world, one rule each. A rule answers what contradicts it, null when nothing does.
+
+export interface WorldRule {
+  readonly name: string;
+  readonly broken: (played: Played) => string | null;
+}
+
+/** From its deadline, or from the last fault where that is later, to a poll's end. */
+export const MOST_LATE_MS = 40_000;
+
+const polls = ({ world }: Played): PollRow[] => [...world.store.polls.values()];
+const found = <T>(item: T | undefined, tell: (item: T) => string): string | null =>
+  item === undefined ? null : tell(item);
+const sumU = (transfers: readonly Transfer[]): bigint => transfers.reduce((sum, { amountU }) => sum + amountU, 0n);
+
+/** What every poll, whatever happened to it, must be able to say of its money. */
+function moneyOf({ world }: Played, poll: PollRow) {
+  const own = world.store.books.transfers.filter((transfer) => transfer.pollId === poll.id);
+  const kind = (name: Transfer['kind']) => own.filter((transfer) => transfer.kind === name);
+  return {
+    holds: kind('hold'),
+    resolutions: [...kind('post'), ...kind('void')],
+    capturedU: sumU(kind('post')),
+    billedU: poll.ballots.reduce((sum, ballot) => sum + BigInt(ballot.billed_u), 0n),
+    maxCostU: BigInt(poll.acceptance.poll.spec.max_cost_u),
+  };
+}
+
+/** When a poll ended, or would have had to, after its deadline and the last fault. */
+export function latenessMs(played: Played, poll: PollRow): number {
+  const due = Math.max(poll.deadlineAt, played.calmAtMs);
+  return (poll.finishedAt ?? played.endedAtMs) - due;
+}
+
+export const WORLD_RULES: readonly WorldRule[] = [
+  {
+    name: 'a poll is stored once',
+    broken: (played) =>
+      found(
+        polls(played).find(
+          (poll) =>
+            played.world.history.endings.filter((ending) => ending.pollId === poll.id && ending.changed).length !==
+            (poll.status === 'running' ? 0 : 1),
+        ),
+        (poll) => `${poll.id} is ${poll.status}`,
+      ),
+  },
+  {
+    name: 'a write under an old epoch changes nothing',
+    broken: ({ world }) =>
+      found(
+        world.history.endings.find((ending) => ending.changed && ending.epoch !== ending.newest),
+        (ending) => `${ending.process} wrote ${ending.pollId} under epoch ${ending.epoch} of ${ending.newest}`,
+      ),
+  },
+  {
+    name: 'a seat is billed once at most, for a vote that was asked for',
+    broken: (played) =>
+      found(
+        polls(played).find((poll) => {
+          const seats = poll.ballots.map((ballot) => ballot.seat);
+          const asked = (seat: number) =>
+            played.world.history.asked.some((call) => call.pollId === poll.id && call.seat === seat);
+          return (
+            new Set(seats).size !== seats.length ||
+            poll.ballots.some(({ billed_u, option, seat }) => billed_u > 0 && (option === null || !asked(seat)))
+          );
+        }),
+        (poll) => `${poll.id}: ${JSON.stringify(poll.ballots)}`,
+      ),
+  },
+  {
+    name: 'captured = billed <= hold <= max cost',
+    broken: (played) =>
+      found(
+        polls(played).find((poll) => {
+          const { holds, capturedU, billedU, maxCostU } = moneyOf(played, poll);
+          const holdU = sumU(holds);
+          return capturedU !== billedU || capturedU > holdU || holdU > (maxCostU > 1n ? maxCostU : 1n);
+        }),
+        (poll) => `${poll.id}: captured ${moneyOf(played, poll).capturedU}, billed ${moneyOf(played, poll).billedU}`,
+      ),
+  },
+  {
+    name: 'the books balance, and every ended poll has settled its one hold',
+    broken(played) {
+      const { balances, transfers } = played.world.store.books;
+      for (const [accountId, balance] of balances) {
+        const own = (kind: Transfer['kind']) =>
+          transfers.filter((transfer) => transfer.accountId === accountId && transfer.kind === kind);
+        const open = own('hold').filter(
+          ({ pollId }) => ![...own('post'), ...own('void')].some((resolution) => resolution.pollId === pollId),
+        );
+        const [creditedU, usedU, heldU] = [sumU(own('credit')), sumU(own('post')), sumU(open)];
+        if (balance.postedU !== creditedU - usedU || balance.usedU !== usedU || balance.heldU !== heldU)
+          return `posted ${balance.postedU}, used ${balance.usedU}, held ${balance.heldU}: transfers say otherwise`;
+        if (balance.postedU - balance.heldU < 0n) return `available ${balance.postedU - balance.heldU}`;
+      }
+      return found(
+        polls(played).find((poll) => {
+          const { holds, resolutions } = moneyOf(played, poll);
+          return holds.length !== 1 || resolutions.length !== (poll.status === 'running' ? 0 : 1);
+        }),
+        (poll) => `${poll.id} is ${poll.status}: ${JSON.stringify(moneyOf(played, poll), text)}`,
+      );
+    },
+  },
+  {
+    name: 'nobody is asked for a ballot that is in the log, or in a poll that has ended',
+    broken: ({ world }) =>
+      found(
+        world.history.asked.find((call) => call.known && !call.excused),
+        (call) => `${call.process} asked seat ${call.seat} of ${call.pollId} at ${call.at}`,
+      ),
+  },
+  {
+    name: 'a worker asks a seat once',
+    broken({ world }) {
+      const calls = world.history.asked.map((call) => `${call.process} ${call.pollId} ${call.epoch} ${call.seat}`);
+      return found(
+        calls.find((call, i) => calls.indexOf(call) !== i),
+        (call) => call,
+      );
+    },
+  },
+  {
+    name: 'every accepted poll ends in time once nothing goes wrong any more',
+    broken: (played) =>
+      found(
+        polls(played).find((poll) => poll.status === 'running' || latenessMs(played, poll) > MOST_LATE_MS),
+        (poll) => `${poll.id} is ${poll.status}, ${latenessMs(played, poll)} ms late`,
+      ),
+  },
+  {
+    name: 'one poll for one key, and whoever was told an id has that poll',
+    broken(played) {
+      const keys = polls(played).map((poll) => poll.acceptance.idempotency?.key);
+      if (new Set(keys).size !== keys.length) return `keys ${keys}`;
+      return found(
+        played.outcomes.find(
+          (outcome) =>
+            outcome === null || (outcome.kind === 'accepted' && !played.world.store.polls.has(outcome.pollId)),
+        ),
+        (outcome) => JSON.stringify(outcome),
+      );
+    },
+  },
+  {
+    name: 'the end is told once at most, as it is stored, and not before',
+    broken: (played) =>
+      found(
+        polls(played).find((poll) => {
+          const told = played.world.bus.published.filter(
+            ({ snapshot }) => snapshot.poll_id === poll.id && snapshot.status !== 'running',
+          );
+          return (
+            told.length > 1 ||
+            told.some(
+              ({ at, snapshot }) =>
+                poll.finishedAt === null ||
+                at < poll.finishedAt ||
+                snapshot.status !== poll.status ||
+                (snapshot.result === null ? null : JSON.stringify(snapshot.result)) !== poll.detail,
+            )
+          );
+        }),
+        (poll) => `${poll.id} is ${poll.status}`,
+      ),
+  },
+  {
+    name: 'the end is told where nothing kept it from being told',
+    broken: (played) =>
+      played.world.history.faults.length > 0
+        ? null
+        : found(
+            polls(played).find(
+              (poll) =>
+                !played.world.bus.published.some(
+                  ({ snapshot }) => snapshot.poll_id === poll.id && snapshot.status !== 'running',
+                ),
+            ),
+            (poll) => poll.id,
+          ),
+  },
+  {
+    name: 'snapshots of a poll are numbered upwards',
+    broken({ world }) {
+      const newest = new Map<string, number>();
+      // A Redis that lost everything has lost its fence, too; readers keep the highest number.
+      const flushed = world.history.faults.find((fault) => fault.kind === 'FLUSHALL')?.at ?? Number.POSITIVE_INFINITY;
+      for (const { at, snapshot } of world.bus.published) {
+        if (at >= flushed) return null;
+        const last = newest.get(snapshot.poll_id) ?? -1;
+        if (snapshot.seq <= last) return `${snapshot.poll_id}: ${snapshot.seq} after ${last}`;
+        newest.set(snapshot.poll_id, snapshot.seq);
+      }
+      return null;
+    },
+  },
+  {
+    name: 'nothing is left of polls that ended: no job, lease or call',
+    broken({ world }) {
+      const leases = world.workers.filter(({ process }) => !process.dead).map(({ context }) => context.leases.size);
+      const alive = new Set(world.workers.filter(({ process }) => !process.dead).map(({ process }) => process.name));
+      const open = [...world.history.open].filter((call) => alive.has(call.process) && !call.deaf);
+      const left = world.bus.jobs() + leases.reduce((sum, size) => sum + size, 0) + open.length;
+      return left === 0 ? null : `${world.bus.jobs()} jobs, leases ${leases}, ${open.length} calls`;
+    },
+  },
+];
+
+const text = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

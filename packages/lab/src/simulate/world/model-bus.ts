@@ -1,0 +1,137 @@
+import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+
+// What Redis does for the poll engine, in memory: the record of a running poll with its fence, its channel, and the
+// queue with its locks. Each call is one command or one script. A contract test holds it to the real ones.
+
+interface Run {
+  epoch: number;
+  owner: string | null;
+  snapshot: ProgressSnapshot | null;
+  ballots: Map<number, Ballot>;
+}
+
+export interface QueuedJob {
+  readonly id: string;
+  readonly pollId: string;
+}
+
+interface Job extends QueuedJob {
+  /** Who works at it, and until when nobody else may; null while it waits. */
+  lock: { token: string; until: number } | null;
+}
+
+export interface ModelBus {
+  open(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): boolean;
+  ballot(pollId: string, epoch: number, ballot: Ballot, snapshot: ProgressSnapshot): boolean;
+  end(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): boolean;
+  takeOver(pollId: string, epoch: number): Ballot[] | null;
+  read(pollId: string): { owner: string | null; snapshot: ProgressSnapshot } | null;
+  ballots(pollId: string): Ballot[];
+
+  enqueue(pollId: string, round?: number): void;
+  take(token: string, lockMs: number): QueuedJob | null;
+  /** False when somebody else has the lock, or the job is gone. */
+  extend(jobId: string, token: string, lockMs: number): boolean;
+  done(jobId: string, token: string): void;
+  /** Jobs whose lock ran out wait again. */
+  bringBackStalled(): void;
+  jobs(): number;
+
+  /** FLUSHALL, or a Redis that came back empty. */
+  flush(): void;
+  readonly published: readonly { at: number; snapshot: ProgressSnapshot }[];
+}
+
+/** `onJob` hears that a job waits. */
+export function modelBus(now: () => number, onJob: () => void = () => {}): ModelBus {
+  const runs = new Map<string, Run>();
+  const jobs = new Map<string, Job>();
+  const published: { at: number; snapshot: ProgressSnapshot }[] = [];
+
+  /** Null when a newer worker has the poll. */
+  function fenced(pollId: string, epoch: number): Run | null {
+    const run = runs.get(pollId) ?? { epoch: 0, owner: null, snapshot: null, ballots: new Map() };
+    if (run.epoch > epoch) return null;
+    run.epoch = epoch;
+    runs.set(pollId, run);
+    return run;
+  }
+
+  function publish(run: Run, kept: ProgressSnapshot, told: ProgressSnapshot): void {
+    run.snapshot = kept;
+    published.push({ at: now(), snapshot: told });
+  }
+
+  function add(id: string, pollId: string): void {
+    if (jobs.has(id)) return;
+    jobs.set(id, { id, pollId, lock: null });
+    onJob();
+  }
+
+  return {
+    published,
+    open(pollId, epoch, owner, snapshot) {
+      const run = fenced(pollId, epoch);
+      if (!run) return false;
+      run.owner = owner;
+      publish(run, snapshot, snapshot);
+      return true;
+    },
+    ballot(pollId, epoch, ballot, snapshot) {
+      const run = fenced(pollId, epoch);
+      if (!run) return false;
+      run.ballots.set(ballot.seat, ballot);
+      publish(run, snapshot, snapshot);
+      return true;
+    },
+    end(pollId, epoch, owner, snapshot) {
+      const run = fenced(pollId, epoch);
+      if (!run) return false;
+      run.owner ??= owner;
+      run.ballots.clear();
+      publish(run, { ...snapshot, result: null }, snapshot);
+      return true;
+    },
+    takeOver(pollId, epoch) {
+      const run = fenced(pollId, epoch);
+      return run && [...run.ballots.values()];
+    },
+    read(pollId) {
+      const run = runs.get(pollId);
+      return run?.snapshot ? { owner: run.owner, snapshot: run.snapshot } : null;
+    },
+    ballots: (pollId) => [...(runs.get(pollId)?.ballots.values() ?? [])],
+
+    enqueue: (pollId, round = 0) => add(round === 0 ? pollId : `${pollId}.${round}`, pollId),
+    take(token, lockMs) {
+      for (const job of jobs.values()) {
+        if (job.lock) continue;
+        job.lock = { token, until: now() + lockMs };
+        return { id: job.id, pollId: job.pollId };
+      }
+      return null;
+    },
+    extend(jobId, token, lockMs) {
+      const job = jobs.get(jobId);
+      if (job?.lock?.token !== token) return false;
+      job.lock.until = now() + lockMs;
+      return true;
+    },
+    done(jobId, token) {
+      if (jobs.get(jobId)?.lock?.token === token) jobs.delete(jobId);
+    },
+    bringBackStalled() {
+      for (const job of [...jobs.values()]) {
+        if (!job.lock || job.lock.until >= now()) continue;
+        jobs.delete(job.id);
+        add(job.id, job.pollId);
+      }
+    },
+    jobs: () => jobs.size,
+
+    flush() {
+      runs.clear();
+      jobs.clear();
+    },
+  };
+}

@@ -1,0 +1,193 @@
+import type { Ballot } from '@eloquentpoll/contracts';
+import type { Acceptance, Accepted, Claim, Finish, FinishedPoll, Lease } from '@eloquentpoll/storage';
+import { type Books, modelLedger, Refused } from './model-ledger.ts';
+
+// What Postgres does for the poll engine, in memory: each call is one transaction. A contract test holds it to the real
+// one, command by command; where they differ, this file is wrong.
+
+export interface PollRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly acceptance: Acceptance;
+  readonly createdAt: number;
+  readonly deadlineAt: number;
+  status: 'running' | 'completed' | 'failed';
+  leaseOwner: string | null;
+  leaseEpoch: number;
+  leaseUntil: number;
+  attempts: number;
+  finishedAt: number | null;
+  ballots: readonly Ballot[];
+  /** What the stored response says; null while the poll runs and when it was buried. */
+  detail: string | null;
+  deadLetter: string | null;
+}
+
+export interface ModelStore {
+  credit(accountId: string, amountU: bigint): void;
+  accept(acceptance: Acceptance): Accepted;
+  claim(pollId: string, worker: string, leaseMs: number): Claim | null;
+  claimOverdue(pollId: string, worker: string, graceMs: number): Claim | null;
+  renew(worker: string, leases: readonly Lease[], leaseMs: number): string[];
+  release(lease: Lease): boolean;
+  finish(poll: FinishedPoll): Finish;
+  bury(poll: { id: string; epoch: number; reason: string }): Finish;
+  findLapsed(limit: number): Lease[];
+  findOverdue(limit: number, graceMs: number): Lease[];
+  readonly polls: ReadonlyMap<string, PollRow>;
+  readonly books: Books;
+}
+
+/** A poll that was just accepted is left to the queue for so long. */
+const FIRST_CLAIM_MS = 5_000;
+const OVERDUE_LEASE_MS = 10_000;
+
+export function modelStore(now: () => number): ModelStore {
+  const polls = new Map<string, PollRow>();
+  const keys = new Map<string, { fingerprint: string; pollId: string }>();
+  const books = modelLedger();
+
+  function accept(acceptance: Acceptance): Accepted {
+    const { poll, holdU, idempotency } = acceptance;
+    if (poll.accountId === null) throw new Refused('free polls are not modelled');
+    const scope = idempotency && JSON.stringify([idempotency.principal, idempotency.operation, idempotency.key]);
+    const known = scope === undefined ? undefined : keys.get(scope);
+    if (known && known.fingerprint !== idempotency?.fingerprint) return { kind: 'reused' };
+    if (known && known.pollId !== poll.id) return { kind: 'joined', pollId: known.pollId };
+    if (polls.has(poll.id)) return { kind: 'accepted', pollId: poll.id };
+    if (!books.hold(poll.accountId, holdU > 1n ? holdU : 1n, poll.id))
+      return { kind: 'insufficient', availableU: books.availableU(poll.accountId), retryAfterS: null };
+    if (scope !== undefined && idempotency) keys.set(scope, { fingerprint: idempotency.fingerprint, pollId: poll.id });
+    polls.set(poll.id, {
+      id: poll.id,
+      accountId: poll.accountId,
+      acceptance,
+      createdAt: now(),
+      deadlineAt: now() + poll.deadlineMs,
+      status: 'running',
+      leaseOwner: null,
+      leaseEpoch: 0,
+      leaseUntil: now() + FIRST_CLAIM_MS,
+      attempts: 0,
+      finishedAt: null,
+      ballots: [],
+      detail: null,
+      deadLetter: null,
+    });
+    return { kind: 'accepted', pollId: poll.id };
+  }
+
+  function take(poll: PollRow, worker: string, leaseMs: number): Claim {
+    poll.leaseEpoch += 1;
+    poll.leaseOwner = worker;
+    poll.leaseUntil = now() + leaseMs;
+    poll.attempts += 1;
+    const { poll: asked } = poll.acceptance;
+    return {
+      id: poll.id,
+      resultId: asked.resultId,
+      accountId: poll.accountId,
+      epoch: poll.leaseEpoch,
+      attempts: poll.attempts,
+      spec: asked.spec,
+      schemaVersion: 1,
+      surface: asked.surface,
+      requestId: asked.requestId ?? null,
+      traceparent: asked.traceparent ?? null,
+      createdAt: new Date(poll.createdAt),
+      deadlineAt: new Date(poll.deadlineAt),
+      ageMs: Math.max(0, Math.ceil(now() - poll.createdAt)),
+      remainingMs: Math.max(0, Math.ceil(poll.deadlineAt - now())),
+    };
+  }
+
+  const running = (id: string): PollRow | null => {
+    const poll = polls.get(id);
+    return poll?.status === 'running' ? poll : null;
+  };
+
+  function end(
+    id: string,
+    epoch: number,
+    status: 'completed' | 'failed',
+    ballots: readonly Ballot[],
+  ): PollRow | Finish {
+    const poll = polls.get(id);
+    if (poll?.leaseEpoch !== epoch) return 'fenced';
+    if (poll.status !== 'running') return 'stored';
+    if (new Set(ballots.map((ballot) => ballot.seat)).size !== ballots.length)
+      throw new Refused('two ballots of a seat');
+    if (ballots.some((ballot) => ballot.billed_u > 0 && ballot.option === null))
+      throw new Refused('no vote, yet billed');
+    const billedU = ballots.reduce((sum, ballot) => sum + BigInt(ballot.billed_u), 0n);
+    if (!books.resolve(id, billedU)) throw new Refused('the hold was resolved before its poll ended');
+    poll.status = status;
+    poll.finishedAt = now();
+    poll.leaseOwner = null;
+    poll.leaseUntil = now();
+    poll.ballots = ballots;
+    return poll;
+  }
+
+  const leases = (rows: PollRow[], limit: number): Lease[] =>
+    rows
+      .filter((poll) => poll.status === 'running')
+      .toSorted((a, b) => a.deadlineAt - b.deadlineAt)
+      .slice(0, limit)
+      .map(({ id, leaseEpoch }) => ({ id, epoch: leaseEpoch }));
+
+  return {
+    polls,
+    books,
+    credit: (accountId, amountU) => books.credit(accountId, amountU),
+    accept,
+    claim(pollId, worker, leaseMs) {
+      const poll = running(pollId);
+      if (!poll || (poll.leaseOwner !== null && poll.leaseUntil >= now())) return null;
+      return take(poll, worker, leaseMs);
+    },
+    claimOverdue(pollId, worker, graceMs) {
+      const poll = running(pollId);
+      if (!poll || poll.deadlineAt >= now() - graceMs) return null;
+      return take(poll, worker, OVERDUE_LEASE_MS);
+    },
+    renew(worker, held, leaseMs) {
+      const ours = held.filter(({ id, epoch }) => {
+        const poll = running(id);
+        return poll?.leaseEpoch === epoch && poll.leaseOwner === worker;
+      });
+      for (const { id } of ours) polls.get(id)!.leaseUntil = now() + leaseMs;
+      return ours.map(({ id }) => id);
+    },
+    release({ id, epoch }) {
+      const poll = running(id);
+      if (poll?.leaseEpoch !== epoch || poll.leaseOwner === null) return false;
+      poll.leaseOwner = null;
+      poll.leaseUntil = now();
+      poll.attempts -= 1;
+      return true;
+    },
+    finish({ id, epoch, status, ballots, result }) {
+      const poll = end(id, epoch, status, ballots);
+      if (typeof poll === 'string') return poll;
+      poll.detail = JSON.stringify(result.detail);
+      return 'stored';
+    },
+    bury({ id, epoch, reason }) {
+      const poll = end(id, epoch, 'failed', []);
+      if (typeof poll === 'string') return poll;
+      poll.deadLetter = reason;
+      return 'stored';
+    },
+    findLapsed: (limit) =>
+      leases(
+        [...polls.values()].filter((poll) => poll.leaseUntil < now()),
+        limit,
+      ),
+    findOverdue: (limit, graceMs) =>
+      leases(
+        [...polls.values()].filter((poll) => poll.deadlineAt < now() - graceMs),
+        limit,
+      ),
+  };
+}

@@ -1,0 +1,71 @@
+import type { Ballot, PollSpec } from '@eloquentpoll/contracts';
+import { unanswered } from '@eloquentpoll/worker/collect-ballots';
+import type { Chance } from '../../terminal/chance.ts';
+
+// Everything that a model provider does wrong, as the poll engine gets to know it: a ballot, late or with an error, or
+// one that does not come although its time is up. What the model client makes of each on the wire is proven with the
+// client; here it matters what a poll makes of them.
+
+export interface Behaviour {
+  /** What happens on the wire. */
+  readonly name: string;
+  readonly error: Ballot['error'];
+  readonly afterMs: readonly [number, number];
+  /** Goes on when its time is up or it is told to stop; the poll must not. */
+  readonly deaf?: boolean;
+  /** Billed by the reserve, because nobody says what it cost. */
+  readonly unmetered?: boolean;
+}
+
+const VOTES: Behaviour = { name: 'a vote', error: null, afterMs: [20, 4_000] };
+
+export const FAULTS: readonly Behaviour[] = [
+  { name: '429, with or without Retry-After', error: 'rate_limited', afterMs: [20, 4_000] },
+  { name: '500, 502, 503, 529', error: 'provider_error', afterMs: [20, 4_000] },
+  { name: 'connection reset', error: 'provider_error', afterMs: [1, 500] },
+  { name: 'connect hangs', error: 'provider_error', afterMs: [3_000, 6_000] },
+  { name: 'no first byte', error: 'timeout', afterMs: [15_000, 15_000] },
+  { name: 'stream stops half-way', error: 'timeout', afterMs: [10_000, 14_000] },
+  { name: '200 with a page of HTML', error: 'malformed', afterMs: [20, 2_000] },
+  { name: 'truncated JSON', error: 'malformed', afterMs: [20, 4_000] },
+  { name: 'unknown tool', error: 'malformed', afterMs: [20, 4_000] },
+  { name: 'label outside the choice', error: 'invalid_choice', afterMs: [20, 4_000] },
+  { name: 'two tool calls', error: 'malformed', afterMs: [20, 4_000] },
+  { name: 'refusal', error: 'refusal', afterMs: [20, 4_000] },
+  { name: 'empty answer', error: 'malformed', afterMs: [20, 4_000] },
+  { name: 'usage missing', error: null, afterMs: [20, 4_000], unmetered: true },
+  { name: 'slow drip', error: null, afterMs: [8_000, 44_000] },
+  { name: '200 after the deadline', error: null, afterMs: [30_000, 130_000], deaf: true },
+  { name: 'accepts and stays silent', error: null, afterMs: [1e9, 1e9], deaf: true },
+];
+
+/** What one call of a model brings; another call of the same model may bring something else. */
+export interface Answer {
+  readonly behaviour: Behaviour;
+  readonly afterMs: number;
+  readonly ballot: Ballot;
+}
+
+export interface Temper {
+  readonly faulty: number;
+  readonly agreement: number;
+  readonly favourite: number;
+}
+
+export function drawAnswer(draw: Chance, temper: Temper, spec: PollSpec, seat: number): Answer {
+  const behaviour = draw.happens(temper.faulty) ? draw.pick(FAULTS) : VOTES;
+  const afterMs = Math.round(draw.between(...behaviour.afterMs));
+  const reserveU = spec.seats[seat]!.reserve_u;
+  const option = draw.happens(temper.agreement) ? temper.favourite : draw.whole(0, spec.options.length - 1);
+  const failed = behaviour.error !== null;
+  return {
+    behaviour,
+    afterMs,
+    ballot: {
+      ...unanswered(spec, seat, 'timeout', afterMs),
+      option: failed ? null : option,
+      error: behaviour.error,
+      billed_u: failed ? 0 : behaviour.unmetered ? reserveU : draw.whole(0, reserveU),
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import type { Ballot } from '@eloquentpoll/contracts';
+import type { FinishedPoll } from '@eloquentpoll/storage';
+import { unanswered } from '@eloquentpoll/worker/collect-ballots';
+import type { Context } from '@eloquentpoll/worker/context';
+import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
+import { keepLeases } from '@eloquentpoll/worker/leases';
+import type { Ask, Asking, PollBus, PollStore } from '@eloquentpoll/worker/ports';
+import { type Serving, servePolls } from '@eloquentpoll/worker/serve-polls';
+import type { SimulatedProcess } from './process.ts';
+import { consumePolls } from './queue-consumer.ts';
+import type { World } from './world.ts';
+
+// One worker of the simulated world: the engine that runs live polls, its ports on the models of store, bus and
+// providers. What the engine does there is written down for the judge.
+
+export interface Worker {
+  readonly process: SimulatedProcess;
+  readonly context: Context;
+  readonly serving: Serving;
+}
+
+/** Puts something else into the ports of a worker: how a planted bug gets in. */
+export type Tampering = (context: Context, world: World) => Context;
+
+export function hireWorker(world: World, process: SimulatedProcess, concurrency: number): Worker {
+  const { name: workerId, clock } = process;
+  const known = { epochs: new Map<string, number>(), blind: new Set<string>(), unsure: false };
+  const polls = storePort(world, process, known);
+  const context: Context = world.tamper(
+    {
+      workerId,
+      polls,
+      bus: busPort(world, process, known),
+      ask: askPort(world, process, known),
+      leases: keepLeases(polls, workerId, clock, () => {}),
+      hedges: hedgeBudget(),
+      clock,
+      random: world.chance.share,
+      log: { info() {}, warn() {}, error() {} },
+      [Symbol.asyncDispose]: async () => {},
+    },
+    world,
+  );
+  return { process, context, serving: servePolls(context, concurrency) };
+}
+
+/** What a worker may not be blamed for: under which epoch it runs a poll, and what it could not find out. */
+interface Known {
+  readonly epochs: Map<string, number>;
+  /** Polls whose earlier ballots it could not read. */
+  readonly blind: Set<string>;
+  /** Its newest question whose polls are its own was not answered. */
+  unsure: boolean;
+}
+
+function storePort(world: World, process: SimulatedProcess, known: Known): PollStore {
+  const { store, effects, clock } = world;
+  const perform = <T>(what: string, pollId: string | null, effect: () => T) =>
+    effects.perform(process, 'store', what, pollId, effect);
+  async function claimed(pollId: string, claim: Promise<Awaited<ReturnType<PollStore['claim']>>>) {
+    const got = await claim;
+    if (got) known.epochs.set(pollId, got.epoch);
+    return got;
+  }
+  const ending = (id: string, epoch: number, write: () => 'stored' | 'fenced') => () => {
+    const before = fingerprint(world, id);
+    const newest = store.polls.get(id)?.leaseEpoch ?? 0;
+    const outcome = write();
+    const changed = fingerprint(world, id) !== before;
+    world.history.endings.push({ at: clock.now(), process: process.name, pollId: id, epoch, newest, outcome, changed });
+    return outcome;
+  };
+  return {
+    claim: (id, worker, ms) =>
+      claimed(
+        id,
+        perform('claim', id, () => store.claim(id, worker, ms)),
+      ),
+    claimOverdue: (id, worker, ms) =>
+      claimed(
+        id,
+        perform('claim overdue', id, () => store.claimOverdue(id, worker, ms)),
+      ),
+    async renew(worker, leases, ms) {
+      known.unsure = true;
+      const ours = await perform('renew leases', null, () => store.renew(worker, leases, ms));
+      known.unsure = false;
+      return ours;
+    },
+    release: (lease) => perform('release', lease.id, () => store.release(lease)),
+    finish: (poll: FinishedPoll) =>
+      perform(
+        'store the result',
+        poll.id,
+        ending(poll.id, poll.epoch, () => store.finish(poll)),
+      ),
+    bury: (poll) =>
+      perform(
+        'bury',
+        poll.id,
+        ending(poll.id, poll.epoch, () => store.bury(poll)),
+      ),
+    findLapsed: (limit) => perform('find lapsed polls', null, () => store.findLapsed(limit)),
+    findOverdue: (limit, graceMs) => perform('find overdue polls', null, () => store.findOverdue(limit, graceMs)),
+    async sweepAlone(work) {
+      if (!(await perform('take the sweep lock', null, () => world.sweepLock.take(process)))) return false;
+      try {
+        await work();
+      } finally {
+        await perform('leave the sweep lock', null, () => world.sweepLock.leave(process));
+      }
+      return true;
+    },
+    beat: () => perform('beat', null, () => {}),
+    prune: () => perform('prune', null, () => {}),
+  };
+}
+
+const fingerprint = ({ store }: World, id: string): string => {
+  const { acceptance: _, ...row } = store.polls.get(id) ?? { acceptance: null };
+  return JSON.stringify({ row, transfers: store.books.transfers.length });
+};
+
+function busPort(world: World, process: SimulatedProcess, known: Known): PollBus {
+  const { bus, effects } = world;
+  const perform = <T>(what: string, pollId: string, effect: () => T) =>
+    effects.perform(process, 'bus', what, pollId, effect);
+  return {
+    enqueuePoll: (id, round) => perform('enqueue', id, () => bus.enqueue(id, round)),
+    consumePolls: consumePolls(process, world),
+    runs: {
+      open: (id, epoch, owner, snapshot) =>
+        perform('announce the start', id, () => bus.open(id, epoch, owner, snapshot)),
+      ballot: (id, epoch, ballot, snapshot) =>
+        perform(`log the ballot of seat ${ballot.seat}`, id, () => bus.ballot(id, epoch, ballot, snapshot)),
+      end: (id, epoch, owner, snapshot) => perform('announce the end', id, () => bus.end(id, epoch, owner, snapshot)),
+      async takeOver(id, epoch) {
+        known.blind.add(id);
+        const ballots = await perform('take over the log', id, () => bus.takeOver(id, epoch));
+        known.blind.delete(id);
+        return ballots;
+      },
+    },
+  };
+}
+
+function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
+  return async ({ pollId, spec, seat, timeLeftMs, signal }: Asking): Promise<Ballot> => {
+    world.history.asked.push({
+      at: world.clock.now(),
+      process: process.name,
+      pollId,
+      seat,
+      epoch: known.epochs.get(pollId) ?? 0,
+      known:
+        world.bus.ballots(pollId).some((ballot) => ballot.seat === seat) ||
+        world.store.polls.get(pollId)?.status !== 'running',
+      excused: known.blind.has(pollId) || known.unsure,
+    });
+    const answer = world.answer(pollId, seat);
+    const deaf = answer.behaviour.deaf === true;
+    const call = { process: process.name, deaf };
+    world.history.open.add(call);
+    try {
+      await world.effects.perform(process, 'models', `ask seat ${seat}`, pollId, () => {});
+      return await new Promise<Ballot>((resolve) => {
+        const settle = (ballot: Ballot) => {
+          cancel();
+          resolve(ballot);
+        };
+        const late = !deaf && answer.afterMs > timeLeftMs;
+        const cancel = process.clock.after(Math.min(answer.afterMs, late ? timeLeftMs : answer.afterMs), () =>
+          settle(late ? unanswered(spec, seat, 'timeout', timeLeftMs) : answer.ballot),
+        );
+        const aborted = () => settle(unanswered(spec, seat, 'aborted', 0));
+        if (signal.aborted) aborted();
+        else if (!deaf) signal.addEventListener('abort', aborted, { once: true });
+      });
+    } catch {
+      return unanswered(spec, seat, 'aborted', 0);
+    } finally {
+      world.history.open.delete(call);
+    }
+  };
+}

@@ -1,0 +1,193 @@
+import type { Context } from '@eloquentpoll/worker/context';
+import t from 'tap';
+import { exhaustCrashPoints } from '../src/simulate/crash-points.ts';
+import { drawPlay } from '../src/simulate/draw-play.ts';
+import { brokenRules } from '../src/simulate/simulate-worlds.ts';
+import { WORLD_RULES } from '../src/simulate/world/judge-world.ts';
+import { playWorld } from '../src/simulate/world/play-world.ts';
+import type { Tampering } from '../src/simulate/world/worker.ts';
+
+// The judge of the simulated world is judged: a bug is planted behind a port or in the store, and the rule that it
+// breaks must see it, either at a crash point or in bad weather.
+
+interface Planted {
+  readonly bug: string;
+  readonly seenBy: string;
+  readonly tamper: Tampering;
+}
+
+const withRuns = (context: Context, runs: Partial<Context['bus']['runs']>): Context => ({
+  ...context,
+  bus: { ...context.bus, runs: { ...context.bus.runs, ...runs } },
+});
+
+const PLANTED: Planted[] = [
+  {
+    bug: 'the store does not compare epochs',
+    seenBy: 'a write under an old epoch changes nothing',
+    tamper(context, { store }) {
+      const { finish } = store;
+      store.finish = (poll) => finish({ ...poll, epoch: store.polls.get(poll.id)?.leaseEpoch ?? poll.epoch });
+      return context;
+    },
+  },
+  {
+    bug: 'a worker that takes over does not read the log',
+    seenBy: 'nobody is asked for a ballot that is in the log, or in a poll that has ended',
+    tamper: (context) =>
+      withRuns(context, {
+        takeOver: async (id, epoch) => (await context.bus.runs.takeOver(id, epoch)) && [],
+      }),
+  },
+  {
+    // Either alone is made good by the other.
+    bug: 'neither the renewal of its lease nor the run record says that a poll is somebody else’s',
+    seenBy: 'nobody is asked for a ballot that is in the log, or in a poll that has ended',
+    tamper(context, { store }) {
+      store.renew = (_worker, leases) => leases.map(({ id }) => id);
+      return withRuns(context, {
+        open: async (...args) => (await context.bus.runs.open(...args)) || true,
+        ballot: async (...args) => (await context.bus.runs.ballot(...args)) || true,
+      });
+    },
+  },
+  {
+    bug: 'a paused worker does not ask whether its lease is still its own',
+    seenBy: 'nobody is asked for a ballot that is in the log, or in a poll that has ended',
+    tamper: (context) => ({
+      ...context,
+      leases: {
+        ...context.leases,
+        hold: (id, epoch, since) =>
+          Object.assign(context.leases.hold(id, epoch, since), { confirmed: () => Promise.resolve() }),
+      },
+    }),
+  },
+  {
+    bug: 'the hold is captured before the result is stored',
+    seenBy: 'every accepted poll ends in time once nothing goes wrong any more',
+    tamper(context, { store, bus }) {
+      const { finish } = store;
+      store.finish = (poll) => {
+        const captured = store.books.transfers.some((each) => each.kind === 'post' && each.pollId === poll.id);
+        if (!captured && bus.jobs() > 1) {
+          store.books.resolve(poll.id, 1n);
+          throw new Error('the connection was lost between the two');
+        }
+        return finish(poll);
+      };
+      return context;
+    },
+  },
+  {
+    bug: 'the end is told before it is stored',
+    seenBy: 'the end is told once at most, as it is stored, and not before',
+    tamper: (context, { bus }) => ({
+      ...context,
+      polls: {
+        ...context.polls,
+        finish(poll) {
+          const snapshot = bus.read(poll.id)?.snapshot;
+          if (snapshot) bus.end(poll.id, poll.epoch, '', { ...snapshot, seq: snapshot.seq + 1, status: poll.status });
+          return context.polls.finish(poll);
+        },
+      },
+    }),
+  },
+  {
+    bug: 'the end is told twice',
+    seenBy: 'the end is told once at most, as it is stored, and not before',
+    tamper: (context) =>
+      withRuns(context, {
+        end: async (...args) => (await context.bus.runs.end(...args)) && context.bus.runs.end(...args),
+      }),
+  },
+  {
+    bug: 'the end is not told',
+    seenBy: 'the end is told where nothing kept it from being told',
+    tamper: (context) => withRuns(context, { end: async () => true }),
+  },
+  {
+    bug: 'nobody looks for lost polls',
+    seenBy: 'every accepted poll ends in time once nothing goes wrong any more',
+    tamper: (context) => ({ ...context, polls: { ...context.polls, sweepAlone: async () => false } }),
+  },
+  {
+    bug: 'a hold is taken from an account that cannot cover it',
+    seenBy: 'the books balance, and every ended poll has settled its one hold',
+    tamper(context, { store }) {
+      const { accept } = store;
+      store.accept = (acceptance) => {
+        const [balance] = store.books.balances.values();
+        balance!.postedU += 10n ** 15n;
+        const accepted = accept(acceptance);
+        balance!.postedU -= 10n ** 15n;
+        return accepted;
+      };
+      return context;
+    },
+  },
+  {
+    bug: 'a retry under the same key makes another poll',
+    seenBy: 'one poll for one key, and whoever was told an id has that poll',
+    tamper(context, { store }) {
+      const { accept } = store;
+      store.accept = ({ idempotency, ...rest }) => {
+        const accepted = accept(rest);
+        const row = store.polls.get(rest.poll.id);
+        if (row) Object.assign(row, { acceptance: { ...rest, idempotency } });
+        return accepted;
+      };
+      return context;
+    },
+  },
+  {
+    bug: 'a vote is billed twice',
+    seenBy: 'a seat is billed once at most, for a vote that was asked for',
+    tamper(context, { store }) {
+      const { finish } = store;
+      store.finish = (poll) => {
+        const outcome = finish(poll);
+        const row = store.polls.get(poll.id);
+        if (row && outcome === 'stored') row.ballots = [...poll.ballots, ...poll.ballots.slice(0, 1)];
+        return outcome;
+      };
+      return context;
+    },
+  },
+  {
+    bug: 'a worker keeps its lease when the poll has ended',
+    seenBy: 'nothing is left of polls that ended: no job, lease or call',
+    tamper: (context) => ({
+      ...context,
+      leases: {
+        ...context.leases,
+        hold: (id, epoch, since) => Object.assign(context.leases.hold(id, epoch, since), { [Symbol.dispose]() {} }),
+        get size() {
+          return context.leases.size;
+        },
+      },
+    }),
+  },
+];
+
+const MOST_WORLDS = 400;
+
+/** What saw it first; null when nothing did. */
+async function seen({ tamper, seenBy }: Planted): Promise<string | null> {
+  const { violations } = await exhaustCrashPoints({ course: 'all three are heard', sample: () => false, tamper });
+  const point = violations.find((violation) => violation.rule === seenBy);
+  if (point) return point.world;
+  for (let n = 0; n < MOST_WORLDS; n++) {
+    const played = await playWorld({ ...drawPlay(`planted/${n}`), tamper });
+    if (brokenRules(played).some(({ rule }) => rule === seenBy)) return `world planted/${n}`;
+  }
+  return null;
+}
+
+for (const planted of PLANTED)
+  t.test(`seen: ${planted.bug}`, async (t) => {
+    t.ok(WORLD_RULES.some((rule) => rule.name === planted.seenBy));
+    const by = await seen(planted);
+    t.ok(by, by ?? 'nothing saw it');
+  });

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { COURSES, type Course, exhaustCrashPoints, FATES, pointPlay } from '../src/simulate/crash-points.ts';
+import { simulateWorlds } from '../src/simulate/simulate-worlds.ts';
+import { playWorld } from '../src/simulate/world/play-world.ts';
+import { chance } from '../src/terminal/chance.ts';
+
+const seed = process.env.SIMULATION_SEED ?? randomBytes(4).toString('hex');
+const courses = Object.keys(COURSES) as Course[];
+
+t.test(`400 worlds in bad weather keep every promise (SIMULATION_SEED=${seed})`, async (t) => {
+  const figures = await simulateWorlds(seed, 400);
+  t.same(figures.violations, []);
+  for (const fate of FATES)
+    if ('when' in fate) t.ok(figures.faults[`${fate.kind} ${fate.when}`], `${fate.kind} ${fate.when}`);
+  for (const kind of ['away', 'FLUSHALL', 'SIGTERM']) t.ok(figures.faults[kind], kind);
+  t.ok(figures.repeatedCalls > 0, 'ballots that died with their worker are asked for again');
+  t.ok(figures.replayed > 0);
+});
+
+t.test('the polls of the exhaustive search take the courses that they are named for', async (t) => {
+  const ballots = async (course: Course) => {
+    const { world } = await playWorld(pointPlay(course, []));
+    return [...world.store.polls.values()].map((poll) => [poll.status, poll.ballots.length]);
+  };
+  t.same(await ballots('all three are heard'), [['completed', 3]]);
+  t.same(await ballots('two agree, the third is stopped'), [['completed', 2]]);
+});
+
+for (const course of courses)
+  t.test(`every crash point of a poll, and pairs of them: ${course} (SIMULATION_SEED=${seed})`, async (t) => {
+    const draw = chance(seed);
+    const { singles, pairs, violations } = await exhaustCrashPoints({ course, sample: () => draw.happens(0.015) });
+    t.same(violations, []);
+    t.ok(singles >= 90, `${singles} points`);
+    t.ok(pairs >= 100, `${pairs} pairs`);
+  });
