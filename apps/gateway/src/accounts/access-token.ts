@@ -1,5 +1,5 @@
 import { admitIdentity } from '@eloquentpoll/storage';
-import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose';
 import type { Context } from '../context.ts';
 import { type IdentityProvider, isSubject } from './identity-provider.ts';
 
@@ -7,7 +7,6 @@ import { type IdentityProvider, isSubject } from './identity-provider.ts';
 // the provider signed it, for us, and for whoever holds it; the person it names is the one who logs in with a browser.
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
-const TYPES: readonly unknown[] = [undefined, 'at+jwt', 'application/at+jwt'];
 const LONGEST = 8_192;
 const FORM = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 
@@ -20,7 +19,7 @@ export async function accountOfToken(context: Context, token: string): Promise<s
   if (!provider) return null;
   const audience = audiencesOf(config.baseUrl);
   if (!claimsToBeOurs(token, provider, audience)) return null;
-  const claims = await verified(token, provider, audience);
+  const claims = await verified(token, provider, audience, config.identityProvider?.clientId);
   // Bound to a key that its holder would have to prove, which nobody does here.
   if (!claims?.sub || !claims.iss || !isSubject(claims.sub) || claims.cnf !== undefined) return null;
   const { accountId } = await admitIdentity(storage, { kind: 'oidc', issuer: claims.iss, subject: claims.sub });
@@ -40,7 +39,12 @@ function claimsToBeOurs(token: string, { issuer }: IdentityProvider, audience: r
   }
 }
 
-async function verified(token: string, provider: IdentityProvider, audience: string[]): Promise<JWTPayload | null> {
+async function verified(
+  token: string,
+  provider: IdentityProvider,
+  audience: string[],
+  clientId: string | undefined,
+): Promise<JWTPayload | null> {
   const { issuer, keys } = await provider.tokenKeys();
   try {
     const { payload, protectedHeader } = await jwtVerify(token, keys, {
@@ -50,10 +54,24 @@ async function verified(token: string, provider: IdentityProvider, audience: str
       requiredClaims: ['sub', 'exp'],
       clockTolerance: 5,
     });
-    return TYPES.includes(protectedHeader.typ?.toLowerCase()) ? payload : null;
+    return isAccessToken(protectedHeader, payload, clientId) ? payload : null;
   } catch (error) {
     // Anything else says nothing about the token.
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }
 }
+
+/**
+ * By RFC 9068 an access token says `at+jwt`; many providers write `JWT` or nothing, on ID tokens too. An ID token is for the
+ * client, which its audience has to name, and carries what binds it to one login.
+ */
+function isAccessToken({ typ }: JWTHeaderParameters, claims: JWTPayload, clientId: string | undefined): boolean {
+  const type = typ?.toLowerCase();
+  if (type === 'at+jwt' || type === 'application/at+jwt') return true;
+  if (type !== undefined && type !== 'jwt') return false;
+  const isForClient = clientId !== undefined && [claims.aud].flat().includes(clientId);
+  return !isForClient && ID_TOKEN_CLAIMS.every((name) => claims[name] === undefined) && claims.typ !== 'ID';
+}
+
+const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash'];
