@@ -14,6 +14,7 @@ import { idempotencyKeys } from './plugins/idempotency-key.ts';
 import { openapi } from './plugins/openapi.ts';
 import { rateLimit } from './plugins/rate-limit.ts';
 import { requestId } from './plugins/request-ids.ts';
+import { requestTraces } from './plugins/request-traces.ts';
 import { baseHeaders, responseHeaders, setBaseHeaders } from './plugins/response-headers.ts';
 import { unmatched } from './plugins/unmatched.ts';
 import { routes } from './routes/index.ts';
@@ -32,7 +33,7 @@ export function buildApp(context: Context): App {
   const { config } = context;
   const app = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: requestId,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     bodyLimit: LIMITS.body_bytes,
@@ -56,9 +57,10 @@ export function buildApp(context: Context): App {
 
   app.register(errors, { config });
   app.register(unmatched);
-  app.register(responseHeaders, { config });
+  app.register(responseHeaders, { context });
   app.register(crossOrigin);
-  app.register(accessLog);
+  app.register(accessLog, { context });
+  if (context.tracer) app.register(requestTraces, { tracer: context.tracer });
   app.register(bodyParsing);
   app.register(openapi, { config });
   app.register(cookie);

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
+import { LOG_LEVELS, type LogLevel } from '@eloquentpoll/ops';
 import { type DocumentSettings, documentSettings } from './document-settings.ts';
 import type { Environment } from './environment.ts';
 import { type Policies, readPolicies } from './limits/policies.ts';
+import { type OpsSettings, opsSettings } from './ops/settings.ts';
 import {
   type CheckoutSettings,
   checkoutSettings,
@@ -17,9 +19,7 @@ export { ConfigError };
 // What the environment means. A setting that is wrong, missing or contradicts another is one sentence that names the
 // variable, before anything is opened.
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-export interface Config extends DocumentSettings {
+export interface Config extends DocumentSettings, OpsSettings {
   listen: { host: string; port: number };
   /** Every link that we write starts with it; the Host header never does. Without a slash at the end. */
   baseUrl: string;
@@ -47,7 +47,7 @@ export interface Config extends DocumentSettings {
   rateLimits: Policies;
   /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
   freeDailyCapU: bigint;
-  logLevel: (typeof LOG_LEVELS)[number];
+  logLevel: LogLevel;
   gitCommit: string | null;
 }
 
@@ -89,6 +89,7 @@ export function decideConfig(env: Environment): Config {
       ...(env.MODELS_REGISTRY_URL && { registryUrl: url(env, 'MODELS_REGISTRY_URL', ['http:', 'https:']) }),
     },
     ...documentSettings(env, origin),
+    ...opsSettings(env),
     mcpUserIdBearer: mcpUserIdBearer(env),
     trustedProxies: trustedProxies(env),
     rateLimits: rateLimits(env),

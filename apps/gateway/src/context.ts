@@ -2,6 +2,7 @@ import { type Bus, openBus } from '@eloquentpoll/bus';
 import { type Health, openHealth } from '@eloquentpoll/models/health';
 import { openRegistry, type Registry } from '@eloquentpoll/models/registry';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
+import { type Metrics, openMetrics, openTracing, type Tracer } from '@eloquentpoll/ops';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { hashApiKey } from './accounts/api-key.ts';
 import { type IdentityProvider, identityProvider } from './accounts/identity-provider.ts';
@@ -21,7 +22,10 @@ import { type StreamWheel, streamWheel } from './streams/stream-wheel.ts';
 // The one place where everything with a connection is made. Tests replace any part; nothing else injects anything.
 
 interface Parts {
+  metrics: Metrics;
   log: Logger;
+  /** Null where nobody collects traces. */
+  tracer: Tracer | null;
   storage: Storage;
   bus: Bus;
   rosters: Rosters;
@@ -51,6 +55,8 @@ interface Parts {
 
 export interface Context extends Readonly<Parts>, AsyncDisposable {
   readonly config: Config;
+  /** Aborts when the process was told to leave: it still serves, and asks callers to come back elsewhere. */
+  readonly leaving: AbortController;
   /** Aborts when the process has to end: whoever still waits for a poll answers now. */
   readonly shutdown: AbortController;
 }
@@ -58,10 +64,13 @@ export interface Context extends Readonly<Parts>, AsyncDisposable {
 /** What was given is left open; what was made here closes with the context. */
 export async function openContext(config: Config, given: Partial<Parts> = {}): Promise<Context> {
   await using made = new AsyncDisposableStack();
-  const log = given.log ?? createLog(config);
+  const metrics = given.metrics ?? openMetrics('gateway');
+  const log = given.log ?? createLog(config, undefined, metrics);
+  const tracer = given.tracer ?? (await openTracing(metrics, config.traces));
+  if (tracer && !given.tracer) made.use(tracer);
   const rosters = given.rosters ?? openRosters(config);
-  const storage = given.storage ?? made.use(openStorage(storageOptions(config)));
-  const bus = given.bus ?? made.use(await connectBus(config, log));
+  const storage = given.storage ?? made.use(openStorage(storageOptions(config, metrics)));
+  const bus = given.bus ?? made.use(await connectBus(config, log, metrics));
   const health = given.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, rosters });
   const registry = given.registry ?? openModelRegistry(config, made);
   const usage = given.usage ?? made.use(keyUsage(storage, log));
@@ -73,7 +82,9 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const keep = made.move();
   return {
     config,
+    metrics,
     log,
+    tracer,
     rosters,
     storage,
     bus,
@@ -90,6 +101,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     identityProvider: given.identityProvider ?? openProvider(config),
     desk: given.desk ?? (config.deposits && openDesk(config.deposits, storage)),
     processor: given.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
+    leaving: new AbortController(),
     shutdown: new AbortController(),
     [Symbol.asyncDispose]: () => keep.disposeAsync(),
   };
@@ -101,18 +113,26 @@ const openProvider = ({ identityProvider: settings, baseUrl }: Config): Identity
 const openModelRegistry = ({ models: { registryUrl } }: Config, made: AsyncDisposableStack): Registry | null =>
   registryUrl === undefined ? null : made.use(openRegistry(registryUrl));
 
-const storageOptions = ({ database }: Config) => ({
-  databaseUrl: database.url,
-  maxConnections: database.maxConnections,
-  applicationName: 'eloquentpoll-gateway',
-});
+function storageOptions({ database }: Config, metrics: Metrics) {
+  const waits = metrics.histogram('eloquentpoll_postgres_pool_wait_seconds');
+  return {
+    databaseUrl: database.url,
+    maxConnections: database.maxConnections,
+    applicationName: 'eloquentpoll-gateway',
+    onConnection: (waitedMs: number) => waits.observe(waitedMs / 1_000),
+  };
+}
 
-async function connectBus({ redis }: Config, log: Logger): Promise<Bus> {
+async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Promise<Bus> {
+  const failures = metrics.counter('eloquentpoll_redis_errors_total');
   try {
     return await openBus({
       redisUrl: redis.url,
       prefix: redis.prefix,
-      onError: (error: Error) => log.warn({ err: error }, 'redis connection'),
+      onError(error: Error) {
+        failures.n += 1;
+        log.warn({ err: error }, 'redis connection');
+      },
     });
   } catch (error) {
     throw ConfigError.from('REDIS_URL', error);

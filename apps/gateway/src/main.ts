@@ -1,17 +1,21 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, decideConfig } from './config.ts';
 import { openContext } from './context.ts';
 import { readEnvironment } from './environment.ts';
 import { startHeartbeat } from './heartbeat.ts';
+import { openOps } from './ops/open-ops.ts';
+import { shown } from './ops/shown.ts';
 import { startReconciler } from './reconciler.ts';
 
-// The gateway as a process: settings, connections, listening, one line that says it is ready. On SIGTERM it takes no
-// more requests, lets those under way finish, tells the ones that still wait for a poll to come back, and ends within
-// its time whatever happens.
+// The gateway as a process: settings, connections, listening, one line that says it is ready. On SIGTERM it is not ready
+// any more; it serves on until the balancer has noticed, then takes no more connections, answers long polls, sends
+// streams to another gateway, lets what is under way finish, tells the ones that still wait for a poll to come back, and
+// ends within its time whatever happens.
 
-const LAST_CALL_MS = 6_500;
-const END_MS = 8_000;
+/** What is left of the time when those who still wait are told so. */
+const LAST_WORDS_MS = 1_500;
 
 function fail(error: unknown): never {
   process.stderr.write(`gateway: ${error instanceof Error ? error.message : error}\n`);
@@ -25,9 +29,11 @@ function portProblem(error: NodeJS.ErrnoException): Error {
   return new ConfigError('HOST', `cannot listen on ${host}:${port} (${error.code})`);
 }
 
+const environment = readEnvironment(process.env);
+
 function readConfig(): Config {
   try {
-    return decideConfig(readEnvironment(process.env));
+    return decideConfig(environment);
   } catch (error) {
     return fail(error);
   }
@@ -35,7 +41,10 @@ function readConfig(): Config {
 
 const config = readConfig();
 const context = await openContext(config).catch(fail);
+const { log } = context;
+log.info({ settings: shown(environment) }, 'settings');
 const app = buildApp(context);
+const ops = await openOps(context, app).catch(fail);
 let reconciler: AsyncDisposable | undefined;
 let heartbeat: Disposable | undefined;
 
@@ -43,25 +52,29 @@ let leaving = false;
 async function leave(signal: NodeJS.Signals): Promise<void> {
   if (leaving) return;
   leaving = true;
-  context.log.info({ signal }, 'draining');
-  setTimeout(() => context.shutdown.abort(), LAST_CALL_MS).unref();
+  const { delayMs, withinMs } = config.drain;
+  log.info({ signal, delay_ms: delayMs, within_ms: withinMs }, 'draining');
+  ops?.readiness.drain();
+  context.leaving.abort();
   setTimeout(() => {
-    context.log.warn('drain took too long');
+    log.warn('drain took too long');
     process.exit(1);
-  }, END_MS).unref();
+  }, delayMs + withinMs).unref();
+  setTimeout(() => context.shutdown.abort(), delayMs + withinMs - Math.min(LAST_WORDS_MS, withinMs / 2)).unref();
+  await wait(delayMs);
   heartbeat?.[Symbol.dispose]();
   await Promise.all([app.close(), reconciler?.[Symbol.asyncDispose]()]);
+  await ops?.[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
-  context.log.info('stopped');
+  log.info('stopped');
   process.exit(0);
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void leave(signal));
 
 await app.listen(config.listen).catch((error) => fail(portProblem(error)));
 reconciler = startReconciler(context);
-context.desk?.chain.token().catch((error) => context.log.warn({ err: error }, 'no deposits for now'));
+context.desk?.chain.token().catch((error) => log.warn({ err: error }, 'no deposits for now'));
 heartbeat = startHeartbeat(context);
 const { address, port } = app.server.address() as AddressInfo;
-process.stdout.write(
-  `${JSON.stringify({ msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl })}\n`,
-);
+const ready = { msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl };
+process.stdout.write(`${JSON.stringify({ ...ready, ...(ops && { ops_url: ops.url }) })}\n`);

@@ -67,6 +67,11 @@ async function settingsFor(t: Test, config: Partial<Config>): Promise<Config> {
     rateLimits: readPolicies(undefined),
     freeDailyCapU: 5_000_000n,
     logLevel: 'trace',
+    logSample: 1,
+    ops: null,
+    adminToken: null,
+    traces: null,
+    drain: { delayMs: 0, withinMs: 20_000 },
     gitCommit: null,
     ...config,
   };

@@ -1,5 +1,6 @@
 export type { Counter, Histogram } from './cells.ts';
 export { type Fleet, fleetFigures } from './fleet-figures.ts';
+export { LOG_LEVELS, type Logger, type LogLevel, openLog } from './log.ts';
 export { type LoopCheck, watchLoop } from './loop-check.ts';
 export { METRICS, type Metric, type MetricName, type Process } from './metric-table.ts';
 export { type Metrics, openMetrics } from './metrics.ts';
@@ -7,3 +8,7 @@ export { type Desk, type OpsPort, openOpsPort } from './ops-port.ts';
 export { poolFigures } from './pool-figures.ts';
 export { processFigures } from './process-figures.ts';
 export { type Check, openReadiness, type Readiness, type Report } from './readiness.ts';
+export { type Showable, shownSettings } from './shown-settings.ts';
+export { type TraceEnvironment, TraceSettingError, type TraceSettings, traceSettings } from './trace-settings.ts';
+export type { Span, Tracer } from './tracer.ts';
+export { openTracing } from './tracing.ts';

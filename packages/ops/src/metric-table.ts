@@ -43,11 +43,11 @@ export const METRICS = {
     labels: ['code'],
     help: 'Errors that were answered, by their code in the error catalogue.',
   },
-  eloquentpoll_http_requests_in_flight: {
+  eloquentpoll_http_connections: {
     type: 'gauge',
     on: GATEWAY,
     labels: [],
-    help: 'Requests that are being answered, open streams not included.',
+    help: 'Open connections of callers, idle ones and streams included.',
   },
   eloquentpoll_sse_streams: { type: 'gauge', on: GATEWAY, labels: [], help: 'Open event streams.' },
   eloquentpoll_sse_streams_blocked: {
@@ -241,7 +241,7 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: ['check'],
-    help: '1 while this part is well: postgres, redis, event_loop, progress (worker), draining (1 = does not drain).',
+    help: '1 while this part is well: postgres, redis, event_loop, listening (gateway), progress (worker), draining (1 = does not drain).',
   },
   eloquentpoll_build_info: {
     type: 'gauge',

@@ -69,6 +69,14 @@ export function openMetrics(process: Process): Metrics {
     return value;
   }
 
+  // What has no labels is there from the start, so that its first event is an increase.
+  for (const name of Object.keys(METRICS) as MetricName[]) {
+    const { type, labels, ...metric }: Metric = METRICS[name];
+    if (labels.length > 0 || !isOn(name, process)) continue;
+    if (type === 'counter' && name.startsWith('eloquentpoll_')) cell(name, [], () => new Counter());
+    if (type === 'histogram') cell(name, [], () => new Histogram(metric.buckets ?? []));
+  }
+
   return {
     process,
     counter: (name, ...labels) => cell(name, labels as readonly string[], () => new Counter()),

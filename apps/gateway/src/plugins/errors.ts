@@ -1,4 +1,4 @@
-import { ERRORS, errorBody, type Occurrence, problemBody } from '@eloquentpoll/contracts';
+import { ERRORS, type ErrorCode, errorBody, type Occurrence, problemBody } from '@eloquentpoll/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { ApiError } from '../api-error.ts';
@@ -8,13 +8,22 @@ import { toApiError } from './to-api-error.ts';
 // Every error leaves here: one of the closed catalogue, as a plain body or as Problem Details, and nothing about how
 // we are built.
 
+declare module 'fastify' {
+  interface FastifyReply {
+    /** What the error catalogue calls it, where the answer is an error. */
+    errorCode: ErrorCode | null;
+  }
+}
+
 export const errors = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+  app.decorateReply('errorCode', null);
   app.setErrorHandler((error, request, reply) => sendError(config, error, request, reply));
 });
 
 export function sendError(config: Config, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toApiError(error);
   const { status } = ERRORS[known.code];
+  reply.errorCode = known.code;
   if (status >= 500) request.log.error({ err: error, code: known.code }, 'request failed');
 
   const occurrence = occurrenceOf(known, request.id);

@@ -1,20 +1,24 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
 
 // The headers of every response. Pages and cacheable documents override single ones; nothing is laxer by default.
 
-export const responseHeaders = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
-  const headers = baseHeaders(config);
+export const responseHeaders = plugin(async (app: FastifyInstance, { context }: { context: Context }) => {
+  const headers = baseHeaders(context.config);
   app.addHook('onRequest', (_request, reply, done) => {
     setBaseHeaders(reply, headers);
     done();
   });
-  // A connection that stayed open after its answer would hold up a process that wants to end.
+  // A connection that stayed open after its answer would hold up a process that wants to end. Callers are told while it
+  // still listens, so that few connections are left that it has to cut.
   let closing = false;
-  app.addHook('preClose', async () => {
+  const close = () => {
     closing = true;
-  });
+  };
+  context.leaving.signal.addEventListener('abort', close, { once: true });
+  app.addHook('preClose', async () => close());
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing) reply.header('connection', 'close');
     done();

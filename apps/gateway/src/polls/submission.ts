@@ -24,7 +24,7 @@ export function submissionOf(
     accountId: request.principal?.accountId ?? null,
     surface,
     requestId: request.id,
-    traceparent: traceparentOf(request.headers.traceparent),
+    traceparent: request.span?.traceparent ?? traceparentOf(request.headers.traceparent),
     idempotency:
       key === null
         ? undefined

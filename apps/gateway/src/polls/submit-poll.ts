@@ -48,7 +48,7 @@ export async function submitPoll(context: Context, submission: Submission, onNew
   const deadlineMs = DEADLINE_MS[submission.order.roster];
   const { pollId, joined, spec } = await accept(context, submission, deadlineMs);
   const watch = onNews ? await watchIfPossible(context, pollId, onNews) : null;
-  if (!joined) await enqueueIfPossible(context, pollId);
+  if (!joined) await enqueueIfPossible(context, pollId, submission.requestId);
   return { pollId, joined, spec, deadlineMs, watch };
 }
 
@@ -56,6 +56,7 @@ async function accept(context: Context, submission: Submission, deadlineMs: numb
   const { accountId, surface, requestId, traceparent, idempotency } = submission;
   const spec = await specOf(context, submission.order);
   const holdU = holdOf(spec);
+  const span = context.tracer?.start('accept poll', 'internal', traceparent, { roster: spec.roster_name, surface });
   const accepted = await acceptPoll(context.storage, {
     poll: {
       id: newPollId(),
@@ -65,12 +66,16 @@ async function accept(context: Context, submission: Submission, deadlineMs: numb
       deadlineMs,
       surface,
       requestId,
-      traceparent,
+      // The worker goes on from here.
+      traceparent: span?.traceparent ?? traceparent,
     },
     holdU,
     idempotency: idempotency && { operation: surface, ...idempotency },
     free: isFree(spec.roster_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
   });
+  span?.end({ outcome: accepted.kind });
+  if (accepted.kind === 'accepted')
+    context.metrics.counter('eloquentpoll_polls_accepted_total', spec.roster_name).n += 1;
   switch (accepted.kind) {
     case 'accepted':
     case 'joined':
@@ -103,10 +108,11 @@ export async function watchIfPossible({ bus, log }: Context, pollId: string, onN
   }
 }
 
-async function enqueueIfPossible({ bus, log }: Context, pollId: string): Promise<void> {
+async function enqueueIfPossible({ bus, log, metrics }: Context, pollId: string, requestId: string): Promise<void> {
   try {
     await bus.enqueuePoll(pollId);
   } catch (error) {
-    log.warn({ pollId, err: error }, 'poll not queued; the sweep will find it');
+    metrics.counter('eloquentpoll_polls_not_queued_total').n += 1;
+    log.warn({ pollId, request_id: requestId, err: error }, 'poll not queued; the sweep will find it');
   }
 }

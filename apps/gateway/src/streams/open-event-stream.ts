@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../api-error.ts';
-import { logRequest } from '../plugins/access-log.ts';
+import { noteAnswer } from '../plugins/access-log.ts';
 import { tell } from '../plugins/rate-limit.ts';
 import type { EventStream } from './event-stream.ts';
 import type { StreamWheel } from './stream-wheel.ts';
@@ -45,7 +45,7 @@ export function openEventStream(
   const { raw } = reply;
   if (raw.destroyed) return null;
   if (request.budget) tell(reply, request.budget);
-  logRequest(request, reply);
+  noteAnswer(request, reply);
   raw.writeHead(200, reply.headers(HEADERS).getHeaders() as OutgoingHttpHeaders);
   // Sent by itself the head is one string; sent with the first event it would stay in memory piece by piece.
   raw.cork();

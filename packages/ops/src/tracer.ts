@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+
+// Traces in the form of W3C Trace Context. A process that exports none has no tracer at all, so there is nothing to pay.
+// Spans hold ids, names of operations and models, and codes; never a question, an answer, a key or an account.
+
+export type SpanKind = 'internal' | 'server' | 'client' | 'consumer';
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+export interface FinishedSpan {
+  traceId: string;
+  spanId: string;
+  parentId: string | null;
+  name: string;
+  kind: SpanKind;
+  /** Milliseconds since the epoch. */
+  startMs: number;
+  endMs: number;
+  attributes: Attributes;
+  /** What went wrong, as a code. */
+  error: string | null;
+}
+
+export interface Span {
+  /** What whoever goes on from here gets. */
+  readonly traceparent: string;
+  end(attributes?: Attributes, error?: string | null): void;
+}
+
+export interface Tracer extends AsyncDisposable {
+  /** Without a parent, or with one that is none, a new trace begins. */
+  start(name: string, kind: SpanKind, parent?: string | null, attributes?: Attributes): Span;
+}
+
+export interface TracerOptions {
+  /** Of the traces that begin here, the share that is kept; one that began elsewhere was decided there. */
+  share: number;
+  export(span: FinishedSpan): void;
+  close(): Promise<void>;
+}
+
+const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+const SAMPLED = 1;
+
+export function openTracer({ share, export: keep, close }: TracerOptions): Tracer {
+  return {
+    start(name, kind, parent, attributes = {}) {
+      const [, traceId = hex(16), parentId = null, flags] = TRACEPARENT.exec(parent ?? '') ?? [];
+      const sampled = flags === undefined ? Math.random() < share : (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED;
+      const spanId = hex(8);
+      const startMs = nowMs();
+      let open = true;
+      return {
+        traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`,
+        end(more = {}, error = null) {
+          if (!open || !sampled) return;
+          open = false;
+          const all = { ...attributes, ...more };
+          keep({ traceId, spanId, parentId, name, kind, startMs, endMs: nowMs(), attributes: all, error });
+        },
+      };
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
+
+/** Finer than Date.now, and on the same scale. */
+const nowMs = (): number => performance.timeOrigin + performance.now();
