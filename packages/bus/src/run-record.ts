@@ -4,21 +4,28 @@ import type { Keys } from './keys.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
 
 // What is known of a running poll before it is stored: its owner, its newest snapshot (whole, and in brief for those
-// who ask often) and its ballots, in one hash. A worker writes ballot, snapshot and message in one command, fenced by the lease epoch, so that a worker that lost its
-// lease neither overwrites nor announces anything. A worker that takes over reads the ballots and asks nobody twice.
+// who ask often) and its ballots, in one hash. A worker writes ballot, snapshot and message in one command, fenced by the
+// lease epoch, so that a worker that lost its lease neither overwrites nor announces anything. A worker that takes over
+// reads the ballots and asks nobody twice.
 
 const RUNNING_TTL_S = 600;
 const ENDED_TTL_S = 900;
 
+// The time to live is set by the first write of an epoch and outlasts every poll.
 const RECORD = `
-local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
-if epoch > tonumber(ARGV[1]) then return 0 end
-redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2])
-if ARGV[5] ~= '' then redis.call('HSET', KEYS[1], 'owner', ARGV[5]) end
-local owner = redis.call('HGET', KEYS[1], 'owner')
-if owner then redis.call('HSET', KEYS[1], 'brief', owner .. ' ' .. ARGV[8]) end
-if ARGV[6] ~= '' then redis.call('HSET', KEYS[1], 'ballot:' .. ARGV[6], ARGV[7]) end
-redis.call('EXPIRE', KEYS[1], ARGV[4])
+local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
+local epoch, mine = tonumber(known[1] or '0'), tonumber(ARGV[1])
+if epoch > mine then return 0 end
+local fields = { 'epoch', ARGV[1], 'snapshot', ARGV[2] }
+local owner = ARGV[5] ~= '' and ARGV[5] or known[2]
+if owner then
+  fields[5], fields[6], fields[7], fields[8] = 'owner', owner, 'brief', owner .. ' ' .. ARGV[8]
+end
+if ARGV[6] ~= '' then
+  fields[#fields + 1], fields[#fields + 2] = 'ballot:' .. ARGV[6], ARGV[7]
+end
+redis.call('HSET', KEYS[1], unpack(fields))
+if epoch < mine then redis.call('EXPIRE', KEYS[1], ARGV[4]) end
 redis.call('PUBLISH', ARGV[3], ARGV[2])
 return 1`;
 
@@ -30,9 +37,9 @@ redis.call('EXPIRE', KEYS[1], ARGV[2])
 return redis.call('HGETALL', KEYS[1])`;
 
 const END = `
-local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
-if epoch > tonumber(ARGV[1]) then return 0 end
-local owner = redis.call('HGET', KEYS[1], 'owner') or ARGV[5]
+local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
+if tonumber(known[1] or '0') > tonumber(ARGV[1]) then return 0 end
+local owner = known[2] or ARGV[5]
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', owner .. ' ' .. ARGV[7], 'owner', owner)
 redis.call('EXPIRE', KEYS[1], ARGV[4])
