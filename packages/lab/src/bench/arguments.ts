@@ -7,18 +7,21 @@ export interface Arguments {
   readonly windows: number;
   readonly windowMs: number;
   readonly soakMinutes: number;
+  readonly durable: boolean;
   readonly json: boolean;
 }
 
 export class UsageError extends Error {}
 
-export const USAGE = `usage: npm run bench -- [--only ROWS] [--windows N] [--window-ms N] [--minutes N] [--json]
+export const USAGE = `usage: npm run bench -- [--only ROWS] [--windows N] [--window-ms N] [--minutes N]
+                        [--durable] [--json]
 
   --only ROWS    separated by commas; without it all but those marked long
 ${ROWS.map(({ id, about, long }) => `                   ${id.padEnd(10)} ${about}${long ? ' (long)' : ''}`).join('\n')}
   --windows N    how often each contender is measured, in turn with the others; default 5
   --window-ms N  how long a window is; default 1500
   --minutes N    how long the soak takes; default 20
+  --durable      Postgres waits for the disk at every commit; otherwise it does not
   --json         figures as JSON instead of a table
 `;
 
@@ -29,6 +32,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
     windows: count('--windows', values.windows, 1, 1_000),
     windowMs: count('--window-ms', values['window-ms'], 10, 60_000),
     soakMinutes: count('--minutes', values.minutes, 1, 1_440),
+    durable: values.durable,
     json: values.json,
   };
 }
@@ -55,6 +59,7 @@ function parse(argv: readonly string[]) {
         windows: { type: 'string', default: '5' },
         'window-ms': { type: 'string', default: '1500' },
         minutes: { type: 'string', default: '20' },
+        durable: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
       },
     }).values;

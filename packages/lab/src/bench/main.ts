@@ -30,6 +30,7 @@ try {
 async function bench(args: Arguments): Promise<number> {
   const { windows, windowMs } = args;
   const progress = args.json && !process.stderr.isTTY ? silent : progressOn(process.stderr);
+  const disk = args.durable ? 'commits wait for the disk' : 'commits do not wait for the disk';
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, Node ${process.versions.node}`;
   const loadBefore = loadavg()[0]!;
   await using stage = await openStage(options(process.env));
@@ -49,14 +50,14 @@ async function bench(args: Arguments): Promise<number> {
   }
   progress.end();
   const short = lines.filter((line) => verdictOf(line) === 'short');
-  const about = { machine, load_before: loadBefore, load_after: loadavg()[0], windows, window_ms: windowMs };
+  const about = { machine, disk, load_before: loadBefore, load_after: loadavg()[0], windows, window_ms: windowMs };
   if (args.json) {
     const figures = lines.map((line) => ({ ...line, verdict: verdictOf(line) }));
     process.stdout.write(`${JSON.stringify({ ...about, figures }, null, 2)}\n`);
   } else {
     const load = `load ${loadBefore.toFixed(1)} before, ${loadavg()[0]!.toFixed(1)} after`;
     process.stdout.write(
-      `\n${report(lines).join('\n')}\n\n${machine}; ${load}; ${windows} windows of ${windowMs} ms, p25\n`,
+      `\n${report(lines).join('\n')}\n\n${machine}; ${load}; ${windows} windows of ${windowMs} ms, p25; ${disk}\n`,
     );
   }
   return short.length === 0 ? 0 : 1;
@@ -65,5 +66,5 @@ async function bench(args: Arguments): Promise<number> {
 function options(env: NodeJS.ProcessEnv): StageOptions {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, BUNDLES: bundles } = env;
   if (!databaseUrl || !redisUrl) throw new UsageError('DATABASE_URL and REDIS_URL are not both set');
-  return { databaseUrl, redisUrl, bundles };
+  return { databaseUrl, redisUrl, bundles, nodeOptions: env.BENCH_NODE_OPTIONS };
 }

@@ -22,10 +22,10 @@ export const QUESTION = {
 
 let asked = 0;
 
-/** Asks it at `path`, each time as a new poll. Keys take turns. */
-export function pollRequest({ keys }: Stage, path: string, headers: Record<string, string> = {}): Buffer {
+/** Asks it at `path`, each time as a new poll. Accounts take turns. */
+export function pollRequest({ customers }: Stage, path: string, headers: Record<string, string> = {}): Buffer {
   asked += 1;
-  const authorization = `Bearer ${keys[asked % keys.length]}`;
+  const authorization = `Bearer ${customers[asked % customers.length]}`;
   return request('POST', path, { authorization, 'idempotency-key': `bench-${process.pid}-${asked}`, ...headers }, BODY);
 }
 

@@ -26,7 +26,10 @@ export interface Stage extends AsyncDisposable {
   readonly stores: Stores;
   readonly rosters: Rosters;
   readonly accountId: string;
+  /** Of this account. */
   readonly keys: readonly string[];
+  /** One of each of many other accounts. */
+  readonly customers: readonly string[];
   /** In microseconds so far; NaN where that cannot be seen. */
   redisCpu(): number;
   postgresCpu(): number;
@@ -48,9 +51,11 @@ export interface StageOptions {
   redisUrl: string;
   /** Folder of the bundles; without it the sources are run. */
   bundles: string | undefined;
+  /** For gateways and workers: `--cpu-prof --cpu-prof-dir=DIR` says where the time goes. */
+  nodeOptions?: string | undefined;
 }
 
-export async function openStage({ databaseUrl, redisUrl, bundles }: StageOptions): Promise<Stage> {
+export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }: StageOptions): Promise<Stage> {
   await using made = new AsyncDisposableStack();
   const stores = made.use(await throwAwayStores(databaseUrl, redisUrl));
   const folder = await mkdtemp(join(tmpdir(), 'ep-bench-'));
@@ -58,6 +63,9 @@ export async function openStage({ databaseUrl, redisUrl, bundles }: StageOptions
   const home = made.use(household());
   const accountId = await richAccount(stores);
   const keys = await Promise.all(Array.from({ length: 16 }, () => giveKey(stores, accountId)));
+  const customers = await Promise.all(
+    Array.from({ length: 64 }, async () => giveKey(stores, await richAccount(stores))),
+  );
   const [redisPid, postgresPid] = await Promise.all([redisPidOf(stores), postgresPidOf(stores)]);
   const models = once(() => baseline(home, 'model-server'));
   const rosterFile = (afterMs: number) => makeRosters(folder, models, afterMs);
@@ -71,6 +79,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles }: StageOptions
     BASE_URL: 'http://localhost:8080',
     PORT: '0',
     RATE_LIMITS: LIMITS,
+    ...(nodeOptions && { NODE_OPTIONS: nodeOptions }),
   });
   const moduleOf = (app: 'gateway' | 'worker') =>
     bundles === undefined ? `@eloquentpoll/${app}/main` : new URL(`file://${join(bundles, app, 'main.js')}`).href;
@@ -86,6 +95,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles }: StageOptions
     rosters,
     accountId,
     keys,
+    customers,
     redisCpu: () => cpuUs(redisPid) ?? Number.NaN,
     postgresCpu: () => familyCpuUs(postgresPid) ?? Number.NaN,
     models,
