@@ -85,8 +85,8 @@ export const v2 = (payload: Signed, more: object = {}) => ({
   payload,
 });
 
-/** A gateway that takes deposits. */
-export async function cashier(t: Test, { timeoutMs = 10_000 } = {}) {
+/** Where deposits are taken, with a chain and a facilitator on loopback. */
+export async function openTestDesk(t: Test, { timeoutMs = 10_000 } = {}) {
   const chain = await fakeChain(t);
   const facilitator = await fakeFacilitator(t, chain);
   const settings: DepositSettings = {
@@ -103,6 +103,12 @@ export async function cashier(t: Test, { timeoutMs = 10_000 } = {}) {
     facilitator: remoteFacilitator({ url: facilitator.url }, timeoutMs),
     patience: { everyMs: 10, forMs: 150 },
   };
+  return { chain, facilitator, desk };
+}
+
+/** A gateway that takes deposits. */
+export async function cashier(t: Test, options: { timeoutMs?: number } = {}) {
+  const { chain, facilitator, desk } = await openTestDesk(t, options);
   const gateway: Gateway = await build(t, { rateLimits: readPolicies('deposit=1000000/60') }, { desk });
   const deposit = (amount_usd: unknown, headers: Record<string, string> = {}) =>
     gateway.app.inject({ method: 'POST', url: '/api/deposit', headers, payload: { amount_usd } });

@@ -42,9 +42,11 @@ ${historySection(account.history)}
 ${profileSection(account)}`,
   });
 
-/** A wallet without an e-mail address is known by the two ends of its own. */
-const nameOf = ({ user: { email }, wallets: [wallet] }: AccountView): string =>
-  email.endsWith('.invalid') && wallet ? `${wallet.slice(0, 6)}…${wallet.slice(-4)}` : email;
+/** Who has no e-mail address is known by the two ends of a wallet, or by the begin of the account's id. */
+function nameOf({ user: { email, userId }, wallets: [wallet] }: AccountView): string {
+  if (!email.endsWith('.invalid')) return email;
+  return wallet ? `${wallet.slice(0, 6)}…${wallet.slice(-4)}` : `Account ${userId.slice(0, 8)}`;
+}
 
 const balance = ({
   balance: { balance, usage_cents },
