@@ -47,6 +47,9 @@ t.test(
     t.equal(await page.locator('.winner').textContent(), 'Beta');
     t.equal(await page.locator('tbody tr').count(), 3);
     t.equal(await page.locator('.graph .edge').count(), 3);
+  const picture = await page.locator('meta[property="og:image"]').getAttribute('content');
+  const answer = await fetch(picture!);
+  t.same([answer.status, answer.headers.get('content-type')], [200, 'image/png']);
   },
 );
 

@@ -36,7 +36,10 @@ t.test(
     const hidden = routes.filter(({ hidden }) => hidden).map(({ path }) => path);
     t.same(
       hidden.filter(
-        (path) => !/^\/(api\/docs\/[a-z]+\.js|assets\/[a-z-]+\.(css|js)|web-mcp\.js|logo\.svg)$/.test(path),
+        (path) =>
+          !/^\/(api\/docs\/[a-z]+\.js|assets\/[a-z-]+\.(css|js)|web-mcp\.js|logo\.svg|og\.png|result\/\{resultId\}\/card\.png)$/.test(
+            path,
+          ),
       ),
       [],
       'only what pages load is no operation',

@@ -47,8 +47,10 @@ const NAVIGATION = [
   { path: '/api/docs', name: 'Docs' },
 ];
 
+const IMAGE = { path: '/og.png', alt: 'One AI model that is wrong sounds just like one that is right. Ask several.' };
+
 export function layout(page: Page): string {
-  const { baseUrl, path, title, description, main, scripts = [], styles = [], image, hidden = false } = page;
+  const { baseUrl, path, title, description, main, scripts = [], styles = [], image = IMAGE, hidden = false } = page;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -62,7 +64,7 @@ ${hidden ? html`<meta name="robots" content="noindex">\n` : ''}<link rel="canoni
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${baseUrl}${path}">
-${image ? imageTags(baseUrl, image) : ''}<meta name="theme-color" content="#ffffff" media="(prefers-color-scheme: light)">
+${imageTags(baseUrl, image)}<meta name="theme-color" content="#ffffff" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#191c23" media="(prefers-color-scheme: dark)">
 <link rel="icon" href="/logo.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/style.css">

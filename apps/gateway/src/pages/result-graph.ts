@@ -4,9 +4,10 @@ import { type Html, html } from './html.ts';
 // Who voted for what, as a drawing of the same graph that GET /api/graph/mermaid answers as text: models on the left,
 // options on the right, the winner marked. Each label is cut by the box around it, so that no text reaches out of it.
 
-const LEFT = { x: 1, width: 268 };
-const RIGHT = { x: 470, width: 288 };
-const WIDTH = RIGHT.x + RIGHT.width + 1;
+/** In parts of a hundred, so that it fits any width. */
+const LEFT = { x: 0.2, width: 38 };
+const RIGHT = { x: 61.8, width: 38 };
+const BETWEEN = { x: LEFT.x + LEFT.width, width: RIGHT.x - LEFT.x - LEFT.width };
 const BOX = 34;
 const STEP = 44;
 const LONGEST = 40;
@@ -32,33 +33,30 @@ export function resultGraph({ votes, options, tally, winning_option }: ResultDet
   const height = rows * STEP - (STEP - BOX) + 2;
   const [leftAt, rightAt] = [placing(models.length, height), placing(targets.length, height)];
 
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Who voted for what">
-<svg class="graph" width="${WIDTH}" height="${height}" role="img" aria-label="${votes.length} models on the left, lines to the options that they voted for on the right">
-${votes.map(({ chosen_option }, i) => {
-  const target = chosen_option === null ? options.length : options.indexOf(chosen_option);
-  const kind = chosen_option === null ? 'none' : chosen_option === winning_option ? 'wins' : '';
-  return edge(leftAt(i) + BOX / 2, rightAt(Math.max(0, target)) + BOX / 2, kind);
-})}
+  return html`<svg class="graph" width="100%" height="${height}" role="img" aria-label="${votes.length} models on the left, lines to the options that they voted for on the right">
+<svg x="${BETWEEN.x}%" width="${BETWEEN.width.toFixed(1)}%" height="${height}" viewBox="0 0 100 ${height}" preserveAspectRatio="none">${votes.map(
+    ({ chosen_option }, i) => {
+      const target = chosen_option === null ? options.length : options.indexOf(chosen_option);
+      const kind = chosen_option === null ? 'none' : chosen_option === winning_option ? 'wins' : '';
+      return edge(leftAt(i) + BOX / 2, rightAt(Math.max(0, target)) + BOX / 2, kind);
+    },
+  )}</svg>
 ${models.map((node, i) => box(node, LEFT, leftAt(i)))}
 ${targets.map((node, i) => box(node, RIGHT, rightAt(i)))}
-</svg>
-</div>`;
+</svg>`;
 }
 
 /** Evenly over the height, in the middle when there are few. */
 const placing = (count: number, height: number) => (i: number) =>
   (height - 2 - BOX - (count - 1) * STEP) / 2 + 1 + i * STEP;
 
-function edge(from: number, to: number, kind: string): Html {
-  const [start, end] = [LEFT.x + LEFT.width, RIGHT.x];
-  const middle = (start + end) / 2;
-  return html`<path class="edge ${kind}" d="M${start} ${from}C${middle} ${from} ${middle} ${to} ${end} ${to}"/>`;
-}
+const edge = (from: number, to: number, kind: string): Html =>
+  html`<path class="edge ${kind}" d="M0 ${from}C50 ${from} 50 ${to} 100 ${to}" vector-effect="non-scaling-stroke"/>`;
 
 const box = ({ label, note, kind }: Node, { x, width }: typeof LEFT, y: number): Html =>
-  html`<g class="${kind}"><rect x="${x}" y="${y}" width="${width}" height="${BOX}" rx="7"/>
-<svg x="${x}" y="${y}" width="${width - (note === '' ? 10 : 44)}" height="${BOX}"><text x="12" y="22">${shortened(label)}</text></svg>
-${note === '' ? '' : html`<text class="note" x="${x + width - 12}" y="${y + 22}" text-anchor="end">${note}</text>`}</g>
+  html`<svg class="${kind}" x="${x}%" y="${y}" width="${width}%" height="${BOX}"><rect x="1" y="1" width="99%" height="${BOX - 2}" rx="7"/>
+<svg width="${note === '' ? '97%' : '86%'}" height="${BOX}"><text x="12" y="22">${shortened(label)}</text></svg>
+${note === '' ? '' : html`<text class="note" x="96%" y="22" text-anchor="end">${note}</text>`}</svg>
 `;
 
 function shortened(text: string): string {

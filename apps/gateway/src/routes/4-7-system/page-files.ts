@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { houseCard } from '../../pages/card/result-card.ts';
 import { LOGO } from '../../pages/logo.ts';
 import { pageAssets } from '../../pages/page-assets.ts';
 import { WEB_MCP_SCRIPT } from '../../pages/web-mcp.ts';
@@ -12,6 +13,18 @@ const FILES = [
 
 /** What our pages load: parts of them, and no operations. */
 export function pageFiles(app: FastifyInstance): void {
+  let card: Promise<Buffer> | undefined;
+  app.get(
+    '/og.png',
+    { config: { operation: 'read' }, schema: { hide: true, security: access.none } },
+    async (_request, reply) => {
+      card ??= houseCard();
+      return reply
+        .type('image/png')
+        .header('cache-control', 'public, max-age=86400')
+        .send(await card);
+    },
+  );
   for (const { path, mediaType, text } of [...FILES, ...pageAssets()]) {
     app.get(
       path,

@@ -3,10 +3,11 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
+import { resultCard } from '../../pages/card/result-card.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
 import { noResultPage, resultPage, type ShownResult } from '../../pages/result-page.ts';
 import { access } from '../../plugins/auth.ts';
-import { resultWithId } from '../../polls/find-result.ts';
+import { RESULT_HEADERS, resultWithId } from '../../polls/find-result.ts';
 import { isResultId } from '../../polls/poll-ids.ts';
 import { toResultDetail } from '../../polls/public-result.ts';
 import { errors, orPage, redirect, text } from '../answers.ts';
@@ -56,6 +57,21 @@ export async function result(app: FastifyInstance, { context }: { context: Conte
         if (!(error instanceof ApiError) || error.code !== 'result_not_found' || readsJson(request)) throw error;
         return reply.code(404).type(HTML_TYPE).send(noResultPage(config.baseUrl));
       }
+    },
+  );
+
+  app.get<Route>(
+    '/result/:resultId/card.png',
+    {
+      config: { operation: 'read' },
+      schema: { hide: true, security: access.none, response: errors('result_not_found') },
+    },
+    async (request, reply) => {
+      const found = await resultWithId(context, request.params.resultId);
+      return reply
+        .headers(RESULT_HEADERS)
+        .type('image/png')
+        .send(await resultCard(toResultDetail(found)));
     },
   );
 
