@@ -1,6 +1,7 @@
 import { accept } from './rows/accept.ts';
 import { cold } from './rows/cold.ts';
 import { decision } from './rows/decision.ts';
+import { life } from './rows/life.ts';
 import { memory } from './rows/memory.ts';
 import { queue } from './rows/queue.ts';
 import { relay } from './rows/relay.ts';
@@ -21,6 +22,7 @@ export const ROWS: readonly Row[] = [
   relay,
   streams,
   worker,
+  life,
   queue,
   store,
   memory,

@@ -1,28 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { hammer } from '../hammer.ts';
-import { pollRequest } from '../polls.ts';
-import { cpuUs } from '../processes-cpu.ts';
-import { type Row, told, us } from '../rows.ts';
-import type { Stage } from '../stage.ts';
+import { backlogCosts } from '../backlog.ts';
+import { type Row, us } from '../rows.ts';
 import { interleaved } from '../windows.ts';
 
-// What a poll costs everybody who has a part in it, while as many run as can: asked synchronously, so that a poll counts
-// when its result is stored and its caller has it.
+const BACKLOG = 600;
 
-const AT_ONCE = 50;
-
+/** What a poll costs the worker that runs it, while it runs as many as it can and everything is stored. */
 export const worker: Row = {
   id: 'worker',
-  about: 'polls per worker core against raw model calls (C); Redis and Postgres per poll',
+  about: 'polls per worker core, seven calls each, against raw model calls (C)',
   async measure(stage, course) {
-    await using gateway = await stage.gateway();
+    const backlog = course.windowMs < 500 ? 20 : BACKLOG;
     await using worker = await stage.worker();
-    await pollCosts(stage, gateway, worker, course.windowMs);
+    await backlogCosts(stage, [worker], backlog);
     const found = await interleaved(
-      {
-        C: (ms) => stage.calls(`/c?ms=${ms}`),
-        polls: (ms) => pollCosts(stage, gateway, worker, ms),
-      },
+      { C: (ms) => stage.calls(`/c?ms=${ms}`), polls: () => backlogCosts(stage, [worker], backlog) },
       course,
     );
     const { C, polls } = found;
@@ -38,33 +29,6 @@ export const worker: Row = {
         must: 0.35,
         moonshot: 0.85,
       },
-      {
-        quantity: 'Redis CPU per poll, whole life',
-        ours: us(polls!.redis!),
-        anchor: '',
-        value: polls!.redis!,
-        unit: ' us',
-        better: 'lower',
-        must: 300,
-        moonshot: 100,
-      },
-      told('Postgres CPU per poll, whole life', us(polls!.postgres!)),
-      told('gateway CPU per synchronous poll', us(polls!.gateway!)),
-      told('polls per second, all on this machine', `${(1e6 / polls!.wall!).toFixed(0)}/s`),
     ];
   },
 };
-
-async function pollCosts(stage: Stage, gateway: { pid: number; port: number }, worker: { pid: number }, ms: number) {
-  const next = () => pollRequest(stage, '/api/poll');
-  await using load = await hammer({ port: gateway.port, connections: AT_ONCE, next });
-  await sleep(300);
-  const read = () => [cpuUs(worker.pid), cpuUs(gateway.pid), stage.redisCpu(), stage.postgresCpu()].map(Number);
-  const [before, polls, at] = [read(), load.answered, performance.now()];
-  await sleep(ms);
-  const [after, done, wallUs] = [read(), load.answered - polls, (performance.now() - at) * 1_000];
-  const bad = [...load.statuses.keys()].filter((status) => status !== 200);
-  if (bad.length > 0) throw new Error(`polls were answered with ${bad.join(', ')}`);
-  const [workerUs, gatewayUs, redis, postgres] = after.map((us, i) => (us - before[i]!) / done);
-  return { worker: workerUs!, gateway: gatewayUs!, redis: redis!, postgres: postgres!, wall: wallUs / done };
-}

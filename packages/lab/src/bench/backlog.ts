@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openedPolls } from './opened-polls.ts';
+import { cpuUs } from './processes-cpu.ts';
+import type { Stage } from './stage.ts';
+
+// A worker with as much to do as it can: it is held still while a backlog is queued, let go, and timed until the last
+// poll of it is stored.
+
+const LOOK_EVERY_MS = 20;
+const PATIENCE_MS = 60_000;
+const AT_ONCE = 16;
+
+export interface Crew {
+  pid: number;
+}
+
+/** Microseconds per poll: of CPU, of all workers together, and of wall clock. */
+export async function backlogCosts(stage: Stage, workers: readonly Crew[], polls: number) {
+  const { bus, query } = stage.stores;
+  const signal = (name: NodeJS.Signals): void => {
+    for (const { pid } of workers) process.kill(pid, name);
+  };
+  const ids: string[] = [];
+  signal('SIGSTOP');
+  try {
+    const share = Math.max(1, Math.ceil(polls / AT_ONCE));
+    const queue = async (): Promise<void> => {
+      for (const id of await openedPolls(stage, share)) {
+        await bus.enqueuePoll(id);
+        ids.push(id);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, queue));
+  } finally {
+    signal('SIGCONT');
+  }
+  const read = () => [...workers.map(({ pid }) => cpuUs(pid)), stage.redisCpu(), stage.postgresCpu()].map(Number);
+  const [before, begun] = [read(), performance.now()];
+  for (let left = ids.length; left > 0; ) {
+    await sleep(LOOK_EVERY_MS);
+    if (performance.now() - begun > PATIENCE_MS) throw new Error(`${left} polls were not run in time`);
+    const [row] = await query<{ left: number }>(
+      "select count(*)::int as left from polls where id = any($1) and status = 'running'",
+      [ids],
+    );
+    left = row!.left;
+  }
+  const wallUs = (performance.now() - begun) * 1_000;
+  const spent = read().map((us, i) => (us - before[i]!) / ids.length);
+  const [redis, postgres] = spent.splice(-2);
+  return {
+    worker: spent.reduce((sum, us) => sum + us, 0),
+    redis: redis!,
+    postgres: postgres!,
+    wall: wallUs / ids.length,
+  };
+}

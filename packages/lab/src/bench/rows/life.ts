@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hammer } from '../hammer.ts';
+import { pollRequest } from '../polls.ts';
+import { cpuUs } from '../processes-cpu.ts';
+import { type Row, told, us } from '../rows.ts';
+import type { Stage } from '../stage.ts';
+import { interleaved } from '../windows.ts';
+
+const AT_ONCE = 50;
+
+/** What a whole poll costs everybody who has a part in it: asked synchronously, so that it counts when its caller has it. */
+export const life: Row = {
+  id: 'life',
+  about: 'CPU of Redis, Postgres and the gateway over the whole life of a poll',
+  async measure(stage, course) {
+    await using gateway = await stage.gateway();
+    await using worker = await stage.worker();
+    await pollCosts(stage, gateway, worker, course.windowMs);
+    const { polls } = await interleaved({ polls: (ms) => pollCosts(stage, gateway, worker, ms) }, course);
+    return [
+      {
+        quantity: 'Redis CPU per poll, whole life',
+        ours: us(polls!.redis!),
+        anchor: '',
+        value: polls!.redis!,
+        unit: ' us',
+        better: 'lower',
+        must: 300,
+        moonshot: 100,
+      },
+      told('Postgres CPU per poll, whole life', us(polls!.postgres!)),
+      told('gateway CPU per synchronous poll', us(polls!.gateway!)),
+      told('worker CPU per synchronous poll', us(polls!.worker!)),
+      told('polls per second, all on this machine', `${(1e6 / polls!.wall!).toFixed(0)}/s`),
+    ];
+  },
+};
+
+async function pollCosts(stage: Stage, gateway: { pid: number; port: number }, worker: { pid: number }, ms: number) {
+  const next = () => pollRequest(stage, '/api/poll');
+  await using load = await hammer({ port: gateway.port, connections: AT_ONCE, next });
+  await sleep(300);
+  const read = () => [cpuUs(worker.pid), cpuUs(gateway.pid), stage.redisCpu(), stage.postgresCpu()].map(Number);
+  const [before, polls, at] = [read(), load.answered, performance.now()];
+  await sleep(ms);
+  const [after, done, wallUs] = [read(), load.answered - polls, (performance.now() - at) * 1_000];
+  const bad = [...load.statuses.keys()].filter((status) => status !== 200);
+  if (bad.length > 0) throw new Error(`polls were answered with ${bad.join(', ')}`);
+  if (done === 0) throw new Error('no poll ended within a window');
+  const [workerUs, gatewayUs, redis, postgres] = after.map((us, i) => (us - before[i]!) / done);
+  return { worker: workerUs!, gateway: gatewayUs!, redis: redis!, postgres: postgres!, wall: wallUs / done };
+}
