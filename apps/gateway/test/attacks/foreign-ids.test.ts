@@ -1,0 +1,159 @@
+import t from 'tap';
+import { build } from '../build.ts';
+import { type Route, routesOf } from '../routes.ts';
+import { standInWorker } from '../stand-in-worker.ts';
+
+// Whoever knows the id of a thing of somebody else gets nothing by it. The routes come from the router: one that takes
+// an id and is not named here fails the test.
+
+const { app, context, keyWith, sessionFor } = await build(t);
+await standInWorker(t, context);
+
+interface Person {
+  name: string;
+  headers: { key: Record<string, string>; cookie: Record<string, string>; none: Record<string, string> };
+  /** Stands in everything of theirs that nobody else may see. */
+  mark: string;
+  session: string;
+  task: string;
+  result: string;
+}
+type Credential = keyof Person['headers'];
+
+async function person(name: string, isPoor = false): Promise<Person> {
+  const { accountId, bearer } = await keyWith(5);
+  const mark = `mark-of-${name}`;
+  const order = { question: `What does ${mark} think is best?`, options: ['A', 'B'] };
+  const ask = (url: string, payload: object) => app.inject({ method: 'POST', url, headers: bearer, payload });
+  const session = (await ask('/api/polls', order)).json().session_id;
+  const status = { url: `/api/polls/${session}/status`, headers: { ...bearer, prefer: 'wait=30' } };
+  const result = (await app.inject(status)).json().result_id;
+  const message = { role: 'user', parts: [{ text: JSON.stringify(order) }] };
+  const task = (await ask('/api/a2a/tasks/send', rpc('SendMessage', { message }))).json().result.task.id;
+  if (isPoor) await takeAllMoney(accountId);
+  const headers = { key: bearer, cookie: await sessionFor(accountId), none: {} };
+  return { name, headers, mark, session, task, result };
+}
+
+const takeAllMoney = (id: string) =>
+  context.storage.db
+    .updateTable('balances')
+    .set(({ ref }) => ({ held_u: ref('posted_u') }))
+    .where('account_id', '=', id)
+    .execute();
+
+const keyIdOf = async (headers: Record<string, string>, label: string): Promise<string> =>
+  (await app.inject({ method: 'POST', url: '/api/keys', headers, payload: { label } })).json().id;
+
+/** `own`: others are told 404. `public`: whoever holds the id may read what is public. `catalogue`: nobody's. */
+interface Access {
+  kind: 'own' | 'public' | 'catalogue';
+  /** Credentials that open it to its owner; others are a 401. */
+  by?: Credential[];
+  ask?: (of: Person) => { url: string; payload?: object; headers?: Record<string, string> } | Promise<{ url: string }>;
+}
+
+const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });
+const ORDER = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
+const onlyKey: Credential[] = ['key'];
+
+const ACCESS: Record<string, Access> = {
+  'GET /api/polls/{id}/status': {
+    kind: 'own',
+    by: onlyKey,
+    ask: ({ session }) => ({ url: `/api/polls/${session}/status` }),
+  },
+  'GET /api/polls/{id}/result': {
+    kind: 'own',
+    by: onlyKey,
+    ask: ({ session }) => ({ url: `/api/polls/${session}/result` }),
+  },
+  'DELETE /api/keys/{keyId}': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (of) => ({ url: `/api/keys/${await keyIdOf(of.headers.key, of.mark)}` }),
+  },
+  'POST /api/poll/stream': {
+    kind: 'own',
+    by: onlyKey,
+    ask: ({ session }) => ({ url: '/api/poll/stream', payload: ORDER, headers: { 'last-event-id': `${session}:0` } }),
+  },
+  'POST /api/a2a/tasks/send': {
+    kind: 'own',
+    by: onlyKey,
+    ask: ({ task }) => ({ url: '/api/a2a/tasks/send', payload: rpc('GetTask', { id: task }) }),
+  },
+  'GET /api/results/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/results/${result}` }) },
+  'GET /api/graph/mermaid/{pollId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/graph/mermaid/${result}` }) },
+  'GET /api/feedback/{pollId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/feedback/${result}` }) },
+  'GET /result/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/result/${result}` }) },
+  'POST /result/{resultId}/feedback': { kind: 'public' },
+  'GET /errors/{code}': { kind: 'catalogue' },
+  'GET /api/examples/{language}': { kind: 'catalogue' },
+};
+/** Take an id elsewhere than in their path. */
+const ELSEWHERE = ['POST /api/poll/stream', 'POST /api/a2a/tasks/send'];
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+t.test('every route that takes an id says whose it is', async (t) => {
+  const routes = (await routesOf(context)).map(nameOf);
+  t.same(
+    routes.filter((name) => name.includes('{') && !(name in ACCESS)),
+    [],
+    'say here who may use their ids',
+  );
+  t.same(
+    ELSEWHERE.filter((name) => !routes.includes(name)),
+    [],
+  );
+});
+
+t.test('[§3.3-revoke-foreign, §4.2-public-result-none] three people, three credentials, every id', async (t) => {
+  const people = await Promise.all([person('ada'), person('bob'), person('cyd', true)]);
+  let asked = 0;
+  for (const [name, { kind, by = [], ask }] of Object.entries(ACCESS)) {
+    if (!ask) continue;
+    const method = name.split(' ')[0] as 'GET' | 'POST' | 'DELETE';
+    for (const owner of people) {
+      for (const caller of people) {
+        for (const credential of ['key', 'cookie', 'none'] as const) {
+          const { headers, ...rest } = { headers: {}, ...(await ask(owner)) };
+          const request = { method, ...rest, headers: { ...headers, ...caller.headers[credential] } };
+          const { statusCode, body } = await app.inject(request);
+          asked += 1;
+          const what = `${name}: ${caller.name} by ${credential} asks for what is ${owner.name}'s`;
+          const opens = by.includes(credential) && caller === owner;
+          const due = kind === 'public' || opens ? 200 : by.includes(credential) ? 404 : 401;
+          if (statusCode !== due) t.fail(`${what}: ${statusCode} instead of ${due}: ${body.slice(0, 200)}`);
+          const shown = opens || kind === 'public' ? people.filter((one) => one !== owner) : people;
+          for (const { mark } of shown) if (body.includes(mark)) t.fail(`${what}: ${mark} is shown`);
+          if (kind === 'public' && /estimated_cost|account_id|user_id/.test(body))
+            t.fail(`${what}: shows what is private`);
+        }
+      }
+    }
+  }
+  t.ok(asked >= 200, `${asked} requests`);
+});
+
+t.test('ids in what a request says are no way round', async (t) => {
+  const [ada, bob] = await Promise.all([person('ada'), person('bob')]);
+  const call = (name: string, input: object) => rpc('tools/call', { name, arguments: input });
+  for (const id of [ada.session, ada.result]) {
+    const headers = { ...bob.headers.key, accept: 'application/json, text/event-stream' };
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/api/mcp',
+      headers,
+      payload: call('get_poll_result', { poll_id: id, result_id: id, id }),
+    });
+    t.notMatch(answer.body, id === ada.session ? ada.mark : /estimated_cost/, 'MCP');
+  }
+  const keys = (await app.inject({ url: '/api/keys', headers: bob.headers.key })).body;
+  t.notMatch(keys, ada.mark);
+  for (const url of ['/api/results', '/api/results/recent']) {
+    const { body } = await app.inject({ url: `${url}?account_id=x&user_id=x`, headers: bob.headers.cookie });
+    t.notMatch(body, ada.result, url);
+  }
+});
