@@ -54,10 +54,17 @@ export function modelStore(now: () => number): ModelStore {
     const known = scope === undefined ? undefined : keys.get(scope);
     if (known && known.fingerprint !== idempotency?.fingerprint) return { kind: 'reused' };
     if (known && known.pollId !== poll.id) return { kind: 'joined', pollId: known.pollId };
-    if (polls.has(poll.id)) return { kind: 'accepted', pollId: poll.id };
+    const keep = () => {
+      if (scope !== undefined && idempotency)
+        keys.set(scope, { fingerprint: idempotency.fingerprint, pollId: poll.id });
+    };
+    if (polls.has(poll.id)) {
+      keep();
+      return { kind: 'accepted', pollId: poll.id };
+    }
     if (!books.hold(poll.accountId, holdU > 1n ? holdU : 1n, poll.id))
       return { kind: 'insufficient', availableU: books.availableU(poll.accountId), retryAfterS: null };
-    if (scope !== undefined && idempotency) keys.set(scope, { fingerprint: idempotency.fingerprint, pollId: poll.id });
+    keep();
     polls.set(poll.id, {
       id: poll.id,
       accountId: poll.accountId,

@@ -1,0 +1,39 @@
+import { openStorage, type Storage } from '@eloquentpoll/storage';
+import { testDatabase } from '@eloquentpoll/testkit';
+import pg from 'pg';
+import type { Test } from 'tap';
+
+export interface FrozenDatabase {
+  readonly storage: Storage;
+  /** What `now()` answers everywhere in this database. */
+  setTime(at: number): Promise<void>;
+  query<R>(text: string): Promise<R[]>;
+}
+
+/** A real database in which time stands still: every `now()` of ours is answered from a table. */
+export async function frozenDatabase(t: Test): Promise<FrozenDatabase> {
+  const url = await testDatabase(t);
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const name = new URL(url).pathname.slice(1);
+  await admin.query(`
+    create schema frozen;
+    create table frozen.clock (at timestamptz not null);
+    insert into frozen.clock values ('2026-01-01');
+    create function frozen.now() returns timestamptz language sql stable as 'select at from frozen.clock';
+    alter table polls alter column created_at set default frozen.now();
+    alter database ${pg.escapeIdentifier(name)} set search_path = frozen, pg_catalog, public`);
+  const patience = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
+  const storage = openStorage({ databaseUrl: url, maxConnections: 2, ...patience });
+  t.teardown(async () => {
+    await storage[Symbol.asyncDispose]();
+    await admin.end();
+  });
+  return {
+    storage,
+    async setTime(at) {
+      await admin.query('update frozen.clock set at = $1', [new Date(at)]);
+    },
+    query: async (text) => (await admin.query(text)).rows,
+  };
+}

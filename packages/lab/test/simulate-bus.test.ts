@@ -1,0 +1,140 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { type Bus, openBus } from '@eloquentpoll/bus';
+import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+import { testRedis } from '@eloquentpoll/testkit';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { type ModelBus, modelBus } from '../src/simulate/world/model-bus.ts';
+
+// The bus of the simulation is held to Redis and BullMQ: the record of a run with its fence and its messages, and the
+// queue with its ids. What a lock does in time (10 s) is proven by the chaos that kills real workers.
+
+const seed = Number(process.env.SIMULATION_SEED ?? Date.now()) | 0;
+
+async function open(t: Test): Promise<Bus> {
+  const { url, prefix } = testRedis(t);
+  const bus = await openBus({ redisUrl: url, prefix });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  return bus;
+}
+
+type Command =
+  | { do: 'open' | 'end'; epoch: number; owner: string }
+  | { do: 'ballot'; epoch: number; seat: number }
+  | { do: 'takeOver'; epoch: number }
+  | { do: 'look' };
+
+const epoch = fc.integer({ min: 1, max: 4 });
+const command: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({ do: fc.constantFrom('open' as const, 'end' as const), epoch, owner: fc.constantFrom('one', 'two') }),
+  fc.record({ do: fc.constant('ballot' as const), epoch, seat: fc.nat(3) }),
+  fc.record({ do: fc.constant('ballot' as const), epoch, seat: fc.nat(3) }),
+  fc.record({ do: fc.constant('takeOver' as const), epoch }),
+  fc.record({ do: fc.constant('look' as const) }),
+);
+
+const ballot = (seat: number, n: number): Ballot => ({
+  seat,
+  model_id: `m${seat}`,
+  option: 0,
+  error: null,
+  latency_ms: n,
+  billed_u: 1,
+  provider_cost_u: null,
+  labels: [],
+  attempts: 1,
+  searched: false,
+});
+
+const snapshot = (pollId: string, seq: number, ended: boolean): ProgressSnapshot => ({
+  seq,
+  poll_id: pollId,
+  status: ended ? 'failed' : 'running',
+  models_requested: 4,
+  progress: { received: 0, succeeded: 0, failed: 0, total: 4 },
+  tally: [0, 0],
+  leader: null,
+  confidence: null,
+  ballot: null,
+  result_id: null,
+  result: null,
+  elapsed_ms: 0,
+});
+
+const bySeat = (ballots: Ballot[] | null) => ballots?.toSorted((a, b) => a.seat - b.seat) ?? null;
+
+async function perform(real: Bus, model: ModelBus, id: string, n: number, each: Command): Promise<[unknown, unknown]> {
+  switch (each.do) {
+    case 'open':
+    case 'end': {
+      const args = [id, each.epoch, each.owner, snapshot(id, n, each.do === 'end')] as const;
+      return [await real.runs[each.do](...args), model[each.do](...args)];
+    }
+    case 'ballot': {
+      const args = [id, each.epoch, ballot(each.seat, n), snapshot(id, n, false)] as const;
+      return [await real.runs.ballot(...args), model.ballot(...args)];
+    }
+    case 'takeOver':
+      return [bySeat(await real.runs.takeOver(id, each.epoch)), bySeat(model.takeOver(id, each.epoch))];
+    case 'look':
+      return [
+        { run: await real.runs.read(id), ballots: bySeat(await real.runs.ballots(id)) },
+        { run: model.read(id), ballots: bySeat(model.ballots(id)) },
+      ];
+  }
+}
+
+t.test(`the run record of the simulation answers and tells what Redis does (SIMULATION_SEED=${seed})`, async (t) => {
+  const real = await open(t);
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { minLength: 10, maxLength: 60, size: 'max' }), async (commands) => {
+      const id = `ps_${++run}`;
+      const model = modelBus(() => 0);
+      const heard: (ProgressSnapshot | null)[] = [];
+      const watch = await real.watchPoll(id, (news) => heard.push(news));
+      for (const [n, each] of commands.entries()) {
+        const [ours, theirs] = await perform(real, model, id, n, each);
+        deepStrictEqual(theirs, ours, each.do);
+      }
+      while (heard.length < model.published.length) await new Promise((resolve) => setImmediate(resolve));
+      deepStrictEqual(
+        model.published.map((each) => each.snapshot),
+        heard,
+      );
+      watch.close();
+    }),
+    { seed, numRuns: 60 },
+  );
+  t.pass('in every run');
+});
+
+t.test(`the queue of the simulation keeps and brings what BullMQ does (SIMULATION_SEED=${seed})`, async (t) => {
+  const job = fc.record({ poll: fc.nat(4), round: fc.nat(2) });
+  for (const rounds of fc.sample(fc.array(fc.array(job, { maxLength: 12 }), { minLength: 3, maxLength: 3 }), {
+    seed,
+    numRuns: 3,
+  })) {
+    const real = await open(t);
+    const model = modelBus(() => 0);
+    for (const jobs of rounds) {
+      for (const { poll, round } of jobs) {
+        await real.enqueuePoll(`ps_${poll}`, round);
+        model.enqueue(`ps_${poll}`, round);
+      }
+      t.equal((await real.queueCounts()).waiting, model.jobs());
+      const expected: string[] = [];
+      for (let next = model.take('token', 1); next; next = model.take('token', 1)) {
+        expected.push(next.pollId);
+        model.done(next.id, 'token');
+      }
+      const brought: string[] = [];
+      const consumer = real.consumePolls({ concurrency: 1, run: async (pollId) => void brought.push(pollId) });
+      while (brought.length < expected.length) await new Promise((resolve) => setImmediate(resolve));
+      await consumer.drain(30_000);
+      t.same(brought, expected, 'each once, in the order in which they came');
+      t.match(await real.queueCounts(), { waiting: 0, active: 0 }, 'and nothing is kept');
+      t.equal(model.jobs(), 0);
+    }
+  }
+});
