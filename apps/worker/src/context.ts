@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import { openAsker } from '@eloquentpoll/models/ask';
-import { ballotStyle, loadRosters } from '@eloquentpoll/models/rosters';
-import { openStorage } from '@eloquentpoll/storage';
-import { type Logger, pino } from 'pino';
+import { type Health, openHealth } from '@eloquentpoll/models/health';
+import { ballotStyle, loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
+import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
+import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type HedgeBudget, hedgeBudget } from './hedge-budget.ts';
 import { keepLeases, type Leases } from './leases.ts';
+import { jobTraces, NO_TRACES } from './ops/job-traces.ts';
+import { observedAsk } from './ops/observed-ask.ts';
+import { observedBus } from './ops/observed-bus.ts';
+import { observedPolls } from './ops/observed-polls.ts';
+import { countProgress } from './ops/progress.ts';
 import type { Ask, PollBus, PollStore } from './ports.ts';
 import { storedPolls } from './stored-polls.ts';
 
@@ -25,39 +31,81 @@ export interface Context extends AsyncDisposable {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-export async function openContext(config: Config): Promise<Context> {
+/** What stands behind the ports of a real worker, for those who operate it. */
+export interface Fittings {
+  metrics: Metrics;
+  storage: Storage;
+  redis: Bus;
+  /** How the fleet finds its models. */
+  models: Health;
+  progress: ReturnType<typeof countProgress>;
+}
+
+export interface OpenContext extends Context {
+  fittings: Fittings;
+}
+
+/** The real one. The engine knows nothing of metrics and traces: they are noted at its ports. */
+export async function openContext(config: Config, metrics: Metrics = openMetrics('worker')): Promise<OpenContext> {
   await using opened = new AsyncDisposableStack();
-  const log = pino({ level: config.logLevel, base: { app: 'worker' } });
+  const log = openLog(metrics, config.logLevel);
   const workerId = `w_${randomBytes(8).toString('hex')}`;
-  const storage = opened.use(openStorage({ databaseUrl: config.databaseUrl, applicationName: 'eloquentpoll-worker' }));
-  const polls = storedPolls(storage);
-  const bus = opened.use(
-    await openBus({
-      redisUrl: config.redisUrl,
-      prefix: config.redisPrefix,
-      onError: (err) => log.warn({ err }, 'Redis'),
-    }),
-  );
-  const ask = askModels(opened, config, bus, log);
+  const tracer = await openTracing(metrics, config.traces);
+  if (tracer) opened.use(tracer);
+  const traces = tracer ? jobTraces(tracer) : NO_TRACES;
+  const progress = countProgress();
+  const storage = opened.use(connectStorage(config, metrics));
+  const polls = observedPolls(storedPolls(storage), metrics, traces);
+  const redis = opened.use(await connectBus(config, log, metrics));
+  const rosters = loadRosters({ file: config.modelsFile, baseUrl: config.modelsBaseUrl });
+  const ask = observedAsk(askModels(opened, config, rosters, redis, log), metrics, traces);
   const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases not renewed'));
   opened.defer(() => leases.stop());
   const owned = opened.move();
   return {
     workerId,
     polls,
-    bus,
+    bus: observedBus(redis, metrics, progress, traces),
     ask,
     leases,
     hedges: hedgeBudget(),
     clock: systemClock,
     random: Math.random,
     log,
+    fittings: {
+      metrics,
+      storage,
+      redis,
+      models: openHealth({ redis: redis.redis, prefix: redis.prefix, rosters }),
+      progress,
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
-function askModels(opened: AsyncDisposableStack, config: Config, bus: Bus, log: Logger): Ask {
-  const rosters = loadRosters({ file: config.modelsFile, baseUrl: config.modelsBaseUrl });
+function connectStorage({ databaseUrl, databasePool }: Config, metrics: Metrics): Storage {
+  const waits = metrics.histogram('eloquentpoll_postgres_pool_wait_seconds');
+  return openStorage({
+    databaseUrl,
+    maxConnections: databasePool,
+    applicationName: 'eloquentpoll-worker',
+    onConnection: (waitedMs) => waits.observe(waitedMs / 1_000),
+  });
+}
+
+function connectBus({ redisUrl, redisPrefix }: Config, log: Logger, metrics: Metrics): Promise<Bus> {
+  const failures = metrics.counter('eloquentpoll_redis_errors_total');
+  return openBus({
+    redisUrl,
+    prefix: redisPrefix,
+    onError(err) {
+      failures.n += 1;
+      log.warn({ err }, 'Redis');
+    },
+  });
+}
+
+function askModels(opened: AsyncDisposableStack, config: Config, rosters: Rosters, bus: Bus, log: Logger): Ask {
   const apiKeys = Object.fromEntries(
     rosters.providers().map(({ name, apiKeyEnv }) => [name, apiKeyEnv ? config.providerKey(apiKeyEnv) : undefined]),
   );

@@ -1,9 +1,15 @@
 import { type Config, readConfig } from './config.ts';
 import { openContext } from './context.ts';
+import { watchLedger } from './ops/ledger-watch.ts';
+import { openOps } from './ops/open-ops.ts';
+import { shown } from './ops/shown.ts';
 import { servePolls } from './serve-polls.ts';
 
-// The process: reads its settings, says when it is ready, and on SIGTERM takes no further poll, lets the running ones
-// finish within the drain time, hands the rest to other workers and leaves.
+// The process: reads its settings, says when it is ready, and on SIGTERM is not ready any more, takes no further poll,
+// lets the running ones finish within the drain time, hands the rest to other workers and leaves.
+
+/** For what comes after the drain; then the process ends whatever hangs. */
+const LAST_WORDS_MS = 5_000;
 
 function settings(): Config {
   try {
@@ -14,22 +20,35 @@ function settings(): Config {
   }
 }
 
-const config = settings();
-const context = await openContext(config).catch((error) => {
+function failed(error: unknown): never {
   process.stderr.write(`the worker could not start: ${error instanceof Error ? error.message : error}\n`);
   process.exit(1);
-});
+}
+
+const config = settings();
+const context = await openContext(config).catch(failed);
 const { log } = context;
+log.info({ settings: shown(process.env) }, 'settings');
+const ops = await openOps(config, context).catch(failed);
+const ledger = watchLedger(config.databaseUrl, config.ledgerCheckMs, log);
 const serving = servePolls(context, config.concurrency);
 await serving.ready();
-log.info({ workerId: context.workerId, concurrency: config.concurrency }, 'ready');
+ops?.began();
+const ready = { msg: 'ready', service: 'worker', worker_id: context.workerId, concurrency: config.concurrency };
+process.stdout.write(`${JSON.stringify({ ...ready, ...(ops && { ops_url: ops.url }) })}\n`);
 
 let leaving = false;
 async function leave(signal: string): Promise<void> {
   if (leaving) return;
   leaving = true;
-  log.info({ signal, polls: context.leases.size }, 'draining');
-  await serving.drain(config.drainMs);
+  log.info({ signal, polls: context.leases.size, within_ms: config.drainMs }, 'draining');
+  setTimeout(() => {
+    log.warn('drain took too long');
+    process.exit(1);
+  }, config.drainMs + LAST_WORDS_MS).unref();
+  ops?.readiness.drain();
+  await Promise.all([serving.drain(config.drainMs), ledger[Symbol.asyncDispose]()]);
+  await ops?.[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
   log.info('stopped');
   process.exit(0);

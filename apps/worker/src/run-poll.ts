@@ -45,7 +45,9 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
 
 async function giveUp(context: Context, claim: Claim): Promise<void> {
   const { id: pollId, epoch, spec, attempts } = claim;
-  await context.polls.bury({ id: pollId, epoch, reason: 'too_many_attempts' });
+  const buried = await context.polls.bury({ id: pollId, epoch, reason: 'too_many_attempts' });
+  // Then whoever has the poll now tells how it ends.
+  if (buried === 'fenced') return;
   context.log.error({ pollId, attempts }, 'poll buried');
   const state = newPoll(rulesOf(spec), seatsOf(spec));
   const end: Moment = { pollId, epoch, spec, state, received: 0, ballot: null, elapsedMs: claim.ageMs };

@@ -365,6 +365,16 @@ t.test('a poll that took down five workers is buried, its hold released', async 
   t.same(await checkLedger(bed.storage), []);
 });
 
+t.test('a worker that may not bury a poll any more does not say that it has ended', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  await bed.storage.db.updateTable('polls').set({ attempts: 5 }).where('id', '=', id).execute();
+  const worker = bed.worker('w1');
+  await runPoll({ ...worker, polls: { ...worker.polls, bury: async () => 'fenced' } }, id, alive());
+  t.equal(await bed.bus.runs.read(id), null);
+  t.equal((await findPoll(bed.storage, id))?.status, 'running');
+});
+
 t.test('the sweep finds polls that lost their job, and polls past their deadline end', async (t) => {
   const bed = await bench(t);
   const lost = await bed.accept();

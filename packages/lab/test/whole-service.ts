@@ -59,5 +59,5 @@ export async function wholeService(
   const hash = hashApiKey(settings.KEY_PEPPER, key);
   await insertKey(gateway.storage, { accountId, hash, prefix: apiKeyPrefix(key) });
   const headers = { authorization: `Bearer ${key}` };
-  return { app, gateway, accountId, headers, simulator };
+  return { app, gateway, worker, settings, accountId, headers, simulator };
 }

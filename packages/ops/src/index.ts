@@ -10,5 +10,5 @@ export { processFigures } from './process-figures.ts';
 export { type Check, openReadiness, type Readiness, type Report } from './readiness.ts';
 export { type Showable, shownSettings } from './shown-settings.ts';
 export { type TraceEnvironment, TraceSettingError, type TraceSettings, traceSettings } from './trace-settings.ts';
-export type { Span, Tracer } from './tracer.ts';
+export type { Attributes, Span, Tracer } from './tracer.ts';
 export { openTracing } from './tracing.ts';

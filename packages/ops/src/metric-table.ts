@@ -241,7 +241,7 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: ['check'],
-    help: '1 while this part is well: postgres, redis, event_loop, listening (gateway), progress (worker), draining (1 = does not drain).',
+    help: '1 while this part is well: postgres, redis, event_loop, listening (gateway), consuming and progress (worker), draining (1 = does not drain).',
   },
   eloquentpoll_build_info: {
     type: 'gauge',

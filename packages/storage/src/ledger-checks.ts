@@ -6,7 +6,7 @@ import type { Queries, Storage } from './open-storage.ts';
 // The ledger is checked by whoever comes first when it is due, and by one process at a time. A check that takes long is
 // due less often, so that looking after the books is never more than a tenth of what Postgres does.
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 const MOST_SHARE = 10;
 
 /** Null when it is not due or somebody else is at it. What was found is noted for all. */

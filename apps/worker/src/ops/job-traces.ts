@@ -1,0 +1,31 @@
+import type { Attributes, Span, Tracer } from '@eloquentpoll/ops';
+import type { Claim } from '@eloquentpoll/storage';
+
+// The trace of a poll goes on here: one span for the job, under the span in which the gateway accepted the poll, and
+// under it one for each ballot and for the store.
+
+export interface JobTraces {
+  begin(claim: Claim): void;
+  /** The job is over for this worker, whatever became of the poll. */
+  end(pollId: string, error: string | null): void;
+  /** A step of the job; null where nobody collects traces. */
+  step(pollId: string, name: string, kind: 'internal' | 'client', attributes?: Attributes): Span | null;
+}
+
+export const NO_TRACES: JobTraces = { begin() {}, end() {}, step: () => null };
+
+export function jobTraces(tracer: Tracer): JobTraces {
+  const jobs = new Map<string, Span>();
+  return {
+    begin({ id, epoch, attempts, requestId, spec, traceparent }) {
+      const attributes = { poll_id: id, roster: spec.roster_name, epoch, attempts };
+      const all = requestId === null ? attributes : { ...attributes, request_id: requestId };
+      jobs.set(id, tracer.start('job', 'consumer', traceparent, all));
+    },
+    end(pollId, error) {
+      jobs.get(pollId)?.end({}, error);
+      jobs.delete(pollId);
+    },
+    step: (pollId, name, kind, attributes) => tracer.start(name, kind, jobs.get(pollId)?.traceparent, attributes),
+  };
+}

@@ -1,0 +1,103 @@
+import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
+import type { Counter, Metrics } from '@eloquentpoll/ops';
+import type { Claim, FinishedPoll } from '@eloquentpoll/storage';
+import type { PollStore } from '../ports.ts';
+import type { JobTraces } from './job-traces.ts';
+
+// The store, with what goes through it counted: claims, ends, money, and what it refused because a newer worker has the
+// poll. Money counts when it is stored, which is once per poll, whoever asked its models.
+
+export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTraces): PollStore {
+  const claims = metrics.counter('eloquentpoll_polls_claimed_total');
+  const waits = metrics.histogram('eloquentpoll_poll_queue_wait_seconds');
+  const handedOver = metrics.counter('eloquentpoll_polls_handed_over_total');
+  const buried = metrics.counter('eloquentpoll_polls_buried_total');
+  const found = metrics.counter('eloquentpoll_polls_found_total');
+  const staleLease = metrics.counter('eloquentpoll_stale_epoch_total', 'lease');
+  const staleStore = metrics.counter('eloquentpoll_stale_epoch_total', 'store');
+  const books = openBooks(metrics);
+
+  function claimed(claim: Claim | null): Claim | null {
+    if (!claim) return null;
+    claims.n += 1;
+    if (claim.epoch === 1) waits.observe(claim.ageMs / 1_000);
+    traces.begin(claim);
+    return claim;
+  }
+
+  return {
+    ...polls,
+    claim: async (...asked) => claimed(await polls.claim(...asked)),
+    claimOverdue: async (...asked) => claimed(await polls.claimOverdue(...asked)),
+    async renew(worker, leases, leaseMs) {
+      const ours = await polls.renew(worker, leases, leaseMs);
+      staleLease.n += leases.length - ours.length;
+      return ours;
+    },
+    async release(lease) {
+      const released = await polls.release(lease);
+      if (released) handedOver.n += 1;
+      return released;
+    },
+    async finish(poll) {
+      const span = traces.step(poll.id, 'store result', 'internal', { status: poll.result.status });
+      try {
+        const finish = await polls.finish(poll);
+        if (finish === 'stored') books.enter(poll);
+        else staleStore.n += 1;
+        span?.end({ outcome: finish }, finish === 'fenced' ? 'fenced' : null);
+        return finish;
+      } catch (error) {
+        span?.end({}, 'failed');
+        throw error;
+      }
+    },
+    async bury(poll) {
+      const finish = await polls.bury(poll);
+      if (finish === 'stored') buried.n += 1;
+      return finish;
+    },
+    async findLapsed(limit) {
+      return count(found, await polls.findLapsed(limit));
+    },
+    async findOverdue(limit, graceMs) {
+      return count(found, await polls.findOverdue(limit, graceMs));
+    },
+  };
+}
+
+function count<T>(counter: Counter, list: T[]): T[] {
+  counter.n += list.length;
+  return list;
+}
+
+const USD = 1_000_000;
+const PAYERS = ['account', 'free_pool'] as const;
+
+/** Ends and money. */
+function openBooks(metrics: Metrics) {
+  const margin = { account: 0, free_pool: 0 };
+  metrics.reading('eloquentpoll_margin_usd', () => PAYERS.map((payer) => [[payer], margin[payer]] as const));
+  for (const roster of [...PRESETS, ...FREE_PRESETS])
+    metrics.counter('eloquentpoll_polls_ended_total', roster, 'success', 'mathematical_lock');
+  return {
+    enter({ ballots, result }: FinishedPoll): void {
+      const roster = String(result.detail.preset);
+      const payer = FREE_PRESETS.some((free) => free === roster) ? 'free_pool' : 'account';
+      const reason = result.terminationReason ?? 'deadline';
+      metrics.counter('eloquentpoll_polls_ended_total', roster, result.status, reason).n += 1;
+      metrics.histogram('eloquentpoll_poll_duration_seconds', roster).observe(result.totalMs / 1_000);
+      metrics.counter('eloquentpoll_ballots_skipped_total', roster).n += result.modelsSkipped;
+      for (const { model_id: model, billed_u, provider_cost_u, attempts } of ballots) {
+        const billed = billed_u / USD;
+        metrics.counter('eloquentpoll_billed_usd_total', model, payer).n += billed;
+        if (provider_cost_u !== null) {
+          metrics.counter('eloquentpoll_provider_cost_usd_total', model, payer).n += provider_cost_u / USD;
+          margin[payer] += billed - provider_cost_u / USD;
+        } else if (attempts > 0) {
+          metrics.counter('eloquentpoll_ballots_cost_unknown_total', model).n += 1;
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import {
+  type Fleet,
+  fleetFigures,
+  openOpsPort,
+  openReadiness,
+  poolFigures,
+  processFigures,
+  type Readiness,
+  watchLoop,
+} from '@eloquentpoll/ops';
+import { fleetFigures as storedFigures } from '@eloquentpoll/storage';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Config } from '../config.ts';
+import type { OpenContext } from '../context.ts';
+import { type ProgressLimits, progressCheck } from './progress.ts';
+
+// The worker's ops port. A worker can do nothing without Postgres, Redis or progress, so each of them is vital.
+
+export interface Ops extends AsyncDisposable {
+  readonly url: string;
+  readonly readiness: Readiness;
+  /** Jobs are taken from now on. */
+  began(): void;
+}
+
+/** Null where OPS_PORT is not set. */
+export async function openOps(config: Config, context: OpenContext, limits?: ProgressLimits): Promise<Ops | null> {
+  if (!config.ops) return null;
+  const { metrics, storage, redis, models, progress } = context.fittings;
+  await using made = new AsyncDisposableStack();
+  const loop = made.use(watchLoop());
+  made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
+  poolFigures(metrics, storage.pool, config.databasePool);
+  const asked: Fleet = { queue: () => redis.queueCounts(), store: () => storedFigures(storage) };
+  const fleet = fleetFigures(metrics, asked);
+  metrics.reading('eloquentpoll_polls_running', () => progress.running);
+  metrics.reading('eloquentpoll_worker_slots', () => config.concurrency);
+  metrics.reading('eloquentpoll_breaker_open', async () =>
+    [...(await models.snapshot())].map(([model, { resting }]) => [[model], resting ? 1 : 0] as const),
+  );
+  let consuming = false;
+  const readiness = openReadiness(metrics, {
+    consuming: { vital: true, ask: () => (consuming ? null : 'takes no jobs yet') },
+    postgres: {
+      vital: true,
+      async ask() {
+        await storedFigures(storage);
+        return null;
+      },
+    },
+    redis: {
+      vital: true,
+      async ask() {
+        await redis.ping();
+        return null;
+      },
+    },
+    event_loop: loop,
+    progress: progressCheck(progress, {
+      slots: config.concurrency,
+      oldestAt: async () => (await fleet.queue()).oldestAt,
+      ...(limits && { limits }),
+    }),
+  });
+  const port = made.use(await openOpsPort({ ...config.ops, metrics, readiness }));
+  const keep = made.move();
+  return {
+    url: port.url,
+    readiness,
+    began() {
+      consuming = true;
+    },
+    [Symbol.asyncDispose]: () => keep.disposeAsync(),
+  };
+}

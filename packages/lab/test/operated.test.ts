@@ -1,0 +1,156 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { METRICS, openLog } from '@eloquentpoll/ops';
+import { checkLedgerInTurn } from '@eloquentpoll/storage';
+import { readConfig } from '@eloquentpoll/worker/config';
+import { openOps } from '@eloquentpoll/worker/open-ops';
+import t, { type Test } from 'tap';
+import { wholeService } from './whole-service.ts';
+
+// What operators see of a poll that went through the whole service: its trace, and the worker's figures.
+
+const RECORDED = { 1: 'AAABA', 2: 'AB-AB' };
+const POLL = { question: 'Question 1?', options: ['A thing', 'Another'], preset: 'fast', confidence_threshold: 1 };
+
+interface WireSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: { key: string; value: Record<string, unknown> }[];
+  status?: { code: number; message: string };
+  service: unknown;
+}
+
+/** A collector on loopback: what it was sent, by service. */
+async function collector(t: Test) {
+  const spans: WireSpan[] = [];
+  const bodies: string[] = [];
+  const hear = (body: string): void => {
+    bodies.push(body);
+    for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
+      const service = resource.attributes.find(({ key }: { key: string }) => key === 'service.name').value.stringValue;
+      for (const scope of scopeSpans) for (const span of scope.spans) spans.push({ ...span, service });
+    }
+  };
+  const server = createServer((request, response) => {
+    textOf(request).then(
+      (body) => {
+        hear(body);
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      },
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, bodies };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Waits for a condition; the test's own limit ends it. */
+async function until(what: () => boolean): Promise<void> {
+  while (!what()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+t.test('one poll is one connected trace, from the request through the job to every ballot', async (t) => {
+  const { url, spans, bodies } = await collector(t);
+  const { app, headers } = await wholeService(t, RECORDED, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
+  const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/api/poll',
+    headers: { ...headers, traceparent: parent, 'x-request-id': 'req_traced_1' },
+    payload: POLL,
+  });
+  t.equal(answer.statusCode, 200, answer.body);
+  const { votes } = answer.json();
+  const named = (name: string) => spans.filter((span) => span.name === name);
+  await until(() => named('createPoll').length === 1 && named('job').length === 1);
+
+  const [request] = named('createPoll');
+  const [accept] = named('accept poll');
+  const [job] = named('job');
+  const [store] = named('store result');
+  t.match(request, { parentSpanId: 'b7ad6b7169203331', kind: 2, service: 'eloquentpoll-gateway' });
+  t.match(accept, { parentSpanId: request!.spanId, service: 'eloquentpoll-gateway' });
+  t.match(job, { parentSpanId: accept!.spanId, kind: 5, service: 'eloquentpoll-worker' });
+  t.match(store, { parentSpanId: job!.spanId });
+  t.ok(named('ballot').length >= votes.length);
+  for (const ballot of named('ballot')) {
+    t.match(ballot, { parentSpanId: job!.spanId, kind: 3 });
+    t.ok(BigInt(ballot.endTimeUnixNano) >= BigInt(ballot.startTimeUnixNano));
+  }
+  for (const span of spans) t.equal(span.traceId, '0af7651916cd43dd8448eb211c80319c', span.name);
+  const asked = named('ballot').map(
+    ({ attributes }) => attributes.find(({ key }) => key === 'model')?.value.stringValue,
+  );
+  for (const { model_id } of votes) t.ok(asked.includes(model_id), model_id);
+  t.ok(bodies.join('').includes('req_traced_1'));
+  for (const secret of [POLL.question, ...POLL.options, headers.authorization])
+    t.notOk(bodies.join('').includes(secret), 'nothing of what was asked, or by whom');
+});
+
+t.test('a caller that does not want to be traced is not, and nothing is lost without a collector', async (t) => {
+  const { url, spans } = await collector(t);
+  const { app, headers, gateway } = await wholeService(t, RECORDED, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
+  const refused = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';
+  const post = (more: object) =>
+    app.inject({ method: 'POST', url: '/api/poll', headers: { ...headers, ...more }, payload: POLL });
+  t.equal((await post({ traceparent: refused })).statusCode, 200);
+  t.equal((await post({})).statusCode, 200);
+  await until(() => spans.some(({ name }) => name === 'job'));
+  t.notOk(spans.some(({ traceId }) => traceId === '0af7651916cd43dd8448eb211c80319c'));
+  t.ok(gateway.tracer);
+
+  const silent = await wholeService(t, RECORDED, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+  const answer = await silent.app.inject({ method: 'POST', url: '/api/poll', headers: silent.headers, payload: POLL });
+  t.equal(answer.statusCode, 200, 'a collector that is away costs nobody an answer');
+  await silent.gateway.tracer?.[Symbol.asyncDispose]();
+  t.match(await silent.gateway.metrics.text(), /^eloquentpoll_spans_dropped_total [1-9]/m);
+});
+
+t.test('a worker shows every metric of the table that it has', async (t) => {
+  const { app, headers, worker, settings } = await wholeService(t, RECORDED);
+  const { metrics, storage } = worker.fittings;
+  const ops = await openOps(readConfig({ ...settings, OPS_PORT: '0' }), worker);
+  t.teardown(() => ops?.[Symbol.asyncDispose]());
+  ops?.began();
+  openLog(metrics, 'silent');
+  await checkLedgerInTurn(storage, 60_000);
+  const answer = await app.inject({ method: 'POST', url: '/api/poll', headers, payload: POLL });
+  t.equal(answer.statusCode, 200);
+  const { votes, costs } = answer.json();
+
+  const shown = async () => (await fetch(`${ops?.url}/metrics`)).text();
+  let text = await shown();
+  const sum = (name: string) =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`))
+      .reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
+  t.equal(sum('eloquentpoll_polls_ended_total'), 1);
+  t.equal(sum('eloquentpoll_ballots_total'), votes.length);
+  t.equal(sum('eloquentpoll_billed_usd_total').toFixed(6), Number(costs.total_estimated_cost).toFixed(6));
+  t.match(text, /^eloquentpoll_polls_claimed_total 1$/m);
+  t.match(text, /^eloquentpoll_ready 1$/m);
+  t.match(text, /^eloquentpoll_ledger_violations 0$/m);
+  t.match(text, /^eloquentpoll_breaker_open\{model="sim\/acorn-mini"\} 0$/m);
+
+  // What only happens when something goes wrong is counted all the same.
+  metrics.counter('eloquentpoll_ballots_orphaned_total', 'sim/acorn-mini');
+  metrics.counter('eloquentpoll_ballots_cost_unknown_total', 'sim/acorn-mini');
+  metrics.counter('eloquentpoll_provider_cost_usd_total', 'sim/acorn-mini', 'account');
+  t.same(metrics.unused(), []);
+  text = await shown();
+  for (const [name, { on, type }] of Object.entries(METRICS))
+    if (on.some((process) => process === 'worker')) t.ok(text.includes(`# TYPE ${name} ${type}\n`), name);
+});
