@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { readPolicies } from '../../src/limits/policies.ts';
+import { build, type Gateway } from '../build.ts';
+import { times } from './full-scale.ts';
+
+// One peer is one client, whatever it says about where a request comes from.
+
+const LIMIT = 1_000_000;
+const rateLimits = readPolicies(`read=${LIMIT}/3600`);
+
+const random = (count: number) => [...randomBytes(count)].join('.');
+const spellings = [
+  () => random(4),
+  () => `${random(4)}, ${random(4)}`,
+  () => `2001:db8::${randomBytes(2).toString('hex')}`,
+  () => `[2001:db8::1]:${randomBytes(2).readUInt16BE()}`,
+  () => `::ffff:${random(4)}`,
+  () => `${random(4)}:80`,
+  () => 'unknown',
+  () => randomBytes(8).toString('base64'),
+  () => ',,,',
+  () => `127.0.0.1, ${random(4)}`,
+];
+
+async function bucketsOf({ app }: Gateway, requests: number, more: (spelling: string) => string): Promise<number> {
+  const left: number[] = [];
+  for (let i = 0; i < requests; i++) {
+    const spelling = spellings[i % spellings.length]!();
+    const { headers } = await app.inject({
+      url: '/api/profiles',
+      remoteAddress: '198.51.100.7',
+      headers: {
+        'x-forwarded-for': more(spelling),
+        'x-real-ip': random(4),
+        forwarded: `for=${random(4)}`,
+        'cf-connecting-ip': random(4),
+        'true-client-ip': random(4),
+      },
+    });
+    left.push(Number(headers['ratelimit-remaining']));
+  }
+  // In one bucket each call finds one less.
+  return 1 + left.filter((remaining, i) => i > 0 && remaining !== left[i - 1]! - 1).length;
+}
+
+t.test('a peer that nobody trusts is one bucket', async (t) => {
+  const gateway = await build(t, { rateLimits });
+  t.equal(await bucketsOf(gateway, times(120, 10_000), (spelling) => spelling), 1);
+});
+
+t.test('behind a proxy that is trusted, what the proxy saw is one bucket', async (t) => {
+  const gateway = await build(t, { rateLimits, trustedProxies: ['198.51.100.0/24'] });
+  t.equal(await bucketsOf(gateway, times(120, 10_000), (spelling) => `${spelling}, 203.0.113.9`), 1);
+});

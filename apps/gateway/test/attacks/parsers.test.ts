@@ -1,0 +1,204 @@
+import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
+import fc from 'fast-check';
+import t from 'tap';
+import { sealer } from '../../src/accounts/session-cookie.ts';
+import { ApiError } from '../../src/api-error.ts';
+import { readPayment } from '../../src/deposit/read-payment.ts';
+import { prefersMarkdown } from '../../src/documents/prefers-markdown.ts';
+import { matchIntents } from '../../src/intents/match-intents.ts';
+import { bearerOf } from '../../src/plugins/auth.ts';
+import { keyOf } from '../../src/plugins/idempotency-key.ts';
+import { requestId, traceparentOf } from '../../src/plugins/request-ids.ts';
+import { readAnyOrder } from '../../src/polls/any-order.ts';
+import { readCall, rpcIdOf } from '../../src/protocols/a2a/read-call.ts';
+import { readTaskId } from '../../src/protocols/a2a/task-ids.ts';
+import { pollIn } from '../../src/protocols/a2a/task-input.ts';
+import { operationOf } from '../../src/protocols/mcp/tools.ts';
+import { preferredWait } from '../../src/validation/preferred-wait.ts';
+import { readAddress } from '../../src/wallets/address.ts';
+import { signerOf } from '../../src/wallets/signer.ts';
+import { fullScale, times } from './full-scale.ts';
+
+// Everything here takes text from strangers and is pure. Whatever it is given it answers or refuses in our words, and
+// it takes no longer than the text is long.
+
+const { open } = sealer(['a secret of at least 32 characters long']);
+
+const TEXTS: Record<string, (text: string) => unknown> = {
+  'poll shorthand': parseShorthand,
+  'text of an intent': matchIntents,
+  'payment header': readPayment,
+  'payment header in base64': (text) => readPayment(Buffer.from(text).toString('base64')),
+  'session cookie': open,
+  'signature of a wallet': (text) => signerOf('a message', text),
+  'address of a wallet': readAddress,
+  'idempotency key': keyOf,
+  bearer: bearerOf,
+  'request id': (text) => requestId({ headers: { 'x-request-id': text } }),
+  trace: traceparentOf,
+  'preferred wait': (text) => preferredWait(text, 30),
+  'accepted types': prefersMarkdown,
+  'task id': readTaskId,
+};
+
+const BODIES: Record<string, (body: unknown) => unknown> = {
+  'order of a poll': (body) => readAnyOrder(body, 'anonymous'),
+  'order of an account': (body) => readAnyOrder(body, 'known'),
+  'message of A2A': readCall,
+  'id of a message': rpcIdOf,
+  'input of a task': (body) => pollIn(Object(body) as Record<string, unknown>),
+  'operation of MCP': (body) => operationOf({ body } as Parameters<typeof operationOf>[0]),
+};
+
+/** Pieces that mean something to one parser or another. */
+const piece = fc.constantFrom(
+  '[',
+  ']',
+  ',',
+  '"',
+  '\\',
+  '{',
+  '}',
+  'wait=',
+  ';',
+  ' ',
+  '\n',
+  '0x',
+  '.',
+  ':',
+  '=',
+  'Bearer ',
+  'eyJ',
+  '?',
+  'A',
+  '\0',
+  '\ud800',
+  '😀',
+  '\u202e',
+  'q=0',
+  '/',
+  '*',
+  '-',
+  '1',
+  'e',
+  'null',
+  '__proto__',
+);
+const text = fc.oneof(
+  fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join('')),
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.json().map((json) => json),
+);
+const member = fc.constantFrom(
+  'question',
+  'options',
+  'q',
+  'o',
+  'poll',
+  'theme',
+  'preset',
+  'jsonrpc',
+  'method',
+  'params',
+  'id',
+  'message',
+  'parts',
+  'text',
+  'data',
+  'kind',
+  'name',
+  'arguments',
+  '__proto__',
+  'dry_run',
+  'profile',
+);
+const { body } = fc.letrec<{ body: unknown }>((tie) => ({
+  body: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom<unknown>(
+      '2.0',
+      'tools/call',
+      'tasks/send',
+      'SendMessage',
+      'free',
+      'poll_question',
+      ['A', 'B'],
+      null,
+      1,
+      true,
+      'Which of these is best?',
+    ),
+    text,
+    fc.array(tie('body'), { maxLength: 3 }),
+    fc.dictionary(member, tie('body'), { maxKeys: 5 }),
+  ),
+}));
+
+async function refusesInOurWords(parse: (given: never) => unknown, given: unknown): Promise<void> {
+  try {
+    await parse(given as never);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}
+
+const numRuns = times(150, 20_000);
+
+for (const [name, parse] of Object.entries(TEXTS)) {
+  t.test(`${name}: any text`, async (t) => {
+    await fc.assert(
+      fc.asyncProperty(text, (given) => refusesInOurWords(parse, given)),
+      { numRuns },
+    );
+    t.pass();
+  });
+}
+
+for (const [name, parse] of Object.entries(BODIES)) {
+  t.test(`${name}: any JSON`, async (t) => {
+    await fc.assert(
+      fc.asyncProperty(body, (given) => refusesInOurWords(parse, given)),
+      { numRuns },
+    );
+    t.pass();
+  });
+}
+
+// What makes an expression go back and try again.
+const LONG = [
+  '[',
+  '],',
+  '"',
+  '\\',
+  ' ',
+  '((',
+  'a,',
+  '[a',
+  'wait=',
+  ',;',
+  '0',
+  '\t\n',
+  'A?',
+  'vs ',
+  '. ',
+  '-',
+  '😀',
+  '[[]',
+  '","',
+].map((unit) => unit.repeat(Math.floor(times(4_096, 65_536) / unit.length)));
+
+t.test('a long text is read to its end, 64 KB of it at full scale', async (t) => {
+  for (const [name, parse] of Object.entries(TEXTS)) {
+    for (const long of LONG) {
+      for (const given of [long, `Which is best? [${long}`, `x${long}]!`]) {
+        const began = performance.now();
+        await refusesInOurWords(parse, given);
+        const tookMs = performance.now() - began;
+        // A clock judges only where the machine is ours alone; without it a parser that hangs still hangs this test.
+        if (fullScale && tookMs > 250)
+          t.fail(`${name}: ${Math.round(tookMs)} ms for ${JSON.stringify(given.slice(0, 20))}`);
+      }
+    }
+  }
+  t.pass();
+});
