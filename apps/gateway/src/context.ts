@@ -4,7 +4,7 @@ import { openRegistry, type Registry } from '@eloquentpoll/models/registry';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { type Metrics, openMetrics, openTracing, type Tracer } from '@eloquentpoll/ops';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
-import { hashApiKey } from './accounts/api-key.ts';
+import { type KeyHasher, keyHasher } from './accounts/hashed-key.ts';
 import { type IdentityProvider, identityProvider } from './accounts/identity-provider.ts';
 import { type KeyCache, keyCache } from './accounts/key-cache.ts';
 import { type KeyUsage, keyUsage } from './accounts/key-usage.ts';
@@ -34,6 +34,7 @@ interface Parts {
   /** Lists model variants; null where nobody named one. */
   registry: Registry | null;
   keys: KeyCache;
+  hashedKey: KeyHasher;
   usage: KeyUsage;
   limiter: RateLimiter;
   /** Reads sessions from Redis, many at once. */
@@ -78,7 +79,6 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
   const sessions = given.sessions ?? made.use(sessionMemory(storage, log));
   const streams = given.streams ?? made.use(streamWheel());
-  const hashOf = (key: string) => hashApiKey(config.keyPepper, key);
   const keep = made.move();
   return {
     config,
@@ -91,9 +91,10 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     health,
     registry,
     keys,
+    hashedKey: given.hashedKey ?? keyHasher(config.keyPepper),
     usage,
     limiter,
-    sessionBatch: given.sessionBatch ?? sessionBatch({ bus, keys, limiter, hashOf }),
+    sessionBatch: given.sessionBatch ?? sessionBatch({ bus, keys, limiter }),
     sessions,
     streams,
     sealer: given.sealer ?? sealer(config.cookieSecrets),

@@ -1,5 +1,6 @@
 import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
 import type { ChainableCommander, Redis } from 'ioredis';
+import { type HashedKey, nameOfHash } from './hashed-key.ts';
 
 // Active keys, remembered in Redis for a few seconds so that most requests need no question to Postgres. A revocation
 // commits in Postgres and then puts up a sign, "ask Postgres", before it is answered: the sign replaces what was
@@ -19,7 +20,7 @@ const ASK_POSTGRES = '-';
 export interface KeyCache {
   find(hash: Buffer): Promise<KeyOwner | null>;
   /** Several at once, as one command of somebody else's batch. */
-  batch(into: ChainableCommander, hashes: readonly Buffer[]): void;
+  batch(into: ChainableCommander, keys: readonly HashedKey[]): void;
   /** What that command's reply says of one of them: its owner, or null for "find it". */
   read(reply: unknown, place: number): KeyOwner | null;
   /** After a key was revoked: resolves when nobody can accept it from memory any more. */
@@ -28,7 +29,8 @@ export interface KeyCache {
 
 /** `onUse` hears of every key that was found, by whichever way. */
 export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: (keyId: string) => void): KeyCache {
-  const name = (hash: Buffer): string => `${prefix}:key:{${hash.toString('base64url')}}`;
+  const under = (name: string): string => `${prefix}:key:{${name}}`;
+  const name = (hash: Buffer): string => under(nameOfHash(hash));
 
   function readOne(reply: unknown): KeyOwner | null {
     if (typeof reply !== 'string' || reply === ASK_POSTGRES) return null;
@@ -54,7 +56,7 @@ export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: 
       const known = await redis.get(name(hash)).then(readOne, () => null);
       return known ?? ask(hash);
     },
-    batch: (into, hashes) => void into.mget(hashes.map(name)),
+    batch: (into, keys) => void into.mget(keys.map(({ name }) => under(name))),
     read: (reply, place) => (Array.isArray(reply) ? readOne(reply[place]) : null),
     async distrust(hash) {
       try {

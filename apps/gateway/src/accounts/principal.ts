@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import { accountOfToken, looksLikeAccessToken } from './access-token.ts';
-import { hashApiKey, looksLikeApiKey } from './api-key.ts';
 import { readSession } from './session-cookie.ts';
 
 /** On whose behalf a request acts, and how it proved that. */
@@ -22,8 +21,8 @@ export async function principalOfBearer(context: Context, bearer: string): Promi
 
 /** null for everything that is not an active key; unknown, revoked and mistyped ones are told apart nowhere. */
 export async function principalOfKey(context: Context, key: string): Promise<Principal | null> {
-  if (!looksLikeApiKey(key)) return null;
-  const found = await context.keys.find(hashApiKey(context.config.keyPepper, key));
+  const hashed = context.hashedKey(key);
+  const found = hashed && (await context.keys.find(hashed.hash));
   return found && { ...found, via: 'api_key' };
 }
 

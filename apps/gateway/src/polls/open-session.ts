@@ -1,13 +1,11 @@
 import { findSessions } from '@eloquentpoll/storage';
 import type { FastifyRequest } from 'fastify';
-import { looksLikeApiKey } from '../accounts/api-key.ts';
 import { principalOfBearer } from '../accounts/principal.ts';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
 import { bearerOf } from '../plugins/auth.ts';
 import { spend } from '../plugins/rate-limit.ts';
 import { isPollId } from './poll-ids.ts';
-import { principalOfHash } from './session-batch.ts';
 import { type SessionView, viewOfBrief } from './session-view.ts';
 
 // Who asks, whether they may, and how their session stands: everything that reading a session needs, for operations
@@ -17,18 +15,19 @@ import { type SessionView, viewOfBrief } from './session-view.ts';
 
 /** Refuses an unknown caller before an unknown session; one that is somebody else's is not there at all. */
 export async function openSession(context: Context, request: FastifyRequest, id: string): Promise<SessionView> {
-  const { keys, limiter, sessions, sessionBatch } = context;
+  const { keys, limiter, sessions, sessionBatch, hashedKey } = context;
   const bearer = bearerOf(request.headers.authorization);
   if (bearer === null) throw new ApiError('authentication_required');
-  if (!looksLikeApiKey(bearer)) return openWithToken(context, request, bearer, id);
+  const key = hashedKey(bearer);
+  if (!key) return openWithToken(context, request, bearer, id);
 
   const pollId = isPollId(id) ? id : null;
   const ended = pollId === null ? undefined : sessions.ended(pollId);
-  const { hash, owner, budget, brief } = await sessionBatch.read(bearer, ended ? null : pollId);
-  const caller = owner ?? (await keys.find(hash));
+  const { owner, budget, brief } = await sessionBatch.read(key, ended ? null : pollId);
+  const caller = owner ?? (await keys.find(key.hash));
   if (!caller) throw new ApiError('invalid_api_key');
   request.principal = { accountId: caller.accountId, keyId: caller.keyId, via: 'api_key' };
-  spend(request, budget ?? limiter.withoutRedis('session', principalOfHash(hash)));
+  spend(request, budget ?? limiter.withoutRedis('session', key.name));
   if (ended) return ownView(ended, caller.accountId);
   const recorded = brief && viewOfBrief(id, brief);
   return noted(context, ownView(recorded ?? (pollId && (await stored(context, pollId))), caller.accountId));

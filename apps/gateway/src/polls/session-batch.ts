@@ -1,4 +1,5 @@
 import type { Brief, Bus } from '@eloquentpoll/bus';
+import type { HashedKey } from '../accounts/hashed-key.ts';
 import type { KeyCache, KeyOwner } from '../accounts/key-cache.ts';
 import type { Budget, RateLimiter } from '../limits/rate-limiter.ts';
 
@@ -8,8 +9,6 @@ import type { Budget, RateLimiter } from '../limits/rate-limiter.ts';
 // Nothing is remembered from one turn to the next: a key that was revoked before a request came is refused.
 
 export interface SessionReply {
-  /** What the key is stored under. */
-  hash: Buffer;
   /** Null when the key is not remembered: then Postgres decides. */
   owner: KeyOwner | null;
   /** Null when the call could not be counted. */
@@ -19,29 +18,29 @@ export interface SessionReply {
 }
 
 export interface SessionBatch {
-  read(key: string, pollId: string | null): Promise<SessionReply>;
+  read(key: HashedKey, pollId: string | null): Promise<SessionReply>;
 }
 
 interface Asked {
-  key: string;
+  key: HashedKey;
   pollId: string | null;
   tell(reply: SessionReply): void;
 }
 
-export function sessionBatch({ bus, keys, limiter, hashOf }: Parts): SessionBatch {
+export function sessionBatch({ bus, keys, limiter }: Parts): SessionBatch {
   let waiting: Asked[] = [];
 
   function flush(): void {
     const batch = waiting;
     waiting = [];
-    const callers = [...Map.groupBy(batch, ({ key }) => key)].map(([key, calls]) => callerOf(hashOf(key), calls));
+    const callers = [...Map.groupBy(batch, ({ key }) => key)].map(([key, calls]) => callerOf(key, calls));
     const polls = new Map<string, number>();
     for (const { pollId } of batch) if (pollId !== null && !polls.has(pollId)) polls.set(pollId, polls.size);
 
     const into = bus.redis.pipeline();
     keys.batch(
       into,
-      callers.map(({ hash }) => hash),
+      callers.map(({ key }) => key),
     );
     limiter.batch(into, 'session', callers);
     if (polls.size > 0) bus.runs.batch(into, [...polls.keys()]);
@@ -51,11 +50,11 @@ export function sessionBatch({ bus, keys, limiter, hashOf }: Parts): SessionBatc
     );
 
     function hand(owners?: unknown, counts?: unknown, briefs?: unknown): void {
-      for (const [i, { hash, asked }] of callers.entries()) {
+      for (const [i, { asked }] of callers.entries()) {
         const owner = keys.read(owners, i);
         for (const [place, { pollId, tell }] of asked.entries()) {
           const budget = counts ? limiter.read('session', counts, i, asked.length - 1 - place) : null;
-          tell({ hash, owner, budget, brief: pollId === null ? null : bus.runs.parse(briefs, polls.get(pollId)) });
+          tell({ owner, budget, brief: pollId === null ? null : bus.runs.parse(briefs, polls.get(pollId)) });
         }
       }
     }
@@ -69,19 +68,11 @@ export function sessionBatch({ bus, keys, limiter, hashOf }: Parts): SessionBatc
   };
 }
 
-const callerOf = (hash: Buffer, asked: Asked[]) => ({
-  hash,
-  asked,
-  principal: principalOfHash(hash),
-  calls: asked.length,
-});
-
-/** Whom a session request is counted for: the key itself, because its account is only known afterwards. */
-export const principalOfHash = (hash: Buffer): string => hash.toString('base64url');
+/** Counted for the key itself, because its account is only known afterwards. */
+const callerOf = (key: HashedKey, asked: Asked[]) => ({ key, asked, principal: key.name, calls: asked.length });
 
 interface Parts {
   bus: Bus;
   keys: KeyCache;
   limiter: RateLimiter;
-  hashOf(key: string): Buffer;
 }
