@@ -14,22 +14,26 @@ export const agentHome = (facts: Facts): string =>
     title: 'EloquentPoll: several models vote on your question',
     description: SUMMARY,
     main: html`<h1>Ask several models, get one answer</h1>
-<p>${SUMMARY} You can have this page as markdown: send <code>Accept: text/markdown</code>. <a href="/?view=human">For people</a></p>
+<p class="lead">${SUMMARY}</p>
+<p>You can have this page as markdown: send <code>Accept: text/markdown</code>. <a href="/?view=human">For people</a></p>
 ${simulatedNote(facts)}
 <h2>One poll, free, without an account</h2>
+<div class="grid wide-cells">
 ${code(quickPollCommand(facts), 'A command that runs a free poll')}
 ${code(quickPollAnswer(facts), 'Its answer')}
+</div>
 <h2>How to read the answer</h2>
-<p>${confidenceMeaning.replaceAll('`', '')}</p>
+<p class="prose">${confidenceMeaning.replaceAll('`', '')}</p>
 <h2>What it costs</h2>
 ${rosterTable(facts)}
+<div class="grid">
 ${LINK_SECTIONS.map(
-  ({ title, links }) => html`<h2>${title}</h2>
+  ({ title, links }) => html`<section><h2>${title}</h2>
 <dl>
 ${links.map(
   ({ name, path, note }) => html`<dt><a href="${path}">${name}</a></dt><dd>${note}</dd>
 `,
-)}</dl>
+)}</dl></section>
 `,
-)}`,
+)}</div>`,
   });
