@@ -76,9 +76,9 @@ export function keepLeases(
 
   const isDue = (lease: Held): boolean => !lease.lost.signal.aborted && clock.now() - lease.since >= LEASE_MS;
 
-  /** The first look may join one that was under way when the process was paused; the second is a fresh one. */
-  async function confirm(lease: Held): Promise<void> {
-    for (let look = 0; look < 2 && isDue(lease); look++) await check();
+  /** An answer that was under way while the process was paused says nothing about now, however often it is paused. */
+  async function confirm(pollId: string, lease: Held): Promise<void> {
+    while (held.get(pollId) === lease && isDue(lease)) await check();
   }
 
   return {
@@ -90,7 +90,7 @@ export function keepLeases(
       return {
         epoch,
         lost: lease.lost.signal,
-        confirmed: () => confirm(lease),
+        confirmed: () => confirm(pollId, lease),
         [Symbol.dispose]() {
           if (held.get(pollId) === lease) held.delete(pollId);
         },

@@ -1,0 +1,93 @@
+import t from 'tap';
+import type { Clock } from '../src/clock.ts';
+import { keepLeases, LEASE_MS } from '../src/leases.ts';
+
+// Leases of a process that is paused at the worst moments: it must know before it goes on what is still its own.
+
+/** A clock that moves only when it is told to. */
+function handClock(): Clock & { pass(ms: number): void } {
+  let now = 0;
+  return {
+    now: () => now,
+    after: () => () => {},
+    pass(ms) {
+      now += ms;
+    },
+  };
+}
+
+const settled = async (promise: Promise<unknown>): Promise<boolean> => {
+  let done = false;
+  void promise.then(() => {
+    done = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return done;
+};
+
+function bench() {
+  const clock = handClock();
+  const asked: { ids: string[]; answer: (ours: string[]) => void; refuse: (error: Error) => void }[] = [];
+  const renew = (_worker: string, leases: readonly { id: string }[]) =>
+    new Promise<string[]>((answer, refuse) => asked.push({ ids: leases.map(({ id }) => id), answer, refuse }));
+  const leases = keepLeases({ renew }, 'w1', clock, () => {});
+  return { clock, asked, leases };
+}
+
+t.test('a young lease is confirmed without a question', async (t) => {
+  const { clock, asked, leases } = bench();
+  const lease = leases.hold('p', 1, clock.now());
+  clock.pass(LEASE_MS - 1);
+  t.ok(await settled(lease.confirmed()));
+  t.equal(asked.length, 0);
+});
+
+t.test('an answer that arrives after another pause is asked for again, until one is fresh', async (t) => {
+  const { clock, asked, leases } = bench();
+  const lease = leases.hold('p', 1, clock.now());
+  clock.pass(LEASE_MS);
+  const confirmed = lease.confirmed();
+  for (let pause = 0; pause < 4; pause++) {
+    t.notOk(await settled(confirmed));
+    t.equal(asked.length, pause + 1);
+    clock.pass(LEASE_MS);
+    asked[pause]!.answer(['p']);
+  }
+  t.notOk(await settled(confirmed));
+  asked[4]!.answer([]);
+  t.ok(await settled(confirmed));
+  t.ok(lease.lost.aborted, 'and the fresh one says that it is somebody else’s');
+});
+
+t.test('a store that does not answer gives the lease to nobody else', async (t) => {
+  const { clock, asked, leases } = bench();
+  const lease = leases.hold('p', 1, clock.now());
+  clock.pass(LEASE_MS);
+  const confirmed = lease.confirmed();
+  asked[0]!.refuse(new Error('away'));
+  t.ok(await settled(confirmed));
+  t.notOk(lease.lost.aborted);
+});
+
+t.test('whoever waits for a lease that was given back waits no longer', async (t) => {
+  const { clock, asked, leases } = bench();
+  const lease = leases.hold('p', 1, clock.now());
+  clock.pass(LEASE_MS);
+  const confirmed = lease.confirmed();
+  lease[Symbol.dispose]();
+  clock.pass(LEASE_MS);
+  asked[0]!.answer([]);
+  t.ok(await settled(confirmed));
+  t.equal(leases.size, 0);
+});
+
+t.test('an answer to a question that was asked before a poll was claimed does not speak of it', async (t) => {
+  const { clock, asked, leases } = bench();
+  const first = leases.hold('one', 1, clock.now());
+  clock.pass(LEASE_MS);
+  const confirmed = first.confirmed();
+  const second = leases.hold('two', 1, clock.now());
+  asked[0]!.answer(['one']);
+  t.ok(await settled(confirmed));
+  t.notOk(second.lost.aborted);
+});
