@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { buildApp } from '@eloquentpoll/gateway/app';
+import { decideConfig } from '@eloquentpoll/gateway/config';
+import { openContext } from '@eloquentpoll/gateway/context';
+import { readEnvironment } from '@eloquentpoll/gateway/environment';
+import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { openBrowser } from '@eloquentpoll/testkit/browser';
+import t, { type Test } from 'tap';
+import { PRODUCT } from '../identity-provider/client.ts';
+import { startLocalProvider } from '../identity-provider/server.ts';
+
+// A person logs in and out at the local identity provider, in a real browser: every policy, cookie and redirect on the
+// way has to fit, on both sides.
+
+const SECRET = 'a client secret of at least 32 characters';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, 'localhost');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+async function product(t: Test) {
+  const port = await freePort();
+  const baseUrl = `http://localhost:${port}`;
+  const provider = await startLocalProvider({ folder: t.testdir(), baseUrl, clientSecret: SECRET });
+  t.teardown(() => provider.stop());
+  const { url: redisUrl, prefix } = testRedis(t);
+  const settings = {
+    DATABASE_URL: await testDatabase(t),
+    REDIS_URL: redisUrl,
+    REDIS_PREFIX: prefix,
+    KEY_PEPPER: 'a pepper of at least 32 characters',
+    BASE_URL: baseUrl,
+    MODELS_FILE: 'simulator',
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: PRODUCT,
+    OIDC_CLIENT_SECRET: SECRET,
+    LOG_LEVEL: 'silent',
+  };
+  const context = await openContext(decideConfig(readEnvironment(settings)));
+  t.teardown(() => context[Symbol.asyncDispose]());
+  const app = buildApp(context);
+  t.teardown(() => app.close());
+  await app.listen({ port, host: 'localhost' });
+  return { baseUrl, provider };
+}
+
+t.test(
+  '[§4.5-login-302, §4.5-callback-302, §4.5-logout-302, §5-cookie-after-login] in and out, as a person does it',
+  async (t) => {
+    const { baseUrl, provider } = await product(t);
+    const browser = await openBrowser(t);
+    const profile = await browser.newContext({ baseURL: baseUrl });
+    profile.setDefaultTimeout(60_000);
+    const page = await profile.newPage();
+    const problems: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    page.on('pageerror', ({ message }) => problems.push(message));
+
+    await page.goto('/dashboard');
+    await page.getByRole('link', { name: 'Continue to sign in' }).click();
+    await page.getByRole('heading', { name: 'Log in to EloquentPoll' }).waitFor();
+    t.ok(page.url().startsWith(provider.issuer));
+    await page.getByLabel('E-mail address').fill('ann@example.com');
+    await page.getByRole('button', { name: 'Log in' }).click();
+
+    await page.waitForURL(`${baseUrl}/dashboard`);
+    await page.getByText('ann@example.com').first().waitFor();
+    await page.getByText(provider.issuer).waitFor();
+    const cookies = await profile.cookies(baseUrl);
+    t.match(
+      cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite })),
+      [{ name: 'ep_session', httpOnly: true, sameSite: 'Lax' }],
+      'the cookie of the attempt is gone',
+    );
+
+    await page.getByRole('link', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Log out' }).waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.waitForURL(`${baseUrl}/`);
+    t.same(await profile.cookies(`${baseUrl}/dashboard`), []);
+    await page.goto('/dashboard');
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    t.same(problems, []);
+
+    await page.getByRole('link', { name: 'Continue to sign in' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL(/\/api\/auth\/callback\?/);
+    await page.goto('/dashboard');
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+  },
+);
