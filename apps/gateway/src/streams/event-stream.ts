@@ -10,6 +10,9 @@ import type { ServerResponse } from 'node:http';
 /** More than the last event of the largest poll; who has this much unread is not reading. */
 const MOST_BUFFERED_BYTES = 256 * 1024;
 
+/** Sooner than after a cut that nobody expected. */
+const COME_BACK = 'retry: 500\n\n';
+
 /** What the wheel does with a stream whose socket is full, or not full any more. */
 export interface Keeper {
   blocked(stream: EventStream): void;
@@ -72,10 +75,10 @@ export class EventStream {
     this.#watchBuffer();
   }
 
-  /** The end of the connection too, for a process that leaves. */
+  /** The end of the connection too, for a process that leaves: its reader comes back soon, and finds another one. */
   leave(): void {
     const { socket } = this.#raw;
-    if (!this.#raw.writableEnded) this.#raw.end();
+    if (!this.#raw.writableEnded) this.#raw.end(this.blockedAt === null ? COME_BACK : undefined);
     this.#raw.once('finish', () => socket?.destroySoon());
   }
 
