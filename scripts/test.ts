@@ -7,6 +7,7 @@ import { requireSpace, root } from './launch/folders.mjs';
 import { createSteps, runStep } from './launch/steps.mjs';
 import { Household } from './services/household.ts';
 import { stopRequest } from './start/stop-request.ts';
+import { chromiumForTests } from './testing/chromium.ts';
 import { findLeaks } from './testing/leaks.ts';
 import { TapReport } from './testing/tap-report.ts';
 import { makeTemplate, startTestServices, TEMPLATE, type TestServices } from './testing/test-services.ts';
@@ -37,7 +38,8 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
       ({ summary }) => summary,
     );
     await runStep(steps, 'template', 'the database that tests clone', () => makeTemplate(services.databaseUrl));
-    const tap = runTap(household, services, args, { ...env, TEST_RUN: runId }, steps.line);
+    const chromium = await runStep(steps, 'browser', 'for tests of pages', () => chromiumForTests(env), told);
+    const tap = runTap(household, services, args, { ...env, ...chromium, TEST_RUN: runId }, steps.line);
     const ended = await Promise.race([tap, stop.requested, timeLimit()]);
     if (typeof ended === 'string') {
       await household.stop();
@@ -57,6 +59,8 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const told = ({ CHROMIUM_PATH, CHROMIUM_MISSING }: NodeJS.ProcessEnv) => CHROMIUM_PATH ?? CHROMIUM_MISSING ?? '';
 
 async function runTap(
   household: Household,

@@ -104,8 +104,8 @@ function lockfile(versions) {
   return { lockfileVersion: 3, requires: true, packages };
 }
 
-/** @returns {[string, ...string[]]} */
-function npmCommand() {
+/** How to start npm. @returns {[string, ...string[]]} */
+export function npmCommand() {
   const running = process.env.npm_execpath;
   if (running && basename(running) === 'npm-cli.js' && existsSync(running)) return [process.execPath, running];
   const [npm] = onPath(process.platform === 'win32' ? 'npm.cmd' : 'npm');

@@ -3,6 +3,7 @@ import type { Page } from '@eloquentpoll/testkit/browser';
 import t from 'tap';
 import type { Facts } from '../src/documents/facts.ts';
 import { pollFigures } from '../src/documents/poll-figures.ts';
+import { readPolicies } from '../src/limits/policies.ts';
 import { PAGE_HEADERS } from '../src/pages/layout.ts';
 import { playgroundPage } from '../src/pages/playground-page.ts';
 import { resultPage } from '../src/pages/result-page.ts';
@@ -20,7 +21,8 @@ const [OPTIONS, MODELS] = [10, 9];
 const PER_PAGE = 1 + OPTIONS + MODELS;
 const WIDTHS = [320, 1_280];
 
-const site = await openSite(t);
+// The browser keeps nothing while requests are looked at, so each page loads all of its parts.
+const site = await openSite(t, { rateLimits: readPolicies('read=1000000/60') });
 const facts: Facts = { ...site.context, baseUrl: site.url, figures: await pollFigures(site.context.rosters) };
 
 /** Runs before anything on a page can. */

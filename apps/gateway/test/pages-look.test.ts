@@ -1,26 +1,15 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Page } from '@eloquentpoll/testkit/browser';
-import type { AxeResults } from 'axe-core';
 import t from 'tap';
+import { readPolicies } from '../src/limits/policies.ts';
 import { PAGE_HEADERS } from '../src/pages/layout.ts';
 import { resultPage } from '../src/pages/result-page.ts';
 import { madeUpResult } from './made-up-result.ts';
 import { openSite } from './open-site.ts';
+import { draw, MOST_BYTES, problemsOf, SCHEMES, WIDTHS } from './page-problems.ts';
 
 // Every page, from a narrow phone to a wide screen, in the light and in the dark: nothing that axe calls serious, nothing
 // wider than the page, and less than 100 KB. With SCREENSHOTS=folder each is drawn there, to be looked at.
 
-const site = await openSite(t);
-const folder = process.env.SCREENSHOTS;
-if (folder) mkdirSync(folder, { recursive: true });
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-
-const WIDTHS = [320, 1280];
-const SCHEMES = ['light', 'dark'] as const;
-const MOST_BYTES = 100 * 1024;
-
+const site = await openSite(t, { rateLimits: readPolicies('read=1000000/60') });
 const shown = (result = madeUpResult()) =>
   resultPage({ baseUrl: site.url, result, feedback: { total: 3, correct: 2, incorrect: 1 }, word: null });
 
@@ -38,20 +27,12 @@ const SERVED: Record<string, string> = {
   home: '/?view=human',
   agents: '/',
   playground: '/playground?question=Which+is+best%3F&option=One&option=Two',
+  models: '/models?preset=broad',
+  pricing: '/pricing',
+  surfaces: '/surfaces',
+  'sign-in': '/dashboard',
   'no-result': '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha',
 };
-
-async function problemsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
-  const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-  return [
-    ...violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ target, html }) => `${target.join(' ')} ${html}`).join('; ')}`),
-    ...(Number(wide) > 0 ? [`${wide} pixels wider than the page`] : []),
-  ];
-}
 
 const PATHS = { ...SERVED, ...Object.fromEntries(Object.keys(MADE).map((name) => [name, `/made/${name}`])) };
 
@@ -68,8 +49,7 @@ for (const colorScheme of SCHEMES) {
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 });
         t.same(await problemsOf(page), [], `${name}, ${width} wide`);
-        if (folder)
-          await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+        await draw(page, `${name}-${width}-${colorScheme}`);
       }
     }
   });

@@ -4,6 +4,7 @@ import { LOGO } from '../../pages/logo.ts';
 import { pageAssets } from '../../pages/page-assets.ts';
 import { WEB_MCP_SCRIPT } from '../../pages/web-mcp.ts';
 import { access } from '../../plugins/auth.ts';
+import { errors } from '../answers.ts';
 import { sendTagged } from '../send-tagged.ts';
 
 const FILES = [
@@ -16,7 +17,7 @@ export function pageFiles(app: FastifyInstance): void {
   let card: Promise<Buffer> | undefined;
   app.get(
     '/og.png',
-    { config: { operation: 'read' }, schema: { hide: true, security: access.none } },
+    { config: { operation: 'read' }, schema: { hide: true, security: access.none, response: errors() } },
     async (_request, reply) => {
       card ??= houseCard();
       return reply
@@ -28,7 +29,7 @@ export function pageFiles(app: FastifyInstance): void {
   for (const { path, mediaType, text } of [...FILES, ...pageAssets()]) {
     app.get(
       path,
-      { config: { operation: 'read' }, schema: { hide: true, security: access.none } },
+      { config: { operation: 'read' }, schema: { hide: true, security: access.none, response: errors() } },
       async (request, reply) =>
         sendTagged(request, reply.type(mediaType).header('cache-control', 'public, max-age=600'), text),
     );
