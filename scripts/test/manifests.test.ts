@@ -1,0 +1,130 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBus } from '@eloquentpoll/bus';
+import { testRedis } from '@eloquentpoll/testkit';
+import t from 'tap';
+import { root } from '../launch/folders.mjs';
+import { runProgram } from '../services/run-program.ts';
+import { knownSettings, settingOf } from './infra/known-settings.ts';
+import { kustomize, type Manifest, named, schemaOf } from './infra/manifests.ts';
+
+// The manifests are what Kubernetes, KEDA and the Prometheus operator understand, every name in them exists in the code,
+// and every pod is as hardened as the images allow.
+
+const manifests = kustomize('infra/k8s/example');
+const base = kustomize('infra/k8s/base');
+const workloads = manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
+
+t.test('every manifest has what its schema asks for', async (t) => {
+  t.ok(base.length >= 17 && manifests.length > base.length);
+  for (const manifest of [...base, ...manifests]) {
+    const { [manifest.kind]: Kind } = await import(schemaOf(manifest));
+    t.doesNotThrow(() => new Kind(manifest).validate(), `${manifest.kind} ${manifest.metadata.name}`);
+  }
+  const { Deployment } = await import('kubernetes-models/apps/v1/Deployment');
+  const broken = { ...named(base, 'Deployment', 'worker'), spec: { replicas: 'many' } };
+  t.throws(
+    () => new Deployment(Object(broken)).validate(),
+    /replicas must be integer|required/,
+    'and a wrong one is told',
+  );
+});
+
+t.test('and nothing that its schema does not know: a misspelt field is a default in production', async (t) => {
+  const folder = t.testdir({ node_modules: t.fixture('symlink', join(root, 'scripts/node_modules')) });
+  const program = async (all: Manifest[]) => {
+    const lines = all.flatMap((manifest, index) => [
+      `import type { I${manifest.kind} as T${index} } from '${schemaOf(manifest)}';`,
+      `export const m${index}: T${index} = ${JSON.stringify(manifest)};`,
+    ]);
+    writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'));
+    const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, module: 'nodenext', types: [] };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['manifests.ts'] }));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    // Without tap's loader, which the compiler's own start does not stand.
+    const args = ['-u', 'NODE_OPTIONS', process.execPath, tsc, '-p', folder];
+    return runProgram('env', args, { cwd: folder, env: process.env }, 60_000);
+  };
+  const { ok, output } = await program(manifests);
+  t.ok(ok, output);
+  const misspelt = structuredClone(named(base, 'Deployment', 'worker'));
+  misspelt.spec.template.spec.terminationGracePeriodSecond = 35;
+  const told = await program([misspelt]);
+  t.notOk(told.ok);
+  t.match(told.output, /terminationGracePeriodSecond\b/);
+});
+
+t.test('every setting that is set exists in the process that gets it, and every secret is a reference', async (t) => {
+  for (const { metadata, spec } of workloads)
+    for (const container of spec.template.spec.containers) {
+      const app = metadata.name === 'migrate' ? 'operator' : metadata.name;
+      const known = knownSettings(app);
+      for (const { name, value } of container.env) {
+        t.ok(known.has(settingOf(name)), `${app} reads ${name}`);
+        if (/SECRET|PEPPER|KEY|DATABASE_URL|REDIS_URL/.test(name))
+          t.match(value, /^\/run\/secrets\//, `${name} is a file`);
+      }
+      for (const { configMapRef } of container.envFrom ?? [])
+        for (const name of Object.keys(named(manifests, 'ConfigMap', configMapRef.name).data ?? {}))
+          t.ok(knownSettings('gateway').has(name), `the gateway reads ${name}`);
+    }
+});
+
+t.test('every container runs as nobody, read-only, without capabilities, with a bound on memory', async (t) => {
+  t.equal(workloads.length, 3);
+  for (const { metadata, spec } of workloads) {
+    const pod = spec.template.spec;
+    t.match(pod.securityContext, { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } });
+    t.equal(pod.automountServiceAccountToken, false);
+    for (const container of pod.containers) {
+      t.same(
+        container.securityContext,
+        { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+        metadata.name,
+      );
+      t.ok(container.resources.limits.memory && container.resources.requests.cpu);
+    }
+  }
+});
+
+t.test('a process is asked where it answers, and has longer to leave than it takes', async (t) => {
+  for (const name of ['gateway', 'worker']) {
+    const { spec } = named(manifests, 'Deployment', name);
+    const [container] = spec.template.spec.containers;
+    t.equal(container.readinessProbe.httpGet.path, '/readyz');
+    t.equal(container.livenessProbe.httpGet.path, '/livez');
+    t.match(container.ports.at(-1), { name: 'ops', containerPort: 9464 });
+    const drains = container.env.filter(({ name }: { name: string }) => name.includes('DRAIN'));
+    const drained_ms = drains.reduce((sum: number, { value }: { value: string }) => sum + Number(value), 0);
+    t.ok(drained_ms >= 20_000 && spec.template.spec.terminationGracePeriodSeconds * 1_000 > drained_ms + 5_000);
+    t.equal(spec.replicas, undefined, 'an apply does not undo the autoscaler');
+    t.equal(
+      named(manifests, 'PodDisruptionBudget', name).spec.selector.matchLabels['app.kubernetes.io/component'],
+      name,
+    );
+  }
+});
+
+t.test('KEDA looks at the queue that workers take from', async (t) => {
+  const { spec } = named(manifests, 'ScaledObject', 'worker');
+  const list = spec.triggers.find(({ type }: { type: string }) => type === 'redis').metadata;
+  const { url: redisUrl, prefix } = testRedis(t);
+  await using bus = await openBus({ redisUrl, prefix });
+  await bus.enqueuePoll('ps_waits');
+  t.equal(await bus.redis.llen(list.listName.replace('ep', prefix)), 1);
+  const [worker] = named(manifests, 'Deployment', 'worker').spec.template.spec.containers;
+  const slots = Number(worker.env.find(({ name }: { name: string }) => name === 'WORKER_CONCURRENCY').value);
+  for (const { metadata } of spec.triggers)
+    t.equal(
+      Number(metadata.threshold ?? metadata.listLength),
+      slots * 0.7,
+      'a worker is 70 % full when the next comes',
+    );
+});
+
+t.test('nothing reaches a process that no policy names, and the cloud cannot be asked for credentials', async (t) => {
+  const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
+  t.same(named(policies, 'NetworkPolicy', 'nobody').spec, { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+  const [{ to }] = named(policies, 'NetworkPolicy', 'providers').spec.egress;
+  t.ok(to[0].ipBlock.except.includes('169.254.0.0/16'));
+});
