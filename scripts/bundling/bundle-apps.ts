@@ -1,14 +1,16 @@
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { root } from '../launch/folders.mjs';
 
-// Each process as a folder that needs nothing but Node: `main.js`, which is read at the start, chunks that are read when
-// somebody needs them, and the files that the code reads as they are. Source maps lie beside them, so that a stack names
-// our lines.
+// Each process as a folder that needs nothing but Node: `main.js` and `app.js`, which are read at the start, chunks that
+// are read when somebody needs them, the files that the code reads as they are, and what Node made of it all when it
+// compiled it here, which another Node of the same version need not do again. Source maps lie beside them, so that a stack
+// names our lines.
 
 export const APPS = ['gateway', 'worker', 'simulator'] as const;
 export type App = (typeof APPS)[number];
@@ -29,6 +31,17 @@ export const BANNER = [
   "const __filename = __fileURLToPath(import.meta.url), __dirname = __fileURLToPath(new URL('.', import.meta.url));",
 ].join('\n');
 
+const MAIN = `import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+enableCompileCache({ directory: fileURLToPath(new URL('./compiled', import.meta.url)), portable: true });
+await import('./app.js');
+`;
+
+/** A process without settings reads all of its code, says what it lacks, and ends. */
+function compile(file: string): void {
+  spawnSync(process.execPath, [file], { env: {}, stdio: 'ignore', timeout: 30_000 });
+}
+
 /** Native helpers that their packages do without. */
 export const OPTIONAL = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 
@@ -38,7 +51,7 @@ export async function bundleApp(app: App, into: string): Promise<Bundle> {
   mkdirSync(folder, { recursive: true });
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { main: join(root, 'apps', app, 'src/main.ts') },
+    entryPoints: { app: join(root, 'apps', app, 'src/main.ts') },
     outdir: folder,
     bundle: true,
     splitting: true,
@@ -53,11 +66,16 @@ export async function bundleApp(app: App, into: string): Promise<Bundle> {
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER },
     external: OPTIONAL,
-    plugins: [filesBeside(folder)],
+    plugins: [filesBeside(folder), partsOfBullmq()],
     metafile: true,
     logLevel: 'warning',
   });
-  return { app, file: join(folder, 'main.js'), bytes: atStart(metafile.outputs, folder) };
+  const file = join(folder, 'main.js');
+  writeFileSync(file, MAIN);
+  // Without it Node reads each file twice to find out what it is.
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
+  if (app !== 'simulator') compile(file);
+  return { app, file, bytes: atStart(metafile.outputs, folder) };
 }
 
 interface Output {
@@ -72,12 +90,20 @@ function atStart(outputs: Record<string, Output>, folder: string): number {
     read.add(path);
     for (const { path: next, kind } of outputs[path].imports) if (kind !== 'dynamic-import') visit(next);
   };
-  const entry = Object.keys(outputs).find((path) => resolve(root, path) === join(folder, 'main.js'));
+  const entry = Object.keys(outputs).find((path) => resolve(root, path) === join(folder, 'app.js'));
   if (entry) visit(entry);
   return [...read].reduce((sum, path) => sum + outputs[path]!.bytes, 0);
 }
 
 const NAMED_FILE = /import\.meta\.resolve\('([^']+)'\)|new URL\('(\.[^']+)', import\.meta\.url\)/g;
+
+/** Modules for browsers lose their types here, and not at every start: what can do that weighs more than the gateway. */
+const STRIPS = "import { stripTypeScriptTypes } from 'node:module';";
+
+function stripTypes(folder: string): void {
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.ts')))
+    writeFileSync(join(folder, name), stripTypeScriptTypes(readFileSync(join(folder, name), 'utf8')));
+}
 
 const beside = (path: string, name: string): string => fileURLToPath(new URL(name, pathToFileURL(path)));
 
@@ -96,15 +122,34 @@ function filesBeside(folder: string): Plugin {
         const contents = source.replace(NAMED_FILE, (_, module?: string, file?: string) =>
           module === undefined ? copied(beside(path, file!)) : `${copied(require.resolve(module))}.href`,
         );
-        return { contents, loader: 'ts' };
+        return {
+          contents: contents.replace(STRIPS, 'const stripTypeScriptTypes = (text: string): string => text;'),
+          loader: 'ts',
+        };
       });
     },
   };
 
   function copied(path: string): string {
     const name = basename(path);
-    cpSync(path, join(folder, 'files', name), { recursive: true });
+    const copy = join(folder, 'files', name);
+    cpSync(path, copy, { recursive: true });
+    if (statSync(copy).isDirectory()) stripTypes(copy);
     const slash = path.endsWith('/') ? '/' : '';
     return `new URL('./files/${name}${slash}', import.meta.url)`;
   }
+}
+
+/** BullMQ does not say that what nobody uses of it may be left out, and most of it is for others. */
+function partsOfBullmq(): Plugin {
+  return {
+    name: 'parts-of-bullmq',
+    setup({ onResolve, resolve: find }) {
+      onResolve({ filter: /^(bullmq$|\.)/ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
+        if (pluginData === 'found' || !(path === 'bullmq' || importer.includes('/bullmq/dist/esm/'))) return null;
+        const found = await find(path, { importer, kind, resolveDir, pluginData: 'found' });
+        return found.errors.length > 0 ? null : { path: found.path, sideEffects: false };
+      });
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import { type Health, openHealth } from '@eloquentpoll/models/health';
-import { openRegistry, type Registry } from '@eloquentpoll/models/registry';
+import type { Registry } from '@eloquentpoll/models/registry';
 import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { type Metrics, openMetrics, openTracing, type Tracer } from '@eloquentpoll/ops';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
@@ -73,7 +73,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const storage = given.storage ?? made.use(openStorage(storageOptions(config, metrics)));
   const bus = given.bus ?? made.use(await connectBus(config, log, metrics));
   const health = given.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, rosters });
-  const registry = given.registry ?? openModelRegistry(config, made);
+  const registry = given.registry ?? (await openModelRegistry(config, made));
   const usage = given.usage ?? made.use(keyUsage(storage, log));
   const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note);
   const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
@@ -111,8 +111,15 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
 const openProvider = ({ identityProvider: settings, baseUrl }: Config): IdentityProvider | null =>
   settings && identityProvider(settings, baseUrl);
 
-const openModelRegistry = ({ models: { registryUrl } }: Config, made: AsyncDisposableStack): Registry | null =>
-  registryUrl === undefined ? null : made.use(openRegistry(registryUrl));
+async function openModelRegistry(
+  { models: { registryUrl } }: Config,
+  made: AsyncDisposableStack,
+): Promise<Registry | null> {
+  if (registryUrl === undefined) return null;
+  // An HTTP client that nothing else here needs.
+  const { openRegistry } = await import('@eloquentpoll/models/registry');
+  return made.use(openRegistry(registryUrl));
+}
 
 function storageOptions({ database }: Config, metrics: Metrics) {
   const waits = metrics.histogram('eloquentpoll_postgres_pool_wait_seconds');
