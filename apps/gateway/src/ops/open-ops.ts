@@ -12,6 +12,7 @@ import {
 } from '@eloquentpoll/ops';
 import { findPoll, fleetFigures as storedFigures } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
+import { adminDesk } from '../admin/desk.ts';
 import type { App } from '../app.ts';
 import type { Context } from '../context.ts';
 import { ConfigError } from '../settings.ts';
@@ -58,7 +59,8 @@ export async function openOps(context: Context, app: App): Promise<Ops | null> {
     event_loop: loop,
     listening: { vital: true, ask: () => (app.server.listening ? null : 'does not listen') },
   });
-  const port = made.use(await listen({ ...config.ops, metrics, readiness }));
+  const desk = config.adminToken === null ? null : adminDesk(context, config.adminToken);
+  const port = made.use(await listen({ ...config.ops, metrics, readiness, desk }));
   const keep = made.move();
   return { url: port.url, readiness, [Symbol.asyncDispose]: () => keep.disposeAsync() };
 }

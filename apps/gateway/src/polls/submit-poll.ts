@@ -43,9 +43,12 @@ const DEADLINE_MS: Record<RosterName, number> = {
   free_search: 120_000,
 };
 
+/** How long a poll of this roster may take. */
+export const deadlineMsOf = (roster: RosterName): number => DEADLINE_MS[roster];
+
 /** With a listener, the subscription stands before the poll can begin, so that nothing is missed. */
 export async function submitPoll(context: Context, submission: Submission, onNews?: OnNews): Promise<Submitted> {
-  const deadlineMs = DEADLINE_MS[submission.order.roster];
+  const deadlineMs = deadlineMsOf(submission.order.roster);
   const { pollId, joined, spec } = await accept(context, submission, deadlineMs);
   const watch = onNews ? await watchIfPossible(context, pollId, onNews) : null;
   if (!joined) await enqueueIfPossible(context, pollId, submission.requestId);
