@@ -1,6 +1,7 @@
 import t from 'tap';
 import { takePoll } from './hand-worker.ts';
 import { openSite } from './open-site.ts';
+import { draw } from './page-problems.ts';
 import { until } from './until.ts';
 
 const site = await openSite(t);
@@ -39,17 +40,20 @@ t.test(
     t.same([await width(0), await width(1)], ['50%', '100%'], 'the bars have moved');
     t.ok((await page.locator('.climb .rise').count()) >= 2, 'how sure it is rises step by step');
     t.equal(await page.locator('.climb .threshold').count(), 1);
+    await draw(page, 'live-running');
     const { poll_id } = await poll.end();
 
+    await page.getByRole('link', { name: 'Open the result' }).waitFor();
+    await draw(page, 'live-ended');
     await page.getByRole('link', { name: 'Open the result' }).click();
     await page.waitForURL(`**/result/${poll_id}`);
     t.equal(await page.locator('h1').textContent(), 'Which of these is the best?');
     t.equal(await page.locator('.winner').textContent(), 'Beta');
     t.equal(await page.locator('tbody tr').count(), 3);
     t.equal(await page.locator('.graph .edge').count(), 3);
-  const picture = await page.locator('meta[property="og:image"]').getAttribute('content');
-  const answer = await fetch(picture!);
-  t.same([answer.status, answer.headers.get('content-type')], [200, 'image/png']);
+    const picture = await page.locator('meta[property="og:image"]').getAttribute('content');
+    const answer = await fetch(picture!);
+    t.same([answer.status, answer.headers.get('content-type')], [200, 'image/png']);
   },
 );
 
