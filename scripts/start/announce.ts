@@ -3,7 +3,7 @@ import type { Product } from './product.ts';
 // The last thing that a start says: where the product is, the key to it, and a line to try it with.
 
 export function announcement(product: Product, seconds: string, notice: string | null): string {
-  const { url, apiKey, balanceU } = product;
+  const { url, apiKey, balanceU, opsUrls } = product;
   const body = `{"question":"Which database should a small team start with?","options":["Postgres","MongoDB","SQLite"]}`;
   return [
     '',
@@ -12,6 +12,7 @@ export function announcement(product: Product, seconds: string, notice: string |
     `  URL      ${url}`,
     `  API key  ${apiKey}`,
     `  Balance  $${dollars(balanceU)} on the local account`,
+    ...Object.entries(opsUrls).map(([name, at]) => `  Metrics  ${at}/metrics (${name})`),
     ...(notice ? ['', `  ! ${notice}`] : []),
     '',
     '  Run a poll:',
@@ -22,13 +23,14 @@ export function announcement(product: Product, seconds: string, notice: string |
 }
 
 export function readyLine(product: Product): string {
-  const { url, apiKey, accountId, balanceU, processes } = product;
+  const { url, apiKey, accountId, balanceU, opsUrls, processes } = product;
   return JSON.stringify({
     msg: 'ready',
     url,
     api_key: apiKey,
     account_id: accountId,
     balance_cents: Number(balanceU / 10_000n),
+    ops_urls: opsUrls,
     processes: Object.fromEntries(processes.map(({ name, pid }) => [name, pid])),
   });
 }

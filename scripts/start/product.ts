@@ -25,6 +25,8 @@ export interface Product {
   balanceU: bigint;
   databaseUrl: string;
   redisUrl: string;
+  /** Where gateway and worker show metrics and probes. */
+  opsUrls: Record<string, string>;
   processes: RunningProcess[];
 }
 
@@ -52,6 +54,7 @@ const ENDING = {
   redis: { stage: 4 },
   postgres: { stage: 5 },
 };
+const GATEWAY_DRAIN_MS = 2_000;
 const WORKER_DRAIN_MS = 1_500;
 const DATABASE = 'eloquentpoll';
 
@@ -74,6 +77,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const loginEnv = await login;
   const { PORT: _port, HOST: _host, BASE_URL: _baseUrl, ...others } = options.env;
   const env = {
+    OPS_PORT: '0',
     ...others,
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
@@ -86,15 +90,28 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     }),
     ...(options.gitCommit && { GIT_COMMIT: options.gitCommit }),
   };
-  const [account] = await Promise.all([
+  const [account, worker, gateway] = await Promise.all([
     seedLocalAccount(databaseUrl, env.KEY_PEPPER, secrets, loginEnv?.OIDC_ISSUER),
-    app(options, 'worker', { ...env, WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}` }, processes),
-    app(options, 'gateway', { ...env, ...loginEnv, HOST: settings.host, PORT: `${port}`, BASE_URL: url }, processes),
+    app(options, 'worker', { ...env, OPS_PORT: '0', WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}` }, processes),
+    app(options, 'gateway', { ...env, ...loginEnv, ...gatewayEnv(settings, port, url) }, processes),
   ]);
   const { accountId, apiKey, balanceU } = account;
   saveSecrets(household.folder, { ...secrets, accountId, apiKey, url });
-  return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, processes };
+  const opsUrls = opsUrlsOf({ gateway, worker });
+  return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, opsUrls, processes };
 }
+
+const gatewayEnv = ({ host }: Settings, port: number, url: string) => ({
+  HOST: host,
+  PORT: `${port}`,
+  BASE_URL: url,
+  DRAIN_MS: `${GATEWAY_DRAIN_MS}`,
+});
+
+const opsUrlsOf = (apps: Record<string, RunningApp>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(apps).flatMap(([name, { ready }]) => (ready.ops_url ? [[name, `${ready.ops_url}`]] : [])),
+  );
 
 /** Runs here when the settings name none; what the gateway has to know about it. */
 async function identityProvider(options: ProductOptions, baseUrl: string, processes: RunningProcess[]) {
