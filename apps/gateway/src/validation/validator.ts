@@ -25,16 +25,19 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
     allErrors: true,
     allowUnionTypes: true,
     removeAdditional: false,
+    // Ours are checked when the document that shows them is; here that would be a tenth of a start.
+    validateSchema: false,
     schemas: [...namedSchemas],
   });
   formats.default(ajv);
   return ajv;
 }
 
-/** For Fastify: the validator of one part of a route. */
+/** For Fastify: the validator of one part of a route, made when the first request needs it. */
 export function compile({ schema, httpPart }: { schema: object; httpPart?: string | undefined }) {
-  const check = (httpPart === 'body' ? bodies : queries).compile(schema);
+  let check: ValidateFunction | undefined;
   return (value: unknown) => {
+    check ??= (httpPart === 'body' ? bodies : queries).compile(schema);
     const issues = [...issuesBy(check, value), ...infiniteIn(value)];
     return issues.length === 0 ? { value } : { error: refusal(issues) };
   };
