@@ -17,6 +17,7 @@ import { requestId } from './plugins/request-ids.ts';
 import { requestTraces } from './plugins/request-traces.ts';
 import { baseHeaders, responseHeaders, setBaseHeaders } from './plugins/response-headers.ts';
 import { unmatched } from './plugins/unmatched.ts';
+import { STANDSTILL_MS, unreadAnswers } from './plugins/unread-answers.ts';
 import { routes } from './routes/index.ts';
 import { compile } from './validation/validator.ts';
 
@@ -38,6 +39,7 @@ export function buildApp(context: Context): App {
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     bodyLimit: LIMITS.body_bytes,
     requestTimeout: 15_000,
+    connectionTimeout: STANDSTILL_MS,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     forceCloseConnections: 'idle',
@@ -58,6 +60,7 @@ export function buildApp(context: Context): App {
   app.register(errors, { config });
   app.register(unmatched);
   app.register(responseHeaders, { context });
+  app.register(unreadAnswers, {});
   app.register(crossOrigin);
   app.register(accessLog, { context });
   if (context.tracer) app.register(requestTraces, { tracer: context.tracer });
