@@ -23,7 +23,8 @@ if (!databaseUrl || !redisUrl || !(addresses >= 1 && addresses <= 131_072)) {
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());
 
-const report = await onBench({ databaseUrl, redisUrl }, interrupted.signal, (bench) =>
+const servers = { postgres: { url: databaseUrl }, redis: { url: redisUrl } };
+const report = await onBench(servers, interrupted.signal, (bench) =>
   floodWithFreePolls(bench, { addresses, atOnce: 64, capUsd: values.cap }, progressOn(process.stderr)),
 );
 const holds = floodHolds(report);
