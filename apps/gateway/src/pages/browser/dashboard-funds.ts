@@ -1,4 +1,5 @@
 import { ask, sentenceOf } from './ask.ts';
+import { on } from './on.ts';
 import { payWithWallet } from './pay-with-wallet.ts';
 import { refresh } from './refresh.ts';
 
@@ -33,7 +34,7 @@ function submits(selector: string, pay: Pay): void {
     said.textContent = sentence;
     said.hidden = sentence === '';
   };
-  form.addEventListener('submit', async (event) => {
+  on(form, 'submit', async (event) => {
     event.preventDefault();
     button.disabled = true;
     say('');

@@ -1,6 +1,7 @@
 import { ask, sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
 import { showKey } from './key-note.ts';
+import { on } from './on.ts';
 import { refresh } from './refresh.ts';
 
 /** Keys are made, shown once, and revoked after a question. */
@@ -11,7 +12,7 @@ export function keys(): void {
   const dialog = section.querySelector<HTMLDialogElement>('[data-revoke]')!;
   let revoking = '';
 
-  form.addEventListener('submit', async (event) => {
+  on(form, 'submit', async (event) => {
     event.preventDefault();
     const button = form.querySelector('button')!;
     button.disabled = true;
@@ -32,7 +33,7 @@ export function keys(): void {
     dialog.showModal();
   });
 
-  dialog.addEventListener('close', async () => {
+  on(dialog, 'close', async () => {
     if (dialog.returnValue !== 'revoke') return;
     const answer = await ask('DELETE', `/api/keys/${revoking}`);
     // One that is revoked already is what was wanted.

@@ -1,5 +1,6 @@
 import { ask, sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
+import { on } from './on.ts';
 import { pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
 import { refresh } from './refresh.ts';
@@ -26,7 +27,7 @@ export function runPoll(): void {
     }, QUIET_MS);
   });
 
-  form.addEventListener('submit', async (event) => {
+  on(form, 'submit', async (event) => {
     event.preventDefault();
     button.disabled = true;
     const problem = await run(orderOf(form), place);

@@ -1,3 +1,4 @@
+import { on } from './on.ts';
 import { pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
 
@@ -11,20 +12,19 @@ if (form && place) {
   const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
   const problem = form.querySelector<HTMLElement>('#free-poll-problem')!;
 
-  form.addEventListener('submit', (event) => {
+  on(form, 'submit', async (event) => {
     event.preventDefault();
     button.disabled = true;
     problem.hidden = true;
-    run(form, place)
-      .then((sentence) => {
-        if (sentence === null) return;
-        problem.textContent = sentence;
-        problem.hidden = false;
-        problem.scrollIntoView({ block: 'nearest' });
-      })
-      .finally(() => {
-        button.disabled = false;
-      });
+    try {
+      const sentence = await run(form, place);
+      if (sentence === null) return;
+      problem.textContent = sentence;
+      problem.hidden = false;
+      problem.scrollIntoView({ block: 'nearest' });
+    } finally {
+      button.disabled = false;
+    }
   });
 }
 

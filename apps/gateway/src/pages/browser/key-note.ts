@@ -1,10 +1,11 @@
 import { element } from './draw.ts';
+import { on } from './on.ts';
 
 /** Shows a new key, which nobody can show again, with a button that copies it. */
 export function showKey(place: HTMLElement, key: string, sentence: string): void {
   const field = element('input', { class: 'mono', readonly: true, value: key, 'aria-label': 'The new key' });
   const copy = element('button', { class: 'button secondary', type: 'button' }, 'Copy');
-  copy.addEventListener('click', async () => {
+  on(copy, 'click', async () => {
     field.select();
     copy.textContent = await navigator.clipboard.writeText(key).then(
       () => 'Copied',

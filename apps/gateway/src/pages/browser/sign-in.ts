@@ -1,6 +1,7 @@
 import { ask, sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
 import { showKey } from './key-note.ts';
+import { on } from './on.ts';
 import { connect, refusalOf, signText, type Wallet } from './wallet.ts';
 
 // Signing in with the wallet of this browser: a challenge of ours, its signature, a session.
@@ -14,7 +15,7 @@ const wallet = window.ethereum;
 said.textContent = wallet ? '' : 'No wallet was found in this browser.';
 button.disabled = !wallet;
 if (wallet) {
-  button.addEventListener('click', async () => {
+  on(button, 'click', async () => {
     button.disabled = true;
     said.textContent = await signIn(wallet).catch(refusalOf);
     button.disabled = false;
