@@ -1,0 +1,123 @@
+import { parseArgs } from 'node:util';
+import { type Progress, progressOn } from '../terminal/progress.ts';
+import { deafStreams } from './deaf-streams.ts';
+import { type Field, openField, type Servers } from './field.ts';
+import { idleStreams } from './idle-streams.ts';
+import { keyTiming } from './key-timing.ts';
+import { slowClients } from './slow-clients.ts';
+
+// npm run attack: a gateway as a process of its own, and clients that wish it no good. Exit code 1 when something that
+// must hold did not. Attacks that need no process of their own are tests: `ATTACKS=full npm test -- FILES`.
+
+/** What an attack came to. */
+export interface Attack {
+  readonly figures: object;
+  readonly holds: boolean;
+  readonly lines: readonly string[];
+}
+
+interface Sizes {
+  readonly streams: number;
+  readonly connections: number;
+  readonly readers: number;
+  readonly seconds: number;
+  readonly samples: number;
+}
+
+const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Progress) => Promise<Attack>>> = {
+  idle: idleStreams,
+  deaf: deafStreams,
+  'slow-headers': (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'headers' }, progress),
+  'slow-bodies': (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'body' }, progress),
+  silent: (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'silence' }, progress),
+  'no-reading': (field, { connections }, progress) =>
+    slowClients(field, { connections: Math.ceil(connections / 8), kind: 'reading' }, progress),
+  timing: keyTiming,
+};
+
+/** Limits are part of what holds these off. */
+const REAL_LIMITS = new Set(['slow-headers', 'slow-bodies', 'silent', 'no-reading']);
+
+const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--json]
+
+  --only NAMES     of ${Object.keys(ATTACKS).join(', ')}, separated by commas; all without it
+  --streams N      idle streams, default 10000
+  --connections N  slow connections, default 4000
+  --readers N      streams that nobody reads, default 500
+  --seconds N      for how long nobody reads them, default 60
+  --samples N      refused keys of each kind, default 33400
+  --json           figures as JSON instead of lines
+`;
+
+class UsageError extends Error {}
+
+/** The exit code. Each attack gets a gateway and stores of its own. */
+export async function main(argv: readonly string[], servers: () => Promise<Servers>): Promise<number> {
+  try {
+    const { names, sizes, json } = parse(argv);
+    return await attack(names, sizes, json, await servers());
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`${error.message}\n\n${USAGE}`);
+    return 2;
+  }
+}
+
+async function attack(names: readonly string[], sizes: Sizes, json: boolean, servers: Servers): Promise<number> {
+  const progress = progressOn(process.stderr);
+  const report: Record<string, object> = {};
+  let holds = true;
+  for (const name of names) {
+    await using field = await openField(servers, REAL_LIMITS.has(name) ? { RATE_LIMITS: '' } : {});
+    const made = await ATTACKS[name]!(field, sizes, progress);
+    progress.end();
+    report[name] = { holds: made.holds, ...made.figures };
+    holds &&= made.holds;
+    if (!json) process.stdout.write(`${[...made.lines, made.holds ? 'held' : 'did NOT hold'].join('\n')}\n\n`);
+  }
+  if (json) process.stdout.write(`${JSON.stringify({ holds, ...report }, null, 2)}\n`);
+  return holds ? 0 : 1;
+}
+
+function parse(argv: readonly string[]): { names: readonly string[]; sizes: Sizes; json: boolean } {
+  const { only, json, ...sizes } = options(argv);
+  const names = only?.split(',').map((name) => name.trim()) ?? Object.keys(ATTACKS);
+  for (const name of names) if (!(name in ATTACKS)) throw new UsageError(`there is no attack "${name}"`);
+  const count = (name: keyof Sizes): number => {
+    const value = Number(sizes[name]);
+    if (!Number.isInteger(value) || value < 1 || value > 1_000_000)
+      throw new UsageError(`--${name} is a whole number, not "${sizes[name]}"`);
+    return value;
+  };
+  return {
+    names,
+    sizes: {
+      streams: count('streams'),
+      connections: count('connections'),
+      readers: count('readers'),
+      seconds: count('seconds'),
+      samples: count('samples'),
+    },
+    json,
+  };
+}
+
+function options(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      // A package runner hands its own separator on.
+      args: argv[0] === '--' ? argv.slice(1) : [...argv],
+      options: {
+        only: { type: 'string' },
+        streams: { type: 'string', default: '10000' },
+        connections: { type: 'string', default: '4000' },
+        readers: { type: 'string', default: '500' },
+        seconds: { type: 'string', default: '60' },
+        samples: { type: 'string', default: '33400' },
+        json: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}

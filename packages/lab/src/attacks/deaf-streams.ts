@@ -1,0 +1,98 @@
+import { connect, type Socket } from 'node:net';
+import { buildSimulator } from '@eloquentpoll/simulator/app';
+import type { Progress } from '../terminal/progress.ts';
+import type { Attack } from './attack.ts';
+import { type Field, rssBytes } from './field.ts';
+import { probe } from './probe.ts';
+
+// Readers who ask for the longest streams there can be and never read: each costs little, their polls go on, and others
+// are served.
+
+const BODY = JSON.stringify({
+  question: `Which is best? ${'x'.repeat(60_000)}`,
+  options: Array.from({ length: 10 }, (_, i) => `${i}${'y'.repeat(199)}`),
+});
+
+export async function deafStreams(
+  field: Field,
+  { readers, seconds }: { readers: number; seconds: number },
+  progress: Progress,
+): Promise<Attack> {
+  const simulator = buildSimulator({ latencyScale: 0 });
+  const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
+  try {
+    await field.home.start('worker', '@eloquentpoll/worker/main', {
+      ...field.env,
+      MODELS_BASE_URL: `${models}/v1`,
+      WORKER_CONCURRENCY: '20',
+    });
+    const sockets: Socket[] = [];
+    const asked = { port: field.port, path: '/api/health' };
+    const before = await probe(asked, 200);
+    const rss: number[] = [];
+    const began = performance.now();
+    while (performance.now() - began < seconds * 1_000) {
+      // Who was let go comes back, as such clients do.
+      for (const [i, socket] of sockets.entries()) if (socket.destroyed) sockets[i] = listen(field);
+      for (let i = 0; i < 25 && sockets.length < readers; i++) sockets.push(listen(field));
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      if (sockets.length === readers) rss.push(rssBytes(field.pid) / 1e6);
+      progress.show(`deaf streams: ${sockets.length} readers, ${rss.at(-1)?.toFixed(0) ?? '-'} MB`);
+    }
+    const during = await probe(asked, 200);
+    const [{ ended = 0, running = 0 } = {}] = await field.stores.query<{ ended: number; running: number }>(
+      `select count(*) filter (where status <> 'running')::int as ended, count(*) filter (where status = 'running')::int as running from polls`,
+    );
+    for (const socket of sockets) socket.destroy();
+    const slope = slopePerMinute(rss);
+    const first = Math.round(rss[0] ?? 0);
+    const last = Math.round(rss.at(-1) ?? 0);
+    const figures = {
+      readers: sockets.length,
+      seconds,
+      rss_mb: [first, last],
+      mb_per_minute: slope,
+      polls_ended: ended,
+      polls_running: running,
+      before,
+      during,
+    };
+    return {
+      figures,
+      holds:
+        sockets.length === readers && ended > 0 && during.failed === 0 && last < first + (readers * 256 * 1_024) / 1e6,
+      lines: [
+        `${readers} readers that never read, for ${seconds} s: RSS ${first} MB when all were there, ${last} MB at the end (${slope} MB a minute); ${ended} of their polls ended`,
+        `a healthy client's p99 is ${before.p99Ms} ms before, ${during.p99Ms} ms beside them`,
+      ],
+    };
+  } finally {
+    await simulator.close();
+  }
+}
+
+function listen({ port, key }: Field): Socket {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => {});
+  socket.pause();
+  const lines = [
+    'POST /api/poll/stream HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${BODY.length}`,
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n${BODY}`);
+  return socket;
+}
+
+/** By least squares, two measurements a second. */
+function slopePerMinute(values: readonly number[]): number {
+  const n = values.length;
+  if (n < 2) return 0;
+  const meanX = (n - 1) / 2;
+  const meanY = values.reduce((sum, value) => sum + value, 0) / n;
+  const over = values.reduce((sum, value, x) => sum + (x - meanX) * (value - meanY), 0);
+  const under = values.reduce((sum, _, x) => sum + (x - meanX) ** 2, 0);
+  return Math.round((over / under) * 120 * 10) / 10;
+}

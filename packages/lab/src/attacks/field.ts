@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
+import { loadRosters } from '@eloquentpoll/models/rosters';
+import { insertKey, revokeKey } from '@eloquentpoll/storage';
+import { richAccount } from '../faults/ask-polls.ts';
+import { type Household, household } from '../faults/processes.ts';
+import { type Stores, throwAwayStores } from '../faults/throw-away.ts';
+
+// Where attacks happen: one gateway as a process of its own, as it is shipped, on stores of its own, and somebody with
+// money and keys.
+
+export interface Field extends AsyncDisposable {
+  readonly stores: Stores;
+  readonly home: Household;
+  readonly port: number;
+  readonly origin: string;
+  readonly pid: number;
+  readonly accountId: string;
+  readonly key: string;
+  readonly rosters: ReturnType<typeof loadRosters>;
+  /** Of the same account, and revoked. */
+  revokedKey(): Promise<string>;
+  /** What workers and models of this field need. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Servers {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+}
+
+const PEPPER = 'a pepper of at least 32 characters';
+const LIMITS = ['poll', 'free_poll', 'session', 'account', 'compute', 'read', 'login', 'deposit'];
+
+export async function openField({ databaseUrl, redisUrl }: Servers, more: Record<string, string> = {}): Promise<Field> {
+  await using made = new AsyncDisposableStack();
+  const stores = made.use(await throwAwayStores(databaseUrl, redisUrl));
+  const home = made.use(household());
+  const accountId = await richAccount(stores);
+  async function giveKey(): Promise<{ id: string; key: string }> {
+    const key = newApiKey();
+    const { id } = await insertKey(stores.storage, {
+      accountId,
+      hash: hashApiKey(PEPPER, key),
+      prefix: apiKeyPrefix(key),
+    });
+    return { id, key };
+  }
+  const { key } = await giveKey();
+  const env = {
+    DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
+    REDIS_PREFIX: stores.redisPrefix,
+    MODELS_FILE: 'simulator',
+    KEY_PEPPER: PEPPER,
+    BASE_URL: 'http://localhost:8080',
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    RATE_LIMITS: LIMITS.map((name) => `${name}=999999999/3600`).join(),
+    ...more,
+  };
+  const gateway = await home.start('gateway', '@eloquentpoll/gateway/main', env);
+  const port = Number(gateway.ready.port);
+  const kept = made.move();
+  return {
+    stores,
+    home,
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    pid: gateway.pid,
+    accountId,
+    key,
+    rosters: loadRosters({ file: 'simulator' }),
+    async revokedKey() {
+      const { id, key: old } = await giveKey();
+      await revokeKey(stores.storage, accountId, id);
+      return old;
+    },
+    env,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** What a process keeps in memory. */
+export function rssBytes(pid: number): number {
+  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) * 1_024;
+}
+
+export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+
+/** Channels of this field that anybody listens to. */
+export async function watchedPolls({ stores: { bus, redisPrefix } }: Field): Promise<number> {
+  const channels = (await bus.redis.call('PUBSUB', 'CHANNELS', `*${redisPrefix}*`)) as unknown[];
+  return channels.length;
+}
+
+/** Waits for what has to come; false when it did not. */
+export async function comesTrue(condition: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+  const until = performance.now() + withinMs;
+  while (!(await condition())) {
+    if (performance.now() > until) return false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return true;
+}

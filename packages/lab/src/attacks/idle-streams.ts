@@ -1,0 +1,146 @@
+import { connect, type Socket } from 'node:net';
+import { acceptPoll } from '@eloquentpoll/storage';
+import { specOf } from '../faults/ask-polls.ts';
+import type { Progress } from '../terminal/progress.ts';
+import type { Attack } from './attack.ts';
+import { comesTrue, type Field, openFiles, rssBytes, watchedPolls } from './field.ts';
+import { type Latencies, probe } from './probe.ts';
+
+// Ten thousand readers, each of a poll of its own on which nothing happens: what each keeps in the memory of the
+// gateway, what others notice of them, and what is left when they have gone.
+
+const MOST_BYTES = 50 * 1_024;
+const AT_ONCE = 100;
+const PROBES = 400;
+const AN_HOUR_MS = 3_600_000;
+
+export async function idleStreams(field: Field, { streams }: { streams: number }, progress: Progress): Promise<Attack> {
+  progress.show(`idle streams: ${streams} polls that do not run`);
+  const polls = await waitingPolls(field, streams + AT_ONCE);
+  // The first ones load what later ones share.
+  await end(await open(field, polls.splice(0, AT_ONCE), progress));
+  await comesTrue(async () => (await watchedPolls(field)) === 0, 20_000);
+  const before = await creation(field);
+  const files = openFiles(field.pid);
+  const rssBefore = await settledRss(field.pid);
+
+  const began = performance.now();
+  const sockets = await open(field, polls, progress);
+  const openedMs = performance.now() - began;
+  const rssWith = await settledRss(field.pid);
+  const watched = await watchedPolls(field);
+  const during = await creation(field);
+
+  await end(sockets);
+  const freed = await comesTrue(
+    async () => (await watchedPolls(field)) === 0 && openFiles(field.pid) <= files + 20,
+    60_000,
+  );
+  const left = await watchedPolls(field);
+  const bytes = Math.round((rssWith - rssBefore) / sockets.length);
+  const figures = {
+    streams: sockets.length,
+    opened_per_s: Math.round((1_000 * sockets.length) / openedMs),
+    rss_before_mb: Math.round(rssBefore / 1e6),
+    rss_with_mb: Math.round(rssWith / 1e6),
+    bytes_per_stream: bytes,
+    subscriptions_with: watched,
+    subscriptions_left: left,
+    create_before: before,
+    create_with: during,
+  };
+  return {
+    figures,
+    holds: sockets.length === streams && bytes <= MOST_BYTES && freed && left === 0 && during.failed === 0,
+    lines: [
+      `${sockets.length} idle streams: ${(bytes / 1_000).toFixed(1)} kB of RSS each (at most ${MOST_BYTES / 1_024} KB), opened ${figures.opened_per_s} a second`,
+      `${watched} subscriptions while they listen, ${left} when they have gone`,
+      `creating a session: p99 ${before.p99Ms} ms before, ${during.p99Ms} ms beside them (${(during.p99Ms / before.p99Ms).toFixed(2)} times)`,
+    ],
+  };
+}
+
+const creation = ({ port, key }: Field): Promise<Latencies> =>
+  probe(
+    {
+      port,
+      method: 'POST',
+      path: '/api/polls',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'] }),
+    },
+    PROBES,
+  );
+
+async function waitingPolls({ stores, rosters, accountId }: Field, count: number): Promise<string[]> {
+  const spec = specOf(rosters, { question: 'Which of these is the best choice?', options: ['A', 'B'], roster: 'fast' });
+  const ids = Array.from({ length: count }, (_, i) => `ps_${i.toString(16).padStart(24, '0')}`);
+  for (let i = 0; i < count; i += AT_ONCE) {
+    await Promise.all(
+      ids.slice(i, i + AT_ONCE).map((id, n) => {
+        const resultId = `EP-2026-01-01-${(i + n).toString(16).padStart(16, '0')}`;
+        const poll = { id, resultId, accountId, spec, deadlineMs: AN_HOUR_MS, surface: 'stream' };
+        return acceptPoll(stores.storage, { poll, holdU: 1_000n });
+      }),
+    );
+  }
+  return ids;
+}
+
+async function open(field: Field, polls: readonly string[], progress: Progress): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  const waiting = [...polls];
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let id = waiting.pop(); id; id = waiting.pop()) {
+        const socket = await listenTo(field, id);
+        if (socket) sockets.push(socket);
+        progress.show(`idle streams: ${sockets.length} are open`);
+      }
+    }),
+  );
+  return sockets;
+}
+
+const BODY = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'] });
+
+/** A reader that has heard its first event; null when it was refused. */
+function listenTo({ port, key }: Field, pollId: string): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    let heard = '';
+    socket.on('data', (chunk) => {
+      if (heard === 'enough') return;
+      heard += chunk;
+      if (!heard.includes('\r\n\r\n')) return;
+      resolve(heard.startsWith('HTTP/1.1 200') ? socket : null);
+      heard = 'enough';
+    });
+    socket.on('error', () => resolve(null));
+    socket.on('close', () => resolve(null));
+    const lines = [
+      'POST /api/poll/stream HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/json',
+      `Last-Event-ID: ${pollId}:0`,
+      `Content-Length: ${BODY.length}`,
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n${BODY}`);
+  });
+}
+
+async function end(sockets: readonly Socket[]): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  await Promise.all(sockets.map((socket) => socket.closed || new Promise((resolve) => socket.once('close', resolve))));
+}
+
+/** The least of a few seconds: what the collector has not got to yet is nobody's. */
+async function settledRss(pid: number): Promise<number> {
+  let least = rssBytes(pid);
+  for (let i = 0; i < 10; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    least = Math.min(least, rssBytes(pid));
+  }
+  return least;
+}

@@ -1,0 +1,64 @@
+import { randomInt } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { percentile } from '../terminal/table.ts';
+
+// Somebody who just wants to be served, and a watch on how long that takes: one request after the other, each from its
+// own start, so that a server that stands still is seen.
+
+export interface Latencies {
+  readonly requests: number;
+  readonly failed: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly mostMs: number;
+}
+
+export interface Asked {
+  readonly port: number;
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  /** A caller of its own each time, so that no budget is shared. */
+  readonly fromAnywhere?: boolean;
+}
+
+/** `false` for anything but a 2xx in time. */
+function ask({ port, method = 'GET', path, headers = {}, body, fromAnywhere }: Asked, agent: Agent): Promise<boolean> {
+  return new Promise((resolve) => {
+    const from = fromAnywhere ? { localAddress: `127.1.${randomInt(256)}.${randomInt(1, 255)}` } : {};
+    const options = {
+      agent,
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      headers,
+      ...from,
+      signal: AbortSignal.timeout(30_000),
+    };
+    const outgoing = request(options, (response) => {
+      response.resume();
+      response.on('end', () => resolve((response.statusCode ?? 500) < 300));
+      response.on('error', () => resolve(false));
+    });
+    outgoing.on('error', () => resolve(false));
+    outgoing.end(body);
+  });
+}
+
+/** Asks until it has asked often enough, or until `over` is so. */
+export async function probe(asked: Asked, count: number, over: () => boolean = () => false): Promise<Latencies> {
+  // A connection of its own each time: an attack on connections must be felt.
+  const agent = new Agent({ keepAlive: false });
+  const tookMs: number[] = [];
+  let failed = 0;
+  for (let i = 0; i < count && !over(); i++) {
+    const began = performance.now();
+    if (!(await ask(asked, agent))) failed += 1;
+    tookMs.push(performance.now() - began);
+  }
+  agent.destroy();
+  const at = (q: number) => Math.round((percentile(tookMs, q) ?? 0) * 100) / 100;
+  return { requests: tookMs.length, failed, p50Ms: at(0.5), p99Ms: at(0.99), mostMs: at(1) };
+}

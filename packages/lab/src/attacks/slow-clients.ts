@@ -1,0 +1,96 @@
+import { connect, type Socket } from 'node:net';
+import type { Progress } from '../terminal/progress.ts';
+import type { Attack } from './attack.ts';
+import { comesTrue, type Field, openFiles, rssBytes } from './field.ts';
+import { type Latencies, probe } from './probe.ts';
+
+// Connections that are opened and hardly used: headers and bodies that come a byte at a time, connections that say
+// nothing, and answers that nobody reads. Others must be served meanwhile, and the connections end by themselves.
+
+export type Slowness = 'headers' | 'body' | 'silence' | 'reading';
+
+/** One client as far as limits go; the healthy ones are others. */
+const ATTACKER = '127.0.0.2';
+const OPENING = 'POST /api/intents/match HTTP/1.1\r\nHost: x\r\n';
+/** A request that comes in 15 s at the latest, a connection check every 2 s, and time for so many. */
+const ALL_GONE_MS = 40_000;
+const LASTS_MS = 12_000;
+const DRIP_MS = 1_000;
+
+export async function slowClients(
+  field: Field,
+  { connections, kind }: { connections: number; kind: Slowness },
+  progress: Progress,
+): Promise<Attack> {
+  const asked = { port: field.port, path: '/api/health', fromAnywhere: true };
+  const before = await probe(asked, 300);
+  const files = openFiles(field.pid);
+  const rssBefore = rssBytes(field.pid);
+  const sockets = await openAll(field.port, connections, kind);
+  await comesTrue(() => openFiles(field.pid) - files > connections * 0.9, 20_000);
+  const opened = openFiles(field.pid) - files;
+  const began = performance.now();
+  const drip = setInterval(() => {
+    for (const socket of sockets) if (!socket.destroyed) feed(socket, kind);
+    progress.show(`slow ${kind}: ${sockets.filter(({ destroyed }) => !destroyed).length} connections left`);
+  }, DRIP_MS);
+  const during = await probe(asked, 3_000, () => performance.now() - began > LASTS_MS);
+  const rssDuring = rssBytes(field.pid);
+  // Who only does not read has had its answer: it is let go when its connection has been idle for long enough.
+  const gone = kind === 'reading' || (await comesTrue(() => sockets.every(({ destroyed }) => destroyed), ALL_GONE_MS));
+  const goneMs = performance.now() - began;
+  clearInterval(drip);
+  const after = await probe(asked, 300);
+  for (const socket of sockets) socket.destroy();
+  const closed = await comesTrue(() => openFiles(field.pid) <= files + 20, 20_000);
+  const figures = {
+    kind,
+    connections: sockets.length,
+    opened,
+    rss_mb: [rssBefore, rssDuring].map((bytes) => Math.round(bytes / 1e6)),
+    gone_s: Math.round(goneMs / 100) / 10,
+    before,
+    during,
+    after,
+  };
+  const ratio = (one: Latencies) => (one.p99Ms / before.p99Ms).toFixed(2);
+  return {
+    figures,
+    holds: gone && closed && during.failed === 0 && after.failed === 0 && opened > connections * 0.9,
+    lines: [
+      `slow ${kind}: ${opened} connections; a healthy client's p99 is ${before.p99Ms} ms before, ${during.p99Ms} ms during (${ratio(during)} times), ${after.p99Ms} ms after; ${during.failed} of its ${during.requests} requests failed`,
+      `${kind === 'reading' ? 'held until their readers left' : `all were closed by the gateway within ${figures.gone_s} s`}; RSS ${figures.rss_mb.join(' -> ')} MB`,
+    ],
+  };
+}
+
+async function openAll(port: number, count: number, kind: Slowness): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i += 200) {
+    const some = Array.from({ length: Math.min(200, count - i) }, () => begin(port, kind));
+    sockets.push(...(await Promise.all(some)));
+  }
+  return sockets;
+}
+
+function begin(port: number, kind: Slowness): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: ATTACKER }, () => {
+      if (kind === 'headers') socket.write(OPENING);
+      if (kind === 'body') socket.write(`${OPENING}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`);
+      if (kind === 'reading') {
+        socket.pause();
+        // Large answers, one after the other, of which not a byte is taken.
+        socket.write('GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
+      }
+      resolve(socket);
+    });
+    socket.on('error', () => resolve(socket));
+    if (kind !== 'reading') socket.resume();
+  });
+}
+
+function feed(socket: Socket, kind: Slowness): void {
+  if (kind === 'headers') socket.write('X');
+  if (kind === 'body') socket.write(' ');
+}
