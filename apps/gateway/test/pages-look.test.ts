@@ -36,9 +36,14 @@ const SERVED: Record<string, string> = {
 
 const PATHS = { ...SERVED, ...Object.fromEntries(Object.keys(MADE).map((name) => [name, `/made/${name}`])) };
 
-for (const colorScheme of SCHEMES) {
-  t.test(`every page, for every eye and every width, ${colorScheme}`, async (t) => {
-    const page = await site.open('/logo.svg', { colorScheme, bypassCSP: true });
+/** Width and colours do not change each other: both of each are seen, and all four where somebody wants to look. */
+const LOOKS = SCHEMES.flatMap((colorScheme) => WIDTHS.map((width) => ({ colorScheme, width }))).filter(
+  ({ colorScheme, width }) => process.env.SCREENSHOTS || (colorScheme === 'dark') === (width === WIDTHS[0]),
+);
+
+for (const { colorScheme, width } of LOOKS) {
+  t.test(`every page, for every eye, ${width} wide, ${colorScheme}`, async (t) => {
+    const page = await site.open('/logo.svg', { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
     await page.route('**/made/*', (route) => {
       const made = MADE[new URL(route.request().url()).pathname.split('/').at(-1)!]!;
       return route.fulfill({ body: made, contentType: 'text/html; charset=utf-8', headers: { ...PAGE_HEADERS } });
@@ -46,14 +51,40 @@ for (const colorScheme of SCHEMES) {
     for (const [name, path] of Object.entries(PATHS)) {
       const answer = await page.goto(path, { waitUntil: 'load' });
       t.ok((await answer!.body()).length < MOST_BYTES, name);
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 900 });
-        t.same(await problemsOf(page), [], `${name}, ${width} wide`);
-        await draw(page, `${name}-${width}-${colorScheme}`);
-      }
+      t.same(await problemsOf(page), [], name);
+      await draw(page, `${name}-${width}-${colorScheme}`);
     }
   });
 }
+
+t.test('every page says what it is, to search engines, to links elsewhere and to who reads by keyboard', async (t) => {
+  const page = await site.open('/logo.svg');
+  for (const [name, path] of Object.entries(SERVED)) {
+    await page.goto(path);
+    const content = (selector: string) => page.locator(selector).getAttribute('content');
+    t.match(await page.title(), /.{12}/, name);
+    t.match(await content('meta[name="description"]'), /.{20}/, name);
+    for (const property of ['title', 'description', 'url', 'image', 'image:alt', 'site_name'])
+      t.ok(await content(`meta[property="og:${property}"]`), `${name} og:${property}`);
+    t.match(await page.locator('link[rel="canonical"]').getAttribute('href'), site.url, name);
+    t.equal(await page.locator('html').getAttribute('lang'), 'en');
+    t.ok((await page.locator('link[rel="icon"]').count()) === 1);
+    await page.keyboard.press('Tab');
+    t.equal(await page.locator(':focus').textContent(), 'To the content', name);
+  }
+});
+
+t.test('code in four languages, one at a time, by keyboard', async (t) => {
+  const page = await site.open('/?view=human');
+  t.equal(await page.getByRole('tab').count(), 4);
+  await page.getByRole('tab', { name: 'Shell' }).focus();
+  for (const name of ['TypeScript', 'Python', 'MCP', 'Shell']) {
+    await page.keyboard.press('ArrowRight');
+    t.equal(await page.locator(':focus').textContent(), name);
+    t.equal(await page.getByRole('tabpanel').count(), 1);
+    await page.getByRole('tabpanel', { name }).waitFor();
+  }
+});
 
 t.test('what is serious is found', async (t) => {
   const page = await site.open('/playground', { bypassCSP: true });

@@ -5,6 +5,7 @@ import { SKILL_PATH } from './skill-paths.ts';
 const WORTH_FINDING = [
   '/',
   '/?view=human',
+  '/playground',
   '/surfaces',
   '/pricing',
   '/models',

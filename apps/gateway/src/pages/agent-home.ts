@@ -29,7 +29,7 @@ ${rosterTable(facts)}
 <div class="grid">
 ${LINK_SECTIONS.map(
   ({ title, links }) => html`<section><h2>${title}</h2>
-<dl>
+<dl class="links">
 ${links.map(
   ({ name, path, note }) => html`<dt><a href="${path}">${name}</a></dt><dd>${note}</dd>
 `,

@@ -2,7 +2,7 @@ import { LIMITS } from '@eloquentpoll/contracts';
 import { type Html, html } from './html.ts';
 
 // The form of a free poll, on the homepage and in the playground. Sent by a browser without scripts it leads to the page
-// of the result; with browser/free-poll.ts the votes show below it as they arrive.
+// of the result; with browser/free-poll.ts the votes show on the same page as they arrive.
 
 export interface FreePoll {
   question: string;
@@ -27,5 +27,7 @@ ${Array.from(
 )}</div></fieldset>
 <p class="row spread"><button class="button" type="submit">Ask the models</button>
 <span class="hint">Free. The result is public to whoever holds its link.</span></p>
-</form>
-<section id="live-poll" class="card live-poll" aria-label="The poll while it runs" hidden></section>`;
+</form>`;
+
+/** Where the votes of that poll show. */
+export const livePollPlace: Html = html`<section id="live-poll" class="card live-poll" aria-label="The poll while it runs" hidden></section>`;

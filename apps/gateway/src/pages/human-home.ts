@@ -4,7 +4,7 @@ import { SUMMARY } from '../documents/llms.ts';
 import { aboutSeconds, aboutUsd } from '../documents/poll-figures.ts';
 import { confidenceMeaning, EXAMPLE } from '../documents/poll-prose.ts';
 import { code, tabs } from './components.ts';
-import { freePollForm } from './free-poll-form.ts';
+import { freePollForm, livePollPlace } from './free-poll-form.ts';
 import { earlyStop, rosterTable, simulatedNote } from './home-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
@@ -36,6 +36,7 @@ ${figures(facts)}
 <div class="try" id="try">
 ${simulatedNote(facts)}
 ${freePollForm(EXAMPLE)}
+${livePollPlace}
 </div>
 </div>
 

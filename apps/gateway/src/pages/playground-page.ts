@@ -1,6 +1,6 @@
 import type { Facts } from '../documents/facts.ts';
 import { EXAMPLE } from '../documents/poll-prose.ts';
-import { type FreePoll, freePollForm } from './free-poll-form.ts';
+import { type FreePoll, freePollForm, livePollPlace } from './free-poll-form.ts';
 import { simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
@@ -37,7 +37,9 @@ export const playgroundPage = (facts: Facts, poll: FreePoll | null, problem: str
 outcome is certain enough. Free, and without an account.</p>
 ${simulatedNote(facts)}
 <div class="grid wide-cells playground">
-<div class="stack">${freePollForm(poll ?? { question: '', options: [] }, problem)}</div>
+${freePollForm(poll ?? { question: '', options: [] }, problem)}
+<div class="beside">
+${livePollPlace}
 <aside class="stack"><h2>To start from</h2>
 <ul class="plain">
 ${QUESTIONS.map(
@@ -51,6 +53,7 @@ ${QUESTIONS.map(
 <p class="muted">A poll here is one call: <code>POST /api/quick-poll</code>. With <code>Accept: text/event-stream</code> it sends the votes
 as they arrive, which is what this page does. <a href="/?view=human#code">Code in four languages</a></p>
 </aside>
+</div>
 </div>`,
   });
 

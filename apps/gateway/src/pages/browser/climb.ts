@@ -38,7 +38,7 @@ export function drawClimb(chart: SVGElement, { steps, total, threshold, stoppedA
     svg('line', { class: 'ground', x1: '1%', x2: '99%', y1: BOTTOM, y2: BOTTOM }),
     svg('line', { class: 'threshold', x1: '1%', x2: '99%', y1: y(threshold), y2: y(threshold) }),
     svg('text', { x: '1%', y: Number(y(threshold)) - 6 }, `stops at ${sure(threshold)}`),
-    svg('text', { x: '1%', y: HEIGHT - 6 }, 'first ballot'),
+    svg('text', { x: '1%', y: HEIGHT - 6 }, 'no ballot yet'),
     svg('text', { x: '99%', y: HEIGHT - 6, 'text-anchor': 'end' }, `all ${total} models`),
   );
   let last: Step = { received: 0, confidence: 0 };

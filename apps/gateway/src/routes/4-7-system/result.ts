@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
+import { linkHeader } from '../../documents/links.ts';
 import { resultCard } from '../../pages/card/result-card.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
 import { noResultPage, resultPage, type ShownResult } from '../../pages/result-page.ts';
@@ -52,7 +53,9 @@ export async function result(app: FastifyInstance, { context }: { context: Conte
       reply.headers(HEADERS);
       try {
         const page = await pageOf(request.params.resultId, request.query.feedback === 'thanks' ? 'thanks' : null);
-        return reply.type(HTML_TYPE).header('cache-control', 'public, max-age=30').send(page);
+        const asJson = { rel: 'alternate', path: `/api/results/${request.params.resultId}`, type: 'application/json' };
+        const headers = { link: linkHeader([asJson]), 'cache-control': 'public, max-age=30' };
+        return reply.type(HTML_TYPE).headers(headers).send(page);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'result_not_found' || readsJson(request)) throw error;
         return reply.code(404).type(HTML_TYPE).send(noResultPage(config.baseUrl));
