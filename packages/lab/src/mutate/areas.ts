@@ -1,0 +1,106 @@
+// What is mutated, and the tests that must notice.
+
+export interface Area {
+  readonly name: string;
+  readonly files: readonly string[];
+  /** Functions of the database; their newest definitions are taken from it. */
+  readonly functions?: readonly string[];
+  readonly tests: readonly string[];
+}
+
+const VOTING = 'packages/voting';
+const STORAGE = 'packages/storage';
+const GATEWAY = 'apps/gateway';
+const MODELS = 'packages/models';
+
+const voting = (name: string) => `${VOTING}/src/${name}.ts`;
+const storage = (name: string) => `${STORAGE}/src/${name}.ts`;
+const storageTest = (name: string) => `${STORAGE}/test/${name}.test.ts`;
+const gateway = (name: string) => `${GATEWAY}/src/${name}.ts`;
+const gatewayTest = (name: string) => `${GATEWAY}/test/${name}.test.ts`;
+
+export const AREAS: readonly Area[] = [
+  {
+    name: 'voting',
+    files: [
+      'budget',
+      'conclude',
+      'confidence',
+      'decide',
+      'estimate',
+      'fan-out',
+      'forecast',
+      'mathematical-lock',
+      'need',
+      'poll',
+      'reasoning',
+      'roster-order',
+      'seeded-random',
+      'standing',
+      'status',
+      'stop-rules',
+      'tally',
+      'turnout',
+      'urn',
+    ].map(voting),
+    // The first counts what the urn remembers, and must find it empty.
+    tests: [
+      'urn',
+      'tally',
+      'poll',
+      'mathematical-lock',
+      'confidence',
+      'need',
+      'stop-rules',
+      'conclude',
+      'fan-out',
+      'reasoning',
+      'roster-order',
+      'estimate',
+      'machine',
+    ].map((name) => `${VOTING}/test/${name}.test.ts`),
+  },
+  {
+    name: 'ledger',
+    files: ['ledger', 'accept-poll', 'finish-poll', 'leases', 'transaction'].map(storage),
+    tests: ['ledger', 'accept-poll', 'finish-poll', 'leases', 'sweep', 'errors'].map(storageTest),
+  },
+  {
+    name: 'ledger-sql',
+    files: [],
+    functions: ['ledger_hold', 'ledger_resolve', 'ledger_move', 'top_up_free_pool', 'accept_poll', 'finish_poll'],
+    tests: ['ledger', 'finish-poll', 'accept-poll', 'poll-life'].map(storageTest),
+  },
+  {
+    name: 'audit-sql',
+    files: [],
+    functions: ['check_ledger'],
+    tests: ['check-ledger', 'ledger', 'finish-poll'].map(storageTest),
+  },
+  {
+    name: 'idempotency',
+    files: [storage('idempotency'), gateway('polls/fingerprint'), gateway('plugins/idempotency-key')],
+    tests: [gatewayTest('idempotency-parts'), storageTest('idempotency'), gatewayTest('idempotency')],
+  },
+  {
+    name: 'keys',
+    files: [
+      gateway('accounts/api-key'),
+      gateway('accounts/key-cache'),
+      gateway('accounts/issue-key'),
+      gateway('accounts/revoke-key'),
+      storage('api-keys'),
+    ],
+    tests: [gatewayTest('api-key'), storageTest('accounts'), gatewayTest('key-attacks'), gatewayTest('keys')],
+  },
+  {
+    name: 'money',
+    files: [
+      gateway('polls/decimal-usd'),
+      gateway('deposit/amount'),
+      `${MODELS}/src/price.ts`,
+      `${MODELS}/src/billing.ts`,
+    ],
+    tests: [gatewayTest('money'), `${MODELS}/test/prices.test.ts`],
+  },
+];

@@ -1,0 +1,15 @@
+// Preloaded into the process of a test run: one module is read with one change, and no file is touched.
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { applied } from './mutant.ts';
+
+const { MUTANT_URL, MUTANT } = process.env;
+if (MUTANT_URL && MUTANT)
+  registerHooks({
+    load(url, context, nextLoad) {
+      if (url !== MUTANT_URL) return nextLoad(url, context);
+      const source = applied(readFileSync(fileURLToPath(url), 'utf8'), JSON.parse(MUTANT));
+      return { format: 'module-typescript', source, shortCircuit: true };
+    },
+  });

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Mutant } from './mutant.ts';
+
+const LOADER = new URL('load-mutant.ts', import.meta.url).href;
+const ALL_TESTS = fileURLToPath(new URL('all-tests.ts', import.meta.url));
+
+export interface TestRun {
+  readonly tests: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly limitMs: number;
+  /** The module that is read with a change. */
+  readonly mutated?: { readonly file: string; readonly mutant: Mutant };
+}
+
+export type Verdict = 'passed' | 'failed' | 'late';
+
+/** All tests in one process of their own, up to the first that fails. */
+export function runTests({ tests, env, limitMs, mutated }: TestRun): Promise<Verdict> {
+  const change = mutated && {
+    MUTANT_URL: pathToFileURL(mutated.file).href,
+    MUTANT: JSON.stringify(mutated.mutant),
+  };
+  const child = spawn(process.execPath, ['--import', LOADER, ALL_TESTS, ...tests], {
+    env: { ...env, ...change, TAP_BAIL: '1', NODE_OPTIONS: '' },
+    stdio: 'ignore',
+  });
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      resolve('late');
+    }, limitMs);
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      resolve(code === 0 ? 'passed' : 'failed');
+    });
+  });
+}
