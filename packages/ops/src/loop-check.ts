@@ -7,13 +7,16 @@ const EVERY_MS = 500;
 const MOST_LATE_MS = 2_000;
 const REST_MS = 10_000;
 
-export interface LoopCheck extends Check, Disposable {}
+export interface LoopCheck extends Check, Disposable {
+  /** One turn of the timer. */
+  turn(): void;
+}
 
 export function watchLoop(now: () => number = () => performance.now()): LoopCheck {
   let turnedAt = now();
   let stoodStillAt = Number.NEGATIVE_INFINITY;
   let lateMs = 0;
-  const look = (): void => {
+  const turn = (): void => {
     const late = now() - turnedAt - EVERY_MS;
     if (late > MOST_LATE_MS) {
       stoodStillAt = now();
@@ -21,12 +24,13 @@ export function watchLoop(now: () => number = () => performance.now()): LoopChec
     }
     turnedAt = now();
   };
-  const timer = setInterval(look, EVERY_MS).unref();
+  const timer = setInterval(turn, EVERY_MS).unref();
   return {
     vital: true,
+    turn,
     ask() {
       // The probe may come before the timer after a stall.
-      if (now() - turnedAt - EVERY_MS > MOST_LATE_MS) look();
+      if (now() - turnedAt - EVERY_MS > MOST_LATE_MS) turn();
       return now() - stoodStillAt < REST_MS ? `stood still for ${Math.round(lateMs)} ms a moment ago` : null;
     },
     [Symbol.dispose]: () => clearInterval(timer),

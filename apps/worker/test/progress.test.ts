@@ -1,0 +1,99 @@
+import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import t, { type Test } from 'tap';
+import { readConfig } from '../src/config.ts';
+import { openContext } from '../src/context.ts';
+import { openOps } from '../src/ops/open-ops.ts';
+import { countProgress, progressCheck } from '../src/ops/progress.ts';
+import { servePolls } from '../src/serve-polls.ts';
+
+t.test('a worker that takes nothing while jobs wait and it has room does not progress', async (t) => {
+  let time = 0;
+  let oldest: number | null = null;
+  const progress = countProgress(() => time);
+  const clocks = { now: () => time, wallNow: () => time };
+  const check = progressCheck(progress, { slots: 2, oldestAt: async () => oldest, ...clocks });
+  time = 3_600_000;
+  t.equal(await check.ask(), null, 'nothing to do is no fault');
+  oldest = time - 31_000;
+  t.match(await check.ask(), /^a job waits for 31 s, 2 slots are free, and none was taken for 3600 s/);
+  progress.began();
+  t.equal(await check.ask(), null, 'it takes jobs');
+  time += 61_000;
+  t.match(await check.ask(), /1 slots are free/, 'one that hangs does not excuse the others');
+  oldest = time - 1_000;
+  t.equal(await check.ask(), null, 'a job that has just come proves nothing');
+});
+
+t.test('a worker whose polls never end does not progress', async (t) => {
+  let time = 0;
+  const progress = countProgress(() => time);
+  const clocks = { now: () => time, wallNow: () => time };
+  const check = progressCheck(progress, { slots: 2, oldestAt: async () => 0, ...clocks });
+  progress.began();
+  progress.began();
+  time = 149_000;
+  t.equal(await check.ask(), null, 'polls may take their time');
+  progress.ended();
+  progress.began();
+  time += 149_000;
+  t.equal(await check.ask(), null, 'one ended meanwhile');
+  time += 2_000;
+  t.match(await check.ask(), /^all 2 slots are taken and no poll ended for 151 s/);
+});
+
+/** A real worker with a queue that can be stopped from outside, and no models behind it. */
+async function workerWithOps(t: Test) {
+  const { url, prefix } = testRedis(t);
+  const config = readConfig({
+    DATABASE_URL: await testDatabase(t),
+    REDIS_URL: url,
+    REDIS_PREFIX: prefix,
+    MODELS_FILE: 'simulator',
+    MODELS_BASE_URL: 'http://127.0.0.1:1/v1',
+    LOG_LEVEL: 'silent',
+    OPS_PORT: '0',
+  });
+  const context = await openContext(config);
+  t.teardown(() => context[Symbol.asyncDispose]());
+  const limits = { waitedMs: 50, takesNothingMs: 50, endsNothingMs: 600_000 };
+  const ops = await openOps(config, context, limits);
+  if (!ops) throw new Error('there is no ops port');
+  t.teardown(() => ops[Symbol.asyncDispose]());
+  const readiness = async () => {
+    const answer = await fetch(`${ops.url}/readyz`);
+    return { status: answer.status, ...JSON.parse(await answer.text()) };
+  };
+  return { context, config, ops, prefix, readiness };
+}
+
+async function until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (holds(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+t.test('a worker whose queue is blocked answers every ping, and is not ready until it takes jobs again', async (t) => {
+  const { context, config, ops, prefix, readiness } = await workerWithOps(t);
+  const { redis } = context.fittings;
+  t.match(await readiness(), { status: 503, checks: { consuming: 'takes no jobs yet' } });
+  const serving = servePolls(context, config.concurrency);
+  t.teardown(() => serving.drain(1_000));
+  await serving.ready();
+  ops.began();
+  t.match(await until(readiness, ({ status }) => status === 200), { ready: true });
+
+  const meta = `{${prefix}}:polls:meta`;
+  await redis.redis.hset(meta, 'paused', '1');
+  await redis.enqueuePoll('ps_nobody_takes_it');
+  const stuck = await until(readiness, ({ status }) => status === 503);
+  t.match(stuck.checks, { postgres: null, redis: null, event_loop: null, consuming: null });
+  t.match(stuck.checks.progress, /^a job waits for \d+ s, 50 slots are free/);
+  t.match(await (await fetch(`${ops.url}/metrics`)).text(), /^eloquentpoll_ready_check\{check="progress"\} 0$/m);
+  t.equal((await fetch(`${ops.url}/livez`)).status, 200, 'it lives: a restart is for whoever watches');
+
+  await redis.redis.hdel(meta, 'paused');
+  await redis.enqueuePoll('ps_nor_this_one');
+  t.match(await until(readiness, ({ status }) => status === 200), { ready: true });
+});

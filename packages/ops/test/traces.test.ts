@@ -1,0 +1,88 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { openMetrics, openTracing, shownSettings, TraceSettingError, traceSettings } from '../src/index.ts';
+
+t.test("OpenTelemetry's variables say where traces go", (t) => {
+  t.equal(traceSettings({}, 'gateway', '1.0.0'), null, 'without an endpoint there are none');
+  t.match(traceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }, 'gateway', '1.0.0'), {
+    url: 'http://collector:4318/v1/traces',
+    share: 1,
+    resource: { 'service.name': 'eloquentpoll-gateway', 'service.version': '1.0.0' },
+  });
+  const all = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://elsewhere',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/traces',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x, tenant=7',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=prod',
+    OTEL_SERVICE_NAME: 'polls',
+    OTEL_TRACES_SAMPLER_ARG: '0.25',
+  };
+  t.match(traceSettings(all, 'worker', '1.0.0'), {
+    url: 'https://collector/traces',
+    headers: { authorization: 'Bearer x', tenant: '7' },
+    share: 0.25,
+    resource: { 'service.name': 'polls', 'deployment.environment': 'prod' },
+  });
+  for (const [name, value] of [
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'collector:4318'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'nothing'],
+    ['OTEL_TRACES_SAMPLER_ARG', '2'],
+  ] as const) {
+    const error = t.throws(() => traceSettings({ ...all, [name]: value }, 'worker', '1')) as unknown;
+    t.ok(error instanceof TraceSettingError && error.variable === name, name);
+  }
+  t.end();
+});
+
+t.test('spans reach the collector in batches; what it refuses is counted, and nothing piles up', async (t) => {
+  let refuses = false;
+  let taken = 0;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const [{ scopeSpans }] = JSON.parse(Buffer.concat(chunks).toString()).resourceSpans;
+      if (!refuses) taken += scopeSpans[0].spans.length;
+      response.writeHead(refuses ? 503 : 200).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const settings = traceSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, 'worker', '1');
+
+  const metrics = openMetrics('worker');
+  const tracer = (await openTracing(metrics, settings))!;
+  for (let i = 0; i < 1_200; i++) tracer.start('step', 'internal').end();
+  await tracer[Symbol.asyncDispose]();
+  t.equal(taken, 1_200, 'closing hands in what waits');
+
+  refuses = true;
+  const other = openMetrics('worker');
+  const unheard = (await openTracing(other, settings))!;
+  for (let i = 0; i < 5_000; i++) unheard.start('step', 'internal').end();
+  await unheard[Symbol.asyncDispose]();
+  t.equal(other.counter('eloquentpoll_spans_dropped_total').n, 5_000);
+});
+
+t.test('settings show what is on a list; of everything else only that it is set', (t) => {
+  const env = {
+    LOG_LEVEL: 'info',
+    DATABASE_URL: 'postgres://user:canary@db:5432/polls?password=canary',
+    REGISTRY: 'https://host/canary/path?key=canary',
+    NEW_SECRET: 'canary',
+    ODD: 'canary',
+    EMPTY: '',
+  };
+  const shown = shownSettings(env, { plain: ['LOG_LEVEL', 'EMPTY'], addresses: ['DATABASE_URL', 'REGISTRY', 'ODD'] });
+  t.same(shown, {
+    LOG_LEVEL: 'info',
+    DATABASE_URL: 'postgres://db:5432/polls',
+    REGISTRY: 'https://host',
+    NEW_SECRET: 'set',
+    ODD: 'set',
+  });
+  t.end();
+});
