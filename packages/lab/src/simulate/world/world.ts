@@ -46,6 +46,7 @@ export interface World {
   readonly effects: Effects;
   readonly sweepLock: SweepLock;
   readonly idle: Set<() => void>;
+  readonly jobSignals: AbortController[];
   readonly history: History;
   readonly workers: Worker[];
   readonly tamper: Tampering;
@@ -81,6 +82,7 @@ export function openWorld(seed: string, weather: Weather, temper: Temper, tamper
     effects: effects(clock, weather),
     sweepLock: sweepLock(clock),
     idle,
+    jobSignals: [],
     history,
     workers: [],
     tamper,
