@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { openBus } from '@eloquentpoll/bus';
+import type { PollSpec } from '@eloquentpoll/contracts';
+import { acceptPoll, claimPoll, createAccount, creditAccount, openStorage } from '@eloquentpoll/storage';
+import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import t, { type Test } from 'tap';
+
+// The worker as a process of its own, as it is started in production.
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const POLL_ID = 'ps_aaaaaaaaaaaaaaaaaaaaaaaa';
+const SPEC: PollSpec = {
+  question: 'Which?',
+  options: ['A', 'B'],
+  roster_name: 'fast',
+  confidence_threshold: 1,
+  max_cost_u: 1_000,
+  min_votes: 1,
+  search: false,
+  seed: 'seed',
+  seats: [{ model_id: 'sim/acorn-mini', family: 'acorn', reserve_u: 1_000, failure_rate: 0, p90_ms: 0 }],
+  simulated: true,
+};
+
+function start(t: Test, env: Record<string, string>) {
+  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH ?? '', ...env }, stdio: 'pipe' });
+  t.teardown(() => child.kill('SIGKILL'));
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (err += chunk));
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const lines = () =>
+    out
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  async function line(msg: string) {
+    for (;;) {
+      const found = lines().find((one) => one.msg === msg);
+      if (found) return found;
+      if (child.exitCode !== null) throw new Error(`ended before it said ${msg}: ${err}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  return { child, ended, line, output: () => out + err };
+}
+
+async function environment(t: Test): Promise<Record<string, string>> {
+  const { url, prefix } = testRedis(t);
+  return {
+    DATABASE_URL: await testDatabase(t),
+    REDIS_URL: url,
+    REDIS_PREFIX: prefix,
+    MODELS_FILE: 'simulator',
+    OPS_PORT: '0',
+  };
+}
+
+t.test('a worker that is told to leave gives its polls back at once when their models do not answer', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  // Takes every question and answers none.
+  const models = createServer(() => asked.resolve());
+  await new Promise<void>((resolve) => models.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    models.closeAllConnections();
+    models.close();
+  });
+  const env = await environment(t);
+  const worker = start(t, {
+    ...env,
+    MODELS_BASE_URL: `http://127.0.0.1:${(models.address() as AddressInfo).port}/v1`,
+    WORKER_DRAIN_MS: '300',
+    LOG_LEVEL: 'info',
+  });
+  const { ops_url } = await worker.line('ready');
+  t.equal((await fetch(`${ops_url}/readyz`)).status, 200);
+
+  const storage = openStorage({ databaseUrl: env.DATABASE_URL! });
+  t.teardown(() => storage[Symbol.asyncDispose]());
+  const bus = await openBus({ redisUrl: env.REDIS_URL!, prefix: env.REDIS_PREFIX! });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  const accountId = await createAccount(storage);
+  await creditAccount(storage, { accountId, amountU: 1_000n, source: 'operator', idem: 'test' });
+  const poll = { id: POLL_ID, resultId: 'EP-2026-01-01-aaaaaaaaaaaaaaaa', accountId, spec: SPEC, deadlineMs: 60_000 };
+  await acceptPoll(storage, { poll: { ...poll, surface: 'test' }, holdU: 1_000n });
+  await bus.enqueuePoll(POLL_ID);
+  await asked.promise;
+  t.match(await (await fetch(`${ops_url}/metrics`)).text(), /^eloquentpoll_polls_running 1$/m);
+
+  worker.child.kill('SIGTERM');
+  t.equal(await worker.ended, 0, worker.output());
+  t.equal((await bus.queueCounts()).waiting, 1, 'the poll has a job again');
+  t.match(await claimPoll(storage, POLL_ID, 'next'), { epoch: 2, attempts: 1 }, 'and can be claimed at once');
+});
+
+t.test('a silent worker says that it is ready; what it prints of its settings unlocks nothing', async (t) => {
+  const env = await environment(t);
+  const canaries = { OPENROUTER_API_KEY: 'canary-key', OTEL_EXPORTER_OTLP_HEADERS: 'authorization=canary-header' };
+  const url = new URL(env.DATABASE_URL!);
+  url.searchParams.set('application_name', 'canary-parameter');
+  const [silent, talking] = [
+    start(t, { ...env, LOG_LEVEL: 'silent' }),
+    start(t, { ...env, ...canaries, DATABASE_URL: url.href }),
+  ];
+  await silent.line('ready');
+  const { settings } = await talking.line('settings');
+  t.match(settings, { OTEL_EXPORTER_OTLP_HEADERS: 'set', MODELS_FILE: 'simulator', REDIS_PREFIX: env.REDIS_PREFIX });
+  await talking.line('ready');
+  t.notMatch(talking.output(), /canary/);
+  for (const { child, ended } of [silent, talking]) {
+    child.kill('SIGTERM');
+    t.equal(await ended, 0);
+  }
+});
+
+t.test('a setting that makes no sense is one sentence that names it', async (t) => {
+  const env = await environment(t);
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"/],
+    [{ OPS_PORT: 'nine' }, /^OPS_PORT is "nine"/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL/],
+  ];
+  const runs = cases.map(([more, says]) => ({ says, run: start(t, { ...env, ...more }) }));
+  for (const { says, run } of runs) {
+    t.equal(await run.ended, 2);
+    t.match(run.output(), says);
+  }
+});
