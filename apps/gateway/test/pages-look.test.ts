@@ -31,6 +31,7 @@ const SERVED: Record<string, string> = {
   pricing: '/pricing',
   surfaces: '/surfaces',
   'sign-in': '/dashboard',
+  error: '/errors/insufficient_balance',
   'no-result': '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha',
 };
 

@@ -3,7 +3,8 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
-import { errorPage } from '../../documents/error-page.ts';
+import { errorPage } from '../../pages/error-page.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
 import { access } from '../../plugins/auth.ts';
 import { errors, json, NOT_MODIFIED, text } from '../answers.ts';
 import type { EndpointsByError } from '../endpoints-by-error.ts';
@@ -54,8 +55,8 @@ export function errorCatalog(app: FastifyInstance, { config }: Context, endpoint
       if (!entry) throw new ApiError('not_found');
       const readsHtml = /\btext\/html\b/.test(request.headers.accept ?? '');
       reply.headers({ ...CACHED, vary: 'Accept' });
-      reply.type(readsHtml ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8');
-      return sendTagged(request, reply, readsHtml ? errorPage(entry) : JSON.stringify(entry));
+      if (!readsHtml) return sendTagged(request, reply.type('application/json; charset=utf-8'), JSON.stringify(entry));
+      return sendTagged(request, reply.type(HTML_TYPE).headers(PAGE_HEADERS), errorPage(config.baseUrl, entry));
     },
   );
 }
