@@ -41,7 +41,8 @@ ENV NODE_ENV=production HOME=/tmp PATH=/usr/bin
 WORKDIR /app
 USER 65532:65532
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["/usr/bin/node", "--disable-warning=ExperimentalWarning", "--import=/app/secret-files.mjs"]
+# Node itself refuses what a process of ours never does: starting programs, writing files, reading others than these.
+ENTRYPOINT ["/usr/bin/node", "--disable-warning=ExperimentalWarning", "--permission", "--allow-fs-read=/app", "--allow-fs-read=/run", "--allow-fs-read=/proc", "--allow-fs-read=/etc/eloquentpoll", "--import=/app/secret-files.mjs"]
 
 FROM runtime AS gateway
 ARG GIT_COMMIT=
@@ -71,4 +72,5 @@ FROM runtime AS operator
 COPY --from=build /src/dist/operator /app
 # A named volume takes the owner of the folder that it is first mounted on.
 COPY --from=build --chown=65532:65532 /runtime/secrets /secrets
+ENTRYPOINT ["/usr/bin/node", "--permission", "--allow-fs-read=/app", "--allow-fs-read=/run", "--allow-fs-read=/secrets", "--allow-fs-write=/secrets", "--import=/app/secret-files.mjs"]
 CMD ["migrate.js"]

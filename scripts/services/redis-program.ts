@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Failure } from '../launch/failure.mjs';
 import { toolsFolder } from '../launch/folders.mjs';
-import { fetchRedisWithApt } from './redis-from-apt.ts';
+import { fetchWithApt } from './from-apt.ts';
 import { runProgram } from './run-program.ts';
 
 // Finds a Redis to run: one on the PATH, the copy of an earlier start, one fetched from the system's own package
@@ -17,6 +17,10 @@ export interface RedisProgram {
 }
 
 const OLDEST = [6, 2];
+const PACKAGES = [
+  ['redis-server', 'redis-tools'],
+  ['valkey-server', 'valkey-tools'],
+];
 const IMAGE = 'valkey/valkey:8.1-alpine';
 
 export async function findRedis(env: NodeJS.ProcessEnv, tools: string = toolsFolder): Promise<RedisProgram> {
@@ -24,7 +28,7 @@ export async function findRedis(env: NodeJS.ProcessEnv, tools: string = toolsFol
   return (
     (await onPath(env)) ??
     (await keptCopy(kept)) ??
-    ((await fetchRedisWithApt(kept, env)) ? await keptCopy(kept) : null) ??
+    ((await fetchWithApt(kept, PACKAGES, env)) ? await keptCopy(kept) : null) ??
     (await inContainer(env)) ??
     refuse()
   );

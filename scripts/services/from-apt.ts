@@ -2,27 +2,27 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { runProgram } from './run-program.ts';
 
-// Takes Redis out of the Debian or Ubuntu archive that this machine already trusts, without root and without
+// Takes a program out of the Debian or Ubuntu archive that this machine already trusts, without root and without
 // installing anything: package lists, downloads and the unpacked copy stay in our own folder. apt works out which
 // libraries the machine lacks and checks signatures.
 
-const PACKAGES = [
-  ['redis-server', 'redis-tools'],
-  ['valkey-server', 'valkey-tools'],
-];
 const STEP_MS = 120_000;
 /** apt checks signatures with programs of its own system, which a short PATH may not name. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Whether a copy is now in `target`. */
-export async function fetchRedisWithApt(target: string, callers: NodeJS.ProcessEnv): Promise<boolean> {
+/** Whether a copy is now in `target`. The first of `choices` that the archive has is taken. */
+export async function fetchWithApt(
+  target: string,
+  choices: readonly (readonly string[])[],
+  callers: NodeJS.ProcessEnv,
+): Promise<boolean> {
   const env = { ...callers, PATH: `${callers.PATH}:${SYSTEM_PATH}` };
   const work = `${target}.new`;
   rmSync(work, { recursive: true, force: true });
   try {
     const apt = aptFor(work, env);
     if (!(await apt('update'))) return false;
-    for (const packages of PACKAGES) {
+    for (const packages of choices) {
       if (!(await apt('install', '--yes', '--download-only', '--reinstall', ...packages))) continue;
       const archives = join(work, 'archives');
       for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb')))

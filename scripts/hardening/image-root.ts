@@ -1,0 +1,26 @@
+import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root } from '../launch/folders.mjs';
+import { runProgram } from '../services/run-program.ts';
+
+// The root file system of an image, as the Dockerfile makes it: Node, the libraries that it opens, one bundle, and
+// nothing else.
+
+export async function makeImageRoot(folder: string, bundles: string): Promise<void> {
+  for (const name of ['usr/bin', 'app', 'proc', 'dev', 'tmp', 'etc', 'run/secrets'])
+    mkdirSync(join(folder, name), { recursive: true });
+  copyFileSync(process.execPath, join(folder, 'usr/bin/node'));
+  chmodSync(join(folder, 'usr/bin/node'), 0o755);
+  const { ok, output } = await runProgram('ldd', [process.execPath], {}, 10_000);
+  if (!ok) throw new Error(`the libraries of Node cannot be listed: ${output}`);
+  for (const [library] of output.matchAll(/\/[^ ]+\.so[^ ]*/g)) {
+    mkdirSync(join(folder, dirname(library)), { recursive: true });
+    copyFileSync(library, join(folder, library));
+  }
+  cpSync(bundles, join(folder, 'app'), { recursive: true });
+  for (const name of ['secret-files.mjs', 'healthcheck.mjs'])
+    copyFileSync(join(root, 'infra/image', name), join(folder, 'app', name));
+  copyFileSync(join(root, 'scripts/hardening/probe.mjs'), join(folder, 'app/probe.mjs'));
+  writeFileSync(join(folder, 'app/package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'etc/nsswitch.conf'), 'hosts: files dns\n');
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+// One process as a container would run it: the image's root file system read-only, only /tmp writable, nobody's user,
+// no capabilities, no new privileges, alone in its namespaces but for the network.
+
+const NOBODY = 65534;
+const PATIENCE_MS = 60_000;
+
+export interface Sandboxed {
+  /** What it wrote, line by line, both streams. */
+  lines: string[];
+  /** The process itself, as this machine numbers it. */
+  pid: Promise<number>;
+  /** Its exit code. */
+  ended: Promise<number | null>;
+  /** Settles with the first line that holds the words; fails with everything it said when it ends before. */
+  says(words: string): Promise<string>;
+  kill(): void;
+}
+
+export interface SandboxOptions {
+  bubblewrap: string;
+  imageRoot: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+export function sandbox({ bubblewrap, imageRoot, args, env }: SandboxOptions): Sandboxed {
+  const settings = Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]);
+  const child = spawn(
+    bubblewrap,
+    [
+      ...['--unshare-all', '--share-net', '--die-with-parent', '--new-session', '--as-pid-1', '--info-fd', '3'],
+      ...['--uid', `${NOBODY}`, '--gid', `${NOBODY}`, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+      ...['--ro-bind', imageRoot, '/', '--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev', '--tmpfs', '/tmp'],
+      ...['--chdir', '/app', '--clearenv', ...settings, '--', '/usr/bin/node', ...args],
+    ],
+    // Root starts it as nobody, so that it is nobody outside of its namespace too.
+    { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], ...(process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY }) },
+  );
+  const lines: string[] = [];
+  const listeners = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream! }).on('line', (line) => {
+      lines.push(line);
+      for (const listener of listeners) listener();
+    });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    lines,
+    pid: childPid(child),
+    ended,
+    says: (words) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const line = lines.find((one) => one.includes(words));
+          if (line === undefined) return;
+          listeners.delete(look);
+          resolve(line);
+        };
+        listeners.add(look);
+        look();
+        const fail = (why: string) => reject(new Error(`it ${why}:\n${lines.join('\n')}`));
+        void ended.then((code) => fail(`ended with ${code}`));
+        setTimeout(fail, PATIENCE_MS, `said nothing of ${words}`).unref();
+      }),
+    kill: () => child.kill('SIGKILL'),
+  };
+}
+
+/** It is read to its end: bubblewrap writes more than we want, and would die of a reader that left. */
+async function childPid(child: ChildProcess): Promise<number> {
+  let text = '';
+  for await (const chunk of child.stdio[3] as AsyncIterable<Buffer>) text += chunk;
+  const pid = /"child-pid": (\d+)/.exec(text)?.[1];
+  if (!pid) throw new Error('bubblewrap started nothing');
+  return Number(pid);
+}
