@@ -48,7 +48,7 @@ async function giveUp(context: Context, claim: Claim): Promise<void> {
   const buried = await context.polls.bury({ id: pollId, epoch, reason: 'too_many_attempts' });
   // Then whoever has the poll now tells how it ends.
   if (buried === 'fenced') return;
-  context.log.error({ pollId, attempts }, 'poll buried');
+  context.log.error({ ...about(claim), attempts }, 'poll buried');
   const state = newPoll(rulesOf(spec), seatsOf(spec));
   const end: Moment = { pollId, epoch, spec, state, received: 0, ballot: null, elapsedMs: claim.ageMs };
   await announceEnd(context, claim, buriedSnapshot(end));
@@ -79,7 +79,7 @@ async function collect(
     // Redis may be away: then a later worker asks these models again, and readers see progress late.
     write.then(
       (ours) => ours || superseded.abort(new Error('a newer worker has the poll')),
-      (error) => log.warn({ pollId, err: error }, 'progress not recorded'),
+      (error) => log.warn({ ...about(claim), err: error }, 'progress not recorded'),
     );
   };
 
@@ -109,14 +109,15 @@ async function collect(
 }
 
 /** What arrived for earlier workers; from this moment on none of them can add to it. */
-async function earlierBallots({ bus, log }: Context, { id: pollId, epoch }: Claim): Promise<Ballot[]> {
+async function earlierBallots({ bus, log }: Context, claim: Claim): Promise<Ballot[]> {
+  const { id: pollId, epoch } = claim;
   try {
     const ballots = await bus.runs.takeOver(pollId, epoch);
     if (ballots === null) throw new Abandoned('a newer worker has the poll');
     return ballots.toSorted((a, b) => a.seat - b.seat);
   } catch (error) {
     if (error instanceof Abandoned) throw error;
-    log.warn({ pollId, err: error }, 'earlier ballots not readable');
+    log.warn({ ...about(claim), err: error }, 'earlier ballots not readable');
     return [];
   }
 }
@@ -132,36 +133,42 @@ async function store(
   const { state, ballots, reason } = collected;
   const totalMs = claim.ageMs + gatherMs;
   const response = pollResponse({ resultId: claim.resultId, spec, state, reason, ballots, gatherMs, totalMs });
-  const stored = await untilStored(context, alive, () =>
+  const stored = await untilStored(context, claim, alive, () =>
     context.polls.finish(finishedPoll(pollId, epoch, response, ballots)),
   );
   if (stored === 'fenced') {
-    context.log.warn({ pollId, epoch }, 'result refused: another worker has the poll');
+    context.log.warn({ ...about(claim), epoch }, 'result refused: another worker has the poll');
     return;
   }
   const end: Moment = { pollId, epoch, spec, state, received: ballots.length, ballot: null, elapsedMs: totalMs };
   await announceEnd(context, claim, terminalSnapshot(end, response));
-  context.log.info({ pollId, status: response.status, reason, ballots: ballots.length, totalMs }, 'poll ended');
+  const { status } = response;
+  context.log.info({ ...about(claim), status, reason, ballots: ballots.length, totalMs }, 'poll ended');
 }
 
 /** May be lost: whoever waits looks into Postgres every now and then. */
 async function announceEnd({ bus, log }: Context, claim: Claim, snapshot: ProgressSnapshot): Promise<void> {
   const { id: pollId, epoch, accountId } = claim;
   await bus.runs.end(pollId, epoch, accountId ?? NOBODY, snapshot).catch((error) => {
-    log.warn({ pollId, err: error }, 'end not announced');
+    log.warn({ ...about(claim), err: error }, 'end not announced');
   });
 }
 
 const STORE_RETRY_MS = [100, 300, 1_000, 2_000, 4_000, 8_000];
 
 /** Storing the same poll twice stores it once, so a write whose answer was lost is simply tried again. */
-async function untilStored<T>({ clock, log }: Context, alive: AbortSignal, write: () => Promise<T>): Promise<T> {
+async function untilStored<T>(
+  { clock, log }: Context,
+  claim: Claim,
+  alive: AbortSignal,
+  write: () => Promise<T>,
+): Promise<T> {
   for (const pauseMs of STORE_RETRY_MS) {
     try {
       return await write();
     } catch (error) {
       if (alive.aborted) throw new Abandoned('the poll was taken away before it was stored');
-      log.warn({ err: error }, 'result not stored yet');
+      log.warn({ ...about(claim), err: error }, 'result not stored yet');
       await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
     }
   }
@@ -174,6 +181,9 @@ async function handOver({ polls, bus, log }: Context, claim: Claim): Promise<voi
   try {
     if (await polls.release({ id: pollId, epoch })) await bus.enqueuePoll(pollId, epoch);
   } catch (error) {
-    log.warn({ pollId, err: error }, 'lease not handed over');
+    log.warn({ ...about(claim), err: error }, 'lease not handed over');
   }
 }
+
+/** What every line says: the poll, and the request that made it, which the gateway's lines name too. */
+const about = ({ id, requestId }: Claim) => ({ pollId: id, request_id: requestId });

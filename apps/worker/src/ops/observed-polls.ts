@@ -16,11 +16,14 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
   const staleLease = metrics.counter('eloquentpoll_stale_epoch_total', 'lease');
   const staleStore = metrics.counter('eloquentpoll_stale_epoch_total', 'store');
   const books = openBooks(metrics);
+  /** Polls that an operator asked for, which the free pool pays whatever their roster is. */
+  const atOurExpense = new Set<string>();
 
   function claimed(claim: Claim | null): Claim | null {
     if (!claim) return null;
     claims.n += 1;
     if (claim.epoch === 1) waits.observe(claim.ageMs / 1_000);
+    if (claim.surface === OPERATOR) atOurExpense.add(claim.id);
     traces.begin(claim);
     return claim;
   }
@@ -37,14 +40,16 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
     async release(lease) {
       const released = await polls.release(lease);
       if (released) handedOver.n += 1;
+      atOurExpense.delete(lease.id);
       return released;
     },
     async finish(poll) {
       const span = traces.step(poll.id, 'store result', 'internal', { status: poll.result.status });
       try {
         const finish = await polls.finish(poll);
-        if (finish === 'stored') books.enter(poll);
+        if (finish === 'stored') books.enter(poll, atOurExpense.has(poll.id));
         else staleStore.n += 1;
+        atOurExpense.delete(poll.id);
         span?.end({ outcome: finish }, finish === 'fenced' ? 'fenced' : null);
         return finish;
       } catch (error) {
@@ -71,6 +76,8 @@ function count<T>(counter: Counter, list: T[]): T[] {
   return list;
 }
 
+/** What a poll comes by that the admin view made. */
+const OPERATOR = 'operator';
 const USD = 1_000_000;
 const PAYERS = ['account', 'free_pool'] as const;
 
@@ -81,9 +88,9 @@ function openBooks(metrics: Metrics) {
   for (const roster of [...PRESETS, ...FREE_PRESETS])
     metrics.counter('eloquentpoll_polls_ended_total', roster, 'success', 'mathematical_lock');
   return {
-    enter({ ballots, result }: FinishedPoll): void {
+    enter({ ballots, result }: FinishedPoll, atOurExpense: boolean): void {
       const roster = String(result.detail.preset);
-      const payer = FREE_PRESETS.some((free) => free === roster) ? 'free_pool' : 'account';
+      const payer = atOurExpense || FREE_PRESETS.some((free) => free === roster) ? 'free_pool' : 'account';
       const reason = result.terminationReason ?? 'deadline';
       metrics.counter('eloquentpoll_polls_ended_total', roster, result.status, reason).n += 1;
       metrics.histogram('eloquentpoll_poll_duration_seconds', roster).observe(result.totalMs / 1_000);
