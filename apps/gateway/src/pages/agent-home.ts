@@ -26,7 +26,7 @@ ${code(quickPollAnswer(facts), 'Its answer')}
 <p class="prose">${confidenceMeaning.replaceAll('`', '')}</p>
 <h2>What it costs</h2>
 ${rosterTable(facts)}
-<div class="grid">
+<div class="grid small-cells">
 ${LINK_SECTIONS.map(
   ({ title, links }) => html`<section><h2>${title}</h2>
 <dl class="links">

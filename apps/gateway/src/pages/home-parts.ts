@@ -37,7 +37,7 @@ export const earlyStop = (): Html => html`<figure class="early-stop">
 <svg width="100%" height="84" role="img" aria-label="Six of nine models voted: five for one option, one for another. Three were not asked.">
 ${SEATS.map((kind, i) => html`<circle class="${kind}" cx="${(5.5 + i * 11.1).toFixed(1)}%" cy="28" r="13"/>`)}
 <line x1="66.5%" x2="66.5%" y1="4" y2="60"/>
-<text y="80">5 against 1: the outcome is locked</text>
+<text y="80">5 against 1: locked</text>
 <text class="saved" x="100%" y="80" text-anchor="end">3 saved</text>
 </svg>
 </figure>`;
