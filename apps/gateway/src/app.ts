@@ -58,7 +58,7 @@ export function buildApp(context: Context): App {
   app.setSerializerCompiler(() => JSON.stringify);
 
   app.register(errors, { config });
-  app.register(unmatched);
+  app.register(unmatched, { config });
   app.register(responseHeaders, { context });
   app.register(unreadAnswers, {});
   app.register(crossOrigin);

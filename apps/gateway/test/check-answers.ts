@@ -28,7 +28,9 @@ function wrong(request: FastifyRequest, reply: FastifyReply, payload: unknown): 
     const leak = /node_modules|\bat \S+ \(|select |insert |postgres|redis|ECONN/i.exec(payload);
     if (leak) return `an error that shows "${leak[0]}"`;
     if (mediaType === 'text/html')
-      return declared(request, reply.statusCode, mediaType) ? null : 'a page, which is not declared';
+      return !request.routeOptions.url || declared(request, reply.statusCode, mediaType)
+        ? null
+        : 'a page, which is not declared';
     return wrongError(request, reply, mediaType, JSON.parse(payload));
   }
   if (!request.routeOptions.url || request.routeOptions.schema?.hide) return null;

@@ -118,3 +118,15 @@ t.test('an id that nobody has', async (t) => {
   t.equal(forPrograms.statusCode, 404);
   t.match(forPrograms.json(), { code: 'result_not_found' });
 });
+
+t.test('an address that leads nowhere', async (t) => {
+  const page = await site.open('/nowhere');
+  t.equal(await page.locator('h1').textContent(), 'No such page');
+  t.equal((await page.goto('/nowhere'))!.status(), 404);
+  for (const [url, accept] of [
+    ['/nowhere', 'application/json'],
+    ['/nowhere', '*/*'],
+    ['/api/nowhere', 'text/html'],
+  ] as const)
+    t.match((await site.app.inject({ url, headers: { accept } })).json(), { code: 'not_found' });
+});

@@ -83,15 +83,3 @@ export function inLine(text: string, longest: number): string {
   const plain = [...text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()];
   return plain.length <= longest ? plain.join('') : `${plain.slice(0, longest - 1).join('')}…`;
 }
-
-export const noResultPage = (baseUrl: string): string =>
-  layout({
-    baseUrl,
-    path: '/result',
-    title: 'No such result · EloquentPoll',
-    description: 'There is no result with this id.',
-    hidden: true,
-    main: html`<h1>No such result</h1>
-<p class="lead">There is no result with this id, or its poll has not ended yet. Ids are long on purpose: look whether the link was cut.</p>
-<p class="row"><a class="button" href="/playground">Ask something</a><a class="button secondary" href="/?view=human">What this is</a></p>`,
-  });

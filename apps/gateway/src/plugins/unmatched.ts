@@ -1,12 +1,15 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
+import type { Config } from '../config.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../pages/layout.ts';
+import { noPage } from '../pages/missing-page.ts';
 import { answerPreflight } from './cross-origin.ts';
 
 // What no route answers: a preflight of a path that we have, a method that the path does not know, or a path that is
 // not ours. Only such requests pay for the search.
 
-export const unmatched = plugin(async (app: FastifyInstance) => {
+export const unmatched = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
   app.addHook('onRoute', ({ url, method }) => {
@@ -21,12 +24,19 @@ export const unmatched = plugin(async (app: FastifyInstance) => {
     for (const known of paths.values()) {
       if (known.pattern.test(path)) for (const name of known.methods) methods.add(name);
     }
+    if (methods.size === 0 && isForPeople(request)) {
+      return reply.code(404).type(HTML_TYPE).headers(PAGE_HEADERS).send(noPage(config.baseUrl));
+    }
     if (methods.size === 0) throw new ApiError('not_found');
     const allow = [...methods, 'OPTIONS'].sort().join(', ');
     if (request.method === 'OPTIONS') return answerPreflight(reply, allow);
     throw new ApiError('method_not_allowed', { headers: { allow } });
   });
 });
+
+/** A browser that looks for a page. */
+const isForPeople = ({ method, url, headers: { accept = '' } }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && /text\/html/i.test(accept);
 
 /** `/api/polls/:id/status` as a pattern; a parameter is one step of the path. */
 function patternOf(url: string): RegExp {

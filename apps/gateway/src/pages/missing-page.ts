@@ -1,0 +1,29 @@
+import { html } from './html.ts';
+import { layout } from './layout.ts';
+
+interface Missing {
+  heading: string;
+  says: string;
+}
+
+/** What is not there, said to a person. */
+const missingPage = (baseUrl: string, path: string, { heading, says }: Missing): string =>
+  layout({
+    baseUrl,
+    path,
+    title: `${heading} · EloquentPoll`,
+    description: says,
+    hidden: true,
+    main: html`<h1>${heading}</h1>
+<p class="lead">${says}</p>
+<p class="row"><a class="button" href="/playground">Ask something</a><a class="button secondary" href="/?view=human">What this is</a></p>`,
+  });
+
+export const noResultPage = (baseUrl: string): string =>
+  missingPage(baseUrl, '/result', {
+    heading: 'No such result',
+    says: 'There is no result with this id, or its poll has not ended yet. Ids are long on purpose: look whether the link was cut.',
+  });
+
+export const noPage = (baseUrl: string): string =>
+  missingPage(baseUrl, '/', { heading: 'No such page', says: 'There is nothing at this address.' });
