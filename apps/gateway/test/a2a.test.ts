@@ -297,3 +297,11 @@ t.test('what a task leaves in the store names the door, not the task', async (t)
   const poll = await findPoll(context.storage, ran.at(-1)!);
   t.match(poll?.surface, /^a2a/);
 });
+
+t.test('a method that is no text is no method', async (t) => {
+  const { bearer } = await keyWith(5);
+  for (const method of [{ toString: 1 }, { toString: 'tasks/send' }, ['tasks/send'], 5, null, '__proto__']) {
+    const answer = await send({ jsonrpc: '2.0', id: 7, method, params: early(POLL) }, bearer);
+    t.match([answer.statusCode, answer.json()], [400, { id: 7, error: { code: -32601 } }], JSON.stringify(method));
+  }
+});

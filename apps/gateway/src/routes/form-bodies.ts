@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError, invalid } from '../api-error.ts';
 import { uncleanIn } from '../validation/text-rules.ts';
 
-/** For a scope whose routes take what a form of our pages sends: the names, each with its values in their order. */
+/** What a form of our pages sends: the names, each with its values in their order. */
 export type FormBody = ReadonlyMap<string, readonly string[]>;
 
+/** For a scope whose routes take forms, and nothing else. */
 export function takeForms(app: FastifyInstance): void {
+  app.removeContentTypeParser('application/json');
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },

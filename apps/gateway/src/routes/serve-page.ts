@@ -32,7 +32,7 @@ export function servePage(app: FastifyInstance, page: ServedPage): void {
         summary: page.summary,
         security: access.none,
         querystring: Type.Object(Object.fromEntries(query)),
-        response: { 200: text('The page.', 'text/html'), ...NOT_MODIFIED, ...errors('validation_error') },
+        response: { 200: text('The page.', 'text/html'), ...NOT_MODIFIED, ...errors('invalid_preset') },
       },
     },
     async (request, reply) => {

@@ -45,7 +45,8 @@ export function readCall(body: unknown): Call {
   if (!isObject(body)) throw new RpcRefusal(-32_600, 'The body must be a task or one JSON-RPC message.');
   const rpcId = rpcIdOf(body);
   if (rpcId === undefined) return { dialect: '0.1', action: 'send', params: body };
-  const known = Object.hasOwn(METHODS, String(body.method)) ? METHODS[String(body.method)] : undefined;
+  const { method } = body;
+  const known = typeof method === 'string' && Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
   if (!known) {
     throw new RpcRefusal(-32_601, `The methods of this endpoint are ${Object.keys(METHODS).join(', ')}.`);
   }
