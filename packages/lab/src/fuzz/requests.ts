@@ -295,8 +295,23 @@ function bodiesOf(operation: Operation, around: Surroundings): Arbitrary<Body | 
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)) },
   );
   const type = fc.constantFrom(...(types.length === 0 ? ['application/json'] : types));
-  return mostly(30, fc.record({ type, bytes }), fc.constant(null));
+  const json: Arbitrary<Body> = fc.record({ type, bytes });
+  return mostly(30, types.length === 0 ? fc.oneof(json, forms) : json, fc.constant(null));
 }
+
+/** What pages send; only operations whose description names no body take it. */
+const forms: Arbitrary<Body> = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('question', 'option', 'outcome', 'x', '', '__proto__'),
+      mostly(2, fc.constantFrom('Which of these is best?', 'A', 'B', 'correct'), hostileText),
+    ),
+    { maxLength: 8 },
+  )
+  .map((pairs) => ({
+    type: 'application/x-www-form-urlencoded',
+    bytes: Buffer.from(pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&')),
+  }));
 
 function goodBodies({ path, bodies }: Operation, { description, tools }: Surroundings): Arbitrary<unknown> {
   const order = goodValues({ $ref: '#/components/schemas/SessionRequest' }, description);
