@@ -13,8 +13,9 @@ const GIVEN_UP_MS = 30_000;
 export const STANDSTILL_MS = 150_000;
 
 export const unreadAnswers = plugin(async (app: FastifyInstance, { afterMs = GIVEN_UP_MS }: { afterMs?: number }) => {
-  app.addHook('onSend', (_request, { raw }, payload, done) => {
-    if (sizeOf(payload) > TAKEN_AT_ONCE_BYTES) raw.setTimeout(afterMs, () => raw.destroy());
+  app.addHook('onSend', ({ method }, { raw }, payload, done) => {
+    // The answer to a HEAD has the size of a GET's and none of its bytes.
+    if (method !== 'HEAD' && sizeOf(payload) > TAKEN_AT_ONCE_BYTES) raw.setTimeout(afterMs, () => raw.destroy());
     done();
   });
 });
