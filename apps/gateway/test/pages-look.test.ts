@@ -35,7 +35,12 @@ const SERVED: Record<string, string> = {
   'no-result': '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha',
 };
 
-const PATHS = { ...SERVED, ...Object.fromEntries(Object.keys(MADE).map((name) => [name, `/made/${name}`])) };
+/** Docs make themselves in the browser, and say what they are in a way of their own. */
+const PATHS = {
+  ...SERVED,
+  docs: '/api/docs',
+  ...Object.fromEntries(Object.keys(MADE).map((name) => [name, `/made/${name}`])),
+};
 
 /** Width and colours do not change each other: both of each are seen, and all four where somebody wants to look. */
 const LOOKS = SCHEMES.flatMap((colorScheme) => WIDTHS.map((width) => ({ colorScheme, width }))).filter(
@@ -52,6 +57,7 @@ for (const { colorScheme, width } of LOOKS) {
     for (const [name, path] of Object.entries(PATHS)) {
       const answer = await page.goto(path, { waitUntil: 'load' });
       t.ok((await answer!.body()).length < MOST_BYTES, name);
+      await page.locator('h1').first().waitFor();
       t.same(await problemsOf(page), [], name);
       await draw(page, `${name}-${width}-${colorScheme}`);
     }

@@ -43,8 +43,23 @@ export const readerPage = (): string => `<!doctype html>
 </html>
 `;
 
+/** Its own colours are too faint in places: ours, where text stands in them. */
+const COLOURS = `
+.light-mode { --scalar-color-2: #4a4f5a; --scalar-color-3: #5a5f6b; --scalar-color-green: #17683f;
+  --scalar-color-blue: #0b5cad; --scalar-color-orange: #9a4200; --scalar-color-accent: #3350c8; }
+.dark-mode { --scalar-color-3: #a2a8b6; --scalar-color-accent: #9fb2ff; }
+.property--deprecated.property--deprecated.property--deprecated > * { opacity: 1; }
+`;
+
+/** Buttons that say nothing to who does not see them, or something else than they show. */
+const NAMES = `new MutationObserver(() => {
+  for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) button.ariaLabel = 'Copy';
+  for (const list of document.querySelectorAll('button[aria-label="Schema"]')) list.ariaLabel = 'Schema ' + list.textContent;
+}).observe(document.body, { childList: true, subtree: true });
+`;
+
 /** Everything that would call Scalar's own services is off. */
-export const START_SCRIPT = `Scalar.createApiReference('#app', ${JSON.stringify(
+export const START_SCRIPT = `${NAMES}Scalar.createApiReference('#app', ${JSON.stringify(
   {
     url: '/api/openapi.json',
     withDefaultFonts: false,
@@ -56,6 +71,7 @@ export const START_SCRIPT = `Scalar.createApiReference('#app', ${JSON.stringify(
     mcp: { disabled: true },
     persistAuth: false,
     authentication: { preferredSecurityScheme: 'apiKey' },
+    customCss: COLOURS,
   },
   null,
   2,
