@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { type Progress, progressOn } from '../terminal/progress.ts';
 import { deafStreams } from './deaf-streams.ts';
 import { type Field, openField, type Servers } from './field.ts';
+import { fullRedis } from './full-redis.ts';
 import { idleStreams } from './idle-streams.ts';
 import { keyTiming } from './key-timing.ts';
 import { slowClients } from './slow-clients.ts';
@@ -32,6 +33,7 @@ const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Pr
   silent: (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'silence' }, progress),
   'no-reading': (field, { connections }, progress) =>
     slowClients(field, { connections: Math.ceil(connections / 8), kind: 'reading' }, progress),
+  'full-redis': (field, _, progress) => fullRedis(field, { seconds: 15 }, progress),
   timing: keyTiming,
 };
 

@@ -1,0 +1,84 @@
+import { Agent, request } from 'node:http';
+import { buildSimulator } from '@eloquentpoll/simulator/app';
+import { checkLedger } from '@eloquentpoll/storage';
+import type { Progress } from '../terminal/progress.ts';
+import type { Attack } from './attack.ts';
+import { comesTrue, type Field } from './field.ts';
+
+// Redis has no memory left and refuses every write. Reading goes on, what is accepted is kept in Postgres, and once
+// there is room again every poll ends. Only on a Redis of our own: the limit is the server's.
+
+const ORDER = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'], preset: 'fast' });
+
+export async function fullRedis(field: Field, { seconds }: { seconds: number }, progress: Progress): Promise<Attack> {
+  const { redis } = field.stores.bus;
+  const simulator = buildSimulator({ latencyScale: 0 });
+  const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
+  const agent = new Agent({ keepAlive: true });
+  const statuses: Record<string, Record<string, number>> = {};
+  const ask = async (method: 'GET' | 'POST', path: string) => {
+    const status = await statusOf(field, agent, method, path);
+    const name = `${method} ${path.replace(/ps_\w+/, 'ID')}`;
+    const counts = statuses[name] ?? {};
+    statuses[name] = { ...counts, [status]: (counts[status] ?? 0) + 1 };
+  };
+  try {
+    await field.home.start('worker', '@eloquentpoll/worker/main', { ...field.env, MODELS_BASE_URL: `${models}/v1` });
+    await statusOf(field, agent, 'POST', '/api/polls');
+    const ended = async () => (await unended(field)) === 0;
+    await comesTrue(ended, 30_000);
+    const [{ id = '' } = {}] = await field.stores.query<{ id: string }>('select id from polls limit 1');
+
+    await redis.call('CONFIG', 'SET', 'maxmemory', '1mb');
+    const until = performance.now() + seconds * 1_000;
+    while (performance.now() < until) {
+      await ask('POST', '/api/polls');
+      await ask('GET', `/api/polls/${id}/status`);
+      await ask('GET', '/api/keys');
+      await ask('GET', '/api/health');
+      progress.show(`full Redis: ${JSON.stringify(statuses['POST /api/polls'])}`);
+    }
+    await redis.call('CONFIG', 'SET', 'maxmemory', '0');
+    const began = performance.now();
+    const allEnded = await comesTrue(ended, 120_000);
+    const endedS = Math.round((performance.now() - began) / 100) / 10;
+    const books = await checkLedger(field.stores.storage);
+    const reads = Object.entries(statuses).filter(([name]) => name.startsWith('GET'));
+    const readsHold = reads.every(([, counts]) => Object.keys(counts).join() === '200');
+    const creates = statuses['POST /api/polls'] ?? {};
+    const createsHold = Object.keys(creates).every((status) => ['202', '429', '503'].includes(status));
+    return {
+      figures: { seconds, statuses, all_ended: allEnded, ended_s: endedS, ledger_violations: books.length },
+      holds: readsHold && createsHold && allEnded && books.length === 0,
+      lines: [
+        `Redis without memory for ${seconds} s: ${Object.entries(statuses)
+          .map(([name, counts]) => `${name} ${JSON.stringify(counts)}`)
+          .join(', ')}`,
+        `with memory again ${allEnded ? `every accepted poll ended within ${endedS} s` : 'NOT every poll ended'}; ${books.length} violations in the books`,
+      ],
+    };
+  } finally {
+    await redis.call('CONFIG', 'SET', 'maxmemory', '0');
+    agent.destroy();
+    await simulator.close();
+  }
+}
+
+async function unended({ stores }: Field): Promise<number> {
+  const [row] = await stores.query<{ n: number }>(`select count(*)::int as n from polls where status = 'running'`);
+  return row?.n ?? 0;
+}
+
+function statusOf({ port, key }: Field, agent: Agent, method: 'GET' | 'POST', path: string): Promise<string> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const options = { agent, host: '127.0.0.1', port, method, path, headers, signal: AbortSignal.timeout(30_000) };
+    const outgoing = request(options, (response) => {
+      response.resume();
+      response.on('end', () => resolve(String(response.statusCode)));
+      response.on('error', () => resolve('cut'));
+    });
+    outgoing.on('error', () => resolve('none'));
+    outgoing.end(method === 'POST' ? ORDER : undefined);
+  });
+}
