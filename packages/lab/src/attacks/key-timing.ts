@@ -11,14 +11,15 @@ import type { Field } from './field.ts';
 
 const MOST_US = 50;
 const MIN_P = 0.01;
+const KEYS = 200;
 
 export async function keyTiming(field: Field, { samples }: { samples: number }, progress: Progress): Promise<Attack> {
-  const revoked = await Promise.all(Array.from({ length: 200 }, () => field.revokedKey()));
-  let next = 0;
-  const kinds: Record<string, () => string> = {
-    unknown: newApiKey,
-    revoked: () => revoked[next++ % revoked.length]!,
-    'same beginning': () => likeIt(field.key),
+  // Made beforehand, all of them: what the attacker does between two requests must not differ.
+  const some = <T>(make: () => T): T[] => Array.from({ length: KEYS }, make);
+  const kinds: Record<string, readonly string[]> = {
+    unknown: some(newApiKey),
+    revoked: await Promise.all(some(() => field.revokedKey())),
+    'same beginning': some(() => likeIt(field.key)),
   };
   const names = Object.keys(kinds);
   const tookUs: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]));
@@ -26,7 +27,7 @@ export async function keyTiming(field: Field, { samples }: { samples: number }, 
   for (let i = -300; i < samples; i++) {
     // Each round in another order, or the first of a round would be another kind of request.
     for (const name of i % 2 === 0 ? names : names.toReversed()) {
-      const us = await refusal(field.port, kinds[name]!(), agent);
+      const us = await refusal(field.port, kinds[name]![(i + KEYS * 2) % KEYS]!, agent);
       if (i >= 0) tookUs[name]!.push(us);
     }
     if (i % 500 === 0) progress.show(`key timing: ${i} of ${samples}`);

@@ -88,13 +88,13 @@ export async function fuzzOperations(setting: Setting, { seed, runs, only, onInp
       last = { sent, problem: `${problem}${answer instanceof Error ? '' : told(answer)}` };
       throw new Error(problem);
     });
-    await fc.check(property, { seed, numRuns: runs, verbose: 0 });
+    const { failed, errorInstance } = await fc.check(property, { seed, numRuns: runs, verbose: 0 });
     const found = last as { sent: Sent; problem: string } | null;
-    if (found)
+    if (failed)
       findings.push({
         where: operation.name,
-        problem: found.problem,
-        reproduction: asCurl(found.sent, setting.service.origin),
+        problem: found?.problem ?? `the fuzzer itself failed: ${errorInstance}`,
+        reproduction: found ? asCurl(found.sent, setting.service.origin) : 'its seed',
       });
     tried.push({ operation: operation.name, inputs: own, statuses, slowestMs: Math.round(slowestMs) });
   }

@@ -140,7 +140,7 @@ export async function inhabit(service: Service, sender: Sender): Promise<Inhabit
       const { message } = await call(`/api/wallet/challenge?address=${wallet.address}`, rich);
       const signature = await wallet.signMessage(String(message));
       filled = filled
-        .replaceAll('{{message}}', JSON.stringify(message).slice(1, -1))
+        .replaceAll('{{message}}', JSON.stringify(String(message)).slice(1, -1))
         .replaceAll('{{signature}}', signature);
     }
     for (const [name, value] of Object.entries(known)) {
