@@ -1,4 +1,4 @@
-import type { Ballot, PollResponse, PollSpec, TerminationReason, VoteResult } from '@eloquentpoll/contracts';
+import type { Ballot, PollResponse, PollSpec, TerminationReason, Timing, VoteResult } from '@eloquentpoll/contracts';
 import type { FinishedPoll } from '@eloquentpoll/storage';
 import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
 
@@ -35,6 +35,8 @@ export interface Ended {
   ballots: readonly Ballot[];
   gatherMs: number;
   totalMs: number;
+  /** Empty when an earlier worker received some of the ballots. */
+  arrivals: NonNullable<Timing['arrivals']>;
 }
 
 export function pollResponse(ended: Ended): PollResponse {
@@ -56,7 +58,11 @@ export function pollResponse(ended: Ended): PollResponse {
     models_skipped: verdict.skipped,
     tally: tallyOf(spec, verdict.tally),
     votes: ballots.map((ballot) => voteResult(spec, ballot)),
-    timing: { gather_ms: Math.round(ended.gatherMs), total_ms: Math.round(ended.totalMs) },
+    timing: {
+      gather_ms: Math.round(ended.gatherMs),
+      total_ms: Math.round(ended.totalMs),
+      ...(ended.arrivals.length > 0 && { arrivals: ended.arrivals }),
+    },
     costs: { total_estimated_cost: usd(ballots.reduce((sum, ballot) => sum + ballot.billed_u, 0)) },
     confidence: verdict.confidence,
     preset: spec.roster_name,

@@ -4,7 +4,7 @@ import { newPoll, received } from '@eloquentpoll/voting';
 import { Abandoned, type Collected, collectBallots, unanswered, voteOf } from './collect-ballots.ts';
 import type { Context } from './context.ts';
 import { LEASE_MS, type Lease, OVERDUE_MS } from './leases.ts';
-import { finishedPoll, pollResponse } from './poll-response.ts';
+import { type Ended, finishedPoll, pollResponse } from './poll-response.ts';
 import { rulesOf, seatsOf } from './poll-rules.ts';
 import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
 
@@ -61,8 +61,9 @@ async function collect(
   timeLeftMs: number,
   lease: Lease,
   alive: AbortSignal,
-): Promise<Collected> {
+): Promise<Collected & Pick<Ended, 'arrivals'>> {
   const { bus, clock, log } = context;
+  const arrivals: Ended['arrivals'] = [];
   const { id: pollId, epoch, spec } = claim;
   const claimedAt = clock.now();
   const moment = (state: Moment['state'], received: number, ballot: Ballot | null): Moment => ({
@@ -90,7 +91,7 @@ async function collect(
   recorded(
     bus.runs.open(pollId, epoch, claim.accountId ?? NOBODY, runningSnapshot(moment(opening, resumed.length, null))),
   );
-  return collectBallots({
+  const collected = await collectBallots({
     spec,
     resumed,
     timeLeftMs,
@@ -103,9 +104,13 @@ async function collect(
       if (alive.aborted || signal.aborted) return unanswered(spec, seat, 'aborted', 0);
       return context.ask({ pollId, spec, seat, timeLeftMs, signal });
     },
-    onBallot: (ballot, state, ballots) =>
-      recorded(bus.runs.ballot(pollId, epoch, ballot, runningSnapshot(moment(state, ballots.length, ballot)))),
+    onBallot(ballot, state, ballots) {
+      const snapshot = runningSnapshot(moment(state, ballots.length, ballot));
+      arrivals.push({ at_ms: snapshot.elapsed_ms, confidence: snapshot.confidence });
+      recorded(bus.runs.ballot(pollId, epoch, ballot, snapshot));
+    },
   });
+  return { ...collected, arrivals: resumed.length === 0 ? arrivals : [] };
 }
 
 /** What arrived for earlier workers; from this moment on none of them can add to it. */
@@ -125,14 +130,15 @@ async function earlierBallots({ bus, log }: Context, claim: Claim): Promise<Ball
 async function store(
   context: Context,
   claim: Claim,
-  collected: Collected,
+  collected: Awaited<ReturnType<typeof collect>>,
   gatherMs: number,
   alive: AbortSignal,
 ): Promise<void> {
   const { id: pollId, epoch, spec } = claim;
-  const { state, ballots, reason } = collected;
+  const { state, ballots, reason, arrivals } = collected;
   const totalMs = claim.ageMs + gatherMs;
-  const response = pollResponse({ resultId: claim.resultId, spec, state, reason, ballots, gatherMs, totalMs });
+  const times = { gatherMs, totalMs, arrivals };
+  const response = pollResponse({ resultId: claim.resultId, spec, state, reason, ballots, ...times });
   const stored = await untilStored(context, claim, alive, () =>
     context.polls.finish(finishedPoll(pollId, epoch, response, ballots)),
   );

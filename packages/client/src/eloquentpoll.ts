@@ -53,6 +53,8 @@ export interface Vote {
 export interface Timing {
   gather_ms: number;
   total_ms: number;
+  /** When each of the votes came in, and how sure the outcome was then. */
+  arrivals?: { at_ms: number; confidence: number | null }[];
 }
 
 /** A finished poll as its owner sees it. */

@@ -6,7 +6,22 @@ import { VoteResult } from './vote-result.ts';
 export const RESULT_STATUSES = ['success', 'partial', 'failed'] as const;
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
-export const Timing = Type.Object({ gather_ms: Milliseconds, total_ms: Milliseconds }, { $id: 'Timing' });
+/** When a ballot came in, counted from when the poll was accepted, and how sure the outcome was then. */
+const Arrival = Type.Object({ at_ms: Milliseconds, confidence: nullable(Probability) });
+
+export const Timing = Type.Object(
+  {
+    gather_ms: Milliseconds,
+    total_ms: Milliseconds,
+    arrivals: Type.Optional(
+      Type.Array(Arrival, {
+        description: 'One for each of `votes`, in their order. Missing when a poll changed its worker on the way.',
+      }),
+    ),
+  },
+  { $id: 'Timing' },
+);
+export type Timing = Static<typeof Timing>;
 
 /** A finished poll as its owner sees it, and as it is stored with the result. */
 export const PollResponse = Type.Object(

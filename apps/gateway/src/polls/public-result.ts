@@ -4,6 +4,7 @@ import type {
   PublicVote,
   RecentResult,
   ResultDetail,
+  Timing,
   VoteResult,
 } from '@eloquentpoll/contracts';
 import type { Result, ResultLine } from '@eloquentpoll/storage';
@@ -33,13 +34,19 @@ export function toResultDetail(result: Result): ResultDetail {
     models_requested: result.modelsRequested,
     models_succeeded: result.modelsSucceeded,
     models_failed: result.modelsFailed,
-    timing: { gather_ms: response.timing.gather_ms, total_ms: response.timing.total_ms },
+    timing: toPublicTiming(response.timing),
     created_at: result.createdAt.toISOString(),
     confidence: response.confidence,
     preset: response.preset,
     simulated: response.simulated,
   };
 }
+
+const toPublicTiming = ({ gather_ms, total_ms, arrivals }: Timing): Timing => ({
+  gather_ms,
+  total_ms,
+  ...(arrivals && { arrivals: arrivals.map(({ at_ms, confidence }) => ({ at_ms, confidence })) }),
+});
 
 const toPublicVote = (vote: VoteResult): PublicVote => ({
   model_id: vote.model_id,

@@ -70,6 +70,7 @@ export const RULES: readonly Rule[] = [
         ballots,
         gatherMs: trace.endedAt,
         totalMs: trace.endedAt,
+        arrivals: [],
       });
       const says =
         Math.round(response.costs.total_estimated_cost * 1e6) === capturedU(trace) &&
