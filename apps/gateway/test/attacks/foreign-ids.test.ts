@@ -86,6 +86,10 @@ const ACCESS: Record<string, Access> = {
   'GET /api/results/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/results/${result}` }) },
   'GET /api/graph/mermaid/{pollId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/graph/mermaid/${result}` }) },
   'GET /api/feedback/{pollId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/feedback/${result}` }) },
+  'GET /result/{resultId}/card.png': {
+    kind: 'public',
+    ask: ({ result }) => ({ url: `/result/${result}/card.png` }),
+  },
   'GET /result/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/result/${result}` }) },
   'POST /result/{resultId}/feedback': { kind: 'public' },
   'GET /errors/{code}': { kind: 'catalogue' },
@@ -150,6 +154,27 @@ t.test('ids in what a request says are no way round', async (t) => {
     });
     t.notMatch(answer.body, id === ada.session ? ada.mark : /estimated_cost/, 'MCP');
   }
+  // There are no sessions to take over: each message is its caller's, whatever session it names.
+  const initialize = rpc('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'x', version: '1' },
+  });
+  const accept = 'application/json, text/event-stream';
+  const begun = await app.inject({
+    method: 'POST',
+    url: '/api/mcp',
+    headers: { ...ada.headers.key, accept },
+    payload: initialize,
+  });
+  t.equal(begun.headers['mcp-session-id'], undefined);
+  const hijacked = await app.inject({
+    method: 'POST',
+    url: '/api/mcp',
+    headers: { accept, 'mcp-session-id': String(begun.headers['mcp-session-id'] ?? ada.session) },
+    payload: call('get_balance', {}),
+  });
+  t.equal(hijacked.statusCode, 401);
   const keys = (await app.inject({ url: '/api/keys', headers: bob.headers.key })).body;
   t.notMatch(keys, ada.mark);
   for (const url of ['/api/results', '/api/results/recent']) {

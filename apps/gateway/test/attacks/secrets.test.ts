@@ -90,6 +90,14 @@ t.test('what a stolen log or a stolen database tells', async (t) => {
   }))
     t.notOk(logged.includes(secret), `${name} is in no log`);
 
+  const red = '\u001b[31mred';
+  await ask('GET', `/api/results/${encodeURIComponent(red)}?x=${encodeURIComponent(red)}`, {
+    'x-request-id': 'a\tb-and-more',
+  });
+  await ask('POST', '/api/poll', bearer, { question: `${red} which is best of these?`, options: [red, 'B'] });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are looked for
+  for (const line of log) t.notMatch(line.trimEnd(), /[\0-\x1f\x7f-\x9f]/, 'no line holds what a terminal would obey');
+
   const dump = await everyRow();
   t.ok(dump.includes(question), 'the dump is one: a poll holds its question');
   for (const [name, secret] of Object.entries(secrets))
