@@ -69,6 +69,9 @@ t.test('[§I2-body-64kb-413] large bodies are little work', async (t) => {
   const { bearer } = await keyWith(0);
   const headers = { ...bearer, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   let most = { ms: 0, what: '' };
+  // Parts are loaded by whoever needs them first, which is no work of a body.
+  for (const url of PATHS)
+    for (let i = 0; i < 20; i++) await app.inject({ method: 'POST', url, headers, payload: BODIES['many options'] });
   for (const url of PATHS) {
     for (const [name, payload] of Object.entries(BODIES)) {
       const what = `${url}: ${name}`;
@@ -81,6 +84,6 @@ t.test('[§I2-body-64kb-413] large bodies are little work', async (t) => {
     }
   }
   t.comment(`at most ${most.ms.toFixed(0)} ms of CPU, for ${most.what}`);
-  // CPU and not the clock; still, the first use of a part loads it, so the bound is for the run that repeats all.
-  if (fullScale) t.ok(most.ms < MOST_CPU_MS * 4, `${most.ms} ms for ${most.what}`);
+  // CPU and not the clock, which a busy machine stretches; a collection of garbage may still fall on one of them.
+  if (fullScale) t.ok(most.ms < MOST_CPU_MS, `${most.ms} ms for ${most.what}`);
 });
