@@ -30,13 +30,17 @@ export function madeUpResult(
       success: vote !== null,
       chosen_option: vote === null ? null : options[vote]!,
       transition: 'vote',
-      latency_ms: 310 + ((i * 977) % 1_900),
+      latency_ms: Math.min(420 * (i + 1), 310 + ((i * 977) % 1_900)),
       error: vote === null ? 'timeout' : null,
     })),
     models_requested: ballots.length,
     models_succeeded: ballots.length - failed,
     models_failed: failed,
-    timing: { gather_ms: 1_240, total_ms: 1_310 },
+    timing: {
+      gather_ms: 3_240,
+      total_ms: 3_310,
+      arrivals: ballots.map((_, i) => ({ at_ms: 420 * (i + 1), confidence: CLIMB[i] ?? null })),
+    },
     created_at: '2026-11-20T14:03:09.000Z',
     confidence: winner === null ? null : 0.973,
     preset: 'broad',
@@ -44,6 +48,8 @@ export function madeUpResult(
     ...given,
   };
 }
+
+const CLIMB = [0.41, 0.68, 0.66, 0.81, 0.74, 0.9, 0.973];
 
 const MODELS = [
   'openai/gpt-oss-120b',

@@ -1,5 +1,5 @@
 import { openBus } from '@eloquentpoll/bus';
-import type { Ballot, PollSpec, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { Ballot, PollSpec, ProgressSnapshot, Timing } from '@eloquentpoll/contracts';
 import {
   acceptPoll,
   balanceOf,
@@ -152,6 +152,13 @@ t.test('a poll is asked, stored, billed and announced', async (t) => {
       ['B', 0],
     ]),
   );
+  const { arrivals = [] } = (result!.detail as { timing: Timing }).timing;
+  t.equal(arrivals.length, 4, 'one for each ballot');
+  t.same(
+    arrivals,
+    arrivals.toSorted((one, other) => one.at_ms - other.at_ms),
+  );
+  t.equal(arrivals.at(-1)?.confidence, 1);
   const balance = await balanceOf(bed.storage, bed.accountId);
   t.equal(balance?.availableU, 996_000n);
   t.equal(balance?.heldU, 0n);

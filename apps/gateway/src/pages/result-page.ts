@@ -6,7 +6,7 @@ import { moment } from './figures.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { resultGraph } from './result-graph.ts';
-import { outcome, shortfall, statusBadge, tallyChart, voteTable } from './result-parts.ts';
+import { climb, outcome, shortfall, statusBadge, tallyChart, voteTable } from './result-parts.ts';
 
 export interface ShownResult {
   baseUrl: string;
@@ -39,6 +39,7 @@ ${outcome(result)}
 <section class="card"><h2>Tally</h2>
 ${tallyChart(result)}</section>
 </div>
+${climb(result)}
 <h2>Every vote</h2>
 <p class="muted">In the order in which they came in. ${skipped(result)}</p>
 ${voteTable(result)}

@@ -1,4 +1,5 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
+import { CLIMB_HEIGHT, climbLabel, climbShapes } from './browser/climb.ts';
 import { ballotError, sure, whyItStopped } from './browser/why-it-stopped.ts';
 import { badge, bar, notice, table } from './components.ts';
 import { type Html, html } from './html.ts';
@@ -77,12 +78,34 @@ ${options.map(
 )}</ul>`;
 }
 
-/** In the order in which the ballots came in, each with the time that its model took. */
-export function voteTable({ votes, winning_option }: ResultDetail): Html {
-  const slowest = Math.max(1, ...votes.map(({ latency_ms }) => latency_ms));
+/** How sure the outcome was after each ballot; nothing where that is not known. */
+export function climb({ timing, models_requested, models_skipped, confidence_threshold }: ResultDetail): Html {
+  const steps = (timing.arrivals ?? []).flatMap(({ confidence }, i) =>
+    confidence === null ? [] : [{ received: i + 1, confidence }],
+  );
+  if (steps.length === 0 || confidence_threshold === null) return html``;
+  const drawn = {
+    steps,
+    total: models_requested + models_skipped,
+    threshold: confidence_threshold,
+    stoppedAt: models_requested,
+  };
+  return html`<h2>How sure the outcome was</h2>
+<svg class="climb" width="100%" height="${CLIMB_HEIGHT}" role="img" aria-label="${climbLabel(drawn)}">
+${climbShapes(drawn).map(
+  ({ name, attributes, text }) =>
+    html`<${name}${Object.entries(attributes).map(([key, value]) => html` ${key}="${value}"`)}>${text}</${name}>`,
+)}
+</svg>`;
+}
+
+/** In the order in which the ballots came in, each from when its model was asked until it answered. */
+export function voteTable({ votes, winning_option, timing: { arrivals } }: ResultDetail): Html {
+  const spans = votes.map(({ latency_ms }, i) => spanOf(latency_ms, arrivals?.[i]?.at_ms));
+  const end = Math.max(1, ...spans.map(({ to }) => to));
   return table(
     'Votes in the order in which they came in',
-    html`<tr><th scope="col" class="number">#</th><th scope="col">Model</th><th scope="col">Vote</th><th scope="col" class="timeline">Time taken</th></tr>`,
+    html`<tr><th scope="col" class="number">#</th><th scope="col">Model</th><th scope="col">Vote</th><th scope="col" class="timeline">${arrivals ? 'From asked to answered' : 'Time taken'}</th></tr>`,
     votes.map(
       (
         { model_id, chosen_option, error, latency_ms },
@@ -90,8 +113,21 @@ export function voteTable({ votes, winning_option }: ResultDetail): Html {
       ) => html`<tr${chosen_option !== null && chosen_option === winning_option ? html` class="leads"` : ''}><td class="number">${i + 1}</td>
 <th scope="row" class="text mono">${model_id}</th>
 <td class="text">${chosen_option === null ? html`<span class="no-vote">${ballotError(error)}</span>` : html`<span dir="auto">${chosen_option}</span>`}</td>
-<td class="timeline"><span class="took">${(latency_ms / 1_000).toFixed(2)} s</span>${bar(latency_ms / slowest)}</td></tr>
+<td class="timeline"><span class="took">${inSeconds(latency_ms)}${arrivals ? `, in at ${inSeconds(spans[i]!.to)}` : ''}</span>${timeBar(spans[i]!, end)}</td></tr>
 `,
     ),
   );
 }
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** Without an arrival every model seems to have been asked at the start. */
+const spanOf = (latency: number, arrival = latency): Span => ({ from: Math.max(0, arrival - latency), to: arrival });
+
+const inSeconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
+
+const timeBar = ({ from, to }: Span, end: number): Html =>
+  html`<svg class="bar" aria-hidden="true"><rect x="${((100 * from) / end).toFixed(1)}%" width="${Math.max(0.5, (100 * (to - from)) / end).toFixed(1)}%" height="100%"/></svg>`;

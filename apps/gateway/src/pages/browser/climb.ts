@@ -1,9 +1,8 @@
-import { svg } from './draw.ts';
 import { sure } from './why-it-stopped.ts';
 
-// The chart of a running poll: ballots from left to right, how sure the outcome is from bottom to top, the threshold as
-// a line, and behind the moment of the stop what was not asked. Places across are percentages, so that it fits any
-// width and its words keep their size.
+// The chart of a poll: ballots from left to right, how sure the outcome was from bottom to top, the threshold as a line,
+// and behind the moment of the stop what was not asked. Places across are percentages, so that it fits any width and its
+// words keep their size. Only shapes here: the page of a result and the view of a running poll draw them in their ways.
 
 export interface Step {
   received: number;
@@ -18,56 +17,64 @@ export interface Climb {
   stoppedAt: number | null;
 }
 
-const HEIGHT = 170;
+export interface Shape {
+  name: 'rect' | 'line' | 'circle' | 'text';
+  attributes: Record<string, string | number>;
+  text: string;
+}
+
+export const CLIMB_HEIGHT = 170;
 const TOP = 26;
 const BOTTOM = 144;
 
-export const newClimb = (): SVGElement => svg('svg', { class: 'climb', width: '100%', height: HEIGHT, role: 'img' });
+const shape = (name: Shape['name'], attributes: Shape['attributes'], text = ''): Shape => ({ name, attributes, text });
 
-export function drawClimb(chart: SVGElement, { steps, total, threshold, stoppedAt }: Climb): void {
+export function climbLabel({ steps, total, threshold }: Climb): string {
+  const last = steps.at(-1);
+  return `Confidence ${sure(last?.confidence ?? null)} after ${last?.received ?? 0} of ${total} ballots; it stops at ${sure(threshold)}.`;
+}
+
+export function climbShapes({ steps, total, threshold, stoppedAt }: Climb): Shape[] {
   const x = (received: number) => `${(1 + (98 * received) / Math.max(1, total)).toFixed(2)}%`;
-  const y = (confidence: number) => (BOTTOM - (BOTTOM - TOP) * confidence).toFixed(1);
-  const parts: SVGElement[] = [];
-  if (stoppedAt !== null && stoppedAt < total) {
-    const width = `${((98 * (total - stoppedAt)) / total).toFixed(2)}%`;
-    parts.push(svg('rect', { class: 'spared', x: x(stoppedAt), y: TOP - 16, width, height: BOTTOM - TOP + 16 }));
-  }
-  for (let ballot = 0; ballot <= total; ballot++)
-    parts.push(svg('line', { class: 'tick', x1: x(ballot), x2: x(ballot), y1: BOTTOM, y2: BOTTOM + 5 }));
-  parts.push(
-    svg('line', { class: 'ground', x1: '1%', x2: '99%', y1: BOTTOM, y2: BOTTOM }),
-    svg('line', { class: 'threshold', x1: '1%', x2: '99%', y1: y(threshold), y2: y(threshold) }),
-    svg('text', { x: '1%', y: Number(y(threshold)) - 6 }, `stops at ${sure(threshold)}`),
-    svg('text', { x: '1%', y: HEIGHT - 6 }, 'no ballot yet'),
-    svg('text', { x: '99%', y: HEIGHT - 6, 'text-anchor': 'end' }, `all ${total} models`),
-  );
-  let last: Step = { received: 0, confidence: 0 };
-  for (const step of steps) {
-    parts.push(
-      svg('line', {
+  const y = (confidence: number) => Number((BOTTOM - (BOTTOM - TOP) * confidence).toFixed(1));
+  const early = stoppedAt !== null && stoppedAt < total ? stoppedAt : null;
+  const from = [{ received: 0, confidence: 0 }, ...steps];
+  return [
+    ...(early === null ? [] : spared(x(early), ((98 * (total - early)) / total).toFixed(2))),
+    ...Array.from({ length: total + 1 }, (_, i) =>
+      shape('line', { class: 'tick', x1: x(i), x2: x(i), y1: BOTTOM, y2: BOTTOM + 5 }),
+    ),
+    shape('line', { class: 'ground', x1: '1%', x2: '99%', y1: BOTTOM, y2: BOTTOM }),
+    shape('line', { class: 'threshold', x1: '1%', x2: '99%', y1: y(threshold), y2: y(threshold) }),
+    shape('text', { x: '1%', y: y(threshold) - 6 }, `stops at ${sure(threshold)}`),
+    shape('text', { x: '1%', y: CLIMB_HEIGHT - 6 }, 'no ballot yet'),
+    shape('text', { x: '99%', y: CLIMB_HEIGHT - 6, 'text-anchor': 'end' }, `all ${total} models`),
+    ...steps.map(({ received, confidence }, i) =>
+      shape('line', {
         class: 'rise',
-        x1: x(last.received),
-        x2: x(step.received),
-        y1: y(last.confidence),
-        y2: y(step.confidence),
+        x1: x(from[i]!.received),
+        x2: x(received),
+        y1: y(from[i]!.confidence),
+        y2: y(confidence),
       }),
-    );
-    last = step;
-  }
-  for (const [i, { received, confidence }] of steps.entries())
-    parts.push(
-      svg('circle', { class: 'point', cx: x(received), cy: y(confidence), r: i === steps.length - 1 ? 6 : 3.5 }),
-    );
-  if (stoppedAt !== null && stoppedAt < total) {
-    parts.push(svg('line', { class: 'stop', x1: x(stoppedAt), x2: x(stoppedAt), y1: TOP - 16, y2: BOTTOM }));
-    const late = stoppedAt / total > 0.6;
-    const place = { x: x(stoppedAt), dx: late ? -8 : 8, y: BOTTOM - 10, 'text-anchor': late ? 'end' : 'start' };
-    parts.push(svg('text', { ...place, class: 'says' }, `${total - stoppedAt} not asked`));
-  }
-  chart.replaceChildren(...parts);
-  const now = steps.at(-1)?.confidence ?? null;
-  chart.setAttribute(
-    'aria-label',
-    `Confidence ${sure(now)} after ${last.received} of ${total} ballots; it stops at ${sure(threshold)}.`,
-  );
+    ),
+    ...steps.map(({ received, confidence }, i) =>
+      shape('circle', { class: 'point', cx: x(received), cy: y(confidence), r: i === steps.length - 1 ? 6 : 3.5 }),
+    ),
+    ...(early === null ? [] : stop(x(early), early, total)),
+  ];
+}
+
+const spared = (x: string, width: string): Shape[] => [
+  shape('rect', { class: 'spared', x, y: TOP - 16, width: `${width}%`, height: BOTTOM - TOP + 16 }),
+];
+
+/** Its words stand where there is room for them. */
+function stop(x: string, asked: number, total: number): Shape[] {
+  const late = asked / total > 0.6;
+  const place = { x, dx: late ? -8 : 8, y: BOTTOM - 10, 'text-anchor': late ? 'end' : 'start' };
+  return [
+    shape('line', { class: 'stop', x1: x, x2: x, y1: TOP - 16, y2: BOTTOM }),
+    shape('text', { ...place, class: 'says' }, `${total - asked} not asked`),
+  ];
 }

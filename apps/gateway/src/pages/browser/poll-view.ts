@@ -1,4 +1,4 @@
-import { type Climb, drawClimb, newClimb, type Step } from './climb.ts';
+import { CLIMB_HEIGHT, type Climb, climbLabel, climbShapes, type Step } from './climb.ts';
 import { element, svg } from './draw.ts';
 import { ballotError, sure, whyItStopped } from './why-it-stopped.ts';
 
@@ -52,7 +52,7 @@ export function pollView(place: HTMLElement): PollView {
   const badge = element('span', { class: 'badge', 'data-tone': 'accent' }, 'Asking');
   const question = element('h2', { class: 'asked', dir: 'auto' });
   const bars = element('ul', { class: 'bars' });
-  const chart = newClimb();
+  const chart = svg('svg', { class: 'climb', width: '100%', height: CLIMB_HEIGHT, role: 'img' });
   const says = element('p', { class: 'says-now', role: 'status' });
   const ballots = element('ol', { class: 'ballots' });
   const next = element('p', { class: 'row' });
@@ -80,6 +80,11 @@ export function pollView(place: HTMLElement): PollView {
       row.querySelector('.count')!.textContent = String(counts[i]);
       row.querySelector('rect')!.setAttribute('width', `${(100 * counts[i]!) / most}%`);
     }
+  }
+
+  function drawClimb(): void {
+    chart.replaceChildren(...climbShapes(climb).map(({ name, attributes, text }) => svg(name, attributes, text)));
+    chart.setAttribute('aria-label', climbLabel(climb));
   }
 
   function addBallot({ model_id, chosen_option, latency_ms, error }: Vote): void {
@@ -113,7 +118,7 @@ export function pollView(place: HTMLElement): PollView {
       climb.total = told.progress.total;
       step(told.progress.received, told.confidence);
       drawBars(told.tally, told.leader);
-      drawClimb(chart, climb);
+      drawClimb();
       if (told.vote) addBallot(told.vote);
       badge.textContent = `${told.progress.received} of ${told.progress.total}`;
       says.textContent = told.leader === null ? 'The models are reading.' : `Ahead, by now: ${told.leader}`;
@@ -127,7 +132,7 @@ export function pollView(place: HTMLElement): PollView {
       climb.stoppedAt = asked;
       step(asked, end.confidence);
       drawBars(end.tally, end.winning_option);
-      drawClimb(chart, climb);
+      drawClimb();
       for (const vote of end.votes) addBallot(vote);
       badge.textContent = end.status === 'success' ? 'Done' : end.status === 'partial' ? 'Partial' : 'No outcome';
       badge.dataset.tone = end.status === 'success' ? 'good' : 'warn';
