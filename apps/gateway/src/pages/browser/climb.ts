@@ -51,7 +51,8 @@ export function climbShapes({ steps, total, threshold, stoppedAt }: Climb): Shap
     shape('text', { x: '99%', y: CLIMB_HEIGHT - 6, 'text-anchor': 'end' }, `all ${total} models`),
     ...steps.map(({ received, confidence }, i) =>
       shape('line', {
-        class: 'rise',
+        // A tie is not sure of anybody: nothing is known of what lies between.
+        class: received - from[i]!.received > 1 ? 'rise across' : 'rise',
         x1: x(from[i]!.received),
         x2: x(received),
         y1: y(from[i]!.confidence),
