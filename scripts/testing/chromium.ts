@@ -14,7 +14,7 @@ import { runProgram } from '../services/run-program.ts';
 // the tests that need one fail, and say what this found out.
 
 const PACKAGE = '@sparticuz/chromium';
-const VERSION = '153.0.0';
+export const VERSION = '153.0.0';
 const HASH = 'sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==';
 const INSTALL = 'Install chromium, or name one in CHROMIUM_PATH.';
 

@@ -17,10 +17,10 @@ const FLAGS = [
 const START_MS = 90_000;
 
 /** Started for this test, and ended with it. */
-export async function openBrowser(t: Test): Promise<Browser> {
-  const executablePath = findChromium(process.env);
+export async function openBrowser(t: Test, env: NodeJS.ProcessEnv = process.env): Promise<Browser> {
+  const executablePath = findChromium(env);
   if (executablePath === null) {
-    const why = process.env.CHROMIUM_MISSING ?? 'Install chromium, or name one in CHROMIUM_PATH.';
+    const why = env.CHROMIUM_MISSING ?? 'Install chromium, or name one in CHROMIUM_PATH.';
     throw new Error(`There is no Chromium here, and pages are tested in a real one. ${why}`);
   }
   const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: START_MS, chromiumSandbox: false });
