@@ -107,6 +107,21 @@ t.test('what people say about a result, once they are signed in', async (t) => {
   t.match(page.url(), '?feedback=thanks');
 });
 
+t.test('an agent inside the browser is offered a free poll, where the browser can offer it', async (t) => {
+  const page = await site.open('/logo.svg');
+  await page.addInitScript('navigator.modelContext = { registerTool: (tool) => { window.offered = tool; } }');
+  await page.goto('/?view=human');
+  t.match(await page.evaluate('({ name: offered.name, required: offered.inputSchema.required })'), {
+    name: 'quick_poll',
+    required: ['question', 'options'],
+  });
+  const answered = page.evaluate("offered.execute({ question: 'Which of these is right?', options: ['One', 'Two'] })");
+  const poll = await newestPoll();
+  await poll.vote(1);
+  await poll.end();
+  t.match(await answered, { isError: false, content: [{ type: 'text', text: /"answer":"Two"/ }] });
+});
+
 t.test('an id that nobody has', async (t) => {
   const path = '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha';
   const page = await site.open(path);
