@@ -5,6 +5,8 @@ import { life } from './rows/life.ts';
 import { memory } from './rows/memory.ts';
 import { queue } from './rows/queue.ts';
 import { relay } from './rows/relay.ts';
+import { scaling } from './rows/scaling.ts';
+import { soak } from './rows/soak.ts';
 import { status } from './rows/status.ts';
 import { store } from './rows/store.ts';
 import { streams } from './rows/streams.ts';
@@ -28,4 +30,6 @@ export const ROWS: readonly Row[] = [
   memory,
   cold,
   decision,
+  scaling,
+  soak,
 ];

@@ -16,6 +16,10 @@ export interface Course {
   onWindow(done: number, of: number, name: string): void;
 }
 
+/** So many, or a handful in a run that only shows that everything works. */
+export const sized = ({ windowMs }: Pick<Course, 'windowMs'>, full: number): number =>
+  windowMs < 500 ? Math.min(full, 6) : full;
+
 export async function interleaved(contenders: Readonly<Record<string, Contender>>, course: Course): Promise<Figures> {
   const names = Object.keys(contenders);
   const samples = new Map<string, Record<string, number>[]>(names.map((name) => [name, []]));

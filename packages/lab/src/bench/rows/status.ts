@@ -3,7 +3,7 @@ import { request } from '../hammer.ts';
 import { openedPolls } from '../opened-polls.ts';
 import { inTurn, runningSnapshot, statusRequests } from '../polls.ts';
 import { type Line, type Row, us } from '../rows.ts';
-import { interleaved } from '../windows.ts';
+import { interleaved, sized } from '../windows.ts';
 
 /** Reading a session: the whole path (key, limit, state) against a constant and against one look into Redis. */
 export const status: Row = {
@@ -12,9 +12,9 @@ export const status: Row = {
   async measure(stage, course) {
     const hello = await stage.hello();
     await using gateway = await stage.gateway();
-    const running = await openedPolls(stage, 200);
+    const running = await openedPolls(stage, sized(course, 200));
     for (const id of running) await stage.stores.bus.runs.open(id, 1, stage.accountId, runningSnapshot(id, 3));
-    const finished = await openedPolls(stage, 200, 'ended');
+    const finished = await openedPolls(stage, sized(course, 200), 'ended');
     const get = (ids: readonly string[], status = 200, headers: Record<string, string> = {}) => {
       const next = inTurn(statusRequests(stage, ids, headers));
       return (ms: number) => costPerAnswer({ ...gateway, next, status }, ms);

@@ -3,7 +3,7 @@ import { makeTables, storeStepByStep } from '../baselines/kysely-store.ts';
 import { acceptOne, claimed, endOf } from '../opened-polls.ts';
 import type { Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
-import { interleaved } from '../windows.ts';
+import { interleaved, sized } from '../windows.ts';
 
 const AT_ONCE = 8;
 const EACH = 400;
@@ -14,7 +14,7 @@ export const store: Row = {
   about: 'results stored per second against a Kysely transaction',
   async measure(stage, course) {
     await makeTables(stage.stores);
-    const each = course.windowMs < 500 ? 20 : EACH;
+    const each = sized(course, EACH);
     const found = await interleaved(
       {
         transaction: () => perResult(stage, each, storeStepByStep),

@@ -4,6 +4,7 @@ import { pollRequest, runningSnapshot } from '../polls.ts';
 import { rssBytes } from '../processes-cpu.ts';
 import type { Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
+import { sized } from '../windows.ts';
 
 const STREAMS = 5_000;
 const NEWS = 5;
@@ -15,7 +16,7 @@ export const streams: Row = {
   id: 'streams',
   about: `${STREAMS} streams of as many polls on one gateway: memory of each, events lost`,
   async measure(stage, course) {
-    const total = course.windowMs < 500 ? 200 : STREAMS;
+    const total = sized(course, STREAMS);
     await using gateway = await stage.gateway();
     // What the first streams bring into memory for good is not theirs.
     await closeAll(await openAll(stage, gateway, Math.min(total, 500), () => {}));

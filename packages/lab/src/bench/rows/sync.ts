@@ -1,7 +1,7 @@
 import { answers, connected } from '../hammer.ts';
 import { pollRequest } from '../polls.ts';
 import { ms, type Row } from '../rows.ts';
-import { interleaved, median } from '../windows.ts';
+import { interleaved, median, sized } from '../windows.ts';
 
 const EACH = 40;
 
@@ -10,6 +10,7 @@ export const sync: Row = {
   id: 'sync',
   about: 'a synchronous poll of seven models against seven raw calls at once (U7)',
   async measure(stage, course) {
+    const each = sized(course, EACH);
     await using gateway = await stage.gateway();
     await using _worker = await stage.worker();
     const socket = await connected(gateway.port);
@@ -21,13 +22,13 @@ export const sync: Row = {
       if (status !== 200) throw new Error(`a poll was answered with ${status}`);
       return performance.now() - begun;
     };
-    for (let i = 0; i < EACH; i++) await poll();
+    for (let i = 0; i < each; i++) await poll();
     const found = await interleaved(
       {
-        U7: () => stage.calls(`/u7?n=${EACH}`),
+        U7: () => stage.calls(`/u7?n=${each}`),
         async poll() {
           const took: number[] = [];
-          for (let i = 0; i < EACH; i++) took.push(await poll());
+          for (let i = 0; i < each; i++) took.push(await poll());
           return { p50: median(took) };
         },
       },

@@ -1,6 +1,6 @@
 import { backlogCosts } from '../backlog.ts';
 import { type Row, us } from '../rows.ts';
-import { interleaved } from '../windows.ts';
+import { interleaved, sized } from '../windows.ts';
 
 const BACKLOG = 600;
 
@@ -9,7 +9,7 @@ export const worker: Row = {
   id: 'worker',
   about: 'polls per worker core, seven calls each, against raw model calls (C)',
   async measure(stage, course) {
-    const backlog = course.windowMs < 500 ? 20 : BACKLOG;
+    const backlog = sized(course, BACKLOG);
     await using worker = await stage.worker();
     await backlogCosts(stage, [worker], backlog);
     const found = await interleaved(

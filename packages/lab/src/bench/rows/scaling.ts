@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { percent } from '../../terminal/table.ts';
+import { backlogCosts, type Crew } from '../backlog.ts';
+import { hammer } from '../hammer.ts';
+import { machineBusy } from '../machine-busy.ts';
+import { paced } from '../paced.ts';
+import { pollRequest } from '../polls.ts';
+import { cpuUs } from '../processes-cpu.ts';
+import { type Line, type Row, told } from '../rows.ts';
+import type { Server, Stage } from '../stage.ts';
+import { type Course, interleaved, sized } from '../windows.ts';
+
+const CREWS = [1, 2, 4];
+const BACKLOG = 600;
+const AT_ONCE = 32;
+const RATES = [10, 100];
+
+/** How far more processes carry, and what carries them: as far as this machine has cores. */
+export const scaling: Row = {
+  id: 'scaling',
+  about: 'polls per second with 1, 2 and 4 workers and gateways; Redis and Postgres per poll at 10 times the load',
+  async measure(stage, course) {
+    return [...(await workers(stage, course)), ...(await gateways(stage, course)), ...(await loads(stage, course))];
+  },
+};
+
+/** Who kept how much of a core busy. */
+const shares = (parts: Readonly<Record<string, number>>, wallUs: number, busy: number): string =>
+  `${Object.entries(parts)
+    .map(([name, us]) => `${name} ${(us / wallUs).toFixed(2)}`)
+    .join(', ')} cores; machine ${percent(busy, 0)} busy`;
+
+async function workers(stage: Stage, course: Course): Promise<Line[]> {
+  await using made = new AsyncDisposableStack();
+  const all: Crew[] = [];
+  for (let i = 0; i < Math.max(...CREWS); i++) all.push(made.use(await stage.worker()));
+  const backlog = sized(course, BACKLOG);
+  await backlogCosts(stage, all, backlog);
+  const crew = (size: number) => async () => {
+    // The others are there and held still, so that nothing is started between two windows.
+    const held = all.slice(size);
+    for (const { pid } of held) process.kill(pid, 'SIGSTOP');
+    const busy = machineBusy();
+    try {
+      const costs = await backlogCosts(stage, all.slice(0, size), backlog);
+      return { ...costs, busy: busy() };
+    } finally {
+      for (const { pid } of held) process.kill(pid, 'SIGCONT');
+    }
+  };
+  const found = await interleaved(Object.fromEntries(CREWS.map((size) => [`${size}`, crew(size)])), course);
+  return CREWS.map((size) => {
+    const { worker, redis, postgres, wall, busy } = found[`${size}`]!;
+    const parts = { workers: worker!, Redis: redis!, Postgres: postgres! };
+    return told(
+      `polls per second, ${size === 1 ? '1 worker' : `${size} workers`}`,
+      `${(1e6 / wall!).toFixed(0)}/s`,
+      shares(parts, wall!, busy!),
+    );
+  });
+}
+
+async function gateways(stage: Stage, course: Course): Promise<Line[]> {
+  await using made = new AsyncDisposableStack();
+  const all: Server[] = [];
+  for (let i = 0; i < Math.max(...CREWS); i++) all.push(made.use(await stage.gateway()));
+  const accepting = (size: number) => (ms: number) => acceptCosts(stage, all.slice(0, size), ms);
+  await acceptCosts(stage, all, course.windowMs);
+  const found = await interleaved(Object.fromEntries(CREWS.map((size) => [`${size}`, accepting(size)])), course);
+  await stage.forgetPolls();
+  return CREWS.map((size) => {
+    const { gateway, redis, postgres, wall, busy } = found[`${size}`]!;
+    const parts = { gateways: gateway!, Redis: redis!, Postgres: postgres! };
+    return told(
+      `sessions accepted per second, ${size === 1 ? '1 gateway' : `${size} gateways`}`,
+      `${(1e6 / wall!).toFixed(0)}/s`,
+      shares(parts, wall!, busy!),
+    );
+  });
+}
+
+async function acceptCosts(stage: Stage, servers: readonly Server[], ms: number) {
+  await using load = new AsyncDisposableStack();
+  const next = () => pollRequest(stage, '/api/polls');
+  const connections = Math.max(1, Math.floor(AT_ONCE / servers.length));
+  const hammers = await Promise.all(servers.map(({ port }) => hammer({ port, connections, next })));
+  for (const each of hammers) load.use(each);
+  await sleep(200);
+  const read = () => {
+    const gateway = servers.reduce((sum, { pid }) => sum + (cpuUs(pid) ?? Number.NaN), 0);
+    const answered = hammers.reduce((sum, each) => sum + each.answered, 0);
+    return { gateway, redis: stage.redisCpu(), postgres: stage.postgresCpu(), answered, at: performance.now() };
+  };
+  const busy = machineBusy();
+  const before = read();
+  await sleep(ms);
+  const after = read();
+  const done = after.answered - before.answered;
+  return {
+    gateway: (after.gateway - before.gateway) / done,
+    redis: (after.redis - before.redis) / done,
+    postgres: (after.postgres - before.postgres) / done,
+    wall: ((after.at - before.at) * 1_000) / done,
+    busy: busy(),
+  };
+}
+
+async function loads(stage: Stage, course: Course): Promise<Line[]> {
+  await using gateway = await stage.gateway();
+  await using _worker = await stage.worker();
+  const at = (perSecond: number) => async (ms: number) => {
+    const [redis, postgres] = [stage.redisCpu(), stage.postgresCpu()];
+    const next = () => pollRequest(stage, '/api/poll');
+    const { asked, statuses } = await paced({ ...gateway, perSecond, ms, signal: course.signal, next });
+    if (statuses.get(200) !== asked) throw new Error(`of ${asked} polls ${statuses.get(200) ?? 0} were answered well`);
+    return { redis: (stage.redisCpu() - redis) / asked, postgres: (stage.postgresCpu() - postgres) / asked };
+  };
+  await at(RATES[1]!)(course.windowMs);
+  const idle = await perIdleSecond(stage, course.windowMs * 3);
+  const longer = { ...course, windowMs: course.windowMs * 2 };
+  const found = await interleaved(Object.fromEntries(RATES.map((rate) => [`${rate}`, at(rate)])), longer);
+  const lines = RATES.map((rate) => {
+    const { redis, postgres } = found[`${rate}`]!;
+    return told(
+      `CPU per poll at ${rate} polls per second`,
+      `Redis ${redis!.toFixed(0)}, Postgres ${postgres!.toFixed(0)} us`,
+    );
+  });
+  return [
+    ...lines,
+    told('CPU per second without any poll', `Redis ${idle.redis.toFixed(0)}, Postgres ${idle.postgres.toFixed(0)} us`),
+  ];
+}
+
+/** Leases, sweeps, heartbeats and what models did lately are looked after whether polls run or not. */
+async function perIdleSecond(stage: Stage, ms: number) {
+  const [redis, postgres] = [stage.redisCpu(), stage.postgresCpu()];
+  await sleep(ms);
+  const perSecond = (us: number) => (us * 1_000) / ms;
+  return { redis: perSecond(stage.redisCpu() - redis), postgres: perSecond(stage.postgresCpu() - postgres) };
+}

@@ -1,0 +1,99 @@
+import { paced } from '../paced.ts';
+import { pollRequest } from '../polls.ts';
+import { rssBytes } from '../processes-cpu.ts';
+import { type Line, type Row, told } from '../rows.ts';
+import type { Stage } from '../stage.ts';
+import { lowerQuartile, median } from '../windows.ts';
+
+const PER_SECOND = 10;
+const STEP_MS = 10_000;
+
+/** Hours of a service's life in minutes: what grows with the polls, and what does not. */
+export const soak: Row = {
+  id: 'soak',
+  about: `memory, tables, queue and streams while ${PER_SECOND} polls per second run for --minutes`,
+  long: true,
+  async measure(stage, course) {
+    await using gateway = await stage.gateway();
+    await using worker = await stage.worker();
+    const steps = Math.max(2, Math.round((course.soakMinutes * 60_000) / STEP_MS));
+    const samples: Sample[] = [];
+    const statuses = new Map<number, number>();
+    const took: number[] = [];
+    for (let step = 0; step < steps; step++) {
+      course.onWindow(step, steps, 'soak');
+      const next = () => pollRequest(stage, '/api/poll');
+      const ms = course.windowMs < 500 ? course.windowMs : STEP_MS;
+      const found = await paced({ ...gateway, perSecond: PER_SECOND, ms, signal: course.signal, next });
+      course.signal.throwIfAborted();
+      for (const [status, n] of found.statuses) statuses.set(status, (statuses.get(status) ?? 0) + n);
+      took.push(median(found.took));
+      samples.push(await look(stage, gateway.pid, worker.pid));
+    }
+    return report(samples, statuses, took);
+  },
+};
+
+interface Sample {
+  gateway: number;
+  worker: number;
+  redis: number;
+  keys: number;
+  jobs: number;
+  events: number;
+  database: number;
+  polls: number;
+}
+
+async function look({ stores }: Stage, gateway: number, worker: number): Promise<Sample> {
+  const { bus, query, redisPrefix } = stores;
+  const info = await bus.redis.info('memory');
+  const { waiting, active } = await bus.queueCounts();
+  const [row] = await query<{ database: string; polls: number }>(
+    'select pg_database_size(current_database()) as database, (select count(*)::int from polls) as polls',
+  );
+  return {
+    gateway: (rssBytes(gateway) ?? Number.NaN) / 1e6,
+    worker: (rssBytes(worker) ?? Number.NaN) / 1e6,
+    redis: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) / 1e6,
+    keys: await bus.redis.dbsize(),
+    jobs: waiting + active,
+    events: await bus.redis.xlen(`{${redisPrefix}}:polls:events`),
+    database: Number(row!.database) / 1e6,
+    polls: row!.polls,
+  };
+}
+
+/** Growth that does not end shows in the second half, when everything has been warm for long. */
+function report(samples: readonly Sample[], statuses: ReadonlyMap<number, number>, took: readonly number[]): Line[] {
+  const quarter = Math.max(1, Math.floor(samples.length / 4));
+  const part = (from: number, name: keyof Sample) =>
+    lowerQuartile(samples.slice(from, from + quarter).map((s) => s[name]));
+  const [half, end] = [Math.floor(samples.length / 2), samples.length - quarter];
+  const course = (name: keyof Sample, unit: string) =>
+    `${part(0, name).toFixed(0)} -> ${part(half, name).toFixed(0)} -> ${part(end, name).toFixed(0)}${unit}`;
+  const [first, last] = [samples[0]!, samples.at(-1)!];
+  const bad = [...statuses].filter(([status]) => status !== 200).reduce((sum, [, n]) => sum + n, 0);
+  const perPoll = ((last.database - first.database) * 1e6) / Math.max(1, last.polls - first.polls);
+  const growth = (name: 'gateway' | 'worker'): Line => ({
+    quantity: `${name} RSS: beginning, middle, end`,
+    ours: course(name, ' MB'),
+    anchor: '',
+    value: part(end, name) / part(half, name),
+    unit: ' x',
+    better: 'lower',
+    must: 1.1,
+    moonshot: 1,
+  });
+  return [
+    told('polls in the soak', `${[...statuses.values()].reduce((sum, n) => sum + n, 0)}, ${bad} not answered well`),
+    told('poll p50: beginning, end', `${took[0]!.toFixed(1)} -> ${took.at(-1)!.toFixed(1)} ms`),
+    growth('gateway'),
+    growth('worker'),
+    told('Redis memory', course('redis', ' MB')),
+    told('Redis keys (a poll leaves after 15 min)', course('keys', '')),
+    told('jobs in the queue', course('jobs', '')),
+    told("the queue's event stream", course('events', ' entries')),
+    told('database', course('database', ' MB'), `${perPoll.toFixed(0)} bytes per poll`),
+  ];
+}

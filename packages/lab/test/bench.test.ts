@@ -1,0 +1,73 @@
+import t from 'tap';
+import { ROWS } from '../src/bench/all-rows.ts';
+import { parseArguments } from '../src/bench/arguments.ts';
+import { report } from '../src/bench/report.ts';
+import { type Line, verdictOf } from '../src/bench/rows.ts';
+import { openStage } from '../src/bench/stage.ts';
+import { interleaved, lowerQuartile } from '../src/bench/windows.ts';
+
+// That the bench measures at all: its arguments, its arithmetic, and one tiny window of rows that start everything there
+// is to start. What it measures is no test's business.
+
+const course = {
+  windows: 1,
+  windowMs: 50,
+  soakMinutes: 1,
+  signal: new AbortController().signal,
+  onWindow: () => {},
+};
+
+t.test('rows are chosen by name, long ones only by name', async (t) => {
+  t.same(
+    parseArguments(['--only', 'status, queue']).rows.map(({ id }) => id),
+    ['status', 'queue'],
+  );
+  t.notOk(parseArguments([]).rows.some(({ long }) => long));
+  t.equal(parseArguments(['--', '--windows', '7', '--json']).windows, 7);
+  for (const wrong of [['--only', 'nothing'], ['--windows', '0'], ['--window-ms', 'x'], ['--what']])
+    t.throws(() => parseArguments(wrong), { message: /there is no row|is a whole number|Unknown option/ });
+  t.equal(new Set(ROWS.map(({ id }) => id)).size, ROWS.length);
+});
+
+t.test('contenders are measured in turn, and the lower quartile counts', async (t) => {
+  const order: string[] = [];
+  const contender = (name: string) => async () => {
+    order.push(name);
+    return { cpu: order.length };
+  };
+  const found = await interleaved({ a: contender('a'), b: contender('b') }, { ...course, windows: 3 });
+  t.same(order, ['a', 'b', 'b', 'a', 'a', 'b']);
+  t.equal(found.a!.cpu, lowerQuartile([1, 4, 5]));
+  t.equal(lowerQuartile([4, 1, 3, 2, 5]), 2);
+});
+
+t.test('a verdict says which target was met', async (t) => {
+  const line: Line = {
+    quantity: 'q',
+    ours: '',
+    anchor: '',
+    value: 0.5,
+    unit: ' H',
+    better: 'higher',
+    must: 0.4,
+    moonshot: 1,
+  };
+  t.equal(verdictOf(line), 'must');
+  t.equal(verdictOf({ ...line, value: 1 }), 'moonshot');
+  t.equal(verdictOf({ ...line, value: 0.35 }), 'within slack');
+  t.equal(verdictOf({ ...line, value: 0.1 }), 'short');
+  t.equal(verdictOf({ ...line, value: Number.NaN }), 'short');
+  t.equal(verdictOf({ ...line, value: 2, better: 'lower', must: 1, moonshot: null }), 'short');
+  t.equal(verdictOf({ ...line, must: null }), 'told');
+  t.match(report([line])[1], /0\.50 H .*>= 0\.4 H .*must$/);
+});
+
+t.test('one tiny window of everything that is started', async (t) => {
+  const { TEST_DATABASE_URL: databaseUrl, TEST_REDIS_URL: redisUrl } = process.env;
+  await using stage = await openStage({ databaseUrl: databaseUrl!, redisUrl: redisUrl!, bundles: undefined });
+  for (const id of ['sync', 'status', 'worker']) {
+    const row = ROWS.find((row) => row.id === id)!;
+    for (const { quantity, value, must } of await row.measure(stage, course))
+      if (must !== null) t.ok(value !== null && value > 0, `${quantity} is measured`);
+  }
+});
