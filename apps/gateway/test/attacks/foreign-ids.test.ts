@@ -113,33 +113,36 @@ t.test('every route that takes an id says whose it is', async (t) => {
   );
 });
 
-t.test('[§3.3-revoke-foreign, §4.2-public-result-none] three people, three credentials, every id', async (t) => {
-  const people = await Promise.all([person('ada'), person('bob'), person('cyd', true)]);
-  let asked = 0;
-  for (const [name, { kind, by = [], ask }] of Object.entries(ACCESS)) {
-    if (!ask) continue;
-    const method = name.split(' ')[0] as 'GET' | 'POST' | 'DELETE';
-    for (const owner of people) {
-      for (const caller of people) {
-        for (const credential of ['key', 'cookie', 'none'] as const) {
-          const { headers, ...rest } = { headers: {}, ...(await ask(owner)) };
-          const request = { method, ...rest, headers: { ...headers, ...caller.headers[credential] } };
-          const { statusCode, body } = await app.inject(request);
-          asked += 1;
-          const what = `${name}: ${caller.name} by ${credential} asks for what is ${owner.name}'s`;
-          const opens = by.includes(credential) && caller === owner;
-          const due = kind === 'public' || opens ? 200 : by.includes(credential) ? 404 : 401;
-          if (statusCode !== due) t.fail(`${what}: ${statusCode} instead of ${due}: ${body.slice(0, 200)}`);
-          const shown = opens || kind === 'public' ? people.filter((one) => one !== owner) : people;
-          for (const { mark } of shown) if (body.includes(mark)) t.fail(`${what}: ${mark} is shown`);
-          if (kind === 'public' && /estimated_cost|account_id|user_id/.test(body))
-            t.fail(`${what}: shows what is private`);
+t.test(
+  '[§3.3-revoke-foreign, §4.1-status-foreign-404, §2.4-no-cost] three people, three credentials, every id',
+  async (t) => {
+    const people = await Promise.all([person('ada'), person('bob'), person('cyd', true)]);
+    let asked = 0;
+    for (const [name, { kind, by = [], ask }] of Object.entries(ACCESS)) {
+      if (!ask) continue;
+      const method = name.split(' ')[0] as 'GET' | 'POST' | 'DELETE';
+      for (const owner of people) {
+        for (const caller of people) {
+          for (const credential of ['key', 'cookie', 'none'] as const) {
+            const { headers, ...rest } = { headers: {}, ...(await ask(owner)) };
+            const request = { method, ...rest, headers: { ...headers, ...caller.headers[credential] } };
+            const { statusCode, body } = await app.inject(request);
+            asked += 1;
+            const what = `${name}: ${caller.name} by ${credential} asks for what is ${owner.name}'s`;
+            const opens = by.includes(credential) && caller === owner;
+            const due = kind === 'public' || opens ? 200 : by.includes(credential) ? 404 : 401;
+            if (statusCode !== due) t.fail(`${what}: ${statusCode} instead of ${due}: ${body.slice(0, 200)}`);
+            const shown = opens || kind === 'public' ? people.filter((one) => one !== owner) : people;
+            for (const { mark } of shown) if (body.includes(mark)) t.fail(`${what}: ${mark} is shown`);
+            if (kind === 'public' && /estimated_cost|account_id|user_id/.test(body))
+              t.fail(`${what}: shows what is private`);
+          }
         }
       }
     }
-  }
-  t.ok(asked >= 200, `${asked} requests`);
-});
+    t.ok(asked >= 200, `${asked} requests`);
+  },
+);
 
 t.test('ids in what a request says are no way round', async (t) => {
   const [ada, bob] = await Promise.all([person('ada'), person('bob')]);
