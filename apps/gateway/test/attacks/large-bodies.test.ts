@@ -71,7 +71,7 @@ t.test('[§I2-body-64kb-413] large bodies are little work', async (t) => {
   let most = { ms: 0, what: '' };
   // Parts are loaded by whoever needs them first, which is no work of a body.
   for (const url of PATHS)
-    for (let i = 0; i < 20; i++) await app.inject({ method: 'POST', url, headers, payload: BODIES['many options'] });
+    for (let i = 0; i < 20; i++) await app.inject({ method: 'POST', url, headers, payload: '{"a":1}' });
   for (const url of PATHS) {
     for (const [name, payload] of Object.entries(BODIES)) {
       const what = `${url}: ${name}`;

@@ -68,7 +68,8 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
 
   let early = 0;
   let inputs = 0;
-  const warm = Math.ceil(options.runs * 8);
+  // A short run ends before everything was loaded, and says nothing about growth.
+  const warm = options.runs < 50 ? Number.POSITIVE_INFINITY : options.runs * 8;
   const onInput = (count: number): void => {
     inputs = count;
     if (count === warm) early = heapMb();
