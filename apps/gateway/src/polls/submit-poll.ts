@@ -46,23 +46,35 @@ const DEADLINE_MS: Record<RosterName, number> = {
 /** How long a poll of this roster may take. */
 export const deadlineMsOf = (roster: RosterName): number => DEADLINE_MS[roster];
 
-/** With a listener, the subscription stands before the poll can begin, so that nothing is missed. */
+/**
+ * With a listener, the subscription stands before the poll can begin, so that nothing is missed; it is made while the
+ * poll is being accepted, for what is nearly always the poll's id.
+ */
 export async function submitPoll(context: Context, submission: Submission, onNews?: OnNews): Promise<Submitted> {
   const deadlineMs = deadlineMsOf(submission.order.roster);
-  const { pollId, joined, spec } = await accept(context, submission, deadlineMs);
-  const watch = onNews ? await watchIfPossible(context, pollId, onNews) : null;
+  const newId = newPollId();
+  const watching = onNews && watchIfPossible(context, newId, onNews);
+  const { pollId, joined, spec } = await accept(context, submission, newId, deadlineMs).catch(async (error) => {
+    (await watching)?.close();
+    throw error;
+  });
+  let watch = (await watching) ?? null;
+  if (onNews && pollId !== newId) {
+    watch?.close();
+    watch = await watchIfPossible(context, pollId, onNews);
+  }
   if (!joined) await enqueueIfPossible(context, pollId, submission.requestId);
   return { pollId, joined, spec, deadlineMs, watch };
 }
 
-async function accept(context: Context, submission: Submission, deadlineMs: number) {
+async function accept(context: Context, submission: Submission, newId: string, deadlineMs: number) {
   const { accountId, surface, requestId, traceparent, idempotency } = submission;
   const spec = await specOf(context, submission.order);
   const holdU = holdOf(spec);
   const span = context.tracer?.start('accept poll', 'internal', traceparent, { roster: spec.roster_name, surface });
   const accepted = await acceptPoll(context.storage, {
     poll: {
-      id: newPollId(),
+      id: newId,
       resultId: newResultId(new Date()),
       accountId,
       spec,
