@@ -51,7 +51,7 @@ t.test('no spelling of a path leaves the list', async (t) => {
   let asked = 0;
   for (const prefix of PREFIXES) {
     for (const up of ESCAPES) {
-      for (const target of TARGETS.slice(0, times(2, 7))) {
+      for (const target of TARGETS.slice(0, times(1, 7))) {
         for (const url of [
           `${prefix}${up}/${target}`,
           `${prefix}${up}/${up}/${up}/${target}`,
@@ -67,5 +67,5 @@ t.test('no spelling of a path leaves the list', async (t) => {
       }
     }
   }
-  t.ok(asked > 1_000);
+  t.ok(asked > 600);
 });

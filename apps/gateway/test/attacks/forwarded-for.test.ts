@@ -46,10 +46,10 @@ async function bucketsOf({ app }: Gateway, requests: number, more: (spelling: st
 
 t.test('a peer that nobody trusts is one bucket', async (t) => {
   const gateway = await build(t, { rateLimits });
-  t.equal(await bucketsOf(gateway, times(120, 10_000), (spelling) => spelling), 1);
+  t.equal(await bucketsOf(gateway, times(60, 10_000), (spelling) => spelling), 1);
 });
 
 t.test('behind a proxy that is trusted, what the proxy saw is one bucket', async (t) => {
   const gateway = await build(t, { rateLimits, trustedProxies: ['198.51.100.0/24'] });
-  t.equal(await bucketsOf(gateway, times(120, 10_000), (spelling) => `${spelling}, 203.0.113.9`), 1);
+  t.equal(await bucketsOf(gateway, times(60, 10_000), (spelling) => `${spelling}, 203.0.113.9`), 1);
 });

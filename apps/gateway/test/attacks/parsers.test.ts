@@ -143,7 +143,7 @@ async function refusesInOurWords(parse: (given: never) => unknown, given: unknow
   }
 }
 
-const numRuns = times(150, 20_000);
+const numRuns = times(100, 20_000);
 
 for (const [name, parse] of Object.entries(TEXTS)) {
   t.test(`${name}: any text`, async (t) => {
@@ -186,7 +186,7 @@ const LONG = [
   '😀',
   '[[]',
   '","',
-].map((unit) => unit.repeat(Math.floor(times(4_096, 65_536) / unit.length)));
+].map((unit) => unit.repeat(Math.floor(times(1_024, 65_536) / unit.length)));
 
 t.test('a long text is read to its end, 64 KB of it at full scale', async (t) => {
   for (const [name, parse] of Object.entries(TEXTS)) {
