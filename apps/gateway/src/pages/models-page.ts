@@ -87,7 +87,7 @@ function modelRow({ model, rosters, capabilities }: ListedModel, isShown: boolea
     .join(' ')}"${isShown ? html`` : html` hidden`}>
 <th scope="row" class="model"><span class="mono">${id}</span><br><span class="muted small">${family}</span></th>
 <td>${spaced(rosters.map((name) => badge(name, 'accent')))}</td>
-<td class="small muted">${capabilities.map(({ label }) => label).join(', ')}</td>
+<td class="small muted can">${capabilities.map(({ label }) => label).join(', ')}</td>
 <td class="number">${perMillion(price.input)}</td>
 <td class="number">${perMillion(price.output)}</td>
 <td class="number">${whole(record?.ballots ?? 0)}</td>

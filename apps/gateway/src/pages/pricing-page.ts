@@ -34,7 +34,7 @@ ${facts.rosters.simulated ? notice(html`<p>These models are simulated, and their
 <p>Quick polls without an account are free: open-weight models vote, and we pay. No card, no subscription, no minimum but the
 ${LIMITS.checkout_cents.min / 100} dollar that a card payment starts at.</p>
 <h2 id="presets">By preset</h2>
-<p class="key small"><span class="swatch whole"></span> every model asked <span class="swatch expected"></span> expected, stopping early</p>
+<p class="key small"><span><span class="swatch whole"></span>every model asked</span> <span><span class="swatch expected"></span>expected, stopping early</span></p>
 <div class="grid">
 ${PRESETS.map((preset) => presetCard(preset, list.get(preset)!, asked.options))}</div>
 <h2 id="one">One poll, worked out</h2>

@@ -30,7 +30,7 @@ ${select(
 <div class="estimate small" data-estimate aria-live="polite"><p class="muted">Write a question and two options to see what the poll will take.</p></div>
 <p><button class="button" data-needs-script disabled>Run the poll</button></p>
 </form>
-<div class="stack" data-progress tabindex="-1" hidden></div>
+<div class="live-poll" data-progress tabindex="-1" hidden></div>
 ${rosters.simulated ? html`<p class="muted small">Simulated models answer here; their prices are made up, and your balance is charged as if they were real.</p>` : ''}
 </section>
 `;
