@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { costPerAnswer } from '../cost.ts';
 import { type EventReader, readEvents } from '../event-reader.ts';
-import { pollRequest, runningSnapshot } from '../polls.ts';
+import { openedPolls } from '../opened-polls.ts';
+import { inTurn, pollRequest, runningSnapshot, statusRequests } from '../polls.ts';
 import { rssBytes } from '../processes-cpu.ts';
 import type { Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
@@ -8,6 +10,7 @@ import { sized } from '../windows.ts';
 
 const STREAMS = 5_000;
 const NEWS = 5;
+const WARM_MS = 4_000;
 const AT_ONCE = 50;
 const PATIENCE_MS = 30_000;
 
@@ -18,7 +21,13 @@ export const streams: Row = {
   async measure(stage, course) {
     const total = sized(course, STREAMS);
     await using gateway = await stage.gateway();
-    // What the first streams bring into memory for good is not theirs.
+    // What load of any kind brings into memory for good is not the streams': compiled code, a young generation at its
+    // full size.
+    const [one] = await openedPolls(stage, 1);
+    await costPerAnswer(
+      { ...gateway, next: inTurn(statusRequests(stage, [one!])), status: 200 },
+      Math.max(50, sized(course, WARM_MS)),
+    );
     await closeAll(await openAll(stage, gateway, Math.min(total, 500), () => {}));
     await sleep(2_000);
     const before = rssBytes(gateway.pid) ?? Number.NaN;
