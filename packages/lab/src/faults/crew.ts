@@ -47,7 +47,7 @@ export async function hireCrew(home: Household, size: number, env: Record<string
     const started = performance.now();
     const service = await home.start(`worker ${++hired}`, '@eloquentpoll/worker/main', env, hear);
     startsMs.push(performance.now() - started);
-    const worker: Worker = { service, workerId: String(service.ready.workerId), stopped: false };
+    const worker: Worker = { service, workerId: String(service.ready.worker_id), stopped: false };
     workers.add(worker);
     void service.gone.then(() => {
       workers.delete(worker);

@@ -107,7 +107,7 @@ async function striking(field: Field, role: Role, chance: Chance, blow: (slot: S
   }
 }
 
-const workerOf = ({ service }: Slot): string | null => String(service?.ready.workerId ?? '') || null;
+const workerOf = ({ service }: Slot): string | null => String(service?.ready.worker_id ?? '') || null;
 
 function end(role: Role, how: 'SIGKILL' | 'SIGTERM'): Strike {
   return (field, chance) =>
