@@ -24,7 +24,7 @@ export type Tampering = (context: Context, world: World) => Context;
 
 export function hireWorker(world: World, process: SimulatedProcess, concurrency: number): Worker {
   const { name: workerId, clock } = process;
-  const known = { epochs: new Map<string, number>(), blind: new Set<string>(), unsure: false };
+  const known: Known = { claims: new Map(), blind: new Set<string>(), unsure: false };
   const polls = storePort(world, process, known);
   const context: Context = world.tamper(
     {
@@ -46,7 +46,7 @@ export function hireWorker(world: World, process: SimulatedProcess, concurrency:
 
 /** What a worker may not be blamed for: under which epoch it runs a poll, and what it could not find out. */
 interface Known {
-  readonly epochs: Map<string, number>;
+  readonly claims: Map<string, { epoch: number; at: number }>;
   /** Polls whose earlier ballots it could not read. */
   readonly blind: Set<string>;
   /** Its newest question whose polls are its own was not answered. */
@@ -59,7 +59,7 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
     effects.perform(process, 'store', what, pollId, effect);
   async function claimed(pollId: string, claim: Promise<Awaited<ReturnType<PollStore['claim']>>>) {
     const got = await claim;
-    if (got) known.epochs.set(pollId, got.epoch);
+    if (got) known.claims.set(pollId, { epoch: got.epoch, at: clock.now() });
     return got;
   }
   const ending = (id: string, epoch: number, write: () => 'stored' | 'fenced') => () => {
@@ -144,18 +144,23 @@ function busPort(world: World, process: SimulatedProcess, known: Known): PollBus
   };
 }
 
+const lostSince = ({ history }: World, at: number): boolean =>
+  history.faults.some((fault) => fault.kind === 'FLUSHALL' && fault.at >= at);
+
 function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
   return async ({ pollId, spec, seat, timeLeftMs, signal }: Asking): Promise<Ballot> => {
+    const claimed = known.claims.get(pollId) ?? { epoch: 0, at: 0 };
     world.history.asked.push({
       at: world.clock.now(),
       process: process.name,
       pollId,
       seat,
-      epoch: known.epochs.get(pollId) ?? 0,
+      epoch: claimed.epoch,
       known:
         world.bus.ballots(pollId).some((ballot) => ballot.seat === seat) ||
         world.store.polls.get(pollId)?.status !== 'running',
-      excused: known.blind.has(pollId) || known.unsure,
+      // A Redis that lost everything has lost its fence, too: earlier workers may log again what nobody reads.
+      excused: known.blind.has(pollId) || known.unsure || lostSince(world, claimed.at),
     });
     const answer = world.answer(pollId, seat);
     const deaf = answer.behaviour.deaf === true;
