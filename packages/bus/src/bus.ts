@@ -37,14 +37,17 @@ export async function openBus({ redisUrl, prefix = 'ep', onError = () => undefin
   const queueRedis = producer(redisUrl);
   const both = [redis, queueRedis];
   for (const each of both) each.on('error', onError);
-  try {
-    await Promise.all(both.map((each) => each.connect()));
-    await refuseEviction(redis);
-  } catch (error) {
+  const queue = await connected().catch((error) => {
     for (const each of both) each.disconnect();
     throw error;
+  });
+  async function connected() {
+    await Promise.all(both.map((each) => each.connect()));
+    await refuseEviction(redis);
+    const queue = openQueue(queueRedis, keys, onError);
+    await queue.ready();
+    return queue;
   }
-  const queue = openQueue(queueRedis, keys, onError);
   const channel = openChannel(redisUrl, keys, onError);
   return {
     enqueuePoll: queue.enqueue,

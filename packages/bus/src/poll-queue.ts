@@ -25,6 +25,11 @@ export interface QueueCounts {
 
 export interface PollQueue {
   /**
+   * Resolves when Redis has said to the queue what it is. BullMQ asks that once and keeps the answer, also when it is
+   * that nobody answered: a queue that was not ready when it was first used would never be.
+   */
+  ready(): Promise<void>;
+  /**
    * Fails within a second when Redis is away. `round` tells apart the jobs of one poll: a job that died with its worker
    * still occupies its id, and a second job with the same id would be dropped.
    */
@@ -44,6 +49,9 @@ export function openQueue(connection: Redis, keys: Keys, onError: (error: Error)
   });
   queue.on('error', onError);
   return {
+    async ready() {
+      await queue.waitUntilReady();
+    },
     async enqueue(pollId, round = 0) {
       await queue.add('poll', { pollId }, { jobId: round === 0 ? pollId : `${pollId}.${round}` });
     },
