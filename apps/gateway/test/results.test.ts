@@ -7,6 +7,7 @@ import { isResultId, newResultId } from '../src/polls/poll-ids.ts';
 import { toPollResponse } from '../src/polls/to-wire.ts';
 import { build, type Gateway } from './build.ts';
 import { standInWorker } from './stand-in-worker.ts';
+import { until } from './until.ts';
 
 const QUESTION = 'Which of these is the best choice?';
 const { app, context, keyWith, sessionFor } = await build(t);
@@ -220,12 +221,5 @@ function unreachable(error: () => Error, storage?: Context['storage'], away = ()
       if (away()) throw error();
       return Reflect.get(target, name);
     },
-  });
-}
-
-function until(condition: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => (condition() ? resolve() : setImmediate(look));
-    look();
   });
 }
