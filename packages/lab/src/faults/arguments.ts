@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
-export const EXPERIMENTS = ['service', 'rolling', 'streams', 'keys', 'workers', 'scripts', 'outage', 'favour'] as const;
+export const EXPERIMENTS = [
+  'service',
+  'rolling',
+  'streams',
+  'keys',
+  'redis',
+  'workers',
+  'scripts',
+  'outage',
+  'favour',
+] as const;
 export type Experiment = (typeof EXPERIMENTS)[number];
 
 export interface Arguments {
@@ -11,6 +21,7 @@ export interface Arguments {
   readonly stops: number;
   readonly polls: number;
   readonly inFlight: number;
+  readonly outages: number;
   readonly minutes: number;
   readonly record: string | null;
   readonly json: boolean;
@@ -19,13 +30,14 @@ export interface Arguments {
 export class UsageError extends Error {}
 
 export const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N] [--kills N] [--stops N] [--polls N]
-                         [--in-flight N] [--record FILE] [--json]
+                         [--outages N] [--in-flight N] [--record FILE] [--json]
 
   --only NAMES   separated by commas; all without it
                    service   everything is struck while callers use every way to run a poll
                    rolling   every process is restarted in good order, over and over; nobody notices
                    streams   Redis and the network fail under streams
                    keys      a hundred requests at once with one key, while processes are killed
+                   redis     consumers of the queue lose their Redis for up to a minute, each in its own way
                    workers   workers are killed and stopped under load, then the history is judged
                    scripts   each way a model can misbehave, and what becomes of the poll
                    outage    one of two providers goes away; the other one's polls must not notice
@@ -35,6 +47,7 @@ export const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--mi
   --kills N      SIGKILLs: of workers, default 200; of any process where everything is struck, at most so many
   --stops N      SIGSTOPs longer than a lease, default 50
   --polls N      at least so many polls under strikes, default 2000; polls per voter of favour
+  --outages N    of Redis, default 200
   --in-flight N  polls at once, default 40
   --record FILE  every operation of the callers, one JSON object a line
   --json         figures as JSON instead of tables
@@ -43,7 +56,7 @@ Everything that is needed is started for it and gone afterwards.
 `;
 
 export function parseArguments(argv: readonly string[]): Arguments {
-  const { only, seed, kills, stops, polls, minutes, record, json, 'in-flight': inFlight } = parse(argv);
+  const { only, seed, kills, stops, polls, outages, minutes, record, json, 'in-flight': inFlight } = parse(argv);
   const names = only?.split(',').map((name) => name.trim()) ?? EXPERIMENTS;
   return {
     only: names.map((name) => EXPERIMENTS.find((known) => known === name) ?? unknown(name)),
@@ -51,6 +64,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
     kills: count('--kills', kills, 0, 100_000),
     stops: count('--stops', stops, 0, 10_000),
     polls: count('--polls', polls, 1, 1_000_000),
+    outages: count('--outages', outages, 1, 100_000),
     inFlight: count('--in-flight', inFlight, 1, 500),
     minutes: amount('--minutes', minutes, 0.05, 600),
     record: record ?? null,
@@ -86,6 +100,7 @@ function parse(argv: readonly string[]) {
         stops: { type: 'string', default: '50' },
         polls: { type: 'string', default: '2000' },
         'in-flight': { type: 'string', default: '40' },
+        outages: { type: 'string', default: '200' },
         minutes: { type: 'string', default: '3' },
         record: { type: 'string' },
         json: { type: 'boolean', default: false },

@@ -5,6 +5,7 @@ import { attackModels, favour, favourHolds, favourLines } from './favour.ts';
 import { outage, outageHolds, outageLines } from './outage.ts';
 import type { OwnServers } from './own-servers.ts';
 import { playScripts, scriptLines, scriptsHold } from './play-scripts.ts';
+import { redisOutageLines, redisOutages, stuck } from './redis-outages.ts';
 import { besiege } from './siege/besiege.ts';
 import { PLANS, type PlanName } from './siege/plans.ts';
 import { reportOf, siegeHolds, siegeLines } from './siege/report.ts';
@@ -36,6 +37,14 @@ export const proofs: Record<Experiment, Prove> = {
   rolling: siege('rolling'),
   streams: siege('streams'),
   keys: siege('keys'),
+  async redis({ seed, outages: count }, { redis }, signal) {
+    const outages = await redisOutages(
+      { redisUrl: redis.url, seed, outages: count, consumers: 50, lastsMs: [1_000, 60_000], signal },
+      progressOn(process.stderr),
+    );
+    const lines = redisOutageLines(outages, seed);
+    return { figures: { seed, outages, stuck: stuck(outages) }, lines, holds: stuck(outages) === 0 };
+  },
   async workers(args, servers, signal) {
     const progress = progressOn(process.stderr);
     const report = await onBench(servers, signal, (bench) => strikeWorkers(bench, args, progress));

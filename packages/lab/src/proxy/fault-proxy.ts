@@ -49,7 +49,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
     near.on('error', () => {});
     if (weather.refuse) {
-      near.resetAndDestroy();
+      reset(near);
       return;
     }
     const far = connect({ ...proxy.target, allowHalfOpen: true, noDelay: true });
@@ -68,8 +68,8 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
   function cut(link: Link): void {
     links.delete(link);
     for (const lane of link.lanes) lane.mute();
-    link.far.resetAndDestroy();
-    if (!abandoned.has(link.near)) link.near.resetAndDestroy();
+    reset(link.far);
+    if (!abandoned.has(link.near)) reset(link.near);
   }
 
   const proxy: FaultProxy = {
@@ -85,7 +85,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
     reset() {
       const cutNow = [...links];
       for (const link of cutNow) cut(link);
-      for (const near of abandoned) near.resetAndDestroy();
+      for (const near of abandoned) reset(near);
       return cutNow.length;
     },
     halfOpen() {
@@ -114,4 +114,10 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
     server.listen(0, '127.0.0.1', resolve);
   });
   return proxy;
+}
+
+/** A socket that has said good-bye cannot be reset any more, and would stay for ever. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -152,9 +152,9 @@ function through(url: string, { port }: FaultProxy): string {
 }
 
 /** The text and its error without what is different every time. */
-function complaintOf({ app, msg, err, code }: LogLine): string {
+function complaintOf({ service, msg, err, code }: LogLine): string {
   const cause = typeof err === 'object' && err !== null && 'message' in err ? `: ${String(err.message)}` : '';
-  return `${String(app ?? 'gateway')}: ${String(msg)}${code ? ` ${String(code)}` : ''}${cause}`
+  return `${String(service ?? 'process')}: ${String(msg)}${code ? ` ${String(code)}` : ''}${cause}`
     .replace(/ps_\w+(\.\d+)?/g, 'POLL')
     .replace(/\d+/g, 'N')
     .slice(0, 140);

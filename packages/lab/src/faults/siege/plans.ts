@@ -14,7 +14,7 @@ export interface Plan {
 
 const PROCESSES: Hand = {
   name: 'processes',
-  gapMs: [100, 1_900],
+  gapMs: [300, 2_200],
   blows: { 'kill worker': 10, 'kill gateway': 7, 'stop gateway': 0.5, 'term worker': 1, 'term gateway': 1 },
 };
 const ZOMBIES: Hand = { name: 'zombies', gapMs: [1_000, 6_000], blows: { 'stop worker': 1 } };
@@ -49,7 +49,7 @@ export const PLANS = {
     title: 'The whole service under fire',
     callers: { sync: 4, async: 4, stream: 4, quick: 1, free: 1, balance: 3 },
     hands: [PROCESSES, ZOMBIES, STORES, LINKS],
-    atOnce: 40,
+    atOnce: 80,
   },
   streams: {
     title: 'Streams while Redis and the network fail',

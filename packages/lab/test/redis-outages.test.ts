@@ -1,0 +1,78 @@
+import { openBus } from '@eloquentpoll/bus';
+import { testRedis } from '@eloquentpoll/testkit';
+import t from 'tap';
+import { redisOutages } from '../src/faults/redis-outages.ts';
+import { openFaultProxy } from '../src/proxy/fault-proxy.ts';
+import { CALM } from '../src/proxy/weather.ts';
+import { silent } from '../src/terminal/progress.ts';
+
+// Redis behind a network that fails: what the queue, the progress channel and those who write to them make of it.
+
+/** Longer than a consumer blocks for a job; after shorter ones its own reconnection was never in doubt. */
+const LONG_MS = [6_000, 6_500] as const;
+
+t.test('consumers take jobs again after every kind of outage, idle or busy', async (t) => {
+  const { url: redisUrl } = testRedis(t);
+  const signal = new AbortController().signal;
+  const outages = (
+    await Promise.all(
+      (['refuses', 'hangs', 'forgets'] as const).map((way) =>
+        redisOutages(
+          { redisUrl, seed: 'short', outages: 2, consumers: 2, lastsMs: LONG_MS, ways: [way], signal },
+          silent,
+        ),
+      ),
+    )
+  ).flat();
+  t.equal(outages.length, 6);
+  for (const { way, busy, resumedMs } of outages)
+    t.ok(resumedMs !== null, `Redis ${way}, ${busy ? 'busy' : 'idle'}: taken after ${Math.round(resumedMs ?? 0)} ms`);
+});
+
+t.test('a Redis that is gone without a word is given up: commands and news come over new connections', async (t) => {
+  const { url, prefix } = testRedis(t);
+  const { hostname, port } = new URL(url);
+  const link = await openFaultProxy('redis', { host: hostname, port: Number(port) });
+  t.teardown(() => link[Symbol.asyncDispose]());
+  const through = new URL(url);
+  through.port = String(link.port);
+  const bus = await openBus({ redisUrl: through.href, prefix });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  const news: unknown[] = [];
+  await bus.watchPoll('ps_a', (snapshot) => void news.push(snapshot));
+  await bus.enqueuePoll('ps_a');
+  link.halfOpen();
+  await t.rejects(bus.enqueuePoll('ps_b'), 'nobody answers');
+  const commands = [() => bus.enqueuePoll('ps_b'), () => bus.ping(), () => bus.watchPoll('ps_b', () => {})];
+  await Promise.all(commands.map(eventually));
+  while (!news.includes(null)) await new Promise((resolve) => setTimeout(resolve, 10));
+  t.pass('the watcher is told to look again');
+});
+
+t.test('a Redis that hangs, from the first command on, keeps nobody waiting and is found again', async (t) => {
+  const { url, prefix } = testRedis(t);
+  const { hostname, port } = new URL(url);
+  const link = await openFaultProxy('redis', { host: hostname, port: Number(port) });
+  t.teardown(() => link[Symbol.asyncDispose]());
+  const through = new URL(url);
+  through.port = String(link.port);
+  const bus = await openBus({ redisUrl: through.href, prefix });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  link.set({ blackhole: true });
+  await t.rejects(bus.enqueuePoll('ps_a'));
+  await t.rejects(bus.watchPoll('ps_a', () => {}));
+  await t.rejects(bus.runs.read('ps_a'));
+  link.set(CALM);
+  await eventually(() => bus.enqueuePoll('ps_a'));
+});
+
+async function eventually(command: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await command();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
