@@ -6,6 +6,8 @@ import { OVERDUE_MS } from './leases.ts';
 // worker at a time.
 
 const SWEEP_EVERY_MS = 3_000;
+/** A worker may be there because others died, and may not live long itself: it looks at once. */
+const FIRST_SWEEP_MS = 500;
 const PRUNE_EVERY_MS = 60_000;
 const MOST_AT_ONCE = 500;
 
@@ -27,7 +29,7 @@ export function keepSweeping(context: Context): { stop(): void } {
   let prunedAt = Number.NEGATIVE_INFINITY;
   /** Workers that started together would otherwise all come to the lock together. */
   const jittered = (): number => SWEEP_EVERY_MS * (0.75 + random() / 2);
-  let cancel = clock.after(jittered(), run);
+  let cancel = clock.after(FIRST_SWEEP_MS * random(), run);
 
   function run(): void {
     void round()

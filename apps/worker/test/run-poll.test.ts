@@ -23,7 +23,7 @@ import { rulesOf, seatsOf } from '../src/poll-rules.ts';
 import { runPoll } from '../src/run-poll.ts';
 import { runningSnapshot } from '../src/snapshot.ts';
 import { storedPolls } from '../src/stored-polls.ts';
-import { sweep } from '../src/sweep.ts';
+import { keepSweeping, sweep } from '../src/sweep.ts';
 
 // A poll from claim to stored result on real Postgres and Redis; only the models are stand-ins.
 
@@ -340,27 +340,27 @@ t.test('a worker that takes over announces what has arrived so far', async (t) =
 
 t.test('a poll is not given up while its ballots keep arriving, however many workers die around it', async (t) => {
   const bed = await bench(t);
-  const afterSevenDeaths = async (arrived: number[]) => {
+  const afterTenDeaths = async (arrived: number[]) => {
     const id = await bed.accept();
-    await bed.storage.db.updateTable('polls').set({ attempts: 7, lease_epoch: 7 }).where('id', '=', id).execute();
+    await bed.storage.db.updateTable('polls').set({ attempts: 10, lease_epoch: 10 }).where('id', '=', id).execute();
     const state = newPoll(rulesOf(SPEC), seatsOf(SPEC));
     for (const seat of arrived) {
-      const moment = { pollId: id, epoch: 7, spec: SPEC, state, received: seat, ballot: null, elapsedMs: 0 };
-      await bed.bus.runs.ballot(id, 7, vote(seat), runningSnapshot(moment));
+      const moment = { pollId: id, epoch: 10, spec: SPEC, state, received: seat, ballot: null, elapsedMs: 0 };
+      await bed.bus.runs.ballot(id, 10, vote(seat), runningSnapshot(moment));
     }
     await runPoll(bed.worker('w1'), id, alive());
     return (await findPoll(bed.storage, id))?.status;
   };
-  t.equal(await afterSevenDeaths([0, 1]), 'failed');
+  t.equal(await afterTenDeaths([0, 1]), 'failed');
   t.same(bed.asked, []);
-  t.equal(await afterSevenDeaths([0, 1, 2]), 'completed');
+  t.equal(await afterTenDeaths([0, 1, 2]), 'completed');
   t.same(bed.asked, [3, 4]);
 });
 
-t.test('a poll that took down five workers is buried, its hold released', async (t) => {
+t.test('a poll that took down eight workers is buried, its hold released', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  await bed.storage.db.updateTable('polls').set({ attempts: 5 }).where('id', '=', id).execute();
+  await bed.storage.db.updateTable('polls').set({ attempts: 8 }).where('id', '=', id).execute();
   const news: (ProgressSnapshot | null)[] = [];
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
   await runPoll(bed.worker('w1'), id, alive());
@@ -375,12 +375,38 @@ t.test('a poll that took down five workers is buried, its hold released', async 
 t.test('a worker that may not bury a poll any more does not say that it has ended', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  await bed.storage.db.updateTable('polls').set({ attempts: 5 }).where('id', '=', id).execute();
+  await bed.storage.db.updateTable('polls').set({ attempts: 8 }).where('id', '=', id).execute();
   const worker = bed.worker('w1');
   await runPoll({ ...worker, polls: { ...worker.polls, bury: async () => 'fenced' } }, id, alive());
   t.equal(await bed.bus.runs.read(id), null);
   t.equal((await findPoll(bed.storage, id))?.status, 'running');
 });
+
+t.test(
+  'a worker that starts looks after lapsed polls at once: the ones before it may have died before they did',
+  async (t) => {
+    const bed = await bench(t);
+    const id = await bed.accept();
+    await bed.storage.db
+      .updateTable('polls')
+      .set({ lease_until: new Date(0) })
+      .where('id', '=', id)
+      .execute();
+    const waits: number[] = [];
+    const worker = bed.worker('w1');
+    const clock: Context['clock'] = {
+      now: worker.clock.now,
+      after(ms, callback) {
+        waits.push(ms);
+        return worker.clock.after(waits.length === 1 ? 0 : ms, callback);
+      },
+    };
+    const sweeping = keepSweeping({ ...worker, clock });
+    while ((await bed.bus.queueCounts()).waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    sweeping.stop();
+    t.ok(waits[0]! <= 500, 'hardly a wait before the first look');
+  },
+);
 
 t.test('the sweep finds polls that lost their job, and polls past their deadline end', async (t) => {
   const bed = await bench(t);
