@@ -15,7 +15,10 @@ try {
   requireSpace(folder, 500, 'an experiment');
   await using household = await Household.open(folder);
   household.temporary(folder);
-  process.exitCode = await main(process.argv.slice(2), () => startRestartable(household, process.env));
+  await using servers = new AsyncDisposableStack();
+  process.exitCode = await main(process.argv.slice(2), async () =>
+    servers.use(await startRestartable(household, process.env)),
+  );
 } catch (error) {
   report(error);
   process.exitCode = 1;

@@ -31,7 +31,7 @@ export async function figuresOf({ query }: Stores, history: History): Promise<Fi
     completed: kinds!.completed!,
     failed: kinds!.failed!,
     partial: kinds!.partial!,
-    'given up after five claims': kinds!.buried!,
+    'given up': kinds!.buried!,
     'claimed more than once': kinds!.resumed!,
     'most claims of a poll': kinds!.most_attempts!,
     'polls held by killed workers': held('kill'),

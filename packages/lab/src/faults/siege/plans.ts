@@ -14,7 +14,7 @@ export interface Plan {
 
 const PROCESSES: Hand = {
   name: 'processes',
-  gapMs: [300, 2_200],
+  gapMs: [500, 3_000],
   blows: { 'kill worker': 10, 'kill gateway': 7, 'stop gateway': 0.5, 'term worker': 1, 'term gateway': 1 },
 };
 const ZOMBIES: Hand = { name: 'zombies', gapMs: [1_000, 6_000], blows: { 'stop worker': 1 } };
