@@ -145,7 +145,8 @@ export function scriptMutants(fileName: string, source: string): Mutant[] {
     if (!isNode(callee) || callee.type !== 'MemberExpression' || !isNode(callee.property) || !isNode(callee.object))
       return;
     const name = text(callee.property);
-    const other = METHODS[name];
+    // `toString` is a member of every object, this table included.
+    const other = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
     if (other) replace(callee.property, other);
     if (REMOVABLE.has(name)) replace({ start: callee.object.end, end: node.end }, '');
   }
