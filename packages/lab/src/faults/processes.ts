@@ -24,6 +24,8 @@ export interface Service {
   readonly alive: boolean;
   /** Resolves when the process is gone, with how it ended. */
   readonly gone: Promise<Exit>;
+  /** The newest lines of its standard error. */
+  readonly lastWords: readonly string[];
   signal(signal: NodeJS.Signals): void;
 }
 
@@ -59,6 +61,7 @@ export function household(): Household {
           resolve({ code, signal });
         });
       });
+      const lastWords: string[] = [];
       const signal = (name: NodeJS.Signals) => {
         if (alive) process.kill(pid, name);
       };
@@ -70,12 +73,13 @@ export function household(): Household {
           return alive;
         },
         gone,
+        lastWords,
         signal,
       });
       const starting = service({});
       members.add(starting);
       void gone.then(() => members.delete(starting));
-      return service(await untilReady(name, child, onLine));
+      return service(await untilReady(name, child, lastWords, onLine));
     },
     async [Symbol.asyncDispose]() {
       const left = [...members];
@@ -93,7 +97,12 @@ export function household(): Household {
   };
 }
 
-function untilReady(name: string, child: ChildProcess, onLine: (line: LogLine) => void = () => {}): Promise<LogLine> {
+function untilReady(
+  name: string,
+  child: ChildProcess,
+  lastWords: string[],
+  onLine: (line: LogLine) => void = () => {},
+): Promise<LogLine> {
   const last: string[] = [];
   const keep = (text: string) => {
     last.push(text);
@@ -110,7 +119,10 @@ function untilReady(name: string, child: ChildProcess, onLine: (line: LogLine) =
       clearTimeout(timer);
       fail('ended before it was ready');
     });
-    createInterface({ input: child.stderr! }).on('line', keep);
+    createInterface({ input: child.stderr! }).on('line', (text) => {
+      keep(text);
+      if (lastWords.push(text) > LAST_LINES) lastWords.shift();
+    });
     createInterface({ input: child.stdout! }).on('line', (text) => {
       keep(text);
       const line = parsed(text);

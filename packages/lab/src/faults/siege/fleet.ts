@@ -94,7 +94,10 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         void service.gone.then(({ code, signal }) => {
           slot.service = null;
           if (over) return;
-          if (!expected.has(service)) crashes.push(`${slot.name} ended by itself (${signal ?? `code ${code}`})`);
+          if (!expected.has(service)) {
+            const how = `${slot.name} ended by itself (${signal ?? `code ${code}`})`;
+            crashes.push([how, ...service.lastWords].join('\n    '));
+          }
           void fill(slot);
         });
         return;
