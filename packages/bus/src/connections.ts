@@ -38,7 +38,7 @@ export const subscriber = (url: string, connectionName: string): Redis =>
     connectionName,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    autoResubscribe: true,
+    autoResubscribe: false,
   });
 
 /** QUIT tells Redis good-bye; a Redis that does not answer is left without one. */

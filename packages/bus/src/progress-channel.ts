@@ -37,8 +37,17 @@ export function openChannel(redisUrl: string, keys: Keys, onError: (error: Error
     const snapshot: ProgressSnapshot = JSON.parse(message);
     for (const tell of topic.watchers) tell(snapshot);
   });
+  // Not left to the client: it would subscribe again without listening to how that goes, and a connection that breaks
+  // once more at that moment would be an error that nobody handles, which ends the process.
   redis.on('ready', () => {
-    for (const topic of topics.values()) for (const tell of topic.watchers) tell(null);
+    const channels = [...topics.keys()].map(keys.channel);
+    if (channels.length === 0) return;
+    redis.subscribe(...channels).then(
+      () => {
+        for (const topic of topics.values()) for (const tell of topic.watchers) tell(null);
+      },
+      () => undefined,
+    );
   });
 
   const connected = redis.connect().catch(onError);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { testRedis } from '@eloquentpoll/testkit';
 import { Redis } from 'ioredis';
@@ -143,6 +145,51 @@ t.test('after a lost connection every watcher is told to look again', async (t) 
   await b.runs.open('ps_a', 1, 'acc', snapshot(7));
   await until(() => news.includes(7));
   t.pass('and the subscription stands again');
+});
+
+t.test('a connection that breaks while it subscribes again is made once more, and harms nobody', async (t) => {
+  const { url, prefix } = testRedis(t);
+  const { hostname, port } = new URL(url);
+  let subscriptions = 0;
+  const between = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    const cut = () => {
+      near.destroy();
+      far.destroy();
+    };
+    for (const end of [near, far]) end.on('error', cut).on('close', cut);
+    far.pipe(near);
+    near.on('data', (bytes) => {
+      const subscribes = /\bsubscribe\b/i.test(bytes.toString());
+      if (subscribes) subscriptions += 1;
+      // The first one stands; the next three are lost on their way.
+      if (subscribes && subscriptions > 1 && subscriptions < 5) cut();
+      else far.write(bytes);
+    });
+    t.teardown(cut);
+  });
+  between.listen(0, '127.0.0.1');
+  await once(between, 'listening');
+  t.teardown(() => between.close());
+  const through = new URL(url);
+  through.port = String((between.address() as AddressInfo).port);
+  const b = await openBus({ redisUrl: through.href, prefix });
+  t.teardown(() => b[Symbol.asyncDispose]());
+  const news: (number | null)[] = [];
+  await b.watchPoll('ps_a', (s) => void news.push(s?.seq ?? null));
+  const admin = new Redis(url);
+  t.teardown(() => admin.disconnect());
+  for (const line of String(await admin.client('LIST', 'TYPE', 'PUBSUB')).split('\n')) {
+    const id = /(?:^| )id=(\d+) /.exec(line)?.[1];
+    if (id && line.includes(`name={${prefix}}-watch`)) await admin.client('KILL', 'ID', id);
+  }
+  await until(() => news.includes(null));
+  t.equal(subscriptions, 5);
+  const direct = await openBus({ redisUrl: url, prefix });
+  t.teardown(() => direct[Symbol.asyncDispose]());
+  await direct.runs.open('ps_a', 1, 'acc', snapshot(7));
+  await until(() => news.includes(7));
+  t.pass('and news arrive');
 });
 
 t.test('the run record is fenced by the epoch', async (t) => {
