@@ -132,6 +132,7 @@ export async function besiege(
     clearInterval(shown);
     quit.abort();
     over.abort();
+    await load.finish();
     progress.end();
     await new Promise<void>((resolve) => file.end(() => resolve()));
   }
