@@ -6,7 +6,7 @@ import { silent } from '../src/terminal/progress.ts';
 
 t.test('workers that are killed under load lose nothing and bill nothing twice', async (t) => {
   const servers = { postgres: { url: requireEnv('TEST_DATABASE_URL') }, redis: { url: requireEnv('TEST_REDIS_URL') } };
-  const settings = { seed: 'short', kills: 2, stops: 0, polls: 20, inFlight: 10 };
+  const settings = { seed: 'short', kills: 2, stops: 0, polls: 20, inFlight: 10, workers: 3 };
   const report = await onBench(servers, new AbortController().signal, (bench) =>
     strikeWorkers(bench, settings, silent),
   );

@@ -21,6 +21,7 @@ export interface Arguments {
   readonly stops: number;
   readonly polls: number;
   readonly inFlight: number;
+  readonly workers: number;
   readonly outages: number;
   readonly minutes: number;
   readonly record: string | null;
@@ -30,7 +31,7 @@ export interface Arguments {
 export class UsageError extends Error {}
 
 export const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N] [--kills N] [--stops N] [--polls N]
-                         [--outages N] [--in-flight N] [--record FILE] [--json]
+                         [--outages N] [--in-flight N] [--workers N] [--record FILE] [--json]
 
   --only NAMES   separated by commas; all without it
                    service   everything is struck while callers use every way to run a poll
@@ -49,6 +50,7 @@ export const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--mi
   --polls N      at least so many polls under strikes, default 2000; polls per voter of favour
   --outages N    of Redis, default 200
   --in-flight N  polls at once, default 40
+  --workers N    so many are killed and stopped, by more hands the more there are, default 3
   --record FILE  every operation of the callers, one JSON object a line
   --json         figures as JSON instead of tables
 
@@ -56,7 +58,19 @@ Everything that is needed is started for it and gone afterwards.
 `;
 
 export function parseArguments(argv: readonly string[]): Arguments {
-  const { only, seed, kills, stops, polls, outages, minutes, record, json, 'in-flight': inFlight } = parse(argv);
+  const {
+    only,
+    seed,
+    kills,
+    stops,
+    polls,
+    outages,
+    minutes,
+    workers,
+    record,
+    json,
+    'in-flight': inFlight,
+  } = parse(argv);
   const names = only?.split(',').map((name) => name.trim()) ?? EXPERIMENTS;
   return {
     only: names.map((name) => EXPERIMENTS.find((known) => known === name) ?? unknown(name)),
@@ -66,6 +80,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
     polls: count('--polls', polls, 1, 1_000_000),
     outages: count('--outages', outages, 1, 100_000),
     inFlight: count('--in-flight', inFlight, 1, 500),
+    workers: count('--workers', workers, 2, 50),
     minutes: amount('--minutes', minutes, 0.05, 600),
     record: record ?? null,
     json,
@@ -100,6 +115,7 @@ function parse(argv: readonly string[]) {
         stops: { type: 'string', default: '50' },
         polls: { type: 'string', default: '2000' },
         'in-flight': { type: 'string', default: '40' },
+        workers: { type: 'string', default: '3' },
         outages: { type: 'string', default: '200' },
         minutes: { type: 'string', default: '3' },
         record: { type: 'string' },

@@ -43,8 +43,18 @@ async function prove(args: Arguments, servers: OwnServers, signal: AbortSignal):
 }
 
 /** The command that makes the same choices. */
-function commandOf({ only, seed, kills, stops, polls, outages, inFlight, minutes }: Arguments): string {
-  const settings = { only: only.join(','), seed, minutes, kills, stops, polls, outages, 'in-flight': inFlight };
+function commandOf({ only, seed, kills, stops, polls, outages, inFlight, workers, minutes }: Arguments): string {
+  const settings = {
+    only: only.join(','),
+    seed,
+    minutes,
+    kills,
+    stops,
+    polls,
+    outages,
+    'in-flight': inFlight,
+    workers,
+  };
   const options = Object.entries(settings).map(([name, value]) => `--${name} ${value}`);
   return `npm run chaos -- ${options.join(' ')}`;
 }

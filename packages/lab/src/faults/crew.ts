@@ -7,11 +7,12 @@ export interface Worker {
   readonly service: Service;
   /** As it stands in the leases. */
   readonly workerId: string;
-  stopped: boolean;
+  /** Somebody is at it: not to be struck again now. */
+  struck: boolean;
 }
 
 export interface Crew {
-  /** A worker that runs and is ready, chosen by `pick`; waits for one. */
+  /** A worker that runs and is ready, chosen by `pick` and from then on struck; waits for one. */
   victim(pick: <T>(items: readonly T[]) => T, signal: AbortSignal): Promise<Worker>;
   /** Ends it for good and starts another in its place. */
   kill(worker: Worker): Promise<void>;
@@ -47,7 +48,7 @@ export async function hireCrew(home: Household, size: number, env: Record<string
     const started = performance.now();
     const service = await home.start(`worker ${++hired}`, '@eloquentpoll/worker/main', env, hear);
     startsMs.push(performance.now() - started);
-    const worker: Worker = { service, workerId: String(service.ready.worker_id), stopped: false };
+    const worker: Worker = { service, workerId: String(service.ready.worker_id), struck: false };
     workers.add(worker);
     void service.gone.then(() => {
       workers.delete(worker);
@@ -65,8 +66,12 @@ export async function hireCrew(home: Household, size: number, env: Record<string
   return {
     async victim(pick, signal) {
       for (;;) {
-        const able = [...workers].filter((worker) => !worker.stopped);
-        if (able.length > 0) return pick(able);
+        const able = [...workers].filter((worker) => !worker.struck);
+        if (able.length > 0) {
+          const worker = pick(able);
+          worker.struck = true;
+          return worker;
+        }
         await sleep(50, undefined, { signal });
       }
     },

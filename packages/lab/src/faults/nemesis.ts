@@ -3,9 +3,9 @@ import { type Chance, chance } from '../terminal/chance.ts';
 import type { Crew, Worker } from './crew.ts';
 import type { Stores } from './throw-away.ts';
 
-// What strikes the workers. Two hands at once: one kills at random moments, the other stops a worker for longer than its
-// lease and lets it go on, a zombie. The seed decides who, when and how long. Of each victim it is written down what it
-// held and what had arrived for it.
+// What strikes the workers, by several hands at once: some kill at random moments, others stop a worker for longer than
+// its lease and let it go on, a zombie. The seed decides who, when and how long. Of each victim it is written down what
+// it held and what had arrived for it.
 
 export interface Strike {
   kind: 'kill' | 'stop';
@@ -22,6 +22,7 @@ export interface NemesisOptions {
   seed: string;
   kills: number;
   stops: number;
+  hands: Hands;
   signal: AbortSignal;
   onStrike(strike: Strike): void;
 }
@@ -31,24 +32,40 @@ const STOP_GAP_MS = { low: 200, high: 2_000 };
 /** The lease is 8 s. */
 const STOP_MS = { low: 8_500, high: 14_500 };
 
+export interface Hands {
+  readonly kill: number;
+  readonly stop: number;
+}
+
+/** So that most of the workers work at any time. */
+export const handsFor = (workers: number): Hands => ({ kill: Math.ceil(workers / 6), stop: Math.ceil(workers / 3) });
+
 /** What the strikes need when nothing waits, for a bound on the whole. */
-export function expectedMs(kills: number, stops: number): number {
+export function expectedMs(kills: number, stops: number, hands: Hands): number {
   const middle = ({ low, high }: { low: number; high: number }) => (low + high) / 2;
-  return Math.max(kills * middle(KILL_GAP_MS), stops * (middle(STOP_GAP_MS) + middle(STOP_MS)));
+  return Math.max(
+    (kills / hands.kill) * middle(KILL_GAP_MS),
+    (stops / hands.stop) * (middle(STOP_GAP_MS) + middle(STOP_MS)),
+  );
 }
 
 export async function strike(options: NemesisOptions): Promise<void> {
-  const hands = [
-    { times: options.kills, blow: kill, chance: chance(`${options.seed}|kills`), gap: KILL_GAP_MS },
-    { times: options.stops, blow: stop, chance: chance(`${options.seed}|stops`), gap: STOP_GAP_MS },
+  const kinds = [
+    { name: 'kills', times: options.kills, blow: kill, hands: options.hands.kill, gap: KILL_GAP_MS },
+    { name: 'stops', times: options.stops, blow: stop, hands: options.hands.stop, gap: STOP_GAP_MS },
   ];
   await Promise.all(
-    hands.map(async ({ times, blow, chance, gap }) => {
-      for (let i = 0; i < times; i++) {
-        await sleep(chance.whole(gap.low, gap.high), undefined, { signal: options.signal });
-        const victim = await options.crew.victim((items) => chance.pick(items), options.signal);
-        options.onStrike(await blow(options, victim, chance));
-      }
+    kinds.flatMap(({ name, times, blow, hands, gap }) => {
+      let left = times;
+      return Array.from({ length: hands }, async (_, hand) => {
+        const draw = chance(`${options.seed}|${name}${hand === 0 ? '' : ` ${hand}`}`);
+        while (left > 0) {
+          left -= 1;
+          await sleep(draw.whole(gap.low, gap.high), undefined, { signal: options.signal });
+          const victim = await options.crew.victim((items) => draw.pick(items), options.signal);
+          options.onStrike(await blow(options, victim, draw));
+        }
+      });
     }),
   );
 }
@@ -61,7 +78,6 @@ async function kill({ stores, crew }: NemesisOptions, worker: Worker): Promise<S
 
 async function stop({ stores, signal }: NemesisOptions, worker: Worker, chance: Chance): Promise<Strike> {
   const ms = chance.whole(STOP_MS.low, STOP_MS.high);
-  worker.stopped = true;
   worker.service.signal('SIGSTOP');
   const at = Date.now();
   try {
@@ -70,7 +86,7 @@ async function stop({ stores, signal }: NemesisOptions, worker: Worker, chance: 
     return { kind: 'stop', worker: worker.workerId, at, until: Date.now(), held };
   } finally {
     worker.service.signal('SIGCONT');
-    worker.stopped = false;
+    worker.struck = false;
   }
 }
 

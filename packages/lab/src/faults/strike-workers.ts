@@ -8,7 +8,7 @@ import type { History, Settlement, StoredBallot } from './history.ts';
 import { clockAheadMs, keepJournal, readJournal } from './journal.ts';
 import { RULES } from './judge-history.ts';
 import { startLoad } from './load.ts';
-import { expectedMs, type Strike, strike } from './nemesis.ts';
+import { expectedMs, handsFor, type Strike, strike } from './nemesis.ts';
 import { startSimulator } from './simulators.ts';
 import { type Figures, figuresOf } from './strike-figures.ts';
 import type { Stores } from './throw-away.ts';
@@ -22,9 +22,9 @@ export interface StrikeSettings {
   /** At least so many; the load goes on while there is something to strike. */
   polls: number;
   inFlight: number;
+  workers: number;
 }
 
-const WORKERS = 3;
 const DEADLINE_MS = 120_000;
 const LATENCY_SCALE = 1;
 const SPARE_MS = 300_000;
@@ -41,7 +41,8 @@ export async function strikeWorkers(bench: Bench, settings: StrikeSettings, prog
   const { stores, home, folder } = bench;
   const { seed } = settings;
   const begun = performance.now();
-  const bound = AbortSignal.timeout(expectedMs(settings.kills, settings.stops) * 2 + SPARE_MS);
+  const hands = handsFor(settings.workers);
+  const bound = AbortSignal.timeout(expectedMs(settings.kills, settings.stops, hands) * 2 + SPARE_MS);
   const signal = AbortSignal.any([bench.signal, bound]);
   const aheadMs = await clockAheadMs(stores);
   await keepJournal(stores);
@@ -50,7 +51,7 @@ export async function strikeWorkers(bench: Bench, settings: StrikeSettings, prog
     latency_scale: LATENCY_SCALE,
     call_log_size: 1_000_000,
   });
-  const crew = await hireCrew(home, WORKERS, {
+  const crew = await hireCrew(home, settings.workers, {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     REDIS_PREFIX: stores.redisPrefix,
@@ -81,7 +82,7 @@ export async function strikeWorkers(bench: Bench, settings: StrikeSettings, prog
       load.broken,
       (async () => {
         const { kills, stops } = settings;
-        await strike({ stores, crew, seed, kills, stops, signal, onStrike: (one) => strikes.push(one) });
+        await strike({ stores, crew, seed, kills, stops, hands, signal, onStrike: (one) => strikes.push(one) });
         while (load.accepted.length < settings.polls) {
           signal.throwIfAborted();
           await new Promise((resolve) => setTimeout(resolve, 100));
@@ -161,8 +162,8 @@ export function strikeLines(report: StrikeReport): string[] {
   const { settings, figures, complaints, rules, tookMs } = report;
   const logged = Object.entries(complaints);
   return [
-    `Workers killed and stopped under load: seed ${settings.seed}, ${WORKERS} workers, ${settings.inFlight} polls at ` +
-      `once, ${seconds(tookMs, 0)}`,
+    `Workers killed and stopped under load: seed ${settings.seed}, ${settings.workers} workers, ` +
+      `${settings.inFlight} polls at once, ${seconds(tookMs, 0)}`,
     '',
     ...table(
       ['figure', 'value'],
