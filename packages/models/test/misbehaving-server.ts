@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Test } from 'tap';
 
 // A provider that does what a test tells it, call by call. It stands in for the border we do not own.
@@ -40,6 +40,8 @@ export async function misbehavingServer(t: Test): Promise<Provider> {
   const scripts = new Map<string, Behaviour[]>();
   const calls: Call[] = [];
   const waiting: { times: number; resolve: () => void }[] = [];
+  /** One connection serves many calls, and its end is waited for once. */
+  const ends = new WeakMap<Socket, Promise<unknown>>();
   const server = createServer((req, res) => {
     res.on('error', () => {});
     let text = '';
@@ -55,7 +57,7 @@ export async function misbehavingServer(t: Test): Promise<Provider> {
         body,
         headers: req.headers,
         path: req.url ?? '',
-        closed: new Promise((resolve) => req.socket.once('close', resolve)),
+        closed: ends.get(req.socket)!,
         labels,
       };
       calls.push(call);
@@ -63,6 +65,9 @@ export async function misbehavingServer(t: Test): Promise<Provider> {
       const script = scripts.get(body.model) ?? [votes()];
       (script.length > 1 ? script.shift()! : script[0]!)(call, res);
     });
+  });
+  server.on('connection', (socket) => {
+    ends.set(socket, new Promise((resolve) => socket.once('close', resolve)));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
