@@ -150,7 +150,10 @@ t.test('[§4.2-history-own, §4.2-history-limit] the history is paged by links, 
   await standInWorker(t, context);
   const { accountId, bearer } = await site.keyWith(5);
   const other = await site.keyWith(5);
-  const payload = { question: 'Which of the two is it?', options: ['This <one>', 'That'] };
+  const payload = {
+    question: `Which <i>of</i> the two is ${'really '.repeat(40)}it?`,
+    options: ['This <one>', 'That'],
+  };
   const poll = (headers: object) => app.inject({ method: 'POST', url: '/api/poll', headers: { ...headers }, payload });
   const ids: string[] = [];
   for (let i = 0; i < 23; i++) ids.unshift((await poll(bearer)).json().poll_id);
@@ -160,6 +163,7 @@ t.test('[§4.2-history-own, §4.2-history-limit] the history is paged by links, 
   const shown = () => page.locator('#history tbody a').allTextContents();
   t.same(await shown(), ids.slice(0, 20));
   t.equal(await page.getByText('This <one>').count(), 20);
+  t.equal(await page.getByRole('rowheader', { name: /^Which <i>of<\/i> the two is (really )+re…$/ }).count(), 20);
   await page.getByRole('link', { name: 'Older' }).click();
   t.same(await shown(), ids.slice(20));
   t.equal(await page.getByRole('link', { name: 'Older' }).count(), 0);

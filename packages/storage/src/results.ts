@@ -1,4 +1,5 @@
 import { FREE_PRESETS } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import type { ResultStatus } from './tables/polls.ts';
 
@@ -19,6 +20,7 @@ export interface Result {
 
 export interface ResultLine {
   resultId: string;
+  question: string;
   status: ResultStatus;
   pollType: string;
   winningOption: string | null;
@@ -64,6 +66,7 @@ export async function history(
       'total_cost_u',
       'total_ms',
       'created_at',
+      sql<string>`detail->>'question'`.as('question'),
     ])
     .where('account_id', '=', accountId)
     .orderBy('created_at', 'desc')
@@ -73,6 +76,7 @@ export async function history(
     .execute();
   return rows.map((row) => ({
     resultId: row.result_id,
+    question: row.question,
     status: row.status,
     pollType: row.poll_type,
     winningOption: row.winning_option,

@@ -123,7 +123,7 @@ export function finished(poll: { id: string; epoch: number }, more: Partial<Fini
       modelsSkipped: 0,
       gatherMs: 700,
       totalMs: 720,
-      detail: { status: 'success', outcome: 'A', tally: { A: 2 } },
+      detail: { status: 'success', outcome: 'A', question: spec.question, tally: { A: 2 } },
     },
     ...more,
   };

@@ -12,7 +12,7 @@ import {
   recentResults,
   type Storage,
 } from '../src/index.ts';
-import { acceptance, finished, funded, open, USD } from './fixtures.ts';
+import { acceptance, finished, funded, open, spec, USD } from './fixtures.ts';
 
 async function ended(storage: Storage, accountId: string) {
   const request = acceptance(accountId);
@@ -40,6 +40,7 @@ t.test('history: own results, newest first, in pages', async (t) => {
     polls.slice(0, 5),
   );
   t.match((await history(storage, owner, 1, 0))[0], {
+    question: spec.question,
     status: 'success',
     pollType: 'fptp',
     winningOption: 'A',

@@ -25,10 +25,11 @@ const pathOf = (number: number): string => (number === 1 ? '/dashboard#history' 
 const historyTable = (lines: readonly ResultLine[]): Html =>
   table(
     'Results, newest first',
-    html`<tr><th scope="col">Winner</th><th scope="col">When</th><th scope="col">Status</th><th scope="col" class="number">Votes</th><th scope="col" class="number">Cost</th><th scope="col" class="number">Time</th><th scope="col">Result</th></tr>`,
+    html`<tr><th scope="col">Question</th><th scope="col">Winner</th><th scope="col">When</th><th scope="col">Status</th><th scope="col" class="number">Votes</th><th scope="col" class="number">Cost</th><th scope="col" class="number">Time</th><th scope="col">Result</th></tr>`,
     lines.map(
       (line) => html`<tr>
-<th scope="row" class="winner" dir="auto">${line.winningOption ?? (line.isTie ? 'Tie' : 'No votes')}</th>
+<th scope="row" class="asked" dir="auto">${beginning(line.question)}</th>
+<td class="winner" dir="auto">${line.winningOption ?? (line.isTie ? 'Tie' : 'No votes')}</td>
 <td class="when">${moment(line.createdAt)}</td>
 <td>${badge(line.status, TONES[line.status])}</td>
 <td class="number">${line.modelsSucceeded} of ${line.modelsRequested}</td>
@@ -39,5 +40,13 @@ const historyTable = (lines: readonly ResultLine[]): Html =>
 `,
     ),
   );
+
+/** A line is for finding a poll again; what was asked in full stands on the page of its result. */
+function beginning(question: string): string {
+  const characters = [...question];
+  return characters.length <= SHOWN ? question : `${characters.slice(0, SHOWN).join('').trimEnd()}…`;
+}
+
+const SHOWN = 120;
 
 const TONES: Record<ResultLine['status'], Tone> = { success: 'good', partial: 'warn', failed: 'bad' };
