@@ -1,8 +1,8 @@
 import { percentile, seconds, table } from '../../terminal/table.ts';
-import type { PollEvent } from '../journal.ts';
 import type { Siege, SiegeSettings } from './besiege.ts';
 import { PROCESS_KILLS } from './blows.ts';
 import type { SiegeHistory } from './history.ts';
+import { resumesOf, slowestLines, tookMs as waitOf, withStoresMs } from './resumes.ts';
 import { openHolds } from './rules/money-rules.ts';
 import { SIEGE_RULES } from './rules.ts';
 
@@ -16,6 +16,8 @@ export interface SiegeReport {
   blows: Record<string, number>;
   missed: Record<string, number>;
   complaints: Record<string, number>;
+  /** The polls that waited longest for another worker, with what was struck meanwhile. */
+  slowest: string[];
   rules: { rule: string; violations: number; examples: string[] }[];
 }
 
@@ -33,6 +35,7 @@ export function reportOf({ history, fleet, missed, tookMs }: Siege, { plan, seed
     blows: counted(history.blows.map(({ kind }) => kind)),
     missed: Object.fromEntries(missed),
     complaints: Object.fromEntries([...fleet.complaints].sort()),
+    slowest: slowestLines(resumesOf(history), history.blows, 3),
     rules,
   };
 }
@@ -69,7 +72,8 @@ function figuresOf(history: SiegeHistory): SiegeReport['figures'] {
   const attempts = operations.flatMap((operation) => operation.attempts);
   const answered = (status: number) => attempts.filter((attempt) => attempt.status === status).length;
   const kills = blows.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
-  const resumed = resumesOf(history);
+  const resumes = resumesOf(history);
+  const resumed = resumes.map(waitOf);
   const took = polls.flatMap(({ createdAt, finishedAt }) => (finishedAt === null ? [] : [finishedAt - createdAt]));
   const streams = operations.filter(({ kind }) => kind === 'stream');
   return {
@@ -96,27 +100,17 @@ function figuresOf(history: SiegeHistory): SiegeReport['figures'] {
     'open holds': openHolds(history),
     'claimed again after its worker was killed, p50': seconds(percentile(resumed, 0.5)),
     'claimed again after its worker was killed, p99': seconds(percentile(resumed, 0.99)),
+    'the same without the time in which a store was away, p99': seconds(
+      percentile(
+        resumes.map((resume) => withStoresMs(resume, blows)),
+        0.99,
+      ),
+    ),
     'accepted to end p50': seconds(percentile(took, 0.5)),
     'accepted to end p99': seconds(percentile(took, 0.99)),
     'accepted to end max': seconds(percentile(took, 1)),
     'journal entries': journal.length,
   };
-}
-
-/** From the kill of a worker to the next claim of each poll that it held. */
-function resumesOf({ journal, blows }: SiegeHistory): number[] {
-  const byPoll = Map.groupBy(journal, ({ pollId }) => pollId);
-  const kills = Map.groupBy(
-    blows.filter(({ kind, worker }) => kind === 'kill worker' && worker),
-    ({ worker }) => worker!,
-  );
-  const next = (events: readonly PollEvent[], i: number): number[] => {
-    const { worker, kind, at } = events[i]!;
-    const after = events[i + 1];
-    const [kill] = kind === 'claimed' && worker ? (kills.get(worker) ?? []) : [];
-    return kill && after?.kind === 'claimed' && kill.until >= at ? [Math.max(0, after.at - kill.until)] : [];
-  };
-  return [...byPoll.values()].flatMap((events) => events.flatMap((_, i) => next(events, i)));
 }
 
 function counted(words: readonly string[]): Record<string, number> {
@@ -127,7 +121,8 @@ function counted(words: readonly string[]): Record<string, number> {
 
 export const siegeHolds = ({ rules }: SiegeReport): boolean => rules.every(({ violations }) => violations === 0);
 
-export function siegeLines({ title, seed, tookMs, figures, blows, missed, complaints, rules }: SiegeReport): string[] {
+export function siegeLines(report: SiegeReport): string[] {
+  const { title, seed, tookMs, figures, blows, missed, complaints, slowest, rules } = report;
   const pairs = (head: string, counts: Record<string, number | string>) => [
     ...table(
       [head, ''],
@@ -147,6 +142,7 @@ export function siegeLines({ title, seed, tookMs, figures, blows, missed, compla
     ),
     ...rules.flatMap(({ examples }) => examples.map((example) => `  ${example}`)),
     '',
+    ...(slowest.length > 0 ? ['waited longest for another worker:', ...slowest, ''] : []),
     ...(Object.keys(complaints).length > 0 ? pairs('processes logged', complaints) : []),
   ];
 }
