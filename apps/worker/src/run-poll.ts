@@ -90,10 +90,7 @@ async function collect(
     (state, ballot) => received(state, voteOf(ballot)),
     newPoll(rulesOf(spec), seatsOf(spec)),
   );
-  recorded(
-    bus.runs.open(pollId, epoch, claim.accountId ?? NOBODY, runningSnapshot(moment(opening, resumed.length, null))),
-  );
-  const collected = await collectBallots({
+  const collecting = collectBallots({
     spec,
     resumed,
     timeLeftMs,
@@ -112,7 +109,11 @@ async function collect(
       recorded(bus.runs.ballot(pollId, epoch, ballot, snapshot));
     },
   });
-  return { ...collected, arrivals: resumed.length === 0 ? arrivals : [] };
+  // After the first calls were begun, and before any of them can have ended: nobody waits for a write less than a model.
+  recorded(
+    bus.runs.open(pollId, epoch, claim.accountId ?? NOBODY, runningSnapshot(moment(opening, resumed.length, null))),
+  );
+  return { ...(await collecting), arrivals: resumed.length === 0 ? arrivals : [] };
 }
 
 /** What arrived for earlier workers; from this moment on none of them can add to it. */

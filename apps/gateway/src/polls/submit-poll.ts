@@ -63,7 +63,8 @@ export async function submitPoll(context: Context, submission: Submission, onNew
     watch?.close();
     watch = await watchIfPossible(context, pollId, onNews);
   }
-  if (!joined) await enqueueIfPossible(context, pollId, submission.requestId);
+  // Not waited for: the poll is accepted, and whoever waits for its end hears of it anyway.
+  if (!joined) void enqueueIfPossible(context, pollId, submission.requestId);
   return { pollId, joined, spec, deadlineMs, watch };
 }
 
