@@ -49,6 +49,7 @@ async function visit(t: Test, hostname: string) {
 
 const CALLS = [
   { path: '/api/keys', body: { label: 'mine now' } },
+  { path: '/dashboard/keys', body: { label: 'mine now' } },
   { path: '/api/checkout', body: { amount_cents: 500 } },
   { path: '/api/poll', body: { question: 'Which of the two is it?', options: ['This', 'That'] } },
 ].map(({ path, body }) => ({ path, body: JSON.stringify(body) }));

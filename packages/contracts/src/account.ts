@@ -44,7 +44,7 @@ export const KeyRequest = Type.Object(
 );
 export type KeyRequest = Static<typeof KeyRequest>;
 
-/** The only answer that ever shows a whole key. */
+/** Shows a whole key, which no later answer does. */
 export const NewKey = Type.Object(
   {
     id: Uuid,

@@ -43,6 +43,7 @@ import { mcp } from './4-6-agent-protocols/mcp.ts';
 import { agentSkills } from './4-7-system/agent-skills.ts';
 import { clientFile } from './4-7-system/client-file.ts';
 import { dashboard } from './4-7-system/dashboard.ts';
+import { dashboardKeys } from './4-7-system/dashboard-keys.ts';
 import { discoveryDocuments } from './4-7-system/discovery-documents.ts';
 import { docs } from './4-7-system/docs.ts';
 import { errorCatalog } from './4-7-system/error-catalog.ts';
@@ -135,5 +136,6 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   pricingPage(app, context, facts);
   surfacesPage(app, facts);
   dashboard(app, context, facts);
+  app.register(dashboardKeys, { context, facts });
   pageFiles(app);
 }

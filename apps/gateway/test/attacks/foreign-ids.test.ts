@@ -50,6 +50,8 @@ interface Access {
   kind: 'own' | 'public' | 'catalogue';
   /** Credentials that open it to its owner; others are a 401. */
   by?: Credential[];
+  /** What others are told instead of 404. */
+  others?: number;
   ask?: (of: Person) => { url: string; payload?: object; headers?: Record<string, string> } | Promise<{ url: string }>;
 }
 
@@ -73,6 +75,14 @@ const ACCESS: Record<string, Access> = {
     by: ['key', 'cookie'],
     ask: async (of) => ({ url: `/api/keys/${await keyIdOf(of.headers.key, of.mark)}` }),
   },
+  'GET /dashboard/keys/{keyId}/revoke': {
+    kind: 'own',
+    by: ['cookie'],
+    others: 303,
+    ask: async (of) => ({ url: `/dashboard/keys/${await keyIdOf(of.headers.key, of.mark)}/revoke` }),
+  },
+  // Leads back whatever it did: that it did nothing is shown in key-forms.test.ts.
+  'POST /dashboard/keys/{keyId}/revoke': { kind: 'own' },
   'POST /api/poll/stream': {
     kind: 'own',
     by: onlyKey,
@@ -118,7 +128,7 @@ t.test(
   async (t) => {
     const people = await Promise.all([person('ada'), person('bob'), person('cyd', true)]);
     let asked = 0;
-    for (const [name, { kind, by = [], ask }] of Object.entries(ACCESS)) {
+    for (const [name, { kind, by = [], others = 404, ask }] of Object.entries(ACCESS)) {
       if (!ask) continue;
       const method = name.split(' ')[0] as 'GET' | 'POST' | 'DELETE';
       for (const owner of people) {
@@ -130,7 +140,7 @@ t.test(
             asked += 1;
             const what = `${name}: ${caller.name} by ${credential} asks for what is ${owner.name}'s`;
             const opens = by.includes(credential) && caller === owner;
-            const due = kind === 'public' || opens ? 200 : by.includes(credential) ? 404 : 401;
+            const due = kind === 'public' || opens ? 200 : by.includes(credential) ? others : 401;
             if (statusCode !== due) t.fail(`${what}: ${statusCode} instead of ${due}: ${body.slice(0, 200)}`);
             const shown = opens || kind === 'public' ? people.filter((one) => one !== owner) : people;
             for (const { mark } of shown) if (body.includes(mark)) t.fail(`${what}: ${mark} is shown`);

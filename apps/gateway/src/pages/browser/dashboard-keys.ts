@@ -4,7 +4,7 @@ import { showKey } from './key-note.ts';
 import { on } from './on.ts';
 import { refresh } from './refresh.ts';
 
-/** Keys are made, shown once, and revoked after a question. */
+/** Keys are made, shown once, and revoked after a question, all on the page whose forms would lead away from it. */
 export function keys(): void {
   const section = document.querySelector<HTMLElement>('#keys')!;
   const form = section.querySelector<HTMLFormElement>('[data-new-key]')!;
@@ -24,9 +24,11 @@ export function keys(): void {
     await refresh('key-list');
   });
 
-  section.addEventListener('click', ({ target }) => {
+  section.addEventListener('click', (event) => {
+    const { target } = event;
     const button = target instanceof Element ? target.closest<HTMLButtonElement>('[data-key]') : null;
     if (!button) return;
+    event.preventDefault();
     revoking = button.dataset.key!;
     dialog.querySelector('[data-key-name]')!.textContent = button.dataset.name ?? '';
     dialog.returnValue = 'keep';

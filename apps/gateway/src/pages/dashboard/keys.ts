@@ -4,16 +4,16 @@ import { badge, table } from '../components.ts';
 import { moment } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 
-/** The keys, never a whole one; a new one is shown once, by the script that asked for it. */
+/** The keys, never a whole one; a new one is shown once, in the answer to who asked for it. */
 export function keysSection(keys: readonly ApiKey[]): Html {
   const active = keys.filter(({ revokedAt }) => revokedAt === null);
   const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
   return html`<section id="keys" aria-labelledby="keys-title">
 <h2 id="keys-title">API keys</h2>
-<form class="inline-form" data-new-key>
+<form class="inline-form" method="post" action="/dashboard/keys" accept-charset="utf-8" data-new-key>
 <p class="field"><label for="label">Label of a new key</label>
 <input id="label" name="label" maxlength="${LIMITS.key_label}" placeholder="What will use it" autocomplete="off"></p>
-<button class="button" data-needs-script disabled>Create a key</button>
+<button class="button">Create a key</button>
 </form>
 <div data-key-shown tabindex="-1" hidden></div>
 <div id="key-list">
@@ -38,7 +38,7 @@ const keyTable = (keys: readonly ApiKey[]): Html =>
     keys.map(
       ({ id, prefix, label, createdAt, lastUsedAt }) => html`<tr>
 <th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${moment(createdAt)}</td><td class="when">${lastUsedAt ? moment(lastUsedAt) : 'never'}</td>
-<td class="number"><button class="button danger small" type="button" data-key="${id}" data-name="${label ? `${prefix}… (${label})` : `${prefix}…`}" data-needs-script disabled>Revoke<span class="hidden-text"> ${prefix} ${label}</span></button></td>
+<td class="number"><form action="/dashboard/keys/${id}/revoke"><button class="button danger small" data-key="${id}" data-name="${label ? `${prefix}… (${label})` : `${prefix}…`}">Revoke<span class="hidden-text"> ${prefix} ${label}</span></button></form></td>
 </tr>
 `,
     ),

@@ -11,8 +11,8 @@ import { keysSection } from './keys.ts';
 import { profileSection } from './profile.ts';
 import { runPoll } from './run-poll.ts';
 
-// /dashboard: the account of who is logged in. Everything can be read without scripts, and paged; what spends money or
-// makes a key is asked for by a script of ours, because a form of any site could ask too.
+// /dashboard: the account of who is logged in. Without scripts it can be read and paged, and keys are made and revoked by
+// forms; running polls and paying take scripts, because their next step is one.
 
 export const dashboardPage = (facts: Facts, account: AccountView, funding: Funding): string =>
   layout({
@@ -28,7 +28,7 @@ export const dashboardPage = (facts: Facts, account: AccountView, funding: Fundi
 <p class="row small"><span class="muted">${nameOf(account)}</span> <a class="button secondary small" href="/api/auth/logout">Sign out</a></p>
 </div>
 ${account.payment ? paymentNote(account.payment) : ''}
-<noscript>${notice(html`<p>Reading works as it is. To run polls, make keys and pay, let this page run scripts, or use the <a href="/api/docs">API</a>.</p>`, 'warn')}</noscript>
+<noscript>${notice(html`<p>To run polls and to pay, let this page run scripts, or use the <a href="/api/docs">API</a>.</p>`, 'warn')}</noscript>
 ${balance(account)}
 <nav class="jumps small" aria-label="On this page">
 <a href="#run">Run a poll</a> <a href="#funds">Add funds</a> <a href="#keys">API keys</a> <a href="#history">History</a> <a href="#account">Account</a>

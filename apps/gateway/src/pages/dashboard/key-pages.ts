@@ -1,0 +1,40 @@
+import type { ApiKey } from '@eloquentpoll/storage';
+import { SHOWN_ONCE } from '../../accounts/issue-key.ts';
+import { code } from '../components.ts';
+import { type Html, html } from '../html.ts';
+import { layout } from '../layout.ts';
+
+// What the forms for keys lead to in a browser without scripts; with scripts all of it happens on the dashboard.
+
+const BACK = '/dashboard#keys';
+
+export const newKeyPage = (baseUrl: string, key: string): string =>
+  keyPage(
+    baseUrl,
+    'Your new key',
+    html`<p class="lead">${SHOWN_ONCE}</p>
+${code(key, 'The new key')}
+<p><a class="button" href="${BACK}">To the dashboard</a></p>`,
+  );
+
+export const revokeKeyPage = (baseUrl: string, { id, prefix, label }: ApiKey): string =>
+  keyPage(
+    baseUrl,
+    'Revoke this key?',
+    html`<p class="lead">Whatever uses <strong>${prefix}…${label ? ` (${label})` : ''}</strong> stops working at once. This cannot be undone.</p>
+<form class="row" method="post" action="/dashboard/keys/${id}/revoke">
+<button class="button danger">Revoke</button>
+<a class="button secondary" href="${BACK}">Keep it</a>
+</form>`,
+  );
+
+const keyPage = (baseUrl: string, heading: string, said: Html): string =>
+  layout({
+    baseUrl,
+    path: '/dashboard',
+    title: `${heading} · EloquentPoll`,
+    description: 'API keys of your account.',
+    hidden: true,
+    main: html`<h1>${heading}</h1>
+${said}`,
+  });
