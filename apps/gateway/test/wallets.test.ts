@@ -49,6 +49,17 @@ t.test(
   },
 );
 
+t.test('a gateway whose clock is wrong hands out messages whose times are right', async (t) => {
+  const { wallet } = owner();
+  const right = Date.now();
+  const clock = t.intercept(Date, 'now', { value: () => right - 3_600_000 });
+  const { message } = (await ask(`?address=${wallet.address}`)).json();
+  clock.restore();
+  const { issuedAt, expirationTime } = new SiweMessage(message);
+  t.ok(Math.abs(Date.parse(issuedAt ?? '') - right) < 600_000, message);
+  t.ok(Date.parse(expirationTime ?? '') > right, message);
+});
+
 t.test(
   '[§4.5-challenge-400, §4.5-challenge-address-required, §7-400-wallet-address] only an address gets a challenge',
   async (t) => {

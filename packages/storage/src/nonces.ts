@@ -13,7 +13,9 @@ export interface Nonce {
   message: string;
 }
 
-export interface NewNonce extends Nonce {
+export interface NewNonce extends Omit<Nonce, 'message'> {
+  /** The text to sign, which names the times between which it counts. */
+  message(issuedAt: Date, expiresAt: Date): string;
   /** Who asked for the challenge, as anything that tells askers apart. */
   asker: Buffer;
 }
@@ -21,15 +23,24 @@ export interface NewNonce extends Nonce {
 /** Open challenges of one asker for one address; the oldest gives way. Nobody can push out another asker's. */
 const MOST_OPEN = 5;
 
-export async function issueNonce({ db }: Queries, nonce: NewNonce, lifetimeS = 300): Promise<void> {
+/**
+ * Answers with the message. The times in it are those that will be held against it, by the clock of the database: a
+ * gateway whose clock is wrong hands out no message that a careful wallet takes for expired.
+ */
+export async function issueNonce({ db }: Queries, nonce: NewNonce, lifetimeS = 300): Promise<string> {
+  const { rows } = await sql<{ issued: Date; expires: Date }>`
+    select date_trunc('milliseconds', now()) as issued,
+           date_trunc('milliseconds', now()) + ${lifetimeS} * interval '1 second' as expires`.execute(db);
+  const { issued, expires } = rows[0]!;
+  const message = nonce.message(issued, expires);
   await sql`
     with evicted as (
       delete from nonces where nonce in (
         select nonce from nonces where address = ${nonce.address} and asker = ${nonce.asker} and used_at is null
          order by created_at desc offset ${MOST_OPEN - 1}))
     insert into nonces (nonce, address, asker, purpose, message, expires_at)
-    values (${nonce.nonce}, ${nonce.address}, ${nonce.asker}, ${nonce.purpose}, ${nonce.message},
-            now() + ${lifetimeS} * interval '1 second')`.execute(db);
+    values (${nonce.nonce}, ${nonce.address}, ${nonce.asker}, ${nonce.purpose}, ${message}, ${expires})`.execute(db);
+  return message;
 }
 
 /** null when unknown, used or expired. */

@@ -9,7 +9,7 @@ const challenge = (address = randomBytes(20), asker = ASKER) => ({
   address,
   asker,
   purpose: null,
-  message: 'sign this',
+  message: () => 'sign this',
 });
 
 const { storage, query } = await open(t, { maxConnections: 16 });
@@ -19,7 +19,7 @@ t.test('a nonce is used by exactly one of many', async (t) => {
     const nonce = challenge();
     await issueNonce(storage, nonce);
     const { asker: _, ...found } = nonce;
-    t.same(await findNonce(storage, nonce.nonce), found);
+    t.same(await findNonce(storage, nonce.nonce), { ...found, message: 'sign this' });
     const uses = await together(100, 100, () => consumeNonce(storage, nonce.nonce, nonce.address));
     t.equal(uses.filter(Boolean).length, 1);
     t.equal(await findNonce(storage, nonce.nonce), null);
@@ -43,6 +43,15 @@ t.test('[§5-wallet-nonce-5-minutes, §8-wallet-nonce] a nonce lives 5 minutes',
   await query("update nonces set expires_at = expires_at - interval '10 seconds'");
   t.equal(await findNonce(storage, nonce.nonce), null);
   t.equal(await consumeNonce(storage, nonce.nonce, nonce.address), false);
+});
+
+t.test('what a message says of its time is what is held against it', async (t) => {
+  const nonce = { ...challenge(), message: (from: Date, to: Date) => `${from.toISOString()} ${to.toISOString()}` };
+  const said = await issueNonce(storage, nonce, 90);
+  t.match(await findNonce(storage, nonce.nonce), { message: said });
+  const [from, to] = said.split(' ') as [string, string];
+  t.equal(Date.parse(to) - Date.parse(from), 90_000);
+  t.same(await query('select expires_at from nonces where nonce = $1', [nonce.nonce]), [{ expires_at: new Date(to) }]);
 });
 
 t.test('asking for many challenges fills nothing, and pushes out nobody else’s', async (t) => {

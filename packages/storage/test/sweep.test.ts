@@ -69,7 +69,7 @@ t.test('what nobody may use any more is pruned, in bounded steps, and nothing el
       address: randomBytes(20),
       asker: randomBytes(8),
       purpose: null,
-      message: 'm',
+      message: () => 'm',
     });
     await query("insert into cookie_sessions (account_id, expires_at) values ($1, now() + interval '1 day')", [
       accountId,

@@ -30,21 +30,21 @@ export async function issueChallenge(context: Context, { address, purpose, ip }:
   const { config, storage } = context;
   const { SiweMessage, generateNonce } = await import('siwe');
   const nonce = generateNonce();
-  const issuedAt = Date.now();
-  const message = new SiweMessage({
-    domain: new URL(config.baseUrl).host,
-    address,
-    statement: STATEMENTS[purpose ?? 'any'],
-    uri: config.baseUrl,
-    version: '1',
-    chainId: config.wallets.chainId,
-    nonce,
-    issuedAt: new Date(issuedAt).toISOString(),
-    // For the reader of the message. Whether it has passed is for Postgres to say, by one clock for all replicas.
-    expirationTime: new Date(issuedAt + LIFETIME_S * 1_000).toISOString(),
-  }).prepareMessage();
+  const textAt = (issuedAt: Date, expiresAt: Date) =>
+    new SiweMessage({
+      domain: new URL(config.baseUrl).host,
+      address,
+      statement: STATEMENTS[purpose ?? 'any'],
+      uri: config.baseUrl,
+      version: '1',
+      chainId: config.wallets.chainId,
+      nonce,
+      issuedAt: issuedAt.toISOString(),
+      expirationTime: expiresAt.toISOString(),
+    }).prepareMessage();
   const asker = askerOf(config.keyPepper, ip);
-  await issueNonce(storage, { nonce, address: bytesOf(address), purpose, message, asker }, LIFETIME_S);
+  const challenge = { nonce, address: bytesOf(address), purpose, message: textAt, asker };
+  const message = await issueNonce(storage, challenge, LIFETIME_S);
   return { message, nonce };
 }
 
