@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import { restWithoutStore } from './rest-without-store.ts';
 import { runPoll } from './run-poll.ts';
 import { keepSweeping } from './sweep.ts';
 
@@ -11,15 +12,18 @@ export interface Serving {
 }
 
 export function servePolls(context: Context, concurrency: number): Serving {
+  const rest = restWithoutStore(context, () => consumer);
+  const watched = { ...context, polls: { ...context.polls, claim: rest.claim } };
   const consumer = context.bus.consumePolls({
     concurrency,
-    run: (pollId, signal) => runPoll(context, pollId, signal),
+    run: (pollId, signal) => runPoll(watched, pollId, signal),
   });
   const sweeping = keepSweeping(context);
   return {
     ready: () => consumer.ready(),
     async drain(withinMs) {
       sweeping.stop();
+      rest.stop();
       await consumer.drain(withinMs);
     },
   };

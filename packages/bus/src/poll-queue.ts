@@ -71,6 +71,9 @@ export function openQueue(connection: Redis, keys: Keys, onError: (error: Error)
 export interface PollConsumer {
   /** Resolves when the first job can be taken. */
   ready(): Promise<void>;
+  /** Takes no further job until it goes on; the running ones are left alone. */
+  pause(): void;
+  resume(): void;
   /** Takes no further job, waits for the running ones up to the deadline, then aborts them. */
   drain(withinMs: number): Promise<void>;
 }
@@ -108,6 +111,12 @@ export function consumeQueue(redisUrl: string, keys: Keys, options: ConsumerOpti
   return {
     async ready() {
       await worker.waitUntilReady();
+    },
+    pause() {
+      worker.pause(true).catch(options.onError);
+    },
+    resume() {
+      worker.resume().catch(options.onError);
     },
     async drain(withinMs) {
       const drained = worker.close();

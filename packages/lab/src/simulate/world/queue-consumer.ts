@@ -33,6 +33,7 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
     const emptied = new Set<() => void>();
     let taken = 0;
     let draining = false;
+    let paused = false;
     let taking = false;
     let again = false;
 
@@ -41,7 +42,7 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
       if (taking) return;
       taking = true;
       try {
-        while (again && !draining && running.size < concurrency) {
+        while (again && !draining && !paused && running.size < concurrency) {
           again = false;
           const token = `${process.name}/${++taken}`;
           const job = await perform('take a job', null, () => bus.take(token, JOB_LOCK_MS));
@@ -94,6 +95,13 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
     });
     return {
       ready: () => Promise.resolve(),
+      pause() {
+        paused = true;
+      },
+      resume() {
+        paused = false;
+        look();
+      },
       async drain(withinMs) {
         draining = true;
         idle.delete(wake);

@@ -1,0 +1,93 @@
+import { openBus } from '@eloquentpoll/bus';
+import { testRedis, virtualClock } from '@eloquentpoll/testkit';
+import t from 'tap';
+import { systemClock } from '../src/clock.ts';
+import { hedgeBudget } from '../src/hedge-budget.ts';
+import { keepLeases } from '../src/leases.ts';
+import type { PollStore } from '../src/ports.ts';
+import { restWithoutStore } from '../src/rest-without-store.ts';
+import { servePolls } from '../src/serve-polls.ts';
+
+const log = { info() {}, warn() {}, error() {} };
+const never = () => Promise.reject(new Error('not in this test'));
+
+/** A store that can be away, and knows no poll. */
+function storeThatCanBeAway() {
+  let away = true;
+  const claimed: string[] = [];
+  const answer = <T>(value: T): Promise<T> => (away ? Promise.reject(new Error('away')) : Promise.resolve(value));
+  const polls: PollStore = {
+    claim(pollId) {
+      claimed.push(pollId);
+      return answer(null);
+    },
+    claimOverdue: () => answer(null),
+    renew: () => answer([]),
+    sweepAlone: () => answer(false),
+    beat: () => answer(undefined),
+    prune: () => answer(0),
+    release: never,
+    finish: never,
+    bury: never,
+    findLapsed: never,
+    findOverdue: never,
+  };
+  return {
+    polls,
+    claimed,
+    comesBack() {
+      away = false;
+    },
+  };
+}
+
+t.test('a worker without Postgres leaves the jobs to others, and takes them again when it is back', async (t) => {
+  const { url, prefix } = testRedis(t);
+  const bus = await openBus({ redisUrl: url, prefix });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  const store = storeThatCanBeAway();
+  const ids = Array.from({ length: 40 }, (_, i) => `ps_${i}`);
+  for (const id of ids) await bus.enqueuePoll(id);
+  const leases = keepLeases(store.polls, 'w', systemClock, () => {});
+  t.teardown(() => leases.stop());
+  const context = {
+    workerId: 'w',
+    polls: store.polls,
+    bus,
+    ask: never,
+    leases,
+    hedges: hedgeBudget(),
+    clock: systemClock,
+    random: Math.random,
+    log,
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const serving = servePolls(context, 2);
+  t.teardown(() => serving.drain(1_000));
+  while (store.claimed.length === 0 || (await bus.queueCounts()).active > 0)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  t.ok(store.claimed.length <= 4, `${store.claimed.length} of ${ids.length} jobs were taken`);
+  t.equal((await bus.queueCounts()).waiting, ids.length - store.claimed.length, 'the others wait');
+  store.comesBack();
+  while (new Set(store.claimed).size < ids.length) await new Promise((resolve) => setTimeout(resolve, 10));
+  t.pass('all were taken');
+});
+
+t.test('a claim that is not answered for long is like one that failed', async (t) => {
+  const clock = virtualClock();
+  const heard: string[] = [];
+  const consumer = {
+    pause: () => void heard.push(`pause at ${clock.now()}`),
+    resume: () => void heard.push(`resume at ${clock.now()}`),
+  };
+  const polls = {
+    ...storeThatCanBeAway().polls,
+    claim: () => new Promise<never>((_, reject) => clock.after(7_000, () => reject(new Error('no answer')))),
+    beat: () => (clock.now() < 3_000 ? Promise.reject(new Error('away')) : Promise.resolve()),
+  };
+  const rest = restWithoutStore({ polls, clock, log, random: () => 0.5 }, () => consumer);
+  await t.rejects(clock.run(rest.claim('ps_a', 'w', 8_000)), { message: 'no answer' });
+  t.same(heard, ['pause at 1500', 'resume at 3000', 'pause at 7000'], 'and the failure is seen once more');
+  rest.stop();
+  t.equal(clock.pending(), 0);
+});
