@@ -89,8 +89,8 @@ t.test(
 
     await page.getByRole('link', { name: 'Continue to sign in' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.waitForURL(/\/api\/auth\/callback\?/);
-    await page.goto('/dashboard');
-    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    await page.getByText('The login was declined at the identity provider.').waitFor();
+    await page.getByRole('link', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Log in to EloquentPoll' }).waitFor();
   },
 );

@@ -249,6 +249,50 @@ t.test('nobody says where a login or a logout leads but we', async (t) => {
   }
 });
 
+t.test('[§4.5-callback-401] a browser lands on a page that says why, and leads on', async (t) => {
+  const { begin, comeBack, provider, app } = await setUp(t);
+  const asBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  const land = async (change: (query: URLSearchParams) => unknown, headers: Record<string, string> = asBrowser) => {
+    const { visitor, query } = await begin();
+    change(query);
+    return visitor.step(`/api/auth/callback?${query}`, headers);
+  };
+  const refuse = (error: string) => (query: URLSearchParams) => {
+    query.delete('code');
+    query.set('error', error);
+    query.set('error_description', '<b>words of somebody else</b>');
+  };
+  const page = await land(refuse('access_denied'));
+  t.equal(page.status, 401);
+  t.match(page.headers, { 'content-type': /^text\/html/, 'cache-control': 'no-store', vary: /Accept/ });
+  t.match(page.headers, { 'content-security-policy': /default-src 'none'/ });
+  t.match(page.body, /The login was declined at the identity provider\./);
+  t.match(page.body, /href="\/api\/auth\/login">Try again/);
+  t.notMatch(page.body, /words of somebody else|access_denied/);
+  t.match(page.setCookies, [/^ep_login=; /], 'the attempt is gone');
+
+  t.match((await land(refuse('server_error'))).body, /did not confirm the login/);
+  t.match((await land((query) => query.set('state', 'x'.repeat(43)))).body, /did not confirm the login/);
+  t.match((await land((query) => query.delete('code'))).body, /was used before or is late/);
+  t.match((await comeBack(browser(app, BASE), 'code=x&state=y')).body, /^\{.*was used before or is late/);
+  for (const headers of [
+    { accept: '*/*' },
+    { ...asBrowser, 'x-machine-client': 'true' },
+    { accept: 'application/json' },
+  ])
+    t.match(JSON.parse((await land(refuse('access_denied'), headers)).body), { code: 'login_failed' });
+
+  provider.lies = { token: (response) => void response.destroy() };
+  t.match(await land(() => undefined), { status: 401, body: /did not confirm the login/ });
+});
+
+t.test('a browser that cannot be sent to the provider gets a page too', async (t) => {
+  const { app } = await build(t);
+  const page = await app.inject({ url: '/api/auth/login', headers: { accept: 'text/html' } });
+  t.equal(page.statusCode, 503);
+  t.match(page.body, /<h1>You are not signed in<\/h1>\n<p class="lead">This service has no identity provider/);
+});
+
 t.test('without a provider a login says so, and a logout still logs out', async (t) => {
   const { app, context, sessionFor, keyWith } = await build(t);
   t.equal(context.identityProvider, null);

@@ -87,7 +87,8 @@ export function identityProvider(
       try {
         return await exchange(query, attempt);
       } catch (cause) {
-        throw new ApiError('login_failed', { cause });
+        const declined = cause instanceof Error && 'error' in cause && cause.error === 'access_denied';
+        throw new ApiError('login_failed', { cause, ...(declined && { detail: DECLINED }) });
       }
     },
     async logoutUrl() {
@@ -108,6 +109,8 @@ export function identityProvider(
     },
   };
 }
+
+const DECLINED = 'The login was declined at the identity provider.';
 
 /** OpenID Connect allows 255 ASCII characters; what is no such thing would be somebody's experiment. */
 export const isSubject = (sub: string): boolean => /^[\x20-\x7e]{1,255}$/.test(sub);

@@ -7,14 +7,19 @@ import { beginSession, COOKIE, cookieOptions, endSession, readSession } from '..
 import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
 import { access } from '../../plugins/auth.ts';
-import { errors, redirect } from '../answers.ts';
+import { errors, orPage, redirect } from '../answers.ts';
+import { failedLogin } from './failed-login.ts';
 
 const Answer = Type.Object({ code: Type.String({ description: 'From the identity provider, as is the rest.' }) });
+
+interface Route {
+  Querystring: { code?: unknown; error?: unknown };
+}
 
 /** GET /api/auth/callback: back from the identity provider. Either everything fits, or nothing is set and it is 401. */
 export function loginCallback(app: FastifyInstance, context: Context): void {
   const { baseUrl } = context.config;
-  app.get(
+  app.get<Route>(
     CALLBACK_PATH,
     {
       // What is wrong with the query is a failed login, not an invalid request.
@@ -26,15 +31,18 @@ export function loginCallback(app: FastifyInstance, context: Context): void {
         summary: 'Where the identity provider sends the browser back to',
         security: access.none,
         querystring: Answer,
-        response: { 302: redirect('Logged in: on to the dashboard.'), ...errors('login_failed') },
+        response: { 302: redirect('Logged in: on to the dashboard.'), ...orPage(errors('login_failed')) },
       },
     },
     async (request, reply) => {
       reply.clearCookie(ATTEMPT_COOKIE, attemptCookieOptions(baseUrl));
-      const person = await whoCameBack(context, request).catch((error: unknown) => {
+      let person: Person;
+      try {
+        person = await whoCameBack(context, request);
+      } catch (error) {
         request.log.info({ err: error }, 'login failed');
-        throw error;
-      });
+        return failedLogin(baseUrl, request, reply, error);
+      }
       const identity = await admitIdentity(context.storage, { kind: 'oidc', ...person });
       if (person.email) await noteEmail(context.storage, identity.accountId, person.email);
       await endEarlierSession(context, request);
@@ -44,10 +52,12 @@ export function loginCallback(app: FastifyInstance, context: Context): void {
   );
 }
 
-async function whoCameBack(context: Context, request: FastifyRequest): Promise<Person> {
+async function whoCameBack(context: Context, request: FastifyRequest<Route>): Promise<Person> {
   const cookie = request.cookies[ATTEMPT_COOKIE];
   const attempt = cookie === undefined ? null : await takeAttempt(context, cookie);
-  if (!attempt || !context.identityProvider || request.validationError) {
+  // A provider that says no brings no code.
+  const isAnswer = !request.validationError || typeof request.query.error === 'string';
+  if (!attempt || !context.identityProvider || !isAnswer) {
     throw new ApiError('login_failed', {
       detail: 'The login was not begun in this browser, was used before or is late.',
     });

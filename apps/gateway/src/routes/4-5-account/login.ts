@@ -3,7 +3,8 @@ import { ATTEMPT_COOKIE, attemptCookieOptions, beginAttempt } from '../../accoun
 import { ApiError } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
 import { access } from '../../plugins/auth.ts';
-import { errors, redirect } from '../answers.ts';
+import { errors, orPage, redirect } from '../answers.ts';
+import { failedLogin } from './failed-login.ts';
 
 /** GET /api/auth/login: off to the identity provider. Where the way ends is ours to say, so nothing is read here. */
 export function login(app: FastifyInstance, context: Context): void {
@@ -16,17 +17,26 @@ export function login(app: FastifyInstance, context: Context): void {
         tags: ['Account'],
         summary: 'Log in at the identity provider, in a browser',
         security: access.none,
-        response: { 302: redirect('On to the identity provider.'), ...errors('not_configured') },
+        response: { 302: redirect('On to the identity provider.'), ...orPage(errors('not_configured')) },
       },
     },
-    async (_request, reply) => {
-      const { identityProvider, config } = context;
-      if (!identityProvider) {
-        throw new ApiError('not_configured', { detail: 'This service has no identity provider.' });
+    async (request, reply) => {
+      const { baseUrl } = context.config;
+      try {
+        const { url, cookie } = await wayToProvider(context);
+        return reply.setCookie(ATTEMPT_COOKIE, cookie, attemptCookieOptions(baseUrl)).redirect(url, 302);
+      } catch (error) {
+        return failedLogin(baseUrl, request, reply, error);
       }
-      const { attempt, cookie } = await beginAttempt(context);
-      const url = await identityProvider.loginUrl(attempt);
-      return reply.setCookie(ATTEMPT_COOKIE, cookie, attemptCookieOptions(config.baseUrl)).redirect(url, 302);
     },
   );
+}
+
+async function wayToProvider(context: Context): Promise<{ url: string; cookie: string }> {
+  const { identityProvider } = context;
+  if (!identityProvider) {
+    throw new ApiError('not_configured', { detail: 'This service has no identity provider.' });
+  }
+  const { attempt, cookie } = await beginAttempt(context);
+  return { url: await identityProvider.loginUrl(attempt), cookie };
 }
