@@ -63,7 +63,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'ledger',
     files: ['ledger', 'accept-poll', 'finish-poll', 'leases', 'transaction'].map(storage),
-    tests: ['ledger', 'accept-poll', 'finish-poll', 'leases', 'sweep', 'errors'].map(storageTest),
+    tests: ['ledger', 'accept-poll', 'finish-poll', 'leases', 'suspects', 'sweep', 'errors'].map(storageTest),
   },
   {
     name: 'ledger-sql',
