@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { composeBallot } from '../src/ballot.ts';
-import { billedU } from '../src/billing.ts';
+import { BYTES_PER_TOKEN, billedU } from '../src/billing.ts';
 import { costOf, parseUsd } from '../src/price.ts';
+import { answerBytes } from '../src/read-answer.ts';
 import { requestBody } from '../src/request-body.ts';
 import {
   type BallotPaper,
@@ -35,6 +36,7 @@ t.test('a price survives its way into micro-USD exactly', async (t) => {
     }),
   );
   t.equal(parseUsd('0.1'), 100_000n);
+  t.equal(parseUsd(1.25), 1_250_000n, 'a JSON number is read like its text');
   t.equal(parseUsd(0.1 + 0.2), null, 'a sum of floats is refused, not rounded');
   for (const wrong of [
     '',
@@ -59,6 +61,9 @@ t.test('a price survives its way into micro-USD exactly', async (t) => {
     true,
     {},
     [],
+    [1],
+    1n,
+    { toString: () => '1' },
   ])
     t.equal(parseUsd(wrong), null, `${String(wrong)} is no price`);
 });
@@ -68,6 +73,7 @@ t.test('a bill is rounded up once', async (t) => {
   t.equal(costOf({ input: 1_000_000n, output: 0n, call: 0n }, 3, 0), 3n);
   t.equal(costOf({ input: 75_000n, output: 300_000n, call: 5n }, 10, 10), 9n);
   t.equal(costOf({ input: 0n, output: 0n, call: 0n }, 100, 100), 0n);
+  t.equal(costOf({ input: 1_000_000n, output: 2_000_000n, call: 7n }, 3_000_000, 2_000_000), 7_000_007n);
 });
 
 t.test('no honest usage of any model costs more than its reserve', async (t) => {
@@ -116,6 +122,35 @@ t.test('without usage a bill is estimated from the bytes and stays below the res
   t.equal(
     billedU(model, reply, () => 'y'.repeat(4000), false, 10),
     10,
+  );
+});
+
+t.test('an estimate rounds bytes up to tokens, on both sides', async (t) => {
+  const model = rosters.model('openai/gpt-5.6-sol')!;
+  for (const more of [0, 1, 2, 3]) {
+    const asked = 'y'.repeat(4_000 + more);
+    const answered = completion({ content: 'x'.repeat(401 + more) }, { usage: undefined });
+    const tokens = (bytes: number) => (bytes % BYTES_PER_TOKEN === 0 ? 0 : 1) + Math.trunc(bytes / BYTES_PER_TOKEN);
+    const expected = costOf(model.price, tokens(4_000 + more), tokens(answerBytes(answered)));
+    t.equal(
+      billedU(model, answered, () => asked, false, 1_000_000),
+      Number(expected),
+      `${more} bytes more`,
+    );
+  }
+});
+
+t.test('a search is billed once, where one was asked for and has a price', async (t) => {
+  const model = [...rosters.models()].find(({ search }) => search && search.feeU > 0n)!;
+  const reply = completion({}, { usage: { prompt_tokens: 1_000, completion_tokens: 10 } });
+  const tokens = Number(costOf(model.price, 1_000, 10));
+  t.equal(
+    billedU(model, reply, () => '', false, 1_000_000),
+    tokens,
+  );
+  t.equal(
+    billedU(model, reply, () => '', true, 1_000_000),
+    tokens + Number(model.search!.feeU),
   );
 });
 
