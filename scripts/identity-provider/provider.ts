@@ -1,6 +1,7 @@
 import Provider, { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { PRODUCT } from './client.ts';
 import type { Keepsakes } from './keepsakes.ts';
+import { inMemory } from './memory.ts';
 import { logoutPage, notePage } from './pages.ts';
 import { personOf } from './people.ts';
 
@@ -21,6 +22,7 @@ const DAY_S = 24 * HOUR_S;
 export function localProvider({ issuer, baseUrl, clientSecret, keepsakes }: ProviderOptions): Provider {
   const resources = [baseUrl, `${baseUrl}/`, `${baseUrl}/api/mcp`];
   return new Provider(issuer, {
+    adapter: inMemory(),
     clients: [
       {
         client_id: PRODUCT,

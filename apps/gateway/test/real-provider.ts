@@ -29,6 +29,8 @@ export async function realProvider(t: Test, baseUrl: string): Promise<RealProvid
     clientSecret: 'a secret: of 32 characters + more %',
     person: { id: 'ann', email: 'ann@example.com', email_verified: true },
   };
+  // It says what it would need in production; this one lives for one test.
+  for (const name of ['warn', 'info'] as const) t.capture(console, name);
   const provider = new Provider(issuer, {
     clients: [
       {
