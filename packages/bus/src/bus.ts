@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { hangUp, producer } from './connections.ts';
 import { keysUnder } from './keys.ts';
 import { type ConsumerOptions, consumeQueue, openQueue, type PollConsumer, type QueueCounts } from './poll-queue.ts';
-import { type OnNews, openChannel, type Watch } from './progress-channel.ts';
+import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
 import { refuseEviction } from './refuse-eviction.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
 
@@ -18,6 +18,8 @@ export interface Bus {
   enqueuePoll(pollId: string, round?: number): Promise<void>;
   consumePolls(options: Omit<ConsumerOptions, 'onError'>): PollConsumer;
   watchPoll(pollId: string, onNews: OnNews): Promise<Watch>;
+  /** Hears how the poll ends, and is not woken by what comes before. */
+  watchEnd(pollId: string, onNews: OnNews): Promise<Watch>;
   readonly runs: RunRecord;
   /** For what else lives in this Redis under the same prefix: limiter, breakers, key cache. Fails fast. */
   readonly redis: Redis;
@@ -48,21 +50,22 @@ export async function openBus({ redisUrl, prefix = 'ep', onError = () => undefin
     await queue.ready();
     return queue;
   }
-  const channel = openChannel(redisUrl, keys, onError);
+  const channels = openChannels(redisUrl, keys, onError);
   return {
     enqueuePoll: queue.enqueue,
     consumePolls: (options) => consumeQueue(redisUrl, keys, { ...options, onError }),
-    watchPoll: channel.watch,
+    watchPoll: (pollId, onNews) => channels.watch(keys.channel(pollId), onNews),
+    watchEnd: (pollId, onNews) => channels.watch(keys.endChannel(pollId), onNews),
     runs: runRecord(redis, keys),
     redis,
     prefix,
-    watched: channel.watched,
+    watched: channels.watched,
     queueCounts: queue.counts,
     async ping() {
       await redis.ping();
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([queue.close(), channel.close()]);
+      await Promise.all([queue.close(), channels.close()]);
       await Promise.all(both.map((each) => hangUp(each)));
     },
   };

@@ -6,9 +6,10 @@ export interface Keys {
   readonly queue: string;
   /** The hash of a running poll: who owns it, its newest snapshot, its ballots. */
   run(pollId: string): string;
-  /** The channel on which a poll's snapshots are published. */
+  /** The channel on which all snapshots of a poll are published. */
   channel(pollId: string): string;
-  pollOfChannel(channel: string): string;
+  /** The channel on which only its last one is, for those who have no use for the others. */
+  endChannel(pollId: string): string;
 }
 
 export function keysUnder(prefix: string): Keys {
@@ -17,6 +18,6 @@ export function keysUnder(prefix: string): Keys {
     queue: `{${prefix}}`,
     run: (pollId) => `${open}{${pollId}}:run`,
     channel: (pollId) => `${open}{${pollId}}`,
-    pollOfChannel: (channel) => channel.slice(open.length + 1, -1),
+    endChannel: (pollId) => `${open}{${pollId}}:end`,
   };
 }

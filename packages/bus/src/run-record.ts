@@ -44,6 +44,7 @@ redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', owner .. ' ' .. ARGV[7], 'owner', owner)
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('PUBLISH', ARGV[3], ARGV[6])
+redis.call('PUBLISH', ARGV[8], ARGV[6])
 return 1`;
 
 const BRIEFS = `
@@ -103,8 +104,9 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
     async end(id, epoch, owner, snapshot) {
       // The message carries the result to whoever waits; the record keeps only where to find it.
       const [kept, told] = [JSON.stringify({ ...snapshot, result: null }), JSON.stringify(snapshot)];
-      const [key, channel, brief] = [keys.run(id), keys.channel(id), briefOf(snapshot)];
-      return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, told, brief)) === 1;
+      const [key, channel, endChannel] = [keys.run(id), keys.channel(id), keys.endChannel(id)];
+      const brief = briefOf(snapshot);
+      return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, told, brief, endChannel)) === 1;
     },
     async takeOver(id, epoch) {
       const flat = await redis.epTakeOver(keys.run(id), epoch, RUNNING_TTL_S);

@@ -130,6 +130,23 @@ t.test('watchers see what is published after watch resolved; leaving frees the s
   t.equal(b.watched(), 0);
 });
 
+t.test('who listens for the end alone hears nothing else', async (t) => {
+  const { bus: b } = await bus(t);
+  const [all, ends]: [number[], number[]] = [[], []];
+  const watches = await Promise.all([
+    b.watchPoll('ps_a', (s) => void all.push(s?.seq ?? -1)),
+    b.watchEnd('ps_a', (s) => void ends.push(s?.seq ?? -1)),
+  ]);
+  await b.runs.open('ps_a', 1, 'acc', snapshot(0));
+  await b.runs.ballot('ps_a', 1, ballot(0), snapshot(1));
+  await b.runs.end('ps_a', 1, 'acc', { ...snapshot(2), status: 'completed' });
+  await until(() => all.length === 3 && ends.length > 0);
+  t.same(all, [0, 1, 2]);
+  t.same(ends, [2]);
+  for (const watch of watches) watch.close();
+  t.equal(b.watched(), 0);
+});
+
 t.test('after a lost connection every watcher is told to look again', async (t) => {
   const { bus: b, url, prefix } = await bus(t);
   const news: (number | null)[] = [];

@@ -25,12 +25,15 @@ export async function awaitPoll(
   context: Context,
   submission: Submission,
   gone: AbortSignal,
-  listen: OnNews = () => undefined,
+  listen?: OnNews,
 ): Promise<EndedPoll> {
   const bell = createBell<ProgressSnapshot | null>();
-  const { pollId, joined, deadlineMs, watch } = await submitPoll(context, submission, (news) => {
-    listen(news);
-    bell.ring(news);
+  const { pollId, joined, deadlineMs, watch } = await submitPoll(context, submission, {
+    to: listen ? 'everything' : 'end',
+    hear(news) {
+      listen?.(news);
+      bell.ring(news);
+    },
   });
   try {
     const giveUpAt = performance.now() + deadlineMs + GRACE_MS;

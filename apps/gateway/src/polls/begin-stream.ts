@@ -26,7 +26,10 @@ export interface StreamStart {
 
 /** A new poll, or the one that an earlier request with the same Idempotency-Key began. */
 export async function beginStream(context: Context, submission: Submission, relay: PollRelay): Promise<StreamStart> {
-  const { pollId, joined, spec, deadlineMs, watch } = await submitPoll(context, submission, relay.hear);
+  const { pollId, joined, spec, deadlineMs, watch } = await submitPoll(context, submission, {
+    to: 'everything',
+    hear: relay.hear,
+  });
   const { idempotency, surface: operation } = submission;
   const givenUp = idempotency && (() => forgetPollKey(context.storage, { ...idempotency, operation }, pollId));
   if (!joined) {
@@ -49,7 +52,8 @@ export async function resumeStream(
   const [pollId = '', seq] = lastEventId.split(':');
   const poll = isPollId(pollId) && /^\d{1,9}$/.test(seq ?? '') ? await findPoll(context.storage, pollId) : null;
   if (!poll || poll.accountId !== accountId) throw new ApiError('session_not_found');
-  const watch = poll.status === 'running' ? await watchIfPossible(context, pollId, relay.hear) : null;
+  const watch =
+    poll.status === 'running' ? await watchIfPossible(context, pollId, { to: 'everything', hear: relay.hear }) : null;
   return underWay(context, poll, watch, Number(seq));
 }
 

@@ -23,6 +23,12 @@ export interface Submission {
   idempotency?: { principal: string; key: string; fingerprint: string } | undefined;
 }
 
+/** Who listens, and to what: a listener to the end alone is not woken by each vote. */
+export interface Listener {
+  to: 'everything' | 'end';
+  hear: OnNews;
+}
+
 export interface Submitted {
   pollId: string;
   /** An earlier request with the same Idempotency-Key made this poll. */
@@ -50,18 +56,18 @@ export const deadlineMsOf = (roster: RosterName): number => DEADLINE_MS[roster];
  * With a listener, the subscription stands before the poll can begin, so that nothing is missed; it is made while the
  * poll is being accepted, for what is nearly always the poll's id.
  */
-export async function submitPoll(context: Context, submission: Submission, onNews?: OnNews): Promise<Submitted> {
+export async function submitPoll(context: Context, submission: Submission, listener?: Listener): Promise<Submitted> {
   const deadlineMs = deadlineMsOf(submission.order.roster);
   const newId = newPollId();
-  const watching = onNews && watchIfPossible(context, newId, onNews);
+  const watching = listener && watchIfPossible(context, newId, listener);
   const { pollId, joined, spec } = await accept(context, submission, newId, deadlineMs).catch(async (error) => {
     (await watching)?.close();
     throw error;
   });
   let watch = (await watching) ?? null;
-  if (onNews && pollId !== newId) {
+  if (listener && pollId !== newId) {
     watch?.close();
-    watch = await watchIfPossible(context, pollId, onNews);
+    watch = await watchIfPossible(context, pollId, listener);
   }
   // Not waited for: the poll is accepted, and whoever waits for its end hears of it anyway.
   if (!joined) void enqueueIfPossible(context, pollId, submission.requestId);
@@ -115,9 +121,13 @@ const usedUp = (retryAfterSeconds: number): ApiError =>
   });
 
 /** Null while Redis is away. */
-export async function watchIfPossible({ bus, log }: Context, pollId: string, onNews: OnNews): Promise<Watch | null> {
+export async function watchIfPossible(
+  { bus, log }: Context,
+  pollId: string,
+  { to, hear }: Listener,
+): Promise<Watch | null> {
   try {
-    return await bus.watchPoll(pollId, onNews);
+    return await (to === 'end' ? bus.watchEnd(pollId, hear) : bus.watchPoll(pollId, hear));
   } catch (error) {
     log.warn({ pollId, err: error }, 'poll not watched');
     return null;

@@ -2,7 +2,7 @@ import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import { hangUp, subscriber } from './connections.ts';
 import type { Keys } from './keys.ts';
 
-// One connection per process listens for all polls that anybody here watches. Pub/sub loses messages, so a message is
+// One connection per process listens on all channels of polls that anybody here watches. Pub/sub loses messages, so a message is
 // only news: after a reconnect every watcher is told `null`, "you may have missed something", and reads the truth again.
 
 export type OnNews = (snapshot: ProgressSnapshot | null) => void;
@@ -11,10 +11,10 @@ export interface Watch {
   close(): void;
 }
 
-export interface ProgressChannel {
+export interface ProgressChannels {
   /** Resolves when the subscription stands: what is published after that is seen. Rejects while Redis is away. */
-  watch(pollId: string, onNews: OnNews): Promise<Watch>;
-  /** Polls watched here, for metrics and leak checks. */
+  watch(channel: string, onNews: OnNews): Promise<Watch>;
+  /** Channels watched here, for metrics and leak checks. */
   watched(): number;
   close(): Promise<void>;
 }
@@ -26,13 +26,13 @@ interface Topic {
 
 const SUBSCRIBE_TIMEOUT_MS = 1_000;
 
-export function openChannel(redisUrl: string, keys: Keys, onError: (error: Error) => void): ProgressChannel {
+export function openChannels(redisUrl: string, keys: Keys, onError: (error: Error) => void): ProgressChannels {
   const redis = subscriber(redisUrl, `${keys.queue}-watch`);
   redis.on('error', onError);
   const topics = new Map<string, Topic>();
 
   redis.on('message', (channel: string, message: string) => {
-    const topic = topics.get(keys.pollOfChannel(channel));
+    const topic = topics.get(channel);
     if (!topic) return;
     const snapshot: ProgressSnapshot = JSON.parse(message);
     for (const tell of topic.watchers) tell(snapshot);
@@ -40,9 +40,8 @@ export function openChannel(redisUrl: string, keys: Keys, onError: (error: Error
   // Not left to the client: it would subscribe again without listening to how that goes, and a connection that breaks
   // once more at that moment would be an error that nobody handles, which ends the process.
   redis.on('ready', () => {
-    const channels = [...topics.keys()].map(keys.channel);
-    if (channels.length === 0) return;
-    redis.subscribe(...channels).then(
+    if (topics.size === 0) return;
+    redis.subscribe(...topics.keys()).then(
       () => {
         for (const topic of topics.values()) for (const tell of topic.watchers) tell(null);
       },
@@ -52,33 +51,33 @@ export function openChannel(redisUrl: string, keys: Keys, onError: (error: Error
 
   const connected = redis.connect().catch(onError);
 
-  function leave(pollId: string, onNews: OnNews): void {
-    const topic = topics.get(pollId);
+  function leave(channel: string, onNews: OnNews): void {
+    const topic = topics.get(channel);
     if (!topic?.watchers.delete(onNews) || topic.watchers.size > 0) return;
-    topics.delete(pollId);
+    topics.delete(channel);
     // Not waited for: the connection orders it after the subscription and before the next one.
-    redis.unsubscribe(keys.channel(pollId)).catch(() => undefined);
+    redis.unsubscribe(channel).catch(() => undefined);
   }
 
   return {
-    async watch(pollId, onNews) {
+    async watch(channel, onNews) {
       await connected;
-      let topic = topics.get(pollId);
+      let topic = topics.get(channel);
       if (!topic) {
         topic = {
           watchers: new Set(),
-          subscribed: within(SUBSCRIBE_TIMEOUT_MS, redis.subscribe(keys.channel(pollId))),
+          subscribed: within(SUBSCRIBE_TIMEOUT_MS, redis.subscribe(channel)),
         };
-        topics.set(pollId, topic);
+        topics.set(channel, topic);
       }
       topic.watchers.add(onNews);
       try {
         await topic.subscribed;
       } catch (error) {
-        leave(pollId, onNews);
+        leave(channel, onNews);
         throw error;
       }
-      return { close: () => leave(pollId, onNews) };
+      return { close: () => leave(channel, onNews) };
     },
     watched: () => topics.size,
     async close() {
