@@ -111,7 +111,7 @@ function askModels(opened: AsyncDisposableStack, config: Config, rosters: Roster
   );
   const onError = (err: unknown): void => log.warn({ err }, 'models');
   const asker = opened.use(openAsker({ rosters, apiKeys, redis: bus.redis, prefix: bus.prefix, onError }));
-  return async ({ pollId, spec, seat, timeLeftMs, signal }) => {
+  return async ({ pollId, spec, seat, timeLeftMs, signal, confirmed }) => {
     const { model_id, reserve_u } = spec.seats[seat]!;
     const answer = await asker.ask(
       {
@@ -128,6 +128,7 @@ function askModels(opened: AsyncDisposableStack, config: Config, rosters: Roster
         roster: spec.roster_name,
       },
       signal,
+      confirmed,
     );
     return { ...answer, seat };
   };

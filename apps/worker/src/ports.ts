@@ -37,6 +37,8 @@ export interface Asking {
   seat: number;
   timeLeftMs: number;
   signal: AbortSignal;
+  /** Resolves once the lease is known to be ours: waited for before each call. */
+  confirmed(): Promise<void>;
 }
 
 /** Settles with a ballot whatever the model does, soon after the signal aborts at the latest, and never rejects. */

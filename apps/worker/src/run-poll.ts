@@ -101,7 +101,7 @@ async function collect(
       await lease.confirmed();
       // The poll may have been taken away meanwhile, or stopped.
       if (alive.aborted || signal.aborted) return unanswered(spec, seat, 'aborted', 0);
-      return context.ask({ pollId, spec, seat, timeLeftMs, signal });
+      return context.ask({ pollId, spec, seat, timeLeftMs, signal, confirmed: () => lease.confirmed() });
     },
     onBallot(ballot, state, ballots) {
       const snapshot = runningSnapshot(moment(state, ballots.length, ballot));

@@ -17,7 +17,8 @@ export type { Answer, Paper } from './paper.ts';
 // goes wrong is one of the ballot errors, and nothing a provider wrote but the vote itself comes out.
 
 export interface Asker extends AsyncDisposable {
-  ask(paper: Paper, signal?: AbortSignal): Promise<Answer>;
+  /** `confirmed` is waited for before each call: while the last one was waited for, the ballot may have become somebody else's. */
+  ask(paper: Paper, signal?: AbortSignal, confirmed?: () => Promise<void>): Promise<Answer>;
 }
 
 export interface AskerOptions {
@@ -41,6 +42,8 @@ const DEFAULT_TIMEOUTS: Timeouts = { connect_ms: 3_000, first_byte_ms: 15_000, i
 const MOST_WAITING = 1_000;
 /** How long a process leaves a model alone after another one claimed the probe. */
 const PROBE_ELSEWHERE_MS = 2_000;
+
+const nothingToConfirm = (): Promise<void> => Promise.resolve();
 
 interface Line {
   provider: Provider;
@@ -69,13 +72,13 @@ export function openAsker(options: AskerOptions): Asker {
   const asking = new Set<Deadline>();
   let closed = false;
 
-  async function ask(paper: Paper, signal?: AbortSignal): Promise<Answer> {
+  async function ask(paper: Paper, signal?: AbortSignal, confirmed = nothingToConfirm): Promise<Answer> {
     const started = now();
     const progress: Progress = { labels: [], attempts: 0, providerCostU: null, searched: false };
     const model = rosters.model(paper.modelId);
     // A poll accepted under an older roster file may name a model that is gone.
     const outcome: Outcome = model
-      ? await admit(paper, model, signal, progress).catch(unexpected)
+      ? await admit(paper, model, signal, confirmed, progress).catch(unexpected)
       : { error: 'provider_error', blameless: true };
     const voted = 'option' in outcome;
     if (voted) fleet.ballot(paper.modelId, outcome.callMs);
@@ -104,6 +107,7 @@ export function openAsker(options: AskerOptions): Asker {
     paper: Paper,
     model: Model,
     signal: AbortSignal | undefined,
+    confirmed: () => Promise<void>,
     progress: Progress,
   ): Promise<Outcome> {
     if (closed || signal?.aborted) return { error: 'aborted', blameless: true };
@@ -126,7 +130,7 @@ export function openAsker(options: AskerOptions): Asker {
       if (!(await gate.enter(limit.signal))) return { error: limit.error() ?? 'rate_limited', blameless: true };
       try {
         const onBreaker = (change: BreakerChange): void => fleet.breakerChanged(model.id, change);
-        const conduct = { breaker, probe, timeouts, limit, now, random, onBreaker };
+        const conduct = { breaker, probe, timeouts, limit, confirmed, now, random, onBreaker };
         return await fillBallot({ paper, model, ...lines.get(model.provider)!, ...conduct }, progress);
       } finally {
         gate.leave();

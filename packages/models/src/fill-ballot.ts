@@ -26,6 +26,7 @@ export interface Filling {
   probe: boolean;
   timeouts: Timeouts;
   limit: Deadline;
+  confirmed: () => Promise<void>;
   now: () => number;
   random: () => number;
   onBreaker(change: BreakerChange): void;
@@ -53,6 +54,10 @@ export async function fillBallot(filling: Filling, progress: Progress): Promise<
   let mayRetry = !probe;
   let repair = false;
   for (;;) {
+    // A process that was paused finds its place at the gate, an answer to repair or a failure to repeat before it hears
+    // what it has lost meanwhile.
+    await filling.confirmed();
+    if (limit.error() === 'aborted') return { error: 'aborted', blameless: true };
     const body = requestBody({ model, provider, ballot, style: paper.style, search, repair });
     progress.attempts += 1;
     retries.earn();

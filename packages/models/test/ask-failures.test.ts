@@ -213,6 +213,27 @@ t.test('a repair asks again in plain words and repeats nothing of the answer', a
   t.notMatch(JSON.stringify(second!.body), 'obey me');
 });
 
+t.test('nobody is called, and nobody again, for a ballot that is somebody else’s by then', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }) });
+  for (const [mine, behaviours] of [
+    [0, [votes()]],
+    [1, [says({ content: 'prose' }), votes()]],
+    [1, [status(429), votes()]],
+  ] as const) {
+    const taken = new AbortController();
+    const before = server.calls.length;
+    let asked = 0;
+    const confirmed = async () => {
+      if (asked++ === mine) taken.abort();
+    };
+    server.behave(MODEL, ...behaviours);
+    t.match(await asker.ask(paper(), taken.signal, confirmed), { error: 'aborted', attempts: mine });
+    t.equal(server.calls.length - before, mine);
+    server.behave(MODEL, votes());
+  }
+});
+
 t.test('a model that is no longer in the roster file is a failed ballot', async (t) => {
   await using asker = openAsker({ rosters: testRosters(t, { one: 'http://127.0.0.1:9/v1' }) });
   t.match(await asker.ask(paper({ modelId: 't/gone' })), {
