@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { History } from '../src/faults/history.ts';
-import { callsOnTheirWay, RULES, repeatedCalls, resumes } from '../src/faults/judge-history.ts';
+import { callsOnTheirWay, handsChangedUnstruck, RULES, repeatedCalls, resumes } from '../src/faults/judge-history.ts';
 
 // The judge of the chaos harness, judged: one honest history, and one lie for each rule.
 
@@ -50,6 +50,8 @@ t.test('an honest history breaks no rule', async (t) => {
   t.same(resumes(HONEST, 'kill'), [9_000]);
   t.same(resumes(HONEST, 'stop'), []);
   t.equal(repeatedCalls(HONEST), 1);
+  t.equal(handsChangedUnstruck(HONEST), 0);
+  t.equal(handsChangedUnstruck({ ...HONEST, strikes: [] }), 1);
 });
 
 const LIES: [string, string, Partial<History>][] = [
@@ -79,8 +81,8 @@ const LIES: [string, string, Partial<History>][] = [
     { arrivals: [], calls: [...HONEST.calls, { pollId: 'p1', seat: 0, attempt: 1, madeAt: 9_510, at: 9_510 }] },
   ],
   [
-    'two calls without a strike',
-    'calls of a seat are at most one more than the strikes on its poll',
+    'two calls under one claim',
+    'a seat is asked once for each claim of its poll',
     { arrivals: [], calls: [...HONEST.calls, { pollId: 'p2', seat: 0, attempt: 1, madeAt: 30, at: 30 }] },
   ],
   [

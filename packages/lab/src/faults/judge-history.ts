@@ -43,16 +43,13 @@ export const RULES: readonly Rule[] = [
     },
   },
   {
-    name: 'calls of a seat are at most one more than the strikes on its poll',
+    name: 'a seat is asked once for each claim of its poll',
     broken(history) {
-      const strikes = countBy(
-        history.strikes.flatMap((strike) => strike.held),
-        (held) => held.pollId,
-      );
+      const claims = claimsOf(history);
       const calls = countBy(firstCalls(history), seatKey);
       return [...calls]
-        .filter(([key, count]) => count > 1 + (strikes.get(key.split(' ')[0]!) ?? 0))
-        .map(([key, count]) => `${key} asked ${count} times, ${strikes.get(key.split(' ')[0]!) ?? 0} strikes`);
+        .filter(([key, count]) => count > (claims.get(key.split(' ')[0]!) ?? 0))
+        .map(([key, count]) => `${key} asked ${count} times, ${claims.get(key.split(' ')[0]!) ?? 0} claims`);
     },
   },
   {
@@ -123,6 +120,15 @@ export function resumes({ strikes, journal }: History, kind: 'kill' | 'stop'): n
     );
 }
 
+/** Claims beyond the first that no strike explains: a machine so busy that a worker lost its job or its lease. */
+export function handsChangedUnstruck(history: History): number {
+  const strikes = countBy(
+    history.strikes.flatMap((strike) => strike.held),
+    (held) => held.pollId,
+  );
+  return [...claimsOf(history)].filter(([pollId, count]) => count > 1 + (strikes.get(pollId) ?? 0)).length;
+}
+
 /** Calls for seats that had been asked before: paid by the operator, never by the customer. */
 export function repeatedCalls(history: History): number {
   const calls = firstCalls(history);
@@ -141,6 +147,11 @@ export function callsOnTheirWay(history: History): number {
   }).length;
 }
 
+const claimsOf = ({ journal }: History): Map<string, number> =>
+  countBy(
+    journal.filter(({ kind }) => kind === 'claimed'),
+    ({ pollId }) => pollId,
+  );
 const isEnd = (event: PollEvent): boolean => event.kind === 'ended';
 const firstCalls = ({ calls }: History): readonly Call[] => calls.filter((call) => call.attempt === 1);
 const seatKey = ({ pollId, seat }: { pollId: string; seat: number }): string => `${pollId} seat ${seat}`;

@@ -1,7 +1,7 @@
 import { percentile, seconds } from '../terminal/table.ts';
 import type { AcceptedPoll, History } from './history.ts';
 import type { PollEvent } from './journal.ts';
-import { callsOnTheirWay, repeatedCalls, resumes } from './judge-history.ts';
+import { callsOnTheirWay, handsChangedUnstruck, repeatedCalls, resumes } from './judge-history.ts';
 import type { Strike } from './nemesis.ts';
 import type { Stores } from './throw-away.ts';
 
@@ -37,6 +37,7 @@ export async function figuresOf({ query }: Stores, history: History): Promise<Fi
     'polls held by killed workers': held('kill'),
     'polls held by stopped workers': held('stop'),
     'of these claimed by another meanwhile': afterStop.length,
+    'polls that changed hands without a strike': handsChangedUnstruck(history),
     'ballots that had arrived for them': arrived,
     'ballots stored': ballots.length,
     'votes billed': ballots.filter((ballot) => ballot.billedU > 0n).length,
