@@ -91,7 +91,13 @@ export const AREAS: readonly Area[] = [
       gateway('accounts/revoke-key'),
       storage('api-keys'),
     ],
-    tests: [gatewayTest('api-key'), storageTest('accounts'), gatewayTest('key-attacks'), gatewayTest('keys')],
+    tests: [
+      gatewayTest('api-key'),
+      gatewayTest('key-cache'),
+      storageTest('accounts'),
+      gatewayTest('key-attacks'),
+      gatewayTest('keys'),
+    ],
   },
   {
     name: 'money',
