@@ -37,13 +37,19 @@ export interface Stage extends AsyncDisposable {
   hello(): Promise<Server>;
   /** What the raw calls came to: `/c?ms=1000` or `/u7?n=40`. */
   calls(path: string): Promise<Record<string, number>>;
-  /** A new one each time. With `afterMs` models take that long. */
-  gateway(options?: { afterMs?: number }): Promise<Server & AsyncDisposable>;
-  worker(options?: { afterMs?: number; concurrency?: number }): Promise<{ pid: number } & AsyncDisposable>;
+  /** A new one each time. With `afterMs` models take that long; `heapMb` is the most that objects may take. */
+  gateway(options?: { afterMs?: number; heapMb?: number }): Promise<Server & AsyncDisposable>;
+  worker(options?: WorkerOptions): Promise<{ pid: number } & AsyncDisposable>;
   /** Ends what was accepted and never run, so that no later worker finds it. */
   forgetPolls(): Promise<void>;
   /** How a process is started, for those who measure the start. */
   command(app: 'gateway' | 'worker'): Promise<{ module: string; env: Record<string, string> }>;
+}
+
+interface WorkerOptions {
+  afterMs?: number;
+  concurrency?: number;
+  heapMb?: number;
 }
 
 export interface StageOptions {
@@ -71,7 +77,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
   const rosterFile = (afterMs: number) => makeRosters(folder, models, afterMs);
   const rosters = loadRosters({ file: await rosterFile(0) });
   const shared = { REDIS_URL: redisUrl, REDIS_PREFIX: stores.redisPrefix };
-  const appEnv = async (afterMs: number): Promise<Record<string, string>> => ({
+  const appEnv = async (afterMs: number, heapMb?: number): Promise<Record<string, string>> => ({
     ...shared,
     DATABASE_URL: stores.databaseUrl,
     MODELS_FILE: await rosterFile(afterMs),
@@ -79,7 +85,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
     BASE_URL: 'http://localhost:8080',
     PORT: '0',
     RATE_LIMITS: LIMITS,
-    ...(nodeOptions && { NODE_OPTIONS: nodeOptions }),
+    NODE_OPTIONS: [nodeOptions, heapMb && `--max-old-space-size=${heapMb}`].filter(Boolean).join(' '),
   });
   const moduleOf = (app: 'gateway' | 'worker') =>
     bundles === undefined ? `@eloquentpoll/${app}/main` : new URL(`file://${join(bundles, app, 'main.js')}`).href;
@@ -106,12 +112,12 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
       if (!answer.ok) throw new Error(`raw calls: ${await answer.text()}`);
       return (await answer.json()) as Record<string, number>;
     },
-    async gateway({ afterMs = 0 } = {}) {
-      const service = await home.start('gateway', moduleOf('gateway'), await appEnv(afterMs));
+    async gateway({ afterMs = 0, heapMb } = {}) {
+      const service = await home.start('gateway', moduleOf('gateway'), await appEnv(afterMs, heapMb));
       return { pid: service.pid, port: Number(service.ready.port), [Symbol.asyncDispose]: () => leave(service) };
     },
-    async worker({ afterMs = 0, concurrency = 50 } = {}) {
-      const env = { ...(await appEnv(afterMs)), WORKER_CONCURRENCY: String(concurrency) };
+    async worker({ afterMs = 0, concurrency = 50, heapMb } = {}) {
+      const env = { ...(await appEnv(afterMs, heapMb)), WORKER_CONCURRENCY: String(concurrency) };
       const service = await home.start('worker', moduleOf('worker'), env);
       return { pid: service.pid, [Symbol.asyncDispose]: () => leave(service) };
     },
