@@ -52,6 +52,9 @@ export function openStorage(options: StorageOptions): Storage {
   });
   // An idle connection that breaks is replaced when the next query asks; without a listener it would end the process.
   pool.on('error', () => {});
+  // The pool listens to idle connections and we to lent ones, but a server may say good-bye in the same breath in which it
+  // lets us in: then the connection is nobody's yet.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: { options: pool.options, connect: () => connect(pool, options.onConnection), end: () => pool.end() },

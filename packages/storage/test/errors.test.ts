@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import {
   acceptPoll,
@@ -31,6 +31,31 @@ t.test('a Postgres that is not there, refuses or is read-only is StorageUnavaila
   await query(`alter database ${row!.name} set default_transaction_read_only = on`);
   await t.rejects(createAccount(storage), unavailable, 'read-only');
 });
+
+t.test(
+  'a server that goes away in the breath in which it let us in is StorageUnavailable, and ends nobody',
+  async (t) => {
+    const message = (kind: string, body: Buffer): Buffer => {
+      const head = Buffer.alloc(5, kind);
+      head.writeInt32BE(body.length + 4, 1);
+      return Buffer.concat([head, body]);
+    };
+    const farewell = Buffer.concat([
+      message('R', Buffer.alloc(4)),
+      message('Z', Buffer.from('I')),
+      message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0')),
+    ]);
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.write(farewell));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    await using storage = openStorage({ databaseUrl: `postgres://postgres@127.0.0.1:${port}/any` });
+    for (let i = 0; i < 3; i++) await t.rejects(findAccount(storage, NOBODY), { name: 'StorageUnavailable' });
+  },
+);
 
 t.test('a pool that is used up answers in time instead of queueing for ever', async (t) => {
   const { url } = await open(t);
