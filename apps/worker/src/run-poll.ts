@@ -15,10 +15,10 @@ import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from '
 /**
  * A poll that took down this many workers for nothing takes down no more. Each ballot that has arrived allows one attempt
  * more: a poll that makes progress is a victim of its neighbours or of the machine, not the culprit. From the fourth
- * attempt on it meets no other suspect (see claimPoll), so what it takes down then is one worker at a time, and so many
- * more attempts are cheap beside giving up a victim.
+ * attempt on it meets fewer and fewer other suspects (see claimPoll), from the seventh on none, so that a victim has four
+ * attempts beside none of those that may have been the culprit.
  */
-const MAX_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 10;
 /** Owner of an anonymous poll's run record: an account id that no account has. */
 const NOBODY = 'nobody';
 

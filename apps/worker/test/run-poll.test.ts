@@ -340,27 +340,27 @@ t.test('a worker that takes over announces what has arrived so far', async (t) =
 
 t.test('a poll is not given up while its ballots keep arriving, however many workers die around it', async (t) => {
   const bed = await bench(t);
-  const afterTenDeaths = async (arrived: number[]) => {
+  const afterTwelveDeaths = async (arrived: number[]) => {
     const id = await bed.accept();
-    await bed.storage.db.updateTable('polls').set({ attempts: 10, lease_epoch: 10 }).where('id', '=', id).execute();
+    await bed.storage.db.updateTable('polls').set({ attempts: 12, lease_epoch: 12 }).where('id', '=', id).execute();
     const state = newPoll(rulesOf(SPEC), seatsOf(SPEC));
     for (const seat of arrived) {
-      const moment = { pollId: id, epoch: 10, spec: SPEC, state, received: seat, ballot: null, elapsedMs: 0 };
-      await bed.bus.runs.ballot(id, 10, vote(seat), runningSnapshot(moment));
+      const moment = { pollId: id, epoch: 12, spec: SPEC, state, received: seat, ballot: null, elapsedMs: 0 };
+      await bed.bus.runs.ballot(id, 12, vote(seat), runningSnapshot(moment));
     }
     await runPoll(bed.worker('w1'), id, alive());
     return (await findPoll(bed.storage, id))?.status;
   };
-  t.equal(await afterTenDeaths([0, 1]), 'failed');
+  t.equal(await afterTwelveDeaths([0, 1]), 'failed');
   t.same(bed.asked, []);
-  t.equal(await afterTenDeaths([0, 1, 2]), 'completed');
+  t.equal(await afterTwelveDeaths([0, 1, 2]), 'completed');
   t.same(bed.asked, [3, 4]);
 });
 
-t.test('a poll that took down eight workers is buried, its hold released', async (t) => {
+t.test('a poll that took down ten workers is buried, its hold released', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  await bed.storage.db.updateTable('polls').set({ attempts: 8 }).where('id', '=', id).execute();
+  await bed.storage.db.updateTable('polls').set({ attempts: 10 }).where('id', '=', id).execute();
   const news: (ProgressSnapshot | null)[] = [];
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
   await runPoll(bed.worker('w1'), id, alive());
@@ -375,7 +375,7 @@ t.test('a poll that took down eight workers is buried, its hold released', async
 t.test('a worker that may not bury a poll any more does not say that it has ended', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  await bed.storage.db.updateTable('polls').set({ attempts: 8 }).where('id', '=', id).execute();
+  await bed.storage.db.updateTable('polls').set({ attempts: 10 }).where('id', '=', id).execute();
   const worker = bed.worker('w1');
   await runPoll({ ...worker, polls: { ...worker.polls, bury: async () => 'fenced' } }, id, alive());
   t.equal(await bed.bus.runs.read(id), null);

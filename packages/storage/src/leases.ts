@@ -10,10 +10,15 @@ const LEASE_MS = 10_000;
 
 /**
  * Workers that a poll may have lost before it is a suspect. The polls of one dead worker lapse together and are claimed
- * together: whichever of them kills workers would take its neighbours along until all are given up. So a worker runs at
- * most one suspect at a time, and what it dies of then is nobody's fault but that one's.
+ * together: whichever of them kills workers would take its neighbours along until all are given up. So a worker runs only
+ * so many suspects at a time, and half as many of those that died once more, until one that is left alone dies of nobody
+ * but itself. One by one from the start, the victims of a bad hour would wait for each other for minutes.
  */
 const DEATHS_BEFORE_SUSPECT = 3;
+const MOST_SUSPECTS = 8;
+/** How many suspects a poll with so many deaths may be one of. */
+const company = (deaths: string) =>
+  sql.raw(`greatest(1, ${MOST_SUSPECTS} >> least(${deaths} - ${DEATHS_BEFORE_SUSPECT}, 8))`);
 
 /** What a worker gets to run a poll. */
 export interface Claim {
@@ -41,7 +46,7 @@ export interface Lease {
   epoch: number;
 }
 
-/** null when the poll has ended, somebody else holds it, it is unknown, or has to wait for another suspect to end. */
+/** null when the poll has ended, somebody else holds it, it is unknown, or has to wait for other suspects to end. */
 export async function claimPoll(
   storage: Storage,
   pollId: string,
@@ -53,11 +58,12 @@ export async function claimPoll(
   return inTransaction(storage, async (tx) => {
     // One claim of a suspect after the other: each sees what the one before it has taken.
     await sql`select pg_advisory_xact_lock(hashtextextended('suspect of ' || ${worker}, 0))`.execute(tx.db);
-    const alone = sql`not exists (
-      select from polls as other
+    const fewEnough = sql`(
+      select count(*) + 1 <= least(${company('polls.attempts')}, min(${company('other.attempts - 1')}))
+        from polls as other
        where other.status = 'running' and other.lease_owner = ${worker} and other.lease_until >= now()
          and other.attempts > ${DEATHS_BEFORE_SUSPECT})`;
-    return toClaim((await claim(tx, pollId, worker, leaseMs, alone)).rows[0]);
+    return toClaim((await claim(tx, pollId, worker, leaseMs, fewEnough)).rows[0]);
   });
 }
 
