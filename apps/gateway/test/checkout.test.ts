@@ -68,6 +68,7 @@ t.test('[§4.5-checkout-401, §5-rule-cookie-only] the cookie of a login and not
   t.match((await order({ cookie, origin: 'https://evil.example' }, { amount_cents: 500 })).json(), {
     code: 'forbidden_origin',
   });
+  t.equal((await order({ cookie }, { amount_cents: 500 })).statusCode, 200, 'a program with a cookie names no origin');
 });
 
 t.test('a retry with the same Idempotency-Key gets the same page', async (t) => {

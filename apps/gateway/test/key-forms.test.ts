@@ -71,7 +71,10 @@ t.test('[§5-rule-401] the forms are of who is signed in, sent from here, about 
   for (const url of ['/dashboard/keys', revoke]) {
     t.equal(await send(url, {}), 401);
     t.equal(await send(url, { ...bearer }), 401, 'a form is no place for a bearer');
-    for (const headers of [{ cookie }, { cookie, origin: 'https://evil.example' }, { cookie, origin: 'null' }])
+    for (const headers of [
+      { cookie, origin: 'https://evil.example' },
+      { cookie, origin: 'null' },
+    ])
       t.equal(await send(url, headers), 403, JSON.stringify(headers));
     t.equal(await send(url, { cookie, 'sec-fetch-site': 'cross-site' }), 403);
   }

@@ -9,7 +9,7 @@ import { principalOfUserId } from '../protocols/mcp/user-id-bearer.ts';
 
 // Who may call an operation is said once, in its schema's `security`, which the OpenAPI document shows too. A route
 // that does not say it does not start. A bearer that is present must be good, even where none is needed, and decides
-// where a cookie is present too. What a cookie does, a page of ours has asked for.
+// where a cookie is present too. What a cookie does, no page of anybody else has asked for.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -72,18 +72,21 @@ export const waysToKey = ({ desk }: Context): RecoveryAction[] => (desk ? ['open
 async function principalOfSession(context: Context, request: FastifyRequest): Promise<Principal | null> {
   const cookie = request.cookies[COOKIE];
   const principal = cookie === undefined ? null : await principalOfCookie(context, cookie);
-  if (principal && !SAFE.has(request.method) && !isSameOrigin(request, context.config.baseUrl)) {
-    throw new ApiError('forbidden_origin', { detail: 'A cookie counts only in requests from our own pages.' });
+  if (principal && !SAFE.has(request.method) && isOfAnotherPage(request, context.config.baseUrl)) {
+    throw new ApiError('forbidden_origin', { detail: 'A cookie does not count in requests from pages of others.' });
   }
   return principal;
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Browsers say where a request comes from; one that says nothing is no browser, and a cookie is for browsers. */
-function isSameOrigin({ headers }: FastifyRequest, baseUrl: string): boolean {
-  if (headers.origin !== undefined) return headers.origin === baseUrl;
-  return headers['sec-fetch-site'] === 'same-origin';
+/**
+ * Browsers say where a request that changes something comes from. What says nothing is a program with a cookie of its
+ * own, such as a wallet that logged in by itself, and nobody else's page can make it call.
+ */
+function isOfAnotherPage({ headers }: FastifyRequest, baseUrl: string): boolean {
+  if (headers.origin !== undefined) return headers.origin !== baseUrl;
+  return (headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 }
 
 async function principalOfHeader(context: Context, request: FastifyRequest): Promise<Principal | null> {

@@ -36,7 +36,7 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
             type: 'apiKey',
             in: 'cookie',
             name: COOKIE,
-            description: 'Set by a login; counts only in requests from our own pages.',
+            description: 'Set by a login; does not count in requests from pages of others.',
           },
         },
       },
