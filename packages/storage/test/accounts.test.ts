@@ -50,6 +50,12 @@ t.test('a key is found by its hash until its owner revokes it, once', async (t) 
     { id, label: 'mine', prefix: 'ep_k_abcde', lastUsedAt: Date, revokedAt: Date, createdAt: Date },
   ]);
   t.same(await listKeys(storage, other), []);
+
+  const { label: _, ...bare } = newKey(other);
+  t.match(await insertKey(storage, bare), { label: '' }, 'a label may be left out');
+  await insertKey(storage, { ...newKey(other), pepperId: 2 });
+  const peppers = await query('select pepper_id from api_keys where account_id = $1 order by 1', [other]);
+  t.same(peppers, [{ pepper_id: 1 }, { pepper_id: 2 }]);
 });
 
 t.test('of many who replace all keys at once each revokes what was there, and one key is left', async (t) => {
