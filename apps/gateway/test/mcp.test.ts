@@ -77,6 +77,12 @@ t.test('[§4.6-mcp-transport] only POST speaks; a message that says nothing is t
   t.equal((await post({ jsonrpc: '2.0', method: 'notifications/initialized' })).statusCode, 202);
   const plain = await post(rpc('tools/list'), { ...bearer, accept: 'application/json' });
   t.equal(plain.statusCode, 406);
+  t.equal((await post(rpc('tools/list'), { ...bearer, accept: '*/*;q=0' })).statusCode, 406);
+  for (const accept of [{ accept: '*/*' }, { accept: 'application/json, */*;q=0.8' }, {}]) {
+    const headers = { ...bearer, ...accept };
+    const anything = await app.inject({ method: 'POST', url: '/api/mcp', headers, payload: rpc('tools/list') });
+    t.equal(messageIn(anything).result.tools.length, 3, 'who takes anything takes both');
+  }
   const version = await post(rpc('tools/list'), { ...bearer, 'mcp-protocol-version': '1999-01-01' });
   t.equal(version.statusCode, 400);
   for (const batch of [[], [rpc('tools/list')], Array(200).fill(callOf('poll_question', POLL))])

@@ -76,10 +76,15 @@ const toListed = ({ name, description, inputSchema, outputSchema, annotations }:
 
 /** The body was parsed already and goes beside it; the address is ours, whatever Host says. */
 function asWebRequest({ headers, method, url }: FastifyRequest, signal: AbortSignal): Request {
-  const named = Object.entries(headers).flatMap(([name, value]) =>
+  const accept = takesAnything(headers.accept) ? 'application/json, text/event-stream' : headers.accept;
+  const named = Object.entries({ ...headers, accept }).flatMap(([name, value]) =>
     value === undefined || HOP_BY_HOP.has(name) ? [] : [[name, String(value)] as [string, string]],
   );
   return new Request(new URL(url, 'http://gateway'), { method, headers: named, signal });
 }
+
+/** Who names no type, or every type, takes both of ours, which the library wants to read literally. */
+const takesAnything = (accept = '*/*'): boolean =>
+  accept.split(',').some((range) => /^\s*\*\/\*/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range));
 
 const HOP_BY_HOP = new Set(['connection', 'content-length', 'expect', 'host', 'keep-alive', 'transfer-encoding']);
