@@ -9,6 +9,12 @@ import { inTransaction, repeatable } from './transaction.ts';
 const LEASE_MS = 10_000;
 
 /**
+ * The newest kind of poll that this code runs. A poll that a later release accepted may mean what is not known here: it
+ * stays with that release's workers, until it is overdue and anybody may end it.
+ */
+const KNOWN_SCHEMA = 1;
+
+/**
  * Workers that a poll may have lost before it is a suspect. The polls of one dead worker lapse together and are claimed
  * together: whichever of them kills workers would take its neighbours along until all are given up. So a worker runs only
  * so many suspects at a time, and half as many of those that died once more, until one that is left alone dies of nobody
@@ -72,7 +78,8 @@ function claim({ db }: Queries, pollId: string, worker: string, leaseMs: number,
     update polls
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, attempts = attempts + 1,
            lease_until = now() + ${leaseMs} * interval '1 millisecond'
-     where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now()) and ${condition}
+     where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now())
+       and schema_version <= ${KNOWN_SCHEMA} and ${condition}
     returning ${claimed}`.execute(db);
 }
 
