@@ -12,7 +12,7 @@ const RULES: readonly [RegExp, string][] = [
   [/\bdrop\s+default\b/i, 'refuses rows that an older process writes'],
   [/\badd\s+column\b(?=[^,;]*\bnot\s+null\b)(?![^,;]*\b(default|generated)\b)/i, 'adds a column that older rows lack'],
   [/\badd\s+(constraint\s+\w+\s+)?(check|unique|foreign\s+key|primary\s+key|exclude)\b/i, 'is stricter than it was'],
-  [/\btruncate\b/i, 'takes away'],
+  [/(^|;)\s*truncate\b/i, 'takes away'],
 ];
 
 /** Written before there was a release whose processes could mind. */
