@@ -24,7 +24,8 @@ export interface PollStore {
   /** False when another worker is sweeping. */
   sweepAlone(work: () => Promise<unknown>): Promise<boolean>;
   beat(): Promise<void>;
-  prune(): Promise<unknown>;
+  /** Deletes at most `limit` rows of each kind that nobody may use any more; answers how many in all. */
+  prune(limit: number): Promise<number>;
 }
 
 export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls'> {

@@ -26,5 +26,5 @@ export const storedPolls = (storage: Storage): PollStore => ({
   findOverdue: (limit, graceMs) => findOverdue(storage, limit, graceMs),
   sweepAlone: (work) => withSweepLock(storage, work),
   beat: () => beat(storage, 'worker'),
-  prune: () => pruneExpired(storage),
+  prune: (limit) => pruneExpired(storage, limit),
 });

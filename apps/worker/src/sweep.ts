@@ -9,10 +9,12 @@ const SWEEP_EVERY_MS = 3_000;
 /** A worker may be there because others died, and may not live long itself: it looks at once. */
 const FIRST_SWEEP_MS = 500;
 const PRUNE_EVERY_MS = 60_000;
+/** Of what is over, as many rows at a time. Whoever finds that many looks again at the next sweep, until there is less. */
+const PRUNED_AT_ONCE = 5_000;
 const MOST_AT_ONCE = 500;
 
 /** Returns how many polls were found without a worker. */
-export async function sweep({ polls, bus }: Context): Promise<number> {
+export async function sweep({ polls, bus }: Pick<Context, 'polls' | 'bus'>): Promise<number> {
   let found = 0;
   await polls.sweepAlone(async () => {
     const lapsed = await polls.findLapsed(MOST_AT_ONCE);
@@ -24,7 +26,9 @@ export async function sweep({ polls, bus }: Context): Promise<number> {
   return found;
 }
 
-export function keepSweeping(context: Context): { stop(): void } {
+type Sweeping = Pick<Context, 'bus' | 'clock' | 'log' | 'polls' | 'random'>;
+
+export function keepSweeping(context: Sweeping): { stop(): void } {
   const { clock, log, polls, random } = context;
   let stopped = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
@@ -46,7 +50,8 @@ export function keepSweeping(context: Context): { stop(): void } {
     await polls.beat();
     if (clock.now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = clock.now();
-    await polls.prune();
+    const pruned = await polls.prune(PRUNED_AT_ONCE);
+    if (pruned >= PRUNED_AT_ONCE) prunedAt = Number.NEGATIVE_INFINITY;
   }
 
   return {

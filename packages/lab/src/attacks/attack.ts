@@ -6,6 +6,7 @@ import { type Field, openField, type Servers } from './field.ts';
 import { fullRedis } from './full-redis.ts';
 import { idleStreams } from './idle-streams.ts';
 import { keyTiming } from './key-timing.ts';
+import { manyKeys } from './many-keys.ts';
 import { slowClients } from './slow-clients.ts';
 
 // npm run attack: a gateway as a process of its own, and clients that wish it no good. Exit code 1 when something that
@@ -24,6 +25,7 @@ interface Sizes {
   readonly readers: number;
   readonly seconds: number;
   readonly samples: number;
+  readonly keys: number;
 }
 
 const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Progress) => Promise<Attack>>> = {
@@ -36,6 +38,7 @@ const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Pr
     slowClients(field, { connections: Math.ceil(connections / 8), kind: 'reading' }, progress),
   'full-redis': (field, _, progress) => fullRedis(field, { seconds: 15 }, progress),
   timing: keyTiming,
+  'many-keys': manyKeys,
 };
 
 /** Needs more than the machine may have, so it runs only when it is named. */
@@ -47,7 +50,7 @@ const BY_NAME: typeof ATTACKS = FAKETIME_LIB
 /** Limits are part of what holds these off. */
 const REAL_LIMITS = new Set(['slow-headers', 'slow-bodies', 'silent', 'no-reading']);
 
-const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--json]
+const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--json]
 
   --only NAMES     of ${Object.keys(ATTACKS).join(', ')}, separated by commas; all without it;
                    and clocks, where FAKETIME_LIB names libfaketime.so.1
@@ -56,6 +59,7 @@ const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connecti
   --readers N      streams that nobody reads, default 500
   --seconds N      for how long nobody reads them, default 60
   --samples N      refused keys of each kind, default 33400
+  --keys N         Idempotency-Keys in the table, default 1000000
   --json           figures as JSON instead of lines
 `;
 
@@ -108,6 +112,7 @@ function parse(argv: readonly string[]): { names: readonly string[]; sizes: Size
       readers: count('readers'),
       seconds: count('seconds'),
       samples: count('samples'),
+      keys: count('keys'),
     },
     json,
   };
@@ -125,6 +130,7 @@ function options(argv: readonly string[]) {
         readers: { type: 'string', default: '500' },
         seconds: { type: 'string', default: '60' },
         samples: { type: 'string', default: '33400' },
+        keys: { type: 'string', default: '1000000' },
         json: { type: 'boolean', default: false },
       },
     }).values;

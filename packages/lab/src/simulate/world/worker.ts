@@ -112,7 +112,7 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
       return true;
     },
     beat: () => perform('beat', null, () => {}),
-    prune: () => perform('prune', null, () => {}),
+    prune: () => perform('prune', null, () => 0),
   };
 }
 
