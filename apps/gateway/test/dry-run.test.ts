@@ -56,6 +56,7 @@ t.test('a poll costs what its texts are long', async (t) => {
   const tight = (await dryRun({ ...good, max_cost_usd: 0.01, confidence_threshold: 1 })).estimates;
   t.match(tight, { within_budget: false, max_cost_usd: 0.01 });
   t.ok(tight.models.max_calls < tight.total_models && tight.cost_usd.max <= 0.01, 'the budget ends it');
+  t.match((await dryRun({ ...good, max_cost_usd: 1e-9 })).estimates, { within_budget: false, max_cost_usd: 1e-9 });
 });
 
 t.test('[§4.1-dry-run-optional-fields] fields that are absent or wrong count as absent', async (t) => {

@@ -1,4 +1,10 @@
-import type { Ballot, PollResponse, PollSpec, ProgressSnapshot } from '@eloquentpoll/contracts';
+import {
+  type Ballot,
+  maxCostUsdOf,
+  type PollResponse,
+  type PollSpec,
+  type ProgressSnapshot,
+} from '@eloquentpoll/contracts';
 import { bury, type Claim, claimPoll, finishPoll } from '@eloquentpoll/storage';
 import type { Test } from 'tap';
 import type { Context } from '../src/context.ts';
@@ -130,7 +136,7 @@ function responseOf({ spec, resultId }: Claim, ballots: Ballot[]): PollResponse 
     winning_option: winner,
     is_tie: leaders.length > 1,
     confidence_threshold: spec.confidence_threshold,
-    max_cost_usd: spec.max_cost_u / 1_000_000,
+    max_cost_usd: maxCostUsdOf(spec),
     early_terminated: false,
     termination_reason: 'roster_exhausted',
     models_skipped: 0,

@@ -1,4 +1,12 @@
-import type { Ballot, PollResponse, PollSpec, TerminationReason, Timing, VoteResult } from '@eloquentpoll/contracts';
+import {
+  type Ballot,
+  maxCostUsdOf,
+  type PollResponse,
+  type PollSpec,
+  type TerminationReason,
+  type Timing,
+  type VoteResult,
+} from '@eloquentpoll/contracts';
 import type { FinishedPoll } from '@eloquentpoll/storage';
 import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
 
@@ -52,7 +60,7 @@ export function pollResponse(ended: Ended): PollResponse {
     winning_option: verdict.winner === null ? null : (spec.options[verdict.winner] ?? null),
     is_tie: verdict.isTie,
     confidence_threshold: spec.confidence_threshold,
-    max_cost_usd: usd(spec.max_cost_u),
+    max_cost_usd: maxCostUsdOf(spec),
     early_terminated: verdict.earlyTerminated,
     termination_reason: verdict.reason,
     models_skipped: verdict.skipped,

@@ -46,6 +46,8 @@ export const PollSpec = Type.Object({
   roster_name: literals([...PRESETS, ...FREE_PRESETS]),
   confidence_threshold: Type.Number({ minimum: 0, maximum: 1 }),
   max_cost_u: MicroUsd,
+  /** The same as the caller said it, where it is finer than micro-USD: an answer repeats what was asked. */
+  max_cost_usd: Type.Optional(Type.Number()),
   /** Valid votes before confidence may stop the poll. */
   min_votes: Type.Integer({ minimum: 1 }),
   /** Ask the web-search variant of a model where it has one. */
@@ -57,6 +59,9 @@ export const PollSpec = Type.Object({
   simulated: Type.Boolean(),
 });
 export type PollSpec = Static<typeof PollSpec>;
+
+/** The maximum as its caller configured it. */
+export const maxCostUsdOf = ({ max_cost_usd, max_cost_u }: PollSpec): number => max_cost_usd ?? max_cost_u / 1_000_000;
 
 /** One model's answer, as it is logged while the poll runs and stored when it ends. */
 export const Ballot = Type.Object({

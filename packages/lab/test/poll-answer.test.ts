@@ -28,7 +28,7 @@ t.test('one service for all of these', async (t) => {
       '[§2.2-models-skipped, §2.2-tally, §2.2-votes, §1-fptp, §1-early-termination, §1-reason-mathematical-lock] ' +
       '[§1-poll-parameters, §1-way-sync] a unanimous jury locks the outcome early',
     async (t) => {
-      const body = await ask(1, { confidence_threshold: 1, max_cost_usd: 0.5 });
+      const body = await ask(1, { confidence_threshold: 1, max_cost_usd: 0.4999999 });
       t.match(body.poll_id, /^EP-\d{4}-\d{2}-\d{2}-[0-9a-z]{16}$/);
       t.match(body, {
         status: 'success',
@@ -38,7 +38,7 @@ t.test('one service for all of these', async (t) => {
         winning_option: 'A',
         is_tie: false,
         confidence_threshold: 1,
-        max_cost_usd: 0.5,
+        max_cost_usd: 0.4999999,
         early_terminated: true,
         termination_reason: 'mathematical_lock',
         models_skipped: 2,

@@ -59,7 +59,7 @@ async function estimatesOf(context: Context, accountId: string, order: PollOrder
   const wholeRoster = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
   return {
     ...estimate,
-    max_cost_usd: order.maxCostU / 1_000_000,
+    max_cost_usd: order.maxCostUsd ?? order.maxCostU / 1_000_000,
     within_budget: wholeRoster <= BigInt(order.maxCostU),
     balance_sufficient: isFree(order.roster) || (balance?.availableU ?? 0n) >= holdOf(spec),
     estimated_cost_usd: estimate.cost_usd.expected,

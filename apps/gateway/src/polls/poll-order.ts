@@ -12,6 +12,8 @@ export interface PollOrder {
   roster: RosterName;
   confidenceThreshold: number;
   maxCostU: number;
+  /** What was said, where it is finer than micro-USD. */
+  maxCostUsd?: number;
   /** Valid votes before confidence may stop the poll. */
   minVotes: number;
   search: boolean;
@@ -63,12 +65,15 @@ export function toOrder(request: PollRequest): PollOrder {
 type Terms = Pick<PollRequest, 'preset' | 'confidence_threshold' | 'max_cost_usd' | 'profile'>;
 
 /** With which models, how sure and how dear: as the request says, else its profile, else the default one. */
-export function termsOf(request: Terms): Pick<PollOrder, 'roster' | 'confidenceThreshold' | 'maxCostU'> {
+export function termsOf(request: Terms): Pick<PollOrder, 'roster' | 'confidenceThreshold' | 'maxCostU' | 'maxCostUsd'> {
   const profile = profileNamed(request.profile ?? DEFAULT_PROFILE)!;
+  const maxCostUsd = request.max_cost_usd ?? profile.max_cost_usd;
+  const maxCostU = microUsd(maxCostUsd);
   return {
     roster: request.preset ?? profile.preset,
     confidenceThreshold: request.confidence_threshold ?? profile.confidence_threshold,
-    maxCostU: microUsd(request.max_cost_usd ?? profile.max_cost_usd),
+    maxCostU,
+    ...(maxCostU / 1_000_000 !== maxCostUsd && { maxCostUsd }),
   };
 }
 

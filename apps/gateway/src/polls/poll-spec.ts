@@ -20,6 +20,7 @@ export async function specOf(
     roster_name: order.roster,
     confidence_threshold: order.confidenceThreshold,
     max_cost_u: order.maxCostU,
+    ...(order.maxCostUsd !== undefined && { max_cost_usd: order.maxCostUsd }),
     min_votes: order.minVotes,
     search: order.search,
     seed,

@@ -17,7 +17,7 @@ export interface ShortOrder {
 }
 
 /** More than any free roster can cost, so that no free poll stops for money. */
-const FREE_MAX_COST_U = 100_000;
+const FREE_MAX_COST_USD = 0.1;
 const FREE_MIN_VOTES = 1;
 
 export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
@@ -34,15 +34,13 @@ export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
   if (!question) throw invalid([{ pointer: '#/question', detail: 'question is required' }]);
   refuse([...sizeIssues(folded, shape), ...textIssues(question, options)]);
 
-  const terms = termsOf(request);
   const free = isFree(roster);
   return {
     order: {
       question: question.value,
       options: options?.value ?? suppliedOptions(question.value),
+      ...termsOf(free ? { ...request, max_cost_usd: FREE_MAX_COST_USD } : request),
       roster,
-      confidenceThreshold: terms.confidenceThreshold,
-      maxCostU: free ? FREE_MAX_COST_U : terms.maxCostU,
       minVotes: free ? FREE_MIN_VOTES : MIN_VOTES,
       search,
     },
