@@ -2,7 +2,10 @@ import { virtualClock } from '@eloquentpoll/testkit';
 import t from 'tap';
 import { keepSweeping } from '../src/sweep.ts';
 
-const never = () => Promise.reject(new Error('not in this test'));
+const refuse = (): never => {
+  throw new Error('not in this test');
+};
+const never = async (): Promise<never> => refuse();
 
 t.test('what is over goes in bounded steps, without a rest as long as there is more', async (t) => {
   const clock = virtualClock();
@@ -29,7 +32,7 @@ t.test('what is over goes in bounded steps, without a rest as long as there is m
     findOverdue: never,
   };
   const runs = { open: never, ballot: never, end: never, takeOver: never };
-  const bus = { enqueuePoll: never, consumePolls: () => t.bailout('no jobs here'), runs };
+  const bus = { enqueuePoll: never, consumePolls: refuse, runs };
   const log = { info() {}, warn() {}, error() {} };
   const sweeping = keepSweeping({ polls, bus, clock, log, random: () => 0.5 });
   await clock.run(done.promise);
