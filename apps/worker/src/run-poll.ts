@@ -15,7 +15,7 @@ import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from '
 /**
  * A poll that took down this many workers for nothing takes down no more. Each ballot that has arrived allows one attempt
  * more: a poll that makes progress is a victim of its neighbours or of the machine, not the culprit. From the fourth
- * attempt on it meets fewer and fewer other suspects (see claimPoll), from the seventh on none, so that a victim has four
+ * attempt on it meets fewer and fewer other suspects (see claimPoll), from the eighth on none, so that a victim has three
  * attempts beside none of those that may have been the culprit.
  */
 const MAX_ATTEMPTS = 10;

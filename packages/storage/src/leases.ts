@@ -21,7 +21,7 @@ const KNOWN_SCHEMA = 1;
  * but itself. One by one from the start, the victims of a bad hour would wait for each other for minutes.
  */
 const DEATHS_BEFORE_SUSPECT = 3;
-const MOST_SUSPECTS = 8;
+const MOST_SUSPECTS = 16;
 /** How many suspects a poll with so many deaths may be one of. */
 const company = (deaths: string) =>
   sql.raw(`greatest(1, ${MOST_SUSPECTS} >> least(${deaths} - ${DEATHS_BEFORE_SUSPECT}, 8))`);
