@@ -103,7 +103,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
         return;
       } catch (error) {
         // Postgres or Redis may be away: a supervisor tries again.
-        const text = `${slot.role} did not start: ${String(error).split('\n').at(-1)?.trim()}`.slice(0, 160);
+        const text = `${slot.role} did not start: ${reasonIn(String(error))}`.slice(0, 160);
         complaints.set(text, (complaints.get(text) ?? 0) + 1);
         await sleep(AGAIN_MS);
       }
@@ -152,6 +152,12 @@ function through(url: string, { port }: FaultProxy): string {
   by.hostname = '127.0.0.1';
   by.port = String(port);
   return by.href.replace(/\/$/, '');
+}
+
+/** Its last words are a sentence, or an error with all that Node tells around it. */
+function reasonIn(words: string): string {
+  const lines = words.split('\n').map((line) => line.trim());
+  return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? '';
 }
 
 /** The text and its error without what is different every time. */
