@@ -13,8 +13,10 @@ export interface LoginPlan {
 
 export function planLogin(settings: Settings, env: NodeJS.ProcessEnv): LoginPlan {
   const isSet = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].some((name) => env[name]?.trim());
-  const isHere = settings.baseUrl === null || LOOPBACK.test(new URL(settings.baseUrl).hostname);
-  return { local: !isSet && isHere && env.NODE_ENV !== 'production', clientSecret: secret() };
+  return { local: !isSet && isHere(settings) && env.NODE_ENV !== 'production', clientSecret: secret() };
 }
+
+/** Whether nobody but people at this machine can reach the product under its own address. */
+export const isHere = ({ baseUrl }: Settings): boolean => baseUrl === null || LOOPBACK.test(new URL(baseUrl).hostname);
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -12,6 +12,7 @@ import { loadSecrets, type Secrets, saveSecrets } from '../services/secrets.ts';
 import { type AppSpec, type RunningApp, startApp } from './apps.ts';
 import { planLogin } from './login.ts';
 import type { ModelPlan } from './models.ts';
+import { moneyEnv } from './money.ts';
 import { checkPostgres, checkRedis } from './outside-services.ts';
 import type { Settings } from './settings.ts';
 
@@ -63,8 +64,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const secrets = loadSecrets(household.folder);
   const processes: RunningProcess[] = [];
   const port = settings.port || (await freePort(settings.host));
-  const simulator = models.simulate ? simulated(options, processes) : Promise.resolve(models.baseUrl);
-  simulator.catch(() => {});
+  const simulating = models.simulate ? simulated(options, processes) : Promise.resolve(null);
+  simulating.catch(() => {});
   const url = settings.baseUrl ?? `http://localhost:${port}`;
   const login = identityProvider(options, url, processes);
   login.catch(() => {});
@@ -73,7 +74,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     redis(options, secrets, processes),
   ]);
   await runStep(options.steps, 'schema', '', () => migrate(databaseUrl), schemaSummary);
-  const modelsBaseUrl = await simulator;
+  const simulator = await simulating;
+  const modelsBaseUrl = simulator ? `${simulator.url}/v1` : models.baseUrl;
   const loginEnv = await login;
   const { PORT: _port, HOST: _host, BASE_URL: _baseUrl, ...others } = options.env;
   const env = {
@@ -85,15 +87,14 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     COOKIE_SECRETS: options.env.COOKIE_SECRETS || secrets.cookieSecret,
     MODELS_FILE: models.file,
     ...(modelsBaseUrl && { MODELS_BASE_URL: modelsBaseUrl }),
-    ...(models.simulate && {
-      MODELS_REGISTRY_URL: others.MODELS_REGISTRY_URL || new URL('/registry/models', `${modelsBaseUrl}`).href,
-    }),
+    ...(simulator && { MODELS_REGISTRY_URL: others.MODELS_REGISTRY_URL || `${simulator.url}/registry/models` }),
     ...(options.gitCommit && { GIT_COMMIT: options.gitCommit }),
   };
+  const money = simulator ? moneyEnv(settings, options.env, simulator) : {};
   const [account, worker, gateway] = await Promise.all([
     seedLocalAccount(databaseUrl, env.KEY_PEPPER, secrets, loginEnv?.OIDC_ISSUER),
     app(options, 'worker', { ...env, OPS_PORT: '0', WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}` }, processes),
-    app(options, 'gateway', { ...env, ...loginEnv, ...gatewayEnv(settings, port, url) }, processes),
+    app(options, 'gateway', { ...env, ...money, ...loginEnv, ...gatewayEnv(settings, port, url) }, processes),
   ]);
   const { accountId, apiKey, balanceU } = account;
   saveSecrets(household.folder, { ...secrets, accountId, apiKey, url });
@@ -130,9 +131,10 @@ async function identityProvider(options: ProductOptions, baseUrl: string, proces
   return { OIDC_ISSUER: `${ready.url}`, OIDC_CLIENT_ID: PRODUCT, OIDC_CLIENT_SECRET: clientSecret };
 }
 
-async function simulated(options: ProductOptions, processes: RunningProcess[]): Promise<string> {
+/** What it said when it was ready. */
+async function simulated(options: ProductOptions, processes: RunningProcess[]): Promise<RunningApp['ready']> {
   const { ready } = await app(options, 'simulator', { ...options.env, HOST: '127.0.0.1', PORT: '0' }, processes);
-  return `${ready.url}/v1`;
+  return ready;
 }
 
 function app(

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { freePort } from '../services/free-port.ts';
 import { planModels } from '../start/models.ts';
+import { moneyEnv } from '../start/money.ts';
 import { checkPostgres, checkRedis } from '../start/outside-services.ts';
 import { readSettings } from '../start/settings.ts';
 
@@ -84,4 +85,20 @@ t.test("the user's own servers are tried before anything relies on them", async 
   await t.rejects(checkRedis(`redis://:hush@127.0.0.1:${port}`), {
     message: `REDIS_URL: nothing usable answers at 127.0.0.1:${port} (ECONNREFUSED). Start it, mend the address, or leave REDIS_URL out.`,
   });
+});
+
+t.test('play money is for simulated models on this machine, and gives way to any setting of its kind', async (t) => {
+  const url = 'http://127.0.0.1:4000';
+  const ready = { url, play_money: { chain_id: 84_532, token: '0xaa', pay_to: '0xbb' } };
+  const money = (env: Record<string, string>, said: object = ready) => moneyEnv(readSettings(env), env, { ...said });
+  const coins = { CHAIN_ID: '84532', ETH_RPC_URL: `${url}/chain`, X402_ASSET: '0xaa', X402_PAY_TO: '0xbb' };
+  const cards = { STRIPE_API_BASE: url, STRIPE_SECRET_KEY: /^sk_test_/, STRIPE_WEBHOOK_SECRETS: /^whsec_/ };
+  t.match(money({}), { ...coins, ...cards });
+  t.match(money({ BASE_URL: 'http://localhost:8080', X402_PAY_TO: ' ' }), { ...coins, ...cards });
+  t.same(money({ BASE_URL: 'https://polls.example' }), {});
+  t.same(money({ NODE_ENV: 'production' }), {});
+  t.same(money({}, { url }), {}, 'a simulator that has none');
+  for (const name of ['X402_PAY_TO', 'X402_FACILITATOR_KEY', 'ETH_RPC_URL', 'CHAIN_ID'])
+    t.notOk('X402_PAY_TO' in money({ [name]: 'x' }), name);
+  t.notOk('STRIPE_API_BASE' in money({ STRIPE_SECRET_KEY: 'x' }));
 });

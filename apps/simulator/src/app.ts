@@ -7,6 +7,8 @@ import { controlRoutes } from './control.ts';
 import { Counter } from './counter.ts';
 import { handleError, handleUnknownPath } from './errors.ts';
 import { Exchanges } from './exchanges.ts';
+import { cardRoutes } from './play-money/card-routes.ts';
+import { chainRoutes } from './play-money/chain-routes.ts';
 import { registryRoutes } from './registry.ts';
 import { ScriptPlayer } from './script-player.ts';
 import { Settings, type SettingsOptions } from './settings.ts';
@@ -65,6 +67,8 @@ export function buildSimulator(options: SimulatorOptions = {}): FastifyInstance 
   app.get('/health', async () => ({ status: 'ok' }));
   chatRoutes(app, world);
   registryRoutes(app, world);
+  chainRoutes(app);
+  cardRoutes(app);
   controlRoutes(app, world);
   return app;
 }

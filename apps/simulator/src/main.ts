@@ -1,5 +1,6 @@
 import { buildSimulator } from './app.ts';
 import { readConfig } from './config.ts';
+import { CHAIN_ID, PAY_TO, TOKEN } from './play-money/token.ts';
 
 // The process: listens, says where, and ends in order on a signal.
 
@@ -7,7 +8,7 @@ try {
   const { host, port, options } = readConfig(process.env);
   const app = buildSimulator(options);
   const url = await app.listen({ host, port });
-  log({ msg: 'ready', url });
+  log({ msg: 'ready', url, play_money: { chain_id: CHAIN_ID, token: TOKEN, pay_to: PAY_TO } });
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
       log({ msg: 'stopping', signal });

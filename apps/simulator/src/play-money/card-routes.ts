@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../app.ts';
+import { ApiError } from '../errors.ts';
+import { payPage, policyFor } from './pay-page.ts';
+import { PayPages } from './pay-pages.ts';
+
+// A processor of card payments as far as the service asks one, in the shapes of Stripe, and the page where a person
+// pays. No card is asked for. It sends no events: whoever pays comes back to the service, which looks by itself.
+
+const EMPTY_LIST = { object: 'list', data: [], has_more: false };
+
+export function cardRoutes(app: App): void {
+  void app.register(async (scope: App) => {
+    scope.addContentTypeParser<string>(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string' },
+      async (_request: FastifyRequest, text: string) => Object.fromEntries(new URLSearchParams(text)),
+    );
+    const pages = new PayPages();
+
+    scope.post('/v1/checkout/sessions', async (request) => {
+      const { body } = request as { body: Record<string, string> };
+      const id = pages.open({
+        reference: field(body, 'client_reference_id'),
+        cents: Number(field(body, 'line_items[0][price_data][unit_amount]')),
+        successUrl: field(body, 'success_url'),
+        cancelUrl: field(body, 'cancel_url'),
+      });
+      return shown(pages, id, request);
+    });
+    scope.get('/v1/checkout/sessions/:id', async (request) => shown(pages, idOf(request), request));
+    // Nothing is refunded or disputed here.
+    for (const collection of ['checkout/sessions', 'disputes', 'events']) {
+      scope.get(`/v1/${collection}`, async () => EMPTY_LIST);
+    }
+
+    scope.get('/pay/:id', async (request, reply) => {
+      const open = pages.find(idOf(request));
+      if (!open) throw new ApiError(404, 'This payment page is closed: begin again where you came from.');
+      return reply
+        .header('content-security-policy', policyFor(open.successUrl))
+        .type('text/html; charset=utf-8')
+        .send(payPage(open.cents));
+    });
+    scope.post('/pay/:id', async (request, reply: FastifyReply) => {
+      const id = idOf(request);
+      const open = pages.find(id);
+      if (!open) throw new ApiError(404, 'This payment page is closed: begin again where you came from.');
+      if ((request.body as Record<string, string>).answer !== 'pay') return reply.redirect(open.cancelUrl, 303);
+      pages.pay(id);
+      return reply.redirect(open.successUrl, 303);
+    });
+  });
+}
+
+const idOf = ({ params }: FastifyRequest): string => (params as { id: string }).id;
+
+function field(body: Record<string, string>, name: string): string {
+  const value = body[name];
+  if (value === undefined) throw new ApiError(400, `Missing required param: ${name}.`, 'parameter_missing');
+  return value;
+}
+
+function shown(pages: PayPages, id: string, { protocol, host }: FastifyRequest): object {
+  const session = pages.look(id);
+  if (!session) throw new ApiError(404, `No such checkout.session: '${id}'`, 'resource_missing');
+  const { reference, cents, state } = session;
+  const charge = { id: id.replace('cs_', 'ch_'), object: 'charge', amount_refunded: 0, disputed: false };
+  const intent = { id: id.replace('cs_', 'pi_'), object: 'payment_intent', latest_charge: charge };
+  return {
+    id,
+    object: 'checkout.session',
+    client_reference_id: reference,
+    amount_total: cents,
+    currency: 'usd',
+    livemode: false,
+    status: state === 'paid' ? 'complete' : state,
+    payment_status: state === 'paid' ? 'paid' : 'unpaid',
+    payment_intent: state === 'paid' ? intent : null,
+    url: state === 'open' ? `${protocol}://${host}/pay/${id}` : null,
+  };
+}

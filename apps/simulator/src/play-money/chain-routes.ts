@@ -1,0 +1,66 @@
+import { Type } from '@sinclair/typebox';
+import type { App } from '../app.ts';
+import { ApiError } from '../errors.ts';
+import { type LogFilter, type PlayChain, playChain } from './chain.ts';
+import { CHAIN_ID, callToken, TOKEN } from './token.ts';
+
+// The chain behind JSON-RPC, and a facilitator that hands every payment to it. Whether a payment is good is decided by
+// the service before it comes here.
+
+const Question = Type.Object({
+  id: Type.Unknown(),
+  method: Type.String(),
+  params: Type.Array(Type.Any()),
+});
+
+const hex = (bytes: number) => Type.String({ pattern: `^0x[0-9a-fA-F]{${bytes * 2}}$` });
+
+const Settlement = Type.Object({
+  paymentPayload: Type.Object({
+    payload: Type.Object({
+      authorization: Type.Object({
+        from: hex(20),
+        to: hex(20),
+        value: Type.String({ pattern: '^[0-9]{1,30}$' }),
+        nonce: hex(32),
+      }),
+    }),
+  }),
+});
+
+export function chainRoutes(app: App): void {
+  const chain = playChain();
+
+  app.post('/chain', { schema: { body: Question } }, async ({ body: { id, method, params } }) => {
+    const answer = ANSWERS[method];
+    if (!answer) return { jsonrpc: '2.0', id, error: { code: -32_601, message: `${method} is not simulated` } };
+    return { jsonrpc: '2.0', id, result: answer(chain, params) };
+  });
+
+  app.post('/facilitator/verify', async () => ({ isValid: true }));
+
+  app.post('/facilitator/settle', { schema: { body: Settlement } }, async ({ body }) => {
+    const { from, to, value, nonce } = body.paymentPayload.payload.authorization;
+    const transaction = chain.settle(TOKEN, { from, to, nonce, value: BigInt(value) });
+    return transaction ? { success: true, transaction } : { success: false, errorReason: 'authorization_used' };
+  });
+}
+
+const ANSWERS: Record<string, (chain: PlayChain, params: readonly unknown[]) => unknown> = {
+  eth_chainId: () => `0x${CHAIN_ID.toString(16)}`,
+  eth_blockNumber: (chain) => chain.head(),
+  eth_call: (chain, [call]) => callToken(textIn(call, 'data'), chain.isUsed),
+  eth_getTransactionReceipt: (chain, [hash]) => chain.receipt(String(hash)),
+  eth_getLogs: (chain, [filter]) => {
+    const { topics } = filter as Partial<LogFilter>;
+    if (!topics?.every((topic) => typeof topic === 'string')) throw new ApiError(400, 'topics must be strings');
+    return chain.logs({ topics, address: textIn(filter, 'address'), fromBlock: textIn(filter, 'fromBlock') });
+  },
+};
+
+function textIn(object: unknown, name: string): string {
+  const value = typeof object === 'object' && object !== null ? (object as Record<string, unknown>)[name] : null;
+  if (typeof value !== 'string' || !/^0x[0-9a-f]*$/i.test(value))
+    throw new ApiError(400, `${name} must be hexadecimal`);
+  return value;
+}

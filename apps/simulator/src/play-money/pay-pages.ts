@@ -1,0 +1,45 @@
+// Payments that were begun, in memory. An id says whose payment it is and how much: the same order has the same page, and
+// one that was begun before a restart is known to have expired.
+
+export interface Order {
+  reference: string;
+  cents: number;
+  successUrl: string;
+  cancelUrl: string;
+}
+
+interface Seen {
+  reference: string;
+  cents: number;
+  state: 'open' | 'paid' | 'expired';
+}
+
+const ID = /^cs_test_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_(\d{1,9})$/;
+const MOST_ORDERS = 10_000;
+
+export class PayPages {
+  readonly #orders = new Map<string, Order & { paid: boolean }>();
+
+  open(order: Order): string {
+    const id = `cs_test_${order.reference.replaceAll('-', '')}_${order.cents}`;
+    if (!this.#orders.has(id)) this.#orders.set(id, { ...order, paid: false });
+    const [oldest] = this.#orders.keys();
+    if (this.#orders.size > MOST_ORDERS && oldest !== undefined) this.#orders.delete(oldest);
+    return id;
+  }
+
+  pay(id: string): void {
+    const order = this.#orders.get(id);
+    if (order) order.paid = true;
+  }
+
+  /** An order that can be paid, or was. */
+  find = (id: string): Order | undefined => this.#orders.get(id);
+
+  look(id: string): Seen | null {
+    const order = this.#orders.get(id);
+    if (order) return { ...order, state: order.paid ? 'paid' : 'open' };
+    const [whole, ...parts] = ID.exec(id) ?? [];
+    return whole ? { reference: parts.slice(0, 5).join('-'), cents: Number(parts[5]), state: 'expired' } : null;
+  }
+}
