@@ -101,3 +101,13 @@ t.test('shuffling keeps the items and leaves the list alone', async (t) => {
     'each item changes places with the one drawn',
   );
 });
+
+t.test('the draws of a seed never change: workers of two releases must agree on the order of a poll', async (t) => {
+  const draws = (seed: string) => {
+    const draw = seededRandom(seed);
+    return Array.from({ length: 8 }, () => draw(1_000_000));
+  };
+  t.same(draws(''), [409_008, 188_822, 225_435, 638_002, 838_421, 143_151, 418_192, 367_831]);
+  t.same(draws('seed'), [829_869, 95_204, 297_566, 563_137, 56_782, 472_203, 953_922, 454_114]);
+  t.same(draws('ps_ü\u{1F600}'), [449_571, 476_069, 330_662, 978_815, 844_550, 405_975, 62_851, 706_364]);
+});
