@@ -62,7 +62,7 @@ t.test('a poll costs what its texts are long', async (t) => {
 t.test('[§4.1-dry-run-optional-fields] fields that are absent or wrong count as absent', async (t) => {
   const none = await dryRun({});
   t.match(none, { dry_run: true, valid: false, estimates: { preset: 'broad', options: 2, max_cost_usd: 1 } });
-  t.ok(none.errors.includes('options is required'));
+  t.same(none.errors, ['options is required', 'question is required']);
   t.match((await dryRun({ ...good, options: ['A'], preset: 'fast' })).estimates, { preset: 'fast', options: 2 });
   t.match((await dryRun({ ...good, confidence_threshold: 2 })).estimates, { confidence_threshold: 0.95, options: 3 });
   t.match((await dryRun({ ...good, max_cost_usd: -1 })).estimates, { max_cost_usd: 1 });
@@ -175,5 +175,5 @@ t.test('[§4.1-dry-run-401] it needs a key, and JSON', async (t) => {
   t.equal((await post('/api/poll/dry-run', { ...good, more: 'x'.repeat(70_000) })).json().code, 'payload_too_large');
   const form = { ...bearer, 'content-type': 'application/x-www-form-urlencoded' };
   const answer = await app.inject({ method: 'POST', url: '/api/poll/dry-run', headers: form, payload: 'a=b' });
-  t.equal(answer.json().code, 'unsupported_media_type');
+  t.match(answer.json(), { code: 'unsupported_media_type', error: /Content-Type application\/json/ });
 });

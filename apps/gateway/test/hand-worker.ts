@@ -1,4 +1,4 @@
-import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { Ballot, ProgressSnapshot, TerminationReason } from '@eloquentpoll/contracts';
 import { bury, claimPoll } from '@eloquentpoll/storage';
 import type { Context } from '../src/context.ts';
 import { ballot, snapshot, store } from './stand-in-worker.ts';
@@ -52,8 +52,8 @@ export async function takePoll(context: Context, pollId: string) {
       await runs.ballot(pollId, epoch, ballots.at(-1)!, { ...running(), confidence });
     },
     /** Stores the end; unless it is silent, tells it too. */
-    async end({ silent = false } = {}) {
-      const { status, response } = await store(context, claim, ballots);
+    async end({ silent = false, reason }: { silent?: boolean; reason?: TerminationReason } = {}) {
+      const { status, response } = await store(context, claim, ballots, reason);
       const end = { ...snapshot(claim, status, response), seq: ballots.length + 1 };
       if (!silent) await runs.end(pollId, epoch, owner, end);
       return response;

@@ -140,15 +140,18 @@ t.test(
     const worker = await takePoll(context, voteless);
     await worker.vote(null);
     const response = await worker.end();
+    const penniless = await begin();
+    const unasked = await (await takePoll(context, penniless)).end({ reason: 'budget' });
     const given = await begin();
     await (await takePoll(context, given)).bury();
-    for (const [id, result_id] of [
-      [voteless, response.poll_id],
-      [given, null],
+    for (const [id, result_id, code] of [
+      [voteless, response.poll_id, 'poll_failed'],
+      [penniless, unasked.poll_id, 'budget_too_small'],
+      [given, null, 'poll_failed'],
     ] as const) {
       t.same((await read(id, 'status')).json(), { session_id: id, status: 'failed', result_id });
       const result = await read(id, 'result');
-      t.match([result.statusCode, result.json().code], [422, 'poll_failed']);
+      t.match([result.statusCode, result.json().code], [422, code]);
     }
   },
 );

@@ -4,6 +4,7 @@ import {
   type PollResponse,
   type PollSpec,
   type ProgressSnapshot,
+  type TerminationReason,
 } from '@eloquentpoll/contracts';
 import { bury, type Claim, claimPoll, finishPoll } from '@eloquentpoll/storage';
 import type { Test } from 'tap';
@@ -58,9 +59,14 @@ async function run(context: Context, claim: Claim, behaviour: Behaviour): Promis
 }
 
 /** The end of a poll, in Postgres alone. */
-export async function store(context: Context, claim: Claim, ballots: Ballot[]) {
+export async function store(
+  context: Context,
+  claim: Claim,
+  ballots: Ballot[],
+  reason: TerminationReason = 'roster_exhausted',
+) {
   const { id, epoch } = claim;
-  const response = responseOf(claim, ballots);
+  const response = { ...responseOf(claim, ballots), termination_reason: reason };
   const succeeded = response.votes.filter((vote) => vote.success).length;
   const status = response.status === 'failed' ? ('failed' as const) : ('completed' as const);
   await finishPoll(context.storage, {
@@ -73,7 +79,7 @@ export async function store(context: Context, claim: Claim, ballots: Ballot[]) {
       winningOption: response.winning_option,
       isTie: response.is_tie,
       earlyTerminated: false,
-      terminationReason: 'roster_exhausted',
+      terminationReason: reason,
       modelsRequested: ballots.length,
       modelsSucceeded: succeeded,
       modelsFailed: ballots.length - succeeded,

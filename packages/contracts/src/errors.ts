@@ -104,6 +104,11 @@ export const ERRORS = {
     retryable: true,
     recovery: ['back_off', 'open_documentation'],
   },
+  budget_too_small: change(
+    422,
+    'max_cost_usd is too small',
+    'max_cost_usd does not pay for a single call to a model of the preset; nobody was asked and nothing was charged.',
+  ),
   rate_limited: wait(429, 'Too many requests', 'A rate limit or a daily cap is reached; Retry-After says until when.'),
   headers_too_large: change(431, 'Headers too large', 'The header fields are larger than the service accepts.'),
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@eloquentpoll/contracts';
+import { ERRORS, type ErrorCode } from '@eloquentpoll/contracts';
 import { isStorageError, StorageRefused } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 
@@ -29,6 +29,8 @@ export function toApiError(error: unknown): ApiError {
   if (isStorageError(error) && !(error instanceof StorageRefused)) return unavailable(error);
   const code = frameworkCode(error);
   if (code === 'service_unavailable') return unavailable(error);
+  // What a first request with curl gets, which names no type of its own: say what would be right.
+  if (code === 'unsupported_media_type') return new ApiError(code, { detail: ERRORS[code].description, cause: error });
   return new ApiError(code ?? 'internal_error', { cause: error });
 }
 

@@ -33,7 +33,7 @@ export function readPollOrder(body: unknown): PollOrder {
 /** Everything that is wrong with a request for a poll, in the words of its 400. */
 export function pollIssues(body: unknown): Issue[] {
   const shape = issuesOf(PollRequest, body);
-  if (shape.length > 0) return shape;
+  if (shape.length > 0) return [...shape, ...(isObject(body) ? missingQuestion(body) : [])];
   const { question, prompt, options } = body as PollRequest;
   return [...whichQuestion(question, prompt), ...optionIssues(options), ...profileIssues(body as PollRequest)];
 }
@@ -49,8 +49,14 @@ function whichQuestion(question: string | undefined, prompt: string | undefined)
     return [{ pointer: '#/prompt', detail: 'prompt is an alias of question and must not differ from it' }];
   }
   const text = question ?? prompt;
-  return text === undefined ? [{ pointer: '#/question', detail: 'question is required' }] : questionIssues(text);
+  return text === undefined ? missingQuestion({}) : questionIssues(text);
 }
+
+/** The schema cannot say it: one of two names has to be there. */
+const missingQuestion = (body: object): Issue[] =>
+  'question' in body || 'prompt' in body ? [] : [{ pointer: '#/question', detail: 'question is required' }];
+
+const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body);
 
 export function toOrder(request: PollRequest): PollOrder {
   return {

@@ -8,6 +8,7 @@ import { stored } from './open-session.ts';
 import type { Waiter } from './session-memory.ts';
 import { completeEvent, errorEvent, progressEvent } from './stream-events.ts';
 import { toPollResponse } from './to-wire.ts';
+import { whyFailed } from './why-failed.ts';
 
 // From what a worker announces to what a stream tells. Snapshots are whole and numbered: a later one is forwarded, any
 // other is not news, and one that was missed is made up for by the next. After a gap the record is read again. The end
@@ -112,7 +113,7 @@ export class PollRelay implements StreamOwner, Waiter {
     for (let tries = 0; tries < MOST_TRIES && !this.#stream!.closed; tries++) {
       try {
         const result = await findResultOfPoll(this.#context.storage, pollId);
-        if (result?.status === 'failed') return this.#fail('poll_failed', news);
+        if (result?.status === 'failed') return this.#fail(whyFailed(toPollResponse(result)), news);
         if (result) return this.#complete(toPollResponse(result), news?.seq);
         await givenUp?.();
         return this.#fail('poll_execution_failed', news);

@@ -103,7 +103,9 @@ async function accept(context: Context, submission: Submission, newId: string, d
     case 'joined':
       return { pollId: accepted.pollId, joined: accepted.kind === 'joined', spec };
     case 'reused':
-      throw new ApiError('idempotency_key_reused');
+      throw new ApiError('idempotency_key_reused', {
+        detail: 'This Idempotency-Key came with another body before: send that body again, or another key.',
+      });
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw usedUp(accepted.retryAfterS);
       throw new ApiError('insufficient_balance', {

@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { access } from '../../plugins/auth.ts';
 import { openSession } from '../../polls/open-session.ts';
 import { statusUrl, toPollResponse } from '../../polls/to-wire.ts';
+import { whyFailed } from '../../polls/why-failed.ts';
 import { errors, json, NEEDS_KEY } from '../answers.ts';
 import { SessionPath } from './session-path.ts';
 
@@ -24,18 +25,18 @@ export function sessionResult(app: FastifyInstance, context: Context): void {
         response: {
           200: json('The result.', PollResponse),
           202: json('The poll is still running.', SessionRunning),
-          ...errors(...NEEDS_KEY, 'session_not_found', 'poll_failed'),
+          ...errors(...NEEDS_KEY, 'session_not_found', 'poll_failed', 'budget_too_small'),
         },
       },
     },
     async (request, reply) => {
       const { pollId, status } = await openSession(context, request, request.params.id);
-      if (status === 'failed') throw new ApiError('poll_failed');
       if (status === 'running') {
         reply.code(202).header('retry-after', '1');
         return { session_id: pollId, status, status_url: statusUrl(context.config, pollId) };
       }
       const result = await findResultOfPoll(context.storage, pollId);
+      if (status === 'failed') throw new ApiError(whyFailed(result && toPollResponse(result)));
       if (!result) throw new ApiError('internal_error', { cause: new Error('a completed poll has no result') });
       return toPollResponse(result);
     },

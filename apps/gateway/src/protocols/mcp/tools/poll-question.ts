@@ -5,6 +5,7 @@ import { keyOf } from '../../../plugins/idempotency-key.ts';
 import { awaitPoll } from '../../../polls/await-poll.ts';
 import { readPollOrder } from '../../../polls/poll-order.ts';
 import { submissionOf } from '../../../polls/submission.ts';
+import { whyFailed } from '../../../polls/why-failed.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 
 /** Runs a poll as POST /api/poll does. Whoever hangs up leaves a poll that goes on and is stored. */
@@ -17,7 +18,7 @@ export const pollQuestion: Tool = {
     request.idempotencyKey = keyIn(input);
     const submission = submissionOf(context, request, order, 'mcp');
     const { result } = await awaitPoll(context, submission, gone, relay(progress, order.options));
-    if (result.status === 'failed') throw new ApiError('poll_failed', { members: { poll_id: result.poll_id } });
+    if (result.status === 'failed') throw new ApiError(whyFailed(result), { members: { poll_id: result.poll_id } });
     return result;
   },
 };
