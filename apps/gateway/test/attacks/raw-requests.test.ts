@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 import { build } from '../build.ts';
 import { stored } from '../stored.ts';
+import { requestsWithinRequests } from './requests-within-requests.ts';
 
 // Bytes that no client library would send. Whatever they mean to somebody in between, here they are one request or
 // none: a second one hidden in the first is never run, and no header of an answer comes from a caller.
@@ -47,33 +48,7 @@ const head = (...lines: string[]) =>
   ['POST /api/intents/match HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...lines, '', ''].join('\r\n');
 
 t.test('what is a request within a request is run by nobody', async (t) => {
-  const smuggled: Record<string, string> = {
-    'both lengths': `${head(`Content-Length: ${HIDDEN.length + 5}`, 'Transfer-Encoding: chunked')}0\r\n\r\n${HIDDEN}`,
-    'two lengths': `${head('Content-Length: 0', `Content-Length: ${HIDDEN.length}`)}${HIDDEN}`,
-    'a list of lengths': `${head(`Content-Length: 0, ${HIDDEN.length}`)}${HIDDEN}`,
-    'a signed length': `${head('Content-Length: +0')}${HIDDEN}`,
-    'a negative length': `${head('Content-Length: -1')}${HIDDEN}`,
-    'a hexadecimal length': `${head('Content-Length: 0x10')}${HIDDEN}`,
-    'a length with a blank': `${head('Content-Length : 0')}${HIDDEN}`,
-    'encoding with a blank': `${head('Transfer-Encoding : chunked', 'Content-Length: 5')}0\r\n\r\n${HIDDEN}`,
-    'encoding with a tab': `${head('Transfer-Encoding:\tchunked', 'Content-Length: 5')}0\r\n\r\n${HIDDEN}`,
-    'encoding twice': `${head('Transfer-Encoding: chunked', 'Transfer-Encoding: identity')}0\r\n\r\n${HIDDEN}`,
-    'an encoding of ours': `${head('Transfer-Encoding: xchunked')}0\r\n\r\n${HIDDEN}`,
-    'a folded header': `${head('X: y', ' Transfer-Encoding: chunked', 'Content-Length: 5')}0\r\n\r\n${HIDDEN}`,
-    'a chunk that lies': `${head('Transfer-Encoding: chunked')}5;x\n\r\n0\r\n\r\n${HIDDEN}`,
-    'a chunk too large': `${head('Transfer-Encoding: chunked')}FFFFFFFFFFFFFFFFF\r\n${HIDDEN}`,
-    'line feeds alone': `${head().replaceAll('\r', '')}${HIDDEN}`,
-    'a carriage return alone': `GET /api/health HTTP/1.1\r\nHost: x\rX: y\r\n\r\n${HIDDEN}`,
-    'a NUL in a header': `GET /api/health HTTP/1.1\r\nHost: x\0y\r\n\r\n${HIDDEN}`,
-    'a header without a name': `GET /api/health HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n${HIDDEN}`,
-    'no host': `GET /api/health HTTP/1.1\r\n\r\n${HIDDEN}`,
-    'two hosts': `GET /api/health HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Length: 1\r\n\r\n`,
-    'a line as a method': `GET /api/health\r\nX: HTTP/1.1\r\nHost: x\r\n\r\n${HIDDEN}`,
-    'HTTP/0.9': `GET /api/health\r\n${HIDDEN}`,
-    'HTTP/2 by prior knowledge': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-    'a tunnel': `CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n${HIDDEN}`,
-    TLS: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-  };
+  const smuggled = requestsWithinRequests(HIDDEN);
   const before = await stored(context);
   for (const [name, bytes] of Object.entries(smuggled)) {
     const answer = await exchange(bytes);

@@ -8,6 +8,7 @@ import { idleStreams } from './idle-streams.ts';
 import { keyTiming } from './key-timing.ts';
 import { manyKeys } from './many-keys.ts';
 import { slowClients } from './slow-clients.ts';
+import { throughNginx } from './through-nginx.ts';
 
 // npm run attack: a gateway as a process of its own, and clients that wish it no good. Exit code 1 when something that
 // must hold did not. Attacks that need no process of their own are tests: `ATTACKS=full npm test -- FILES`.
@@ -26,6 +27,7 @@ interface Sizes {
   readonly seconds: number;
   readonly samples: number;
   readonly keys: number;
+  readonly requests: number;
 }
 
 const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Progress) => Promise<Attack>>> = {
@@ -43,23 +45,32 @@ const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Pr
 
 /** Needs more than the machine may have, so it runs only when it is named. */
 const FAKETIME_LIB = process.env.FAKETIME_LIB;
-const BY_NAME: typeof ATTACKS = FAKETIME_LIB
-  ? { clocks: (field, _, progress) => clocks(field, FAKETIME_LIB, progress) }
-  : {};
+const BY_NAME: typeof ATTACKS = {
+  nginx: (field, { requests }, progress) => throughNginx(field, { requests }, progress),
+  ...(FAKETIME_LIB && { clocks: (field, _, progress) => clocks(field, FAKETIME_LIB, progress) }),
+};
 
-/** Limits are part of what holds these off. */
-const REAL_LIMITS = new Set(['slow-headers', 'slow-bodies', 'silent', 'no-reading']);
+/** Settings of the gateway that an attack needs; limits are part of what holds the slow ones off. */
+const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
+  'slow-headers': { RATE_LIMITS: '' },
+  'slow-bodies': { RATE_LIMITS: '' },
+  silent: { RATE_LIMITS: '' },
+  'no-reading': { RATE_LIMITS: '' },
+  nginx: { TRUST_PROXY: '127.0.0.1/32' },
+};
 
-const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--json]
+const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--requests N] [--json]
 
   --only NAMES     of ${Object.keys(ATTACKS).join(', ')}, separated by commas; all without it;
-                   and clocks, where FAKETIME_LIB names libfaketime.so.1
+                   and by name alone nginx, where it is installed, and clocks, where FAKETIME_LIB names
+                   libfaketime.so.1
   --streams N      idle streams, default 10000
   --connections N  slow connections, default 4000
   --readers N      streams that nobody reads, default 500
   --seconds N      for how long nobody reads them, default 60
   --samples N      refused keys of each kind, default 33400
   --keys N         Idempotency-Keys in the table, default 1000000
+  --requests N     made-up addresses through nginx, default 10000
   --json           figures as JSON instead of lines
 `;
 
@@ -82,7 +93,7 @@ async function attack(names: readonly string[], sizes: Sizes, json: boolean, ser
   const report: Record<string, object> = {};
   let holds = true;
   for (const name of names) {
-    await using field = await openField(servers, REAL_LIMITS.has(name) ? { RATE_LIMITS: '' } : {});
+    await using field = await openField(servers, SETTINGS[name]);
     const made = await { ...ATTACKS, ...BY_NAME }[name]!(field, sizes, progress);
     progress.end();
     report[name] = { holds: made.holds, ...made.figures };
@@ -113,6 +124,7 @@ function parse(argv: readonly string[]): { names: readonly string[]; sizes: Size
       seconds: count('seconds'),
       samples: count('samples'),
       keys: count('keys'),
+      requests: count('requests'),
     },
     json,
   };
@@ -131,6 +143,7 @@ function options(argv: readonly string[]) {
         seconds: { type: 'string', default: '60' },
         samples: { type: 'string', default: '33400' },
         keys: { type: 'string', default: '1000000' },
+        requests: { type: 'string', default: '10000' },
         json: { type: 'boolean', default: false },
       },
     }).values;

@@ -74,8 +74,8 @@ export async function manyKeys(field: Field, { keys }: { keys: number }, progres
       left === Math.floor(keys / 2) &&
       over === 0 &&
       longest < MOST_STEP_MS &&
-      // A scan of them all would take hundreds of milliseconds.
-      at(during, 0.5) < at(before, 0.5) + 20,
+      // On a busy machine nothing is as fast as before; a scan of them all would take hundreds of milliseconds.
+      at(during, 0.5) < at(before, 0.5) + 100,
     lines: [
       `${keys} keys: one is found by ${used ?? 'no index'}; a poll with a key is accepted in ${at(during, 0.5)} ms (median; ${at(before, 0.5)} before), p99 ${at(during, 0.99)} (${at(before, 0.99)}), while they are pruned ${at(beside, 0.5)}, p99 ${at(beside, 0.99)}`,
       `${gone} that were over went in ${steps.length} steps of at most ${most}, ${at(steps, 0.5)} ms each (median, longest ${longest}); ${left} that count stayed`,

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { requestsWithinRequests } from '@eloquentpoll/gateway/fakes/requests';
+import { buildSimulator } from '@eloquentpoll/simulator/app';
+import type { Progress } from '../terminal/progress.ts';
+import type { Attack } from './attack.ts';
+import type { Field } from './field.ts';
+import { findNginx, type Nginx, startNginx } from './nginx-process.ts';
+
+// What lies between clients and gateways in production, with the configuration that is shipped: two servers in a row read
+// the same bytes the same way, nobody says who they are but by where they come from, and events arrive as they happen.
+
+const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B', 'C'] };
+const HEALTHY = /^HTTP\/1\.1 200 .*"status":"ok"/s;
+
+export async function throughNginx(
+  field: Field,
+  { requests }: { requests: number },
+  progress: Progress,
+): Promise<Attack> {
+  const file = findNginx();
+  if (file === null)
+    return { figures: {}, holds: false, lines: ['nginx was not found on this machine, so nothing was shown.'] };
+  await using nginx = await startNginx(file, field.port);
+  progress.show('through nginx: requests within requests');
+  const smuggling = await smuggle(field, nginx);
+  const addresses = await pretend(nginx, requests, progress);
+  progress.show('through nginx: event streams');
+  const streams = await stream(field, nginx);
+  return {
+    figures: { smuggling, addresses, streams },
+    holds:
+      smuggling.ran === 0 &&
+      smuggling.others_disturbed === 0 &&
+      smuggling.in_order_ran === 1 &&
+      addresses.buckets === 1 &&
+      addresses.buckets_of_two_peers === 2 &&
+      streams.chunks >= 4 &&
+      streams.first_event_ms < streams.last_event_ms / 2,
+    lines: [
+      `${smuggling.kinds} kinds of requests within requests: ${smuggling.ran} ran that nginx had not seen, ${smuggling.others_disturbed} answers went astray`,
+      `${addresses.requests} made-up addresses from one peer: ${addresses.buckets} bucket; two peers: ${addresses.buckets_of_two_peers}`,
+      `a stream: ${streams.chunks} pieces, the first event after ${streams.first_event_ms} ms, the last after ${streams.last_event_ms} ms`,
+    ],
+  };
+}
+
+async function smuggle({ stores, key }: Field, nginx: Nginx) {
+  const body = JSON.stringify(POLL);
+  const hidden = [
+    'POST /api/polls HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${key}`,
+    'X-Request-Id: unseen-by-nginx',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+  const begun = async (): Promise<string[]> =>
+    (await stores.query<{ request_id: string }>('select request_id from polls')).map((row) => row.request_id);
+  const smuggled = Object.values(requestsWithinRequests(hidden));
+  let disturbed = 0;
+  for (const bytes of smuggled) {
+    await exchange(nginx.port, bytes, 300);
+    // The connection that the doubtful request went over is used again by the next ones.
+    for (let i = 0; i < 3; i++) {
+      const answer = await exchange(nginx.port, 'GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      if (!HEALTHY.test(answer)) disturbed += 1;
+    }
+  }
+  const known = new Set(nginx.requests().map((line) => line.split(' ')[0]));
+  const ran = (await begun()).filter((id) => !known.has(id)).length;
+  const before = (await begun()).length;
+  await exchange(nginx.port, `GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n${hidden}`, 1_000);
+  const inOrder = (await begun()).length - before;
+  return { kinds: smuggled.length, ran, others_disturbed: disturbed, in_order_ran: inOrder };
+}
+
+/** Sends bytes and reads until the other side closes, or until it has had its time. */
+function exchange(port: number, bytes: string, withinMs = 5_000): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let answer = '';
+    const timer = setTimeout(() => socket.destroy(), withinMs);
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve(answer);
+    });
+    socket.write(Buffer.from(bytes, 'latin1'));
+  });
+}
+
+async function pretend({ port }: Nginx, count: number, progress: Progress) {
+  const random = (): string => [...randomBytes(4)].join('.');
+  async function remaining(localAddress: string, agent: Agent): Promise<number> {
+    const headers = {
+      'x-forwarded-for': `${random()}, ${random()}`,
+      'x-real-ip': random(),
+      forwarded: `for=${random()}`,
+      'cf-connecting-ip': random(),
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        { agent, port, host: '127.0.0.1', localAddress, path: '/api/profiles', headers },
+        (answer) => {
+          answer.resume();
+          answer.on('end', () => resolve(Number(answer.headers['ratelimit-remaining'])));
+        },
+      );
+      outgoing.on('error', reject);
+      outgoing.end();
+    });
+  }
+  const [one, other] = ['127.0.0.2', '127.0.0.3'];
+  const agents = [one, other].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
+  const left: number[] = [];
+  for (let i = 0; i < count; i++) {
+    left.push(await remaining(one, agents[0]!));
+    if (i % 500 === 0) progress.show(`through nginx: ${i} of ${count} made-up addresses`);
+  }
+  const ofOther = await remaining(other, agents[1]!);
+  for (const agent of agents) agent.destroy();
+  // In one bucket each call finds one less.
+  const buckets = 1 + left.filter((value, i) => i > 0 && value !== left[i - 1]! - 1).length;
+  return { requests: count, buckets, buckets_of_two_peers: ofOther === left[0] ? buckets + 1 : buckets };
+}
+
+async function stream(field: Field, { port }: Nginx) {
+  const simulator = buildSimulator({ latencyScale: 2 });
+  const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
+  try {
+    await field.home.start('worker', '@eloquentpoll/worker/main', { ...field.env, MODELS_BASE_URL: `${models}/v1` });
+    const began = performance.now();
+    const at: number[] = [];
+    const response = await fetch(`http://127.0.0.1:${port}/api/poll/stream`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${field.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...POLL, confidence_threshold: 1 }),
+      signal: AbortSignal.timeout(60_000),
+    });
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const piece of response.body!) {
+      text += decoder.decode(piece, { stream: true });
+      at.push(Math.round(performance.now() - began));
+    }
+    if (!/event: complete/.test(text)) throw new Error(`the stream ended without its end: ${text.slice(-200)}`);
+    return { chunks: at.length, first_event_ms: at[0] ?? 0, last_event_ms: at.at(-1) ?? 0 };
+  } finally {
+    await simulator.close();
+  }
+}
