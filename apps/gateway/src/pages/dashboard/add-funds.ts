@@ -30,7 +30,7 @@ const amountField = (
 
 const cardForm = html`<form class="stack" data-card>
 ${amountField('card-amount', LIMITS.checkout_cents.min / 100, LIMITS.checkout_cents.max / 100)}
-<p class="muted small">You pay on a page of Stripe; we never see the card. All of the amount becomes credit.</p>
+<p class="muted small">You pay on the page of the payment processor; we never see the card. All of the amount becomes credit.</p>
 <p><button class="button" data-needs-script disabled>Pay by card</button></p>
 <p class="field-error" role="alert" data-said hidden></p>
 </form>`;
