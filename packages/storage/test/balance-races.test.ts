@@ -3,9 +3,9 @@ import { acceptPoll, balanceOf, checkLedger } from '../src/index.ts';
 import { acceptance, funded, open, together, USD } from './fixtures.ts';
 
 // Two hundred polls at once on one balance, over and over: as many are accepted as the balance holds, whoever is first.
-// A few races in every run of the tests, ten thousand with ATTACKS=full.
+// A few races in every run of the tests, ten thousand with ATTACKS=full, or as many as RACES says.
 
-const RACES = process.env.ATTACKS === 'full' ? 10_000 : 10;
+const RACES = Number(process.env.RACES ?? (process.env.ATTACKS === 'full' ? 10_000 : 10));
 const AT_ONCE = 200;
 const CONNECTIONS = 16;
 /** Every race has a balance of its own, so races may overlap: Postgres has more to mix up then. */
