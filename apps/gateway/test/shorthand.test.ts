@@ -63,11 +63,14 @@ t.test('any options survive being written as shorthand', async () => {
   );
 });
 
-t.test('options that the server supplies', async (t) => {
+t.test('[§4.1-rule-question-only] options that the server supplies', async (t) => {
   t.same(suppliedOptions('Should we use Postgres or Redis?'), ['Postgres', 'Redis']);
   t.same(suppliedOptions('Which is better: tabs, spaces or both'), ['tabs', 'spaces', 'both']);
   t.same(suppliedOptions('Choose between a big refactor and a small patch'), ['a big refactor', 'a small patch']);
+  t.same(suppliedOptions('Is it Postgres, MongoDB or SQLite that is best?'), ['Postgres', 'MongoDB', 'SQLite']);
+  t.same(suppliedOptions('Is Rust or Go better for command lines?'), ['Rust', 'Go']);
   t.same(suppliedOptions('Is Rust faster than Go?'), ['Yes', 'No']);
+  t.same(suppliedOptions('Is this function safe for threads or not?'), ['Yes', 'No']);
   t.same(suppliedOptions('How likely is rain tomorrow?'), ['Very low', 'Low', 'Medium', 'High', 'Very high']);
   t.same(suppliedOptions('What about this plan of ours'), ['Yes', 'No', 'It depends']);
   t.same(suppliedOptions('Emacs vs Vim?'), ['Emacs', 'Vim']);

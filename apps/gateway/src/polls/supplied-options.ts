@@ -10,8 +10,9 @@ const SCALE =
   /\b(?:how (?:likely|probable|confident|important|good|bad|risky|safe|hard|difficult|easy)|rate|rating)\b/i;
 /** A first clause that asks, before the choices are listed: "Which is better, A or B?" */
 const ASKS = /^(?:which|what|who|whom|where|when|how|why)\b/i;
-/** What follows the last choice: "Which of A or B is faster?" */
-const PREDICATE = / (?:is|are|was|were|would|will|should|could|can|does|do|has|have) .*$/i;
+/** What follows the last choice: "Which of A or B is faster?", "Is it A or B that we need?", "Is A or B better for us?" */
+const PREDICATE =
+  / (?:is|are|was|were|would|will|should|could|can|does|do|has|have|that|which|who|(?:better|best|easier|faster|cheaper|safer) (?:for|at|in|to|with)) .*$/i;
 
 export function suppliedOptions(question: string): string[] {
   const text = question.trim().split(/\s+/).join(' ');
@@ -50,7 +51,8 @@ function between(text: string): string[] | null {
 
 function alternatives(text: string): string[] | null {
   const [first = '', ...rest] = text.split(/,? (?:or|vs\.?|versus) /i);
-  if (rest.length === 0) return null;
+  // "Is it ready or not?" offers nothing but yes and no.
+  if (rest.length === 0 || /^not?\b/i.test(rest.at(-1)!)) return null;
   return [...firstChoices(first), ...rest.slice(0, -1), rest.at(-1)!.replace(PREDICATE, '')];
 }
 
