@@ -49,7 +49,9 @@ t.test('one key that says the same thing a hundred times at once has one voice',
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, i) => give(asker.bearer, { poll_id: id, outcome_correct: i % 2 === 0 })),
   );
-  t.equal(new Set(answers.map((answer) => answer.json().feedback_id)).size, 1);
+  // On a machine that has no time for us some may be told to come back.
+  const given = answers.filter(({ statusCode }) => statusCode !== 503);
+  t.equal(new Set(given.map((answer) => answer.json().feedback_id)).size, 1);
   t.match(await summary(id), { total_feedback: 1, entries: { length: 1 } });
 });
 
