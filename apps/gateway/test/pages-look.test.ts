@@ -1,5 +1,7 @@
 import t from 'tap';
 import { readPolicies } from '../src/limits/policies.ts';
+import { newKeyPage, revokeKeyPage } from '../src/pages/dashboard/key-pages.ts';
+import { failedLoginPage } from '../src/pages/failed-login-page.ts';
 import { PAGE_HEADERS } from '../src/pages/layout.ts';
 import { resultPage } from '../src/pages/result-page.ts';
 import { madeUpResult } from './made-up-result.ts';
@@ -21,6 +23,16 @@ const MADE: Record<string, string> = {
   'result-failed': shown(
     madeUpResult({ status: 'failed', ballots: [null, null, null], termination_reason: 'roster_exhausted' }),
   ),
+  'new-key': newKeyPage(site.url, `ep_k_${'x'.repeat(38)}`),
+  'revoke-key': revokeKeyPage(site.url, {
+    id: '00000000-0000-4000-8000-000000000000',
+    prefix: 'ep_k_3xYz1',
+    label: 'A notebook with a long name that somebody took some time to',
+    lastUsedAt: null,
+    revokedAt: null,
+    createdAt: new Date(0),
+  }),
+  'login-failed': failedLoginPage(site.url, 'The login was declined at the identity provider.'),
 };
 
 const SERVED: Record<string, string> = {
@@ -33,6 +45,7 @@ const SERVED: Record<string, string> = {
   'sign-in': '/dashboard',
   error: '/errors/insufficient_balance',
   'no-result': '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha',
+  'no-page': '/nowhere',
 };
 
 /** Docs make themselves in the browser, and say what they are in a way of their own. */

@@ -25,17 +25,16 @@ const pathOf = (number: number): string => (number === 1 ? '/dashboard#history' 
 const historyTable = (lines: readonly ResultLine[]): Html =>
   table(
     'Results, newest first',
-    html`<tr><th scope="col">Question</th><th scope="col">Winner</th><th scope="col">When</th><th scope="col">Status</th><th scope="col" class="number">Votes</th><th scope="col" class="number">Cost</th><th scope="col" class="number">Time</th><th scope="col">Result</th></tr>`,
+    html`<tr><th scope="col">Question</th><th scope="col">Winner</th><th scope="col">When</th><th scope="col">Status</th><th scope="col" class="number">Votes</th><th scope="col" class="number">Cost</th><th scope="col" class="number">Time</th></tr>`,
     lines.map(
       (line) => html`<tr>
-<th scope="row" class="asked" dir="auto">${beginning(line.question)}</th>
+<th scope="row" class="about" dir="auto"><a href="/result/${line.resultId}">${beginning(line.question)}</a></th>
 <td class="winner" dir="auto">${line.winningOption ?? (line.isTie ? 'Tie' : 'No votes')}</td>
 <td class="when">${moment(line.createdAt)}</td>
 <td>${badge(line.status, TONES[line.status])}</td>
 <td class="number">${line.modelsSucceeded} of ${line.modelsRequested}</td>
 <td class="number">${usd(Number(line.totalCostU) / 1_000_000)}</td>
 <td class="number">${seconds(line.totalMs)}</td>
-<td class="mono when"><a href="/result/${line.resultId}">${line.resultId}</a></td>
 </tr>
 `,
     ),
