@@ -57,6 +57,26 @@ t.test(
   },
 );
 
+t.test('[§5-rule-none, §A6-bad-bearer-401] who still sends a revoked key finds the way out open', async (t) => {
+  const { app, context, keyWith } = await build(t);
+  const { bearer, accountId } = await keyWith(0);
+  const [stored] = await listKeys(context.storage, accountId);
+  await endKey(context, accountId, stored!.id);
+  const address = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
+  for (const url of [
+    '/api/health',
+    '/api/errors/catalog',
+    '/api/docs',
+    '/api/poll/estimate',
+    `/api/wallet/challenge?address=${address}`,
+  ]) {
+    t.equal((await app.inject({ url, headers: bearer })).statusCode, 200, url);
+  }
+  const signed = { message: 'not ours', signature: '0x' };
+  const rotate = await app.inject({ method: 'POST', url: '/api/wallet/rotate-key', headers: bearer, payload: signed });
+  t.equal(rotate.json().code, 'invalid_wallet_signature', 'the signature is judged, not the key');
+});
+
 t.test('credentials are judged before the body is read', async (t) => {
   const { app } = await build(t);
   const answer = await app.inject({

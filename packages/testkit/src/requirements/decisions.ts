@@ -5,7 +5,7 @@ export const DECISIONS: readonly RequirementRow[] = [
   ['§A6-poll-no-credentials-shorthand', 'POST /api/poll without credentials and in shorthand is a free quick poll'],
   ['§A6-poll-no-credentials-full', 'POST /api/poll without credentials and in full is 401 that names /api/quick-poll'],
   ['§A6-poll-credentials-shorthand', 'with credentials POST /api/poll takes shorthand, dry_run and profile'],
-  ['§A6-bad-bearer-401', 'a bad or revoked bearer is 401 everywhere, never a silent free poll'],
+  ['§A6-bad-bearer-401', 'a bad or revoked bearer is 401 wherever a bearer counts, never a silent free poll'],
   ['§A6-cookie-only-bearer-401', 'a bearer alone on a cookie-only operation is 401 that names the way'],
   ['§A6-bearer-over-cookie', 'the bearer decides when cookie and bearer come together'],
   ['§A6-public-votes-no-cost', 'public votes leave estimated_cost out'],
