@@ -10,6 +10,8 @@ import type { PollStore } from './ports.ts';
 const RENEW_EVERY_MS = 2_500;
 /** Shorter than the queue's lock on a job, so that a dead worker's poll can be claimed when its job comes back. */
 export const LEASE_MS = 8_000;
+/** Of a renewal: the second comes over another connection. */
+const TRIES = 2;
 /** A worker that keeps a poll this long past its deadline hangs, and loses it. */
 export const OVERDUE_MS = 5_000;
 
@@ -46,7 +48,7 @@ export function keepLeases(
   let cancel = clock.after(RENEW_EVERY_MS, renew);
   let checking: Promise<void> | null = null;
 
-  async function renewAll(): Promise<void> {
+  async function renewAll(tries = TRIES): Promise<void> {
     const asked = [...held].map(([id, lease]) => ({ id, epoch: lease.epoch, lease }));
     if (asked.length === 0) return;
     const since = clock.now();
@@ -56,6 +58,8 @@ export function keepLeases(
         if (held.get(id) === lease && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));
     } catch (error) {
       onError(error);
+      // Who was paused finds its connections broken, which says nothing about Postgres.
+      if (tries > 1) return renewAll(tries - 1);
     }
     // A Postgres that does not answer counts as asked: it gives the lease to nobody else.
     for (const { lease } of asked) lease.since = since;

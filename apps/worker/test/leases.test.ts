@@ -65,8 +65,22 @@ t.test('a store that does not answer gives the lease to nobody else', async (t) 
   clock.pass(LEASE_MS);
   const confirmed = lease.confirmed();
   asked[0]!.refuse(new Error('away'));
+  t.notOk(await settled(confirmed));
+  asked[1]!.refuse(new Error('away'));
   t.ok(await settled(confirmed));
   t.notOk(lease.lost.aborted);
+});
+
+t.test('a connection that broke while the process was paused does not confirm a lease', async (t) => {
+  const { clock, asked, leases } = bench();
+  const lease = leases.hold('p', 1, clock.now());
+  clock.pass(LEASE_MS);
+  const confirmed = lease.confirmed();
+  asked[0]!.refuse(new Error('broken'));
+  t.notOk(await settled(confirmed));
+  asked[1]!.answer([]);
+  t.ok(await settled(confirmed));
+  t.ok(lease.lost.aborted, 'asked again, Postgres says whose it is');
 });
 
 t.test('whoever waits for a lease that was given back waits no longer', async (t) => {
