@@ -22,7 +22,7 @@ export const freePollForm = ({ question, options }: FreePoll, problem: string | 
 ${Array.from(
   { length: mostOptions },
   (_, i) =>
-    html`<input name="option" aria-label="Option ${i + 1}" maxlength="${longest}" value="${options[i] ?? ''}" placeholder="${i < LIMITS.options.min ? `Option ${i + 1}` : 'One more, or leave it empty'}" dir="auto" autocomplete="off"${i < LIMITS.options.min ? html` required` : ''}>
+    html`<input name="option" aria-label="Option ${i + 1}" maxlength="${longest}" value="${options[i] ?? ''}" placeholder="${i < LIMITS.options.min ? `Option ${i + 1}` : 'One more, or nothing'}" dir="auto" autocomplete="off"${i < LIMITS.options.min ? html` required` : ''}>
 `,
 )}</div></fieldset>
 <p class="row spread"><button class="button" type="submit">Ask the models</button>

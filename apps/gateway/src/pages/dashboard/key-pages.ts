@@ -13,7 +13,7 @@ export const newKeyPage = (baseUrl: string, key: string): string =>
     baseUrl,
     'Your new key',
     html`<p class="lead">${SHOWN_ONCE}</p>
-${code(key, 'The new key')}
+<div class="whole">${code(key, 'The new key')}</div>
 <p><a class="button" href="${BACK}">To the dashboard</a></p>`,
   );
 
@@ -34,6 +34,7 @@ const keyPage = (baseUrl: string, heading: string, said: Html): string =>
     path: '/dashboard',
     title: `${heading} · EloquentPoll`,
     description: 'API keys of your account.',
+    styles: ['dashboard'],
     hidden: true,
     main: html`<h1>${heading}</h1>
 ${said}`,
