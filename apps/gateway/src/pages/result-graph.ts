@@ -55,7 +55,7 @@ const edge = (from: number, to: number, kind: string): Html =>
 
 const box = ({ label, note, kind }: Node, { x, width }: typeof LEFT, y: number): Html =>
   html`<svg class="${kind}" x="${x}%" y="${y}" width="${width}%" height="${BOX}"><rect x="1" y="1" width="99%" height="${BOX - 2}" rx="7"/>
-<svg width="${note === '' ? '97%' : '86%'}" height="${BOX}"><text x="12" y="22">${shortened(label)}</text></svg>
+<svg width="${note === '' ? '97%' : '80%'}" height="${BOX}"><text x="12" y="22">${shortened(label)}</text></svg>
 ${note === '' ? '' : html`<text class="note" x="96%" y="22" text-anchor="end">${note}</text>`}</svg>
 `;
 
