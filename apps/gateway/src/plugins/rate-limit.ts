@@ -1,3 +1,4 @@
+import type { RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
@@ -5,6 +6,7 @@ import type { Context } from '../context.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { Operation, Policy } from '../limits/policies.ts';
 import type { Budget } from '../limits/rate-limiter.ts';
+import { waysToKey } from './auth.ts';
 
 // Every route says which operation it is, and the operation's budget decides. The headers are those of
 // draft-ietf-httpapi-ratelimit-headers-06, the last one that has all four names.
@@ -32,7 +34,10 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
     if (operation === 'session') return;
     const limit = async (request: FastifyRequest) => {
       const name = typeof operation === 'function' ? operation(request) : operation;
-      spend(request, await limiter.take(name, principalOf(request)));
+      // Whoever has asked all the free polls of an hour can go on with a key, without waiting.
+      const withKey = name === 'free_poll' && request.principal === null;
+      const waysOut = withKey ? (['re_authenticate', ...waysToKey(context)] as const) : [];
+      spend(request, await limiter.take(name, principalOf(request)), waysOut);
     };
     // After authentication, which the route's own hooks begin with; a body has to be read first.
     if (typeof operation === 'function') route.preValidation = [limit, ...[route.preValidation ?? []].flat()];
@@ -58,12 +63,13 @@ export const principalOf = (request: FastifyRequest): string =>
   request.principal?.accountId ?? clientNetwork(request.ip);
 
 /** Notes the budget that a request drew from, and refuses it when there is nothing left. */
-export function spend(request: FastifyRequest, budget: Budget): void {
+export function spend(request: FastifyRequest, budget: Budget, recovery: readonly RecoveryAction[] = []): void {
   request.budget = budget;
   if (budget.allowed) return;
   throw new ApiError('rate_limited', {
     detail: `At most ${budget.window.limit} calls in ${budget.window.seconds} seconds; try again in ${budget.resetSeconds} s.`,
     retryAfterSeconds: budget.resetSeconds,
+    recovery,
   });
 }
 
