@@ -7,7 +7,8 @@ import type { Attack } from './attack.ts';
 import type { Field } from './field.ts';
 
 // How long a refusal takes tells nothing about a key: unknown, revoked, or right at its beginning. The three are asked
-// in turns, so that whatever else happens on the machine happens to all.
+// in turns, so that whatever else happens on the machine happens to all. Compared are the fastest tenths, as somebody would
+// who wants to know: what else a machine does only ever adds to a time.
 
 const MOST_US = 50;
 const MIN_P = 0.01;
@@ -33,23 +34,27 @@ export async function keyTiming(field: Field, { samples }: { samples: number }, 
     if (i % 500 === 0) progress.show(`key timing: ${i} of ${samples}`);
   }
   agent.destroy();
-  const medians = Object.fromEntries(
-    names.map((name) => [name, Math.round((percentile(tookUs[name]!, 0.5) ?? 0) * 10) / 10]),
-  );
+  const at = (name: string, q: number): number => Math.round((percentile(tookUs[name]!, q) ?? 0) * 10) / 10;
+  const quickest = Object.fromEntries(names.map((name) => [name, at(name, 0.1)]));
+  const medians = Object.fromEntries(names.map((name) => [name, at(name, 0.5)]));
   const pairs = names.flatMap((a, i) =>
-    names
-      .slice(i + 1)
-      .map((b) => ({ a, b, us: Math.abs(medians[a]! - medians[b]!), p: mannWhitney(tookUs[a]!, tookUs[b]!) })),
+    names.slice(i + 1).map((b) => ({
+      a,
+      b,
+      us: Math.abs(quickest[a]! - quickest[b]!),
+      median_us: Math.abs(medians[a]! - medians[b]!),
+      p: mannWhitney(tookUs[a]!, tookUs[b]!),
+    })),
   );
   const worst = Math.max(...pairs.map(({ us }) => us));
   return {
-    figures: { samples: samples * names.length, medians_us: medians, pairs },
+    figures: { samples: samples * names.length, quickest_us: quickest, medians_us: medians, pairs },
     holds: worst < MOST_US,
     lines: [
-      `${samples * names.length} refused keys: medians ${names.map((name) => `${name} ${medians[name]} us`).join(', ')}`,
+      `${samples * names.length} refused keys: ${names.map((name) => `${name} ${quickest[name]} us (median ${medians[name]})`).join(', ')}`,
       ...pairs.map(
-        ({ a, b, us, p }) =>
-          `${a} and ${b}: ${us.toFixed(1)} us apart, Mann-Whitney p = ${p.toPrecision(2)}${p < MIN_P ? ' (below 0.01)' : ''}`,
+        ({ a, b, us, median_us, p }) =>
+          `${a} and ${b}: ${us.toFixed(1)} us apart (medians ${median_us.toFixed(1)}), Mann-Whitney p = ${p.toPrecision(2)}${p < MIN_P ? ' (below 0.01)' : ''}`,
       ),
     ],
   };
