@@ -103,13 +103,18 @@ t.test('the same poll twice is one poll, also when the answer was lost and the m
 });
 
 t.test('[§A6-option-text-kept] a poll is kept as it was asked', async (t) => {
-  const { storage } = await open(t);
+  const { storage, query } = await open(t);
   const poll = newPoll(await funded(storage, USD), { requestId: 'r', traceparent: 't' });
   await acceptPoll(storage, { poll, holdU: 0n });
   const found = await findPoll(storage, poll.id);
   t.same(found?.spec, poll.spec);
   t.match(found, { id: poll.id, resultId: poll.resultId, accountId: poll.accountId, status: 'running' });
   t.equal(found!.deadlineAt.getTime() - found!.createdAt.getTime(), poll.deadlineMs);
+  t.same(
+    await query(`select (lease_until - created_at)::text as spared from polls`),
+    [{ spared: '00:00:05' }],
+    'its first worker has five seconds before a sweep looks for another',
+  );
   t.match(await balanceOf(storage, poll.accountId!), { heldU: 1n }, 'even a free model leaves its mark in the ledger');
   t.equal(await findPoll(storage, 'ps_unknown'), null);
 });
@@ -177,6 +182,9 @@ t.test('a cap of nothing gives nothing, a lowered cap takes the surplus back', a
   t.match(await balanceOf(storage, FREE_POOL), { postedU: 300n, heldU: 200n });
   t.match(await ask(300n), { kind: 'accepted' });
   t.match(await ask(300n), { kind: 'insufficient', availableU: 0n });
+  await midnight();
+  t.match(await ask(100n), { kind: 'insufficient', availableU: 0n }, 'what is held is not taken back');
+  t.match(await balanceOf(storage, FREE_POOL), { postedU: 300n, heldU: 300n });
   const drift = await checkLedger(storage);
   t.same(
     drift.filter(({ rule }) => !rule.startsWith('poll_')),

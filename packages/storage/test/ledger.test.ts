@@ -2,7 +2,7 @@ import t from 'tap';
 import { balanceOf, capture, checkLedger, creditAccount, hold, reverseCredit, voidHold } from '../src/index.ts';
 import { funded, open, together, USD, unique } from './fixtures.ts';
 
-const { storage } = await open(t, { maxConnections: 20 });
+const { storage, query } = await open(t, { maxConnections: 20 });
 
 t.test('one event moves money once, however often and from wherever it arrives', async (t) => {
   const accountId = await funded(storage, 0n);
@@ -52,6 +52,38 @@ t.test('a reversal may take an account below zero: then nothing is held until cr
   t.equal(await hold(storage, { accountId, amountU: 1n, idem: 'accepted' }), true);
   t.same(await checkLedger(storage), []);
 });
+
+t.test(
+  'only who is below zero may be: exactly nothing is not, and a credit that does not lift it changes nothing',
+  async (t) => {
+    const mayBeNegative = async (accountId: string) => {
+      const [row] = await query<{ allow_negative: boolean }>(
+        'select allow_negative from balances where account_id = $1',
+        [accountId],
+      );
+      return row!.allow_negative;
+    };
+    const move = (accountId: string, amountU: bigint) => ({
+      accountId,
+      amountU,
+      source: 'operator' as const,
+      idem: unique('move:'),
+    });
+    const emptied = await funded(storage, USD);
+    await reverseCredit(storage, move(emptied, USD));
+    t.equal(await mayBeNegative(emptied), false);
+    const below = await funded(storage, 100n);
+    await hold(storage, { accountId: below, amountU: 50n, idem: unique('hold:') });
+    await reverseCredit(storage, move(below, 100n));
+    t.equal(await mayBeNegative(below), true);
+    await creditAccount(storage, move(below, 30n));
+    t.match(await balanceOf(storage, below), { postedU: 30n, heldU: 50n, availableU: -20n });
+    t.equal(await mayBeNegative(below), true);
+    await creditAccount(storage, move(below, 20n));
+    t.equal(await mayBeNegative(below), false);
+    t.same(await checkLedger(storage), []);
+  },
+);
 
 t.test('amounts and references that make no sense are refused, and nothing moves', async (t) => {
   const accountId = await funded(storage, USD);
