@@ -23,6 +23,13 @@ t.test(
     t.same(formsOf('/api/quick-poll'), named('QuickPollRequest', 'FreePollRequest'));
     t.same(document.components.schemas.PollRequest.required, ['options'], '[§2.1-options-only-required]');
     t.equal(document.components.schemas.PollRequest.properties.prompt.deprecated, true, '[§9-prompt-deprecated]');
+    const headersOf = (path: string, method: string): string[] =>
+      document.paths[path][method].parameters.flatMap((told: { in: string; name: string }) =>
+        told.in === 'header' ? [told.name] : [],
+      );
+    t.same(headersOf('/api/poll', 'post'), ['idempotency-key'], '[§8-idempotency-key]');
+    t.same(headersOf('/api/poll/stream', 'post'), ['last-event-id', 'idempotency-key'], '[§A6-stream-reattach]');
+    t.same(headersOf('/api/polls/{id}/status', 'get'), ['prefer', 'if-none-match'], '[§A6-status-prefer-wait]');
     for (const path of Object.keys(document.paths)) t.notMatch(path, /\/v\d/, '[§9-no-version-segment]');
 
     const problems = await lint(t, answer.body);

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { type TObject, Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { invalid } from '../api-error.ts';
@@ -17,20 +17,21 @@ declare module 'fastify' {
   }
 }
 
-const HEADERS = Type.Object({
+const HEADERS = {
   'idempotency-key': Type.Optional(
     Type.String({
       description:
         'A retry with the same key, within 24 hours and with the same request, gets the first result instead of making a second one. 1 to 255 visible ASCII characters, bare or in double quotes.',
     }),
   ),
-});
+};
 
 export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
   app.decorateRequest('idempotencyKey', null);
   app.addHook('onRoute', (route) => {
     if (!route.config?.idempotent) return;
-    route.schema = { ...route.schema, headers: HEADERS };
+    const others = route.schema?.headers as TObject | undefined;
+    route.schema = { ...route.schema, headers: Type.Object({ ...others?.properties, ...HEADERS }) };
     const read = async (request: FastifyRequest, reply: FastifyReply) => {
       const given = request.headers['idempotency-key'];
       if (given === undefined) return;

@@ -24,6 +24,12 @@ const StreamQuery = Type.Object({
   ),
 });
 
+const StreamHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({ description: 'The `id` of the last event that arrived: the same poll is followed on, at no cost.' }),
+  ),
+});
+
 const lastEventIdOf = ({ headers }: FastifyRequest): string => String(headers['last-event-id'] ?? '').trim();
 
 /**
@@ -46,6 +52,7 @@ export function streamPoll(app: FastifyInstance, context: Context): void {
           'Server-Sent Events: `started`, again with every ballot and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` with the same body to follow on after a cut. The events are described in /asyncapi.json.',
         security: access.bearer,
         querystring: StreamQuery,
+        headers: StreamHeaders,
         body: Type.Ref(SessionRequest),
         response: {
           200: text('The events.', 'text/event-stream'),
