@@ -1,5 +1,5 @@
 import t from 'tap';
-import { acceptPoll, claimKey, completeKey, releaseKey } from '../src/index.ts';
+import { acceptPoll, claimKey, completeKey, findPollOfKey, forgetPollKey, releaseKey } from '../src/index.ts';
 import { acceptance, funded, open, together, USD, unique } from './fixtures.ts';
 
 const newKey = (more = {}) => ({ principal: 'p', operation: 'checkout', key: unique(), fingerprint: 'body', ...more });
@@ -52,6 +52,25 @@ t.test('[§A6-idempotency-nothing-stored] a released key starts afresh, with any
   const claim = await claimKey(storage, key, 30_000);
   if (claim.kind === 'claimed') await releaseKey(storage, claim.claim, key);
   t.match(await claimKey(storage, { ...key, fingerprint: 'other' }, 30_000), { kind: 'claimed' });
+});
+
+t.test('the key of a poll that was given up is forgotten, and no other', async (t) => {
+  const accountId = await funded(storage, 9n * USD);
+  const key = newKey({ principal: accountId, operation: 'poll' });
+  const others = [
+    { ...key, key: unique() },
+    { ...key, operation: 'quick' },
+    { ...key, principal: unique() },
+  ];
+  const [poll, ...rest] = [key, ...others].map((idempotency) => acceptance(accountId, { idempotency }));
+  for (const each of [poll!, ...rest]) await acceptPoll(storage, each);
+  const { id } = poll!.poll;
+  t.equal(await findPollOfKey(storage, key), id);
+  await forgetPollKey(storage, key, rest[0]!.poll.id);
+  t.equal(await findPollOfKey(storage, key), id, 'not for another poll');
+  await forgetPollKey(storage, key, id);
+  t.equal(await findPollOfKey(storage, key), null);
+  for (const [i, other] of others.entries()) t.equal(await findPollOfKey(storage, other), rest[i]!.poll.id);
 });
 
 t.test('[§A6-idempotency-24h] an answer is kept for 24 hours', async (t) => {
