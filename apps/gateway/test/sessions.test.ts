@@ -70,6 +70,8 @@ t.test(
       [{ ...POLL, question: 'too short' }, 400, 'validation_error'],
       [{ ...POLL, confidence_threshold: '0.5' }, 400, 'validation_error'],
       [{ ...POLL, max_cost_usd: 0 }, 400, 'validation_error'],
+      // Whoever asks for a dry run does not want to pay.
+      [{ ...POLL, dry_run: true }, 400, 'validation_error'],
       [{ ...POLL, preset: 'slow' }, 400, 'invalid_preset'],
     ] as const) {
       const answer = await post(payload);

@@ -159,6 +159,7 @@ t.test(
       [{ question: POLL.question }, bearer, 400, 'validation_error'],
       [{ ...POLL, options: ['A', 'a'] }, bearer, 400, 'validation_error'],
       [{ ...POLL, preset: 'slow' }, bearer, 400, 'invalid_preset'],
+      [{ ...POLL, dry_run: true }, bearer, 400, 'validation_error'],
       [POLL, {}, 401, 'authentication_required'],
       [POLL, { authorization: 'Bearer nobody' }, 401, 'invalid_api_key'],
       [POLL, poor.bearer, 402, 'insufficient_balance'],

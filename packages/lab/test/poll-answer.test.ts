@@ -127,6 +127,8 @@ t.test('one service for all of these', async (t) => {
     t.match(body, { termination_reason: 'budget', early_terminated: true, status: 'partial' });
     t.equal(body.models_skipped, 4);
     t.ok(body.costs.total_estimated_cost * 1e6 <= maxCostU);
+    const unasked = { status: 'failed', termination_reason: 'budget', max_cost_usd: 1e-9, votes: [] };
+    t.match(await ask(6, { max_cost_usd: 1e-9 }), unasked, 'less than a micro-USD is an amount too');
   });
 
   await t.test('the books are right after all of it', async (t) => {

@@ -11,10 +11,6 @@ export function isShorthand(body: unknown): boolean {
   return ['q', 'o', 'poll', 'theme'].some(says) || (['question', 'prompt'].some(says) && !says('options'));
 }
 
-/** For any body, however wrong. */
-export const wantsDryRun = (body: unknown): boolean =>
-  typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true;
-
 export function readAnyOrder(body: unknown, caller: Caller): ShortOrder {
   return isShorthand(body) ? readShortOrder(body, caller) : { order: readPollOrder(body), optionsSource: 'caller' };
 }

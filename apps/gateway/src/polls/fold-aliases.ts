@@ -32,7 +32,7 @@ export function foldAliases(body: ShortPollRequest): Folded {
 
 function readPoll(text: string) {
   const parsed = parseShorthand(text);
-  if (!parsed.ok) throw invalid([parsed.issue]);
+  if (!parsed.ok) throw invalid([withinPoll(parsed.issue)]);
   return parsed.value;
 }
 

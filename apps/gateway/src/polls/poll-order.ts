@@ -2,6 +2,7 @@ import { FREE_PRESETS, type FreePreset, type Issue, PollRequest, type RosterName
 import { optionIssues, questionIssues } from '../validation/option-rules.ts';
 import { issuesOf, refusal } from '../validation/validator.ts';
 import { DEFAULT_PROFILE, PROFILES, profileNamed } from './profiles.ts';
+import { refuseDryRun } from './wants-dry-run.ts';
 
 // A poll as it was ordered: aliases folded, defaults filled in, every rule checked. Whatever door a request came
 // through (REST, a stream, MCP, A2A), this is the one reading of it, and nothing that it did not name gets further.
@@ -25,6 +26,7 @@ export const isFree = (roster: RosterName): roster is FreePreset => FREE_PRESETS
 export const MIN_VOTES = 3;
 
 export function readPollOrder(body: unknown): PollOrder {
+  refuseDryRun(body);
   const issues = pollIssues(body);
   if (issues.length > 0) throw refusal(issues);
   return toOrder(body as PollRequest);

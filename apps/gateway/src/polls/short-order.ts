@@ -32,7 +32,8 @@ export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
   const folded = foldAliases(request);
   const { question, options } = folded;
   if (!question) throw invalid([{ pointer: '#/question', detail: 'question is required' }]);
-  refuse([...sizeIssues(folded, shape), ...textIssues(question, options)]);
+  refuse(sizeIssues(folded, shape));
+  refuse(textIssues(question, options));
 
   const free = isFree(roster);
   return {

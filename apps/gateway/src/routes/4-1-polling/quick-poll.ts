@@ -1,22 +1,18 @@
 import { FreePollRequest, QuickPollRequest, QuickPollResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { invalid } from '../../api-error.ts';
 import type { Context } from '../../context.ts';
 import { access } from '../../plugins/auth.ts';
-import { wantsDryRun } from '../../polls/any-order.ts';
 import { toQuickResult } from '../../polls/quick-result.ts';
 import { readShortOrder } from '../../polls/short-order.ts';
 import { callerOf, wantsFree } from '../../polls/themes.ts';
+import { refuseDryRun } from '../../polls/wants-dry-run.ts';
 import { prefersEventStream } from '../../streams/open-event-stream.ts';
 import { compileExceptBody } from '../../validation/validator.ts';
 import { errors, json, READS_BODY, text } from '../answers.ts';
 import { closingSignal } from '../closing-signal.ts';
 import { runAndFollow } from '../run-and-follow.ts';
 import { runAndWait } from '../run-and-wait.ts';
-
-/** Whoever asks for one does not want to pay, so the field is not ignored. */
-const NO_DRY_RUN = { pointer: '#/dry_run', detail: 'dry_run is not known here; POST /api/poll takes it' };
 
 const { description, content } = json('The answer; null on a tie and without votes.', QuickPollResult);
 const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
@@ -55,7 +51,7 @@ export function quickPoll(app: FastifyInstance, context: Context): void {
       },
     },
     async (request, reply): Promise<QuickPollResult | undefined> => {
-      if (wantsDryRun(request.body)) throw invalid([NO_DRY_RUN]);
+      refuseDryRun(request.body);
       const short = readShortOrder(request.body, callerOf(request));
       if (prefersEventStream(request)) return runAndFollow(context, request, reply, 'quick-poll', short, closing);
       const result = await runAndWait(context, request, reply, 'quick-poll', short);
