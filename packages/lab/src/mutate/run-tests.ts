@@ -22,7 +22,8 @@ export function runTests({ tests, env, limitMs, mutated }: TestRun): Promise<Ver
     MUTANT: JSON.stringify(mutated.mutant),
   };
   const child = spawn(process.execPath, ['--import', LOADER, ALL_TESTS, ...tests], {
-    env: { ...env, ...change, TAP_BAIL: '1', NODE_OPTIONS: '' },
+    // All files together have the time that tap would give to one: what is too late is decided here.
+    env: { ...env, ...change, TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(limitMs / 1_000)), NODE_OPTIONS: '' },
     stdio: 'ignore',
   });
   return new Promise((resolve, reject) => {
