@@ -28,7 +28,10 @@ t.test('[§A6-idempotency-running] 100 requests with one key are one poll', asyn
   const accountId = await funded(storage, 1_000n * USD);
   for (let round = 0; round < ROUNDS; round++) {
     const idempotency = keyOf(accountId);
-    const answers = await together(100, 100, () => acceptPoll(storage, acceptance(accountId, { idempotency })));
+    const long = () => newPoll(accountId, { deadlineMs: 86_400_000 });
+    const answers = await together(100, 100, () =>
+      acceptPoll(storage, acceptance(accountId, { idempotency, poll: long() })),
+    );
     const winners = answers.filter(({ kind }) => kind === 'accepted');
     t.equal(winners.length, 1);
     t.equal(answers.filter(({ kind }) => kind === 'joined').length, 99);
