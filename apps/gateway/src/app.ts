@@ -10,7 +10,6 @@ import { bodyParsing } from './plugins/body-parsing.ts';
 import { answerClientError } from './plugins/client-errors.ts';
 import { crossOrigin } from './plugins/cross-origin.ts';
 import { errors, sendError } from './plugins/errors.ts';
-import { hostHeader } from './plugins/host-header.ts';
 import { idempotencyKeys } from './plugins/idempotency-key.ts';
 import { openapi } from './plugins/openapi.ts';
 import { rateLimit } from './plugins/rate-limit.ts';
@@ -42,7 +41,7 @@ export function buildApp(context: Context): App {
     requestTimeout: 15_000,
     connectionTimeout: STANDSTILL_MS,
     keepAliveTimeout: 72_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requireHostHeader: false },
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
     forceCloseConnections: 'idle',
     // While draining, what still arrives on an open connection is served, and the connection closed after it.
     return503OnClosing: false,
@@ -61,7 +60,6 @@ export function buildApp(context: Context): App {
   app.register(errors, { config });
   app.register(unmatched, { config });
   app.register(responseHeaders, { context });
-  app.register(hostHeader);
   app.register(unreadAnswers, {});
   app.register(crossOrigin);
   app.register(accessLog, { context });
