@@ -9,7 +9,8 @@ import { principalOfUserId } from '../protocols/mcp/user-id-bearer.ts';
 
 // Who may call an operation is said once, in its schema's `security`, which the OpenAPI document shows too. A route
 // that does not say it does not start. Where a bearer counts, one that is present must be good, even where none is
-// needed, and decides where a cookie is present too; an operation for everybody does not look at it. What a cookie does, no page of anybody else has asked for.
+// needed, and decides where a cookie is present too; an operation for everybody does not look at it. What a cookie does,
+// no page of anybody else has asked for.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
