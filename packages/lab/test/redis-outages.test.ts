@@ -1,6 +1,6 @@
 import { openBus } from '@eloquentpoll/bus';
 import { testRedis } from '@eloquentpoll/testkit';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { redisOutages } from '../src/faults/redis-outages.ts';
 import { openFaultProxy } from '../src/proxy/fault-proxy.ts';
 import { CALM } from '../src/proxy/weather.ts';
@@ -30,14 +30,7 @@ t.test('consumers take jobs again after every kind of outage, idle or busy', asy
 });
 
 t.test('a Redis that is gone without a word is given up: commands and news come over new connections', async (t) => {
-  const { url, prefix } = testRedis(t);
-  const { hostname, port } = new URL(url);
-  const link = await openFaultProxy('redis', { host: hostname, port: Number(port) });
-  t.teardown(() => link[Symbol.asyncDispose]());
-  const through = new URL(url);
-  through.port = String(link.port);
-  const bus = await openBus({ redisUrl: through.href, prefix });
-  t.teardown(() => bus[Symbol.asyncDispose]());
+  const { link, bus } = await busBehindLink(t);
   const news: unknown[] = [];
   await bus.watchPoll('ps_a', (snapshot) => void news.push(snapshot));
   await bus.enqueuePoll('ps_a');
@@ -50,6 +43,16 @@ t.test('a Redis that is gone without a word is given up: commands and news come 
 });
 
 t.test('a Redis that hangs, from the first command on, keeps nobody waiting and is found again', async (t) => {
+  const { link, bus } = await busBehindLink(t);
+  link.set({ blackhole: true });
+  await t.rejects(bus.enqueuePoll('ps_a'));
+  await t.rejects(bus.watchPoll('ps_a', () => {}));
+  await t.rejects(bus.runs.read('ps_a'));
+  link.set(CALM);
+  await eventually(() => bus.enqueuePoll('ps_a'));
+});
+
+async function busBehindLink(t: Test) {
   const { url, prefix } = testRedis(t);
   const { hostname, port } = new URL(url);
   const link = await openFaultProxy('redis', { host: hostname, port: Number(port) });
@@ -58,13 +61,8 @@ t.test('a Redis that hangs, from the first command on, keeps nobody waiting and 
   through.port = String(link.port);
   const bus = await openBus({ redisUrl: through.href, prefix });
   t.teardown(() => bus[Symbol.asyncDispose]());
-  link.set({ blackhole: true });
-  await t.rejects(bus.enqueuePoll('ps_a'));
-  await t.rejects(bus.watchPoll('ps_a', () => {}));
-  await t.rejects(bus.runs.read('ps_a'));
-  link.set(CALM);
-  await eventually(() => bus.enqueuePoll('ps_a'));
-});
+  return { link, bus };
+}
 
 async function eventually(command: () => Promise<unknown>): Promise<void> {
   for (;;) {
