@@ -45,6 +45,17 @@ t.test(
   },
 );
 
+t.test('[§A6-deadline] a poll has to end within two minutes, a fast one within 45 seconds', async (t) => {
+  for (const [preset, seconds] of [
+    ['broad', 120],
+    ['strong', 120],
+    ['fast', 45],
+  ] as const) {
+    const { createdAt, deadlineAt } = (await findPoll(context.storage, await begin({ ...POLL, preset })))!;
+    t.equal((deadlineAt.getTime() - createdAt.getTime()) / 1_000, seconds, preset);
+  }
+});
+
 t.test(
   '[§4.1-polls-preset, §4.1-polls-confidence-threshold, §4.1-polls-max-cost-usd] the terms of a session are those that were asked',
   async (t) => {
