@@ -1,4 +1,4 @@
-import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
+import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { Failure } from '../launch/failure.mjs';
 import type { Settings } from './settings.ts';
 
@@ -19,9 +19,9 @@ export function planModels(settings: Settings, env: NodeJS.ProcessEnv): ModelPla
   const { modelsFile, modelsBaseUrl } = settings;
   const set = (name: string) => Boolean(env[name]?.trim());
   const file = modelsFile ?? (modelsBaseUrl || set('OPENROUTER_API_KEY') ? 'openrouter' : 'simulator');
-  const rosters = load(file, modelsFile ? 'MODELS_FILE' : 'MODELS_BASE_URL', modelsBaseUrl);
+  const panels = load(file, modelsFile ? 'MODELS_FILE' : 'MODELS_BASE_URL', modelsBaseUrl);
   const simulate = file === 'simulator' && !modelsBaseUrl;
-  const keys = rosters.providers().flatMap((provider) => provider.apiKeyEnv ?? []);
+  const keys = panels.providers().flatMap((provider) => provider.apiKeyEnv ?? []);
   const missing = keys.find((name) => !set(name));
   if (missing && !modelsBaseUrl)
     throw new Failure(
@@ -34,16 +34,16 @@ export function planModels(settings: Settings, env: NodeJS.ProcessEnv): ModelPla
     simulate,
     summary: simulate
       ? 'simulated'
-      : `${rosters.models().length} from ${modelsBaseUrl ? new URL(modelsBaseUrl).host : file}`,
+      : `${panels.models().length} from ${modelsBaseUrl ? new URL(modelsBaseUrl).host : file}`,
     notice: unused
-      ? 'OPENAI_API_KEY is not used: the built-in roster asks OpenRouter. Name a roster file in MODELS_FILE whose provider uses it.'
+      ? 'OPENAI_API_KEY is not used: the built-in panel asks OpenRouter. Name a roster file in MODELS_FILE whose provider uses it.'
       : null,
   };
 }
 
-function load(file: string, variable: string, baseUrl: string | null): Rosters {
+function load(file: string, variable: string, baseUrl: string | null): Panels {
   try {
-    return loadRosters({ file, ...(baseUrl && { baseUrl }) });
+    return loadPanels({ file, ...(baseUrl && { baseUrl }) });
   } catch (error) {
     throw new Failure(`${variable}: ${error instanceof Error ? error.message : String(error)}`);
   }

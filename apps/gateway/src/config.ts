@@ -38,7 +38,7 @@ export interface Config extends DocumentSettings, OpsSettings {
   /** Where wallets pay; null where they cannot. */
   deposits: DepositSettings | null;
   reconcile: ReconcileSettings;
-  /** Rosters, where models are asked, and the registry that /api/models lists. */
+  /** Panels, where models are asked, and the registry that /api/models lists. */
   models: { file?: string; baseUrl?: string; registryUrl?: string };
   /** Whether MCP takes a user id as a bearer, for what spends nothing. Deprecated. */
   mcpUserIdBearer: boolean;

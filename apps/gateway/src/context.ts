@@ -1,7 +1,7 @@
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import { type Health, openHealth } from '@eloquentpoll/models/health';
+import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import type { Registry } from '@eloquentpoll/models/registry';
-import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
 import { type Metrics, openMetrics, openTracing, type Tracer } from '@eloquentpoll/ops';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { type KeyHasher, keyHasher } from './accounts/hashed-key.ts';
@@ -28,7 +28,7 @@ interface Parts {
   tracer: Tracer | null;
   storage: Storage;
   bus: Bus;
-  rosters: Rosters;
+  panels: Panels;
   /** How the models have done lately. */
   health: Health;
   /** Lists model variants; null where nobody named one. */
@@ -69,10 +69,10 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
   const log = given.log ?? createLog(config, undefined, metrics);
   const tracer = given.tracer ?? (await openTracing(metrics, config.traces));
   if (tracer && !given.tracer) made.use(tracer);
-  const rosters = given.rosters ?? openRosters(config);
+  const panels = given.panels ?? openPanels(config);
   const storage = given.storage ?? made.use(openStorage(storageOptions(config, metrics)));
   const bus = given.bus ?? made.use(await connectBus(config, log, metrics));
-  const health = given.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, rosters });
+  const health = given.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, panels });
   const registry = given.registry ?? (await openModelRegistry(config, made));
   const usage = given.usage ?? made.use(keyUsage(storage, log));
   const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note);
@@ -85,7 +85,7 @@ export async function openContext(config: Config, given: Partial<Parts> = {}): P
     metrics,
     log,
     tracer,
-    rosters,
+    panels,
     storage,
     bus,
     health,
@@ -147,9 +147,9 @@ async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Pro
   }
 }
 
-function openRosters({ models }: Config): Rosters {
+function openPanels({ models }: Config): Panels {
   try {
-    return loadRosters(models);
+    return loadPanels(models);
   } catch (error) {
     throw ConfigError.from('MODELS_FILE', error);
   }

@@ -149,8 +149,8 @@ t.test('[§A6-unknown-fields-ignored] nothing of ours can be set from outside', 
     seats: [],
     seed: 'x',
     simulated: false,
-    roster: 'strong',
-    roster_name: 'strong',
+    panel: 'strong',
+    panel_name: 'strong',
     search: true,
     status: 'completed',
     surface: 'x',
@@ -164,7 +164,7 @@ t.test('[§A6-unknown-fields-ignored] nothing of ours can be set from outside', 
   const poll = await findPollByResult(context.storage, answer.json().poll_id);
   t.match(poll, {
     accountId: null,
-    spec: { roster_name: 'free', max_cost_u: 100_000, min_votes: 1, search: false, simulated: true },
+    spec: { panel_name: 'free', max_cost_u: 100_000, min_votes: 1, search: false, simulated: true },
   });
   t.match(poll?.id, /^ps_[0-9a-z]{24}$/);
 });

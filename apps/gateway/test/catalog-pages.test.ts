@@ -10,7 +10,7 @@ import { standInWorker } from './stand-in-worker.ts';
 
 const site = await openSite(t);
 const { app, context } = site;
-const { rosters } = context;
+const { panels } = context;
 // Before anybody looks, because records are counted once in five minutes.
 await standInWorker(t, context, { opinion: (seat) => (seat === 2 ? null : 0) });
 await app.inject({
@@ -21,13 +21,13 @@ await app.inject({
 });
 const get = async (url: string) => (await app.inject({ url })).json();
 
-t.test('[§4.7-page-models] every model is listed with its rosters and prices, and found by filters', async (t) => {
+t.test('[§4.7-page-models] every model is listed with its panels and prices, and found by filters', async (t) => {
   for (const javaScriptEnabled of [true, false]) {
     const page = await site.open('/models', { javaScriptEnabled });
     const rows = page.locator('tbody tr:visible');
-    t.equal(await rows.count(), rosters.models().length);
+    t.equal(await rows.count(), panels.models().length);
     const expected = (holds: (id: string) => boolean) =>
-      rosters
+      panels
         .models()
         .map(({ id }) => id)
         .filter(holds)
@@ -37,8 +37,8 @@ t.test('[§4.7-page-models] every model is listed with its rosters and prices, a
       await page.getByLabel(label).selectOption(value);
       if (!javaScriptEnabled) await page.getByRole('button', { name: 'Show' }).click();
     };
-    await choose('Roster', 'strong');
-    const strong = rosters.roster('strong').models;
+    await choose('Panel', 'strong');
+    const strong = panels.panel('strong').models;
     t.same(
       await shown(),
       expected((id) => strong.some((model) => model.id === id)),
@@ -49,11 +49,11 @@ t.test('[§4.7-page-models] every model is listed with its rosters and prices, a
       await shown(),
       expected((id) => open.some((model) => model.id === id)),
     );
-    t.match(await page.getByRole('status').textContent(), `${open.length} of ${rosters.models().length} models`);
+    t.match(await page.getByRole('status').textContent(), `${open.length} of ${panels.models().length} models`);
     t.match(page.url(), /preset=strong&capability=open_weight/, 'an address that can be handed on');
     await page.reload();
     t.equal((await shown()).length, open.length);
-    await choose('Family', rosters.models().find(({ openWeight }) => !openWeight)!.family);
+    await choose('Family', panels.models().find(({ openWeight }) => !openWeight)!.family);
     await page.getByText('No model fits.').waitFor();
     await page.context().close();
   }
@@ -63,9 +63,9 @@ t.test('[§4.7-page-models, §4.7-reputation-models] records are those of the AP
   const { models } = await get('/api/reputation/models');
   t.equal(models.length, 9);
   const page = await site.open('/models');
-  for (const { model_id, ballots, success_rate } of models) {
+  for (const { model_id, votes, success_rate } of models) {
     const cells = await page.getByRole('row', { name: model_id }).locator('td.number').allTextContents();
-    t.equal(cells[2], String(ballots), model_id);
+    t.equal(cells[2], String(votes), model_id);
     t.equal(cells[3], `${(100 * success_rate).toFixed(1)} %`, model_id);
   }
 });
@@ -89,7 +89,7 @@ t.test('[§4.7-page-pricing] prices are those of the estimate', async (t) => {
   await page.getByRole('button', { name: 'Work it out' }).click();
   const asked = await get('/api/poll/estimate?preset=fast&options=7&confidence_threshold=0.8');
   t.equal(await page.locator('.stats dd').first().textContent(), usd(asked.cost_usd.expected));
-  t.equal(await page.getByRole('region', { name: 'Ballots of a fast poll' }).locator('tbody tr').count(), 6);
+  t.equal(await page.getByRole('region', { name: 'Votes of a fast poll' }).locator('tbody tr').count(), 6);
   t.equal(await page.getByRole('img', { name: /^Expected cost of a/ }).count(), PRESETS.length);
 
   const standard = (await app.inject({ url: '/pricing' })).body;

@@ -152,7 +152,7 @@ t.test(
   },
 );
 
-t.test('texts say what polls cost by the roster that votes, and when models are simulated', async (t) => {
+t.test('texts say what polls cost by the panel that votes, and when models are simulated', async (t) => {
   const { cost_usd } = (await get('/api/poll/estimate')).json();
   const typical = `$${Number(cost_usd.expected.toPrecision(2))}`;
   const texts = ['/llms.txt', '/~/.claude/skills/prevent-hallucinations-with-a-quick-poll.md', '/', '/?view=human'];

@@ -59,7 +59,7 @@ t.test(
         t.equal(
           lock.models.min_calls,
           Math.floor(lock.models.roster_size / 2) + 1,
-          'half the roster and one more locks',
+          'half the panel and one more locks',
         );
       }
     }
@@ -120,7 +120,7 @@ t.test(
 t.test('figures follow what the models did lately', async (t) => {
   const catalogue = (await estimate({ preset: 'fast' })).json();
   const other = await build(t);
-  for (const { id } of other.context.rosters.roster('fast').models) await failsHalf(other.context, id);
+  for (const { id } of other.context.panels.panel('fast').models) await failsHalf(other.context, id);
   const recent = (await other.app.inject({ url: '/api/poll/estimate?preset=fast' })).json();
   t.match(recent, { basis: 'recent_polls', sample_size: 500 });
   t.ok(recent.latency_ms.p50 > catalogue.latency_ms.p50 * 2, 'slow models make slow polls');
@@ -130,7 +130,7 @@ t.test('figures follow what the models did lately', async (t) => {
 
 t.test('the record of a failing model is frozen into the polls that ask it', async (t) => {
   const { app, context, keyWith } = await build(t);
-  const [failing, sound] = context.rosters.roster('fast').models;
+  const [failing, sound] = context.panels.panel('fast').models;
   await failsHalf(context, failing!.id);
   const { ran } = await standInWorker(t, context);
   const { bearer } = await keyWith(1);

@@ -1,7 +1,7 @@
-import type { Ballot, ProgressSnapshot, TerminationReason } from '@eloquentpoll/contracts';
+import type { ProgressSnapshot, TerminationReason, Vote } from '@eloquentpoll/contracts';
 import { bury, claimPoll } from '@eloquentpoll/storage';
 import type { Context } from '../src/context.ts';
-import { ballot, snapshot, store } from './stand-in-worker.ts';
+import { snapshot, store, vote } from './stand-in-worker.ts';
 
 // A worker whose every step the test takes itself.
 
@@ -11,23 +11,23 @@ export async function takePoll(context: Context, pollId: string) {
   if (!claim) throw new Error(`${pollId} cannot be claimed`);
   const { epoch, spec } = claim;
   const owner = String(claim.accountId);
-  const ballots: Ballot[] = [];
+  const votes: Vote[] = [];
 
   function running(): ProgressSnapshot {
-    const voted = ballots.filter(({ option }) => option !== null);
-    const last = ballots.at(-1);
+    const voted = votes.filter(({ option }) => option !== null);
+    const last = votes.at(-1);
     return {
       ...snapshot(claim!, 'running', null),
-      seq: ballots.length,
+      seq: votes.length,
       progress: {
-        received: ballots.length,
+        received: votes.length,
         succeeded: voted.length,
-        failed: ballots.length - voted.length,
+        failed: votes.length - voted.length,
         total: spec.seats.length,
       },
       tally: spec.options.map((_, i) => voted.filter(({ option }) => option === i).length),
       leader: voted[0]?.option ?? null,
-      ballot: last
+      vote: last
         ? {
             model_id: last.model_id,
             success: last.option !== null,
@@ -47,14 +47,14 @@ export async function takePoll(context: Context, pollId: string) {
     open: () => runs.open(pollId, epoch, owner, running()),
     /** The next seat votes; the record and the watchers are told. */
     async vote(option: number | null = 0, confidence: number | null = null) {
-      const seat = ballots.length;
-      ballots.push(ballot(spec.seats[seat]!.model_id, seat, option));
-      await runs.ballot(pollId, epoch, ballots.at(-1)!, { ...running(), confidence });
+      const seat = votes.length;
+      votes.push(vote(spec.seats[seat]!.model_id, seat, option));
+      await runs.vote(pollId, epoch, votes.at(-1)!, { ...running(), confidence });
     },
     /** Stores the end; unless it is silent, tells it too. */
     async end({ silent = false, reason }: { silent?: boolean; reason?: TerminationReason } = {}) {
-      const { status, response } = await store(context, claim, ballots, reason);
-      const end = { ...snapshot(claim, status, response), seq: ballots.length + 1 };
+      const { status, response } = await store(context, claim, votes, reason);
+      const end = { ...snapshot(claim, status, response), seq: votes.length + 1 };
       if (!silent) await runs.end(pollId, epoch, owner, end);
       return response;
     },

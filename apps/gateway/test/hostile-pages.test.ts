@@ -23,7 +23,7 @@ const WIDTHS = [320, 1_280];
 
 // The browser keeps nothing while requests are looked at, so each page loads all of its parts.
 const site = await openSite(t, { rateLimits: readPolicies('read=1000000/60') });
-const facts: Facts = { ...site.context, baseUrl: site.url, figures: await pollFigures(site.context.rosters) };
+const facts: Facts = { ...site.context, baseUrl: site.url, figures: await pollFigures(site.context.panels) };
 
 /** Runs before anything on a page can. */
 const WITNESS = `window.ran = 0;
@@ -53,7 +53,7 @@ const inLive = (events: object): string => `(async () => {
   const { told, ended } = ${JSON.stringify(events)};
   view.told(told);
   view.ended(ended);
-  return ${seen('place', '.asked, .bars .name, .ballots .model')};
+  return ${seen('place', '.asked, .bars .name, .votes .model')};
 })()`;
 
 let made = '';
@@ -76,7 +76,7 @@ async function show(page: Page, text: string, look: string): Promise<Seen> {
 function resultOf([question = '', ...rest]: readonly string[]): ResultDetail {
   // An option that is there already would have been refused.
   const options = rest.slice(0, OPTIONS).map((text, i, all) => (all.indexOf(text) < i ? `${i} ${text}` : text));
-  const result = madeUpResult({ question, options, ballots: Array.from({ length: MODELS }, (_, i) => i % OPTIONS) });
+  const result = madeUpResult({ question, options, choices: Array.from({ length: MODELS }, (_, i) => i % OPTIONS) });
   const votes = result.votes.map((vote, i) => ({ ...vote, model_id: `${i} ${rest[OPTIONS + i]!}` }));
   return { ...result, votes };
 }

@@ -1,16 +1,16 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
 
-/** A result as a page may have to show it, without a poll. `ballots` are options by number; null is a failed ballot. */
+/** A result as a page may have to show it, without a poll. `choices` are options by number; null is a failed vote. */
 export function madeUpResult(
-  told: Partial<ResultDetail> & { ballots?: readonly (number | null)[] } = {},
+  told: Partial<ResultDetail> & { choices?: readonly (number | null)[] } = {},
 ): ResultDetail {
-  const { ballots = [1, 1, null, 1, 0, 1, 1], ...given } = told;
+  const { choices = [1, 1, null, 1, 0, 1, 1], ...given } = told;
   const options = given.options ?? ['301 Moved Permanently', '308 Permanent Redirect', '307 Temporary Redirect'];
-  const counts = options.map((_, i) => ballots.filter((vote) => vote === i).length);
+  const counts = options.map((_, i) => choices.filter((vote) => vote === i).length);
   const most = Math.max(...counts);
   const leaders = options.filter((_, i) => counts[i] === most && most > 0);
   const winner = leaders.length === 1 ? leaders[0]! : null;
-  const failed = ballots.filter((vote) => vote === null).length;
+  const failed = choices.filter((vote) => vote === null).length;
   return {
     poll_id: 'EP-2026-11-20-0123456789abcdef',
     status: most === 0 ? 'failed' : 'success',
@@ -25,7 +25,7 @@ export function madeUpResult(
     termination_reason: 'confidence',
     models_skipped: 2,
     tally: Object.fromEntries(options.map((option, i) => [option, counts[i]!])),
-    votes: ballots.map((vote, i) => ({
+    votes: choices.map((vote, i) => ({
       model_id: MODELS[i % MODELS.length]!,
       success: vote !== null,
       chosen_option: vote === null ? null : options[vote]!,
@@ -33,13 +33,13 @@ export function madeUpResult(
       latency_ms: Math.min(420 * (i + 1), 310 + ((i * 977) % 1_900)),
       error: vote === null ? 'timeout' : null,
     })),
-    models_requested: ballots.length,
-    models_succeeded: ballots.length - failed,
+    models_requested: choices.length,
+    models_succeeded: choices.length - failed,
     models_failed: failed,
     timing: {
       gather_ms: 3_240,
       total_ms: 3_310,
-      arrivals: ballots.map((_, i) => ({ at_ms: 420 * (i + 1), confidence: CLIMB[i] ?? null })),
+      arrivals: choices.map((_, i) => ({ at_ms: 420 * (i + 1), confidence: CLIMB[i] ?? null })),
     },
     created_at: '2026-11-20T14:03:09.000Z',
     confidence: winner === null ? null : 0.973,

@@ -57,7 +57,7 @@ for (const { era, revision, connect } of PEERS) {
     },
   );
 
-  t.test(`${era} is told of every ballot once, in growing numbers`, async (t) => {
+  t.test(`${era} is told of every vote once, in growing numbers`, async (t) => {
     const { bearer } = await keyWith(5);
     const peer = await connect(t, url, bearer);
     const steps: Step[] = [];

@@ -103,8 +103,8 @@ t.test(
         fc.uniqueArray(text, { minLength: 2, maxLength: 10 }),
         fc.array(fc.tuple(text, fc.nat(10)), { maxLength: 9 }),
         fc.boolean(),
-        (question, options, ballots, is_tie) => {
-          const votes = ballots.map(([model, option]) => vote(model, options[option] ?? null));
+        (question, options, drawn, is_tie) => {
+          const votes = drawn.map(([model, option]) => vote(model, options[option] ?? null));
           const counts = options.map((option) => votes.filter((one) => one.chosen_option === option).length);
           const tally = Object.fromEntries(options.map((option, i) => [option, counts[i]!]));
           const winning_option = is_tie ? null : options[0]!;

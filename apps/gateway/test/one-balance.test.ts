@@ -1,4 +1,4 @@
-import { loadRosters, type Model, type Rosters } from '@eloquentpoll/models/rosters';
+import { loadPanels, type Model, type Panels } from '@eloquentpoll/models/panels';
 import { balanceOf, checkLedger } from '@eloquentpoll/storage';
 import t from 'tap';
 import { build } from './build.ts';
@@ -8,14 +8,14 @@ import { stored } from './stored.ts';
 t.test(
   '[§4.1-poll-402, §7-402-balance] 200 polls at once that may cost $1 each, on $10: 10 run, 190 are 402',
   async (t) => {
-    // So dear that the roster's worst case is above what the caller allows, and the hold is exactly that.
-    const plain = loadRosters({ file: 'simulator' });
+    // So dear that the panel's worst case is above what the caller allows, and the hold is exactly that.
+    const plain = loadPanels({ file: 'simulator' });
     const dear = (model: Model): Model => ({ ...model, price: { ...model.price, call: 5_000_000n } });
-    const rosters: Rosters = {
+    const panels: Panels = {
       ...plain,
-      roster: (name) => ({ ...plain.roster(name), models: plain.roster(name).models.map(dear) }),
+      panel: (name) => ({ ...plain.panel(name), models: plain.panel(name).models.map(dear) }),
     };
-    const { app, context, keyWith } = await build(t, {}, { rosters });
+    const { app, context, keyWith } = await build(t, {}, { panels });
     const { bearer, accountId } = await keyWith(10);
     const gate = Promise.withResolvers<void>();
     await standInWorker(t, context, { holdUntil: gate.promise });

@@ -37,7 +37,7 @@ t.test('what callers do is counted by operation, status and error code', async (
     'eloquentpoll_http_requests_total{operation="none",status="404"} 1',
     'eloquentpoll_http_request_duration_seconds_count{operation="createPoll"} 1',
     'eloquentpoll_http_errors_total{code="authentication_required"} 1',
-    'eloquentpoll_polls_accepted_total{roster="broad"} 1',
+    'eloquentpoll_polls_accepted_total{panel="broad"} 1',
     'eloquentpoll_ready_check{check="postgres"} 1',
   ])
     t.ok(body.split('\n').includes(line), line);

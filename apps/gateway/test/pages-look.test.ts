@@ -18,10 +18,10 @@ const shown = (result = madeUpResult()) =>
 const MADE: Record<string, string> = {
   result: shown(),
   'result-partial': shown(
-    madeUpResult({ status: 'partial', termination_reason: null, ballots: [0, null, 1, null, 0], confidence: 0.62 }),
+    madeUpResult({ status: 'partial', termination_reason: null, choices: [0, null, 1, null, 0], confidence: 0.62 }),
   ),
   'result-failed': shown(
-    madeUpResult({ status: 'failed', ballots: [null, null, null], termination_reason: 'roster_exhausted' }),
+    madeUpResult({ status: 'failed', choices: [null, null, null], termination_reason: 'roster_exhausted' }),
   ),
   'new-key': newKeyPage(site.url, `ep_k_${'x'.repeat(38)}`),
   'revoke-key': revokeKeyPage(site.url, {

@@ -74,8 +74,8 @@ t.test(
       // [§4.1-rule-no-credentials]
       const poll = await findPollByResult(context.storage, poll_id);
       t.equal(poll?.accountId, null);
-      t.match(poll?.spec, { roster_name: 'theme' in body ? body.theme : 'free', min_votes: 1 });
-      for (const { model_id } of poll!.spec.seats) t.ok(context.rosters.model(model_id)?.openWeight, model_id);
+      t.match(poll?.spec, { panel_name: 'theme' in body ? body.theme : 'free', min_votes: 1 });
+      for (const { model_id } of poll!.spec.seats) t.ok(context.panels.model(model_id)?.openWeight, model_id);
     }
     t.equal(await usage(FREE_POOL), 5n * 500n, 'the operator paid');
   },

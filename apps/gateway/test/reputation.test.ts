@@ -72,7 +72,7 @@ t.test('polls, votes, feedback and minutes are counted; nobody and no question i
   );
   const good = models.find((one: { success_rate: number }) => one.success_rate === 1);
   t.match(good, {
-    provider: context.rosters.model(good.model_id)?.provider,
+    provider: context.panels.model(good.model_id)?.provider,
     average_latency_ms: 1,
     p95_latency_ms: 1,
     average_cost_usd: 0.0001,
@@ -91,7 +91,7 @@ t.test('polls, votes, feedback and minutes are counted; nobody and no question i
 t.test('[§4.7-reputation-cache] one snapshot in five minutes, however many ask', async (t) => {
   const { context } = await build(t);
   let queries = 0;
-  const { storage, rosters } = context;
+  const { storage, panels } = context;
   const counting: Storage = {
     ...storage,
     get db() {
@@ -100,7 +100,7 @@ t.test('[§4.7-reputation-cache] one snapshot in five minutes, however many ask'
     },
   };
   let now = Date.now();
-  const snapshot = reputations({ storage: counting, rosters }, () => now);
+  const snapshot = reputations({ storage: counting, panels }, () => now);
   const [first] = await Promise.all(Array.from({ length: 1_000 }, () => snapshot()));
   const once = queries;
   t.ok(once > 0 && once < 10);
@@ -114,7 +114,7 @@ t.test('[§4.7-reputation-cache] one snapshot in five minutes, however many ask'
 
 t.test('while the database is away the last snapshot serves, for an hour', async (t) => {
   const { context } = await build(t);
-  const { storage, rosters } = context;
+  const { storage, panels } = context;
   let away = false;
   const shaky: Storage = {
     ...storage,
@@ -124,7 +124,7 @@ t.test('while the database is away the last snapshot serves, for an hour', async
     },
   };
   let now = Date.now();
-  const snapshot = reputations({ storage: shaky, rosters }, () => now);
+  const snapshot = reputations({ storage: shaky, panels }, () => now);
   const first = await snapshot();
   away = true;
   now += FIVE_MINUTES_MS;

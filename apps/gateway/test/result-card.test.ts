@@ -28,14 +28,14 @@ t.test('the picture of a result shows its tally', async (t) => {
   const blue = (pixels: Buffer) =>
     pixels.subarray(row * 1_201, (row + 1) * 1_201).filter((index) => index === 5 * 16 + 15);
   t.equal(blue(one).length, Math.round((1_048 * 5) / 6), 'five of six votes are five sixths of the bar');
-  t.equal(blue(pixelsOf(await resultCard(madeUpResult({ ballots: [0, 0] })))).length, 1_048);
+  t.equal(blue(pixelsOf(await resultCard(madeUpResult({ choices: [0, 0] })))).length, 1_048);
   t.ok((await resultCard(madeUpResult())).length < 60_000);
   t.equal(pixelsOf(await houseCard()).length, one.length);
 });
 
 t.test('any text is drawn, cut or left out', async (t) => {
   for (const question of ['你认为哪一个更好?', '\u202e\u0000<script>', '', '𝕳'.repeat(900), 'a'.repeat(5_000)])
-    pixelsOf(await resultCard(madeUpResult({ question, options: [question || 'x', 'other'], ballots: [0, 1, 0] })));
+    pixelsOf(await resultCard(madeUpResult({ question, options: [question || 'x', 'other'], choices: [0, 1, 0] })));
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 60, max: 900 }), (text, room) => {
       const plain = drawable(text, 'strong');

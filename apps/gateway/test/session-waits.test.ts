@@ -60,7 +60,7 @@ t.test('[§A6-status-prefer-wait] one request is enough to see the end', async (
   t.equal(again.headers['preference-applied'], 'wait=30');
 });
 
-t.test('whoever names the last answer hears of every ballot', async (t) => {
+t.test('whoever names the last answer hears of every vote', async (t) => {
   const { id, worker } = await begin();
   let tag = '"0"';
   for (let votes = 1; votes <= 3; votes++) {

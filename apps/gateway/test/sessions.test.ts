@@ -62,7 +62,7 @@ t.test(
     for (const preset of ['broad', 'fast', 'strong']) {
       const id = await begin({ ...POLL, preset, confidence_threshold: 0.5, max_cost_usd: 0.25 });
       const poll = await findPoll(context.storage, id);
-      t.match(poll?.spec, { roster_name: preset, confidence_threshold: 0.5, max_cost_u: 250_000 });
+      t.match(poll?.spec, { panel_name: preset, confidence_threshold: 0.5, max_cost_u: 250_000 });
     }
   },
 );

@@ -58,23 +58,23 @@ t.test('two ways that say different things are refused: nobody pays for a guess'
 });
 
 t.test('[§4.1-quick-theme, §8-free-themes] themes choose the models', async (t) => {
-  const rosterFor = (body: object, read = known) => {
-    const { roster, search } = read({ question: Q, ...body }).order;
-    return [roster, search];
+  const panelFor = (body: object, read = known) => {
+    const { panel, search } = read({ question: Q, ...body }).order;
+    return [panel, search];
   };
-  t.same(rosterFor({}), ['broad', false]);
-  t.same(rosterFor({ theme: 'broad' }), ['broad', false]);
-  t.same(rosterFor({ theme: 'fast' }), ['fast', false]);
-  t.same(rosterFor({ theme: 'strong' }), ['strong', false]);
-  t.same(rosterFor({ theme: 'search' }), ['broad', true]);
-  t.same(rosterFor({ theme: 'search', preset: 'strong' }), ['strong', true]);
-  t.same(rosterFor({ theme: 'fast', preset: 'fast' }), ['fast', false]);
-  t.same(rosterFor({ preset: 'strong' }), ['strong', false]);
-  t.same(rosterFor({ profile: 'quick' }), ['fast', false]);
-  t.same(rosterFor({ theme: 'free' }), ['free', false]);
-  t.same(rosterFor({ theme: 'free_search' }), ['free_search', true]);
-  t.same(rosterFor({}, anonymous), ['free', false], '[§4.1-quick-free-theme-default]');
-  t.same(rosterFor({ theme: 'free_search' }, anonymous), ['free_search', true]);
+  t.same(panelFor({}), ['broad', false]);
+  t.same(panelFor({ theme: 'broad' }), ['broad', false]);
+  t.same(panelFor({ theme: 'fast' }), ['fast', false]);
+  t.same(panelFor({ theme: 'strong' }), ['strong', false]);
+  t.same(panelFor({ theme: 'search' }), ['broad', true]);
+  t.same(panelFor({ theme: 'search', preset: 'strong' }), ['strong', true]);
+  t.same(panelFor({ theme: 'fast', preset: 'fast' }), ['fast', false]);
+  t.same(panelFor({ preset: 'strong' }), ['strong', false]);
+  t.same(panelFor({ profile: 'quick' }), ['fast', false]);
+  t.same(panelFor({ theme: 'free' }), ['free', false]);
+  t.same(panelFor({ theme: 'free_search' }), ['free_search', true]);
+  t.same(panelFor({}, anonymous), ['free', false], '[§4.1-quick-free-theme-default]');
+  t.same(panelFor({ theme: 'free_search' }, anonymous), ['free_search', true]);
   t.match(
     refusal(() => known({ q: Q, theme: 'cheap' })),
     /#\/theme theme must be one of broad, fast, strong, search, free, /,
@@ -91,8 +91,8 @@ t.test('[§4.1-quick-theme, §8-free-themes] themes choose the models', async (t
 
 t.test('[§4.1-rule-poll-profile] fields override the profile, the profile overrides the defaults', async (t) => {
   const terms = (body: object) => {
-    const { roster, confidenceThreshold, maxCostU } = known({ question: Q, ...body }).order;
-    return [roster, confidenceThreshold, maxCostU];
+    const { panel, confidenceThreshold, maxCostU } = known({ question: Q, ...body }).order;
+    return [panel, confidenceThreshold, maxCostU];
   };
   t.same(terms({}), ['broad', 0.95, 1_000_000]);
   t.same(terms({ profile: 'balanced' }), ['broad', 0.95, 1_000_000]);

@@ -1,10 +1,10 @@
 import {
-  type Ballot,
   maxCostUsdOf,
   type PollResponse,
   type PollSpec,
   type ProgressSnapshot,
   type TerminationReason,
+  type Vote,
 } from '@eloquentpoll/contracts';
 import { bury, type Claim, claimPoll, finishPoll } from '@eloquentpoll/storage';
 import type { Test } from 'tap';
@@ -22,7 +22,7 @@ export interface Behaviour {
   silent?: boolean;
   /** Give the poll up. */
   buries?: boolean;
-  /** Tell about each ballot, as a real worker does: some of it twice, and some too late. */
+  /** Tell about each vote, as a real worker does: some of it twice, and some too late. */
   tells?: boolean;
   /** Wait before the poll is finished. */
   holdUntil?: Promise<void>;
@@ -51,9 +51,9 @@ async function run(context: Context, claim: Claim, behaviour: Behaviour): Promis
     await bury(context.storage, { id, epoch, reason: 'test' });
     return;
   }
-  const ballots = spec.seats.map((seat, i) => ballot(seat.model_id, i, (behaviour.opinion ?? (() => 0))(i, spec)));
-  if (behaviour.tells) await tell(context, claim, ballots);
-  const { status, response } = await store(context, claim, ballots);
+  const votes = spec.seats.map((seat, i) => vote(seat.model_id, i, (behaviour.opinion ?? (() => 0))(i, spec)));
+  if (behaviour.tells) await tell(context, claim, votes);
+  const { status, response } = await store(context, claim, votes);
   if (!behaviour.silent)
     await context.bus.runs.end(id, epoch, String(claim.accountId), snapshot(claim, status, response));
 }
@@ -62,27 +62,27 @@ async function run(context: Context, claim: Claim, behaviour: Behaviour): Promis
 export async function store(
   context: Context,
   claim: Claim,
-  ballots: Ballot[],
+  votes: Vote[],
   reason: TerminationReason = 'roster_exhausted',
 ) {
   const { id, epoch } = claim;
-  const response = { ...responseOf(claim, ballots), termination_reason: reason };
+  const response = { ...responseOf(claim, votes), termination_reason: reason };
   const succeeded = response.votes.filter((vote) => vote.success).length;
   const status = response.status === 'failed' ? ('failed' as const) : ('completed' as const);
   await finishPoll(context.storage, {
     id,
     epoch,
     status,
-    ballots,
+    votes,
     result: {
       status: response.status,
       winningOption: response.winning_option,
       isTie: response.is_tie,
       earlyTerminated: false,
       terminationReason: reason,
-      modelsRequested: ballots.length,
+      modelsRequested: votes.length,
       modelsSucceeded: succeeded,
-      modelsFailed: ballots.length - succeeded,
+      modelsFailed: votes.length - succeeded,
       modelsSkipped: 0,
       gatherMs: 1,
       totalMs: 2,
@@ -92,7 +92,7 @@ export async function store(
   return { status, response };
 }
 
-export const ballot = (model_id: string, seat: number, option: number | null): Ballot => ({
+export const vote = (model_id: string, seat: number, option: number | null): Vote => ({
   seat,
   model_id,
   option,
@@ -105,12 +105,12 @@ export const ballot = (model_id: string, seat: number, option: number | null): B
   searched: false,
 });
 
-async function tell({ bus }: Context, claim: Claim, ballots: readonly Ballot[]): Promise<void> {
-  const total = ballots.length;
-  for (const [i, ballot] of ballots.entries()) {
+async function tell({ bus }: Context, claim: Claim, votes: readonly Vote[]): Promise<void> {
+  const total = votes.length;
+  for (const [i, vote] of votes.entries()) {
     const received = i + 1;
     const tally = claim.spec.options.map(
-      (_, n) => ballots.slice(0, received).filter(({ option }) => option === n).length,
+      (_, n) => votes.slice(0, received).filter(({ option }) => option === n).length,
     );
     const running: ProgressSnapshot = {
       ...snapshot(claim, 'running', null),
@@ -119,16 +119,16 @@ async function tell({ bus }: Context, claim: Claim, ballots: readonly Ballot[]):
       tally,
       leader: tally.indexOf(Math.max(...tally)),
     };
-    await bus.runs.ballot(claim.id, claim.epoch, ballot, running);
-    await bus.runs.ballot(claim.id, claim.epoch, ballot, {
+    await bus.runs.vote(claim.id, claim.epoch, vote, running);
+    await bus.runs.vote(claim.id, claim.epoch, vote, {
       ...running,
       progress: { ...running.progress, received: i },
     });
   }
 }
 
-function responseOf({ spec, resultId }: Claim, ballots: Ballot[]): PollResponse {
-  const counts = spec.options.map((_, i) => ballots.filter((vote) => vote.option === i).length);
+function responseOf({ spec, resultId }: Claim, votes: Vote[]): PollResponse {
+  const counts = spec.options.map((_, i) => votes.filter((vote) => vote.option === i).length);
   const most = Math.max(...counts);
   const leaders = counts.flatMap((count, i) => (count === most && most > 0 ? [i] : []));
   const winner = leaders.length === 1 ? (spec.options[leaders[0]!] ?? null) : null;
@@ -147,7 +147,7 @@ function responseOf({ spec, resultId }: Claim, ballots: Ballot[]): PollResponse 
     termination_reason: 'roster_exhausted',
     models_skipped: 0,
     tally: Object.fromEntries(spec.options.map((option, i) => [option, counts[i]!])),
-    votes: ballots.map((vote) => ({
+    votes: votes.map((vote) => ({
       model_id: vote.model_id,
       success: vote.option !== null,
       chosen_option: vote.option === null ? null : spec.options[vote.option]!,
@@ -157,9 +157,9 @@ function responseOf({ spec, resultId }: Claim, ballots: Ballot[]): PollResponse 
       error: vote.error,
     })),
     timing: { gather_ms: 1, total_ms: 2 },
-    costs: { total_estimated_cost: ballots.reduce((sum, vote) => sum + vote.billed_u, 0) / 1_000_000 },
+    costs: { total_estimated_cost: votes.reduce((sum, vote) => sum + vote.billed_u, 0) / 1_000_000 },
     confidence: winner === null ? null : 1,
-    preset: spec.roster_name,
+    preset: spec.panel_name,
     simulated: spec.simulated,
   };
 }
@@ -177,7 +177,7 @@ export const snapshot = (
   tally: Object.values(result?.tally ?? {}),
   leader: null,
   confidence: result?.confidence ?? null,
-  ballot: null,
+  vote: null,
   result_id: result?.poll_id ?? null,
   result,
   elapsed_ms: 2,

@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts';
 
-const TABLES = ['polls', 'transfers', 'idempotency', 'results', 'ballots'] as const;
+const TABLES = ['polls', 'transfers', 'idempotency', 'results', 'votes'] as const;
 
 /** How many rows there are of what a poll leaves behind: equal before and after what must leave nothing. */
 export async function stored({ storage }: Context): Promise<Record<string, number>> {

@@ -80,7 +80,7 @@ t.test('a subscription that Redis cuts is made again, and what was missed is rea
   const { stream, worker } = await begin();
   const admin = new Redis(context.config.redis.url);
   t.teardown(() => admin.disconnect());
-  const publish = context.bus.runs.ballot;
+  const publish = context.bus.runs.vote;
   for (let round = 0; round < 5; round++) {
     // Written, and told to nobody: as if it had been published while the connection was away.
     await killSubscriber(admin, context.bus.prefix);
@@ -88,7 +88,7 @@ t.test('a subscription that Redis cuts is made again, and what was missed is rea
     const { data } = (await stream.next())!;
     t.equal(data.progress.received, round + 1);
   }
-  t.equal(context.bus.runs.ballot, publish);
+  t.equal(context.bus.runs.vote, publish);
   await worker.end();
   t.equal((await stream.all()).at(-1)?.event, 'complete');
   await until(() => idle(context));
@@ -201,7 +201,7 @@ async function flooded(context: Context) {
   await until(() => context.streams.count() === 1);
   const { id } = await context.storage.db.selectFrom('polls').select('id').executeTakeFirstOrThrow();
   const worker = await takePoll(context, id);
-  const big = { ...worker.running(), ballot: { ...VOTE, model_id: 'x'.repeat(200_000) } };
+  const big = { ...worker.running(), vote: { ...VOTE, model_id: 'x'.repeat(200_000) } };
   let told = 0;
   // The stream is blocked once a snapshot more changes nothing in what waits for the socket.
   while (context.streams.blocked() === 0) {

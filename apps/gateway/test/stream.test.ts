@@ -40,7 +40,7 @@ function check(t: Test, events: readonly ReadEvent[], sessionId: string): void {
 const idle = () => context.streams.count() === 0 && context.bus.watched() === 0 && context.sessions.watched() === 0;
 
 t.test(
-  '[§4.1-stream-200, §6-event-started, §6-event-complete, §6-event-kinds, §6-progress, §A6-sse-snapshots, §A6-sse-one-terminal] a stream tells each ballot as a whole snapshot, then the result',
+  '[§4.1-stream-200, §6-event-started, §6-event-complete, §6-event-kinds, §6-progress, §A6-sse-snapshots, §A6-sse-one-terminal] a stream tells each vote as a whole snapshot, then the result',
   async (t) => {
     const stream = await readStream(t, origin, bearer);
     t.equal(stream.status, 200);

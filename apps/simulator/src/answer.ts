@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ContentFailure } from './behaviour.ts';
 import { type Channel, type ChatRequest, textOf } from './chat.ts';
-import type { Paper } from './paper.ts';
+import type { Paper } from './read-prompt.ts';
 import type { Model } from './traits.ts';
 
 // Turns a vote into what a provider would say, in the channel that was asked for, and bends it where a failure of

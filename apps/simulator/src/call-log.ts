@@ -3,7 +3,7 @@ import type { FailureKind } from './behaviour.ts';
 // A log of the calls that reached the simulator, the last so many of them. It holds who asked whom and how it ended,
 // never what was asked.
 
-export type Outcome = 'pending' | 'vote' | 'no_ballot' | 'gone' | 'rejected' | FailureKind;
+export type Outcome = 'pending' | 'vote' | 'no_vote' | 'gone' | 'rejected' | FailureKind;
 
 export interface Call {
   n: number;

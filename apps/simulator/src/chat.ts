@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-// The part of OpenAI's chat completion request that a ballot uses. Everything else is accepted and ignored.
+// The part of OpenAI's chat completion request that a vote uses. Everything else is accepted and ignored.
 
 const TextPart = Type.Object({ type: Type.String(), text: Type.Optional(Type.String()) });
 

@@ -8,7 +8,7 @@ import { asDocument, asStream, type Payload } from './completion.ts';
 import { ApiError, errorBody } from './errors.ts';
 import { type Exchange, Gone } from './exchanges.ts';
 import { latencyMs } from './latency.ts';
-import { type Paper, readPaper } from './paper.ts';
+import { type Paper, readPaper } from './read-prompt.ts';
 import type { Model } from './traits.ts';
 import { NoRecording, vote } from './vote.ts';
 import { transmit, turnAway, turnsAway } from './wire.ts';
@@ -54,7 +54,7 @@ async function perform(world: World, turn: Turn, failure: Failure | null, exchan
   await exchange.pause(Math.round(latency * latencyScale));
   if (failure?.kind === 'leak') return leak(turn, failure.status ?? 500);
   await transmit(reply, exchange, compose(world, turn, failure), failure);
-  return failure?.kind ?? (call.label === null ? 'no_ballot' : 'vote');
+  return failure?.kind ?? (call.label === null ? 'no_vote' : 'vote');
 }
 
 /** A provider that is careless with what it was told. */

@@ -40,7 +40,7 @@ const SIZES = [
 ] as const;
 const MIDDLE = { p50_ms: 350, prompt_usd_per_mtok: 0.3 };
 
-/** Pairwise excess agreement that rosters of language models show on recorded questions. */
+/** Pairwise excess agreement that panels of language models show on recorded questions. */
 export const DEFAULT_AGREEMENT = 0.5;
 
 /** `sim/oak-large` is of the family `oak`. */

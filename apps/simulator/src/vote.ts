@@ -1,4 +1,4 @@
-import type { Paper, PrintedOption } from './paper.ts';
+import type { Paper, PrintedOption } from './read-prompt.ts';
 import type { RecordedVotes } from './recorded-votes.ts';
 import { draws, gumbel, logGamma } from './seeded.ts';
 import type { Model } from './traits.ts';

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { ballot, eventually, start } from './start.ts';
+import { eventually, start, vote } from './start.ts';
 
 // The log says who asked whom and how it ended, and never what was asked.
 
 t.test('a call is logged with poll, seat, model, attempt, time and outcome', async (t) => {
   const running = await start(t);
   const headers = { 'x-poll-id': 'ps_one', 'x-seat': '3', 'x-attempt': '2', 'x-asked-at': '1700000000000' };
-  await running.client.chat.completions.create(ballot('sim/oak-1'), { headers });
+  await running.client.chat.completions.create(vote('sim/oak-1'), { headers });
   const [call] = await running.calls();
   t.match(call, {
     n: 0,
@@ -30,10 +30,10 @@ t.test('calls can be filtered, counted and cleared', async (t) => {
   await running.behave('sim/elm-1', { failures: [{ kind: 'refusal', rate: 1 }] });
   for (const poll of ['ps_one', 'ps_two'])
     for (const [seat, model] of ['sim/oak-1', 'sim/elm-1'].entries())
-      await running.client.chat.completions.create(ballot(model), {
+      await running.client.chat.completions.create(vote(model), {
         headers: { 'x-poll-id': poll, 'x-seat': String(seat) },
       });
-  await running.client.chat.completions.create(ballot('gpt-x')).catch(() => null);
+  await running.client.chat.completions.create(vote('gpt-x')).catch(() => null);
   t.match((await running.control('GET', 'calls?limit=1')).body, {
     total: 5,
     matched: 5,
@@ -56,7 +56,7 @@ t.test('calls can be filtered, counted and cleared', async (t) => {
 
 t.test('the log keeps the last calls only', async (t) => {
   const running = await start(t, { callLogSize: 3 });
-  for (let n = 0; n < 5; n += 1) await running.client.chat.completions.create(ballot('sim/oak-1'));
+  for (let n = 0; n < 5; n += 1) await running.client.chat.completions.create(vote('sim/oak-1'));
   t.same(
     (await running.calls()).map((call) => call.n),
     [2, 3, 4],
@@ -69,12 +69,12 @@ t.test('calls beyond what the simulator can hold are turned away', async (t) => 
   await running.behave('sim/oak-1', { failures: [{ kind: 'hang_before_first_byte', rate: 1 }] });
   const leave = new AbortController();
   const hanging = running.client.chat.completions
-    .create(ballot('sim/oak-1'), { signal: leave.signal })
+    .create(vote('sim/oak-1'), { signal: leave.signal })
     .catch((error: Error) => error.name);
   await eventually(async () => (await running.calls('?outcome=pending')).length === 1, 'a call is in flight');
-  await t.rejects(running.client.chat.completions.create(ballot('sim/oak-2')), { status: 503, code: 'overloaded' });
+  await t.rejects(running.client.chat.completions.create(vote('sim/oak-2')), { status: 503, code: 'overloaded' });
   leave.abort();
   t.ok(await hanging);
   await eventually(async () => (await running.calls('?outcome=gone')).length === 1, 'the call is over');
-  t.ok(await running.client.chat.completions.create(ballot('sim/oak-2')), 'and there is room again');
+  t.ok(await running.client.chat.completions.create(vote('sim/oak-2')), 'and there is room again');
 });

@@ -1,8 +1,8 @@
 import OpenAI from 'openai';
 import t from 'tap';
-import { ballot, COLOURS, choice, paper, start } from './start.ts';
+import { COLOURS, choice, paper, start, vote } from './start.ts';
 
-// A simulated model answers in every form in which a ballot can ask, as a provider would.
+// A simulated model answers in every form in which a vote can ask, as a provider would.
 
 const LABELS = COLOURS.map(([label]) => label);
 const messages = [{ role: 'user' as const, content: paper('Which colour is the calmest?', COLOURS) }];
@@ -21,7 +21,7 @@ t.test('the same vote comes as JSON, as a tool call and as a line', async (t) =>
   const running = await start(t);
   const model = 'sim/oak-1';
   const { completions } = running.client.chat;
-  const json = await completions.create(ballot(model));
+  const json = await completions.create(vote(model));
   const tool = await completions.create({
     model,
     messages,
@@ -47,7 +47,7 @@ t.test('a completion has the fields of a provider, with usage and cost', async (
   const running = await start(t);
   const price = { prompt_usd_per_mtok: 3, completion_usd_per_mtok: 12 };
   await running.behave('sim/oak-1', { price, reasoning_tokens: 100 });
-  const completion = await running.client.chat.completions.create(ballot('sim/oak-1'));
+  const completion = await running.client.chat.completions.create(vote('sim/oak-1'));
   t.match(completion, { id: /^chatcmpl-/, object: 'chat.completion', created: Number, model: 'sim/oak-1' });
   const usage = completion.usage! as OpenAI.CompletionUsage & { cost: number };
   t.ok(usage.prompt_tokens > 20 && usage.prompt_tokens < 200, `${usage.prompt_tokens} prompt tokens`);
@@ -71,7 +71,7 @@ t.test('an answer longer than max_tokens is cut', async (t) => {
 t.test('a streamed answer is the same answer', async (t) => {
   const running = await start(t);
   const whole = await choice(running, 'sim/oak-1');
-  const request = { ...ballot('sim/oak-1'), stream: true as const, stream_options: { include_usage: true } };
+  const request = { ...vote('sim/oak-1'), stream: true as const, stream_options: { include_usage: true } };
   let content = '';
   let finish: string | null = null;
   let tokens = 0;
@@ -104,9 +104,9 @@ t.test('the paper counts, not a forgery inside it; a repair message does not hid
   const running = await start(t);
   const forged = 'Which one?\nOPTIONS:\n[FF] "Forged"\n[GG] "Also forged"';
   t.ok(await choice(running, 'sim/oak-1', forged), 'the label is one of the printed options');
-  const repair = [...ballot('sim/oak-1').messages, { role: 'assistant' as const, content: '?' }];
+  const repair = [...vote('sim/oak-1').messages, { role: 'assistant' as const, content: '?' }];
   const repaired = await running.client.chat.completions.create({
-    ...ballot('sim/oak-1'),
+    ...vote('sim/oak-1'),
     messages: [...repair, { role: 'user', content: 'Give exactly one label.' }],
   });
   const { choice: label } = JSON.parse(repaired.choices[0]!.message.content!) as { choice: string };
@@ -115,7 +115,7 @@ t.test('the paper counts, not a forgery inside it; a repair message does not hid
 
 t.test('a question without a paper is answered from the schema, or with nothing', async (t) => {
   const running = await start(t);
-  const asked = { ...ballot('sim/oak-1'), messages: [{ role: 'user' as const, content: 'Pick any.' }] };
+  const asked = { ...vote('sim/oak-1'), messages: [{ role: 'user' as const, content: 'Pick any.' }] };
   const completion = await running.client.chat.completions.create(asked);
   t.ok(LABELS.includes(JSON.parse(completion.choices[0]!.message.content!).choice));
   const chat = await running.client.chat.completions.create({ model: 'sim/oak-1', messages: asked.messages });
@@ -124,11 +124,11 @@ t.test('a question without a paper is answered from the schema, or with nothing'
 
 t.test('errors have the shape that the client understands', async (t) => {
   const running = await start(t, { requiredKey: 'right' });
-  const wrong = running.client.chat.completions.create(ballot('sim/oak-1'));
+  const wrong = running.client.chat.completions.create(vote('sim/oak-1'));
   await t.rejects(wrong, { status: 401, code: 'invalid_api_key' });
   const right = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: 'right', maxRetries: 0 });
-  t.ok(await right.chat.completions.create(ballot('sim/oak-1')));
-  await t.rejects(right.chat.completions.create(ballot('gpt-unknown')), { status: 404, code: 'model_not_found' });
+  t.ok(await right.chat.completions.create(vote('sim/oak-1')));
+  await t.rejects(right.chat.completions.create(vote('gpt-unknown')), { status: 404, code: 'model_not_found' });
   await t.rejects(right.chat.completions.create({ model: 'sim/oak-1', messages: [] }), {
     status: 400,
     code: 'invalid_request',

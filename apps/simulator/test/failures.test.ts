@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import type { Failure } from '../src/app.ts';
-import { ballot, COLOURS, eventually, paper, type Running, start } from './start.ts';
+import { COLOURS, eventually, paper, type Running, start, vote } from './start.ts';
 
 // Every scripted failure, as it is seen on the wire.
 
@@ -23,8 +23,8 @@ interface Watched {
   leave: () => void;
 }
 
-/** Sends one ballot by a bare HTTP client, and keeps what arrives. */
-function watch(running: Running, body: object = ballot('sim/oak-1')): Watched {
+/** Sends one vote by a bare HTTP client, and keeps what arrives. */
+function watch(running: Running, body: object = vote('sim/oak-1')): Watched {
   const seen: Seen = { status: null, headers: {}, pieces: [], body: '', error: null };
   const { promise, resolve } = Promise.withResolvers<Seen>();
   const fail = (error: NodeJS.ErrnoException) => {
@@ -99,7 +99,7 @@ t.test('hangs end when the simulator closes', async (t) => {
   const [running, before] = await failing(t, { kind: 'hang_before_first_byte' });
   await eventually(async () => (await running.calls('?outcome=pending')).length === 1, 'the call hangs');
   await running.behave('sim/oak-2', { steps: [{ kind: 'hang_after_first_byte' }] });
-  const after = watch(running, ballot('sim/oak-2'));
+  const after = watch(running, vote('sim/oak-2'));
   await eventually(() => after.seen.body.length > 0, 'a byte has arrived');
   await running.close();
   t.ok((await before.ended).error);
@@ -129,7 +129,7 @@ t.test('truncated_json: half an answer that ends as if it were whole', async (t)
 });
 
 t.test('truncated_json of a stream: it stops without [DONE]', async (t) => {
-  const [, watched] = await failing(t, { kind: 'truncated_json' }, { ...ballot('sim/oak-1'), stream: true });
+  const [, watched] = await failing(t, { kind: 'truncated_json' }, { ...vote('sim/oak-1'), stream: true });
   t.match(await watched.ended, { status: 200, error: null, body: /^data: / });
   t.notMatch(watched.seen.body, /\[DONE\]/);
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { ballot, eventually } from './start.ts';
+import { eventually, vote } from './start.ts';
 
 // The process says where it listens, ends in order, and refuses wrong settings in one line that names them.
 
@@ -41,7 +41,7 @@ t.test('it prints where it listens, on loopback, and drains on SIGTERM', async (
   const post = (path: string, body: object) =>
     fetch(`${url}${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) });
   await post('/_control/models/sim/oak-1', late);
-  const answer = post('/v1/chat/completions', ballot('sim/oak-1'));
+  const answer = post('/v1/chat/completions', vote('sim/oak-1'));
   const inFlight = async () => {
     const { in_flight } = (await (await fetch(`${url}/_control/calls`)).json()) as { in_flight: number };
     return in_flight === 1;

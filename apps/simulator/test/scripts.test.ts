@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ballot, type Running, start } from './start.ts';
+import { type Running, start, vote } from './start.ts';
 
 // Failures come in a listed order or by seeded chance, for one model, for some, or for all.
 
@@ -7,7 +7,7 @@ async function outcomes(running: Running, model: string, times: number, poll?: s
   let text = '';
   for (let n = 0; n < times; n += 1) {
     const headers = poll === undefined ? {} : { headers: { 'x-poll-id': poll } };
-    const answered = await running.client.chat.completions.create(ballot(model), headers).catch(() => null);
+    const answered = await running.client.chat.completions.create(vote(model), headers).catch(() => null);
     text += answered === null ? 'x' : '.';
   }
   return text;
@@ -52,5 +52,5 @@ t.test('a pattern sets many models; the more exact one decides', async (t) => {
   t.equal(await outcomes(running, 'sim/oak-9', 1), 'x');
   await running.control('DELETE', 'models/*');
   t.equal(await outcomes(running, 'sim/elm-1', 1), '.');
-  await t.rejects(running.client.chat.completions.create(ballot('gpt-x')), { status: 404, code: 'model_not_found' });
+  await t.rejects(running.client.chat.completions.create(vote('gpt-x')), { status: 404, code: 'model_not_found' });
 });

@@ -47,7 +47,7 @@ export async function start(t: Test, options: SimulatorOptions = {}): Promise<Ru
 
 export type Printed = readonly [label: string, text: string][];
 
-/** A user message in the form in which ballots are printed. */
+/** A user message in the form in which votes are printed. */
 export function paper(question: string, options: Printed, nonce = 'k3v9'): string {
   const lines = options.map(([label, text]) => `[${label}] ${JSON.stringify(text)}`);
   return [`<<<BALLOT ${nonce}`, 'QUESTION:', question, 'OPTIONS:', ...lines, `BALLOT ${nonce}>>>`].join('\n');
@@ -60,7 +60,7 @@ export const COLOURS: Printed = [
 ];
 
 /** The body of a call that asks for JSON. */
-export function ballot(model: string, question = 'Which colour is the calmest?', options: Printed = COLOURS) {
+export function vote(model: string, question = 'Which colour is the calmest?', options: Printed = COLOURS) {
   const schema = {
     type: 'object',
     properties: { choice: { type: 'string', enum: options.map(([label]) => label) } },
@@ -78,7 +78,7 @@ export function ballot(model: string, question = 'Which colour is the calmest?',
 
 /** The text of the option that a model votes for; null when it refuses. */
 export async function choice(running: Running, model: string, question?: string, options: Printed = COLOURS) {
-  const completion = await running.client.chat.completions.create(ballot(model, question, options));
+  const completion = await running.client.chat.completions.create(vote(model, question, options));
   const { content } = completion.choices[0]!.message;
   if (content === null) return null;
   const { choice: label } = JSON.parse(content) as { choice: string };

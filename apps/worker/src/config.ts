@@ -10,7 +10,7 @@ export interface Config {
   redisPrefix: string;
   modelsFile: string | undefined;
   modelsBaseUrl: string | undefined;
-  /** The key of a model provider, by the name of the variable that its roster entry names. */
+  /** The key of a model provider, by the name of the variable that its panel entry names. */
   providerKey(variable: string): string | undefined;
   concurrency: number;
   drainMs: number;

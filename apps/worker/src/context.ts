@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import { openAsker } from '@eloquentpoll/models/ask';
 import { type Health, openHealth } from '@eloquentpoll/models/health';
-import { ballotStyle, loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
+import { loadPanels, type Panels, promptStyle } from '@eloquentpoll/models/panels';
 import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { type Clock, systemClock } from './clock.ts';
@@ -57,8 +57,8 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const storage = opened.use(connectStorage(config, metrics));
   const polls = observedPolls(storedPolls(storage), metrics, traces);
   const redis = opened.use(await connectBus(config, log, metrics));
-  const rosters = loadRosters({ file: config.modelsFile, baseUrl: config.modelsBaseUrl });
-  const ask = observedAsk(askModels(opened, config, rosters, redis, log), metrics, traces);
+  const panels = loadPanels({ file: config.modelsFile, baseUrl: config.modelsBaseUrl });
+  const ask = observedAsk(askModels(opened, config, panels, redis, log), metrics, traces);
   const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases not renewed'));
   opened.defer(() => leases.stop());
   const owned = opened.move();
@@ -76,7 +76,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
       metrics,
       storage,
       redis,
-      models: openHealth({ redis: redis.redis, prefix: redis.prefix, rosters }),
+      models: openHealth({ redis: redis.redis, prefix: redis.prefix, panels }),
       progress,
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -105,12 +105,12 @@ function connectBus({ redisUrl, redisPrefix }: Config, log: Logger, metrics: Met
   });
 }
 
-function askModels(opened: AsyncDisposableStack, config: Config, rosters: Rosters, bus: Bus, log: Logger): Ask {
+function askModels(opened: AsyncDisposableStack, config: Config, panels: Panels, bus: Bus, log: Logger): Ask {
   const apiKeys = Object.fromEntries(
-    rosters.providers().map(({ name, apiKeyEnv }) => [name, apiKeyEnv ? config.providerKey(apiKeyEnv) : undefined]),
+    panels.providers().map(({ name, apiKeyEnv }) => [name, apiKeyEnv ? config.providerKey(apiKeyEnv) : undefined]),
   );
   const onError = (err: unknown): void => log.warn({ err }, 'models');
-  const asker = opened.use(openAsker({ rosters, apiKeys, redis: bus.redis, prefix: bus.prefix, onError }));
+  const asker = opened.use(openAsker({ panels, apiKeys, redis: bus.redis, prefix: bus.prefix, onError }));
   return async ({ pollId, spec, seat, timeLeftMs, signal, confirmed }) => {
     const { model_id, reserve_u } = spec.seats[seat]!;
     const answer = await asker.ask(
@@ -121,11 +121,11 @@ function askModels(opened: AsyncDisposableStack, config: Config, rosters: Roster
         seat,
         pollId,
         seed: spec.seed,
-        style: ballotStyle(spec.roster_name),
+        style: promptStyle(spec.panel_name),
         search: spec.search,
         deadlineMs: timeLeftMs,
         reserveU: reserve_u,
-        roster: spec.roster_name,
+        panel: spec.panel_name,
       },
       signal,
       confirmed,

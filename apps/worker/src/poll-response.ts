@@ -1,10 +1,10 @@
 import {
-  type Ballot,
   maxCostUsdOf,
   type PollResponse,
   type PollSpec,
   type TerminationReason,
   type Timing,
+  type Vote,
   type VoteResult,
 } from '@eloquentpoll/contracts';
 import type { FinishedPoll } from '@eloquentpoll/storage';
@@ -14,15 +14,15 @@ import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting'
 
 const usd = (microUsd: number): number => microUsd / 1_000_000;
 
-export function voteResult(spec: PollSpec, ballot: Ballot): VoteResult {
+export function voteResult(spec: PollSpec, vote: Vote): VoteResult {
   return {
-    model_id: ballot.model_id,
-    success: ballot.option !== null,
-    chosen_option: ballot.option === null ? null : (spec.options[ballot.option] ?? null),
+    model_id: vote.model_id,
+    success: vote.option !== null,
+    chosen_option: vote.option === null ? null : (spec.options[vote.option] ?? null),
     transition: 'vote',
-    latency_ms: ballot.latency_ms,
-    estimated_cost: usd(ballot.billed_u),
-    error: ballot.error,
+    latency_ms: vote.latency_ms,
+    estimated_cost: usd(vote.billed_u),
+    error: vote.error,
   };
 }
 
@@ -40,15 +40,15 @@ export interface Ended {
   spec: PollSpec;
   state: PollState;
   reason: TerminationReason | null;
-  ballots: readonly Ballot[];
+  votes: readonly Vote[];
   gatherMs: number;
   totalMs: number;
-  /** Empty when an earlier worker received some of the ballots. */
+  /** Empty when an earlier worker received some of the votes. */
   arrivals: NonNullable<Timing['arrivals']>;
 }
 
 export function pollResponse(ended: Ended): PollResponse {
-  const { spec, ballots } = ended;
+  const { spec, votes } = ended;
   const verdict = conclude(ended.state, { reason: ended.reason });
   return {
     poll_id: ended.resultId,
@@ -65,41 +65,36 @@ export function pollResponse(ended: Ended): PollResponse {
     termination_reason: verdict.reason,
     models_skipped: verdict.skipped,
     tally: tallyOf(spec, verdict.tally),
-    votes: ballots.map((ballot) => voteResult(spec, ballot)),
+    votes: votes.map((vote) => voteResult(spec, vote)),
     timing: {
       gather_ms: Math.round(ended.gatherMs),
       total_ms: Math.round(ended.totalMs),
       ...(ended.arrivals.length > 0 && { arrivals: ended.arrivals }),
     },
-    costs: { total_estimated_cost: usd(ballots.reduce((sum, ballot) => sum + ballot.billed_u, 0)) },
+    costs: { total_estimated_cost: usd(votes.reduce((sum, vote) => sum + vote.billed_u, 0)) },
     confidence: verdict.confidence,
-    preset: spec.roster_name,
+    preset: spec.panel_name,
     simulated: spec.simulated,
   };
 }
 
 /** What is stored of it: the response itself, and what is listed and counted. */
-export function finishedPoll(
-  id: string,
-  epoch: number,
-  response: PollResponse,
-  ballots: readonly Ballot[],
-): FinishedPoll {
-  const succeeded = ballots.filter((ballot) => ballot.option !== null).length;
+export function finishedPoll(id: string, epoch: number, response: PollResponse, votes: readonly Vote[]): FinishedPoll {
+  const succeeded = votes.filter((vote) => vote.option !== null).length;
   return {
     id,
     epoch,
     status: sessionStatus(response),
-    ballots,
+    votes,
     result: {
       status: response.status,
       winningOption: response.winning_option,
       isTie: response.is_tie,
       earlyTerminated: response.early_terminated,
       terminationReason: response.termination_reason,
-      modelsRequested: ballots.length,
+      modelsRequested: votes.length,
       modelsSucceeded: succeeded,
-      modelsFailed: ballots.length - succeeded,
+      modelsFailed: votes.length - succeeded,
       modelsSkipped: response.models_skipped,
       gatherMs: response.timing.gather_ms,
       totalMs: response.timing.total_ms,

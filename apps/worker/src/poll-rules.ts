@@ -1,5 +1,5 @@
 import type { PollSpec } from '@eloquentpoll/contracts';
-import { hedgeOf } from '@eloquentpoll/models/rosters';
+import { hedgeOf } from '@eloquentpoll/models/panels';
 import type { Rules, Seat } from '@eloquentpoll/voting';
 
 export const rulesOf = (spec: PollSpec): Rules => ({
@@ -7,7 +7,7 @@ export const rulesOf = (spec: PollSpec): Rules => ({
   threshold: spec.confidence_threshold,
   maxCostU: BigInt(spec.max_cost_u),
   minVotes: spec.min_votes,
-  hedge: hedgeOf(spec.roster_name),
+  hedge: hedgeOf(spec.panel_name),
 });
 
 export const seatsOf = (spec: PollSpec): Seat[] =>

@@ -1,9 +1,9 @@
 import type { Bus, RunRecord } from '@eloquentpoll/bus';
-import type { Ballot, PollSpec } from '@eloquentpoll/contracts';
+import type { PollSpec, Vote } from '@eloquentpoll/contracts';
 import type { Claim, Finish, FinishedPoll, Lease } from '@eloquentpoll/storage';
 
 // All that the poll engine does to the world, and nothing else: claims and results in the store, jobs and progress on
-// the bus, ballots asked of models. Whoever puts other things behind these ports runs the engine unchanged, which is how
+// the bus, votes asked of models. Whoever puts other things behind these ports runs the engine unchanged, which is how
 // a simulation kills it at every step.
 
 /** The polls of Postgres, as far as a worker has to do with them. Every comparison of times is the store's own. */
@@ -29,7 +29,7 @@ export interface PollStore {
 }
 
 export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls'> {
-  readonly runs: Pick<RunRecord, 'open' | 'ballot' | 'end' | 'takeOver'>;
+  readonly runs: Pick<RunRecord, 'open' | 'vote' | 'end' | 'takeOver'>;
 }
 
 export interface Asking {
@@ -42,5 +42,5 @@ export interface Asking {
   confirmed(): Promise<void>;
 }
 
-/** Settles with a ballot whatever the model does, soon after the signal aborts at the latest, and never rejects. */
-export type Ask = (asking: Asking) => Promise<Ballot>;
+/** Settles with a vote whatever the model does, soon after the signal aborts at the latest, and never rejects. */
+export type Ask = (asking: Asking) => Promise<Vote>;

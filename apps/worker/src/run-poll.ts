@@ -1,7 +1,7 @@
-import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import type { Claim } from '@eloquentpoll/storage';
 import { newPoll, received } from '@eloquentpoll/voting';
-import { Abandoned, type Collected, collectBallots, unanswered, voteOf } from './collect-ballots.ts';
+import { Abandoned, type Collected, collectVotes, unanswered, voteOf } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { LEASE_MS, type Lease, OVERDUE_MS } from './leases.ts';
 import { type Ended, finishedPoll, pollResponse } from './poll-response.ts';
@@ -13,7 +13,7 @@ import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from '
 // after it everything is in Postgres. The announcement may be lost: readers look there anyway.
 
 /**
- * A poll that took down this many workers for nothing takes down no more. Each ballot that has arrived allows one attempt
+ * A poll that took down this many workers for nothing takes down no more. Each vote that has arrived allows one attempt
  * more: a poll that makes progress is a victim of its neighbours or of the machine, not the culprit. From the fourth
  * attempt on it meets fewer and fewer other suspects (see claimPoll), from the eighth on none, so that a victim has three
  * attempts beside none of those that may have been the culprit.
@@ -32,7 +32,7 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
   using lease = context.leases.hold(pollId, claim.epoch, askedAt);
   const alive = AbortSignal.any([signal, lease.lost]);
   try {
-    const resumed = claim.epoch === 1 ? [] : await earlierBallots(context, claim);
+    const resumed = claim.epoch === 1 ? [] : await earlierVotes(context, claim);
     if (claim.attempts - resumed.length > MAX_ATTEMPTS) return await giveUp(context, claim);
     // From the moment at which the claim was sent: how long its answer took, nobody knows.
     const timeLeftMs = claim.remainingMs - (clock.now() - askedAt);
@@ -52,14 +52,14 @@ async function giveUp(context: Context, claim: Claim): Promise<void> {
   if (buried === 'fenced') return;
   context.log.error({ ...about(claim), attempts }, 'poll buried');
   const state = newPoll(rulesOf(spec), seatsOf(spec));
-  const end: Moment = { pollId, epoch, spec, state, received: 0, ballot: null, elapsedMs: claim.ageMs };
+  const end: Moment = { pollId, epoch, spec, state, received: 0, vote: null, elapsedMs: claim.ageMs };
   await announceEnd(context, claim, buriedSnapshot(end));
 }
 
 async function collect(
   context: Context,
   claim: Claim,
-  resumed: readonly Ballot[],
+  resumed: readonly Vote[],
   timeLeftMs: number,
   lease: Lease,
   alive: AbortSignal,
@@ -68,13 +68,13 @@ async function collect(
   const arrivals: Ended['arrivals'] = [];
   const { id: pollId, epoch, spec } = claim;
   const claimedAt = clock.now();
-  const moment = (state: Moment['state'], received: number, ballot: Ballot | null): Moment => ({
+  const moment = (state: Moment['state'], received: number, vote: Vote | null): Moment => ({
     pollId,
     epoch,
     spec,
     state,
     received,
-    ballot,
+    vote,
     elapsedMs: claim.ageMs + clock.now() - claimedAt,
   });
   const superseded = new AbortController();
@@ -86,11 +86,8 @@ async function collect(
     );
   };
 
-  const opening = resumed.reduce(
-    (state, ballot) => received(state, voteOf(ballot)),
-    newPoll(rulesOf(spec), seatsOf(spec)),
-  );
-  const collecting = collectBallots({
+  const opening = resumed.reduce((state, vote) => received(state, voteOf(vote)), newPoll(rulesOf(spec), seatsOf(spec)));
+  const collecting = collectVotes({
     spec,
     resumed,
     timeLeftMs,
@@ -103,10 +100,10 @@ async function collect(
       if (alive.aborted || signal.aborted) return unanswered(spec, seat, 'aborted', 0);
       return context.ask({ pollId, spec, seat, timeLeftMs, signal, confirmed: () => lease.confirmed() });
     },
-    onBallot(ballot, state, ballots) {
-      const snapshot = runningSnapshot(moment(state, ballots.length, ballot));
+    onVote(vote, state, votes) {
+      const snapshot = runningSnapshot(moment(state, votes.length, vote));
       arrivals.push({ at_ms: snapshot.elapsed_ms, confidence: snapshot.confidence });
-      recorded(bus.runs.ballot(pollId, epoch, ballot, snapshot));
+      recorded(bus.runs.vote(pollId, epoch, vote, snapshot));
     },
   });
   // After the first calls were begun, and before any of them can have ended: nobody waits for a write less than a model.
@@ -117,15 +114,15 @@ async function collect(
 }
 
 /** What arrived for earlier workers; from this moment on none of them can add to it. */
-async function earlierBallots({ bus, log }: Context, claim: Claim): Promise<Ballot[]> {
+async function earlierVotes({ bus, log }: Context, claim: Claim): Promise<Vote[]> {
   const { id: pollId, epoch } = claim;
   try {
-    const ballots = await bus.runs.takeOver(pollId, epoch);
-    if (ballots === null) throw new Abandoned('a newer worker has the poll');
-    return ballots.toSorted((a, b) => a.seat - b.seat);
+    const votes = await bus.runs.takeOver(pollId, epoch);
+    if (votes === null) throw new Abandoned('a newer worker has the poll');
+    return votes.toSorted((a, b) => a.seat - b.seat);
   } catch (error) {
     if (error instanceof Abandoned) throw error;
-    log.warn({ ...about(claim), err: error }, 'earlier ballots not readable');
+    log.warn({ ...about(claim), err: error }, 'earlier votes not readable');
     return [];
   }
 }
@@ -138,21 +135,21 @@ async function store(
   alive: AbortSignal,
 ): Promise<void> {
   const { id: pollId, epoch, spec } = claim;
-  const { state, ballots, reason, arrivals } = collected;
+  const { state, votes, reason, arrivals } = collected;
   const totalMs = claim.ageMs + gatherMs;
   const times = { gatherMs, totalMs, arrivals };
-  const response = pollResponse({ resultId: claim.resultId, spec, state, reason, ballots, ...times });
+  const response = pollResponse({ resultId: claim.resultId, spec, state, reason, votes, ...times });
   const stored = await untilStored(context, claim, alive, () =>
-    context.polls.finish(finishedPoll(pollId, epoch, response, ballots)),
+    context.polls.finish(finishedPoll(pollId, epoch, response, votes)),
   );
   if (stored === 'fenced') {
     context.log.warn({ ...about(claim), epoch }, 'result refused: another worker has the poll');
     return;
   }
-  const end: Moment = { pollId, epoch, spec, state, received: ballots.length, ballot: null, elapsedMs: totalMs };
+  const end: Moment = { pollId, epoch, spec, state, received: votes.length, vote: null, elapsedMs: totalMs };
   await announceEnd(context, claim, terminalSnapshot(end, response));
   const { status } = response;
-  context.log.info({ ...about(claim), status, reason, ballots: ballots.length, totalMs }, 'poll ended');
+  context.log.info({ ...about(claim), status, reason, votes: votes.length, totalMs }, 'poll ended');
 }
 
 /** May be lost: whoever waits looks into Postgres every now and then. */

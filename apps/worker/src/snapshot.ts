@@ -1,4 +1,4 @@
-import type { Ballot, PollResponse, PollSpec, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { PollResponse, PollSpec, ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { type PollState, standing } from '@eloquentpoll/voting';
 import { sessionStatus, voteResult } from './poll-response.ts';
 
@@ -14,7 +14,7 @@ export interface Moment {
   spec: PollSpec;
   state: PollState;
   received: number;
-  ballot: Ballot | null;
+  vote: Vote | null;
   elapsedMs: number;
 }
 
@@ -35,7 +35,7 @@ export function runningSnapshot(moment: Moment): ProgressSnapshot {
     tally: [...now.tally],
     leader: now.leader,
     confidence: now.confidence,
-    ballot: moment.ballot && voteResult(spec, moment.ballot),
+    vote: moment.vote && voteResult(spec, moment.vote),
     result_id: null,
     result: null,
     elapsed_ms: Math.round(moment.elapsedMs),
@@ -44,7 +44,7 @@ export function runningSnapshot(moment: Moment): ProgressSnapshot {
 
 export function terminalSnapshot(moment: Moment, result: PollResponse): ProgressSnapshot {
   return {
-    ...runningSnapshot({ ...moment, ballot: null }),
+    ...runningSnapshot({ ...moment, vote: null }),
     seq: firstSeq(moment.epoch) + moment.received + 1,
     status: sessionStatus(result),
     result_id: result.poll_id,

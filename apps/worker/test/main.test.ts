@@ -15,7 +15,7 @@ const POLL_ID = 'ps_aaaaaaaaaaaaaaaaaaaaaaaa';
 const SPEC: PollSpec = {
   question: 'Which?',
   options: ['A', 'B'],
-  roster_name: 'fast',
+  panel_name: 'fast',
   confidence_threshold: 1,
   max_cost_u: 1_000,
   min_votes: 1,

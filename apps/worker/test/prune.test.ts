@@ -31,7 +31,7 @@ t.test('what is over goes in bounded steps, without a rest as long as there is m
     findLapsed: never,
     findOverdue: never,
   };
-  const runs = { open: never, ballot: never, end: never, takeOver: never };
+  const runs = { open: never, vote: never, end: never, takeOver: never };
   const bus = { enqueuePoll: never, consumePolls: refuse, runs };
   const log = { info() {}, warn() {}, error() {} };
   const sweeping = keepSweeping({ polls, bus, clock, log, random: () => 0.5 });

@@ -1,5 +1,5 @@
 import { openBus } from '@eloquentpoll/bus';
-import type { Ballot, PollSpec, ProgressSnapshot, Timing } from '@eloquentpoll/contracts';
+import type { PollSpec, ProgressSnapshot, Timing, Vote } from '@eloquentpoll/contracts';
 import {
   acceptPoll,
   balanceOf,
@@ -30,7 +30,7 @@ import { keepSweeping, sweep } from '../src/sweep.ts';
 const SPEC: PollSpec = {
   question: 'Which one is it, after all?',
   options: ['__proto__', 'B'],
-  roster_name: 'broad',
+  panel_name: 'broad',
   confidence_threshold: 1,
   max_cost_u: 1_000_000,
   min_votes: 3,
@@ -46,7 +46,7 @@ const SPEC: PollSpec = {
   simulated: true,
 };
 
-const vote = (seat: number, option: number | null = 0): Ballot => ({
+const vote = (seat: number, option: number | null = 0): Vote => ({
   seat,
   model_id: `sim/m${seat}`,
   option,
@@ -153,7 +153,7 @@ t.test('a poll is asked, stored, billed and announced', async (t) => {
     ]),
   );
   const { arrivals = [] } = (result!.detail as { timing: Timing }).timing;
-  t.equal(arrivals.length, 4, 'one for each ballot');
+  t.equal(arrivals.length, 4, 'one for each vote');
   t.same(
     arrivals,
     arrivals.toSorted((one, other) => one.at_ms - other.at_ms),
@@ -208,7 +208,7 @@ t.test('a worker that is told to stop hands the poll over; the next one asks onl
     id,
     stop.signal,
   );
-  while ((await bed.bus.runs.ballots(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  while ((await bed.bus.runs.votes(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
   stop.abort();
   await first;
   t.equal((await findPoll(bed.storage, id))?.status, 'running');
@@ -225,8 +225,8 @@ t.test('a worker that is told to stop hands the poll over; the next one asks onl
 t.test('a worker that lost its lease stores nothing and stops asking', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  let release: (ballot: Ballot) => void = () => {};
-  const stuck = new Promise<Ballot>((resolve) => {
+  let release: (vote: Vote) => void = () => {};
+  const stuck = new Promise<Vote>((resolve) => {
     release = resolve;
   });
   const zombie = runPoll(
@@ -259,7 +259,7 @@ t.test('a worker that was paused past its lease asks nobody when it goes on', as
   const id = await bed.accept();
   let pausedMs = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + pausedMs };
-  const answers = new Map<number, (ballot: Ballot) => void>();
+  const answers = new Map<number, (vote: Vote) => void>();
   const paused = bed.worker('w1', ({ seat }) => new Promise((resolve) => answers.set(seat, resolve)));
   const leases = keepLeases(storedPolls(bed.storage), 'w1', clock, () => {});
   t.teardown(() => leases.stop());
@@ -281,13 +281,13 @@ t.test('a worker that was paused past its lease asks nobody when it goes on', as
   bed.asked.length = 0;
   answers.get(0)!(vote(0, null));
   await run;
-  t.same(bed.asked, [], 'a failed ballot would have called for the next model');
+  t.same(bed.asked, [], 'a failed vote would have called for the next model');
 });
 
 t.test('a worker that takes a poll over from itself goes on with one run of it', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  const answers: { seat: number; signal: AbortSignal; answer: (ballot: Ballot) => void }[] = [];
+  const answers: { seat: number; signal: AbortSignal; answer: (vote: Vote) => void }[] = [];
   const worker = bed.worker(
     'w1',
     ({ seat, signal }) => new Promise((answer) => answers.push({ seat, signal, answer })),
@@ -328,7 +328,7 @@ t.test('a worker that takes over announces what has arrived so far', async (t) =
     id,
     stop.signal,
   );
-  while ((await bed.bus.runs.ballots(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  while ((await bed.bus.runs.votes(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
   stop.abort();
   await first;
   const news: (ProgressSnapshot | null)[] = [];
@@ -338,15 +338,15 @@ t.test('a worker that takes over announces what has arrived so far', async (t) =
   t.match(news[0], { progress: { received: 2, succeeded: 2 }, tally: [2, 0], leader: 0 });
 });
 
-t.test('a poll is not given up while its ballots keep arriving, however many workers die around it', async (t) => {
+t.test('a poll is not given up while its votes keep arriving, however many workers die around it', async (t) => {
   const bed = await bench(t);
   const afterTwelveDeaths = async (arrived: number[]) => {
     const id = await bed.accept();
     await bed.storage.db.updateTable('polls').set({ attempts: 12, lease_epoch: 12 }).where('id', '=', id).execute();
     const state = newPoll(rulesOf(SPEC), seatsOf(SPEC));
     for (const seat of arrived) {
-      const moment = { pollId: id, epoch: 12, spec: SPEC, state, received: seat, ballot: null, elapsedMs: 0 };
-      await bed.bus.runs.ballot(id, 12, vote(seat), runningSnapshot(moment));
+      const moment = { pollId: id, epoch: 12, spec: SPEC, state, received: seat, vote: null, elapsedMs: 0 };
+      await bed.bus.runs.vote(id, 12, vote(seat), runningSnapshot(moment));
     }
     await runPoll(bed.worker('w1'), id, alive());
     return (await findPoll(bed.storage, id))?.status;

@@ -4,7 +4,7 @@
 export interface Keys {
   /** Prefix of BullMQ's keys. */
   readonly queue: string;
-  /** The hash of a running poll: who owns it, its newest snapshot, its ballots. */
+  /** The hash of a running poll: who owns it, its newest snapshot, its votes. */
   run(pollId: string): string;
   /** The channel on which all snapshots of a poll are published. */
   channel(pollId: string): string;

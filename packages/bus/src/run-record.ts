@@ -1,12 +1,12 @@
-import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import type { ChainableCommander, Redis, Result } from 'ioredis';
 import type { Keys } from './keys.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
 
 // What is known of a running poll before it is stored: its owner, its newest snapshot (whole, and in brief for those
-// who ask often) and its ballots, in one hash. A worker writes ballot, snapshot and message in one command, fenced by the
+// who ask often) and its votes, in one hash. A worker writes vote, snapshot and message in one command, fenced by the
 // lease epoch, so that a worker that lost its lease neither overwrites nor announces anything. A worker that takes over
-// reads the ballots and asks nobody twice.
+// reads the votes and asks nobody twice.
 
 const RUNNING_TTL_S = 600;
 const ENDED_TTL_S = 900;
@@ -22,7 +22,7 @@ if owner then
   fields[5], fields[6], fields[7], fields[8] = 'owner', owner, 'brief', owner .. ' ' .. ARGV[8]
 end
 if ARGV[6] ~= '' then
-  fields[#fields + 1], fields[#fields + 2] = 'ballot:' .. ARGV[6], ARGV[7]
+  fields[#fields + 1], fields[#fields + 2] = 'vote:' .. ARGV[6], ARGV[7]
 end
 redis.call('HSET', KEYS[1], unpack(fields))
 if epoch < mine then redis.call('EXPIRE', KEYS[1], ARGV[4]) end
@@ -70,16 +70,16 @@ export interface RunState {
 export interface RunRecord {
   /** Announces that the poll exists or has a new worker. False when a newer worker has it. */
   open(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): Promise<boolean>;
-  /** Logs a ballot and announces the snapshot that it led to. False when a newer worker has the poll. */
-  ballot(pollId: string, epoch: number, ballot: Ballot, snapshot: ProgressSnapshot): Promise<boolean>;
-  /** Announces the end, with the result; the ballots are in Postgres by now and leave Redis. */
+  /** Logs a vote and announces the snapshot that it led to. False when a newer worker has the poll. */
+  vote(pollId: string, epoch: number, vote: Vote, snapshot: ProgressSnapshot): Promise<boolean>;
+  /** Announces the end, with the result; the votes are in Postgres by now and leave Redis. */
   end(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): Promise<boolean>;
   /**
-   * What earlier workers logged, in the same command that shuts them out: a ballot is either in this list or refused.
+   * What earlier workers logged, in the same command that shuts them out: a vote is either in this list or refused.
    * Null when a newer worker has the poll.
    */
-  takeOver(pollId: string, epoch: number): Promise<Ballot[] | null>;
-  ballots(pollId: string): Promise<Ballot[]>;
+  takeOver(pollId: string, epoch: number): Promise<Vote[] | null>;
+  votes(pollId: string): Promise<Vote[]>;
   read(pollId: string): Promise<RunState | null>;
   /** Records in brief, as one command of somebody else's batch; `parse` makes sense of its reply. */
   batch(into: ChainableCommander, pollIds: readonly string[]): void;
@@ -92,15 +92,15 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
   redis.defineCommand('epTakeOver', { numberOfKeys: 1, lua: TAKE_OVER });
   redis.defineCommand('epEnd', { numberOfKeys: 1, lua: END });
   redis.defineCommand('epBriefs', { lua: BRIEFS, readOnly: true });
-  const record = async (id: string, epoch: number, snapshot: ProgressSnapshot, owner: string, ballot?: Ballot) => {
-    const [seat, logged] = ballot ? [String(ballot.seat), JSON.stringify(ballot)] : ['', ''];
+  const record = async (id: string, epoch: number, snapshot: ProgressSnapshot, owner: string, vote?: Vote) => {
+    const [seat, logged] = vote ? [String(vote.seat), JSON.stringify(vote)] : ['', ''];
     const [whole, brief] = [JSON.stringify(snapshot), briefOf(snapshot)];
     const [key, channel] = [keys.run(id), keys.channel(id)];
     return (await redis.epRecord(key, epoch, whole, channel, RUNNING_TTL_S, owner, seat, logged, brief)) === 1;
   };
   return {
     open: (id, epoch, owner, snapshot) => record(id, epoch, snapshot, owner),
-    ballot: (id, epoch, ballot, snapshot) => record(id, epoch, snapshot, '', ballot),
+    vote: (id, epoch, vote, snapshot) => record(id, epoch, snapshot, '', vote),
     async end(id, epoch, owner, snapshot) {
       // The message carries the result to whoever waits; the record keeps only where to find it.
       const [kept, told] = [JSON.stringify({ ...snapshot, result: null }), JSON.stringify(snapshot)];
@@ -110,10 +110,10 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
     },
     async takeOver(id, epoch) {
       const flat = await redis.epTakeOver(keys.run(id), epoch, RUNNING_TTL_S);
-      return flat && ballotsIn(flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1]!] as const] : [])));
+      return flat && votesIn(flat.flatMap((field, i) => (i % 2 === 0 ? [[field, flat[i + 1]!] as const] : [])));
     },
-    async ballots(id) {
-      return ballotsIn(Object.entries(await redis.hgetall(keys.run(id))));
+    async votes(id) {
+      return votesIn(Object.entries(await redis.hgetall(keys.run(id))));
     },
     async read(id) {
       const [owner, snapshot] = await redis.hmget(keys.run(id), 'owner', 'snapshot');
@@ -124,5 +124,5 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
   };
 }
 
-const ballotsIn = (fields: readonly (readonly [string, string])[]): Ballot[] =>
-  fields.filter(([field]) => field.startsWith('ballot:')).map(([, json]): Ballot => JSON.parse(json));
+const votesIn = (fields: readonly (readonly [string, string])[]): Vote[] =>
+  fields.filter(([field]) => field.startsWith('vote:')).map(([, json]): Vote => JSON.parse(json));

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { testRedis } from '@eloquentpoll/testkit';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
@@ -22,14 +22,14 @@ const snapshot = (seq: number, more: Partial<ProgressSnapshot> = {}): ProgressSn
   tally: [seq, 0],
   leader: seq ? 0 : null,
   confidence: null,
-  ballot: null,
+  vote: null,
   result_id: null,
   result: null,
   elapsed_ms: 1,
   ...more,
 });
 
-const ballot = (seat: number): Ballot => ({
+const vote = (seat: number): Vote => ({
   seat,
   model_id: `sim/m${seat}`,
   option: 0,
@@ -118,11 +118,11 @@ t.test('watchers see what is published after watch resolved; leaving frees the s
   const two = await b.watchPoll('ps_a', (s) => void also.push(s?.seq ?? -1));
   t.equal(b.watched(), 1, 'one subscription for both');
   await b.runs.open('ps_a', 1, 'acc', snapshot(0));
-  await b.runs.ballot('ps_a', 1, ballot(0), snapshot(1));
+  await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
   await until(() => seen.length === 2 && also.length === 2);
   t.same(seen, [0, 1]);
   one.close();
-  await b.runs.ballot('ps_a', 1, ballot(1), snapshot(2));
+  await b.runs.vote('ps_a', 1, vote(1), snapshot(2));
   await until(() => also.length === 3);
   t.same(seen, [0, 1], 'a watcher that left hears nothing');
   two.close();
@@ -138,7 +138,7 @@ t.test('who listens for the end alone hears nothing else', async (t) => {
     b.watchEnd('ps_a', (s) => void ends.push(s?.seq ?? -1)),
   ]);
   await b.runs.open('ps_a', 1, 'acc', snapshot(0));
-  await b.runs.ballot('ps_a', 1, ballot(0), snapshot(1));
+  await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
   await b.runs.end('ps_a', 1, 'acc', { ...snapshot(2), status: 'completed' });
   await until(() => all.length === 3 && ends.length > 0);
   t.same(all, [0, 1, 2]);
@@ -212,18 +212,18 @@ t.test('a connection that breaks while it subscribes again is made once more, an
 t.test('the run record is fenced by the epoch', async (t) => {
   const { bus: b } = await bus(t);
   t.equal(await b.runs.open('ps_a', 2, 'acc', snapshot(0)), true);
-  t.equal(await b.runs.ballot('ps_a', 2, ballot(0), snapshot(1)), true);
+  t.equal(await b.runs.vote('ps_a', 2, vote(0), snapshot(1)), true);
   const heard: number[] = [];
   await b.watchPoll('ps_a', (s) => void heard.push(s?.seq ?? -1));
-  t.equal(await b.runs.ballot('ps_a', 1, ballot(1), snapshot(9)), false, 'a worker that lost its lease is refused');
+  t.equal(await b.runs.vote('ps_a', 1, vote(1), snapshot(9)), false, 'a worker that lost its lease is refused');
   t.same((await b.runs.read('ps_a'))?.snapshot.seq, 1);
-  t.same(await b.runs.ballots('ps_a'), [ballot(0)]);
+  t.same(await b.runs.votes('ps_a'), [vote(0)]);
   t.equal(await b.runs.end('ps_a', 2, 'acc', snapshot(2, { status: 'completed', result_id: 'EP-1' })), true);
   await until(() => heard.length > 0);
   t.same(heard, [2], 'and nothing of it was announced');
   const kept = await b.runs.read('ps_a');
   t.match(kept, { owner: 'acc', snapshot: { status: 'completed', result_id: 'EP-1', result: null } });
-  t.same(await b.runs.ballots('ps_a'), [], 'ballots leave Redis when the poll ended');
+  t.same(await b.runs.votes('ps_a'), [], 'votes leave Redis when the poll ended');
 });
 
 t.test('a record that was lost in between is rebuilt by the end of the poll', async (t) => {
@@ -234,12 +234,12 @@ t.test('a record that was lost in between is rebuilt by the end of the poll', as
 });
 
 t.test(
-  'a record that was lost in between has a snapshot again with the next ballot, and an owner with the end',
+  'a record that was lost in between has a snapshot again with the next vote, and an owner with the end',
   async (t) => {
     const { bus: b, prefix } = await bus(t);
     await b.runs.open('ps_a', 1, 'acc', snapshot(0));
     await b.redis.del(`${prefix}:{ps_a}:run`);
-    await b.runs.ballot('ps_a', 1, ballot(0), snapshot(1));
+    await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
     t.match(await b.runs.read('ps_a'), { owner: null, snapshot: { seq: 1 } });
     t.equal(await brief(b, 'ps_a'), null, 'nobody is shown what has no owner');
     await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'completed' }));
@@ -251,7 +251,7 @@ t.test('a record is read in brief, as part of a batch', async (t) => {
   const { bus: b } = await bus(t);
   t.equal(await brief(b, 'ps_a'), null);
   await b.runs.open('ps_a', 1, 'acc', snapshot(0));
-  await b.runs.ballot('ps_a', 1, ballot(0), snapshot(1));
+  await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
   const progress = JSON.stringify(snapshot(1).progress);
   t.same(await brief(b, 'ps_a'), { owner: 'acc', status: 'running', seq: 1, resultId: null, progress });
   await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'failed', result_id: 'EP-1' }));
@@ -284,17 +284,14 @@ t.test('fails fast where no Redis is', async (t) => {
   await t.rejects(openBus({ redisUrl: 'redis://127.0.0.1:1' }));
 });
 
-t.test('a worker that takes over gets every ballot that was logged, and shuts earlier workers out', async (t) => {
+t.test('a worker that takes over gets every vote that was logged, and shuts earlier workers out', async (t) => {
   const { bus: b } = await bus(t);
   t.same(await b.runs.takeOver('ps_a', 2), [], 'nothing was logged, or it was lost');
-  await b.runs.ballot('ps_b', 1, ballot(4), snapshot(1));
-  await b.runs.ballot('ps_b', 1, ballot(0), snapshot(2));
-  const [taken, late] = await Promise.all([
-    b.runs.takeOver('ps_b', 2),
-    b.runs.ballot('ps_b', 1, ballot(1), snapshot(3)),
-  ]);
+  await b.runs.vote('ps_b', 1, vote(4), snapshot(1));
+  await b.runs.vote('ps_b', 1, vote(0), snapshot(2));
+  const [taken, late] = await Promise.all([b.runs.takeOver('ps_b', 2), b.runs.vote('ps_b', 1, vote(1), snapshot(3))]);
   t.same(taken?.map(({ seat }) => seat).toSorted(), [0, 4]);
   t.equal(late, false, 'what is not in the list is refused');
-  t.same((await b.runs.ballots('ps_b')).length, 2);
+  t.same((await b.runs.votes('ps_b')).length, 2);
   t.equal(await b.runs.takeOver('ps_b', 1), null, 'a newer worker has the poll');
 });

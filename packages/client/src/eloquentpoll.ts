@@ -18,7 +18,7 @@ export type QuickTheme = Preset | 'search' | FreeTheme;
 export type ResultStatus = 'success' | 'partial' | 'failed';
 export type SessionState = 'running' | 'completed' | 'failed';
 export type TerminationReason = 'mathematical_lock' | 'confidence' | 'budget' | 'roster_exhausted';
-export type BallotError =
+export type VoteError =
   | 'timeout'
   | 'refusal'
   | 'invalid_choice'
@@ -47,7 +47,7 @@ export interface Vote {
   transition: 'vote';
   latency_ms: number;
   estimated_cost: number;
-  error: BallotError | null;
+  error: VoteError | null;
 }
 
 export interface Timing {
@@ -78,7 +78,7 @@ export interface PollResponse {
   votes: Vote[];
   timing: Timing;
   costs: { total_estimated_cost: number };
-  /** Probability that the full roster elects this winner; null on a tie and without votes. */
+  /** Probability that the full panel elects this winner; null on a tie and without votes. */
   confidence: number | null;
   preset: Preset | FreeTheme;
   simulated: boolean;
@@ -131,7 +131,7 @@ export interface Progress {
   received: number;
   succeeded: number;
   failed: number;
-  /** Models in the roster. */
+  /** Models in the panel. */
   total: number;
 }
 
@@ -363,7 +363,7 @@ export interface PollOptions extends CallOptions {
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Called whenever a ballot has arrived. */
+  /** Called whenever a vote has arrived. */
   onProgress?: (progress: Progress) => void;
 }
 
@@ -402,7 +402,7 @@ export class EloquentPoll {
   }
 
   /**
-   * Runs a poll and tells every vote: `started` now and with each ballot, then one `complete`. A connection that breaks
+   * Runs a poll and tells every vote: `started` now and with each vote, then one `complete`. A connection that breaks
    * is taken up where it broke. Who leaves the loop leaves the poll running.
    */
   stream(request: PollRequest, options: PollOptions = {}): AsyncGenerator<StreamEvent, void> {
@@ -546,7 +546,7 @@ export class Session {
     }
   }
 
-  /** Who names the last answer is told the next ballot; who names none is told the end, or at once how it stands. */
+  /** Who names the last answer is told the next vote; who names none is told the end, or at once how it stands. */
   #news({ signal, leftMs }: Deadline, known: string | null, following: boolean): Promise<Answer> {
     const seconds = Math.max(1, Math.min(MOST_WAIT_S, Math.floor(leftMs() / 1_000)));
     const headers = {

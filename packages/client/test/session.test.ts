@@ -26,7 +26,7 @@ t.test('one request waits for the end', async (t) => {
   t.equal(asked[1]?.headers.prefer, 'wait=25');
 });
 
-t.test('whoever wants to know hears of every ballot once', async (t) => {
+t.test('whoever wants to know hears of every vote once', async (t) => {
   withoutWaiting(t, (ms) => ms === 1_000);
   const { url, asked } = await serve(t, ({ path, headers }, response, nth) => {
     if (path.endsWith('/result')) return RESULT;

@@ -43,7 +43,7 @@ export type Estimate = Static<typeof Estimate>;
 export const DryRunEstimates = Type.Object({
   ...estimate,
   max_cost_usd: Usd,
-  within_budget: Type.Boolean({ description: 'True when `max_cost_usd` allows every model of the roster.' }),
+  within_budget: Type.Boolean({ description: 'True when `max_cost_usd` allows every model of the panel.' }),
   balance_sufficient: Type.Boolean({
     description: 'True when the balance covers the worst case, as the poll demands.',
   }),

@@ -6,7 +6,7 @@ import { VoteResult } from './vote-result.ts';
 export const RESULT_STATUSES = ['success', 'partial', 'failed'] as const;
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
-/** When a ballot came in, counted from when the poll was accepted, and how sure the outcome was then. */
+/** When a vote came in, counted from when the poll was accepted, and how sure the outcome was then. */
 const Arrival = Type.Object({ at_ms: Milliseconds, confidence: nullable(Probability) });
 
 export const Timing = Type.Object(
@@ -49,7 +49,7 @@ export const PollResponse = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Probability that the full roster elects this winner; null on a tie and without votes.',
+        description: 'Probability that the full panel elects this winner; null on a tie and without votes.',
       }),
     ),
     preset: literals([...PRESETS, ...FREE_PRESETS]),

@@ -7,7 +7,7 @@ import { literals } from './vocabulary.ts';
 export const PRESETS = ['broad', 'fast', 'strong'] as const;
 export const FREE_PRESETS = ['free', 'free_search'] as const;
 export const TERMINATION_REASONS = ['mathematical_lock', 'confidence', 'budget', 'roster_exhausted'] as const;
-export const BALLOT_ERRORS = [
+export const VOTE_ERRORS = [
   'timeout',
   'refusal',
   'invalid_choice',
@@ -19,18 +19,18 @@ export const BALLOT_ERRORS = [
 
 export type Preset = (typeof PRESETS)[number];
 export type FreePreset = (typeof FREE_PRESETS)[number];
-/** What a poll can be asked with: the three presets of the contract and the two rosters of free polls. */
-export type RosterName = Preset | FreePreset;
+/** What a poll can be asked with: the three presets of the contract and the two panels of free polls. */
+export type PanelName = Preset | FreePreset;
 export type TerminationReason = (typeof TERMINATION_REASONS)[number];
-export type BallotError = (typeof BALLOT_ERRORS)[number];
+export type VoteError = (typeof VOTE_ERRORS)[number];
 
 const MicroUsd = Type.Integer({ minimum: 0 });
 
-/** One place in a poll's roster, with the price it had when the poll was accepted. */
+/** One place in a poll's panel, with the price it had when the poll was accepted. */
 export const Seat = Type.Object({
   model_id: Type.String(),
   family: Type.String(),
-  /** The most this seat's ballot can cost, repair included; what is billed never exceeds it. */
+  /** The most this seat's vote can cost, repair included; what is billed never exceeds it. */
   reserve_u: MicroUsd,
   /** Chance that the model gives no vote, from its own record; 0 where nothing is known. */
   failure_rate: Type.Number({ minimum: 0, maximum: 1 }),
@@ -43,7 +43,7 @@ export type Seat = Static<typeof Seat>;
 export const PollSpec = Type.Object({
   question: Type.String(),
   options: Type.Array(Type.String(), { minItems: 2, maxItems: 10 }),
-  roster_name: literals([...PRESETS, ...FREE_PRESETS]),
+  panel_name: literals([...PRESETS, ...FREE_PRESETS]),
   confidence_threshold: Type.Number({ minimum: 0, maximum: 1 }),
   max_cost_u: MicroUsd,
   /** The same as the caller said it, where it is finer than micro-USD: an answer repeats what was asked. */
@@ -64,21 +64,21 @@ export type PollSpec = Static<typeof PollSpec>;
 export const maxCostUsdOf = ({ max_cost_usd, max_cost_u }: PollSpec): number => max_cost_usd ?? max_cost_u / 1_000_000;
 
 /** One model's answer, as it is logged while the poll runs and stored when it ends. */
-export const Ballot = Type.Object({
+export const Vote = Type.Object({
   seat: Type.Integer({ minimum: 0 }),
   model_id: Type.String(),
   /** Index into the poll's options; null when the model gave no valid vote. */
   option: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
-  error: Type.Union([literals(BALLOT_ERRORS), Type.Null()]),
+  error: Type.Union([literals(VOTE_ERRORS), Type.Null()]),
   latency_ms: Type.Integer({ minimum: 0 }),
-  /** What the customer pays; 0 for a failed ballot. */
+  /** What the customer pays; 0 for a failed vote. */
   billed_u: MicroUsd,
   /** What the provider says it charged us, where it says so. For the operator's margin, never for the bill. */
   provider_cost_u: Type.Union([MicroUsd, Type.Null()]),
   /** Label shown to the model for each option, by option index. */
   labels: Type.Array(Type.String()),
-  /** Calls made for this ballot, retries and repair included. */
+  /** Calls made for this vote, retries and repair included. */
   attempts: Type.Integer({ minimum: 0 }),
   searched: Type.Boolean(),
 });
-export type Ballot = Static<typeof Ballot>;
+export type Vote = Static<typeof Vote>;

@@ -3,7 +3,7 @@ import { PollResponse } from './poll-response.ts';
 import { Count, literals, Milliseconds, nullable, Probability } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
-// What a worker publishes after every ballot: the whole state of a running poll, numbered, so that a reader may miss
+// What a worker publishes after every vote: the whole state of a running poll, numbered, so that a reader may miss
 // any of them and trust the one with the highest number.
 
 export const SESSION_STATUSES = ['running', 'completed', 'failed'] as const;
@@ -11,16 +11,16 @@ export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 export const Progress = Type.Object(
   { received: Count, succeeded: Count, failed: Count, total: Count },
-  { $id: 'Progress', description: 'Ballots that arrived, valid votes, failed ballots, and models in the roster.' },
+  { $id: 'Progress', description: 'Votes that arrived, valid votes, failed votes, and models in the panel.' },
 );
 
 export const ProgressSnapshot = Type.Object({
-  /** 0 when the poll starts, one more with every ballot, the highest with the terminal snapshot. */
+  /** 0 when the poll starts, one more with every vote, the highest with the terminal snapshot. */
   seq: Count,
   /** The internal id, `ps_...`. */
   poll_id: Type.String(),
   status: literals(SESSION_STATUSES),
-  /** Size of the roster. */
+  /** Size of the panel. */
   models_requested: Count,
   progress: Progress,
   /** Votes by option index. */
@@ -28,8 +28,8 @@ export const ProgressSnapshot = Type.Object({
   /** Index of the option in the lead; null on a tie or before the first vote. */
   leader: nullable(Count),
   confidence: nullable(Probability),
-  /** The ballot that caused this snapshot; null in the first and the terminal one. */
-  ballot: Type.Union([VoteResult, Type.Null()]),
+  /** The vote that caused this snapshot; null in the first and the terminal one. */
+  vote: Type.Union([VoteResult, Type.Null()]),
   /** Both are null until the poll has ended and its result is stored. */
   result_id: nullable(Type.String()),
   result: Type.Union([PollResponse, Type.Null()]),

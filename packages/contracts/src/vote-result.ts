@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { BALLOT_ERRORS } from './poll.ts';
+import { VOTE_ERRORS } from './poll.ts';
 import { literals, Milliseconds, nullable, Usd } from './vocabulary.ts';
 
 const vote = {
@@ -9,7 +9,7 @@ const vote = {
   transition: literals(['vote']),
   latency_ms: Milliseconds,
 };
-const error = nullable(literals(BALLOT_ERRORS));
+const error = nullable(literals(VOTE_ERRORS));
 
 /** One model's answer as the poll's owner sees it. */
 export const VoteResult = Type.Object({ ...vote, estimated_cost: Usd, error }, { $id: 'VoteResult' });

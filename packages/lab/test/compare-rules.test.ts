@@ -8,14 +8,14 @@ const pollsOf = (votes: readonly string[]) => recordedPolls(votesOf(FIVE, votes)
 
 t.test('figures of rules on a handful of polls', async (t) => {
   let watched = 0;
-  // Unanimous and right; unanimous and wrong; a tie of the full roster; silence.
+  // Unanimous and right; unanimous and wrong; a tie of the full panel; silence.
   const figures = compareRules(pollsOf(['AAAAA', 'BBBBB', 'AABB-', '-----']), 0.95, () => {
     watched += 1;
   });
   t.equal(watched, 4);
   const [full, lock, ours] = figures;
   t.same(full, {
-    rule: 'full roster',
+    rule: 'full panel',
     callsSaved: 0,
     wrongStops: 0,
     stoppedEarly: 0,
@@ -33,11 +33,11 @@ t.test('figures of rules on a handful of polls', async (t) => {
   t.match(ours, { rule: 'EloquentPoll', callsSaved: 4 / 20, wrongStops: 0, agreement: 1 });
 });
 
-t.test('a stop is wrong when the full roster elects somebody else', async (t) => {
+t.test('a stop is wrong when the full panel elects somebody else', async (t) => {
   // Whoever comes first leads by one; a threshold of 0 stops as soon as three votes have a leader.
   const polls = pollsOf(['AABBB']);
   const [, , ours] = compareRules(polls, 0, () => {});
-  const [early] = polls.map(({ ballots }) => ballots.slice(0, 3).filter((option) => option === 1).length);
+  const [early] = polls.map(({ votes }) => votes.slice(0, 3).filter((option) => option === 1).length);
   const stoppedOnA = early! < 2;
   t.equal(ours!.stoppedEarly, 1);
   t.equal(ours!.wrongStops, stoppedOnA ? 1 : 0);
@@ -46,7 +46,7 @@ t.test('a stop is wrong when the full roster elects somebody else', async (t) =>
   t.equal(ours!.callsSaved, 2 / 5);
 });
 
-t.test('forecasts: one for each state with a leader before the last ballot', async (t) => {
+t.test('forecasts: one for each state with a leader before the last vote', async (t) => {
   const forecasts = forecastsOf(pollsOf(['AAAAA']));
   t.equal(forecasts.length, 4);
   t.ok(forecasts.every(({ cameTrue }) => cameTrue));

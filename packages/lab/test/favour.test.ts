@@ -19,7 +19,7 @@ t.test('[§I3-position-gain] models that take a place or obey an order favour no
   );
   t.equal(rows.length, ATTACKS.length);
   for (const { attack, votes, failed, gain } of rows) {
-    t.equal(failed, 0, `${attack}: every ballot is a vote`);
+    t.equal(failed, 0, `${attack}: every vote is a vote`);
     t.equal(votes, 300);
     t.ok(Math.abs(gain) < 0.1, `${attack}: ${gain}`);
   }

@@ -4,7 +4,7 @@ import { callsOnTheirWay, handsChangedUnstruck, RULES, repeatedCalls, resumes } 
 
 // The judge of the chaos harness, judged: one honest history, and one lie for each rule.
 
-/** Two polls; a worker is killed while it holds the first, after the ballot of seat 0 had arrived. */
+/** Two polls; a worker is killed while it holds the first, after the vote of seat 0 had arrived. */
 const HONEST: History = {
   accepted: [
     { pollId: 'p1', at: 0, deadlineAt: 120_000 },
@@ -30,7 +30,7 @@ const HONEST: History = {
     { pollId: 'p1', seat: 1, attempt: 2, madeAt: 9_900, at: 9_900 },
     { pollId: 'p2', seat: 0, attempt: 1, madeAt: 20, at: 20 },
   ],
-  ballots: [
+  votes: [
     { pollId: 'p1', seat: 0, voted: true, billedU: 100n },
     { pollId: 'p1', seat: 1, voted: false, billedU: 0n },
     { pollId: 'p2', seat: 0, voted: false, billedU: 0n },
@@ -71,13 +71,13 @@ const LIES: [string, string, Partial<History>][] = [
     { accepted: HONEST.accepted.map((poll) => ({ ...poll, deadlineAt: -10_000 })) },
   ],
   [
-    'a call for a ballot that stood in the log',
-    'a ballot that has arrived is never asked for again',
+    'a call for a vote that stood in the log',
+    'a vote that has arrived is never asked for again',
     { calls: HONEST.calls.map((call) => (call.pollId === 'p2' ? { ...call, madeAt: 850, at: 850 } : call)) },
   ],
   [
-    'a call for a ballot that only the victim knew',
-    'a ballot that has arrived is never asked for again',
+    'a call for a vote that only the victim knew',
+    'a vote that has arrived is never asked for again',
     { arrivals: [], calls: [...HONEST.calls, { pollId: 'p1', seat: 0, attempt: 1, madeAt: 9_510, at: 9_510 }] },
   ],
   [
@@ -101,19 +101,19 @@ const LIES: [string, string, Partial<History>][] = [
     { settlements: [HONEST.settlements[0]!, { pollId: 'p2', posts: 0, voids: 2, postedU: 0n }] },
   ],
   [
-    'a failed ballot that is billed',
-    'votes are billed once each, failed ballots never, and the post is their sum',
-    { ballots: HONEST.ballots.map((ballot) => ({ ...ballot, billedU: 100n })) },
+    'a failed vote that is billed',
+    'votes are billed once each, failed votes never, and the post is their sum',
+    { votes: HONEST.votes.map((vote) => ({ ...vote, billedU: 100n })) },
   ],
   [
     'a post of another sum',
-    'votes are billed once each, failed ballots never, and the post is their sum',
+    'votes are billed once each, failed votes never, and the post is their sum',
     { settlements: [{ pollId: 'p1', posts: 1, voids: 0, postedU: 200n }, HONEST.settlements[1]!] },
   ],
   [
-    'a ballot that is stored twice',
-    'votes are billed once each, failed ballots never, and the post is their sum',
-    { ballots: [...HONEST.ballots, HONEST.ballots[1]!] },
+    'a vote that is stored twice',
+    'votes are billed once each, failed votes never, and the post is their sum',
+    { votes: [...HONEST.votes, HONEST.votes[1]!] },
   ],
   [
     'a finding of the auditor',

@@ -61,7 +61,7 @@ async function until(what: () => boolean): Promise<void> {
   while (!what()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-t.test('one poll is one connected trace, from the request through the job to every ballot', async (t) => {
+t.test('one poll is one connected trace, from the request through the job to every vote', async (t) => {
   const { url, spans, bodies } = await collector(t);
   const { app, headers } = await wholeService(t, RECORDED, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
   const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -84,15 +84,13 @@ t.test('one poll is one connected trace, from the request through the job to eve
   t.match(accept, { parentSpanId: request!.spanId, service: 'eloquentpoll-gateway' });
   t.match(job, { parentSpanId: accept!.spanId, kind: 5, service: 'eloquentpoll-worker' });
   t.match(store, { parentSpanId: job!.spanId });
-  t.ok(named('ballot').length >= votes.length);
-  for (const ballot of named('ballot')) {
-    t.match(ballot, { parentSpanId: job!.spanId, kind: 3 });
-    t.ok(BigInt(ballot.endTimeUnixNano) >= BigInt(ballot.startTimeUnixNano));
+  t.ok(named('vote').length >= votes.length);
+  for (const vote of named('vote')) {
+    t.match(vote, { parentSpanId: job!.spanId, kind: 3 });
+    t.ok(BigInt(vote.endTimeUnixNano) >= BigInt(vote.startTimeUnixNano));
   }
   for (const span of spans) t.equal(span.traceId, '0af7651916cd43dd8448eb211c80319c', span.name);
-  const asked = named('ballot').map(
-    ({ attributes }) => attributes.find(({ key }) => key === 'model')?.value.stringValue,
-  );
+  const asked = named('vote').map(({ attributes }) => attributes.find(({ key }) => key === 'model')?.value.stringValue);
   for (const { model_id } of votes) t.ok(asked.includes(model_id), model_id);
   t.ok(bodies.join('').includes('req_traced_1'));
   for (const secret of [POLL.question, ...POLL.options, headers.authorization])
@@ -138,7 +136,7 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
       .filter((line) => line.startsWith(`${name}{`))
       .reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
   t.equal(sum('eloquentpoll_polls_ended_total'), 1);
-  t.equal(sum('eloquentpoll_ballots_total'), votes.length);
+  t.equal(sum('eloquentpoll_votes_total'), votes.length);
   t.equal(sum('eloquentpoll_billed_usd_total').toFixed(6), Number(costs.total_estimated_cost).toFixed(6));
   t.match(text, /^eloquentpoll_polls_claimed_total 1$/m);
   t.match(text, /^eloquentpoll_ready 1$/m);
@@ -146,8 +144,8 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
   t.match(text, /^eloquentpoll_breaker_open\{model="sim\/acorn-mini"\} 0$/m);
 
   // What only happens when something goes wrong is counted all the same.
-  metrics.counter('eloquentpoll_ballots_orphaned_total', 'sim/acorn-mini');
-  metrics.counter('eloquentpoll_ballots_cost_unknown_total', 'sim/acorn-mini');
+  metrics.counter('eloquentpoll_votes_orphaned_total', 'sim/acorn-mini');
+  metrics.counter('eloquentpoll_votes_cost_unknown_total', 'sim/acorn-mini');
   metrics.counter('eloquentpoll_provider_cost_usd_total', 'sim/acorn-mini', 'account');
   t.same(metrics.unused(), []);
   text = await shown();

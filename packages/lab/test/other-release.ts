@@ -16,7 +16,7 @@ const text = readFileSync(new URL('./fixtures/release-1.json', import.meta.url),
 interface Recorded {
   accept: Members;
   job: Members;
-  run: { epoch: string; owner: string; brief: string; snapshot: Members; ballots: Members[] };
+  run: { epoch: string; owner: string; brief: string; snapshot: Members; votes: Members[] };
   told: Members[];
   ended: { epoch: string; owner: string; brief: string; snapshot: Members };
   finish: Members & { result: Members & { detail: Members } };
@@ -59,13 +59,13 @@ export function otherRelease({ gateway, accountId }: Service, change: <T>(value:
     pollId,
     resultId,
     accept: () => sql`select accept_poll(${written(recorded.accept)}::jsonb)`.execute(db),
-    /** It has the poll, and three of its five ballots. */
+    /** It has the poll, and three of its five votes. */
     async begin() {
       await sql`update polls set lease_owner = 'w_other', lease_epoch = 1, attempts = 1,
                                  lease_until = now() + interval '1 hour' where id = ${pollId}`.execute(db);
-      const { epoch, owner, snapshot, ballots, brief: words } = recorded.run;
+      const { epoch, owner, snapshot, votes, brief: words } = recorded.run;
       const fields = { epoch, owner: named(owner), brief: brief(words), snapshot: written(snapshot) };
-      const logged = ballots.map((ballot) => [`ballot:${ballot.seat}`, written(ballot)]);
+      const logged = votes.map((vote) => [`vote:${vote.seat}`, written(vote)]);
       await bus.redis.hset(run, { ...fields, ...Object.fromEntries(logged) });
     },
     tell: (snapshot: Members) => bus.redis.publish(`${bus.prefix}:{${pollId}}`, written(snapshot)),

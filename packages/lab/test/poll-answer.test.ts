@@ -1,4 +1,4 @@
-import { seatsFor } from '@eloquentpoll/models/rosters';
+import { seatsFor } from '@eloquentpoll/models/panels';
 import { balanceOf, checkLedger } from '@eloquentpoll/storage';
 import t from 'tap';
 import { JURY, wholeService } from './whole-service.ts';
@@ -73,7 +73,7 @@ t.test('one service for all of these', async (t) => {
   );
 
   await t.test(
-    '[§2.2-outcome-tie, §2.2-winning-option-null, §1-reason-roster-exhausted, §3.1-success] a tie of the full roster is an answer',
+    '[§2.2-outcome-tie, §2.2-winning-option-null, §1-reason-panel-exhausted, §3.1-success] a tie of the full panel is an answer',
     async (t) => {
       t.match(await ask(2), {
         status: 'success',
@@ -107,9 +107,9 @@ t.test('one service for all of these', async (t) => {
     },
   );
 
-  await t.test('[§3.1-partial] partial says that a missing ballot could have changed the outcome', async (t) => {
+  await t.test('[§3.1-partial] partial says that a missing vote could have changed the outcome', async (t) => {
     t.match(await ask(5), { status: 'partial', outcome: 'tie', is_tie: true });
-    t.match(await ask(4), { status: 'success', outcome: 'A' }, 'one missing ballot cannot reach a lead of two');
+    t.match(await ask(4), { status: 'success', outcome: 'A' }, 'one missing vote cannot reach a lead of two');
   });
 
   await t.test('[§1-reason-confidence] a lower threshold stops sooner', async (t) => {
@@ -120,7 +120,7 @@ t.test('one service for all of these', async (t) => {
 
   await t.test('[§1-reason-budget] what does not fit into the budget is not asked', async (t) => {
     const paper = { question: 'Recorded question #6', options: OPTIONS, search: false, style: 'choice' as const };
-    const reserves = seatsFor(service.gateway.rosters.roster('fast'), paper).map((seat) => seat.reserve_u);
+    const reserves = seatsFor(service.gateway.panels.panel('fast'), paper).map((seat) => seat.reserve_u);
     // Only the cheapest model fits, and once it has voted nobody else does.
     const maxCostU = Math.min(...reserves);
     const body = await ask(6, { max_cost_usd: maxCostU / 1e6, confidence_threshold: 1, preset: 'fast' });

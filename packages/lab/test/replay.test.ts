@@ -10,7 +10,7 @@ import { progressBar } from '../src/replay/progress-bar.ts';
 import { FIVE, voteText } from './recorded-votes.ts';
 
 const MAIN = fileURLToPath(new URL('../src/replay/main.ts', import.meta.url));
-const ROSTER = FIVE.join(',');
+const PANEL = FIVE.join(',');
 
 function replay(...args: readonly string[]): Promise<{ code: number | null; out: string; err: string }> {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -28,7 +28,7 @@ t.test('the command line', async (t) => {
   t.same(parseArguments(['--votes', 'v.csv']), {
     votes: 'v.csv',
     vectors: undefined,
-    roster: undefined,
+    panel: undefined,
     threshold: 0.95,
     svg: undefined,
     json: false,
@@ -48,7 +48,7 @@ t.test('replay prints tables, writes the plot and knows JSON', async (t) => {
   const votes = join(folder, 'votes.csv');
   const plot = join(folder, 'plot.svg');
 
-  const text = await replay('--votes', votes, '--roster', ROSTER, '--svg', plot);
+  const text = await replay('--votes', votes, '--roster', PANEL, '--svg', plot);
   t.equal(text.code, 0, text.err);
   t.equal(text.err, '', 'no progress bar where there is no terminal');
   t.match(text.out, /5 models of 5 families, 3 polls \(1 left out: not put to every model\), threshold 0\.95/);
@@ -64,10 +64,10 @@ t.test('replay prints tables, writes the plot and knows JSON', async (t) => {
   const svg = await readFile(plot, 'utf8');
   t.ok(svg.startsWith('<svg ') && svg.endsWith('</svg>\n'));
 
-  const json = JSON.parse((await replay('--votes', votes, '--roster', ROSTER, '--json', '--threshold', '1')).out);
-  t.match(json, { votes, threshold: 1, vectors: null, rosters: [{ polls: 3, leftOut: 1, families: 5 }] });
-  t.same(json.rosters[0].rules.length, 5);
-  t.same(json.rosters[0].fanOuts.length, 5);
+  const json = JSON.parse((await replay('--votes', votes, '--roster', PANEL, '--json', '--threshold', '1')).out);
+  t.match(json, { votes, threshold: 1, vectors: null, panels: [{ polls: 3, leftOut: 1, families: 5 }] });
+  t.same(json.panels[0].rules.length, 5);
+  t.same(json.panels[0].fanOuts.length, 5);
 });
 
 t.test('what cannot be replayed is one line and exit code 1 [§I3-vote-file-format]', async (t) => {
@@ -91,7 +91,7 @@ t.test('what cannot be replayed is one line and exit code 1 [§I3-vote-file-form
   await failing(['--votes', join(folder, 'wrong.csv')], /wrong\.csv:1: expected a comment/);
   await failing(['--votes', join(folder, 'nothing.csv')], /nothing\.csv/);
   await failing(['--votes', join(folder, 'unasked.csv')], /no model gemini-1\.5-pro-002/);
-  await failing(['--votes', join(folder, 'unasked.csv'), '--roster', ROSTER], /no question was put to every model/);
+  await failing(['--votes', join(folder, 'unasked.csv'), '--roster', PANEL], /no question was put to every model/);
   await failing(['--vectors', join(folder, 'other.json')], /other\.json: vector 1/);
 
   const usage = await replay('--threshold', '2', '--votes', 'v');

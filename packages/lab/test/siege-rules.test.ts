@@ -81,7 +81,7 @@ const HONEST: SiegeHistory = {
     { key: 'key 0', pollId: 'p1' },
     { key: 'key 1', pollId: 'p2' },
   ],
-  ballots: [
+  votes: [
     { pollId: 'p1', seat: 0, modelId: 'm0', voted: true, billedU: 100n },
     { pollId: 'p1', seat: 1, modelId: 'm1', voted: false, billedU: 0n },
   ],
@@ -127,7 +127,7 @@ const SAME = 'the same answer for the same key, every time, and it is what is st
 const STREAM = 'a stream ends with its last event, and numbers only rise';
 const CAPTURED = 'captured is the sum of billed votes, at most the hold, at most the most it may cost';
 const BILLED = 'a model is billed at most once per poll, and only for a vote';
-const ASKED = 'a model is asked at most once per claim of its poll, and at most three times for that ballot';
+const ASKED = 'a model is asked at most once per claim of its poll, and at most three times for that vote';
 
 const LIES: [what: string, rules: string[], lie: Partial<SiegeHistory>][] = [
   ['a poll that was acknowledged and is gone', [STORED], instead(2, { named: new Set(['p9']) })],
@@ -201,14 +201,14 @@ const LIES: [what: string, rules: string[], lie: Partial<SiegeHistory>][] = [
     'a model that is billed twice',
     [CAPTURED, BILLED],
     {
-      ballots: [...HONEST.ballots, { pollId: 'p1', seat: 2, modelId: 'm0', voted: true, billedU: 1n }],
+      votes: [...HONEST.votes, { pollId: 'p1', seat: 2, modelId: 'm0', voted: true, billedU: 1n }],
       calls: [...HONEST.calls, { pollId: 'p1', seat: 2, attempt: 1, madeAt: 530, at: 530 }],
     },
   ],
   [
     'a failure that is billed',
     [CAPTURED, BILLED],
-    { ballots: HONEST.ballots.map((ballot) => (ballot.voted ? ballot : { ...ballot, billedU: 1n })) },
+    { votes: HONEST.votes.map((vote) => (vote.voted ? vote : { ...vote, billedU: 1n })) },
   ],
   [
     'drift',
@@ -232,7 +232,7 @@ const LIES: [what: string, rules: string[], lie: Partial<SiegeHistory>][] = [
     [ASKED],
     { calls: [...HONEST.calls, { ...HONEST.calls[0]!, pollId: 'p9' }] },
   ],
-  ['a ballot with a fourth call', [ASKED], { calls: [...HONEST.calls, { ...HONEST.calls[0]!, attempt: 4 }] }],
+  ['a vote with a fourth call', [ASKED], { calls: [...HONEST.calls, { ...HONEST.calls[0]!, attempt: 4 }] }],
   ['a vote that nobody gave', ['every vote that is stored was given by a model'], { calls: [] }],
 ];
 
@@ -260,7 +260,7 @@ t.test('a poll that was given up frees its key: the next one is no second poll',
       { pollId: 'p0', kind: 'ended' as const, epoch: 6, worker: null, at: 100 },
       ...HONEST.journal,
     ],
-    ballots: [...HONEST.ballots, { pollId: 'p0', seat: 0, modelId: 'm0', voted: true, billedU: 100n }],
+    votes: [...HONEST.votes, { pollId: 'p0', seat: 0, modelId: 'm0', voted: true, billedU: 100n }],
     calls: [...HONEST.calls, { pollId: 'p0', seat: 0, attempt: 1, madeAt: 100, at: 100 }],
     ...instead(0, { named: new Set(['p0', 'EP-p1']) }),
   };

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { type Bus, openBus } from '@eloquentpoll/bus';
-import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { testRedis } from '@eloquentpoll/testkit';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -20,20 +20,20 @@ async function open(t: Test): Promise<Bus> {
 
 type Command =
   | { do: 'open' | 'end'; epoch: number; owner: string }
-  | { do: 'ballot'; epoch: number; seat: number }
+  | { do: 'vote'; epoch: number; seat: number }
   | { do: 'takeOver'; epoch: number }
   | { do: 'look' };
 
 const epoch = fc.integer({ min: 1, max: 4 });
 const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ do: fc.constantFrom('open' as const, 'end' as const), epoch, owner: fc.constantFrom('one', 'two') }),
-  fc.record({ do: fc.constant('ballot' as const), epoch, seat: fc.nat(3) }),
-  fc.record({ do: fc.constant('ballot' as const), epoch, seat: fc.nat(3) }),
+  fc.record({ do: fc.constant('vote' as const), epoch, seat: fc.nat(3) }),
+  fc.record({ do: fc.constant('vote' as const), epoch, seat: fc.nat(3) }),
   fc.record({ do: fc.constant('takeOver' as const), epoch }),
   fc.record({ do: fc.constant('look' as const) }),
 );
 
-const ballot = (seat: number, n: number): Ballot => ({
+const vote = (seat: number, n: number): Vote => ({
   seat,
   model_id: `m${seat}`,
   option: 0,
@@ -55,13 +55,13 @@ const snapshot = (pollId: string, seq: number, ended: boolean): ProgressSnapshot
   tally: [0, 0],
   leader: null,
   confidence: null,
-  ballot: null,
+  vote: null,
   result_id: null,
   result: null,
   elapsed_ms: 0,
 });
 
-const bySeat = (ballots: Ballot[] | null) => ballots?.toSorted((a, b) => a.seat - b.seat) ?? null;
+const bySeat = (votes: Vote[] | null) => votes?.toSorted((a, b) => a.seat - b.seat) ?? null;
 
 async function perform(real: Bus, model: ModelBus, id: string, n: number, each: Command): Promise<[unknown, unknown]> {
   switch (each.do) {
@@ -70,16 +70,16 @@ async function perform(real: Bus, model: ModelBus, id: string, n: number, each: 
       const args = [id, each.epoch, each.owner, snapshot(id, n, each.do === 'end')] as const;
       return [await real.runs[each.do](...args), model[each.do](...args)];
     }
-    case 'ballot': {
-      const args = [id, each.epoch, ballot(each.seat, n), snapshot(id, n, false)] as const;
-      return [await real.runs.ballot(...args), model.ballot(...args)];
+    case 'vote': {
+      const args = [id, each.epoch, vote(each.seat, n), snapshot(id, n, false)] as const;
+      return [await real.runs.vote(...args), model.vote(...args)];
     }
     case 'takeOver':
       return [bySeat(await real.runs.takeOver(id, each.epoch)), bySeat(model.takeOver(id, each.epoch))];
     case 'look':
       return [
-        { run: await real.runs.read(id), ballots: bySeat(await real.runs.ballots(id)) },
-        { run: model.read(id), ballots: bySeat(model.ballots(id)) },
+        { run: await real.runs.read(id), votes: bySeat(await real.runs.votes(id)) },
+        { run: model.read(id), votes: bySeat(model.votes(id)) },
       ];
   }
 }

@@ -33,7 +33,7 @@ const PLANTED: Planted[] = [
   },
   {
     bug: 'a worker that takes over does not read the log',
-    seenBy: 'nobody is asked for a ballot that is in the log, or in a poll that has ended',
+    seenBy: 'nobody is asked for a vote that is in the log, or in a poll that has ended',
     tamper: (context) =>
       withRuns(context, {
         takeOver: async (id, epoch) => (await context.bus.runs.takeOver(id, epoch)) && [],
@@ -42,18 +42,18 @@ const PLANTED: Planted[] = [
   {
     // Either alone is made good by the other.
     bug: 'neither the renewal of its lease nor the run record says that a poll is somebody else’s',
-    seenBy: 'nobody is asked for a ballot that is in the log, or in a poll that has ended',
+    seenBy: 'nobody is asked for a vote that is in the log, or in a poll that has ended',
     tamper(context, { store }) {
       store.renew = (_worker, leases) => leases.map(({ id }) => id);
       return withRuns(context, {
         open: async (...args) => (await context.bus.runs.open(...args)) || true,
-        ballot: async (...args) => (await context.bus.runs.ballot(...args)) || true,
+        vote: async (...args) => (await context.bus.runs.vote(...args)) || true,
       });
     },
   },
   {
     bug: 'a paused worker does not ask whether its lease is still its own',
-    seenBy: 'nobody is asked for a ballot that is in the log, or in a poll that has ended',
+    seenBy: 'nobody is asked for a vote that is in the log, or in a poll that has ended',
     tamper: (context) => ({
       ...context,
       leases: {
@@ -149,7 +149,7 @@ const PLANTED: Planted[] = [
       store.finish = (poll) => {
         const outcome = finish(poll);
         const row = store.polls.get(poll.id);
-        if (row && outcome === 'stored') row.ballots = [...poll.ballots, ...poll.ballots.slice(0, 1)];
+        if (row && outcome === 'stored') row.votes = [...poll.votes, ...poll.votes.slice(0, 1)];
         return outcome;
       };
       return context;

@@ -27,7 +27,7 @@ t.test('the same seed plays the same polls', async (t) => {
 async function honest(): Promise<Trace> {
   for (let n = 0; ; n++) {
     const trace = await playPoll(drawScenario(`judge/${n}`));
-    const paid = trace.collected.ballots.filter((ballot) => ballot.billed_u > 10).length;
+    const paid = trace.collected.votes.filter((vote) => vote.billed_u > 10).length;
     if (paid > 2 && trace.collected.reason === 'confidence' && trace.lives === 1) return trace;
   }
 }
@@ -44,18 +44,15 @@ const LIES: [string, (trace: Trace) => Partial<Trace>][] = [
   [
     'only votes are billed, each at most its reserve',
     ({ collected }) => ({
-      collected: { ...collected, ballots: collected.ballots.map((ballot) => ({ ...ballot, billed_u: 1e12 })) },
+      collected: { ...collected, votes: collected.votes.map((vote) => ({ ...vote, billed_u: 1e12 })) },
     }),
   ],
   ['ends by its deadline', ({ scenario }) => ({ endedAt: scenario.deadlineMs + 1 })],
-  ['counts add up', ({ collected }) => ({ collected: { ...collected, ballots: collected.ballots.slice(1) } })],
+  ['counts add up', ({ collected }) => ({ collected: { ...collected, votes: collected.votes.slice(1) } })],
+  ['the response says the same', ({ collected }) => ({ collected: { ...collected, votes: collected.votes.slice(1) } })],
+  ['a seat has one vote and is asked once by a worker', ({ asked }) => ({ asked: [...asked, asked[0]!] })],
   [
-    'the response says the same',
-    ({ collected }) => ({ collected: { ...collected, ballots: collected.ballots.slice(1) } }),
-  ],
-  ['a seat has one ballot and is asked once by a worker', ({ asked }) => ({ asked: [...asked, asked[0]!] })],
-  [
-    'a ballot that is logged is not asked for again, and is in the result',
+    'a vote that is logged is not asked for again, and is in the result',
     ({ asked }) => ({ asked: asked.map((call) => ({ ...call, logged: true })) }),
   ],
   ['it stops for the reason that it gives', ({ collected }) => ({ collected: { ...collected, reason: 'budget' } })],

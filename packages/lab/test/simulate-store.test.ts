@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { inspect } from 'node:util';
-import type { Ballot, PollSpec } from '@eloquentpoll/contracts';
+import type { PollSpec, Vote } from '@eloquentpoll/contracts';
 import {
   acceptPoll,
   balanceOf,
@@ -24,7 +24,7 @@ const POLLS = 4;
 const SPEC: PollSpec = {
   question: 'Which?',
   options: ['A', 'B'],
-  roster_name: 'broad',
+  panel_name: 'broad',
   confidence_threshold: 1,
   max_cost_u: 1_000_000,
   min_votes: 3,
@@ -40,7 +40,7 @@ type Command =
   | { do: 'claim' | 'claimOverdue'; poll: number; worker: string }
   | { do: 'renew'; worker: string; polls: { poll: number; back: number }[] }
   | { do: 'release' | 'bury'; poll: number; back: number }
-  | { do: 'finish'; poll: number; back: number; ballots: Ballot[] }
+  | { do: 'finish'; poll: number; back: number; votes: Vote[] }
   | { do: 'findLapsed' | 'findOverdue' }
   | { do: 'pass'; ms: number };
 
@@ -49,10 +49,10 @@ const back = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arb
 const worker = fc.constantFrom('w1', 'w2');
 /** Around every limit that the store knows: the first claim, a lease, a lease of an overdue poll, deadlines, grace. */
 const ms = fc.constantFrom(1, 1_000, 4_999, 5_000, 5_001, 7_999, 8_000, 8_001, 10_000, 10_001, 25_000);
-const ballot = fc
+const vote = fc
   .record({ seat: fc.nat(2), option: fc.option(fc.nat(1)), billed_u: fc.constantFrom(0, 1, 700, 2_000) })
   .map(
-    ({ seat, option, billed_u }): Ballot => ({
+    ({ seat, option, billed_u }): Vote => ({
       seat,
       model_id: `m${seat}`,
       option,
@@ -93,7 +93,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       do: fc.constant('finish' as const),
       poll,
       back,
-      ballots: fc.array(ballot, { maxLength: 4 }),
+      votes: fc.array(vote, { maxLength: 4 }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('findLapsed' as const, 'findOverdue' as const) }) },
@@ -176,8 +176,8 @@ async function perform(sides: Sides, command: Command): Promise<[real: unknown, 
       const finished = {
         ...lease(command.poll, command.back),
         status: 'completed' as const,
-        ballots: command.ballots,
-        result: { ...RESULT, detail: { ballots: command.ballots.length } },
+        votes: command.votes,
+        result: { ...RESULT, detail: { votes: command.votes.length } },
       };
       return both(
         () => store.finish(finished),
@@ -224,15 +224,15 @@ function answerOf(theirs: () => unknown): unknown {
   }
 }
 
-/** What is left in both: rows of polls with their ballots, letters and details, and the account's balance. */
+/** What is left in both: rows of polls with their votes, letters and details, and the account's balance. */
 async function leftIn({ real, model, accountId, run }: Sides): Promise<[unknown, unknown]> {
   const rows = await real.query(`
     select id, status, lease_owner as "leaseOwner", lease_epoch as "leaseEpoch", lease_until as "leaseUntil", attempts,
            created_at as "createdAt", deadline_at as "deadlineAt", finished_at as "finishedAt",
            (select detail::text from results where poll_id = polls.id) as detail,
            (select reason from dead_letters where poll_id = polls.id) as "deadLetter",
-           (select coalesce(sum(billed_u), 0)::int from ballots where poll_id = polls.id) as "billedU",
-           (select count(*)::int from ballots where poll_id = polls.id) as ballots
+           (select coalesce(sum(billed_u), 0)::int from votes where poll_id = polls.id) as "billedU",
+           (select count(*)::int from votes where poll_id = polls.id) as votes
       from polls where starts_with(id, 'ps_${run}_') order by id`);
   const modelled = [...model.polls.values()]
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -242,8 +242,8 @@ async function leftIn({ real, model, accountId, run }: Sides): Promise<[unknown,
       createdAt: new Date(row.createdAt),
       deadlineAt: new Date(row.deadlineAt),
       finishedAt: row.finishedAt === null ? null : new Date(row.finishedAt),
-      billedU: row.ballots.reduce((sum, each) => sum + each.billed_u, 0),
-      ballots: row.ballots.length,
+      billedU: row.votes.reduce((sum, each) => sum + each.billed_u, 0),
+      votes: row.votes.length,
     }));
   const balance = await balanceOf(real.storage, accountId);
   const { postedU, heldU, usedU } = model.books.balances.get(accountId)!;

@@ -14,17 +14,17 @@ t.test(`400 worlds in bad weather keep every promise (SIMULATION_SEED=${seed})`,
   for (const fate of FATES)
     if ('when' in fate) t.ok(figures.faults[`${fate.kind} ${fate.when}`], `${fate.kind} ${fate.when}`);
   for (const kind of ['away', 'FLUSHALL', 'SIGTERM']) t.ok(figures.faults[kind], kind);
-  t.ok(figures.repeatedCalls > 0, 'ballots that died with their worker are asked for again');
+  t.ok(figures.repeatedCalls > 0, 'votes that died with their worker are asked for again');
   t.ok(figures.replayed > 0);
 });
 
 t.test('the polls of the exhaustive search take the courses that they are named for', async (t) => {
-  const ballots = async (course: Course) => {
+  const votes = async (course: Course) => {
     const { world } = await playWorld(pointPlay(course, []));
-    return [...world.store.polls.values()].map((poll) => [poll.status, poll.ballots.length]);
+    return [...world.store.polls.values()].map((poll) => [poll.status, poll.votes.length]);
   };
-  t.same(await ballots('all three are heard'), [['completed', 3]]);
-  t.same(await ballots('two agree, the third is stopped'), [['completed', 2]]);
+  t.same(await votes('all three are heard'), [['completed', 3]]);
+  t.same(await votes('two agree, the third is stopped'), [['completed', 2]]);
 });
 
 for (const course of courses)

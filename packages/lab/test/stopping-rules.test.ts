@@ -2,9 +2,9 @@ import { newPoll, type PollState, received } from '@eloquentpoll/voting';
 import t from 'tap';
 import { leaderBeatsRunnerUp, stoppingRules, windowAgrees } from '../src/replay/stopping-rules.ts';
 
-/** A poll of nine families with four options after these ballots. */
-const after = (ballots: readonly (number | null)[], threshold = 0.95): PollState =>
-  ballots.reduce<PollState>(
+/** A poll of nine families with four options after these votes. */
+const after = (votes: readonly (number | null)[], threshold = 0.95): PollState =>
+  votes.reduce<PollState>(
     (poll, option, seat) => received(poll, { seat, option, billedU: 0n }),
     newPoll(
       { optionCount: 4, threshold, minVotes: 3, maxCostU: 0n, hedge: 'one' },
@@ -12,13 +12,13 @@ const after = (ballots: readonly (number | null)[], threshold = 0.95): PollState
     ),
   );
 
-const whoStops = (ballots: readonly (number | null)[], threshold = 0.95) =>
+const whoStops = (votes: readonly (number | null)[], threshold = 0.95) =>
   stoppingRules(threshold).flatMap(({ name, stops }) =>
-    stops({ poll: after(ballots, threshold), ballots }) ? [name] : [],
+    stops({ poll: after(votes, threshold), votes }) ? [name] : [],
   );
 
 t.test('the Beta rule: the probability that the leader beats the runner-up', async (t) => {
-  const beats = (ballots: readonly number[]) => leaderBeatsRunnerUp({ poll: after(ballots) });
+  const beats = (votes: readonly number[]) => leaderBeatsRunnerUp({ poll: after(votes) });
   t.equal(beats([]), 0.5);
   t.equal(beats([0, 1]), 0.5);
   t.equal(beats([2]), 3 / 4);
@@ -28,8 +28,8 @@ t.test('the Beta rule: the probability that the leader beats the runner-up', asy
   t.equal(beats([1, 1, 1, 1, 1, 3, 2]), 120 / 128, 'the third does not count');
 });
 
-t.test('the window rule: full windows whose ballots all agree', async (t) => {
-  const agrees = (ballots: readonly (number | null)[]) => windowAgrees({ ballots }, 3);
+t.test('the window rule: full windows whose votes all agree', async (t) => {
+  const agrees = (votes: readonly (number | null)[]) => windowAgrees({ votes }, 3);
   t.equal(agrees([]), false);
   t.equal(agrees([0, 0]), false);
   t.equal(agrees([0, 0, 0]), true);
@@ -54,5 +54,5 @@ t.test('who stops when', async (t) => {
   t.same(whoStops([0, 0, 0, 0]), [OURS, BETA]);
   t.same(whoStops([0, 0, 1, 0]), []);
   t.same(whoStops([0, 0, 0, 0, 0]), [LOCK, OURS, BETA, ESC], 'everybody uses a lock');
-  t.notOk(whoStops([0, 0, 0, 0, 0]).includes(FULL), 'but the full roster');
+  t.notOk(whoStops([0, 0, 0, 0, 0]).includes(FULL), 'but the full panel');
 });

@@ -107,12 +107,12 @@ t.test('what is written here says all that an older release reads', async (t) =>
     confidence_threshold: 1,
   };
   const { runs } = service.worker.bus;
-  const { ballot, end } = runs;
+  const { vote, end } = runs;
   const writes: Promise<boolean>[] = [];
   let record: Record<string, string> = {};
-  t.intercept(runs, 'ballot', {
-    value: (...args: Parameters<typeof ballot>) => {
-      writes.push(ballot(...args));
+  t.intercept(runs, 'vote', {
+    value: (...args: Parameters<typeof vote>) => {
+      writes.push(vote(...args));
       return writes.at(-1);
     },
   });
@@ -133,7 +133,7 @@ t.test('what is written here says all that an older release reads', async (t) =>
   t.same(missing(accept.spec, poll.spec), []);
   t.same(missing(finish.result.detail, answer), []);
   t.same(missing(run.snapshot, JSON.parse(record.snapshot ?? 'null')), []);
-  t.same(missing(run.ballots[0], JSON.parse(record['ballot:0'] ?? 'null')), []);
+  t.same(missing(run.votes[0], JSON.parse(record['vote:0'] ?? 'null')), []);
   t.match(record.brief, /^\S+ \d+ running - \{\S+\}$/);
   t.equal(record.epoch, '1');
 });

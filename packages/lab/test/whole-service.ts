@@ -12,7 +12,7 @@ import { openContext as openWorker } from '@eloquentpoll/worker/context';
 import { runPoll } from '@eloquentpoll/worker/run-poll';
 import type { Test } from 'tap';
 
-/** The models of the simulator's `fast` roster, in the order in which recorded votes name them. */
+/** The models of the simulator's `fast` panel, in the order in which recorded votes name them. */
 export const JURY = ['acorn-mini', 'birch-flash', 'dune-quick', 'fjord-small', 'ember-8b'];
 
 /** Question number and what each of the jury says, `-` for a model that refuses. */

@@ -1,28 +1,28 @@
-import type { RosterName } from '@eloquentpoll/contracts';
+import type { PanelName } from '@eloquentpoll/contracts';
 import type { Redis } from 'ioredis';
 import { type Breaker, type BreakerChange, breaker } from './breaker.ts';
+import { collectVote, type Outcome, type Progress } from './collect-vote.ts';
 import { type Deadline, deadline } from './deadline.ts';
-import { fillBallot, type Outcome, type Progress } from './fill-ballot.ts';
 import { joinFleet } from './fleet.ts';
 import { type Gate, gate } from './gate.ts';
-import type { Answer, Paper } from './paper.ts';
+import type { Model, Provider, Timeouts } from './panel-types.ts';
+import type { Panels } from './panels.ts';
 import { openProviderLine, type ProviderLine } from './provider-line.ts';
 import { type RetryBudget, retryBudget } from './retry-budget.ts';
-import type { Model, Provider, Timeouts } from './roster-types.ts';
-import type { Rosters } from './rosters.ts';
+import type { Answer, Paper } from './vote-request.ts';
 
-export type { Answer, Paper } from './paper.ts';
+export type { Answer, Paper } from './vote-request.ts';
 
-// Asks one model for one ballot. `ask` always ends, by the ballot's deadline at the latest, and never throws: whatever
-// goes wrong is one of the ballot errors, and nothing a provider wrote but the vote itself comes out.
+// Asks one model for one vote. `ask` always ends, by the vote's deadline at the latest, and never throws: whatever
+// goes wrong is one of the vote errors, and nothing a provider wrote but the vote itself comes out.
 
 export interface Asker extends AsyncDisposable {
-  /** `confirmed` is waited for before each call: while the last one was waited for, the ballot may have become somebody else's. */
+  /** `confirmed` is waited for before each call: while the last one was waited for, the vote may have become somebody else's. */
   ask(paper: Paper, signal?: AbortSignal, confirmed?: () => Promise<void>): Promise<Answer>;
 }
 
 export interface AskerOptions {
-  rosters: Rosters;
+  panels: Panels;
   /** By provider name. */
   apiKeys?: Record<string, string | undefined>;
   /** Where workers share what they learn of their models; left out, this process learns alone. */
@@ -38,7 +38,7 @@ export interface AskerOptions {
 }
 
 const DEFAULT_TIMEOUTS: Timeouts = { connect_ms: 3_000, first_byte_ms: 15_000, idle_ms: 10_000, total_ms: 45_000 };
-/** Ballots of one model that may wait for a place before further ones fail at once. */
+/** Votes of one model that may wait for a place before further ones fail at once. */
 const MOST_WAITING = 1_000;
 /** How long a process leaves a model alone after another one claimed the probe. */
 const PROBE_ELSEWHERE_MS = 2_000;
@@ -57,11 +57,11 @@ interface Access {
 }
 
 export function openAsker(options: AskerOptions): Asker {
-  const { rosters, apiKeys = {}, prefix = 'ep', onError = () => {} } = options;
+  const { panels, apiKeys = {}, prefix = 'ep', onError = () => {} } = options;
   const { now = () => performance.now(), random = Math.random } = options;
-  const lines = openLines(rosters, apiKeys);
+  const lines = openLines(panels, apiKeys);
   const access = new Map<string, Access>();
-  for (const model of rosters.models())
+  for (const model of panels.models())
     access.set(model.id, { gate: gate(model.concurrency, MOST_WAITING), breaker: breaker(random) });
   const fleet = joinFleet({
     redis: options.redis ?? null,
@@ -75,14 +75,14 @@ export function openAsker(options: AskerOptions): Asker {
   async function ask(paper: Paper, signal?: AbortSignal, confirmed = nothingToConfirm): Promise<Answer> {
     const started = now();
     const progress: Progress = { labels: [], attempts: 0, providerCostU: null, searched: false };
-    const model = rosters.model(paper.modelId);
+    const model = panels.model(paper.modelId);
     // A poll accepted under an older roster file may name a model that is gone.
     const outcome: Outcome = model
       ? await admit(paper, model, signal, confirmed, progress).catch(unexpected)
       : { error: 'provider_error', blameless: true };
     const voted = 'option' in outcome;
-    if (voted) fleet.ballot(paper.modelId, outcome.callMs);
-    else if (!outcome.blameless) fleet.ballot(paper.modelId, null);
+    if (voted) fleet.vote(paper.modelId, outcome.callMs);
+    else if (!outcome.blameless) fleet.vote(paper.modelId, null);
     return {
       model_id: paper.modelId,
       option: voted ? outcome.option : null,
@@ -96,13 +96,13 @@ export function openAsker(options: AskerOptions): Asker {
     };
   }
 
-  /** A fault of ours must not take the poll's other ballots with it. */
+  /** A fault of ours must not take the poll's other votes with it. */
   function unexpected(error: unknown): Outcome {
     onError(error);
     return { error: 'provider_error', blameless: true };
   }
 
-  /** Past the breaker and the gate, under the ballot's deadline. */
+  /** Past the breaker and the gate, under the vote's deadline. */
   async function admit(
     paper: Paper,
     model: Model,
@@ -115,7 +115,7 @@ export function openAsker(options: AskerOptions): Asker {
     const admission = breaker.admit(now());
     if (admission === 'no') return { error: 'provider_error', blameless: true };
     const probe = admission === 'probe';
-    const timeouts = timeoutsOf(rosters, model, paper.roster);
+    const timeouts = timeoutsOf(panels, model, paper.panel);
     const limit = deadline(Math.min(paper.deadlineMs, timeouts.total_ms), signal);
     let claimed = false;
     asking.add(limit);
@@ -131,7 +131,7 @@ export function openAsker(options: AskerOptions): Asker {
       try {
         const onBreaker = (change: BreakerChange): void => fleet.breakerChanged(model.id, change);
         const conduct = { breaker, probe, timeouts, limit, confirmed, now, random, onBreaker };
-        return await fillBallot({ paper, model, ...lines.get(model.provider)!, ...conduct }, progress);
+        return await collectVote({ paper, model, ...lines.get(model.provider)!, ...conduct }, progress);
       } finally {
         gate.leave();
       }
@@ -156,9 +156,9 @@ export function openAsker(options: AskerOptions): Asker {
   };
 }
 
-function openLines(rosters: Rosters, apiKeys: Record<string, string | undefined>): Map<string, Line> {
+function openLines(panels: Panels, apiKeys: Record<string, string | undefined>): Map<string, Line> {
   const lines = new Map<string, Line>();
-  for (const provider of rosters.providers()) {
+  for (const provider of panels.providers()) {
     const key = apiKeys[provider.name] ?? null;
     if (provider.keyRequired && key === null)
       throw new Error(`Provider ${provider.name} has no key: set ${provider.apiKeyEnv}`);
@@ -169,7 +169,7 @@ function openLines(rosters: Rosters, apiKeys: Record<string, string | undefined>
 }
 
 /** The preset's limits before the provider's before ours. Connecting is the provider's alone: connections are shared. */
-function timeoutsOf(rosters: Rosters, model: Model, roster: RosterName | undefined): Timeouts {
-  const preset = roster === undefined ? {} : rosters.roster(roster).timeouts;
-  return { ...DEFAULT_TIMEOUTS, ...rosters.provider(model.provider).timeouts, ...preset };
+function timeoutsOf(panels: Panels, model: Model, panel: PanelName | undefined): Timeouts {
+  const preset = panel === undefined ? {} : panels.panel(panel).timeouts;
+  return { ...DEFAULT_TIMEOUTS, ...panels.provider(model.provider).timeouts, ...preset };
 }

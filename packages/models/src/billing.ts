@@ -1,6 +1,6 @@
+import type { Model } from './panel-types.ts';
 import { costOf } from './price.ts';
 import { answerBytes, readUsage } from './read-answer.ts';
-import type { Model } from './roster-types.ts';
 
 /** Bytes that count as one token where a provider does not say: a customary average, in the customer's favour. */
 export const BYTES_PER_TOKEN = 4;

@@ -1,4 +1,4 @@
-import type { BallotError } from '@eloquentpoll/contracts';
+import type { VoteError } from '@eloquentpoll/contracts';
 
 /** How one call ended where no reply came back. */
 export type CallFailure =
@@ -16,7 +16,7 @@ export type CallFailure =
 /** Longest wait before a retry where the provider does not say how long. */
 const BACKOFF_MS = 1_000;
 
-export function ballotErrorOf(failure: CallFailure): BallotError {
+export function voteErrorOf(failure: CallFailure): VoteError {
   switch (failure.kind) {
     case 'aborted':
     case 'timeout':

@@ -1,9 +1,9 @@
 import { checkExtraBody } from './check-provider.ts';
 import { closest } from './closest.ts';
 import { isObject } from './json.ts';
+import type { Place } from './panel-place.ts';
+import type { Model, SearchVariant } from './panel-types.ts';
 import { type Price, parseUsd } from './price.ts';
-import type { Place } from './roster-place.ts';
-import type { Model, SearchVariant } from './roster-types.ts';
 
 const PRICE =
   'Write { "input": "0.25", "output": "1.5" }, US dollars per million tokens, from the provider\'s price list';

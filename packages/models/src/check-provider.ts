@@ -1,6 +1,6 @@
 import type { Json } from './json.ts';
-import type { Place } from './roster-place.ts';
-import type { Provider, Timeouts } from './roster-types.ts';
+import type { Place } from './panel-place.ts';
+import type { Provider, Timeouts } from './panel-types.ts';
 
 const ADDRESS =
   'Write an http or https address that ends before /chat/completions, such as "https://openrouter.ai/api/v1"';
@@ -8,7 +8,7 @@ const KEY_NAME = 'Write the name of an environment variable, such as "OPENROUTER
 const TIMEOUTS = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
 const LONGEST_MS = 120_000;
 
-/** Fields of a request that the ballot writes itself; extra body fields may not replace them. */
+/** Fields of a request that the vote writes itself; extra body fields may not replace them. */
 const OWN_FIELDS = new Set(
   'model messages stream max_tokens max_completion_tokens response_format tools tool_choice temperature seed n'.split(
     ' ',
@@ -62,7 +62,7 @@ export function checkExtraBody(place: Place): Json {
   const fields = place.object('Write an object; its fields are merged into the request');
   for (const name of Object.keys(fields))
     if (OWN_FIELDS.has(name))
-      place.at(name).report('is written by the ballot itself', 'Remove it; the capabilities of the model decide it');
+      place.at(name).report('is written by the vote itself', 'Remove it; the capabilities of the model decide it');
   return fields;
 }
 

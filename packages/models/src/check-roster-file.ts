@@ -1,20 +1,20 @@
-import { FREE_PRESETS, PRESETS, type RosterName } from '@eloquentpoll/contracts';
+import { FREE_PRESETS, type PanelName, PRESETS } from '@eloquentpoll/contracts';
 import { checkModel } from './check-model.ts';
 import { checkProvider, checkTimeouts } from './check-provider.ts';
 import { closest } from './closest.ts';
-import { Place } from './roster-place.ts';
-import { type Problem, RosterFileError } from './roster-problems.ts';
-import type { Model, Roster, RosterFile } from './roster-types.ts';
+import { Place } from './panel-place.ts';
+import { type Problem, RosterFileError } from './panel-problems.ts';
+import type { Model, Panel, RosterFile } from './panel-types.ts';
 
 // Turns the parsed JSON of a roster file into checked values, or refuses it with every problem it has.
 
-const ROSTER_NAMES: readonly RosterName[] = [...PRESETS, ...FREE_PRESETS];
+const PANEL_NAMES: readonly PanelName[] = [...PRESETS, ...FREE_PRESETS];
 
-/** Provider families that a roster needs: `broad` promises diversity, the others at least no single voice. */
-const LEAST_FAMILIES: Record<RosterName, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
+/** Provider families that a panel needs: `broad` promises diversity, the others at least no single voice. */
+const LEAST_FAMILIES: Record<PanelName, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
 const MOST_MODELS = 20;
 
-export function checkRosterFile(file: string, json: unknown): RosterFile {
+export function checkPanelFile(file: string, json: unknown): RosterFile {
   const problems: Problem[] = [];
   const root = new Place(json, '', problems);
   if (!root.fields(['providers', 'models', 'presets'])) throw new RosterFileError(file, problems);
@@ -25,9 +25,9 @@ export function checkRosterFile(file: string, json: unknown): RosterFile {
       .map(([name, place]) => [name, checkProvider(name, place)]),
   );
   const models = readModels(root.at('models'), [...providers.keys()]);
-  const rosters = readRosters(root.at('presets'), models);
+  const panels = readRosters(root.at('presets'), models);
   if (problems.length > 0) throw new RosterFileError(file, problems);
-  return { providers, models, rosters };
+  return { providers, models, panels };
 }
 
 function readModels(place: Place, providers: readonly string[]): Map<string, Model> {
@@ -44,18 +44,18 @@ function readModels(place: Place, providers: readonly string[]): Map<string, Mod
   return models;
 }
 
-function readRosters(place: Place, models: ReadonlyMap<string, Model>): Map<RosterName, Roster> {
-  const rosters = new Map<RosterName, Roster>();
-  if (!place.fields(ROSTER_NAMES)) return rosters;
-  for (const name of ROSTER_NAMES) {
+function readRosters(place: Place, models: ReadonlyMap<string, Model>): Map<PanelName, Panel> {
+  const panels = new Map<PanelName, Panel>();
+  if (!place.fields(PANEL_NAMES)) return panels;
+  for (const name of PANEL_NAMES) {
     const preset = place.at(name);
-    if (!preset.isMissing) rosters.set(name, roster(name, preset, models));
-    else preset.report('is missing', `Add it; all of ${ROSTER_NAMES.join(', ')} are needed`);
+    if (!preset.isMissing) panels.set(name, panel(name, preset, models));
+    else preset.report('is missing', `Add it; all of ${PANEL_NAMES.join(', ')} are needed`);
   }
-  return rosters;
+  return panels;
 }
 
-function roster(name: RosterName, place: Place, models: ReadonlyMap<string, Model>): Roster {
+function panel(name: PanelName, place: Place, models: ReadonlyMap<string, Model>): Panel {
   place.fields(['models', 'timeouts']);
   const members: Model[] = [];
   for (const item of place.at('models').items('model id')) {
@@ -72,7 +72,7 @@ function roster(name: RosterName, place: Place, models: ReadonlyMap<string, Mode
   return { name, models: members, timeouts: checkTimeouts(place.at('timeouts')) };
 }
 
-function checkMembers(name: RosterName, members: readonly Model[], place: Place): void {
+function checkMembers(name: PanelName, members: readonly Model[], place: Place): void {
   const families = [...new Set(members.map((member) => member.family))];
   const least = LEAST_FAMILIES[name];
   if (members.length > MOST_MODELS) place.report(`has ${members.length} models`, `Keep at most ${MOST_MODELS}`);

@@ -1,22 +1,22 @@
 // What a model is shown of a caller's text: no control characters, no invisible or direction-changing ones, nothing that
-// looks like a line of the ballot itself. The caller's own text stays as it was for every other use.
+// looks like a line of the vote itself. The caller's own text stays as it was for every other use.
 
 const INVISIBLE =
   /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const LINE_BREAK = /\r\n?|[\u0085\u2028\u2029]/g;
-const BALLOT_LINE = /^\s*(?:QUESTION\s*:|OPTIONS\s*:|VOTE\s*:|\[[A-Z]{2}\]|BALLOT\b)/i;
+const VOTE_LINE = /^\s*(?:QUESTION\s*:|OPTIONS\s*:|VOTE\s*:|\[[A-Z]{2}\]|BALLOT\b)/i;
 
 function visible(text: string): string {
   return text.replace(INVISIBLE, (character) => (character === '\n' || character === '\t' ? character : ''));
 }
 
-/** The question, over as many lines as it has; a line that imitates the ballot's structure is set off as a quotation. */
+/** The question, over as many lines as it has; a line that imitates the vote's structure is set off as a quotation. */
 export function cleanQuestion(text: string): string {
   return visible(text.toWellFormed().replace(LINE_BREAK, '\n'))
     .replace(/<{3,}/g, (run) => [...run].join(' '))
     .replace(/>{3,}/g, (run) => [...run].join(' '))
     .split('\n')
-    .map((line) => (BALLOT_LINE.test(line) ? `> ${line}` : line))
+    .map((line) => (VOTE_LINE.test(line) ? `> ${line}` : line))
     .join('\n');
 }
 

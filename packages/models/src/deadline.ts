@@ -1,10 +1,10 @@
-import type { BallotError } from '@eloquentpoll/contracts';
+import type { VoteError } from '@eloquentpoll/contracts';
 
-/** One end for everything a ballot waits for: its time is up, or the caller no longer wants it. */
+/** One end for everything a vote waits for: its time is up, or the caller no longer wants it. */
 export interface Deadline {
   readonly signal: AbortSignal;
   /** Why it ended; null while it has not. */
-  error(): Extract<BallotError, 'timeout' | 'aborted'> | null;
+  error(): Extract<VoteError, 'timeout' | 'aborted'> | null;
   leftMs(): number;
   /** Ends it as if the caller had. */
   stop(): void;

@@ -12,8 +12,8 @@ const FLUSH_MS = 1_000;
 const PATIENCE_MS = 500;
 
 export interface Fleet {
-  /** A ballot that ended: its latency when it brought a vote, null when it failed. */
-  ballot(modelId: string, latencyMs: number | null): void;
+  /** A vote that ended: its latency when it brought a vote, null when it failed. */
+  vote(modelId: string, latencyMs: number | null): void;
   breakerChanged(modelId: string, change: BreakerChange): void;
   /** True when this process may send the one call that tries a resting model again. */
   claimProbe(modelId: string, forMs: number): Promise<boolean>;
@@ -110,7 +110,7 @@ export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions):
   }
 
   return {
-    ballot(modelId, latencyMs) {
+    vote(modelId, latencyMs) {
       if (!redis) return;
       count(entryOf(modelId).tally, latencyMs);
       schedule(FLUSH_MS);

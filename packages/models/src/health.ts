@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { healthKey } from './health-script.ts';
 import { isObject } from './json.ts';
+import type { Model } from './panel-types.ts';
+import type { Panels } from './panels.ts';
 import { emptyTally, type ModelRecord, summary, type Tally } from './record.ts';
-import type { Model } from './roster-types.ts';
-import type { Rosters } from './rosters.ts';
 import { within } from './within.ts';
 
 export type { ModelRecord } from './record.ts';
@@ -22,12 +22,12 @@ export interface Health {
 export interface HealthOptions {
   redis: Pick<Redis, 'hgetall'>;
   prefix: string;
-  rosters: Rosters;
+  panels: Panels;
   /** Wall clock in milliseconds. */
   now?: () => number;
 }
 
-export function openHealth({ redis, prefix, rosters, now = Date.now }: HealthOptions): Health {
+export function openHealth({ redis, prefix, panels, now = Date.now }: HealthOptions): Health {
   let entries: Record<string, string> = {};
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
@@ -47,8 +47,8 @@ export function openHealth({ redis, prefix, rosters, now = Date.now }: HealthOpt
       if (now() - readAt >= MAX_AGE_MS) reading ??= read().finally(() => (reading = null));
       if (reading) await reading;
       const records = new Map<string, ModelRecord>();
-      for (const id of modelIds ?? rosters.models().map((model) => model.id)) {
-        const model = rosters.model(id);
+      for (const id of modelIds ?? panels.models().map((model) => model.id)) {
+        const model = panels.model(id);
         if (model) records.set(id, recordOf(model, entries[id], now()));
       }
       return records;

@@ -9,7 +9,7 @@ const LOADED = new Set(
   'FG FK FN FX GF GG GP HH JK JW KK KY MF MR MS MT NF NG NS PM PS PT SH SJ SS ST TS TV TY VP VS WP WT XX'.split(' '),
 );
 
-/** One label per option, no two with the same first letter and none that already stands in the ballot's texts. */
+/** One label per option, no two with the same first letter and none that already stands in the vote's texts. */
 export function drawLabels(count: number, texts: readonly string[], next: (below: number) => number): string[] {
   const text = texts.join('\n');
   return shuffled(LETTERS, next)

@@ -3,7 +3,7 @@ import { Pool, errors as undiciErrors } from 'undici';
 import type { CallFailure } from './call-failure.ts';
 import { type Exchanging, exchange } from './exchange.ts';
 import { isObject, type Json } from './json.ts';
-import type { Provider, Timeouts } from './roster-types.ts';
+import type { Provider, Timeouts } from './panel-types.ts';
 
 // The line to one provider: a bounded pool of its own, so that a provider that hangs holds up nobody else. Replies are
 // buffered and bounded, and nothing a provider writes leaves here but the parsed reply of a success. The shapes are those

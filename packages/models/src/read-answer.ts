@@ -1,14 +1,14 @@
-import type { BallotError } from '@eloquentpoll/contracts';
+import type { VoteError } from '@eloquentpoll/contracts';
 import { isObject, type Json } from './json.ts';
-import type { Model } from './roster-types.ts';
+import type { Model } from './panel-types.ts';
 
-// Reads a provider's reply. Only one thing is a vote: exactly one label of this ballot, letter for letter, in the channel
+// Reads a provider's reply. Only one thing is a vote: exactly one label of this vote, letter for letter, in the channel
 // that was asked for. Nothing is guessed, searched for in prose or mended.
 
 export type Reading =
   | { vote: number }
   /** `repair`: asking once more in plain words may help. */
-  | { error: BallotError; repair: boolean };
+  | { error: VoteError; repair: boolean };
 
 export interface Usage {
   inputTokens: number;

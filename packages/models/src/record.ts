@@ -16,7 +16,7 @@ export interface ModelRecord {
   failureRate: number;
   p50Ms: number;
   p90Ms: number;
-  /** Recent calls behind these figures; 0 when they are the roster's. */
+  /** Recent calls behind these figures; 0 when they are the panel's. */
   calls: number;
   /** True while the fleet leaves the model alone because its last calls failed. */
   resting: boolean;
@@ -26,7 +26,7 @@ export const HALF_LIFE_MS = 30 * 60_000;
 const SHORTEST_MS = 20;
 const GROWTH = 1.3;
 export const BINS = 36;
-/** Below this many good calls the roster's latencies are better than our own. */
+/** Below this many good calls the panel's latencies are better than our own. */
 const ENOUGH_CALLS = 10;
 
 export function emptyTally(): Tally {
@@ -38,7 +38,7 @@ export function binOf(latencyMs: number): number {
   return Math.min(BINS - 1, bin);
 }
 
-/** Adds one ballot: its latency when it brought a vote, null when it failed. */
+/** Adds one vote: its latency when it brought a vote, null when it failed. */
 export function count(tally: Tally, latencyMs: number | null): void {
   tally.calls += 1;
   if (latencyMs === null) tally.fails += 1;
@@ -65,7 +65,7 @@ export function percentileMs(bins: readonly number[], q: number): number {
 export function summary(
   tally: Tally,
   ageMs: number,
-  roster: { p50Ms: number; p90Ms: number },
+  panel: { p50Ms: number; p90Ms: number },
   resting: boolean,
 ): ModelRecord {
   const fade = 0.5 ** (Math.max(0, ageMs) / HALF_LIFE_MS);
@@ -74,8 +74,8 @@ export function summary(
   return {
     // A prior of one failure in twenty calls: a single failure must not look like a rule.
     failureRate: calls < 0.5 ? 0 : Math.min(1, (tally.fails * fade + 1) / (calls + 20)),
-    p50Ms: known ? Math.round(percentileMs(tally.bins, 0.5)) : roster.p50Ms,
-    p90Ms: known ? Math.round(percentileMs(tally.bins, 0.9)) : roster.p90Ms,
+    p50Ms: known ? Math.round(percentileMs(tally.bins, 0.5)) : panel.p50Ms,
+    p90Ms: known ? Math.round(percentileMs(tally.bins, 0.9)) : panel.p90Ms,
     calls: Math.round(calls),
     resting,
   };

@@ -1,24 +1,24 @@
 import type OpenAI from 'openai';
-import type { Ballot } from './ballot.ts';
-import { answerSchema, asksRationale, type BallotStyle, REPAIR, systemMessage } from './prompt.ts';
-import type { Model, Provider } from './roster-types.ts';
+import type { Model, Provider } from './panel-types.ts';
+import type { Prompt } from './prompt.ts';
+import { answerSchema, asksRationale, type PromptStyle, REPAIR, systemMessage } from './prompt-words.ts';
 
 export interface Elicitation {
   model: Model;
   provider: Provider;
-  ballot: Ballot;
-  style: BallotStyle;
+  prompt: Prompt;
+  style: PromptStyle;
   search: boolean;
   repair: boolean;
 }
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 
-/** The request for one ballot, on the rung of the ladder that the model's capabilities allow. */
-export function requestBody({ model, provider, ballot, style, search, repair }: Elicitation): Body {
+/** The request for one vote, on the rung of the ladder that the model's capabilities allow. */
+export function requestBody({ model, provider, prompt, style, search, repair }: Elicitation): Body {
   const messages: Body['messages'] = [
-    { role: 'system', content: systemMessage(model, style, ballot) },
-    { role: 'user', content: ballot.block },
+    { role: 'system', content: systemMessage(model, style, prompt) },
+    { role: 'user', content: prompt.block },
   ];
   if (repair) messages.push({ role: 'user', content: REPAIR });
   const variant = search ? model.search : null;
@@ -31,9 +31,9 @@ export function requestBody({ model, provider, ballot, style, search, repair }: 
     // Always set: it is what bounds the cost of a call.
     [provider.maxTokensField]: model.maxOutputTokens,
     ...(model.temperature ? { temperature: 0 } : {}),
-    ...(model.seed ? { seed: ballot.providerSeed } : {}),
+    ...(model.seed ? { seed: prompt.providerSeed } : {}),
     ...reasoning(model, provider),
-    ...channel(model, asksRationale(model, style), ballot.shown),
+    ...channel(model, asksRationale(model, style), prompt.shown),
   };
 }
 

@@ -1,10 +1,10 @@
 import { BYTES_PER_TOKEN } from './billing.ts';
+import type { Model, Panel } from './panel-types.ts';
 import { costOf } from './price.ts';
-import { asksRationale } from './prompt.ts';
-import type { Model, Roster } from './roster-types.ts';
-import { anyBallot, type BallotPaper, promptBytes } from './seats.ts';
+import { asksRationale } from './prompt-words.ts';
+import { anyPrompt, type PollText, promptBytes } from './seats.ts';
 
-// What a ballot usually costs, for estimates; the worst case in seats.ts is for holds. The prompt is known to the byte
+// What a vote usually costs, for estimates; the worst case in seats.ts is for holds. The prompt is known to the byte
 // and only its tokens are guessed. What a model writes is guessed from what it is asked for: a label, a reason of at
 // most 40 words, and the thoughts of a model that reasons at low effort.
 
@@ -18,19 +18,19 @@ const REASONING_TOKENS = 250;
 /** Search results rarely fill the space that is reserved for them. */
 const SEARCH_SHARE = 0.5;
 
-/** In micro-USD, in the roster's own order; never more than the seat's reserve. */
-export function typicalCostsFor(roster: Roster, paper: BallotPaper): bigint[] {
-  const ballot = anyBallot(paper);
-  return roster.models.map((model) => {
+/** In micro-USD, in the panel's own order; never more than the seat's reserve. */
+export function typicalCostsFor(panel: Panel, paper: PollText): bigint[] {
+  const prompt = anyPrompt(paper);
+  return panel.models.map((model) => {
     const search = paper.search ? model.search : null;
     const found = Math.round((search?.extraInputTokens ?? 0) * SEARCH_SHARE);
-    const words = Math.ceil(promptBytes(model, paper.style, ballot) / BYTES_PER_TOKEN);
+    const words = Math.ceil(promptBytes(model, paper.style, prompt) / BYTES_PER_TOKEN);
     const input = words + TEMPLATE_TOKENS + found;
     return costOf(model.price, input, typicalOutput(model, paper)) + (search?.feeU ?? 0n);
   });
 }
 
-function typicalOutput(model: Model, { style }: BallotPaper): number {
+function typicalOutput(model: Model, { style }: PollText): number {
   const reasons = model.reasoning === 'low' || model.reasoning === 'always';
   const tokens =
     CHOICE_TOKENS + (asksRationale(model, style) ? RATIONALE_TOKENS : 0) + (reasons ? REASONING_TOKENS : 0);

@@ -3,10 +3,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { type Answer, openAsker } from '../src/ask.ts';
 import { type Behaviour, json, misbehavingServer, says, silence, toolCall, votes } from './misbehaving-server.ts';
-import { MODEL, paper } from './paper.ts';
-import { modelEntry, testRosters } from './test-rosters.ts';
+import { modelEntry, testPanels } from './test-panels.ts';
+import { MODEL, paper } from './vote-request.ts';
 
-// Every way in which a provider can fail, and the ballot error that comes of it.
+// Every way in which a provider can fail, and the vote error that comes of it.
 
 interface Expectation {
   error: Answer['error'];
@@ -118,10 +118,10 @@ const scripts: [string, Behaviour[], Expectation][] = [
 for (const [name, behaviours, expected] of scripts) {
   t.test(`${name} -> ${expected.error ?? 'vote'}`, async (t) => {
     const server = await misbehavingServer(t);
-    const rosters = testRosters(t, { one: server.url }, [
+    const panels = testPanels(t, { one: server.url }, [
       modelEntry(MODEL, { answer: expected.answer ?? 'json_schema' }),
     ]);
-    await using asker = openAsker({ rosters, random: () => 0.01 });
+    await using asker = openAsker({ panels, random: () => 0.01 });
     server.behave(MODEL, ...behaviours);
     const answer = await asker.ask(paper(expected.deadlineMs ? { deadlineMs: expected.deadlineMs } : {}));
     t.equal(answer.error, expected.error);
@@ -138,12 +138,12 @@ for (const [name, behaviours, expected] of scripts) {
       t.ok(answer.billed_u > 0 && answer.billed_u <= 50_000);
     } else {
       t.equal(answer.option, null);
-      t.equal(answer.billed_u, 0, 'a failed ballot costs nothing');
+      t.equal(answer.billed_u, 0, 'a failed vote costs nothing');
     }
     t.same(
       server.calls.map((call) => call.labels),
       server.calls.map(() => server.calls[0]!.labels),
-      'a ballot keeps its labels and order',
+      'a vote keeps its labels and order',
     );
   });
 }
@@ -159,10 +159,10 @@ t.test('a connection that never comes about ends after the connect limit, with o
     hanging.close();
   });
   const url = `https://127.0.0.1:${(hanging.address() as AddressInfo).port}/v1`;
-  await using asker = openAsker({ rosters: testRosters(t, { one: url }), random: () => 0.01 });
+  await using asker = openAsker({ panels: testPanels(t, { one: url }), random: () => 0.01 });
   const answer = await asker.ask(paper());
   t.match(answer, { error: 'timeout', attempts: 2, option: null });
-  t.ok(answer.latency_ms < 5_000, 'well before the ballot deadline');
+  t.ok(answer.latency_ms < 5_000, 'well before the vote deadline');
 });
 
 t.test('a refused connection is tried twice', async (t) => {
@@ -172,13 +172,13 @@ t.test('a refused connection is tried twice', async (t) => {
   const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/v1`;
   closed.close();
   await once(closed, 'close');
-  await using asker = openAsker({ rosters: testRosters(t, { one: url }), random: () => 0.01 });
+  await using asker = openAsker({ panels: testPanels(t, { one: url }), random: () => 0.01 });
   t.match(await asker.ask(paper()), { error: 'provider_error', attempts: 2, option: null, billed_u: 0 });
 });
 
 t.test('an answer after the deadline is no vote', async (t) => {
   const server = await misbehavingServer(t);
-  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }) });
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
   let late = (): void => {};
   server.behave(MODEL, (call, res) => {
     late = () => votes()(call, res);
@@ -191,7 +191,7 @@ t.test('an answer after the deadline is no vote', async (t) => {
 
 t.test('what a failed call cost us is recorded, and not billed', async (t) => {
   const server = await misbehavingServer(t);
-  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }) });
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
   const usage = { prompt_tokens: 400, completion_tokens: 20, cost: 0.0021 };
   server.behave(MODEL, says({ content: 'prose' }, { usage }));
   t.match(await asker.ask(paper()), { error: 'malformed', billed_u: 0, provider_cost_u: 4200 });
@@ -203,7 +203,7 @@ t.test('what a failed call cost us is recorded, and not billed', async (t) => {
 
 t.test('a repair asks again in plain words and repeats nothing of the answer', async (t) => {
   const server = await misbehavingServer(t);
-  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }) });
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
   server.behave(MODEL, says({ content: 'obey me: VOTE: QJ' }), votes());
   await asker.ask(paper());
   const [first, second] = server.calls;
@@ -213,9 +213,9 @@ t.test('a repair asks again in plain words and repeats nothing of the answer', a
   t.notMatch(JSON.stringify(second!.body), 'obey me');
 });
 
-t.test('nobody is called, and nobody again, for a ballot that is somebody else’s by then', async (t) => {
+t.test('nobody is called, and nobody again, for a vote that is somebody else’s by then', async (t) => {
   const server = await misbehavingServer(t);
-  await using asker = openAsker({ rosters: testRosters(t, { one: server.url }) });
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
   for (const [mine, behaviours] of [
     [0, [votes()]],
     [1, [says({ content: 'prose' }), votes()]],
@@ -234,8 +234,8 @@ t.test('nobody is called, and nobody again, for a ballot that is somebody else�
   }
 });
 
-t.test('a model that is no longer in the roster file is a failed ballot', async (t) => {
-  await using asker = openAsker({ rosters: testRosters(t, { one: 'http://127.0.0.1:9/v1' }) });
+t.test('a model that is no longer in the roster file is a failed vote', async (t) => {
+  await using asker = openAsker({ panels: testPanels(t, { one: 'http://127.0.0.1:9/v1' }) });
   t.match(await asker.ask(paper({ modelId: 't/gone' })), {
     model_id: 't/gone',
     error: 'provider_error',
@@ -244,16 +244,16 @@ t.test('a model that is no longer in the roster file is a failed ballot', async 
   });
 });
 
-t.test('a fault of our own is a failed ballot that is told', async (t) => {
+t.test('a fault of our own is a failed vote that is told', async (t) => {
   const faults: unknown[] = [];
-  const rosters = testRosters(t, { one: 'http://127.0.0.1:9/v1' });
+  const panels = testPanels(t, { one: 'http://127.0.0.1:9/v1' });
   const spoilt = {
-    ...rosters,
-    roster: () => {
+    ...panels,
+    panel: () => {
       throw new Error('spoilt');
     },
   };
-  await using asker = openAsker({ rosters: spoilt, onError: (error) => faults.push(error) });
-  t.match(await asker.ask(paper({ roster: 'broad' })), { error: 'provider_error', attempts: 0 });
+  await using asker = openAsker({ panels: spoilt, onError: (error) => faults.push(error) });
+  t.match(await asker.ask(paper({ panel: 'broad' })), { error: 'provider_error', attempts: 0 });
   t.match(faults, [{ message: 'spoilt' }]);
 });

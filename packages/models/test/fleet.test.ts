@@ -10,8 +10,8 @@ import { openHealth } from '../src/health.ts';
 import { healthKey, probeKey } from '../src/health-script.ts';
 import { count, emptyTally, percentileMs, summary } from '../src/record.ts';
 import { json, misbehavingServer, says, votes } from './misbehaving-server.ts';
-import { MODEL, paper } from './paper.ts';
-import { testRosters } from './test-rosters.ts';
+import { testPanels } from './test-panels.ts';
+import { MODEL, paper } from './vote-request.ts';
 
 // What one worker learns of a model, the others and the gateway know soon after; without Redis everybody goes on alone.
 
@@ -28,15 +28,15 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 t.test('failure rates and latencies of all workers add up and reach a reader', async (t) => {
   const server = await misbehavingServer(t);
   const { url, prefix } = testRedis(t);
-  const rosters = testRosters(t, { one: server.url });
+  const panels = testPanels(t, { one: server.url });
   const redis = await connection(t, url);
   server.behave(MODEL, ...Array(15).fill(votes()), says({ refusal: 'no' }), votes());
   for (let worker = 0; worker < 2; worker += 1) {
-    const asker = openAsker({ rosters, redis, prefix });
+    const asker = openAsker({ panels, redis, prefix });
     for (let i = 0; i < 12; i += 1) await asker.ask(paper());
     await asker[Symbol.asyncDispose]();
   }
-  const records = await openHealth({ redis, prefix, rosters }).snapshot();
+  const records = await openHealth({ redis, prefix, panels }).snapshot();
   const record = records.get(MODEL)!;
   t.match(record, { calls: 24, resting: false });
   t.ok(Math.abs(record.failureRate - 2 / 44) < 1e-3, String(record.failureRate));
@@ -44,27 +44,27 @@ t.test('failure rates and latencies of all workers add up and reach a reader', a
   t.same(
     records.get('t/bay-1'),
     { failureRate: 0, p50Ms: 10, p90Ms: 20, calls: 0, resting: false },
-    'what is not known comes from the roster',
+    'what is not known comes from the panel',
   );
-  t.same([...(await openHealth({ redis, prefix, rosters }).snapshot(['t/bay-1', 't/gone'])).keys()], ['t/bay-1']);
+  t.same([...(await openHealth({ redis, prefix, panels }).snapshot(['t/bay-1', 't/gone'])).keys()], ['t/bay-1']);
   t.equal(redis.status, 'ready', 'a connection that was handed in stays open');
 });
 
 t.test('a breaker that one worker opens is open for all, and one worker probes for all', async (t) => {
   const server = await misbehavingServer(t);
   const { url, prefix } = testRedis(t);
-  const rosters = testRosters(t, { one: server.url });
+  const panels = testPanels(t, { one: server.url });
   const redis = await connection(t, url);
   let now = 100_000;
-  const options = { rosters, redis, prefix, now: () => now, random: () => 0.5 };
+  const options = { panels, redis, prefix, now: () => now, random: () => 0.5 };
   await using first = openAsker(options);
   await using second = openAsker(options);
   server.behave(MODEL, json({}, 400));
   for (let i = 0; i < 5; i += 1) await first.ask(paper());
   const resting = async (): Promise<boolean> =>
-    (await openHealth({ redis, prefix, rosters }).snapshot([MODEL])).get(MODEL)!.resting;
+    (await openHealth({ redis, prefix, panels }).snapshot([MODEL])).get(MODEL)!.resting;
   await until(resting);
-  // The second worker hears of it with its next round trip, which any ballot of its own sets off.
+  // The second worker hears of it with its next round trip, which any vote of its own sets off.
   await until(async () => {
     await second.ask(paper({ modelId: 't/bay-1' }));
     return (await second.ask(paper())).attempts === 0;
@@ -96,22 +96,22 @@ t.test('a worker that is answered does not believe one that is cut off', async (
   const [good, bad] = [await misbehavingServer(t), await misbehavingServer(t)];
   const { url, prefix } = testRedis(t);
   const redis = await connection(t, url);
-  const well = testRosters(t, { one: good.url });
-  await using healthy = openAsker({ rosters: well, redis, prefix });
-  await using cutOff = openAsker({ rosters: testRosters(t, { one: bad.url }), redis, prefix });
+  const well = testPanels(t, { one: good.url });
+  await using healthy = openAsker({ panels: well, redis, prefix });
+  await using cutOff = openAsker({ panels: testPanels(t, { one: bad.url }), redis, prefix });
   bad.behave(MODEL, json({}, 400));
   await healthy.ask(paper());
   for (let i = 0; i < 5; i += 1) await cutOff.ask(paper());
   await until(async () => (await redis.hget(healthKey(prefix), MODEL))?.includes('"level":1') ?? false);
   const seen = async (): Promise<number> =>
-    (await openHealth({ redis, prefix, rosters: well }).snapshot([MODEL])).get(MODEL)!.calls;
+    (await openHealth({ redis, prefix, panels: well }).snapshot([MODEL])).get(MODEL)!.calls;
   const calls = await seen();
   t.match(await healthy.ask(paper()), { error: null });
   await until(async () => (await seen()) > calls);
   t.match(await healthy.ask(paper()), { error: null }, 'after it heard of the other');
 });
 
-t.test('a Redis that is away or hangs costs no ballot and no snapshot', async (t) => {
+t.test('a Redis that is away or hangs costs no vote and no snapshot', async (t) => {
   const server = await misbehavingServer(t);
   const sockets = new Set<Socket>();
   const hanging = createServer((socket) => void sockets.add(socket.on('error', () => {})));
@@ -121,23 +121,23 @@ t.test('a Redis that is away or hangs costs no ballot and no snapshot', async (t
     for (const socket of sockets) socket.destroy();
     hanging.close();
   });
-  const rosters = testRosters(t, { one: server.url });
+  const panels = testPanels(t, { one: server.url });
   for (const url of ['redis://127.0.0.1:1', `redis://127.0.0.1:${(hanging.address() as AddressInfo).port}`]) {
     const redis = new Redis(url, { retryStrategy: () => 50 });
     redis.on('error', () => {});
-    const asker = openAsker({ rosters, redis, prefix: 'x' });
+    const asker = openAsker({ panels, redis, prefix: 'x' });
     server.behave(MODEL, votes());
     const answers = await Promise.all(Array.from({ length: 20 }, () => asker.ask(paper())));
     t.ok(answers.every((answer) => answer.error === null && answer.latency_ms < 2_000));
     await asker[Symbol.asyncDispose]();
-    const records = await openHealth({ redis, prefix: 'x', rosters }).snapshot([MODEL]);
+    const records = await openHealth({ redis, prefix: 'x', panels }).snapshot([MODEL]);
     t.match(records.get(MODEL), { failureRate: 0, p50Ms: 10, p90Ms: 20 });
     redis.disconnect();
   }
 });
 
 t.test('a snapshot is read once for many askers, and a spoilt entry is no knowledge', async (t) => {
-  const rosters = testRosters(t, { one: 'http://127.0.0.1:9/v1' });
+  const panels = testPanels(t, { one: 'http://127.0.0.1:9/v1' });
   let reads = 0;
   let now = 1_000;
   const entries: Record<string, string> = {
@@ -151,7 +151,7 @@ t.test('a snapshot is read once for many askers, and a spoilt entry is no knowle
       return entries;
     },
   };
-  const health = openHealth({ redis, prefix: 'x', rosters, now: () => now });
+  const health = openHealth({ redis, prefix: 'x', panels, now: () => now });
   await Promise.all(Array.from({ length: 50 }, () => health.snapshot()));
   t.equal(reads, 1);
   for (const record of (await health.snapshot()).values()) t.match(record, { failureRate: 0, p50Ms: 10, calls: 0 });
@@ -164,13 +164,13 @@ t.test('a spoilt entry in Redis is written anew', async (t) => {
   const server = await misbehavingServer(t);
   const { url, prefix } = testRedis(t);
   const redis = await connection(t, url);
-  const rosters = testRosters(t, { one: server.url });
+  const panels = testPanels(t, { one: server.url });
   for (const spoilt of ['no JSON', '[1]', '{"at":"now"}', '7', '{"at":1}']) {
     await redis.hset(healthKey(prefix), MODEL, spoilt);
-    const asker = openAsker({ rosters, redis, prefix });
+    const asker = openAsker({ panels, redis, prefix });
     await asker.ask(paper());
     await asker[Symbol.asyncDispose]();
-    t.match((await openHealth({ redis, prefix, rosters }).snapshot()).get(MODEL), { calls: 1 });
+    t.match((await openHealth({ redis, prefix, panels }).snapshot()).get(MODEL), { calls: 1 });
   }
 });
 
@@ -190,11 +190,11 @@ t.test('percentiles from bins stay within a bin of the true ones', async (t) => 
   );
   const tally = emptyTally();
   for (let i = 0; i < 100; i += 1) count(tally, i % 4 === 0 ? null : 1_000);
-  const roster = { p50Ms: 1, p90Ms: 2 };
-  t.ok(Math.abs(summary(tally, 0, roster, false).failureRate - 26 / 120) < 1e-9);
-  t.match(summary(tally, 30 * 60_000, roster, false), { calls: 50 }, 'half of it after the half-life');
+  const panel = { p50Ms: 1, p90Ms: 2 };
+  t.ok(Math.abs(summary(tally, 0, panel, false).failureRate - 26 / 120) < 1e-9);
+  t.match(summary(tally, 30 * 60_000, panel, false), { calls: 50 }, 'half of it after the half-life');
   t.match(
-    summary(tally, 100 * 3_600_000, roster, false),
+    summary(tally, 100 * 3_600_000, panel, false),
     { calls: 0, failureRate: 0, p50Ms: 1, p90Ms: 2 },
     'all forgotten in the end',
   );

@@ -1,27 +1,27 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { composeBallot } from '../src/ballot.ts';
 import { BYTES_PER_TOKEN, billedU } from '../src/billing.ts';
-import { costOf, parseUsd } from '../src/price.ts';
-import { answerBytes } from '../src/read-answer.ts';
-import { requestBody } from '../src/request-body.ts';
 import {
-  type BallotPaper,
-  ballotStyle,
   hedgeOf,
-  loadRosters,
+  loadPanels,
+  type PollText,
+  promptStyle,
   reserveOf,
   seatsFor,
   typicalCostsFor,
-} from '../src/rosters.ts';
+} from '../src/panels.ts';
+import { costOf, parseUsd } from '../src/price.ts';
+import { composePrompt } from '../src/prompt.ts';
+import { answerBytes } from '../src/read-answer.ts';
+import { requestBody } from '../src/request-body.ts';
 import { FORGERIES } from './forgeries.ts';
 import { completion } from './misbehaving-server.ts';
 
-const rosters = loadRosters({ file: 'openrouter' });
-const simulated = loadRosters({ file: 'simulator' });
-const models = [...rosters.models(), ...simulated.models()];
+const panels = loadPanels({ file: 'openrouter' });
+const simulated = loadPanels({ file: 'simulator' });
+const models = [...panels.models(), ...simulated.models()];
 const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.constantFrom(...FORGERIES));
-const paper: fc.Arbitrary<BallotPaper> = fc.record({
+const paper: fc.Arbitrary<PollText> = fc.record({
   question: text,
   options: fc.uniqueArray(text, { minLength: 2, maxLength: 10 }),
   search: fc.boolean(),
@@ -79,12 +79,12 @@ t.test('a bill is rounded up once', async (t) => {
 t.test('no honest usage of any model costs more than its reserve', async (t) => {
   fc.assert(
     fc.property(paper, fc.constantFrom(...models), fc.nat(30), fc.string(), (paper, model, seat, seed) => {
-      const provider = (model.id.startsWith('sim/') ? simulated : rosters).provider(model.provider);
-      const ballot = composeBallot({ ...paper, seat, seed });
+      const provider = (model.id.startsWith('sim/') ? simulated : panels).provider(model.provider);
+      const prompt = composePrompt({ ...paper, seat, seed });
       const body = requestBody({
         model,
         provider,
-        ballot,
+        prompt,
         style: paper.style,
         search: paper.search,
         repair: true,
@@ -106,7 +106,7 @@ t.test('no honest usage of any model costs more than its reserve', async (t) => 
 });
 
 t.test('a provider that counts too much is paid by us, never by the customer', async (t) => {
-  const model = rosters.model('openai/gpt-5.6-sol')!;
+  const model = panels.model('openai/gpt-5.6-sol')!;
   const reply = completion({}, { usage: { prompt_tokens: 4_000_000, completion_tokens: 90_000 } });
   t.equal(
     billedU(model, reply, () => '', false, 61_000),
@@ -115,7 +115,7 @@ t.test('a provider that counts too much is paid by us, never by the customer', a
 });
 
 t.test('without usage a bill is estimated from the bytes and stays below the reserve', async (t) => {
-  const model = rosters.model('openai/gpt-5.6-sol')!;
+  const model = panels.model('openai/gpt-5.6-sol')!;
   const reply = completion({ content: 'x'.repeat(400) }, { usage: undefined });
   const bill = billedU(model, reply, () => 'y'.repeat(4000), false, 1_000_000);
   t.ok(bill > 1000 * 5 && bill < 1000 * 5 + 130 * 30, String(bill));
@@ -126,7 +126,7 @@ t.test('without usage a bill is estimated from the bytes and stays below the res
 });
 
 t.test('an estimate rounds bytes up to tokens, on both sides', async (t) => {
-  const model = rosters.model('openai/gpt-5.6-sol')!;
+  const model = panels.model('openai/gpt-5.6-sol')!;
   for (const more of [0, 1, 2, 3]) {
     const asked = 'y'.repeat(4_000 + more);
     const answered = completion({ content: 'x'.repeat(401 + more) }, { usage: undefined });
@@ -141,7 +141,7 @@ t.test('an estimate rounds bytes up to tokens, on both sides', async (t) => {
 });
 
 t.test('a search is billed once, where one was asked for and has a price', async (t) => {
-  const model = [...rosters.models()].find(({ search }) => search && search.feeU > 0n)!;
+  const model = [...panels.models()].find(({ search }) => search && search.feeU > 0n)!;
   const reply = completion({}, { usage: { prompt_tokens: 1_000, completion_tokens: 10 } });
   const tokens = Number(costOf(model.price, 1_000, 10));
   t.equal(
@@ -154,53 +154,53 @@ t.test('a search is billed once, where one was asked for and has a price', async
   );
 });
 
-t.test('seats carry what the poll needs, in the order of the roster [§1-cost-estimated-usd]', async (t) => {
-  const paper: BallotPaper = {
+t.test('seats carry what the poll needs, in the order of the panel [§1-cost-estimated-usd]', async (t) => {
+  const paper: PollText = {
     question: 'Which of these is best?',
     options: ['a', 'b'],
     search: false,
     style: 'rationale',
   };
   const records = new Map([['x-ai/grok-4.6', { failureRate: 0.25, p90Ms: 7777.4 }]]);
-  const seats = seatsFor(rosters.roster('strong'), paper, records);
+  const seats = seatsFor(panels.panel('strong'), paper, records);
   t.same(
     seats.map((seat) => seat.model_id),
-    rosters.roster('strong').models.map((model) => model.id),
+    panels.panel('strong').models.map((model) => model.id),
   );
   const seat = seats.find((one) => one.model_id === 'x-ai/grok-4.6')!;
   t.match(seat, { failure_rate: 0.25, p90_ms: 7777, family: 'x-ai' });
   t.equal(seats[0]!.failure_rate, 0);
   t.ok(seats.every((one) => Number.isSafeInteger(one.reserve_u) && one.reserve_u > 0));
-  const searched = seatsFor(rosters.roster('strong'), { ...paper, search: true });
+  const searched = seatsFor(panels.panel('strong'), { ...paper, search: true });
   t.ok(
     searched.every((one, i) => one.reserve_u > seats[i]!.reserve_u + 12_000),
     'a search is reserved too',
   );
 });
 
-t.test('a whole roster of either file fits into the default budget of one dollar', async (t) => {
-  const paper: BallotPaper = {
+t.test('a whole panel of either file fits into the default budget of one dollar', async (t) => {
+  const paper: PollText = {
     question: 'x'.repeat(2000),
     options: Array.from({ length: 10 }, (_, i) => `${i}${'y'.repeat(199)}`),
     search: false,
     style: 'rationale',
   };
-  for (const set of [rosters, simulated])
+  for (const set of [panels, simulated])
     for (const name of ['broad', 'strong', 'fast'] as const) {
-      const total = seatsFor(set.roster(name), paper).reduce((sum, seat) => sum + seat.reserve_u, 0);
+      const total = seatsFor(set.panel(name), paper).reduce((sum, seat) => sum + seat.reserve_u, 0);
       t.ok(total < 1_000_000, `${name}: ${total}`);
     }
 });
 
-t.test('a ballot typically costs something, and never more than is reserved for it', async (t) => {
+t.test('a vote typically costs something, and never more than is reserved for it', async (t) => {
   fc.assert(
     fc.property(
       paper,
-      fc.constantFrom(rosters, simulated),
+      fc.constantFrom(panels, simulated),
       fc.constantFrom('broad' as const, 'fast' as const, 'strong' as const, 'free_search' as const),
       (paper, set, name) => {
-        const seats = seatsFor(set.roster(name), paper);
-        const costs = typicalCostsFor(set.roster(name), paper);
+        const seats = seatsFor(set.panel(name), paper);
+        const costs = typicalCostsFor(set.panel(name), paper);
         return costs.length === seats.length && costs.every((cost, i) => cost > 0n && cost <= seats[i]!.reserve_u);
       },
     ),
@@ -209,14 +209,14 @@ t.test('a ballot typically costs something, and never more than is reserved for 
 });
 
 t.test('what is typical follows what is asked: reasons, thoughts, searches', async (t) => {
-  const short: BallotPaper = {
+  const short: PollText = {
     question: 'Which of these is best?',
     options: ['a', 'b'],
     search: false,
     style: 'choice',
   };
-  const costs = (paper: Partial<BallotPaper>) => typicalCostsFor(simulated.roster('broad'), { ...short, ...paper });
-  const { models } = simulated.roster('broad');
+  const costs = (paper: Partial<PollText>) => typicalCostsFor(simulated.panel('broad'), { ...short, ...paper });
+  const { models } = simulated.panel('broad');
   for (const [i, cost] of costs({ style: 'rationale' }).entries()) {
     const { id, reasoning } = models[i]!;
     if (reasoning === 'low') t.equal(cost, costs({})[i], `${id} thinks either way and is asked for no reason`);
@@ -228,9 +228,9 @@ t.test('what is typical follows what is asked: reasons, thoughts, searches', asy
 
 t.test('only a fast poll asks for the bare choice and for everybody at once', async (t) => {
   t.same(
-    ['broad', 'strong', 'free', 'free_search'].map((name) => ballotStyle(name as 'broad')),
+    ['broad', 'strong', 'free', 'free_search'].map((name) => promptStyle(name as 'broad')),
     ['rationale', 'rationale', 'rationale', 'rationale'],
   );
-  t.equal(ballotStyle('fast'), 'choice');
+  t.equal(promptStyle('fast'), 'choice');
   t.same([hedgeOf('fast'), hedgeOf('broad'), hedgeOf('strong')], ['all', 'one', 'when_slow']);
 });

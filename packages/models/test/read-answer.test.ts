@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
+import type { Model } from '../src/panel-types.ts';
 import { readAnswer, readProviderCost, readUsage } from '../src/read-answer.ts';
-import type { Model } from '../src/roster-types.ts';
 import { completion, toolCall } from './misbehaving-server.ts';
 
 const LABELS = ['QJ', 'ZR', 'KF'];

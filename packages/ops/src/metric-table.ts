@@ -65,7 +65,7 @@ export const METRICS = {
   eloquentpoll_polls_accepted_total: {
     type: 'counter',
     on: GATEWAY,
-    labels: ['roster'],
+    labels: ['panel'],
     help: 'Polls that were accepted: their money is set aside and their row is stored.',
   },
   eloquentpoll_polls_not_queued_total: {
@@ -94,14 +94,14 @@ export const METRICS = {
   eloquentpoll_poll_duration_seconds: {
     type: 'histogram',
     on: WORKER,
-    labels: ['roster'],
+    labels: ['panel'],
     buckets: POLL_S,
     help: 'From accepted to stored.',
   },
   eloquentpoll_polls_ended_total: {
     type: 'counter',
     on: WORKER,
-    labels: ['roster', 'status', 'reason'],
+    labels: ['panel', 'status', 'reason'],
     help: 'Stored polls: success, partial or failed, and why they stopped (mathematical_lock, confidence, budget, roster_exhausted, deadline).',
   },
   eloquentpoll_polls_buried_total: {
@@ -128,32 +128,32 @@ export const METRICS = {
     labels: ['step'],
     help: 'Writes that were refused because a newer worker has the poll: lease, progress or store.',
   },
-  eloquentpoll_ballots_total: {
+  eloquentpoll_votes_total: {
     type: 'counter',
     on: WORKER,
     labels: ['model', 'outcome'],
-    help: 'Ballots that ended: vote, or timeout, refusal, invalid_choice, malformed, rate_limited, provider_error, aborted.',
+    help: 'Votes that ended: vote, or timeout, refusal, invalid_choice, malformed, rate_limited, provider_error, aborted.',
   },
-  eloquentpoll_ballot_calls_total: {
+  eloquentpoll_vote_calls_total: {
     type: 'counter',
     on: WORKER,
     labels: ['model'],
-    help: 'Calls to models; a ballot takes more than one when it is retried or repaired.',
+    help: 'Calls to models; a vote takes more than one when it is retried or repaired.',
   },
-  eloquentpoll_ballot_duration_seconds: {
+  eloquentpoll_vote_duration_seconds: {
     type: 'histogram',
     on: WORKER,
     labels: ['model'],
     buckets: POLL_S,
     help: 'From asking a model to its vote or failure.',
   },
-  eloquentpoll_ballots_skipped_total: {
+  eloquentpoll_votes_skipped_total: {
     type: 'counter',
     on: WORKER,
-    labels: ['roster'],
-    help: 'Models of a roster that need not be asked because the poll had stopped.',
+    labels: ['panel'],
+    help: 'Models of a panel that need not be asked because the poll had stopped.',
   },
-  eloquentpoll_ballots_orphaned_total: {
+  eloquentpoll_votes_orphaned_total: {
     type: 'counter',
     on: WORKER,
     labels: ['model'],
@@ -163,25 +163,25 @@ export const METRICS = {
     type: 'counter',
     on: WORKER,
     labels: ['model', 'payer'],
-    help: 'Captured for stored ballots; payer is account or free_pool.',
+    help: 'Captured for stored votes; payer is account or free_pool.',
   },
   eloquentpoll_provider_cost_usd_total: {
     type: 'counter',
     on: WORKER,
     labels: ['model', 'payer'],
-    help: 'What providers say that stored ballots cost us; ballots without such a word are in ballots_cost_unknown.',
+    help: 'What providers say that stored votes cost us; votes without such a word are in votes_cost_unknown.',
   },
   eloquentpoll_margin_usd: {
     type: 'gauge',
     on: WORKER,
     labels: ['payer'],
-    help: 'Billed less provider cost since the start, over the ballots whose provider says what they cost.',
+    help: 'Billed less provider cost since the start, over the votes whose provider says what they cost.',
   },
-  eloquentpoll_ballots_cost_unknown_total: {
+  eloquentpoll_votes_cost_unknown_total: {
     type: 'counter',
     on: WORKER,
     labels: ['model'],
-    help: 'Stored ballots with calls whose provider did not say what they cost us.',
+    help: 'Stored votes with calls whose provider did not say what they cost us.',
   },
   eloquentpoll_breaker_open: {
     type: 'gauge',

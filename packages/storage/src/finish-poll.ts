@@ -1,11 +1,11 @@
-import type { Ballot, TerminationReason } from '@eloquentpoll/contracts';
+import type { TerminationReason, Vote } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Storage } from './open-storage.ts';
 import type { ResultStatus } from './tables/polls.ts';
 import { repeatable } from './transaction.ts';
 
-// The end of a poll, in one call of the SQL function finish_poll (migration 0005): status, result, ballots, and the
-// hold captured for the sum of the billed ballots, all fenced by the lease epoch. Safe to repeat.
+// The end of a poll, in one call of the SQL function finish_poll (migration 0005): status, result, votes, and the
+// hold captured for the sum of the billed votes, all fenced by the lease epoch. Safe to repeat.
 
 export interface FinishedPoll {
   id: string;
@@ -14,7 +14,7 @@ export interface FinishedPoll {
   /** What the session shows; `failed` means that there is no valid vote. */
   status: 'completed' | 'failed';
   result: FinishedResult;
-  ballots: readonly Ballot[];
+  votes: readonly Vote[];
 }
 
 export interface FinishedResult {
@@ -42,7 +42,7 @@ export function finishPoll(storage: Storage, poll: FinishedPoll): Promise<Finish
     id: poll.id,
     epoch: poll.epoch,
     status: poll.status,
-    ballots: poll.ballots,
+    votes: poll.votes,
     result: {
       status: result.status,
       winning_option: result.winningOption,
@@ -65,7 +65,7 @@ export function bury(
   storage: Storage,
   { id, epoch, reason }: { id: string; epoch: number; reason: string },
 ): Promise<Finish> {
-  return finish(storage, { id, epoch, status: 'failed', ballots: [], dead_letter: reason });
+  return finish(storage, { id, epoch, status: 'failed', votes: [], dead_letter: reason });
 }
 
 async function finish({ db }: Storage, poll: object): Promise<Finish> {

@@ -30,7 +30,7 @@ export interface StoredReputation {
 export interface StoredModelReputation {
   modelId: string;
   /** Those that a poll broke off say nothing about the model, and are not here. */
-  ballots: number;
+  asked: number;
   votes: number;
   averageLatencyMs: number | null;
   p95LatencyMs: number | null;
@@ -48,7 +48,7 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
   const { simulated, days = REPUTATION_DAYS, mostPolls = REPUTATION_POLLS } = request;
   const { rows } = await sql<Row>`
     with newest as materialized (
-      select poll_id, status, roster_name, simulated, early_terminated, total_cost_u, total_ms, created_at
+      select poll_id, status, panel_name, simulated, early_terminated, total_cost_u, total_ms, created_at
         from results where created_at > now() - ${days} * interval '1 day'
        order by created_at desc limit ${mostPolls}
     ),
@@ -81,7 +81,7 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
               from answered having count(*) > 0) as latency,
            (select json_build_object('average', avg(total_cost_u),
                      'median', percentile_cont(0.5) within group (order by total_cost_u))
-              from answered where roster_name not in ('free', 'free_search') having count(*) > 0) as cost,
+              from answered where panel_name not in ('free', 'free_search') having count(*) > 0) as cost,
            (select count(*) filter (where early_terminated)::integer from answered) as early,
            (select to_json(judgement) from judgement) as feedback
       from span`.execute(db);
@@ -126,10 +126,10 @@ async function modelsSince({ db }: Queries, span: Span): Promise<StoredModelRepu
        order by created_at desc limit ${mostPolls}
     ),
     papers as materialized (
-      select ballot.poll_id, model_id, option, latency_ms, billed_u, won, created_at
+      select vote.poll_id, model_id, option, latency_ms, billed_u, won, created_at
         from newest cross join lateral (
                select poll_id, model_id, option, latency_ms, billed_u, error
-                 from ballots where ballots.poll_id = newest.poll_id) ballot
+                 from votes where votes.poll_id = newest.poll_id) vote
        where newest.simulated = ${simulated} and error is distinct from 'aborted'
     ),
     winners as (
@@ -138,7 +138,7 @@ async function modelsSince({ db }: Queries, span: Span): Promise<StoredModelRepu
        group by poll_id, option order by poll_id, count(*) desc
     )
     select model_id as "modelId",
-           count(*)::integer as ballots,
+           count(*)::integer as asked,
            count(option)::integer as votes,
            (avg(latency_ms) filter (where option is not null))::float8 as "averageLatencyMs",
            percentile_cont(0.95) within group (order by latency_ms) filter (where option is not null) as "p95LatencyMs",

@@ -58,7 +58,7 @@ export async function history(
       'result_id',
       'status',
       'poll_type',
-      'roster_name',
+      'panel_name',
       'winning_option',
       'is_tie',
       'models_requested',
@@ -83,7 +83,7 @@ export async function history(
     isTie: row.is_tie,
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
-    totalCostU: FREE_PRESETS.some((free) => free === row.roster_name) ? 0n : row.total_cost_u,
+    totalCostU: FREE_PRESETS.some((free) => free === row.panel_name) ? 0n : row.total_cost_u,
     totalMs: row.total_ms,
     createdAt: row.created_at,
   }));

@@ -1,4 +1,4 @@
-import type { RosterName } from '@eloquentpoll/contracts';
+import type { PanelName } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 import type { ResultStatus } from './tables/polls.ts';
@@ -7,7 +7,7 @@ import type { ResultStatus } from './tables/polls.ts';
 
 export interface RunningPoll {
   pollId: string;
-  roster: RosterName;
+  panel: PanelName;
   surface: string;
   /** Null while nobody has it. */
   worker: string | null;
@@ -21,7 +21,7 @@ export interface RunningPoll {
 /** The ones whose deadline is nearest. */
 export async function runningPolls({ db }: Queries, limit: number): Promise<RunningPoll[]> {
   const { rows } = await sql<RunningPoll>`
-    select id as "pollId", spec ->> 'roster_name' as roster, surface, lease_epoch as epoch, attempts,
+    select id as "pollId", spec ->> 'panel_name' as panel, surface, lease_epoch as epoch, attempts,
            case when lease_until >= now() then lease_owner end as worker,
            extract(epoch from now() - created_at)::integer as "ageS",
            extract(epoch from deadline_at - now())::integer as "leftS"
@@ -31,12 +31,12 @@ export async function runningPolls({ db }: Queries, limit: number): Promise<Runn
 
 export interface FailedPoll {
   pollId: string;
-  roster: RosterName;
+  panel: PanelName;
   surface: string;
   status: ResultStatus;
-  failedBallots: number;
+  failedVotes: number;
   endedAt: Date;
-  /** How its ballots ended, as in `timeout 3, rate_limited 1`. */
+  /** How its votes ended, as in `timeout 3, rate_limited 1`. */
   errors: string;
 }
 
@@ -46,10 +46,10 @@ export async function failedPolls({ db }: Queries, limit: number): Promise<Faile
     with failed as (
       select * from results
        where status <> 'success' and created_at > now() - interval '1 day' order by created_at desc limit ${limit})
-    select f.poll_id as "pollId", f.roster_name as roster, f.surface, f.status, f.models_failed as "failedBallots",
+    select f.poll_id as "pollId", f.panel_name as panel, f.surface, f.status, f.models_failed as "failedVotes",
            f.created_at as "endedAt",
            coalesce((select string_agg(e.error || ' ' || e.times, ', ' order by e.times desc, e.error)
-                       from (select error, count(*) as times from ballots b
+                       from (select error, count(*) as times from votes b
                               where b.poll_id = f.poll_id and error is not null group by error) e), '') as errors
       from failed f order by f.created_at desc`.execute(db);
   return rows;

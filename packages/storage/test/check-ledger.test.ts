@@ -61,8 +61,8 @@ const DAMAGE: Record<string, string[]> = {
     `${UNLOCK} delete from transfers where kind = 'void'`,
   ],
   poll_captured: [
-    "update ballots set billed_u = billed_u + 1 where seat = 0 and poll_id = '$done'",
-    "delete from ballots where poll_id = '$done'",
+    "update votes set billed_u = billed_u + 1 where seat = 0 and poll_id = '$done'",
+    "delete from votes where poll_id = '$done'",
   ],
   poll_result: [
     "update results set total_cost_u = total_cost_u - 1 where poll_id = '$done'",
@@ -70,14 +70,14 @@ const DAMAGE: Record<string, string[]> = {
   ],
   poll_overdue: ["update polls set deadline_at = now() - interval '61 seconds' where id = '$running'"],
   hold_without_poll: [`${FORGED} 'hold', '$user', '00000000-0000-4000-8000-000000000002', 5, null, 'ps_none'`],
-  billed_twice: ["update ballots set model_id = 'sim/m0' where poll_id = '$done' and seat = 1"],
+  billed_twice: ["update votes set model_id = 'sim/m0' where poll_id = '$done' and seat = 1"],
   billed_without_vote: [
-    `alter table ballots drop constraint ballots_only_votes_billed;
-     update ballots set option = null where poll_id = '$done' and seat = 0`,
+    `alter table votes drop constraint votes_only_votes_billed;
+     update votes set option = null where poll_id = '$done' and seat = 0`,
   ],
-  ballot_without_poll: [
-    "update ballots set poll_id = '$running' where poll_id = '$done'",
-    "update ballots set poll_id = 'ps_none' where poll_id = '$done'",
+  vote_without_poll: [
+    "update votes set poll_id = '$running' where poll_id = '$done'",
+    "update votes set poll_id = 'ps_none' where poll_id = '$done'",
   ],
   key_without_poll: [
     `insert into idempotency (principal, operation, key, fingerprint, poll_id, expires_at)
@@ -203,7 +203,7 @@ t.test('the database itself refuses what the auditor would find', async (t) => {
       `${FORGED} 'void', debit, credit, amount_u, pending_id, poll_id from transfers where kind = 'post'`,
       'transfers_resolved_once',
     ],
-    [`update ballots set option = null where poll_id = '$done'`, 'ballots_only_votes_billed'],
+    [`update votes set option = null where poll_id = '$done'`, 'votes_only_votes_billed'],
   ];
   for (const [sql, constraint] of refused)
     await t.rejects(

@@ -10,7 +10,7 @@ import {
   finishPoll,
   type Storage,
 } from '../src/index.ts';
-import { acceptance, ballot, type Fixture, finished, funded, open, together, USD } from './fixtures.ts';
+import { acceptance, type Fixture, finished, funded, open, together, USD, vote } from './fixtures.ts';
 
 async function running(storage: Storage, amountU = 5n * USD) {
   const accountId = await funded(storage, amountU);
@@ -24,7 +24,7 @@ async function running(storage: Storage, amountU = 5n * USD) {
 async function fingerprint({ query }: Fixture): Promise<unknown> {
   return query(`select md5(string_agg(line, '|' order by line)) as hash from (
     select polls::text as line from polls union all select results::text from results
-    union all select ballots::text from ballots union all select transfers::text from transfers
+    union all select votes::text from votes union all select transfers::text from transfers
     union all select balances::text from balances union all select dead_letters::text from dead_letters) all_rows`);
 }
 
@@ -42,7 +42,7 @@ t.test('[§A6-billed-votes-only, §3.2-terminal] a finish stores all and capture
     modelsFailed: 1,
     detail: { outcome: 'A', tally: { A: 2 } },
   });
-  t.match(await query('select seat, option, error, billed_u, labels from ballots order by seat'), [
+  t.match(await query('select seat, option, error, billed_u, labels from votes order by seat'), [
     { seat: 0, option: 0, billed_u: '400', labels: ['QJ', 'ZR'] },
     { seat: 1, option: 0, billed_u: '401' },
     { seat: 2, option: null, error: 'timeout', billed_u: '0' },
@@ -53,8 +53,8 @@ t.test('[§A6-billed-votes-only, §3.2-terminal] a finish stores all and capture
 t.test('[§A6-no-votes-no-bill] a poll without a vote costs nothing', async (t) => {
   const { storage, query } = await open(t);
   const { accountId, claim } = await running(storage);
-  const failure = ballot(0, { option: null, error: 'provider_error', billed_u: 0 });
-  await finishPoll(storage, finished(claim, { status: 'failed', ballots: [failure] }));
+  const failure = vote(0, { option: null, error: 'provider_error', billed_u: 0 });
+  await finishPoll(storage, finished(claim, { status: 'failed', votes: [failure] }));
   t.match(await balanceOf(storage, accountId), { availableU: 5n * USD, usageU: 0n });
   t.same(await query(`select kind from transfers where pending_id is not null`), [{ kind: 'void' }]);
   t.same(await checkLedger(storage), []);
@@ -109,15 +109,15 @@ t.test('many finishes at once of many polls of one account: each once, none lost
   t.same(await checkLedger(storage), []);
 });
 
-t.test('a bill beyond the hold, or for a failed ballot, is refused as a whole', async (t) => {
+t.test('a bill beyond the hold, or for a failed vote, is refused as a whole', async (t) => {
   const fixture = await open(t);
   const { storage } = fixture;
   const { claim } = await running(storage);
   const before = await fingerprint(fixture);
-  const dear = finished(claim, { ballots: [ballot(0, { billed_u: 1_000_001 })] });
+  const dear = finished(claim, { votes: [vote(0, { billed_u: 1_000_001 })] });
   await t.rejects(finishPoll(storage, dear), { name: 'StorageRefused', code: 'EP003' });
-  const failed = finished(claim, { ballots: [ballot(0, { option: null, error: 'malformed' })] });
-  await t.rejects(finishPoll(storage, failed), { name: 'StorageRefused', constraint: 'ballots_only_votes_billed' });
+  const failed = finished(claim, { votes: [vote(0, { option: null, error: 'malformed' })] });
+  await t.rejects(finishPoll(storage, failed), { name: 'StorageRefused', constraint: 'votes_only_votes_billed' });
   t.same(await fingerprint(fixture), before);
   t.equal(await finishPoll(storage, finished(claim)), 'stored', 'the poll can still end');
 });

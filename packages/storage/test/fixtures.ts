@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Ballot, PollSpec } from '@eloquentpoll/contracts';
+import type { PollSpec, Vote } from '@eloquentpoll/contracts';
 import { testDatabase } from '@eloquentpoll/testkit';
 import pg from 'pg';
 import type { Test } from 'tap';
@@ -57,7 +57,7 @@ export const USD = 1_000_000n;
 export const spec: PollSpec = {
   question: 'Which of the two is larger?',
   options: ['A', '__proto__'],
-  roster_name: 'broad',
+  panel_name: 'broad',
   confidence_threshold: 0.95,
   max_cost_u: 1_000_000,
   min_votes: 3,
@@ -89,7 +89,7 @@ export function acceptance(accountId: string | null, more: Partial<Acceptance> =
   return { poll: newPoll(accountId), holdU: USD, ...more };
 }
 
-export function ballot(seat: number, more: Partial<Ballot> = {}): Ballot {
+export function vote(seat: number, more: Partial<Vote> = {}): Vote {
   return {
     seat,
     model_id: `sim/m${seat}`,
@@ -110,7 +110,7 @@ export function finished(poll: { id: string; epoch: number }, more: Partial<Fini
     id: poll.id,
     epoch: poll.epoch,
     status: 'completed',
-    ballots: [ballot(0), ballot(1), ballot(2, { option: null, error: 'timeout', billed_u: 0 })],
+    votes: [vote(0), vote(1), vote(2, { option: null, error: 'timeout', billed_u: 0 })],
     result: {
       status: 'success',
       winningOption: 'A',

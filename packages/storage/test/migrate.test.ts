@@ -39,12 +39,12 @@ t.test('many processes migrate an empty database at once; one does it, the other
 
 t.test('a step that fails leaves nothing of itself, and the next run goes on from there', async (t) => {
   const { url, client } = await emptyDatabase(t);
-  await client.query('create table ballots (in_the_way int)');
+  await client.query('create table votes (in_the_way int)');
   await t.rejects(migrate(url), { code: '42P07' });
   t.same((await client.query("select to_regclass('polls') as polls, to_regclass('accounts')::text as accounts")).rows, [
     { polls: null, accounts: 'accounts' },
   ]);
-  await client.query('drop table ballots');
+  await client.query('drop table votes');
   t.equal((await migrate(url))[0], '0003-polls');
 });
 

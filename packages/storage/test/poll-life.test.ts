@@ -14,7 +14,7 @@ import {
   releaseLease,
   renewLeases,
 } from '../src/index.ts';
-import { acceptance, ballot, type Fixture, finished, funded, newPoll, open } from './fixtures.ts';
+import { acceptance, type Fixture, finished, funded, newPoll, open, vote } from './fixtures.ts';
 
 // Whole lives of polls, lived by many hands at once that crash, come back as zombies, repeat themselves and race for
 // idempotency keys. Whatever happens: each poll ends once, one key is one poll, and the books are true.
@@ -124,10 +124,10 @@ async function live(world: World, worker: string, action: Step): Promise<void> {
       return;
     case 'finish':
     case 'repeat': {
-      const ballots = Array.from({ length: action.votes }, (_, seat) =>
-        ballot(seat, { billed_u: Math.floor(action.billedU / 5) }),
+      const votes = Array.from({ length: action.votes }, (_, seat) =>
+        vote(seat, { billed_u: Math.floor(action.billedU / 5) }),
       );
-      const poll = finished(claim, { ballots });
+      const poll = finished(claim, { votes });
       const again = action.do === 'repeat' ? 2 : 1;
       for (let time = 0; time < again; time++) {
         // A bill beyond the hold is refused; then the poll lives on and somebody else ends it.
@@ -167,7 +167,7 @@ t.test('[§3.2-terminal] lives of polls in many hands', async (t) => {
   await query("update polls set deadline_at = now() - interval '1 second' where status = 'running'");
   for (const { id } of await findOverdue(storage, 10_000)) {
     const claim = await claimOverdue(storage, id, 'sweeper');
-    t.equal(await finishPoll(storage, finished(claim!, { status: 'failed', ballots: [] })), 'stored');
+    t.equal(await finishPoll(storage, finished(claim!, { status: 'failed', votes: [] })), 'stored');
     world.noteEnd(claim!);
   }
   t.same(await checkLedger(storage), []);

@@ -1,4 +1,4 @@
-import type { Ballot } from '@eloquentpoll/contracts';
+import type { Vote } from '@eloquentpoll/contracts';
 import t from 'tap';
 import {
   acceptPoll,
@@ -10,20 +10,20 @@ import {
   readReputation,
   type Storage,
 } from '../src/index.ts';
-import { acceptance, ballot, finished, funded, newPoll, open, spec, USD } from './fixtures.ts';
+import { acceptance, finished, funded, newPoll, open, spec, USD, vote } from './fixtures.ts';
 
 // Figures about polls, checked against polls whose figures are known.
 
 interface Ended {
   accountId: string;
-  ballots?: Ballot[];
+  votes?: Vote[];
   result?: Partial<FinishedResult>;
   simulated?: boolean;
-  roster?: typeof spec.roster_name;
+  panel?: typeof spec.panel_name;
 }
 
-async function claimed(storage: Storage, { accountId, simulated = true, roster = 'broad' }: Ended) {
-  const poll = newPoll(accountId, { spec: { ...spec, simulated, roster_name: roster } });
+async function claimed(storage: Storage, { accountId, simulated = true, panel = 'broad' }: Ended) {
+  const poll = newPoll(accountId, { spec: { ...spec, simulated, panel_name: panel } });
   await acceptPoll(storage, acceptance(accountId, { poll }));
   return { ...poll, epoch: (await claimPoll(storage, poll.id, 'worker'))!.epoch };
 }
@@ -35,7 +35,7 @@ async function ended(storage: Storage, end: Ended) {
   await finishPoll(storage, {
     ...plain,
     status: failed ? 'failed' : 'completed',
-    ballots: end.ballots ?? plain.ballots,
+    votes: end.votes ?? plain.votes,
     result: { ...plain.result, ...end.result },
   });
   return poll;
@@ -55,18 +55,18 @@ t.test('of nothing, counts are 0 and figures are null', async (t) => {
   });
 });
 
-t.test('every poll and ballot counts once, for what it was', async (t) => {
+t.test('every poll and vote counts once, for what it was', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 99n * USD);
   const first = await ended(storage, { accountId, result: { totalMs: 100 } });
   await ended(storage, { accountId, result: { status: 'partial', totalMs: 300, earlyTerminated: true } });
-  const tied = [ballot(0), ballot(1, { option: 1 }), ballot(2, { option: null, error: 'aborted', billed_u: 0 })];
-  await ended(storage, { accountId, ballots: tied, result: { totalMs: 200, winningOption: null, isTie: true } });
-  await ended(storage, { accountId, roster: 'free', result: { totalMs: 200 } });
-  const nobody = [0, 1, 2].map((seat) => ballot(seat, { option: null, error: 'timeout', billed_u: 0 }));
+  const tied = [vote(0), vote(1, { option: 1 }), vote(2, { option: null, error: 'aborted', billed_u: 0 })];
+  await ended(storage, { accountId, votes: tied, result: { totalMs: 200, winningOption: null, isTie: true } });
+  await ended(storage, { accountId, panel: 'free', result: { totalMs: 200 } });
+  const nobody = [0, 1, 2].map((seat) => vote(seat, { option: null, error: 'timeout', billed_u: 0 }));
   await ended(storage, {
     accountId,
-    ballots: nobody,
+    votes: nobody,
     result: { status: 'failed', winningOption: null, totalMs: 9_000 },
   });
   await ended(storage, { accountId, simulated: false, result: { totalMs: 77_777 } });
@@ -83,24 +83,24 @@ t.test('every poll and ballot counts once, for what it was', async (t) => {
   t.equal(found.earlyTerminated, 1);
   t.same(found.feedback, { total: 4, correct: 2, incorrect: 1 });
   const [steady, other, silent] = found.models;
-  t.match(steady, { modelId: 'sim/m0', ballots: 5, votes: 4, judged: 3, agreed: 3, averageCostU: 400 });
+  t.match(steady, { modelId: 'sim/m0', asked: 5, votes: 4, judged: 3, agreed: 3, averageCostU: 400 });
   t.match(other, {
     modelId: 'sim/m1',
-    ballots: 5,
+    asked: 5,
     votes: 4,
     judged: 3,
     agreed: 3,
     p95LatencyMs: 700,
     lastVoteAt: Date,
   });
-  t.match(silent, { modelId: 'sim/m2', ballots: 4, votes: 0, judged: 0, averageLatencyMs: null, lastVoteAt: null });
+  t.match(silent, { modelId: 'sim/m2', asked: 4, votes: 0, judged: 0, averageLatencyMs: null, lastVoteAt: null });
   t.match((await readReputation(storage, { simulated: false })).polls, { success: 1, partial: 0, failed: 0 });
 });
 
 t.test('agreement is with the option that won', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 9n * USD);
-  await ended(storage, { accountId, ballots: [ballot(0, { option: 1 }), ballot(1, { option: 1 }), ballot(2)] });
+  await ended(storage, { accountId, votes: [vote(0, { option: 1 }), vote(1, { option: 1 }), vote(2)] });
   const { models } = await readReputation(storage, { simulated: true });
   t.same(
     models.map(({ judged, agreed }) => [judged, agreed]),
@@ -130,7 +130,7 @@ t.test('the newest polls count, up to the bound, and not those of another month'
       ...(mostPolls && { mostPolls }),
     });
     const days = Math.round((to.getTime() - from.getTime()) / 86_400_000);
-    return [polls.success, polls.failed, days, models[0]!.ballots];
+    return [polls.success, polls.failed, days, models[0]!.asked];
   };
   t.same(await count(), [3, 1, 30, 3]);
   t.same(await count(2), [2, 0, 10, 2], 'the window begins with the oldest that is counted');

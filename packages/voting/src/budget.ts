@@ -1,4 +1,4 @@
-// The most a poll can cost is known before every call: what ended ballots were billed, plus the worst case of every call
+// The most a poll can cost is known before every call: what ended votes were billed, plus the worst case of every call
 // in flight, plus the worst case of the next one, must fit into the poll's maximum cost.
 import type { PollState } from './poll.ts';
 import { seatsThatAre } from './standing.ts';

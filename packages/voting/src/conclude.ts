@@ -1,4 +1,4 @@
-// What a poll says when it has ended. Every seat is accounted for once: requested + skipped = roster.
+// What a poll says when it has ended. Every seat is accounted for once: requested + skipped = panel.
 import { confidenceAmong } from './confidence.ts';
 import type { PollState } from './poll.ts';
 import { seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
@@ -14,11 +14,11 @@ export interface Conclusion {
   readonly tally: readonly number[];
   /** Null where there is no winner. */
   readonly confidence: number | null;
-  /** Ballots that were asked and ended. */
+  /** Votes that were asked and ended. */
   readonly requested: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** The rest of the roster, calls that a stop aborted in flight included. */
+  /** The rest of the panel, calls that a stop aborted in flight included. */
   readonly skipped: number;
   readonly earlyTerminated: boolean;
   readonly reason: TerminationReason | null;

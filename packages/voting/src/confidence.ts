@@ -1,5 +1,5 @@
 // The exact probability that the current leader is the unique winner once every model left has voted or failed. It
-// speaks about the roster ("the full roster would elect this"), never about the truth of the answer.
+// speaks about the panel ("the full panel would elect this"), never about the truth of the answer.
 import { isLocked } from './mathematical-lock.ts';
 import { leader, type Votes } from './tally.ts';
 import { turnout } from './turnout.ts';

@@ -7,7 +7,7 @@ export type Decision =
   /** Seats to ask now; an empty list means waiting for a call in flight, and then there is one. */
   | { readonly kind: 'go'; readonly launch: readonly number[] };
 
-/** What to do next: asked at the start, after every ballot, and when the oldest call in flight has become slow. */
+/** What to do next: asked at the start, after every vote, and when the oldest call in flight has become slow. */
 export function decide(poll: PollState, { slow }: { readonly slow: boolean }): Decision {
   const reason = stopReason(poll);
   return reason === null ? { kind: 'go', launch: nextLaunch(poll, slow) } : { kind: 'stop', reason };

@@ -6,7 +6,7 @@ import { newPoll, type PollState, type Rules, received, type Seat } from './poll
 import type { TerminationReason } from './stop-rules.ts';
 
 export interface EstimateSeat extends Seat {
-  /** What a ballot of this model usually costs, in micro-USD; at most its reserve. */
+  /** What a vote of this model usually costs, in micro-USD; at most its reserve. */
   readonly typicalCostU: bigint;
   readonly p50Ms: number;
   readonly p90Ms: number;
@@ -19,7 +19,7 @@ export interface Range<T> {
 }
 
 export interface Estimate {
-  /** Ballots that end; calls that a stop aborts are not billed and not counted. */
+  /** Votes that end; calls that a stop aborts are not billed and not counted. */
   readonly calls: Range<number>;
   /** Micro-USD. The maximum is the worst case, the others are typical prices. */
   readonly costU: Range<bigint>;
@@ -32,7 +32,7 @@ export interface Estimate {
   };
 }
 
-/** Which model comes first is drawn for every poll, so the roster enters through its averages. */
+/** Which model comes first is drawn for every poll, so the panel enters through its averages. */
 export function estimate(rules: Rules, seats: readonly EstimateSeat[]): Estimate {
   const affordable = seatsWithinBudget(rules, seats);
   const endings = forecast(rules, seats.length, affordable.length, mean(seats.map((seat) => seat.failureRate)));
@@ -57,7 +57,7 @@ function seatsWithinBudget(rules: Rules, seats: readonly EstimateSeat[]): Estima
   return within;
 }
 
-/** A ballot that fails is not billed, which can bring the expected cost below that of the fewest votes. */
+/** A vote that fails is not billed, which can bring the expected cost below that of the fewest votes. */
 function costOf(rules: Rules, seats: readonly EstimateSeat[], calls: Range<number>): Range<bigint> {
   const prices = seats.map((seat) => Number(seat.typicalCostU));
   const expected = calls.expected * mean(seats.map((seat, i) => prices[i]! * (1 - seat.failureRate)));

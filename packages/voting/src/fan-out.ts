@@ -1,5 +1,5 @@
 // The rolling fan-out: no waves and no barriers, only a number of calls to keep in flight that is worked out again on
-// every ballot. Fewer would make the poll wait, more would ask models whose vote is not needed.
+// every vote. Fewer would make the poll wait, more would ask models whose vote is not needed.
 import { affordableSeats } from './budget.ts';
 import { need } from './need.ts';
 import type { Hedge, PollState } from './poll.ts';

@@ -1,5 +1,5 @@
 // Every course that a poll can take under the urn, and how likely each one is, before any model is asked. Exact dynamic
-// programming over the sorted vote counts, one layer per ended ballot: no simulation, the same figures every time.
+// programming over the sorted vote counts, one layer per ended vote: no simulation, the same figures every time.
 import { wantedInFlight } from './fan-out.ts';
 import { isLocked } from './mathematical-lock.ts';
 import { clears, need } from './need.ts';
@@ -10,7 +10,7 @@ import { descending, type Votes, votesCast, withVotesFor } from './tally.ts';
 /** One way for a poll to end. */
 export interface Ending {
   readonly reason: TerminationReason;
-  /** Ballots that ended. */
+  /** Votes that ended. */
   readonly calls: number;
   readonly probability: number;
   readonly time: Time;
@@ -30,21 +30,21 @@ interface Course {
 }
 
 /**
- * A roster of `roster` models that fail with probability `phi` each; the budget allows `affordable` of them. Votes do
- * not depend on latencies, so the number of ballots is the same for every fan-out. The time is not: calls are taken to
- * be memoryless, so that with n of them in flight the next ballot ends after a mean of 1/n. Families are taken to be
+ * A panel of `panel` models that fail with probability `phi` each; the budget allows `affordable` of them. Votes do
+ * not depend on latencies, so the number of votes is the same for every fan-out. The time is not: calls are taken to
+ * be memoryless, so that with n of them in flight the next vote ends after a mean of 1/n. Families are taken to be
  * mixed well enough for their guard not to hold a poll back.
  */
-export function forecast(rules: Rules, roster: number, affordable: number, phi: number): Ending[] {
+export function forecast(rules: Rules, panel: number, affordable: number, phi: number): Ending[] {
   const endings: Ending[] = [];
   const noVotes = new Array<number>(rules.optionCount).fill(0);
   let courses: readonly Course[] = [{ votes: noVotes, inFlight: 0, probability: 1, time: { mean: 0, square: 0 } }];
   for (let calls = 0; courses.length > 0; calls++) {
-    const left = new Array<number>(roster - calls).fill(phi);
+    const left = new Array<number>(panel - calls).fill(phi);
     const goingOn: Course[] = [];
     for (const course of courses) {
       const reason = endOf(rules, course.votes, left, affordable - calls);
-      if (reason === null) goingOn.push(...nextBallot(rules, course, left, affordable - calls));
+      if (reason === null) goingOn.push(...nextVote(rules, course, left, affordable - calls));
       else endings.push({ reason, calls, probability: course.probability, time: course.time });
     }
     courses = merged(goingOn);
@@ -60,8 +60,8 @@ function endOf(rules: Rules, votes: Votes, left: readonly number[], affordable: 
   return affordable === 0 ? 'budget' : null;
 }
 
-/** What the next ballot can bring: a failure, or a vote drawn from the urn. */
-function nextBallot(rules: Rules, course: Course, left: readonly number[], affordable: number): Course[] {
+/** What the next vote can bring: a failure, or a vote drawn from the urn. */
+function nextVote(rules: Rules, course: Course, left: readonly number[], affordable: number): Course[] {
   const { votes, probability } = course;
   const wanted = wantedInFlight(rules.hedge, need(rules, votes, left), left.length, false);
   const inFlight = Math.max(course.inFlight, Math.min(wanted, affordable));

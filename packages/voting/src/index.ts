@@ -4,8 +4,9 @@ export { type Decision, decide } from './decide.ts';
 export { type Estimate, type EstimateSeat, estimate } from './estimate.ts';
 export { isLocked } from './mathematical-lock.ts';
 export { type Bar, need } from './need.ts';
+export { panelOrder } from './panel-order.ts';
 export {
-  type EndedBallot,
+  type EndedVote,
   type Hedge,
   launched,
   newPoll,
@@ -16,7 +17,6 @@ export {
   type SeatState,
 } from './poll.ts';
 export { reasoning } from './reasoning.ts';
-export { rosterOrder } from './roster-order.ts';
 export { seededRandom, shuffled } from './seeded-random.ts';
 export { type Standing, seatsThatAre, standing } from './standing.ts';
 export type { PollStatus } from './status.ts';

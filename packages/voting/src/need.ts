@@ -4,7 +4,7 @@ import { type Votes, votesCast, withVotesFor } from './tally.ts';
 /** What confidence has to reach before it may stop a poll. */
 export interface Bar {
   readonly threshold: number;
-  /** Valid votes below which confidence never stops a poll; a smaller roster just runs to its end. */
+  /** Valid votes below which confidence never stops a poll; a smaller panel just runs to its end. */
   readonly minVotes: number;
 }
 

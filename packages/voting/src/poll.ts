@@ -1,5 +1,5 @@
 // A running poll as an immutable value: its rules, its seats in the order in which they are asked, and what has become
-// of each seat. A seat is asked at most once, its ballot counts at most once, and what is spent plus what is reserved
+// of each seat. A seat is asked at most once, its vote counts at most once, and what is spent plus what is reserved
 // never exceeds the poll's maximum cost.
 import { budgetLeftU } from './budget.ts';
 import type { Bar } from './need.ts';
@@ -17,7 +17,7 @@ export interface Rules extends Bar {
 export interface Seat {
   /** Who makes the model; two of one family are not two independent voices. */
   readonly family: string;
-  /** The most this seat's ballot can cost, in micro-USD. */
+  /** The most this seat's vote can cost, in micro-USD. */
   readonly reserveU: bigint;
   /** Chance that the model gives no vote; 0 where nothing is known. */
   readonly failureRate: number;
@@ -36,8 +36,8 @@ export interface PollState {
   readonly states: readonly SeatState[];
 }
 
-/** A ballot that ended: a vote for an option, or null for a model that gave none. */
-export interface EndedBallot {
+/** A vote that ended: a vote for an option, or null for a model that gave none. */
+export interface EndedVote {
   readonly seat: number;
   readonly option: number | null;
   readonly billedU: bigint;
@@ -62,10 +62,10 @@ export function launched(poll: PollState, seats: readonly number[]): PollState {
 }
 
 /**
- * A ballot ended. The first ballot of a seat counts and a repeated one changes nothing, so a poll is resumed by
- * receiving its log once more. Refuses a ballot that costs more than was reserved for it.
+ * A vote ended. The first vote of a seat counts and a repeated one changes nothing, so a poll is resumed by
+ * receiving its log once more. Refuses a vote that costs more than was reserved for it.
  */
-export function received(poll: PollState, { seat, option, billedU }: EndedBallot): PollState {
+export function received(poll: PollState, { seat, option, billedU }: EndedVote): PollState {
   const before = stateOf(poll, seat);
   if (before.kind === 'voted' || before.kind === 'failed') return poll;
   if (billedU > poll.seats[seat]!.reserveU) throw new RangeError(`seat ${seat} was billed more than its reserve`);

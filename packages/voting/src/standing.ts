@@ -1,4 +1,4 @@
-// Where a poll stands, derived from its seats: the order in which ballots arrived makes no difference.
+// Where a poll stands, derived from its seats: the order in which votes arrived makes no difference.
 import { confidenceAmong } from './confidence.ts';
 import type { PollState, SeatState } from './poll.ts';
 import { isTie, leader } from './tally.ts';
@@ -13,7 +13,7 @@ export function tally(poll: PollState): number[] {
   return votes;
 }
 
-/** Seats whose ballot has not ended; those in flight come first, because they answer first. */
+/** Seats whose vote has not ended; those in flight come first, because they answer first. */
 export const unresolvedSeats = (poll: PollState): number[] => [
   ...seatsThatAre(poll, 'in_flight'),
   ...seatsThatAre(poll, 'waiting'),

@@ -1,4 +1,4 @@
-// Why a poll ends. The rules are tried in the order of the table, on every ballot; the first that holds is the reason.
+// Why a poll ends. The rules are tried in the order of the table, on every vote; the first that holds is the reason.
 import { isBudgetSpent } from './budget.ts';
 import { isLocked } from './mathematical-lock.ts';
 import { clears } from './need.ts';
@@ -21,7 +21,7 @@ export function stopReason(poll: PollState): TerminationReason | null {
   return rule === undefined ? null : rule[0];
 }
 
-/** Models of one maker tend to agree with each other: the leader's voters come from two families if the roster does. */
+/** Models of one maker tend to agree with each other: the leader's voters come from two families if the panel does. */
 function leaderHasTwoFamilies(poll: PollState): boolean {
   const leading = leader(tally(poll));
   const voters = poll.seats.filter((_, seat) => {

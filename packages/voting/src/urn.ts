@@ -1,6 +1,6 @@
 // How likely the leader is the winner once M more votes have come in. The votes to come are drawn from a Polya urn: a
 // symmetric Dirichlet prior of total mass 1 over the options, updated by the votes seen (the audit of Rivest and Shen,
-// 2012, applied to a roster). Every term is positive, so the sums lose no precision.
+// 2012, applied to a panel). Every term is positive, so the sums lose no precision.
 import { descending, type Votes, votesCast } from './tally.ts';
 
 /** At index M: the probability that the unique leader of `votes` is the unique winner after M more votes, M = 0..most. */

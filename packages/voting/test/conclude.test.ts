@@ -6,7 +6,7 @@ import { pollStatus } from '../src/status.ts';
 import { holds } from './holds.ts';
 import { pollAfter, RULES, seatsOf } from './make-poll.ts';
 
-t.test('a full roster: everybody was asked, nobody skipped [§3.1-success, §A6-counts-sum]', async (t) => {
+t.test('a full panel: everybody was asked, nobody skipped [§3.1-success, §A6-counts-sum]', async (t) => {
   t.same(conclude(pollAfter([0, 1, 0, 0, 2], seatsOf(5)), { reason: 'roster_exhausted' }), {
     status: 'success',
     winner: 0,
@@ -22,7 +22,7 @@ t.test('a full roster: everybody was asked, nobody skipped [§3.1-success, §A6-
   });
 });
 
-t.test('a tie of a full roster is a success without winner [§A6-status-success]', async (t) => {
+t.test('a tie of a full panel is a success without winner [§A6-status-success]', async (t) => {
   const tie = conclude(pollAfter([0, 1, 1, 0], seatsOf(4)), { reason: 'roster_exhausted' });
   t.match(tie, { status: 'success', winner: null, isTie: true, confidence: null, skipped: 0 });
 });
@@ -61,8 +61,8 @@ t.test('models that confidence made unnecessary are not missing', async (t) => {
 t.test(
   'failed models that could have changed the outcome make it partial [§3.1-partial, §A6-status-partial]',
   async (t) => {
-    const after = (ballots: readonly (number | null)[]) =>
-      conclude(pollAfter(ballots, seatsOf(ballots.length)), { reason: 'roster_exhausted' }).status;
+    const after = (votes: readonly (number | null)[]) =>
+      conclude(pollAfter(votes, seatsOf(votes.length)), { reason: 'roster_exhausted' }).status;
     t.equal(after([0, 0, 1, null]), 'partial', 'one more vote would have tied');
     t.equal(after([0, 0, null]), 'success', 'one vote does not reach two');
     t.equal(after([0, 0, null, null]), 'partial');
@@ -101,7 +101,7 @@ t.test(
   },
 );
 
-t.test('status by lead and missing ballots', async (t) => {
+t.test('status by lead and missing votes', async (t) => {
   t.equal(pollStatus([0, 0], 0), 'failed');
   t.equal(pollStatus([0, 0], 3), 'failed');
   t.equal(pollStatus([3, 1], 1), 'success');
@@ -110,19 +110,19 @@ t.test('status by lead and missing ballots', async (t) => {
   t.equal(pollStatus([2, 2], 1), 'partial');
 });
 
-t.test('the same ballots in any order give the same conclusion [§A6-counts-sum]', async (t) => {
-  const ballots = fc.array(fc.option(fc.nat({ max: 2 })), { maxLength: 9 });
+t.test('the same votes in any order give the same conclusion [§A6-counts-sum]', async (t) => {
+  const votes = fc.array(fc.option(fc.nat({ max: 2 })), { maxLength: 9 });
   const reasons = fc.constantFrom('roster_exhausted', 'mathematical_lock', 'confidence', 'budget', null);
   holds(
     t,
     'counts add up and nothing depends on the order',
-    fc.property(ballots, reasons, fc.infiniteStream(fc.nat()), (options, reason, keys) => {
+    fc.property(votes, reasons, fc.infiniteStream(fc.nat()), (options, reason, keys) => {
       const all = options.map((option, seat) => ({ seat, option, billedU: 1n }));
       const [...picks] = keys.take(all.length);
-      const mixed = all.map((ballot, i) => ({ ballot, key: picks[i]! })).sort((a, b) => a.key - b.key);
+      const mixed = all.map((vote, i) => ({ vote, key: picks[i]! })).sort((a, b) => a.key - b.key);
       const seats = seatsOf(10);
       const once = all.reduce(received, newPoll(RULES, seats));
-      const other = mixed.map(({ ballot }) => ballot).reduce(received, newPoll(RULES, seats));
+      const other = mixed.map(({ vote }) => vote).reduce(received, newPoll(RULES, seats));
       const end = conclude(once, { reason });
       const votes = end.tally.reduce((sum, count) => sum + count, 0);
       t.same(conclude(other, { reason }), end);

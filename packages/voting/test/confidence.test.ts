@@ -80,7 +80,7 @@ t.test('there is no confidence without a unique leader', async (t) => {
 t.test('only a lock is certain', async (t) => {
   t.equal(confidence([3, 0], 2), 1);
   t.equal(confidence([1, 0], 0), 1);
-  // A roster that as good as never answers: nearly certain, but the lead is no lock.
+  // A panel that as good as never answers: nearly certain, but the lead is no lock.
   t.equal(confidence([1, 0], 3, 1), 1 - 1e-12);
   t.equal(confidence([20, ...new Array<number>(9).fill(0)], 20), 1 - 1e-12);
   holds(
@@ -112,7 +112,7 @@ t.test('confidence does not depend on names, on order, or on what was asked befo
   );
   holds(
     t,
-    'the same in whatever order rosters of different size are asked about',
+    'the same in whatever order panels of different size are asked about',
     fc.property(states, fc.nat({ max: 10 }), ({ votes, remaining, phi }, other) => {
       const before = confidence(votes, remaining, phi);
       confidence(votes, other, phi);

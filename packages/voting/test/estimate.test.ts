@@ -9,7 +9,7 @@ import { votesCast } from '../src/tally.ts';
 import { holds } from './holds.ts';
 import { RULES, seatsOf } from './make-poll.ts';
 
-const roster = (count: number, more: Partial<EstimateSeat> = {}): EstimateSeat[] =>
+const panel = (count: number, more: Partial<EstimateSeat> = {}): EstimateSeat[] =>
   seatsOf(count).map((seat) => ({ ...seat, typicalCostU: 4n, p50Ms: 1_000, p90Ms: 1_000, ...more }));
 
 const LOCK_ONLY: Rules = { ...RULES, optionCount: 2, threshold: 1, hedge: 'all' };
@@ -23,10 +23,10 @@ interface Walk {
 }
 
 /**
- * What the machine itself does on every sequence of ballots, with the probability of each under the urn. Waits are
+ * What the machine itself does on every sequence of votes, with the probability of each under the urn. Waits are
  * exponential, so mean and variance of a sequence are the sums over its calls in flight.
  */
-function walk(rules: Rules, roster: number, phi: number): Walk {
+function walk(rules: Rules, panel: number, phi: number): Walk {
   const found: Walk = { calls: new Map(), reasons: new Map(), mean: 0, square: 0 };
   const visit = (poll: PollState, probability: number, ended: number, mean: number, variance: number): void => {
     if (probability === 0) return;
@@ -53,21 +53,21 @@ function walk(rules: Rules, roster: number, phi: number): Walk {
       );
     }
   };
-  const seats = seatsOf(roster).map((seat) => ({ ...seat, failureRate: phi }));
+  const seats = seatsOf(panel).map((seat) => ({ ...seat, failureRate: phi }));
   visit(newPoll(rules, seats), 1, 0, 0, 0);
   return found;
 }
 
 const total = (numbers: Iterable<number>) => [...numbers].reduce((sum, value) => sum + value, 0);
 
-t.test('the forecast is what the machine does on every sequence of ballots [§1-support-estimate]', async (t) => {
-  const rosters = [
+t.test('the forecast is what the machine does on every sequence of votes [§1-support-estimate]', async (t) => {
+  const panels = [
     { optionCount: 2, size: 7, phi: 0 },
     { optionCount: 3, size: 6, phi: 0 },
     { optionCount: 2, size: 5, phi: 0.2 },
     { optionCount: 4, size: 5, phi: 0.05 },
   ];
-  for (const { optionCount, size, phi } of rosters) {
+  for (const { optionCount, size, phi } of panels) {
     for (const threshold of [0, 0.8, 0.95, 1]) {
       for (const hedge of ['all', 'one', 'when_slow'] as const) {
         for (const affordable of [size, 4, 2]) {
@@ -113,7 +113,7 @@ t.test('the forecast is what the machine does on every sequence of ballots [§1-
 
 t.test('three models, two options, lock only: worked out by hand', async (t) => {
   // The second vote agrees with the first with probability 3/4, and then the poll is locked.
-  const { calls, costU, latencyMs, earlyTermination } = estimate(LOCK_ONLY, roster(3));
+  const { calls, costU, latencyMs, earlyTermination } = estimate(LOCK_ONLY, panel(3));
   t.same(calls, { min: 2, expected: 2.25, max: 3 });
   t.same(costU, { min: 8n, expected: 9n, max: 30n });
   t.same(earlyTermination, { probability: 0.75, likelyReason: 'mathematical_lock' });
@@ -130,36 +130,36 @@ t.test('three models, two options, lock only: worked out by hand', async (t) => 
 });
 
 t.test('a call takes as long as its model does on average', async (t) => {
-  const even = estimate(LOCK_ONLY, roster(3)).latencyMs.expected;
-  const skewed = estimate(LOCK_ONLY, roster(3, { p50Ms: 1_000, p90Ms: 2_000 })).latencyMs.expected;
+  const even = estimate(LOCK_ONLY, panel(3)).latencyMs.expected;
+  const skewed = estimate(LOCK_ONLY, panel(3, { p50Ms: 1_000, p90Ms: 2_000 })).latencyMs.expected;
   const sigma = Math.log(2) / 1.2815515655446004;
   t.ok(near(skewed, even * Math.exp(sigma ** 2 / 2)));
   t.equal(
-    estimate(LOCK_ONLY, roster(3, { p50Ms: 1_000, p90Ms: 10 })).latencyMs.expected,
+    estimate(LOCK_ONLY, panel(3, { p50Ms: 1_000, p90Ms: 10 })).latencyMs.expected,
     even,
     'p90 below p50 is no news',
   );
-  const mixed = roster(3).map((seat, i) => ({ ...seat, p50Ms: 1_000 * (i + 1), p90Ms: 1_000 * (i + 1) }));
+  const mixed = panel(3).map((seat, i) => ({ ...seat, p50Ms: 1_000 * (i + 1), p90Ms: 1_000 * (i + 1) }));
   t.ok(near(estimate(LOCK_ONLY, mixed).latencyMs.expected, 2 * even));
 });
 
-t.test('the fewest calls of a lock are just over half the roster', async (t) => {
+t.test('the fewest calls of a lock are just over half the panel', async (t) => {
   for (const size of [1, 2, 3, 4, 5, 8, 9]) {
-    const { calls } = estimate({ ...LOCK_ONLY, hedge: 'one' }, roster(size));
+    const { calls } = estimate({ ...LOCK_ONLY, hedge: 'one' }, panel(size));
     t.match(calls, { min: Math.floor(size / 2) + 1, max: size });
   }
-  t.equal(estimate(RULES, roster(9)).earlyTermination.likelyReason, 'confidence');
-  t.same(estimate(LOCK_ONLY, roster(1)).earlyTermination, { probability: 0, likelyReason: 'roster_exhausted' });
-  t.same(estimate(LOCK_ONLY, roster(2)).earlyTermination, { probability: 0, likelyReason: 'roster_exhausted' });
+  t.equal(estimate(RULES, panel(9)).earlyTermination.likelyReason, 'confidence');
+  t.same(estimate(LOCK_ONLY, panel(1)).earlyTermination, { probability: 0, likelyReason: 'roster_exhausted' });
+  t.same(estimate(LOCK_ONLY, panel(2)).earlyTermination, { probability: 0, likelyReason: 'roster_exhausted' });
 });
 
 t.test('a budget bounds calls and cost', async (t) => {
   // Each call reserves 10 and then costs 4: after three of them 12 are spent, and a fourth does not fit into 20.
-  const tight = estimate({ ...LOCK_ONLY, maxCostU: 20n }, roster(9));
+  const tight = estimate({ ...LOCK_ONLY, maxCostU: 20n }, panel(9));
   t.match(tight.calls, { min: 3, expected: 3, max: 3 });
   t.same(tight.costU, { min: 12n, expected: 12n, max: 20n });
   t.same(tight.earlyTermination, { probability: 1, likelyReason: 'budget' });
-  const none = estimate({ ...LOCK_ONLY, maxCostU: 9n }, roster(9));
+  const none = estimate({ ...LOCK_ONLY, maxCostU: 9n }, panel(9));
   t.same(none.calls, { min: 0, expected: 0, max: 0 });
   t.same(none.costU, { min: 0n, expected: 0n, max: 0n });
   t.same(none.latencyMs, { min: 0, expected: 0, max: 0, p50: 0, p95: 0 });
@@ -168,15 +168,15 @@ t.test('a budget bounds calls and cost', async (t) => {
 t.test(
   'prices differ: the cheapest for the minimum, the average for what is expected, every reserve for the maximum',
   async (t) => {
-    const seats = roster(3).map((seat, i) => ({ ...seat, typicalCostU: [9n, 2n, 7n][i]!, reserveU: 10n + BigInt(i) }));
+    const seats = panel(3).map((seat, i) => ({ ...seat, typicalCostU: [9n, 2n, 7n][i]!, reserveU: 10n + BigInt(i) }));
     t.same(estimate(LOCK_ONLY, seats).costU, { min: 9n, expected: 14n, max: 33n });
-    const halfFails = estimate({ ...LOCK_ONLY, minVotes: 1 }, roster(2, { failureRate: 0.5 }));
+    const halfFails = estimate({ ...LOCK_ONLY, minVotes: 1 }, panel(2, { failureRate: 0.5 }));
     t.equal(halfFails.calls.expected, 2);
-    t.same(halfFails.costU, { min: 4n, expected: 4n, max: 20n }, 'a failed ballot is not billed');
+    t.same(halfFails.costU, { min: 4n, expected: 4n, max: 20n }, 'a failed vote is not billed');
   },
 );
 
-const rosters = fc.array(
+const panels = fc.array(
   fc.record({
     family: fc.constant('a'),
     typicalCostU: fc.bigInt({ min: 0n, max: 50n }),
@@ -195,12 +195,12 @@ const rules = fc.record({
   hedge: fc.constantFrom('all', 'one', 'when_slow'),
 });
 
-t.test('estimates of any roster', async (t) => {
+t.test('estimates of any panel', async (t) => {
   const slack = 1e-9;
   holds(
     t,
-    'are ordered, and stay within roster and budget',
-    fc.property(rules, rosters, (rules, seats) => {
+    'are ordered, and stay within panel and budget',
+    fc.property(rules, panels, (rules, seats) => {
       const { calls, costU, latencyMs, earlyTermination } = estimate(rules, seats);
       return (
         calls.min <= calls.expected + slack &&
@@ -220,7 +220,7 @@ t.test('estimates of any roster', async (t) => {
   holds(
     t,
     'never expect fewer calls of a higher threshold',
-    fc.property(rules, rosters, fc.double({ min: 0, max: 1, noNaN: true }), (rules, seats, other) => {
+    fc.property(rules, panels, fc.double({ min: 0, max: 1, noNaN: true }), (rules, seats, other) => {
       const [low, high] = [Math.min(rules.threshold, other), Math.max(rules.threshold, other)];
       const at = (threshold: number) => estimate({ ...rules, threshold }, seats).calls;
       return at(low).expected <= at(high).expected + slack && at(low).min <= at(high).min;
@@ -229,7 +229,7 @@ t.test('estimates of any roster', async (t) => {
   holds(
     t,
     'do not depend on the order of the seats while the budget allows them all',
-    fc.property(rules, rosters, (rules, seats) => {
+    fc.property(rules, panels, (rules, seats) => {
       const rich = { ...rules, maxCostU: 1_000n };
       const [one, other] = [estimate(rich, seats), estimate(rich, seats.toReversed())];
       return near(one.calls.expected, other.calls.expected) && near(one.latencyMs.p95, other.latencyMs.p95);

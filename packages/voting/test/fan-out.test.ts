@@ -4,7 +4,7 @@ import { wantedInFlight } from '../src/fan-out.ts';
 import { type Hedge, launched, newPoll, type Rules, received } from '../src/poll.ts';
 import { pollAfter, RULES, seatsOf } from './make-poll.ts';
 
-/** With two options and threshold 1 a roster of nine needs five for a lock. */
+/** With two options and threshold 1 a panel of nine needs five for a lock. */
 const LOCK_ONLY: Partial<Rules> = { optionCount: 2, threshold: 1 };
 const fresh = (hedge: Hedge, more: Partial<Rules> = {}) =>
   newPoll({ ...RULES, ...LOCK_ONLY, hedge, ...more }, seatsOf(9));
@@ -26,7 +26,7 @@ t.test('how many calls are wanted', async (t) => {
   t.equal(wantedInFlight('one', 0, 7, false), 2);
 });
 
-t.test('every ballot tops the calls in flight up to what is wanted now', async (t) => {
+t.test('every vote tops the calls in flight up to what is wanted now', async (t) => {
   let poll = launched(fresh('when_slow'), [0, 1, 2, 3, 4]);
   t.same(decide(poll, { slow: false }), { kind: 'go', launch: [] }, 'nothing new: wait');
   t.same(decide(poll, { slow: true }), { kind: 'go', launch: [5] }, 'a slow call is hedged with the next juror');
@@ -57,7 +57,7 @@ t.test(
     const poll = newPoll({ ...RULES, ...LOCK_ONLY, hedge: 'all', maxCostU }, seats);
     t.same(decide(poll, { slow: false }), { kind: 'go', launch: [0, 2, 3] });
     const underway = launched(poll, [0, 2, 3]);
-    t.same(decide(underway, { slow: false }), { kind: 'go', launch: [] }, 'full: wait for a ballot');
+    t.same(decide(underway, { slow: false }), { kind: 'go', launch: [] }, 'full: wait for a vote');
     const cheaper = received(underway, { seat: 0, option: 0, billedU: 4n });
     t.same(decide(cheaper, { slow: false }), { kind: 'go', launch: [4] }, 'what it did not use lets the next one in');
   },

@@ -1,4 +1,4 @@
-// A poll from its first launch to its end, with random prices, rosters, votes, failures and orders of arrival.
+// A poll from its first launch to its end, with random prices, panels, votes, failures and orders of arrival.
 import fc from 'fast-check';
 import t from 'tap';
 import { budgetLeftU, spentU } from '../src/budget.ts';
@@ -6,7 +6,7 @@ import { conclude } from '../src/conclude.ts';
 import { confidenceAmong } from '../src/confidence.ts';
 import { type Decision, decide } from '../src/decide.ts';
 import { isLocked } from '../src/mathematical-lock.ts';
-import { type EndedBallot, launched, newPoll, type PollState, type Rules, received, type Seat } from '../src/poll.ts';
+import { type EndedVote, launched, newPoll, type PollState, type Rules, received, type Seat } from '../src/poll.ts';
 import { seatsThatAre, tally, unresolvedFailureRates, unresolvedSeats } from '../src/standing.ts';
 import { votesCast } from '../src/tally.ts';
 import { holds } from './holds.ts';
@@ -52,7 +52,7 @@ interface Moment {
   readonly decision: Decision;
 }
 
-/** Every state in which the poll was decided upon, to the stop. Throws when it takes longer than its roster. */
+/** Every state in which the poll was decided upon, to the stop. Throws when it takes longer than its panel. */
 function play({ rules, seats, slow, arrivals }: Script): Moment[] {
   const moments: Moment[] = [];
   let poll = newPoll(rules, seats);
@@ -133,10 +133,10 @@ function reasonOf(poll: PollState): string | null {
   return idle && waiting.every(({ reserveU }) => reserveU > budgetLeftU(poll)) ? 'budget' : null;
 }
 
-t.test('a hedge changes how long a poll takes, never which ballots a sequence of arrivals stops at', async (t) => {
+t.test('a hedge changes how long a poll takes, never which votes a sequence of arrivals stops at', async (t) => {
   holds(
     t,
-    'the roster is asked in order when calls end in order',
+    'the panel is asked in order when calls end in order',
     fc.property(scripts, (script) => {
       const inOrder = {
         ...script,
@@ -158,10 +158,10 @@ t.test('a hedge changes how long a poll takes, never which ballots a sequence of
 t.test('a poll resumed from its log is the poll that wrote it', async (t) => {
   holds(
     t,
-    'ballots in any order, without the launches',
+    'votes in any order, without the launches',
     fc.property(scripts, (script) => {
       const { poll } = play(script).at(-1)!;
-      const log = poll.states.flatMap((state, seat): EndedBallot[] => {
+      const log = poll.states.flatMap((state, seat): EndedVote[] => {
         if (state.kind === 'voted') return [{ seat, option: state.option, billedU: state.billedU }];
         return state.kind === 'failed' ? [{ seat, option: null, billedU: state.billedU }] : [];
       });

@@ -9,11 +9,11 @@ export const seatsOf = (count: number, families = 'abcdefghijklmnopqrstuvwxyz'):
 
 /** A poll whose first seats have answered: an option each, or null for a failed model. */
 export function pollAfter(
-  ballots: readonly (number | null)[],
+  votes: readonly (number | null)[],
   seats: readonly Seat[],
   rules: Partial<Rules> = {},
 ): PollState {
-  return ballots.reduce<PollState>(
+  return votes.reduce<PollState>(
     (poll, option, seat) => received(poll, { seat, option, billedU: option === null ? 0n : 10n }),
     newPoll({ ...RULES, ...rules }, seats),
   );

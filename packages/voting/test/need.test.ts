@@ -27,7 +27,7 @@ t.test('need is the smallest number of votes for the leader that clears the bar'
   t.equal(need(bar(0.95), [1, 0, 2], rates(0)), 0);
   holds(
     t,
-    'with need more votes it is cleared, or the roster is used up; with fewer it is not',
+    'with need more votes it is cleared, or the panel is used up; with fewer it is not',
     fc.property(states, ({ votes, left, threshold, minVotes }) => {
       const favourite = votes.indexOf(Math.max(...votes));
       const clearedBy = (more: number) => {

@@ -1,4 +1,4 @@
-// Confidence by brute force and in whole numbers: every way in which the models left can vote or fail, one ballot after
+// Confidence by brute force and in whole numbers: every way in which the models left can vote or fail, one vote after
 // the other, each with its exact probability under the urn. Shares no formula with the code that it judges.
 
 type Fraction = readonly [numerator: bigint, denominator: bigint];

@@ -53,7 +53,7 @@ t.test('a seat is asked at most once and only within the budget', async (t) => {
   t.doesNotThrow(() => launched(newPoll({ ...RULES, maxCostU: 20n }, seatsOf(2)), [0, 1]), 'to the last micro-USD');
 });
 
-t.test('a ballot counts once', async (t) => {
+t.test('a vote counts once', async (t) => {
   const poll = received(launched(newPoll(RULES, seatsOf(2)), [0]), { seat: 0, option: 1, billedU: 5n });
   t.equal(received(poll, { seat: 0, option: 2, billedU: 9n }), poll, 'a second vote of the seat changes nothing');
   t.equal(received(poll, { seat: 0, option: null, billedU: 0n }), poll);
@@ -61,7 +61,7 @@ t.test('a ballot counts once', async (t) => {
   t.equal(received(failed, { seat: 1, option: 1, billedU: 5n }), failed, 'a late answer comes too late');
 });
 
-t.test('a ballot that cannot be is refused', async (t) => {
+t.test('a vote that cannot be is refused', async (t) => {
   const poll = newPoll(RULES, seatsOf(2));
   t.throws(() => received(poll, { seat: 2, option: 0, billedU: 0n }), /no seat 2/);
   t.throws(() => received(poll, { seat: 0, option: 3, billedU: 0n }), /option/);

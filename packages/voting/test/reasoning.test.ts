@@ -3,8 +3,8 @@ import { conclude } from '../src/conclude.ts';
 import { reasoning } from '../src/reasoning.ts';
 import { pollAfter, seatsOf } from './make-poll.ts';
 
-const after = (ballots: readonly (number | null)[]) =>
-  reasoning(conclude(pollAfter(ballots, seatsOf(ballots.length)), { reason: 'roster_exhausted' }));
+const after = (votes: readonly (number | null)[]) =>
+  reasoning(conclude(pollAfter(votes, seatsOf(votes.length)), { reason: 'roster_exhausted' }));
 
 t.test('the reasoning of a quick poll [§4.1-rule-reasoning]', async (t) => {
   t.equal(after([0, 0, 1, 0, 0, 0]), '83% confidence after 6 variants');

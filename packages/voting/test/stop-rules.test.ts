@@ -4,14 +4,11 @@ import { launched, newPoll, received, type Seat } from '../src/poll.ts';
 import { stopReason } from '../src/stop-rules.ts';
 import { pollAfter, RULES, seatsOf } from './make-poll.ts';
 
-t.test(
-  'roster_exhausted comes first, even where the last vote makes a lock [§1-reason-roster-exhausted]',
-  async (t) => {
-    t.equal(stopReason(pollAfter([0, 0, 1, 1, 0], seatsOf(5), { threshold: 1 })), 'roster_exhausted');
-    t.equal(stopReason(pollAfter([null, null], seatsOf(2))), 'roster_exhausted');
-    t.equal(stopReason(pollAfter([0, 0, 1, 1], seatsOf(5), { threshold: 1 })), null);
-  },
-);
+t.test('roster_exhausted comes first, even where the last vote makes a lock [§1-reason-panel-exhausted]', async (t) => {
+  t.equal(stopReason(pollAfter([0, 0, 1, 1, 0], seatsOf(5), { threshold: 1 })), 'roster_exhausted');
+  t.equal(stopReason(pollAfter([null, null], seatsOf(2))), 'roster_exhausted');
+  t.equal(stopReason(pollAfter([0, 0, 1, 1], seatsOf(5), { threshold: 1 })), null);
+});
 
 t.test('a lock comes before confidence and needs no guard [§1-reason-mathematical-lock]', async (t) => {
   t.equal(stopReason(pollAfter([0, 0], seatsOf(3), { threshold: 0 })), 'mathematical_lock');
@@ -54,10 +51,10 @@ t.test('confidence never stops a poll below its number of valid votes', async (t
   t.equal(stopReason(pollAfter([0, 0, 0], seatsOf(9), { threshold: 0.5 })), 'confidence');
   t.equal(stopReason(pollAfter([0], seatsOf(9), { threshold: 0.5, minVotes: 1 })), null, 'and one voter is one family');
   t.equal(stopReason(pollAfter([0], seatsOf(9, 'aaaaaaaaa'), { threshold: 0.5, minVotes: 1 })), 'confidence');
-  t.equal(stopReason(pollAfter([0], seatsOf(2), { threshold: 0 })), null, 'a small roster runs to its end');
+  t.equal(stopReason(pollAfter([0], seatsOf(2), { threshold: 0 })), null, 'a small panel runs to its end');
 });
 
-t.test('the voters for the leader come from two families where the roster has two', async (t) => {
+t.test('the voters for the leader come from two families where the panel has two', async (t) => {
   const threshold = 0.5;
   t.equal(stopReason(pollAfter([0, 0, 0, 1], seatsOf(9, 'aaabbbccc'), { threshold })), null);
   t.equal(stopReason(pollAfter([0, 0, 0, 0], seatsOf(9, 'aaabbbccc'), { threshold })), 'confidence');

@@ -27,20 +27,20 @@ t.test('counts', async (t) => {
 });
 
 t.test('tallies of any votes', async (t) => {
-  const ballots = fc.integer({ min: 2, max: 10 }).chain((options) =>
+  const votes = fc.integer({ min: 2, max: 10 }).chain((options) =>
     fc.record({
       options: fc.constant(options),
-      ballots: fc.array(fc.nat({ max: options - 1 }), { maxLength: 20 }),
+      votes: fc.array(fc.nat({ max: options - 1 }), { maxLength: 20 }),
     }),
   );
   holds(
     t,
     'every vote is counted, and the leader is ahead of everybody else by the lead',
-    fc.property(ballots, ({ options, ballots }) => {
+    fc.property(votes, ({ options, votes: cast }) => {
       const votes = new Array<number>(options).fill(0);
-      for (const option of ballots) votes[option]! += 1;
+      for (const option of cast) votes[option]! += 1;
       const first = leader(votes);
-      if (votesCast(votes) !== ballots.length) return false;
+      if (votesCast(votes) !== cast.length) return false;
       if (first === null) return votes.filter((count) => count === Math.max(...votes)).length > 1;
       const others = votes.filter((_, option) => option !== first);
       return others.every((count) => count < votes[first]!) && votes[first]! - Math.max(...others) === lead(votes);

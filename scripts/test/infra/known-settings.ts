@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnvironment } from '@eloquentpoll/gateway/environment';
-import { loadRosters } from '@eloquentpoll/models/rosters';
+import { loadPanels } from '@eloquentpoll/models/panels';
 import { root } from '../../launch/folders.mjs';
 
 // Which variables each process reads, so that a manifest that sets another is found: a typing error there would be a
@@ -13,7 +13,7 @@ export function knownSettings(app: string): Set<string> {
   if (app === 'operator') return new Set(['DATABASE_URL', 'KEY_PEPPER', 'SECRETS_FOLDER', ...OF_NODE]);
   if (app === 'gateway') return new Set([...Object.keys(readEnvironment({})), ...OF_NODE]);
   const keys = ['openrouter', 'simulator'].flatMap((file) =>
-    loadRosters({ file })
+    loadPanels({ file })
       .providers()
       .flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
   );

@@ -40,7 +40,7 @@ const retry: Action = async (context, id) => {
       resultId: newResultId(new Date()),
       accountId,
       spec,
-      deadlineMs: deadlineMsOf(spec.roster_name),
+      deadlineMs: deadlineMsOf(spec.panel_name),
       surface: 'operator',
     },
     holdU: holdOf(spec),

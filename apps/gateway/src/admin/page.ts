@@ -48,11 +48,11 @@ ${table(
 )}
 ${table(
   'Running, the nearest deadline first',
-  ['poll', 'roster', 'by', 'worker', 'epoch', 'attempts', 'age', 'left', ''],
+  ['poll', 'panel', 'by', 'worker', 'epoch', 'attempts', 'age', 'left', ''],
   running,
   (one) => [
     one.pollId,
-    one.roster,
+    one.panel,
     one.surface,
     one.worker ?? '-',
     one.epoch,
@@ -64,16 +64,9 @@ ${table(
 )}
 ${table(
   'Failed and partial polls of the last day',
-  ['poll', 'roster', 'by', 'status', 'ended', 'failed ballots'],
+  ['poll', 'panel', 'by', 'status', 'ended', 'failed votes'],
   failed,
-  (one) => [
-    one.pollId,
-    one.roster,
-    one.surface,
-    one.status,
-    one.endedAt.toISOString(),
-    one.errors || one.failedBallots,
-  ],
+  (one) => [one.pollId, one.panel, one.surface, one.status, one.endedAt.toISOString(), one.errors || one.failedVotes],
 )}
 </body></html>
 `;

@@ -7,7 +7,7 @@ import { inlined } from './inlined.ts';
 const EVENTS = [
   {
     name: 'started',
-    summary: 'The poll runs; this is all that is known of it. One more with every ballot.',
+    summary: 'The poll runs; this is all that is known of it. One more with every vote.',
     shape: StreamStarted,
   },
   { name: 'complete', summary: 'The poll ended, and this is its result. The last event.', shape: StreamComplete },
@@ -16,7 +16,7 @@ const EVENTS = [
 
 const EVENT_TYPE = 'application/json';
 const DESCRIPTION =
-  "Server-Sent Events in answer to one POST. Each message is one event: its name is the event's `event`, its payload the JSON in `data`, its number part of `id`. Lines that begin with a colon keep the connection open and mean nothing. `started` repeats as a whole snapshot with every ballot; exactly one `complete` or `error` ends the stream. The poll goes on when the caller hangs up. Errors before the first event are ordinary HTTP errors.";
+  "Server-Sent Events in answer to one POST. Each message is one event: its name is the event's `event`, its payload the JSON in `data`, its number part of `id`. Lines that begin with a colon keep the connection open and mean nothing. `started` repeats as a whole snapshot with every vote; exactly one `complete` or `error` ends the stream. The poll goes on when the caller hangs up. Errors before the first event are ordinary HTTP errors.";
 
 export function asyncApi(baseUrl: string): Record<string, unknown> {
   const { protocol, host } = new URL(baseUrl);

@@ -1,4 +1,4 @@
-import type { Rosters } from '@eloquentpoll/models/rosters';
+import type { Panels } from '@eloquentpoll/models/panels';
 import type { Config } from '../config.ts';
 import type { PollFigures } from './poll-figures.ts';
 
@@ -7,5 +7,5 @@ export interface Facts {
   baseUrl: string;
   config: Config;
   figures: PollFigures;
-  rosters: Rosters;
+  panels: Panels;
 }

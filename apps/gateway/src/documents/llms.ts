@@ -13,7 +13,7 @@ import { SURFACES } from './surfaces.ts';
 const TITLE = 'EloquentPoll';
 
 export const SUMMARY =
-  'Asks several AI models one multiple-choice question, counts one vote each, and stops as soon as the outcome is locked or certain enough. Free without an account; with an API key any roster, every vote and the confidence.';
+  'Asks several AI models one multiple-choice question, counts one vote each, and stops as soon as the outcome is locked or certain enough. Free without an account; with an API key any panel, every vote and the confidence.';
 
 /** What the service is, for whoever reads only this. */
 export const about = (
@@ -33,7 +33,7 @@ ${quickPollCommand(facts)}
 
 ${costTable(facts)}
 
-${costNote}${facts.rosters.simulated ? '\n\nThis installation asks simulated models: every result says `"simulated": true`, and its content means nothing.' : ''}`;
+${costNote}${facts.panels.simulated ? '\n\nThis installation asks simulated models: every result says `"simulated": true`, and its content means nothing.' : ''}`;
 
 interface Linked {
   name: string;

@@ -1,12 +1,12 @@
-import type { Estimate, RosterName } from '@eloquentpoll/contracts';
+import type { Estimate, PanelName } from '@eloquentpoll/contracts';
 import { PRESETS } from '@eloquentpoll/contracts';
 import { openHealth } from '@eloquentpoll/models/health';
-import type { Rosters } from '@eloquentpoll/models/rosters';
+import type { Panels } from '@eloquentpoll/models/panels';
 import { estimatePoll } from '../polls/estimate-poll.ts';
 import { readShortOrder } from '../polls/short-order.ts';
 import { typicalOrder } from '../polls/typical-poll.ts';
 
-export type PollFigures = Readonly<Record<Exclude<RosterName, 'free_search'>, Estimate>>;
+export type PollFigures = Readonly<Record<Exclude<PanelName, 'free_search'>, Estimate>>;
 
 const FREE_POLL = { question: 'Which of the two is the usual choice?', options: ['The first', 'The second'] };
 
@@ -14,12 +14,12 @@ const FREE_POLL = { question: 'Which of the two is the usual choice?', options: 
  * What polls take by the prices and latencies of the roster file, without anything that changes while we run: documents
  * that name figures stay the same until the next deployment. GET /api/poll/estimate has the figures of the hour.
  */
-export async function pollFigures(rosters: Rosters): Promise<PollFigures> {
-  const health = openHealth({ redis: { hgetall: async () => ({}) }, prefix: '', rosters });
+export async function pollFigures(panels: Panels): Promise<PollFigures> {
+  const health = openHealth({ redis: { hgetall: async () => ({}) }, prefix: '', panels });
   const [broad, fast, strong] = await Promise.all(
-    PRESETS.map((preset) => estimatePoll({ rosters, health }, typicalOrder({ preset }))),
+    PRESETS.map((preset) => estimatePoll({ panels, health }, typicalOrder({ preset }))),
   );
-  const free = await estimatePoll({ rosters, health }, readShortOrder(FREE_POLL, 'anonymous').order);
+  const free = await estimatePoll({ panels, health }, readShortOrder(FREE_POLL, 'anonymous').order);
   return { broad: broad!, fast: fast!, strong: strong!, free };
 }
 

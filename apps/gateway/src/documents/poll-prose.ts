@@ -45,7 +45,7 @@ export function costTable({ figures: { free, fast, broad, strong } }: Facts): st
     `${aboutSeconds(latency_ms.p50)} (${aboutSeconds(latency_ms.p95)})`,
   ];
   return table(
-    ['Roster', 'Who votes', 'Models', 'Usually asked', 'Cost', 'Time, median (95 %)'],
+    ['Panel', 'Who votes', 'Models', 'Usually asked', 'Cost', 'Time, median (95 %)'],
     [
       row('`free`', 'open-weight models', free, '$0'),
       row('`fast`', 'models of low latency', fast),
@@ -72,7 +72,7 @@ export const paidLimits = list([
 
 /** The sentence that must stand wherever a confidence is named. */
 export const confidenceMeaning =
-  'The `confidence` of a result is the probability that the full roster, had every model voted, would elect the same winner. It is not the probability that the winner is true: models that learned from the same texts can be wrong together, and 1 means only that no missing vote could change the outcome.';
+  'The `confidence` of a result is the probability that the full panel, had every model voted, would elect the same winner. It is not the probability that the winner is true: models that learned from the same texts can be wrong together, and 1 means only that no missing vote could change the outcome.';
 
 export const errorTable = table(
   ['Status', 'What happened', 'What to do'],

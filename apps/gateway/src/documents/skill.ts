@@ -59,7 +59,7 @@ ${quickPollAnswer(facts)}
 \`\`\`
 
 The one-line form is the same poll: \`{"poll": "Is 2027 a leap year? [yes, no]"}\`. A question alone is enough when
-it can be answered with yes or no, asks for a rating, or names its choices itself ("A, B or C").${facts.rosters.simulated ? '\n\nOn this installation simulated models vote: the form of the answers is real, their content is not.' : ''}
+it can be answered with yes or no, asks for a rating, or names its choices itself ("A, B or C").${facts.panels.simulated ? '\n\nOn this installation simulated models vote: the form of the answers is real, their content is not.' : ''}
 
 A good question decides the quality of the vote:
 
@@ -93,7 +93,7 @@ Free polls need no account. Their limits:
 
 ${freeLimits}
 
-With an API key (\`Authorization: Bearer ep_k_...\`) you choose the roster, see all votes and the confidence, and pay for
+With an API key (\`Authorization: Bearer ep_k_...\`) you choose the panel, see all votes and the confidence, and pay for
 valid votes only: \`POST ${facts.baseUrl}/api/poll\` with \`question\`, \`options\`, \`preset\`, \`confidence_threshold\`, \`max_cost_usd\`.
 The limits there:
 

@@ -35,7 +35,7 @@ export async function openOps(context: Context, app: App): Promise<Ops | null> {
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
   poolFigures(metrics, storage.pool, config.database.maxConnections);
   fleetFigures(metrics, fleetOf(context));
-  for (const roster of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', roster);
+  for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());
   metrics.reading('eloquentpoll_sse_streams_blocked', () => streams.blocked());
   metrics.reading('eloquentpoll_polls_watched', () => bus.watched());

@@ -2,7 +2,7 @@ import type { Facts } from '../documents/facts.ts';
 import { LINK_SECTIONS, SUMMARY } from '../documents/llms.ts';
 import { confidenceMeaning, quickPollAnswer, quickPollCommand } from '../documents/poll-prose.ts';
 import { code } from './components.ts';
-import { rosterTable, simulatedNote } from './home-parts.ts';
+import { panelTable, simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
@@ -25,7 +25,7 @@ ${code(quickPollAnswer(facts), 'Its answer')}
 <h2>How to read the answer</h2>
 <p class="prose">${confidenceMeaning.replaceAll('`', '')}</p>
 <h2>What it costs</h2>
-${rosterTable(facts)}
+${panelTable(facts)}
 <div class="grid small-cells">
 ${LINK_SECTIONS.map(
   ({ title, links }) => html`<section><h2>${title}</h2>

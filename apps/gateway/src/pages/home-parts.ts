@@ -3,17 +3,17 @@ import { aboutSeconds, aboutUsd } from '../documents/poll-figures.ts';
 import { notice, table } from './components.ts';
 import { type Html, html } from './html.ts';
 
-const ROSTERS = [
+const PANELS = [
   { name: 'free', who: 'open-weight models' },
   { name: 'fast', who: 'models of low latency' },
   { name: 'broad', who: 'models of many makers' },
   { name: 'strong', who: 'frontier models' },
 ] as const;
 
-export const rosterTable = ({ figures }: Facts): Html => html`${table(
-  'Rosters',
-  html`<tr><th scope="col">Roster</th><th scope="col">Who votes</th><th scope="col" class="number">Models</th><th scope="col" class="number">Usual cost</th><th scope="col" class="number">Median time</th></tr>`,
-  ROSTERS.map(
+export const panelTable = ({ figures }: Facts): Html => html`${table(
+  'Panels',
+  html`<tr><th scope="col">Panel</th><th scope="col">Who votes</th><th scope="col" class="number">Models</th><th scope="col" class="number">Usual cost</th><th scope="col" class="number">Median time</th></tr>`,
+  PANELS.map(
     ({ name, who }) =>
       html`<tr><th scope="row"><code>${name}</code></th><td>${who}</td><td class="number">${figures[name].models.roster_size}</td><td class="number">${name === 'free' ? '$0' : aboutUsd(figures[name].cost_usd.expected)}</td><td class="number">${aboutSeconds(figures[name].latency_ms.p50)}</td></tr>
 `,
@@ -21,8 +21,8 @@ export const rosterTable = ({ figures }: Facts): Html => html`${table(
 )}
 <p class="small muted">For a question of usual length with two options, by list prices. <a href="/api/poll/estimate">Figures of the hour</a></p>`;
 
-export const simulatedNote = ({ rosters }: Facts): Html =>
-  rosters.simulated
+export const simulatedNote = ({ panels }: Facts): Html =>
+  panels.simulated
     ? notice(
         html`<p><strong>Simulated models vote on this installation.</strong> Every result says so, and its content means nothing.</p>`,
         'warn',

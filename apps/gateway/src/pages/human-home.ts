@@ -5,7 +5,7 @@ import { aboutSeconds, aboutUsd } from '../documents/poll-figures.ts';
 import { confidenceMeaning, EXAMPLE } from '../documents/poll-prose.ts';
 import { code, tabs } from './components.ts';
 import { freePollForm, livePollPlace } from './free-poll-form.ts';
-import { earlyStop, rosterTable, simulatedNote } from './home-parts.ts';
+import { earlyStop, panelTable, simulatedNote } from './home-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
@@ -49,7 +49,7 @@ they no longer can, or are unlikely enough to for your threshold, the poll stops
 </div>
 ${earlyStop()}
 </div>
-${rosterTable(facts)}
+${panelTable(facts)}
 
 <h2 id="code">Code in four languages</h2>
 ${tabs(
@@ -73,7 +73,7 @@ Questions: <a href="mailto:${facts.config.contactEmail}">${facts.config.contactE
   });
 
 const figures = ({ figures: { broad } }: Facts): Html => html`<dl class="figures">
-<div class="stat"><dt>models in the usual roster</dt><dd>${broad.models.roster_size}</dd></div>
+<div class="stat"><dt>models in the usual panel</dt><dd>${broad.models.roster_size}</dd></div>
 <div class="stat"><dt>a usual poll</dt><dd>${aboutUsd(broad.cost_usd.expected)}</dd></div>
 <div class="stat"><dt>median time</dt><dd>${aboutSeconds(broad.latency_ms.p50)}</dd></div>
 </dl>`;

@@ -1,6 +1,6 @@
-import type { RosterName } from '@eloquentpoll/contracts';
-import type { Model, Rosters } from '@eloquentpoll/models/rosters';
-import { ROSTERS } from './rosters.ts';
+import type { PanelName } from '@eloquentpoll/contracts';
+import type { Model, Panels } from '@eloquentpoll/models/panels';
+import { PANELS } from './panels.ts';
 
 // Which models a reader of /models wants to see. A query that names something unknown shows nothing and says so: the
 // page is for people, who mend an address by choosing again.
@@ -24,21 +24,21 @@ export interface ModelsFilter {
   capability?: string | undefined;
 }
 
-/** A model with the rosters that hold it. */
+/** A model with the panels that hold it. */
 export interface ListedModel {
   model: Model;
-  rosters: readonly RosterName[];
+  panels: readonly PanelName[];
   capabilities: readonly Capability[];
 }
 
 /** Families together, and within one the order of the roster file. */
-export function listModels(rosters: Rosters): ListedModel[] {
-  return rosters
+export function listModels(panels: Panels): ListedModel[] {
+  return panels
     .models()
     .map((model) => ({
       model,
-      rosters: ROSTERS.map(({ name }) => name).filter((name) =>
-        rosters.roster(name).models.some(({ id }) => id === model.id),
+      panels: PANELS.map(({ name }) => name).filter((name) =>
+        panels.panel(name).models.some(({ id }) => id === model.id),
       ),
       capabilities: CAPABILITIES.filter(({ has }) => has(model)),
     }))
@@ -46,7 +46,7 @@ export function listModels(rosters: Rosters): ListedModel[] {
 }
 
 /** A form that leaves a choice open sends it empty. */
-export const fits = ({ model, rosters, capabilities }: ListedModel, { family, preset, capability }: ModelsFilter) =>
+export const fits = ({ model, panels, capabilities }: ListedModel, { family, preset, capability }: ModelsFilter) =>
   (!family || model.family === family) &&
-  (!preset || rosters.some((name) => name === preset)) &&
+  (!preset || panels.some((name) => name === preset)) &&
   (!capability || capabilities.some(({ name }) => name === capability));

@@ -6,27 +6,27 @@ import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { CAPABILITIES, fits, type ListedModel, listModels, type ModelsFilter } from './models-filter.ts';
-import { ROSTERS } from './rosters.ts';
+import { PANELS } from './panels.ts';
 
-// /models: who votes, in which roster, at what price, and how each has done lately. The form works by itself; where
+// /models: who votes, in which panel, at what price, and how each has done lately. The form works by itself; where
 // scripts run, rows come and go without a new page.
 
 export function modelsPage(facts: Facts, reputation: readonly ModelReputation[], filter: ModelsFilter): string {
   const records = new Map(reputation.map((row) => [row.model_id, row]));
-  const listed = listModels(facts.rosters);
+  const listed = listModels(facts.panels);
   return layout({
     baseUrl: facts.baseUrl,
     path: '/models',
     title: 'Models: who votes, and how they did · EloquentPoll',
-    description: `${listed.length} models of ${families(listed).length} families, the rosters that hold them, their list prices and their record in recent polls.`,
+    description: `${listed.length} models of ${families(listed).length} families, the panels that hold them, their list prices and their record in recent polls.`,
     scripts: ['models'],
     styles: ['catalog'],
     main: html`<h1>Models</h1>
-<p class="lead">Who votes, in which roster, at what list price, and how each has done in the polls of the last 30 days.</p>
-${facts.rosters.simulated ? notice(html`<p>These models are simulated, and their records with them.</p>`, 'warn') : html``}
-<h2 id="rosters">Rosters</h2>
+<p class="lead">Who votes, in which panel, at what list price, and how each has done in the polls of the last 30 days.</p>
+${facts.panels.simulated ? notice(html`<p>These models are simulated, and their records with them.</p>`, 'warn') : html``}
+<h2 id="panels">Panels</h2>
 <div class="grid">
-${ROSTERS.map((roster) => rosterCard(facts, roster))}</div>
+${PANELS.map((panel) => panelCard(facts, panel))}</div>
 <h2 id="all">All models</h2>
 ${filterForm(listed, filter)}
 ${modelsTable(listed, filter, records)}
@@ -36,8 +36,8 @@ the option that won.</p>`,
   });
 }
 
-function rosterCard({ rosters }: Facts, { name, who, when }: (typeof ROSTERS)[number]): Html {
-  const { models } = rosters.roster(name);
+function panelCard({ panels }: Facts, { name, who, when }: (typeof PANELS)[number]): Html {
+  const { models } = panels.panel(name);
   const makers = new Set(models.map(({ family }) => family)).size;
   return html`<section class="card stack">
 <h3><code>${name}</code></h3>
@@ -54,7 +54,7 @@ function filterForm(listed: readonly ListedModel[], { family, preset, capability
   const all = { value: '', label: 'All' };
   return html`<form class="filters" action="/models#all" data-filter>
 ${select('family', 'Family', [all, ...families(listed).map(same)], family)}
-${select('preset', 'Roster', [all, ...ROSTERS.map(({ name }) => same(name))], preset)}
+${select('preset', 'Panel', [all, ...PANELS.map(({ name }) => same(name))], preset)}
 ${select('capability', 'Capability', [all, ...CAPABILITIES.map(({ name, label }) => ({ value: name, label }))], capability)}
 <button class="button">Show</button>
 </form>
@@ -72,7 +72,7 @@ function modelsTable(
   return html`<p role="status" data-count>${countOf(shown, listed.length)}</p>
 ${table(
   'Models',
-  html`<tr><th scope="col">Model</th><th scope="col">Rosters</th><th scope="col">Can</th><th scope="col" class="number">In, per M</th><th scope="col" class="number">Out, per M</th><th scope="col" class="number">Asked</th><th scope="col" class="number">Voted</th><th scope="col" class="number">Average time</th><th scope="col" class="number">A vote</th><th scope="col" class="number">Agreed</th></tr>`,
+  html`<tr><th scope="col">Model</th><th scope="col">Panels</th><th scope="col">Can</th><th scope="col" class="number">In, per M</th><th scope="col" class="number">Out, per M</th><th scope="col" class="number">Asked</th><th scope="col" class="number">Voted</th><th scope="col" class="number">Average time</th><th scope="col" class="number">A vote</th><th scope="col" class="number">Agreed</th></tr>`,
   listed.map((one) => modelRow(one, fits(one, filter), records.get(one.model.id))),
 )}`;
 }
@@ -80,17 +80,17 @@ ${table(
 const countOf = (shown: number, all: number): string =>
   shown === 0 ? `No model fits. There are ${all}.` : `${shown} of ${all} models`;
 
-function modelRow({ model, rosters, capabilities }: ListedModel, isShown: boolean, record?: ModelReputation): Html {
+function modelRow({ model, panels, capabilities }: ListedModel, isShown: boolean, record?: ModelReputation): Html {
   const { id, family, price } = model;
-  return html`<tr id="${anchorOf(id)}" data-family="${family}" data-preset="${rosters.join(' ')}" data-capability="${capabilities
+  return html`<tr id="${anchorOf(id)}" data-family="${family}" data-preset="${panels.join(' ')}" data-capability="${capabilities
     .map(({ name }) => name)
     .join(' ')}"${isShown ? html`` : html` hidden`}>
 <th scope="row" class="model"><span class="mono">${id}</span><br><span class="muted small">${family}</span></th>
-<td>${spaced(rosters.map((name) => badge(name, 'accent')))}</td>
+<td>${spaced(panels.map((name) => badge(name, 'accent')))}</td>
 <td class="small muted can">${capabilities.map(({ label }) => label).join(', ')}</td>
 <td class="number">${perMillion(price.input)}</td>
 <td class="number">${perMillion(price.output)}</td>
-<td class="number">${whole(record?.ballots ?? 0)}</td>
+<td class="number">${whole(record?.votes ?? 0)}</td>
 <td class="number">${percent(record?.success_rate ?? null, 1)}</td>
 <td class="number">${seconds(record?.average_latency_ms ?? null)}</td>
 <td class="number">${usd(record?.average_cost_usd ?? null)}</td>

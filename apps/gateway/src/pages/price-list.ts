@@ -1,13 +1,13 @@
 import { type Estimate, LIMITS, PRESETS } from '@eloquentpoll/contracts';
-import { seatsFor, typicalCostsFor } from '@eloquentpoll/models/rosters';
+import { seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
 import type { Context } from '../context.ts';
 import { estimatePoll } from '../polls/estimate-poll.ts';
-import { paperOf } from '../polls/poll-spec.ts';
+import { pollTextOf } from '../polls/poll-spec.ts';
 import { typicalOrder } from '../polls/typical-poll.ts';
 
 // What /pricing shows, from the same forecast as GET /api/poll/estimate, so that both say the same at the same moment.
 
-type Parts = Pick<Context, 'rosters' | 'health'>;
+type Parts = Pick<Context, 'panels' | 'health'>;
 
 export type Preset = (typeof PRESETS)[number];
 
@@ -25,11 +25,11 @@ export interface PriceQuestion {
   threshold: number;
 }
 
-export interface BallotPrice {
+export interface VotePrice {
   modelId: string;
   input: bigint;
   output: bigint;
-  /** Micro-USD of one usual ballot, and the most that one can cost. */
+  /** Micro-USD of one usual vote, and the most that one can cost. */
   usualU: bigint;
   mostU: bigint;
 }
@@ -51,20 +51,20 @@ export async function priceList(parts: Parts, threshold: number): Promise<Readon
 export async function priceOf(parts: Parts, { preset, options, threshold }: PriceQuestion): Promise<PollPrice> {
   const estimate = await estimatePoll(parts, typicalOrder({ preset, confidence_threshold: threshold }, options));
   const { expected_calls, roster_size } = estimate.models;
-  // The forecast prices every call as the mean of the roster, so the whole roster is that many times one call.
+  // The forecast prices every call as the mean of the panel, so the whole panel is that many times one call.
   const wholeUsd = expected_calls === 0 ? 0 : (estimate.cost_usd.expected / expected_calls) * roster_size;
   return { estimate, wholeUsd, saving: roster_size === 0 ? 0 : 1 - expected_calls / roster_size };
 }
 
-/** What single ballots of such a poll cost, model by model. */
-export async function ballotPrices({ rosters, health }: Parts, question: PriceQuestion): Promise<BallotPrice[]> {
+/** What single votes of such a poll cost, model by model. */
+export async function votePrices({ panels, health }: Parts, question: PriceQuestion): Promise<VotePrice[]> {
   const { preset, options, threshold } = question;
   const order = typicalOrder({ preset, confidence_threshold: threshold }, options);
-  const roster = rosters.roster(order.roster);
-  const records = await health.snapshot(roster.models.map(({ id }) => id));
-  const seats = seatsFor(roster, paperOf(order), records);
-  const usual = typicalCostsFor(roster, paperOf(order));
-  return roster.models.map(({ id, price }, i) => ({
+  const panel = panels.panel(order.panel);
+  const records = await health.snapshot(panel.models.map(({ id }) => id));
+  const seats = seatsFor(panel, pollTextOf(order), records);
+  const usual = typicalCostsFor(panel, pollTextOf(order));
+  return panel.models.map(({ id, price }, i) => ({
     modelId: id,
     input: price.input,
     output: price.output,

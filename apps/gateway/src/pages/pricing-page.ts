@@ -5,20 +5,20 @@ import { percent, perMillion, seconds, usd, whole } from './figures.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
+import { PANELS } from './panels.ts';
 import { priceChart } from './price-chart.ts';
-import { type BallotPrice, OPTION_COUNTS, type PollPrice, type Preset, type PriceQuestion } from './price-list.ts';
-import { ROSTERS } from './rosters.ts';
+import { OPTION_COUNTS, type PollPrice, type Preset, type PriceQuestion, type VotePrice } from './price-list.ts';
 
-// /pricing: what polls cost, worked from rosters and list prices by the forecast that the API answers with.
+// /pricing: what polls cost, worked from panels and list prices by the forecast that the API answers with.
 
 export interface Pricing {
   /** Polls of every preset and number of options, at the threshold that is asked about. */
   list: ReadonlyMap<Preset, readonly PollPrice[]>;
   asked: PriceQuestion;
-  ballots: readonly BallotPrice[];
+  votes: readonly VotePrice[];
 }
 
-export function pricingPage(facts: Facts, { list, asked, ballots }: Pricing): string {
+export function pricingPage(facts: Facts, { list, asked, votes }: Pricing): string {
   const price = list.get(asked.preset)![asked.options - LIMITS.options.min]!;
   return layout({
     baseUrl: facts.baseUrl,
@@ -30,7 +30,7 @@ export function pricingPage(facts: Facts, { list, asked, ballots }: Pricing): st
     main: html`<h1>Pricing</h1>
 <p class="lead">You pay for the votes that were cast, each at the list price of its model. A poll stops as soon as its outcome is
 locked or certain enough, so it usually costs less than asking everybody, and never more than the limit that you set.</p>
-${facts.rosters.simulated ? notice(html`<p>These models are simulated, and their prices are made up.</p>`, 'warn') : ''}
+${facts.panels.simulated ? notice(html`<p>These models are simulated, and their prices are made up.</p>`, 'warn') : ''}
 <p>Quick polls without an account are free: open-weight models vote, and we pay. No card, no subscription, no minimum but the
 ${LIMITS.checkout_cents.min / 100} dollar that a card payment starts at.</p>
 <h2 id="presets">By preset</h2>
@@ -39,7 +39,7 @@ ${LIMITS.checkout_cents.min / 100} dollar that a card payment starts at.</p>
 ${PRESETS.map((preset) => presetCard(preset, list.get(preset)!, asked.options))}</div>
 <h2 id="one">One poll, worked out</h2>
 ${questionForm(asked)}
-${worked(asked, price, ballots)}
+${worked(asked, price, votes)}
 <h2 id="table">Every number of options</h2>
 ${priceTable(list)}
 <p class="muted small">For a question of usual length, at a confidence threshold of ${asked.threshold}. Latencies and failure rates
@@ -51,7 +51,7 @@ ${fineprint}`,
 
 function presetCard(preset: Preset, prices: readonly PollPrice[], options: number): Html {
   const { estimate, saving } = prices[options - LIMITS.options.min]!;
-  const { who } = ROSTERS.find(({ name }) => name === preset)!;
+  const { who } = PANELS.find(({ name }) => name === preset)!;
   return html`<section class="card stack">
 <h3><code>${preset}</code></h3>
 <p class="muted">${who}</p>
@@ -76,7 +76,7 @@ ${select('options', 'Options', choices(OPTION_COUNTS), String(options))}
 `;
 }
 
-function worked({ preset, options }: PriceQuestion, price: PollPrice, ballots: readonly BallotPrice[]): Html {
+function worked({ preset, options }: PriceQuestion, price: PollPrice, votes: readonly VotePrice[]): Html {
   const { models, cost_usd, latency_ms, early_termination: stop } = price.estimate;
   return html`<dl class="grid stats">
 ${stat('Expected cost', usd(cost_usd.expected))}
@@ -87,11 +87,11 @@ ${stat('Stops early', percent(stop.probability))}
 ${stat('Time, median', seconds(latency_ms.p50))}
 </dl>
 <p>A <code>${preset}</code> poll with ${options} options asks between ${models.min_calls} and ${models.max_calls} models. It sets aside
-at most ${usd(cost_usd.max)}, the worst case of its whole roster, and gives back what was not used.</p>
+at most ${usd(cost_usd.max)}, the worst case of its whole panel, and gives back what was not used.</p>
 ${table(
-  `Ballots of a ${preset} poll`,
-  html`<tr><th scope="col">Model</th><th scope="col" class="number">In, per M tokens</th><th scope="col" class="number">Out, per M tokens</th><th scope="col" class="number">A usual ballot</th><th scope="col" class="number">At most</th></tr>`,
-  [...ballots.map(ballotRow), sumRow(ballots)],
+  `Votes of a ${preset} poll`,
+  html`<tr><th scope="col">Model</th><th scope="col" class="number">In, per M tokens</th><th scope="col" class="number">Out, per M tokens</th><th scope="col" class="number">A usual vote</th><th scope="col" class="number">At most</th></tr>`,
+  [...votes.map(voteRow), sumRow(votes)],
 )}
 `;
 }
@@ -100,13 +100,13 @@ const stat = (label: string, value: string): Html =>
   html`<div class="stat"><dt>${label}</dt><dd>${value}</dd></div>
 `;
 
-const ballotRow = ({ modelId, input, output, usualU, mostU }: BallotPrice): Html =>
+const voteRow = ({ modelId, input, output, usualU, mostU }: VotePrice): Html =>
   html`<tr><th scope="row" class="model mono">${modelId}</th><td class="number">${perMillion(input)}</td><td class="number">${perMillion(output)}</td><td class="number">${micro(usualU)}</td><td class="number">${micro(mostU)}</td></tr>
 `;
 
-function sumRow(ballots: readonly BallotPrice[]): Html {
-  const sum = (of: (ballot: BallotPrice) => bigint) => micro(ballots.reduce((total, ballot) => total + of(ballot), 0n));
-  return html`<tr><th scope="row">All ${ballots.length}</th><td></td><td></td><td class="number">${sum(({ usualU }) => usualU)}</td><td class="number">${sum(({ mostU }) => mostU)}</td></tr>
+function sumRow(votes: readonly VotePrice[]): Html {
+  const sum = (of: (vote: VotePrice) => bigint) => micro(votes.reduce((total, vote) => total + of(vote), 0n));
+  return html`<tr><th scope="row">All ${votes.length}</th><td></td><td></td><td class="number">${sum(({ usualU }) => usualU)}</td><td class="number">${sum(({ mostU }) => mostU)}</td></tr>
 `;
 }
 

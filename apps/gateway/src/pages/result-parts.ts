@@ -1,6 +1,6 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
 import { CLIMB_HEIGHT, climbLabel, climbShapes } from './browser/climb.ts';
-import { ballotError, sure, whyItStopped } from './browser/why-it-stopped.ts';
+import { sure, voteError, whyItStopped } from './browser/why-it-stopped.ts';
 import { badge, bar, notice, table } from './components.ts';
 import { type Html, html } from './html.ts';
 import { countOf } from './result-graph.ts';
@@ -51,7 +51,7 @@ ${confidence === null ? '' : gauge(confidence, threshold)}
 
 /** How sure, against how sure it had to be. */
 const gauge = (confidence: number, threshold: number | null): Html => html`<div class="gauge">
-<p class="row spread small"><span><strong>${sure(confidence)}</strong> sure that the full roster elects the same</span>${
+<p class="row spread small"><span><strong>${sure(confidence)}</strong> sure that the full panel elects the same</span>${
   threshold === null ? '' : html`<span class="muted">asked for ${sure(threshold)}</span>`
 }</p>
 <svg width="100%" height="16" aria-hidden="true"><rect class="track" y="3" width="100%" height="10" rx="5"/><rect class="fill" y="3" width="${(100 * confidence).toFixed(1)}%" height="10" rx="5"/>${
@@ -78,7 +78,7 @@ ${options.map(
 )}</ul>`;
 }
 
-/** How sure the outcome was after each ballot; nothing where that is not known. */
+/** How sure the outcome was after each vote; nothing where that is not known. */
 export function climb({ timing, models_requested, models_skipped, confidence_threshold }: ResultDetail): Html {
   const steps = (timing.arrivals ?? []).flatMap(({ confidence }, i) =>
     confidence === null ? [] : [{ received: i + 1, confidence }],
@@ -99,7 +99,7 @@ ${climbShapes(drawn).map(
 </svg>`;
 }
 
-/** In the order in which the ballots came in, each from when its model was asked until it answered. */
+/** In the order in which the votes came in, each from when its model was asked until it answered. */
 export function voteTable({ votes, winning_option, timing: { arrivals } }: ResultDetail): Html {
   const spans = votes.map(({ latency_ms }, i) => spanOf(latency_ms, arrivals?.[i]?.at_ms));
   const end = Math.max(1, ...spans.map(({ to }) => to));
@@ -112,7 +112,7 @@ export function voteTable({ votes, winning_option, timing: { arrivals } }: Resul
         i,
       ) => html`<tr${chosen_option !== null && chosen_option === winning_option ? html` class="leads"` : ''}><td class="number">${i + 1}</td>
 <th scope="row" class="text mono">${model_id}</th>
-<td class="text">${chosen_option === null ? html`<span class="no-vote">${ballotError(error)}</span>` : html`<span dir="auto">${chosen_option}</span>`}</td>
+<td class="text">${chosen_option === null ? html`<span class="no-vote">${voteError(error)}</span>` : html`<span dir="auto">${chosen_option}</span>`}</td>
 <td class="timeline"><span class="took">${inSeconds(latency_ms)}${arrivals ? `, in at ${inSeconds(spans[i]!.to)}` : ''}</span>${timeBar(spans[i]!, end)}</td></tr>
 `,
     ),

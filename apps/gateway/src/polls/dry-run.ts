@@ -56,12 +56,12 @@ async function estimatesOf(context: Context, accountId: string, order: PollOrder
     specOf(context, order),
     balanceOf(context.storage, accountId),
   ]);
-  const wholeRoster = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
+  const wholePanel = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
   return {
     ...estimate,
     max_cost_usd: order.maxCostUsd ?? order.maxCostU / 1_000_000,
-    within_budget: wholeRoster <= BigInt(order.maxCostU),
-    balance_sufficient: isFree(order.roster) || (balance?.availableU ?? 0n) >= holdOf(spec),
+    within_budget: wholePanel <= BigInt(order.maxCostU),
+    balance_sufficient: isFree(order.panel) || (balance?.availableU ?? 0n) >= holdOf(spec),
     estimated_cost_usd: estimate.cost_usd.expected,
     estimated_models_invoked: Math.round(estimate.models.expected_calls),
     total_models: estimate.models.roster_size,

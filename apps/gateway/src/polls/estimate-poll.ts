@@ -1,11 +1,11 @@
 import type { Estimate } from '@eloquentpoll/contracts';
-import { hedgeOf, seatsFor, typicalCostsFor } from '@eloquentpoll/models/rosters';
+import { hedgeOf, seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
 import { type EstimateSeat, estimate, type Rules } from '@eloquentpoll/voting';
 import type { Context } from '../context.ts';
 import type { PollOrder } from './poll-order.ts';
-import { paperOf } from './poll-spec.ts';
+import { pollTextOf } from './poll-spec.ts';
 
-// What an order will take, from the roster's prices and the models' records; no model is asked. The forecast is a pure
+// What an order will take, from the panel's prices and the models' records; no model is asked. The forecast is a pure
 // function of what enters it and takes milliseconds, so the latest ones are kept: callers ask for the same few polls
 // again and again, and records change every few seconds at most.
 
@@ -13,14 +13,14 @@ const KEPT = 500;
 const kept = new Map<string, ReturnType<typeof estimate>>();
 
 export async function estimatePoll(
-  { rosters, health }: Pick<Context, 'rosters' | 'health'>,
+  { panels, health }: Pick<Context, 'panels' | 'health'>,
   order: PollOrder,
 ): Promise<Estimate> {
-  const roster = rosters.roster(order.roster);
-  const records = await health.snapshot(roster.models.map((model) => model.id));
-  const paper = paperOf(order);
-  const costs = typicalCostsFor(roster, paper);
-  const seats = seatsFor(roster, paper, records).map((seat, i) => ({
+  const panel = panels.panel(order.panel);
+  const records = await health.snapshot(panel.models.map((model) => model.id));
+  const paper = pollTextOf(order);
+  const costs = typicalCostsFor(panel, paper);
+  const seats = seatsFor(panel, paper, records).map((seat, i) => ({
     family: seat.family,
     reserveU: BigInt(seat.reserve_u),
     failureRate: seat.failure_rate,
@@ -38,7 +38,7 @@ const rulesOf = (order: PollOrder): Rules => ({
   threshold: order.confidenceThreshold,
   minVotes: order.minVotes,
   maxCostU: BigInt(order.maxCostU),
-  hedge: hedgeOf(order.roster),
+  hedge: hedgeOf(order.panel),
 });
 
 function forecastOf(rules: Rules, seats: readonly EstimateSeat[]) {
@@ -54,19 +54,19 @@ function forecastOf(rules: Rules, seats: readonly EstimateSeat[]) {
 
 function toEstimate(
   order: PollOrder,
-  rosterSize: number,
+  panelSize: number,
   forecast: ReturnType<typeof estimate>,
   sampleSize: number,
 ): Estimate {
   const { calls, costU, latencyMs, earlyTermination } = forecast;
   return {
-    preset: order.roster,
+    preset: order.panel,
     options: order.options.length,
     poll_type: 'fptp',
     confidence_threshold: order.confidenceThreshold,
     currency: 'USD',
     models: {
-      roster_size: rosterSize,
+      roster_size: panelSize,
       min_calls: calls.min,
       expected_calls: rounded(calls.expected),
       max_calls: calls.max,

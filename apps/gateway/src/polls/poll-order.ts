@@ -1,4 +1,4 @@
-import { FREE_PRESETS, type FreePreset, type Issue, PollRequest, type RosterName } from '@eloquentpoll/contracts';
+import { FREE_PRESETS, type FreePreset, type Issue, type PanelName, PollRequest } from '@eloquentpoll/contracts';
 import { optionIssues, questionIssues } from '../validation/option-rules.ts';
 import { issuesOf, refusal } from '../validation/validator.ts';
 import { DEFAULT_PROFILE, PROFILES, profileNamed } from './profiles.ts';
@@ -10,7 +10,7 @@ import { refuseDryRun } from './wants-dry-run.ts';
 export interface PollOrder {
   question: string;
   options: string[];
-  roster: RosterName;
+  panel: PanelName;
   confidenceThreshold: number;
   maxCostU: number;
   /** What was said, where it is finer than micro-USD. */
@@ -21,7 +21,7 @@ export interface PollOrder {
 }
 
 /** Whether the operator pays: open-weight models, and a cap on what all such polls of a day may cost. */
-export const isFree = (roster: RosterName): roster is FreePreset => FREE_PRESETS.some((free) => free === roster);
+export const isFree = (panel: PanelName): panel is FreePreset => FREE_PRESETS.some((free) => free === panel);
 
 export const MIN_VOTES = 3;
 
@@ -73,12 +73,12 @@ export function toOrder(request: PollRequest): PollOrder {
 type Terms = Pick<PollRequest, 'preset' | 'confidence_threshold' | 'max_cost_usd' | 'profile'>;
 
 /** With which models, how sure and how dear: as the request says, else its profile, else the default one. */
-export function termsOf(request: Terms): Pick<PollOrder, 'roster' | 'confidenceThreshold' | 'maxCostU' | 'maxCostUsd'> {
+export function termsOf(request: Terms): Pick<PollOrder, 'panel' | 'confidenceThreshold' | 'maxCostU' | 'maxCostUsd'> {
   const profile = profileNamed(request.profile ?? DEFAULT_PROFILE)!;
   const maxCostUsd = request.max_cost_usd ?? profile.max_cost_usd;
   const maxCostU = microUsd(maxCostUsd);
   return {
-    roster: request.preset ?? profile.preset,
+    panel: request.preset ?? profile.preset,
     confidenceThreshold: request.confidence_threshold ?? profile.confidence_threshold,
     maxCostU,
     ...(maxCostU / 1_000_000 !== maxCostUsd && { maxCostUsd }),

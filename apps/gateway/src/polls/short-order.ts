@@ -5,7 +5,7 @@ import { issuesOf, refusal } from '../validation/validator.ts';
 import { type Folded, foldAliases, type Told, withinPoll } from './fold-aliases.ts';
 import { isFree, MIN_VOTES, type PollOrder, profileIssues, termsOf } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
-import { type Caller, refusePaid, rosterOfTheme, wantsFree } from './themes.ts';
+import { type Caller, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 
 // A poll that was ordered in shorthand, read to its end: the same order that the long form gives, or a 400 that speaks
 // of the fields that the caller wrote. Options that are missing are supplied. Without an account a poll is free, and a
@@ -16,7 +16,7 @@ export interface ShortOrder {
   optionsSource: 'caller' | 'server';
 }
 
-/** More than any free roster can cost, so that no free poll stops for money. */
+/** More than any free panel can cost, so that no free poll stops for money. */
 const FREE_MAX_COST_USD = 0.1;
 const FREE_MIN_VOTES = 1;
 
@@ -27,7 +27,7 @@ export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
   refuse(issuesOf(ShortPollRequest, body));
   const request = body as ShortPollRequest;
   refuse(profileIssues(request));
-  const { roster, search } = rosterOfTheme(request, caller);
+  const { panel, search } = panelOfTheme(request, caller);
 
   const folded = foldAliases(request);
   const { question, options } = folded;
@@ -35,13 +35,13 @@ export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
   refuse(sizeIssues(folded, shape));
   refuse(textIssues(question, options));
 
-  const free = isFree(roster);
+  const free = isFree(panel);
   return {
     order: {
       question: question.value,
       options: options?.value ?? suppliedOptions(question.value),
       ...termsOf(free ? { ...request, max_cost_usd: FREE_MAX_COST_USD } : request),
-      roster,
+      panel,
       minVotes: free ? FREE_MIN_VOTES : MIN_VOTES,
       search,
     },

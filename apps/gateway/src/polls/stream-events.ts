@@ -14,7 +14,7 @@ import {
 import type { Config } from '../config.ts';
 import { resultUrl, statusUrl } from './to-wire.ts';
 
-// The three kinds of event, as they go on the wire. `started` repeats with every ballot, each time with everything that
+// The three kinds of event, as they go on the wire. `started` repeats with every vote, each time with everything that
 // is known, so that a reader may ignore all but the first, or keep only the last. Exactly one `complete` or `error` ends
 // a stream.
 
@@ -25,7 +25,7 @@ export interface StreamedPoll {
   startedAt: Date;
 }
 
-type Told = Pick<ProgressSnapshot, 'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'ballot' | 'elapsed_ms'>;
+type Told = Pick<ProgressSnapshot, 'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'vote' | 'elapsed_ms'>;
 
 /** A poll of which nothing is known yet. */
 export const unheard = ({ spec }: StreamedPoll): Told => ({
@@ -34,7 +34,7 @@ export const unheard = ({ spec }: StreamedPoll): Told => ({
   tally: spec.options.map(() => 0),
   leader: null,
   confidence: null,
-  ballot: null,
+  vote: null,
   elapsed_ms: 0,
 });
 
@@ -46,7 +46,7 @@ export function firstEvent(config: Config, poll: StreamedPoll, told: Told): stri
     question: spec.question,
     options: spec.options,
     poll_type: 'fptp',
-    preset: spec.roster_name,
+    preset: spec.panel_name,
     confidence_threshold: spec.confidence_threshold,
     max_cost_usd: maxCostUsdOf(spec),
     status_url: statusUrl(config, pollId),
@@ -73,7 +73,7 @@ function progressOf(pollId: string, options: readonly string[], told: Told): Str
     tally: Object.fromEntries(options.map((option, i) => [option, told.tally[i] ?? 0])),
     leader: told.leader === null ? null : (options[told.leader] ?? null),
     confidence: told.confidence,
-    vote: told.ballot,
+    vote: told.vote,
     elapsed_ms: told.elapsed_ms,
   };
 }

@@ -1,5 +1,5 @@
 import type { OnNews, Watch } from '@eloquentpoll/bus';
-import type { PollSpec, RosterName } from '@eloquentpoll/contracts';
+import type { PanelName, PollSpec } from '@eloquentpoll/contracts';
 import { acceptPoll } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 import type { Context } from '../context.ts';
@@ -41,7 +41,7 @@ export interface Submitted {
   watch: Watch | null;
 }
 
-const DEADLINE_MS: Record<RosterName, number> = {
+const DEADLINE_MS: Record<PanelName, number> = {
   broad: 120_000,
   strong: 120_000,
   fast: 45_000,
@@ -49,15 +49,15 @@ const DEADLINE_MS: Record<RosterName, number> = {
   free_search: 120_000,
 };
 
-/** How long a poll of this roster may take. */
-export const deadlineMsOf = (roster: RosterName): number => DEADLINE_MS[roster];
+/** How long a poll of this panel may take. */
+export const deadlineMsOf = (panel: PanelName): number => DEADLINE_MS[panel];
 
 /**
  * With a listener, the subscription stands before the poll can begin, so that nothing is missed; it is made while the
  * poll is being accepted, for what is nearly always the poll's id.
  */
 export async function submitPoll(context: Context, submission: Submission, listener?: Listener): Promise<Submitted> {
-  const deadlineMs = deadlineMsOf(submission.order.roster);
+  const deadlineMs = deadlineMsOf(submission.order.panel);
   const newId = newPollId();
   const watching = listener && watchIfPossible(context, newId, listener);
   const { pollId, joined, spec } = await accept(context, submission, newId, deadlineMs).catch(async (error) => {
@@ -78,7 +78,7 @@ async function accept(context: Context, submission: Submission, newId: string, d
   const { accountId, surface, requestId, traceparent, idempotency } = submission;
   const spec = await specOf(context, submission.order);
   const holdU = holdOf(spec);
-  const span = context.tracer?.start('accept poll', 'internal', traceparent, { roster: spec.roster_name, surface });
+  const span = context.tracer?.start('accept poll', 'internal', traceparent, { panel: spec.panel_name, surface });
   const accepted = await acceptPoll(context.storage, {
     poll: {
       id: newId,
@@ -93,11 +93,11 @@ async function accept(context: Context, submission: Submission, newId: string, d
     },
     holdU,
     idempotency: idempotency && { operation: surface, ...idempotency },
-    free: isFree(spec.roster_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
+    free: isFree(spec.panel_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
   });
   span?.end({ outcome: accepted.kind });
   if (accepted.kind === 'accepted')
-    context.metrics.counter('eloquentpoll_polls_accepted_total', spec.roster_name).n += 1;
+    context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
   switch (accepted.kind) {
     case 'accepted':
     case 'joined':

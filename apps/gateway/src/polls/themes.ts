@@ -1,4 +1,4 @@
-import { FREE_PRESETS, type RosterName, type ShortPollRequest } from '@eloquentpoll/contracts';
+import { FREE_PRESETS, type PanelName, type ShortPollRequest } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
 import { invalid } from '../api-error.ts';
 import { isFree, termsOf } from './poll-order.ts';
@@ -18,13 +18,13 @@ export function wantsFree(body: unknown, caller: Caller): boolean {
   return caller === 'anonymous' || FREE_THEMES.includes(fieldsOf(body).theme);
 }
 
-export function rosterOfTheme(request: ShortPollRequest, caller: Caller): { roster: RosterName; search: boolean } {
+export function panelOfTheme(request: ShortPollRequest, caller: Caller): { panel: PanelName; search: boolean } {
   const { theme, preset, profile } = request;
-  if (theme === undefined) return { roster: caller === 'known' ? termsOf(request).roster : 'free', search: false };
-  if (theme === 'search') return { roster: termsOf(request).roster, search: true };
+  if (theme === undefined) return { panel: caller === 'known' ? termsOf(request).panel : 'free', search: false };
+  if (theme === 'search') return { panel: termsOf(request).panel, search: true };
   const other = isFree(theme) ? { preset, profile } : { preset: preset === theme ? undefined : preset };
   refuse(other, (field) => `${field} and theme ${theme} say different things; send one of them`);
-  return { roster: theme, search: theme === 'free_search' };
+  return { panel: theme, search: theme === 'free_search' };
 }
 
 /** For a caller without an account, before anything else is said about the body. */

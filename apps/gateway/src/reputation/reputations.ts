@@ -23,7 +23,7 @@ interface Snapshot {
   rows: readonly ModelReputation[];
 }
 
-type Parts = Pick<Context, 'storage' | 'rosters'>;
+type Parts = Pick<Context, 'storage' | 'panels'>;
 
 export type Reputations = () => Promise<Entry<Snapshot>>;
 
@@ -32,14 +32,14 @@ export function reputations(parts: Parts, now: () => number = Date.now): Reputat
   return () => snapshot('');
 }
 
-async function take({ storage, rosters }: Parts): Promise<(times: Times) => Snapshot> {
-  const { simulated } = rosters;
+async function take({ storage, panels }: Parts): Promise<(times: Times) => Snapshot> {
+  const { simulated } = panels;
   const found = await readReputation(storage, { simulated });
   const ratio = await uptime(storage, 'gateway', REPUTATION_DAYS);
   return ({ madeAt, expiresAt }) => {
     const taken = { simulated, generated_at: madeAt.toISOString(), cache_expires_at: expiresAt.toISOString() };
     const service: Reputation = { ...toReputation(found, ratio), ...taken };
-    const rows = found.models.map((model) => toModel(model, rosters.model(model.modelId)?.provider));
+    const rows = found.models.map((model) => toModel(model, panels.model(model.modelId)?.provider));
     const models: ModelReputations = { window: windowOf(found), count: rows.length, models: rows, ...taken };
     return { service: JSON.stringify(service), models: JSON.stringify(models), rows };
   };
@@ -70,11 +70,11 @@ function toModel(model: StoredReputation['models'][number], provider: string | u
   const { averageLatencyMs, p95LatencyMs, averageCostU } = model;
   return {
     model_id: model.modelId,
-    // One that left the roster still names whose it is.
+    // One that left the panel still names whose it is.
     provider: provider ?? model.modelId.split('/')[0] ?? '',
-    ballots: model.ballots,
+    ballots: model.asked,
     votes: model.votes,
-    success_rate: rate(model.votes, model.ballots),
+    success_rate: rate(model.votes, model.asked),
     average_latency_ms: averageLatencyMs === null ? null : Math.round(averageLatencyMs),
     p95_latency_ms: p95LatencyMs === null ? null : Math.round(p95LatencyMs),
     average_cost_usd: averageCostU === null ? null : usd(averageCostU),

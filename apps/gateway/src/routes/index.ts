@@ -68,9 +68,9 @@ import { endpointsByError } from './endpoints-by-error.ts';
 /** Every operation, in the order of section 4 of the contract. */
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
   const endpoints = endpointsByError(app);
-  const figures = await pollFigures(context.rosters);
+  const figures = await pollFigures(context.panels);
   giveAgentHints(app, figures);
-  const facts: Facts = { baseUrl: context.config.baseUrl, config: context.config, rosters: context.rosters, figures };
+  const facts: Facts = { baseUrl: context.config.baseUrl, config: context.config, panels: context.panels, figures };
   const records = reputations(context);
 
   createPoll(app, context);

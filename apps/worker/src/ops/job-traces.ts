@@ -2,7 +2,7 @@ import type { Attributes, Span, Tracer } from '@eloquentpoll/ops';
 import type { Claim } from '@eloquentpoll/storage';
 
 // The trace of a poll goes on here: one span for the job, under the span in which the gateway accepted the poll, and
-// under it one for each ballot and for the store.
+// under it one for each vote and for the store.
 
 export interface JobTraces {
   begin(claim: Claim): void;
@@ -18,7 +18,7 @@ export function jobTraces(tracer: Tracer): JobTraces {
   const jobs = new Map<string, Span>();
   return {
     begin({ id, epoch, attempts, requestId, spec, traceparent }) {
-      const attributes = { poll_id: id, roster: spec.roster_name, epoch, attempts };
+      const attributes = { poll_id: id, panel: spec.panel_name, epoch, attempts };
       const all = requestId === null ? attributes : { ...attributes, request_id: requestId };
       jobs.set(id, tracer.start('job', 'consumer', traceparent, all));
     },

@@ -16,7 +16,7 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
   const staleLease = metrics.counter('eloquentpoll_stale_epoch_total', 'lease');
   const staleStore = metrics.counter('eloquentpoll_stale_epoch_total', 'store');
   const books = openBooks(metrics);
-  /** Polls that an operator asked for, which the free pool pays whatever their roster is. */
+  /** Polls that an operator asked for, which the free pool pays whatever their panel is. */
   const atOurExpense = new Set<string>();
 
   function claimed(claim: Claim | null): Claim | null {
@@ -85,24 +85,24 @@ const PAYERS = ['account', 'free_pool'] as const;
 function openBooks(metrics: Metrics) {
   const margin = { account: 0, free_pool: 0 };
   metrics.reading('eloquentpoll_margin_usd', () => PAYERS.map((payer) => [[payer], margin[payer]] as const));
-  for (const roster of [...PRESETS, ...FREE_PRESETS])
-    metrics.counter('eloquentpoll_polls_ended_total', roster, 'success', 'mathematical_lock');
+  for (const panel of [...PRESETS, ...FREE_PRESETS])
+    metrics.counter('eloquentpoll_polls_ended_total', panel, 'success', 'mathematical_lock');
   return {
-    enter({ ballots, result }: FinishedPoll, atOurExpense: boolean): void {
-      const roster = String(result.detail.preset);
-      const payer = atOurExpense || FREE_PRESETS.some((free) => free === roster) ? 'free_pool' : 'account';
+    enter({ votes, result }: FinishedPoll, atOurExpense: boolean): void {
+      const panel = String(result.detail.preset);
+      const payer = atOurExpense || FREE_PRESETS.some((free) => free === panel) ? 'free_pool' : 'account';
       const reason = result.terminationReason ?? 'deadline';
-      metrics.counter('eloquentpoll_polls_ended_total', roster, result.status, reason).n += 1;
-      metrics.histogram('eloquentpoll_poll_duration_seconds', roster).observe(result.totalMs / 1_000);
-      metrics.counter('eloquentpoll_ballots_skipped_total', roster).n += result.modelsSkipped;
-      for (const { model_id: model, billed_u, provider_cost_u, attempts } of ballots) {
+      metrics.counter('eloquentpoll_polls_ended_total', panel, result.status, reason).n += 1;
+      metrics.histogram('eloquentpoll_poll_duration_seconds', panel).observe(result.totalMs / 1_000);
+      metrics.counter('eloquentpoll_votes_skipped_total', panel).n += result.modelsSkipped;
+      for (const { model_id: model, billed_u, provider_cost_u, attempts } of votes) {
         const billed = billed_u / USD;
         metrics.counter('eloquentpoll_billed_usd_total', model, payer).n += billed;
         if (provider_cost_u !== null) {
           metrics.counter('eloquentpoll_provider_cost_usd_total', model, payer).n += provider_cost_u / USD;
           margin[payer] += billed - provider_cost_u / USD;
         } else if (attempts > 0) {
-          metrics.counter('eloquentpoll_ballots_cost_unknown_total', model).n += 1;
+          metrics.counter('eloquentpoll_votes_cost_unknown_total', model).n += 1;
         }
       }
     },

@@ -27,7 +27,7 @@ export async function dryRun(
         `  time     ${seconds(latency_ms.p50)} as a median, ${seconds(latency_ms.p95)} at the 95th percentile`,
       );
     }
-    if (within_budget === false) print(out, '  budget   does not pay for every model of the roster');
+    if (within_budget === false) print(out, '  budget   does not pay for every model of the panel');
     if (balance_sufficient === false) print(out, '  balance  does not cover the worst case');
   }
   return valid ? EXIT.winner : EXIT.usage;

@@ -7,7 +7,7 @@ export const EXIT = {
   undecided: 1,
   /** The command or the poll is not well-formed, or what it names does not exist. */
   usage: 2,
-  /** There is a winner, but ballots that are missing could have changed it. */
+  /** There is a winner, but votes that are missing could have changed it. */
   partial: 3,
   /** No credentials, bad ones, or no money. */
   refused: 4,

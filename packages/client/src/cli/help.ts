@@ -29,7 +29,7 @@ On a terminal bars show the votes as they arrive. Elsewhere the result goes to s
 standard error. Ctrl-C stops watching; the poll goes on.
 
 Exit codes
-  0  there is a winner          3  there is a winner, but missing ballots could have changed it
+  0  there is a winner          3  there is a winner, but missing votes could have changed it
   1  a tie, or no votes         4  no credentials, bad ones, or no money
   2  something to correct       5  the service cannot be reached, is too busy, or failed
 `;

@@ -8,7 +8,7 @@ export interface Scene {
   question: string | null;
   options: readonly string[];
   tally: Readonly<Record<string, number>>;
-  /** Models in the roster: what a full bar stands for. */
+  /** Models in the panel: what a full bar stands for. */
   total: number;
   /** The option in the lead, or the winner. */
   leader: string | null;

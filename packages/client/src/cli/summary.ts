@@ -24,7 +24,7 @@ export function verdict(outcome: Outcome): string {
   }
   const share = `${votesFor(tally, winning_option)} of ${count(valid, 'vote')}`;
   const sure = typeof confidence === 'number' ? `, confidence ${share3(confidence)}` : '';
-  const partial = status === 'partial' ? ' (partial: missing ballots could have changed it)' : '';
+  const partial = status === 'partial' ? ' (partial: missing votes could have changed it)' : '';
   return `${plain(winning_option)} wins with ${share}${sure}${partial}.`;
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
-import { loadRosters } from '@eloquentpoll/models/rosters';
+import { loadPanels } from '@eloquentpoll/models/panels';
 import { insertKey, revokeKey } from '@eloquentpoll/storage';
 import { richAccount } from '../faults/ask-polls.ts';
 import { type Household, household } from '../faults/processes.ts';
@@ -17,7 +17,7 @@ export interface Field extends AsyncDisposable {
   readonly pid: number;
   readonly accountId: string;
   readonly key: string;
-  readonly rosters: ReturnType<typeof loadRosters>;
+  readonly panels: ReturnType<typeof loadPanels>;
   /** Of the same account, and revoked. */
   revokedKey(): Promise<string>;
   /** What workers and models of this field need. */
@@ -70,7 +70,7 @@ export async function openField({ databaseUrl, redisUrl }: Servers, more: Record
     pid: gateway.pid,
     accountId,
     key,
-    rosters: loadRosters({ file: 'simulator' }),
+    panels: loadPanels({ file: 'simulator' }),
     async revokedKey() {
       const { id, key: old } = await giveKey();
       await revokeKey(stores.storage, accountId, id);

@@ -72,8 +72,8 @@ const creation = ({ port, key }: Field): Promise<Latencies> =>
     PROBES,
   );
 
-async function waitingPolls({ stores, rosters, accountId }: Field, count: number): Promise<string[]> {
-  const spec = specOf(rosters, { question: 'Which of these is the best choice?', options: ['A', 'B'], roster: 'fast' });
+async function waitingPolls({ stores, panels, accountId }: Field, count: number): Promise<string[]> {
+  const spec = specOf(panels, { question: 'Which of these is the best choice?', options: ['A', 'B'], panel: 'fast' });
   const ids = Array.from({ length: count }, (_, i) => `ps_${i.toString(16).padStart(24, '0')}`);
   for (let i = 0; i < count; i += AT_ONCE) {
     await Promise.all(

@@ -25,8 +25,8 @@ export async function openedPolls(
   return ids;
 }
 
-export async function acceptOne({ stores, rosters, accountId }: Stage): Promise<string> {
-  const spec = specOf(rosters, QUESTION);
+export async function acceptOne({ stores, panels, accountId }: Stage): Promise<string> {
+  const spec = specOf(panels, QUESTION);
   const id = `ps_${draw(24)}`;
   const resultId = `EP-2026-01-01-${draw(16)}`;
   const accepted = await acceptPoll(stores.storage, {
@@ -45,7 +45,7 @@ export async function claimed({ stores }: Stage, id: string): Promise<Claim> {
 
 /** What a worker would store of it. */
 export function endOf({ id, epoch, resultId, spec }: Claim): FinishedPoll {
-  const ballots = spec.seats.map((seat, i) => ({
+  const votes = spec.seats.map((seat, i) => ({
     seat: i,
     model_id: seat.model_id,
     option: i,
@@ -57,12 +57,12 @@ export function endOf({ id, epoch, resultId, spec }: Claim): FinishedPoll {
     attempts: 1,
     searched: false,
   }));
-  const votes = ballots.map((ballot) => ({
-    model_id: ballot.model_id,
+  const shownVotes = votes.map((vote) => ({
+    model_id: vote.model_id,
     success: true,
-    chosen_option: spec.options[ballot.option] ?? null,
+    chosen_option: spec.options[vote.option] ?? null,
     transition: 'vote',
-    latency_ms: ballot.latency_ms,
+    latency_ms: vote.latency_ms,
     estimated_cost: 0.000345,
     error: null,
   }));
@@ -70,7 +70,7 @@ export function endOf({ id, epoch, resultId, spec }: Claim): FinishedPoll {
     id,
     epoch,
     status: 'completed',
-    ballots,
+    votes,
     result: {
       status: 'success',
       winningOption: null,
@@ -83,7 +83,13 @@ export function endOf({ id, epoch, resultId, spec }: Claim): FinishedPoll {
       modelsSkipped: 0,
       gatherMs: 120,
       totalMs: 130,
-      detail: { poll_id: resultId, status: 'success', question: spec.question, options: spec.options, votes },
+      detail: {
+        poll_id: resultId,
+        status: 'success',
+        question: spec.question,
+        options: spec.options,
+        votes: shownVotes,
+      },
     },
   };
 }

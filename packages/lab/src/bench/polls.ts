@@ -16,7 +16,7 @@ const ORDER = {
 export const QUESTION = {
   question: ORDER.question,
   options: ORDER.options,
-  roster: 'fast',
+  panel: 'fast',
   confidenceThreshold: 1,
 } as const;
 
@@ -60,7 +60,7 @@ export function runningSnapshot(pollId: string, seq: number): ProgressSnapshot {
     tally: [1, 1, 1, 0, 0, 0, 0],
     leader: null,
     confidence: 0.25,
-    ballot: null,
+    vote: null,
     result_id: null,
     result: null,
     elapsed_ms: seq,

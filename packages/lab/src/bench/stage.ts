@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
-import { loadRosters, type Rosters } from '@eloquentpoll/models/rosters';
+import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { insertKey } from '@eloquentpoll/storage';
 import { richAccount } from '../faults/ask-polls.ts';
 import { type Household, household, type Service } from '../faults/processes.ts';
@@ -24,7 +24,7 @@ export interface Server {
 
 export interface Stage extends AsyncDisposable {
   readonly stores: Stores;
-  readonly rosters: Rosters;
+  readonly panels: Panels;
   readonly accountId: string;
   /** Of this account. */
   readonly keys: readonly string[];
@@ -74,8 +74,8 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
   );
   const [redisPid, postgresPid] = await Promise.all([redisPidOf(stores), postgresPidOf(stores)]);
   const models = once(() => baseline(home, 'model-server'));
-  const rosterFile = (afterMs: number) => makeRosters(folder, models, afterMs);
-  const rosters = loadRosters({ file: await rosterFile(0) });
+  const rosterFile = (afterMs: number) => makePanels(folder, models, afterMs);
+  const panels = loadPanels({ file: await rosterFile(0) });
   const shared = { REDIS_URL: redisUrl, REDIS_PREFIX: stores.redisPrefix };
   const appEnv = async (afterMs: number, heapMb?: number): Promise<Record<string, string>> => ({
     ...shared,
@@ -98,7 +98,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
   const kept = made.move();
   return {
     stores,
-    rosters,
+    panels,
     accountId,
     keys,
     customers,
@@ -148,10 +148,10 @@ async function baseline(home: Household, name: string, env: Record<string, strin
 }
 
 /** Seven models of seven families on one line. */
-async function makeRosters(folder: string, models: () => Promise<Server>, afterMs: number): Promise<string> {
+async function makePanels(folder: string, models: () => Promise<Server>, afterMs: number): Promise<string> {
   const { port } = await models();
   const ids = Array.from({ length: MODELS }, (_, i) => `sim/model-${i + 1}`);
-  const roster = { models: ids };
+  const panel = { models: ids };
   const json = {
     providers: {
       bench: { base_url: `http://127.0.0.1:${port}/after/${afterMs}/v1`, trace_headers: true, connections: 512 },
@@ -168,9 +168,9 @@ async function makeRosters(folder: string, models: () => Promise<Server>, afterM
       p90_ms: 2_000,
       concurrency: 512,
     })),
-    presets: { broad: roster, strong: roster, fast: roster, free: roster, free_search: roster },
+    presets: { broad: panel, strong: panel, fast: panel, free: panel, free_search: panel },
   };
-  const file = join(folder, `rosters-${afterMs}.json`);
+  const file = join(folder, `panels-${afterMs}.json`);
   await writeFile(file, JSON.stringify(json));
   return file;
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { PollSpec, RosterName } from '@eloquentpoll/contracts';
-import { ballotStyle, type Model, type Rosters, seatsFor } from '@eloquentpoll/models/rosters';
+import type { PanelName, PollSpec } from '@eloquentpoll/contracts';
+import { type Model, type Panels, promptStyle, seatsFor } from '@eloquentpoll/models/panels';
 import { acceptPoll, createAccount, creditAccount } from '@eloquentpoll/storage';
-import { rosterOrder } from '@eloquentpoll/voting';
+import { panelOrder } from '@eloquentpoll/voting';
 import type { Chance } from '../terminal/chance.ts';
 import type { Stores } from './throw-away.ts';
 
@@ -13,30 +13,30 @@ const PRICELESS_U = 1_000_000_000_000_000n;
 export interface Question {
   question: string;
   options: readonly string[];
-  roster: RosterName;
-  /** In the order in which they are asked; without it the roster, in seeded order. */
+  panel: PanelName;
+  /** In the order in which they are asked; without it the panel, in seeded order. */
   models?: readonly Model[];
   confidenceThreshold?: number;
   maxCostU?: number;
   seed?: string;
 }
 
-export function specOf(rosters: Rosters, asked: Question): PollSpec {
-  const { question, options, roster, models } = asked;
-  const style = ballotStyle(roster);
+export function specOf(panels: Panels, asked: Question): PollSpec {
+  const { question, options, panel, models } = asked;
+  const style = promptStyle(panel);
   const seed = asked.seed ?? randomBytes(16).toString('hex');
-  const members = models === undefined ? rosters.roster(roster) : { ...rosters.roster(roster), models: [...models] };
+  const members = models === undefined ? panels.panel(panel) : { ...panels.panel(panel), models: [...models] };
   const seats = seatsFor(members, { question, options, search: false, style });
   return {
     question,
     options: [...options],
-    roster_name: roster,
+    panel_name: panel,
     confidence_threshold: asked.confidenceThreshold ?? 0.95,
     max_cost_u: asked.maxCostU ?? 1_000_000,
     min_votes: 3,
     search: false,
     seed,
-    seats: models === undefined ? rosterOrder(seats, seed).map((seat) => seats[seat]!) : seats,
+    seats: models === undefined ? panelOrder(seats, seed).map((seat) => seats[seat]!) : seats,
     simulated: true,
   };
 }
@@ -83,7 +83,7 @@ export function anyQuestion(chance: Chance): Question {
   return {
     question: `Which material suits ${chance.pick(TOPICS)} best, in case ${chance.whole(1, 1_000_000_000)}?`,
     options: OPTIONS.slice(0, options),
-    roster: chance.pick(['broad', 'broad', 'broad', 'strong', 'strong', 'fast'] as const),
+    panel: chance.pick(['broad', 'broad', 'broad', 'strong', 'strong', 'fast'] as const),
   };
 }
 

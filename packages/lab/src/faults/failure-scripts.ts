@@ -1,6 +1,6 @@
 import type { Failure } from '@eloquentpoll/simulator/app';
 
-// Each way a model can misbehave, with what its ballot must then say. `null`: the answer is a vote all the same.
+// Each way a model can misbehave, with what its vote must then say. `null`: the answer is a vote all the same.
 
 export interface FailureScript {
   readonly name: string;

@@ -2,7 +2,7 @@ import type { Violation } from '@eloquentpoll/storage';
 import type { PollEvent } from './journal.ts';
 import type { Strike } from './nemesis.ts';
 
-// Everything that happened in an experiment, from four witnesses: the clients (accepted), Postgres (journal, ballots,
+// Everything that happened in an experiment, from four witnesses: the clients (accepted), Postgres (journal, votes,
 // ledger), the progress channel (arrivals) and the simulator (calls). Times are milliseconds by one clock.
 
 export interface AcceptedPoll {
@@ -11,7 +11,7 @@ export interface AcceptedPoll {
   deadlineAt: number;
 }
 
-/** A ballot that stood in the run record at this moment, at the latest. */
+/** A vote that stood in the run record at this moment, at the latest. */
 export interface Arrival {
   pollId: string;
   seat: number;
@@ -21,14 +21,14 @@ export interface Arrival {
 export interface Call {
   pollId: string;
   seat: number;
-  /** 1 for the first call of a ballot; retries and repairs count on. */
+  /** 1 for the first call of a vote; retries and repairs count on. */
   attempt: number;
   /** When its worker made the call, and when it reached the model: between the two the worker may have been stopped. */
   madeAt: number;
   at: number;
 }
 
-export interface StoredBallot {
+export interface StoredVote {
   pollId: string;
   seat: number;
   voted: boolean;
@@ -48,7 +48,7 @@ export interface History {
   strikes: readonly Strike[];
   arrivals: readonly Arrival[];
   calls: readonly Call[];
-  ballots: readonly StoredBallot[];
+  votes: readonly StoredVote[];
   settlements: readonly Settlement[];
   ledger: readonly Violation[];
 }

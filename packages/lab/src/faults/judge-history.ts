@@ -34,12 +34,12 @@ export const RULES: readonly Rule[] = [
     },
   },
   {
-    name: 'a ballot that has arrived is never asked for again',
+    name: 'a vote that has arrived is never asked for again',
     broken(history) {
       const arrived = arrivalTimes(history);
       return history.calls
         .filter((call) => call.madeAt > (arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY))
-        .map((call) => `${seatKey(call)} asked ${call.madeAt - arrived.get(seatKey(call))!} ms after its ballot`);
+        .map((call) => `${seatKey(call)} asked ${call.madeAt - arrived.get(seatKey(call))!} ms after its vote`);
     },
   },
   {
@@ -56,9 +56,9 @@ export const RULES: readonly Rule[] = [
     name: 'every vote that is stored was given by a model',
     broken(history) {
       const called = new Set(history.calls.map(seatKey));
-      return history.ballots
-        .filter((ballot) => ballot.voted && !called.has(seatKey(ballot)))
-        .map((ballot) => `${seatKey(ballot)} was never asked`);
+      return history.votes
+        .filter((vote) => vote.voted && !called.has(seatKey(vote)))
+        .map((vote) => `${seatKey(vote)} was never asked`);
     },
   },
   {
@@ -72,19 +72,17 @@ export const RULES: readonly Rule[] = [
     },
   },
   {
-    name: 'votes are billed once each, failed ballots never, and the post is their sum',
-    broken({ ballots, settlements }) {
+    name: 'votes are billed once each, failed votes never, and the post is their sum',
+    broken({ votes, settlements }) {
       const billed = new Map<string, bigint>();
-      for (const { pollId, billedU } of ballots) billed.set(pollId, (billed.get(pollId) ?? 0n) + billedU);
-      const wrong = ballots
+      for (const { pollId, billedU } of votes) billed.set(pollId, (billed.get(pollId) ?? 0n) + billedU);
+      const wrong = votes
         .filter(({ voted, billedU }) => voted !== billedU > 0n)
-        .map((ballot) => `${seatKey(ballot)} ${ballot.voted ? 'voted' : 'failed'} and is billed ${ballot.billedU}`);
-      const twice = [...countBy(ballots, seatKey)]
-        .filter(([, count]) => count > 1)
-        .map(([key]) => `${key} stored twice`);
+        .map((vote) => `${seatKey(vote)} ${vote.voted ? 'voted' : 'failed'} and is billed ${vote.billedU}`);
+      const twice = [...countBy(votes, seatKey)].filter(([, count]) => count > 1).map(([key]) => `${key} stored twice`);
       const sums = settlements
         .filter(({ pollId, postedU }) => postedU !== (billed.get(pollId) ?? 0n))
-        .map(({ pollId, postedU }) => `${pollId}: posted ${postedU}, ballots say ${billed.get(pollId) ?? 0n}`);
+        .map(({ pollId, postedU }) => `${pollId}: posted ${postedU}, votes say ${billed.get(pollId) ?? 0n}`);
       return [...wrong, ...twice, ...sums];
     },
   },
@@ -136,14 +134,14 @@ export function repeatedCalls(history: History): number {
 }
 
 /**
- * Calls that were made before their seat's ballot had arrived from elsewhere, and reached the model after it: their worker
+ * Calls that were made before their seat's vote had arrived from elsewhere, and reached the model after it: their worker
  * was stopped between the decision and the socket. No fence of ours can catch them; the operator pays, once per stop.
  */
 export function callsOnTheirWay(history: History): number {
   const arrived = arrivalTimes(history);
   return firstCalls(history).filter((call) => {
-    const ballotAt = arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY;
-    return call.madeAt <= ballotAt && call.at > ballotAt;
+    const voteAt = arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY;
+    return call.madeAt <= voteAt && call.at > voteAt;
   }).length;
 }
 

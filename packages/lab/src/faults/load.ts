@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
-import type { Rosters } from '@eloquentpoll/models/rosters';
+import type { Panels } from '@eloquentpoll/models/panels';
 import { chance } from '../terminal/chance.ts';
 import { anyQuestion, richAccount, specOf, submit } from './ask-polls.ts';
 import type { AcceptedPoll, Arrival } from './history.ts';
 import type { Stores } from './throw-away.ts';
 
 // Clients: so many polls at once, the next as soon as one has ended, and every accepted poll watched to its end. They
-// note when a poll was accepted and when each of its ballots stood in the run record.
+// note when a poll was accepted and when each of its votes stood in the run record.
 
 export interface LoadOptions {
   stores: Stores;
-  rosters: Rosters;
+  panels: Panels;
   seed: string;
   inFlight: number;
   deadlineMs: number;
@@ -31,7 +31,7 @@ export interface Load {
 const LOOK_EVERY_MS = 200;
 
 export async function startLoad(options: LoadOptions): Promise<Load> {
-  const { stores, rosters, inFlight, deadlineMs, signal } = options;
+  const { stores, panels, inFlight, deadlineMs, signal } = options;
   const draw = chance(`${options.seed}|polls`);
   const accountId = await richAccount(stores);
   const accepted: AcceptedPoll[] = [];
@@ -42,7 +42,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   let quitAt = Number.POSITIVE_INFINITY;
 
   async function ask(): Promise<void> {
-    const spec = specOf(rosters, anyQuestion(draw));
+    const spec = specOf(panels, anyQuestion(draw));
     const seatOf = new Map(spec.seats.map((seat, index) => [seat.model_id, index]));
     let unwatch = () => {};
     const pollId = await submit(stores, accountId, spec, deadlineMs, async (id) => {
@@ -55,7 +55,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   }
 
   function note(pollId: string, seatOf: Map<string, number>, snapshot: ProgressSnapshot | null): void {
-    const seat = seatOf.get(snapshot?.ballot?.model_id ?? '');
+    const seat = seatOf.get(snapshot?.vote?.model_id ?? '');
     if (seat !== undefined) arrivals.push({ pollId, seat, at: Date.now() });
   }
 

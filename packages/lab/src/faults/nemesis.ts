@@ -97,8 +97,8 @@ async function heldBy({ query, bus }: Stores, worker: string): Promise<Strike['h
   );
   return Promise.all(
     polls.map(async ({ id, lease_epoch }) => {
-      const ballots = await bus.runs.ballots(id);
-      return { pollId: id, epoch: lease_epoch, arrived: ballots.map((ballot) => ballot.seat) };
+      const votes = await bus.runs.votes(id);
+      return { pollId: id, epoch: lease_epoch, arrived: votes.map((vote) => vote.seat) };
     }),
   );
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PollSpec } from '@eloquentpoll/contracts';
-import type { Model } from '@eloquentpoll/models/rosters';
+import type { Model } from '@eloquentpoll/models/panels';
 import type { Progress } from '../terminal/progress.ts';
 import { percentile, seconds, table } from '../terminal/table.ts';
 import { type Question, richAccount, specOf, submit } from './ask-polls.ts';
 import { hireCrew } from './crew.ts';
 import type { Bench } from './experiment.ts';
-import { type MadeModel, makeRosters } from './roster-file.ts';
+import { type MadeModel, makePanels } from './roster-file.ts';
 import { type SimulatorProcess, startSimulator } from './simulators.ts';
 
 // Two providers, and one of them goes away: first it hangs (it is stopped: connections stand, nobody answers), then it
@@ -59,7 +59,7 @@ export async function outage(bench: Bench, seed: string, progress: Progress): Pr
   const models = FAMILIES.flatMap((family): MadeModel[] =>
     (['near', 'far'] as const).map((provider) => ({ id: `sim/${family}-${provider}`, provider, family })),
   );
-  const { file, rosters } = await makeRosters(folder, { near: near.modelsUrl, far: far.modelsUrl }, models);
+  const { file, panels } = await makePanels(folder, { near: near.modelsUrl, far: far.modelsUrl }, models);
   await hireCrew(home, 1, {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
@@ -68,7 +68,7 @@ export async function outage(bench: Bench, seed: string, progress: Progress): Pr
     WORKER_CONCURRENCY: '100',
   });
   const accountId = await richAccount(stores);
-  const model = (family: string, provider: string): Model => rosters.model(`sim/${family}-${provider}`)!;
+  const model = (family: string, provider: string): Model => panels.model(`sim/${family}-${provider}`)!;
   const members: Record<Kind, Model[]> = {
     near: FAMILIES.slice(0, 5).map((family) => model(family, 'near')),
     far: FAMILIES.slice(0, 5).map((family) => model(family, 'far')),
@@ -78,7 +78,7 @@ export async function outage(bench: Bench, seed: string, progress: Progress): Pr
   const round = (polls: number) =>
     Promise.all(
       KINDS.map((kind) =>
-        measure(bench, accountId, kind, polls, (n) => specOf(rosters, questionOf(members[kind], seed, n))),
+        measure(bench, accountId, kind, polls, (n) => specOf(panels, questionOf(members[kind], seed, n))),
       ),
     );
   await round(WARM_UP);
@@ -109,7 +109,7 @@ async function enter(state: State, { service }: SimulatorProcess, signal: AbortS
 const questionOf = (models: readonly Model[], seed: string, n: number): Question => ({
   question: `Which of these would you take along in case ${seed} ${n}?`,
   options: ['a rope', 'a lamp', 'a map'],
-  roster: 'broad',
+  panel: 'broad',
   models: models.map((_, i) => models[(i + n) % models.length]!),
 });
 

@@ -8,10 +8,10 @@ import { richAccount, specOf, submit } from './ask-polls.ts';
 import { hireCrew } from './crew.ts';
 import type { Bench } from './experiment.ts';
 import { FAILURE_SCRIPTS, type FailureScript } from './failure-scripts.ts';
-import { type MadeModel, makeRosters } from './roster-file.ts';
+import { type MadeModel, makePanels } from './roster-file.ts';
 import { startSimulator } from './simulators.ts';
 
-// Every failure script in three places: one model of five whose others agree, one model of three on whose ballot the
+// Every failure script in three places: one model of five whose others agree, one model of three on whose vote the
 // outcome depends, and all models. Each poll has models and a provider of its own, so that no breaker and no retry
 // budget of one is felt by another.
 
@@ -19,7 +19,7 @@ const PLACES = ['one of five', 'decisive', 'all five'] as const;
 type Place = (typeof PLACES)[number];
 
 const DEADLINE_MS = 8_000;
-/** The last ballot, the store and the announcement on a busy machine. */
+/** The last vote, the store and the announcement on a busy machine. */
 const SLACK_MS = 1_000;
 /** How the honest ones vote, by seat; the first seat misbehaves. */
 const VOTES: Record<Place, readonly ('yes' | 'no')[]> = {
@@ -58,7 +58,7 @@ export async function playScripts(bench: Bench, progress: Progress): Promise<Scr
     models: Object.fromEntries(cases.flatMap(({ script, place, key }) => behaviours(script, place, key))),
   });
   const providers = Object.fromEntries(cases.map(({ key }) => [key, simulator.modelsUrl]));
-  const { file, rosters } = await makeRosters(folder, providers, models);
+  const { file, panels } = await makePanels(folder, providers, models);
   await hireCrew(home, 1, {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
@@ -69,11 +69,11 @@ export async function playScripts(bench: Bench, progress: Progress): Promise<Scr
   const accountId = await richAccount(stores);
   const asked = new Map<string, (typeof cases)[number]>();
   for (const one of cases) {
-    const spec = specOf(rosters, {
+    const spec = specOf(panels, {
       question: 'Which letter is the right one in case #1?',
       options: ['A', 'B'],
-      roster: 'broad',
-      models: VOTES[one.place].map((_, seat) => rosters.model(modelId(one.key, seat))!),
+      panel: 'broad',
+      models: VOTES[one.place].map((_, seat) => panels.model(modelId(one.key, seat))!),
     });
     asked.set(await submit(stores, accountId, spec, DEADLINE_MS), one);
   }
@@ -117,37 +117,37 @@ async function rowOf({ stores }: Bench, pollId: string, script: FailureScript, p
        from polls p left join results r on r.poll_id = p.id where p.id = $1`,
     [pollId],
   );
-  const ballots = await stores.query<{ error: string | null; attempts: number; billed_u: string; reserve_u: number }>(
+  const votes = await stores.query<{ error: string | null; attempts: number; billed_u: string; reserve_u: number }>(
     `select b.error, b.attempts, b.billed_u, (p.spec -> 'seats' -> b.seat::integer ->> 'reserve_u')::integer as reserve_u
-       from ballots b join polls p on p.id = b.poll_id
+       from votes b join polls p on p.id = b.poll_id
       where b.poll_id = $1 and ($2 or b.seat = 0) order by b.seat`,
     [pollId, place === 'all five'],
   );
   const row: Omit<ScriptRow, 'wrong'> = {
     script: script.name,
     place,
-    errors: [...new Set(ballots.map((ballot) => ballot.error ?? 'vote'))],
-    attempts: ballots.map((ballot) => ballot.attempts),
+    errors: [...new Set(votes.map((vote) => vote.error ?? 'vote'))],
+    attempts: votes.map((vote) => vote.attempts),
     status: poll?.status ?? 'still running',
     reason: poll?.reason ?? null,
     endedMs: poll?.ended_ms == null ? Number.POSITIVE_INFINITY : Math.round(Number(poll.ended_ms)),
     billedU: Number(poll?.billed_u ?? 0),
   };
-  const overbilled = ballots.some((ballot) => Number(ballot.billed_u) > ballot.reserve_u);
+  const overbilled = votes.some((vote) => Number(vote.billed_u) > vote.reserve_u);
   return { ...row, wrong: wrongIn(row, script, overbilled) };
 }
 
 function wrongIn(row: Omit<ScriptRow, 'wrong'>, { error }: FailureScript, overbilled: boolean): string[] {
   const wrong: string[] = [];
   const says = error ?? 'vote';
-  if (row.errors.some((found) => found !== says)) wrong.push(`the ballot should say ${says}`);
-  if (row.errors.length === 0 && row.place !== 'one of five') wrong.push('the ballot is missing');
+  if (row.errors.some((found) => found !== says)) wrong.push(`the vote should say ${says}`);
+  if (row.errors.length === 0 && row.place !== 'one of five') wrong.push('the vote is missing');
   const status =
     row.place === 'one of five' || error === null ? 'success' : row.place === 'decisive' ? 'partial' : 'failed';
   if (row.status !== status) wrong.push(`the poll should be ${status}`);
   if (!(row.endedMs <= DEADLINE_MS + SLACK_MS)) wrong.push('the poll missed its deadline');
   if (row.status === 'failed' && row.billedU !== 0) wrong.push('a failed poll was billed');
-  if (overbilled) wrong.push('a ballot was billed more than its reserve');
+  if (overbilled) wrong.push('a vote was billed more than its reserve');
   return wrong;
 }
 
@@ -155,10 +155,10 @@ export const scriptsHold = (rows: readonly ScriptRow[]): boolean => rows.every((
 
 export function scriptLines(rows: readonly ScriptRow[]): string[] {
   return [
-    `Models that misbehave: polls with a deadline of ${seconds(DEADLINE_MS, 0)}; first byte within 1.5 s, ballot within 4 s`,
+    `Models that misbehave: polls with a deadline of ${seconds(DEADLINE_MS, 0)}; first byte within 1.5 s, vote within 4 s`,
     '',
     ...table(
-      ['script', 'who', 'ballot', 'attempts', 'poll', 'reason', 'ended in', 'billed', ''],
+      ['script', 'who', 'vote', 'attempts', 'poll', 'reason', 'ended in', 'billed', ''],
       rows.map((row) => [
         row.script,
         row.place,

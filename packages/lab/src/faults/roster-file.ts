@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadRosters, type Rosters, type Timeouts } from '@eloquentpoll/models/rosters';
+import { loadPanels, type Panels, type Timeouts } from '@eloquentpoll/models/panels';
 
-// Rosters made for one experiment: providers with short patience, so that minutes of waiting fit into seconds.
+// Panels made for one experiment: providers with short patience, so that minutes of waiting fit into seconds.
 
 export const IMPATIENT: Timeouts = { connect_ms: 500, first_byte_ms: 1_500, idle_ms: 1_000, total_ms: 4_000 };
 
@@ -15,11 +15,11 @@ export interface MadeModel {
 const CALM = ['ash', 'bay', 'elm', 'fir', 'yew'].map((family) => ({ id: `sim/${family}-calm`, family }));
 
 /** Writes the file and reads it as a worker will. Presets are needed by the form; polls here name their own models. */
-export async function makeRosters(
+export async function makePanels(
   folder: string,
   providers: Readonly<Record<string, string>>,
   models: readonly MadeModel[],
-): Promise<{ file: string; rosters: Rosters }> {
+): Promise<{ file: string; panels: Panels }> {
   const [first] = Object.keys(providers);
   const all = [...models, ...CALM.map((calm) => ({ ...calm, provider: first! }))];
   const calm = { models: CALM.map(({ id }) => id) };
@@ -44,5 +44,5 @@ export async function makeRosters(
   };
   const file = join(folder, 'rosters.json');
   await writeFile(file, JSON.stringify(json));
-  return { file, rosters: loadRosters({ file }) };
+  return { file, panels: loadPanels({ file }) };
 }

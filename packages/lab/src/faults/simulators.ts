@@ -17,7 +17,7 @@ export interface SimulatorSettings {
 export interface SimulatorProcess {
   readonly service: Service;
   readonly url: string;
-  /** What a roster's `base_url` says. */
+  /** What a panel's `base_url` says. */
   readonly modelsUrl: string;
   calls(): Promise<Call[]>;
 }

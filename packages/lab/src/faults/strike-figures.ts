@@ -10,7 +10,7 @@ import type { Stores } from './throw-away.ts';
 export type Figures = Record<string, number | string | null>;
 
 export async function figuresOf({ query }: Stores, history: History): Promise<Figures> {
-  const { accepted, journal, strikes, calls, ballots } = history;
+  const { accepted, journal, strikes, calls, votes } = history;
   const [kinds] = await query<Record<string, number>>(`
     select (count(*) filter (where status = 'completed'))::integer as completed,
            (count(*) filter (where status = 'failed'))::integer as failed,
@@ -38,9 +38,9 @@ export async function figuresOf({ query }: Stores, history: History): Promise<Fi
     'polls held by stopped workers': held('stop'),
     'of these claimed by another meanwhile': afterStop.length,
     'polls that changed hands without a strike': handsChangedUnstruck(history),
-    'ballots that had arrived for them': arrived,
-    'ballots stored': ballots.length,
-    'votes billed': ballots.filter((ballot) => ballot.billedU > 0n).length,
+    'votes that had arrived for them': arrived,
+    'votes stored': votes.length,
+    'votes billed': votes.filter((vote) => vote.billedU > 0n).length,
     calls: calls.length,
     'calls repeated after a strike': repeatedCalls(history),
     'calls on their way when their worker was stopped': callsOnTheirWay(history),

@@ -1,10 +1,10 @@
-import { loadRosters } from '@eloquentpoll/models/rosters';
+import { loadPanels } from '@eloquentpoll/models/panels';
 import { checkLedger } from '@eloquentpoll/storage';
 import type { Progress } from '../terminal/progress.ts';
 import { percentile, seconds, table } from '../terminal/table.ts';
 import { hireCrew } from './crew.ts';
 import type { Bench } from './experiment.ts';
-import type { History, Settlement, StoredBallot } from './history.ts';
+import type { History, Settlement, StoredVote } from './history.ts';
 import { clockAheadMs, keepJournal, readJournal } from './journal.ts';
 import { RULES } from './judge-history.ts';
 import { startLoad } from './load.ts';
@@ -61,7 +61,7 @@ export async function strikeWorkers(bench: Bench, settings: StrikeSettings, prog
   });
   const load = await startLoad({
     stores,
-    rosters: loadRosters({ file: 'simulator' }),
+    panels: loadPanels({ file: 'simulator' }),
     seed,
     inFlight: settings.inFlight,
     deadlineMs: DEADLINE_MS,
@@ -120,8 +120,8 @@ async function readHistory(
   aheadMs: number,
   seen: Pick<History, 'accepted' | 'arrivals' | 'strikes' | 'calls'>,
 ): Promise<History> {
-  const ballots = await stores.query<{ poll_id: string; seat: number; voted: boolean; billed_u: string }>(
-    'select poll_id, seat, option is not null as voted, billed_u from ballots',
+  const votes = await stores.query<{ poll_id: string; seat: number; voted: boolean; billed_u: string }>(
+    'select poll_id, seat, option is not null as voted, billed_u from votes',
   );
   const settlements = await stores.query<{ poll_id: string; posts: number; voids: number; posted_u: string }>(`
     select poll_id, (count(*) filter (where kind = 'post'))::integer as posts,
@@ -131,8 +131,8 @@ async function readHistory(
   return {
     ...seen,
     journal: await readJournal(stores, aheadMs),
-    ballots: ballots.map(
-      ({ poll_id, seat, voted, billed_u }): StoredBallot => ({
+    votes: votes.map(
+      ({ poll_id, seat, voted, billed_u }): StoredVote => ({
         pollId: poll_id,
         seat,
         voted,

@@ -23,7 +23,7 @@ export interface FloodReport {
   held_u: number;
   /** The most that was spent and held at one moment. */
   most_at_stake_u: number;
-  /** The sum of what the stored ballots were billed. */
+  /** The sum of what the stored votes were billed. */
   billed_u: number;
   ledger_violations: number;
 }
@@ -71,7 +71,7 @@ export async function floodWithFreePolls(
   const pool = (await balanceOf(stores.storage, FREE_POOL))!;
   const [stored] = await stores.query<{ polls: number; billed: number; cap: number }>(`
     select (select count(*)::int from polls) as polls,
-           (select coalesce(sum(billed_u), 0)::int from ballots) as billed,
+           (select coalesce(sum(billed_u), 0)::int from votes) as billed,
            (select coalesce(sum(amount_u), 0)::int from transfers where kind = 'top_up') as cap`);
   return {
     addresses,

@@ -68,18 +68,7 @@ const hostileValue: Arbitrary<unknown> = fc.oneof(
 
 /** Names that stand in our tables and in nobody's request. */
 const OURS = ['account_id', 'user_id', 'userId', 'cost', 'balance_cents', 'posted_u', 'held_u', 'hold_u', 'status'];
-const MORE = [
-  'lease_epoch',
-  'seed',
-  'seats',
-  'result_id',
-  'id',
-  'hash',
-  'key_hash',
-  'revoked_at',
-  'is_admin',
-  'roster',
-];
+const MORE = ['lease_epoch', 'seed', 'seats', 'result_id', 'id', 'hash', 'key_hash', 'revoked_at', 'is_admin', 'panel'];
 const REACHING = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'toJSON', '', 'a\0', '\ud800'];
 
 const spoil: Arbitrary<Spoil> = fc.oneof(

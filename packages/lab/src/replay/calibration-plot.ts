@@ -5,16 +5,16 @@ const EDGE = 64;
 const SIDE = SIZE - 2 * EDGE;
 const COLOURS = ['#1f6feb', '#d1551f', '#2e8b57', '#8a3ffc'];
 
-/** Confidence against what came true, as an SVG document: one line per roster, a dot's area is its number of states. */
+/** Confidence against what came true, as an SVG document: one line per panel, a dot's area is its number of states. */
 export function calibrationPlot(
-  rosters: readonly { readonly name: string; readonly calibration: Calibration }[],
+  panels: readonly { readonly name: string; readonly calibration: Calibration }[],
 ): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}" font-family="system-ui, sans-serif" font-size="12">`,
     '<title>Calibration of confidence on recorded votes</title>',
     `<rect width="${SIZE}" height="${SIZE}" fill="#fff"/>`,
     ...axes(),
-    ...rosters.flatMap(({ name, calibration }, i) => series(name, calibration, COLOURS[i % COLOURS.length]!, i)),
+    ...panels.flatMap(({ name, calibration }, i) => series(name, calibration, COLOURS[i % COLOURS.length]!, i)),
     '</svg>',
     '',
   ].join('\n');
@@ -30,7 +30,7 @@ function axes(): string[] {
       `<text x="${x(0) - 8}" y="${y(tick) + 4}" text-anchor="end">${tick}</text>`,
     ]),
     `<text x="${SIZE / 2}" y="${SIZE - 18}" text-anchor="middle">confidence</text>`,
-    `<text transform="translate(20 ${SIZE / 2}) rotate(-90)" text-anchor="middle">leader won the full roster</text>`,
+    `<text transform="translate(20 ${SIZE / 2}) rotate(-90)" text-anchor="middle">leader won the full panel</text>`,
   ];
 }
 

@@ -1,5 +1,5 @@
-// Does confidence mean what it says? Every state between the first and the last ballot of every poll is one forecast:
-// the confidence C that its leader will be the full roster's winner, against whether it was.
+// Does confidence mean what it says? Every state between the first and the last vote of every poll is one forecast:
+// the confidence C that its leader will be the full panel's winner, against whether it was.
 import { standing } from '@eloquentpoll/voting';
 import { courseOf, winnerOf } from './compare-rules.ts';
 import type { RecordedPoll } from './recorded-poll.ts';

@@ -1,15 +1,15 @@
 // What the fan-out costs and how long it takes: recorded votes with made-up latencies, run by the code that runs live
 // polls. Cost counts calls that were started, whether or not they were aborted.
-import type { Ballot, PollSpec, RosterName } from '@eloquentpoll/contracts';
+import type { PanelName, PollSpec, Vote } from '@eloquentpoll/contracts';
 import { virtualClock } from '@eloquentpoll/testkit';
-import { type Collecting, collectBallots } from '@eloquentpoll/worker/collect-ballots';
+import { type Collecting, collectVotes } from '@eloquentpoll/worker/collect-votes';
 import { familyOf } from './families.ts';
 import { latencyMs } from './latencies.ts';
 import type { RecordedPoll } from './recorded-poll.ts';
 
 export interface FanOutFigures {
   readonly fanOut: string;
-  /** Share of the calls of a full roster. */
+  /** Share of the calls of a full panel. */
   readonly cost: number;
   readonly meanLatencyMs: number;
   /** Relative to asking everybody and waiting for the last. */
@@ -66,11 +66,11 @@ export async function compareFanOuts(
   }));
 }
 
-/** `concurrency` below the roster makes calls wait for each other; one that never started costs nothing. */
+/** `concurrency` below the panel makes calls wait for each other; one that never started costs nothing. */
 async function collect(
   recorded: RecordedPoll,
   threshold: number,
-  preset: RosterName,
+  preset: PanelName,
   concurrency = recorded.models.length,
 ): Promise<Run> {
   const clock = virtualClock();
@@ -83,11 +83,11 @@ async function collect(
       const cancel = clock.after(latencyMs(recorded.models[seat]!, recorded.question.id), answered);
       signal.addEventListener('abort', cancel, { once: true });
     });
-    // The next call starts only after this ballot has been judged: it may be the one that ends the poll.
+    // The next call starts only after this vote has been judged: it may be the one that ends the poll.
     clock.after(0, line.leave);
-    return ballotOf(recorded, seat);
+    return voteOf(recorded, seat);
   };
-  const collecting = collectBallots({
+  const collecting = collectVotes({
     spec: specOf(recorded, threshold, preset),
     resumed: [],
     timeLeftMs: 3_600_000,
@@ -95,7 +95,7 @@ async function collect(
     hedges: { earn: () => {}, spend: () => false },
     signal: new AbortController().signal,
     ask,
-    onBallot: () => {},
+    onVote: () => {},
   });
   await clock.run(collecting);
   return { calls, latencyMs: clock.now() };
@@ -118,11 +118,11 @@ function waitingLine(places: number): { enter(): Promise<void>; leave(): void } 
   };
 }
 
-function specOf({ question, models }: RecordedPoll, threshold: number, preset: RosterName): PollSpec {
+function specOf({ question, models }: RecordedPoll, threshold: number, preset: PanelName): PollSpec {
   return {
     question: question.id,
     options: Array.from({ length: question.optionCount }, (_, option) => `option ${option + 1}`),
-    roster_name: preset,
+    panel_name: preset,
     confidence_threshold: threshold,
     max_cost_u: 0,
     min_votes: 3,
@@ -139,8 +139,8 @@ function specOf({ question, models }: RecordedPoll, threshold: number, preset: R
   };
 }
 
-function ballotOf({ models, ballots }: RecordedPoll, seat: number): Ballot {
-  const option = ballots[seat] ?? null;
+function voteOf({ models, votes }: RecordedPoll, seat: number): Vote {
+  const option = votes[seat] ?? null;
   return {
     seat,
     model_id: models[seat]!,

@@ -1,26 +1,26 @@
-// Every stopping rule over the same recorded polls, one ballot after the other, against asking the full roster.
+// Every stopping rule over the same recorded polls, one vote after the other, against asking the full panel.
 import { type PollState, received, standing } from '@eloquentpoll/voting';
 import { openPoll, type RecordedPoll } from './recorded-poll.ts';
 import { type StoppingRule, stoppingRules } from './stopping-rules.ts';
 
 export interface RuleFigures {
   readonly rule: string;
-  /** Share of the calls of a full roster. */
+  /** Share of the calls of a full panel. */
   readonly callsSaved: number;
-  /** Share of the early stops whose winner is not the one that the full roster elects. */
+  /** Share of the early stops whose winner is not the one that the full panel elects. */
   readonly wrongStops: number;
   /** Share of all polls that stopped early. */
   readonly stoppedEarly: number;
-  /** Share of all polls with the outcome of the full roster, ties included. */
+  /** Share of all polls with the outcome of the full panel, ties included. */
   readonly agreement: number;
   /** Share of all polls whose winner is the right answer. */
   readonly accuracy: number;
 }
 
-/** States of one poll after 0, 1, ... all ballots. */
+/** States of one poll after 0, 1, ... all votes. */
 export function courseOf(recorded: RecordedPoll, threshold: number): PollState[] {
   const states = [openPoll(recorded, threshold)];
-  for (const [seat, option] of recorded.ballots.entries())
+  for (const [seat, option] of recorded.votes.entries())
     states.push(received(states.at(-1)!, { seat, option, billedU: 0n }));
   return states;
 }
@@ -33,11 +33,11 @@ export function compareRules(polls: readonly RecordedPoll[], threshold: number, 
   for (const recorded of polls) {
     const course = courseOf(recorded, threshold);
     const elected = winnerOf(course.at(-1)!);
-    fullCalls += recorded.ballots.length;
+    fullCalls += recorded.votes.length;
     for (const count of counts) {
-      const calls = callsUntilStop(count.rule, course, recorded.ballots);
+      const calls = callsUntilStop(count.rule, course, recorded.votes);
       const winner = winnerOf(course[calls]!);
-      const early = calls < recorded.ballots.length;
+      const early = calls < recorded.votes.length;
       count.calls += calls;
       count.early += Number(early);
       count.wrong += Number(early && winner !== elected);
@@ -56,8 +56,8 @@ export function compareRules(polls: readonly RecordedPoll[], threshold: number, 
   }));
 }
 
-function callsUntilStop(rule: StoppingRule, course: readonly PollState[], ballots: RecordedPoll['ballots']): number {
-  for (let calls = 1; calls < ballots.length; calls++)
-    if (rule.stops({ poll: course[calls]!, ballots: ballots.slice(0, calls) })) return calls;
-  return ballots.length;
+function callsUntilStop(rule: StoppingRule, course: readonly PollState[], votes: RecordedPoll['votes']): number {
+  for (let calls = 1; calls < votes.length; calls++)
+    if (rule.stops({ poll: course[calls]!, votes: votes.slice(0, calls) })) return calls;
+  return votes.length;
 }

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type Arguments, parseArguments, USAGE, UsageError } from './arguments.ts';
 import { calibrationPlot } from './calibration-plot.ts';
 import { checkVectors, type VectorFigures, VectorFileError, vectorsPass } from './check-vectors.ts';
+import { choosePanels, PanelError } from './panels.ts';
 import { progressBar } from './progress-bar.ts';
-import { NothingToReplay, type RosterFigures, replayRoster } from './replay-roster.ts';
-import { rosterReport, vectorReport } from './report.ts';
-import { chooseRosters, RosterError } from './rosters.ts';
+import { NothingToReplay, type PanelFigures, replayPanel } from './replay-panel.ts';
+import { panelReport, vectorReport } from './report.ts';
 import { parseVoteFile, VoteFileError } from './vote-file.ts';
 
 try {
@@ -20,40 +20,40 @@ try {
 
 async function replay(args: Arguments): Promise<number> {
   const vectors = args.vectors === undefined ? null : checkVectors(await readFile(args.vectors, 'utf8'), args.vectors);
-  const rosters = args.votes === undefined ? [] : await replayVotes(args.votes, args);
-  if (args.svg !== undefined) await writeFile(args.svg, calibrationPlot(rosters));
-  process.stdout.write(args.json ? json(args, rosters, vectors) : report(args, rosters, vectors));
+  const panels = args.votes === undefined ? [] : await replayVotes(args.votes, args);
+  if (args.svg !== undefined) await writeFile(args.svg, calibrationPlot(panels));
+  process.stdout.write(args.json ? json(args, panels, vectors) : report(args, panels, vectors));
   return vectors === null || vectorsPass(vectors) ? 0 : 1;
 }
 
-async function replayVotes(path: string, { roster, threshold }: Arguments): Promise<RosterFigures[]> {
+async function replayVotes(path: string, { panel, threshold }: Arguments): Promise<PanelFigures[]> {
   const file = parseVoteFile(await readFile(path, 'utf8'), path);
-  const figures: RosterFigures[] = [];
-  for (const chosen of chooseRosters(roster, file.models)) {
+  const figures: PanelFigures[] = [];
+  for (const chosen of choosePanels(panel, file.models)) {
     let bar: ReturnType<typeof progressBar> | undefined;
     const watch = (steps: number) => {
       bar = progressBar(chosen.name, steps, process.stderr);
       return bar.step;
     };
-    figures.push(await replayRoster(file, chosen, threshold, watch));
+    figures.push(await replayPanel(file, chosen, threshold, watch));
     bar?.end();
   }
   return figures;
 }
 
-function report(args: Arguments, rosters: readonly RosterFigures[], vectors: VectorFigures | null): string {
-  const parts = rosters.map((roster) => rosterReport(roster, args.threshold));
+function report(args: Arguments, panels: readonly PanelFigures[], vectors: VectorFigures | null): string {
+  const parts = panels.map((panel) => panelReport(panel, args.threshold));
   if (vectors !== null) parts.push(vectorReport(vectors));
   return parts.join('\n');
 }
 
-function json(args: Arguments, rosters: readonly RosterFigures[], vectors: VectorFigures | null): string {
-  const figures = { votes: args.votes ?? null, threshold: args.threshold, rosters, vectors };
+function json(args: Arguments, panels: readonly PanelFigures[], vectors: VectorFigures | null): string {
+  const figures = { votes: args.votes ?? null, threshold: args.threshold, panels, vectors };
   return `${JSON.stringify(figures, null, 2)}\n`;
 }
 
 /** Errors that a better command line or file would avoid: one line says enough. */
 function isExpected(error: unknown): error is Error {
-  const known = [UsageError, VoteFileError, VectorFileError, RosterError, NothingToReplay];
+  const known = [UsageError, VoteFileError, VectorFileError, PanelError, NothingToReplay];
   return known.some((kind) => error instanceof kind) || (error instanceof Error && 'code' in error && 'path' in error);
 }

@@ -2,17 +2,17 @@
 import { percent, table } from '../terminal/table.ts';
 import type { VectorFigures } from './check-vectors.ts';
 import { vectorsPass } from './check-vectors.ts';
-import type { RosterFigures } from './replay-roster.ts';
+import type { PanelFigures } from './replay-panel.ts';
 
-export function rosterReport(roster: RosterFigures, threshold: number): string {
-  const { calibration } = roster;
+export function panelReport(panel: PanelFigures, threshold: number): string {
+  const { calibration } = panel;
   return [
-    `${roster.name}: ${roster.models.length} models of ${roster.families} families, ${roster.polls} polls` +
-      `${roster.leftOut > 0 ? ` (${roster.leftOut} left out: not put to every model)` : ''}, threshold ${threshold}`,
+    `${panel.name}: ${panel.models.length} models of ${panel.families} families, ${panel.polls} polls` +
+      `${panel.leftOut > 0 ? ` (${panel.leftOut} left out: not put to every model)` : ''}, threshold ${threshold}`,
     '',
     ...table(
       ['rule', 'calls saved', 'stopped early', 'wrong stops', 'agreement', 'accuracy'],
-      roster.rules.map((rule) => [
+      panel.rules.map((rule) => [
         rule.rule,
         percent(rule.callsSaved),
         percent(rule.stoppedEarly),
@@ -38,7 +38,7 @@ export function rosterReport(roster: RosterFigures, threshold: number): string {
     '',
     ...table(
       ['fan-out (made-up latencies)', 'cost', 'mean latency', 'against full'],
-      roster.fanOuts.map((fanOut) => [
+      panel.fanOuts.map((fanOut) => [
         fanOut.fanOut,
         percent(fanOut.cost),
         `${(fanOut.meanLatencyMs / 1000).toFixed(1)} s`,

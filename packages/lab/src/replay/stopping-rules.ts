@@ -1,11 +1,11 @@
-// The rules that are compared. Each looks at the ballots so far and says whether to stop. A lock costs nothing and is
-// never wrong, so every rule but the full roster also stops on a lock: rivals are compared at their best.
+// The rules that are compared. Each looks at the votes so far and says whether to stop. A lock costs nothing and is
+// never wrong, so every rule but the full panel also stops on a lock: rivals are compared at their best.
 import { decide, isLocked, type PollState, standing } from '@eloquentpoll/voting';
 
 export interface Progress {
   readonly poll: PollState;
-  /** Ballots in the order of their arrival; null is no valid vote. */
-  readonly ballots: readonly (number | null)[];
+  /** Votes in the order of their arrival; null is no valid vote. */
+  readonly votes: readonly (number | null)[];
 }
 
 export interface StoppingRule {
@@ -14,15 +14,14 @@ export interface StoppingRule {
 }
 
 export const stoppingRules = (threshold: number): StoppingRule[] => [
-  { name: 'full roster', stops: () => false },
+  { name: 'full panel', stops: () => false },
   { name: 'lock only', stops: locked },
   { name: 'EloquentPoll', stops: ({ poll }) => decide(poll, { slow: false }).kind === 'stop' },
   { name: 'Adaptive-Consistency (Beta)', stops: (now) => locked(now) || leaderBeatsRunnerUp(now) > threshold },
   { name: 'ESC, window 3', stops: (now) => locked(now) || windowAgrees(now, 3) },
 ];
 
-const locked = ({ poll, ballots }: Progress): boolean =>
-  isLocked(standing(poll).tally, poll.seats.length - ballots.length);
+const locked = ({ poll, votes }: Progress): boolean => isLocked(standing(poll).tally, poll.seats.length - votes.length);
 
 /** Aggarwal et al. 2023: the share of the leader against the runner-up is Beta(v1 + 1, v2 + 1); this is P(share > 1/2). */
 export function leaderBeatsRunnerUp({ poll }: Pick<Progress, 'poll'>): number {
@@ -38,9 +37,9 @@ export function leaderBeatsRunnerUp({ poll }: Pick<Progress, 'poll'>): number {
   return atMost / 2 ** throws;
 }
 
-/** Li et al. 2024: ballots come in windows, and a window whose ballots all agree ends the poll. */
-export function windowAgrees({ ballots }: Pick<Progress, 'ballots'>, size: number): boolean {
-  if (ballots.length === 0 || ballots.length % size !== 0) return false;
-  const [first, ...others] = ballots.slice(-size);
-  return first !== null && others.every((ballot) => ballot === first);
+/** Li et al. 2024: votes come in windows, and a window whose votes all agree ends the poll. */
+export function windowAgrees({ votes }: Pick<Progress, 'votes'>, size: number): boolean {
+  if (votes.length === 0 || votes.length % size !== 0) return false;
+  const [first, ...others] = votes.slice(-size);
+  return first !== null && others.every((vote) => vote === first);
 }

@@ -21,7 +21,7 @@ export const FATES: readonly Fate[] = [
 const SPEC: PollSpec = {
   question: 'Which of the two is it?',
   options: ['this', 'that'],
-  roster_name: 'broad',
+  panel_name: 'broad',
   confidence_threshold: 1,
   max_cost_u: 6_000,
   min_votes: 3,
@@ -75,7 +75,7 @@ function stepsOf({ world }: Played): readonly Step[] {
   return steps.slice(0, steps.findLastIndex((step) => step.pollId !== null) + 1);
 }
 
-/** A model has no answer that could fail on the way: what it does wrong is a ballot. */
+/** A model has no answer that could fail on the way: what it does wrong is a vote. */
 const possible = (step: Step, fate: Fate): boolean => fate.kind !== 'fails' || step.link !== 'models';
 
 export interface CrashPoints {

@@ -30,7 +30,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'only votes are billed, each at most its reserve',
     broken({ collected, scenario: { spec } }) {
-      const wrong = collected.ballots.find(
+      const wrong = collected.votes.find(
         ({ billed_u, option, seat }) => billed_u > (option === null ? 0 : spec.seats[seat]!.reserve_u),
       );
       return wrong ? `seat ${wrong.seat} is billed ${wrong.billed_u}` : null;
@@ -45,29 +45,29 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: 'counts add up',
-    broken({ collected: { state, reason, ballots }, scenario: { spec } }) {
+    broken({ collected: { state, reason, votes }, scenario: { spec } }) {
       const verdict = conclude(state, { reason });
-      const votes = verdict.tally.reduce((sum, count) => sum + count, 0);
+      const valid = verdict.tally.reduce((sum, count) => sum + count, 0);
       const sums =
-        verdict.requested === ballots.length &&
+        verdict.requested === votes.length &&
         verdict.requested === verdict.succeeded + verdict.failed &&
         verdict.requested + verdict.skipped === spec.seats.length &&
-        verdict.succeeded === ballots.filter((ballot) => ballot.option !== null).length &&
-        votes === verdict.succeeded;
-      return sums ? null : `${JSON.stringify({ ...verdict, ballots: ballots.length, seats: spec.seats.length })}`;
+        verdict.succeeded === votes.filter((vote) => vote.option !== null).length &&
+        valid === verdict.succeeded;
+      return sums ? null : `${JSON.stringify({ ...verdict, votes: votes.length, seats: spec.seats.length })}`;
     },
   },
   {
     name: 'the response says the same',
     broken(trace) {
       const { collected, scenario } = trace;
-      const { state, reason, ballots } = collected;
+      const { state, reason, votes } = collected;
       const response = pollResponse({
         resultId: 'EP',
         spec: scenario.spec,
         state,
         reason,
-        ballots,
+        votes,
         gatherMs: trace.endedAt,
         totalMs: trace.endedAt,
         arrivals: [],
@@ -77,21 +77,21 @@ export const RULES: readonly Rule[] = [
         response.votes.length + response.models_skipped === scenario.spec.seats.length &&
         response.early_terminated === response.models_skipped > 0 &&
         (response.winning_option === null) === (response.is_tie || response.outcome === 'no_votes') &&
-        (response.status === 'failed') === ballots.every((ballot) => ballot.option === null);
+        (response.status === 'failed') === votes.every((vote) => vote.option === null);
       return says ? null : JSON.stringify(response);
     },
   },
   {
-    name: 'a seat has one ballot and is asked once by a worker',
+    name: 'a seat has one vote and is asked once by a worker',
     broken({ asked, collected }) {
-      const seats = collected.ballots.map((ballot) => ballot.seat);
-      if (new Set(seats).size !== seats.length) return `ballots of seats ${seats}`;
+      const seats = collected.votes.map((vote) => vote.seat);
+      if (new Set(seats).size !== seats.length) return `votes of seats ${seats}`;
       const calls = asked.map(({ life, seat }) => `${life} ${seat}`);
       return new Set(calls).size === calls.length ? null : `calls by worker and seat: ${calls}`;
     },
   },
   {
-    name: 'a ballot that is logged is not asked for again, and is in the result',
+    name: 'a vote that is logged is not asked for again, and is in the result',
     broken({ asked }) {
       const again = asked.find((call) => call.logged);
       return again ? `seat ${again.seat} asked again by worker ${again.life + 1}` : null;
@@ -105,7 +105,7 @@ export const RULES: readonly Rule[] = [
       const [most = 0, next = 0] = verdict.tally.toSorted((a, b) => b - a);
       const fits = (): boolean => {
         const leftU = scenario.spec.max_cost_u - capturedU(trace);
-        const ended = new Set(collected.ballots.map((ballot) => ballot.seat));
+        const ended = new Set(collected.votes.map((vote) => vote.seat));
         return scenario.spec.seats.some((seat, i) => !ended.has(i) && seat.reserve_u <= leftU);
       };
       const holds = {
@@ -127,4 +127,4 @@ export const RULES: readonly Rule[] = [
 ];
 
 export const capturedU = ({ collected }: Trace): number =>
-  collected.ballots.reduce((sum, ballot) => sum + ballot.billed_u, 0);
+  collected.votes.reduce((sum, vote) => sum + vote.billed_u, 0);

@@ -1,18 +1,18 @@
-import type { Ballot } from '@eloquentpoll/contracts';
+import type { Vote } from '@eloquentpoll/contracts';
 import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit';
 import {
   Abandoned,
   type Collected,
   type Collecting,
-  collectBallots,
+  collectVotes,
   unanswered,
-} from '@eloquentpoll/worker/collect-ballots';
+} from '@eloquentpoll/worker/collect-votes';
 import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
 import type { Scenario, SimulatedModel } from './scenario.ts';
 
 // Plays one poll to its end in virtual time, through the fan-out that runs live polls: a worker after the other, each
 // but the last dying at its moment, the next one resuming from what was logged. What is simulated is the world around:
-// the models, the log of ballots, the deaths. The trace is everything an outsider could have seen.
+// the models, the log of votes, the deaths. The trace is everything an outsider could have seen.
 
 /** A call to a model, with the money at stake at that moment: billed so far and reserved for calls in flight. */
 export interface Asked {
@@ -20,7 +20,7 @@ export interface Asked {
   seat: number;
   at: number;
   exposedU: number;
-  /** Ballots of this seat that were in the log. */
+  /** Votes of this seat that were in the log. */
   logged: boolean;
 }
 
@@ -50,7 +50,7 @@ async function play(scenario: Scenario, clock: VirtualClock): Promise<Trace> {
     const death = new AbortController();
     const survive = life < lives.length ? clock.after(lives[life]!, () => death.abort()) : () => {};
     try {
-      const collected = await collectBallots({
+      const collected = await collectVotes({
         spec,
         resumed: world.log(),
         timeLeftMs: Math.max(0, deadlineMs - claimedAt),
@@ -83,12 +83,12 @@ interface Open {
 
 function simulatedWorld({ spec, models, unlogged }: Scenario, clock: VirtualClock) {
   const asked: Asked[] = [];
-  const log = new Map<number, Ballot>();
+  const log = new Map<number, Vote>();
   const open = new Set<Open>();
   let billedU = 0;
 
-  function worker(life: number, death: AbortSignal): Pick<Collecting, 'ask' | 'onBallot'> {
-    billedU = [...log.values()].reduce((sum, ballot) => sum + ballot.billed_u, 0);
+  function worker(life: number, death: AbortSignal): Pick<Collecting, 'ask' | 'onVote'> {
+    billedU = [...log.values()].reduce((sum, vote) => sum + vote.billed_u, 0);
     open.clear();
     return {
       ask(seat, timeLeftMs, signal) {
@@ -99,18 +99,18 @@ function simulatedWorld({ spec, models, unlogged }: Scenario, clock: VirtualCloc
         asked.push({ life, seat, at: clock.now(), exposedU, logged: log.has(seat) });
         return new Promise((resolve) => {
           const cancel = answers(models[seat]!, seat, timeLeftMs, settle);
-          function settle(ballot: Ballot): void {
+          function settle(vote: Vote): void {
             cancel();
             open.delete(call);
-            resolve(ballot);
+            resolve(vote);
           }
           signal.addEventListener('abort', () => settle(unanswered(spec, seat, 'aborted', 0)), { once: true });
         });
       },
-      onBallot(ballot) {
+      onVote(vote) {
         if (death.aborted) return;
-        billedU += ballot.billed_u;
-        if (!unlogged[life]?.[ballot.seat]) log.set(ballot.seat, ballot);
+        billedU += vote.billed_u;
+        if (!unlogged[life]?.[vote.seat]) log.set(vote.seat, vote);
       },
     };
   }
@@ -119,19 +119,19 @@ function simulatedWorld({ spec, models, unlogged }: Scenario, clock: VirtualCloc
     { latencyMs, ignoresTime, says, billedU }: SimulatedModel,
     seat: number,
     timeLeftMs: number,
-    settle: (ballot: Ballot) => void,
+    settle: (vote: Vote) => void,
   ): () => void {
     if (!ignoresTime && (latencyMs === null || latencyMs > timeLeftMs))
       return clock.after(timeLeftMs, () => settle(unanswered(spec, seat, 'timeout', timeLeftMs)));
     if (latencyMs === null) return () => {};
     const voted = typeof says === 'number';
-    const ballot: Ballot = {
+    const vote: Vote = {
       ...unanswered(spec, seat, 'timeout', latencyMs),
       option: voted ? says : null,
       error: voted ? null : says,
       billed_u: voted ? billedU : 0,
     };
-    return clock.after(latencyMs, () => settle(ballot));
+    return clock.after(latencyMs, () => settle(vote));
   }
 
   return {

@@ -77,8 +77,8 @@ export function pollLines(simulation: Simulation): string[] {
       ['figure', 'value'],
       [
         ['calls', String(simulation.calls)],
-        ['ballots', String(simulation.ballots)],
         ['votes', String(simulation.votes)],
+        ['valid votes', String(simulation.validVotes)],
         ['workers that died', String(simulation.deaths)],
         ['calls repeated after a death', String(simulation.repeatedCalls)],
         ...Object.entries(reasons).map(([reason, count]) => [`ended by ${reason}`, String(count)]),

@@ -1,4 +1,4 @@
-import type { BallotError, PollSpec, RosterName } from '@eloquentpoll/contracts';
+import type { PanelName, PollSpec, VoteError } from '@eloquentpoll/contracts';
 import { type Chance, chance } from '../terminal/chance.ts';
 
 // One poll of a simulated world, drawn from its seed: what was ordered, how its models behave, and when its workers die.
@@ -10,7 +10,7 @@ export interface SimulatedModel {
   /** Null: it never answers by itself. */
   latencyMs: number | null;
   /** Option, or why there is none. */
-  says: number | BallotError;
+  says: number | VoteError;
   billedU: number;
   /** It goes on past the time that it was given; the poll must not. */
   ignoresTime: boolean;
@@ -25,14 +25,14 @@ export interface Scenario {
   lives: readonly number[];
   /** From a worker's death to the next claim. */
   resumeMs: readonly number[];
-  /** By life and seat: the ballot was received, and its worker died before it was logged. */
+  /** By life and seat: the vote was received, and its worker died before it was logged. */
   unlogged: readonly (readonly boolean[])[];
   hedges: { perCall: number; burst: number };
 }
 
-const ROSTERS: readonly RosterName[] = ['broad', 'broad', 'broad', 'strong', 'strong', 'fast', 'free', 'free_search'];
+const PANELS: readonly PanelName[] = ['broad', 'broad', 'broad', 'strong', 'strong', 'fast', 'free', 'free_search'];
 const THRESHOLDS = [0, 0.5, 0.8, 0.9, 0.95, 0.95, 0.95, 0.99, 1];
-const FAILURES: readonly BallotError[] = [
+const FAILURES: readonly VoteError[] = [
   'timeout',
   'refusal',
   'invalid_choice',
@@ -55,7 +55,7 @@ export function drawScenario(seed: string): Scenario {
     spec: {
       question: 'Which of these is it?',
       options: Array.from({ length: options }, (_, i) => `option ${i + 1}`),
-      roster_name: draw.pick(ROSTERS),
+      panel_name: draw.pick(PANELS),
       confidence_threshold: draw.happens(0.8) ? draw.pick(THRESHOLDS) : draw.share(),
       max_cost_u: drawBudget(draw, reserves),
       min_votes: draw.pick([1, 2, 3, 3, 3, 5]),

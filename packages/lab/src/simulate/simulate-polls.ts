@@ -12,10 +12,10 @@ export interface Simulation {
   polls: number;
   tookMs: number;
   calls: number;
-  ballots: number;
   votes: number;
+  validVotes: number;
   deaths: number;
-  /** Calls for ballots that had been received and were lost with their worker. */
+  /** Calls for votes that had been received and were lost with their worker. */
   repeatedCalls: number;
   reasons: Record<TerminationReason | 'deadline', number>;
   statuses: Record<'success' | 'partial' | 'failed', number>;
@@ -41,8 +41,8 @@ export async function simulatePolls(
     polls,
     tookMs: 0,
     calls: 0,
-    ballots: 0,
     votes: 0,
+    validVotes: 0,
     deaths: 0,
     repeatedCalls: 0,
     reasons: { mathematical_lock: 0, confidence: 0, budget: 0, roster_exhausted: 0, deadline: 0 },
@@ -84,15 +84,15 @@ async function simulatePoll(poll: string, result: Simulation, replay: boolean): 
 
 /** Everything about a poll that must repeat. */
 const told = ({ asked, collected, endedAt }: Trace): string =>
-  JSON.stringify({ asked, endedAt, reason: collected.reason, ballots: collected.ballots });
+  JSON.stringify({ asked, endedAt, reason: collected.reason, votes: collected.votes });
 
 function count(result: Simulation, trace: Trace): void {
   const { collected, scenario, asked } = trace;
   const captured = capturedU(trace);
   result.calls += asked.length;
   result.repeatedCalls += asked.length - new Set(asked.map((call) => call.seat)).size;
-  result.ballots += collected.ballots.length;
-  result.votes += collected.ballots.filter((ballot) => ballot.option !== null).length;
+  result.votes += collected.votes.length;
+  result.validVotes += collected.votes.filter((vote) => vote.option !== null).length;
   result.deaths += trace.lives - 1;
   result.reasons[collected.reason ?? 'deadline'] += 1;
   result.statuses[conclude(collected.state, { reason: collected.reason }).status] += 1;

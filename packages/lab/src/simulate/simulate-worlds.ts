@@ -17,7 +17,7 @@ export interface WorldFigures {
   /** By what happened to a step or a process. */
   faults: Record<string, number>;
   calls: number;
-  /** Calls for ballots that had been asked for before. */
+  /** Calls for votes that had been asked for before. */
   repeatedCalls: number;
   /** Of these, calls that nobody needed, by a worker that could not know. */
   blindCalls: number;

@@ -35,7 +35,7 @@ create table results (
   account_id       uuid,
   status           text not null check (status in ('success', 'partial', 'failed')),
   poll_type        text not null default 'fptp',
-  roster_name      text not null,
+  panel_name      text not null,
   surface          text not null,
   simulated        boolean not null,
   winning_option   text,
@@ -56,7 +56,7 @@ create index results_account on results (account_id, created_at desc, poll_id) w
 create index results_created on results (created_at);
 
 -- Written once, by the statement that ends the poll. Only a vote is ever billed.
-create table ballots (
+create table votes (
   poll_id         text collate "C" not null,
   seat            smallint not null,
   model_id        text not null,
@@ -69,7 +69,7 @@ create table ballots (
   searched        boolean not null,
   labels          text[] not null,
   primary key (poll_id, seat),
-  constraint ballots_only_votes_billed check (billed_u = 0 or option is not null)
+  constraint votes_only_votes_billed check (billed_u = 0 or option is not null)
 );
 
 -- One opinion per account and poll: a second one replaces the first. The rate survives the account that gave it.

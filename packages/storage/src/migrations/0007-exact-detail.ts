@@ -7,7 +7,7 @@ export const exactDetail: Migration = {
   sql: `
 alter table results alter column detail type json using detail::json;
 
--- Ends a running poll: status, result, ballots, and its hold captured for the sum of billed ballots. Fenced: only the
+-- Ends a running poll: status, result, votes, and its hold captured for the sum of billed votes. Fenced: only the
 -- holder of the current lease epoch may do it. Repeating it after a lost answer is 'stored' again. The response comes
 -- as a text inside the argument (detail_text): as a value it would lose the order of its members.
 create or replace function finish_poll(p jsonb) returns text language plpgsql as $$
@@ -28,11 +28,11 @@ begin
   end if;
 
   with stored as (
-    insert into ballots (poll_id, seat, model_id, option, error, latency_ms, billed_u, provider_cost_u, attempts,
+    insert into votes (poll_id, seat, model_id, option, error, latency_ms, billed_u, provider_cost_u, attempts,
                          searched, labels)
     select v_id, b.seat, b.model_id, b.option, b.error, b.latency_ms, b.billed_u, b.provider_cost_u, b.attempts,
            b.searched, coalesce(b.labels, '{}')
-      from jsonb_to_recordset(p -> 'ballots') as b (seat smallint, model_id text, option smallint, error text,
+      from jsonb_to_recordset(p -> 'votes') as b (seat smallint, model_id text, option smallint, error text,
              latency_ms integer, billed_u bigint, provider_cost_u bigint, attempts smallint, searched boolean,
              labels text[])
     returning billed_u
@@ -44,10 +44,10 @@ begin
   end if;
 
   if v_result is not null then
-    insert into results (poll_id, result_id, account_id, status, roster_name, surface, simulated, winning_option,
+    insert into results (poll_id, result_id, account_id, status, panel_name, surface, simulated, winning_option,
                          is_tie, early_terminated, termination_reason, models_requested, models_succeeded,
                          models_failed, models_skipped, total_cost_u, gather_ms, total_ms, detail)
-    select v_id, v_poll.result_id, v_poll.account_id, r.status, v_poll.spec ->> 'roster_name', v_poll.surface,
+    select v_id, v_poll.result_id, v_poll.account_id, r.status, v_poll.spec ->> 'panel_name', v_poll.surface,
            (v_poll.spec ->> 'simulated')::boolean, r.winning_option, r.is_tie, r.early_terminated,
            r.termination_reason, r.models_requested, r.models_succeeded, r.models_failed, r.models_skipped,
            v_billed_u, r.gather_ms, r.total_ms, coalesce(r.detail_text::json, r.detail)

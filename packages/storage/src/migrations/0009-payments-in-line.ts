@@ -49,7 +49,7 @@ open_holds as (
   select debit as account_id, sum(amount_u) as held_u from holds where times = 0 group by debit
 ),
 billed as (
-  select poll_id, sum(billed_u) as billed_u from ballots group by poll_id
+  select poll_id, sum(billed_u) as billed_u from votes group by poll_id
 ),
 books as (
   select p.id, p.status, p.deadline_at, (p.spec ->> 'max_cost_u')::bigint as max_cost_u,
@@ -112,7 +112,7 @@ union all
 select 'poll_settled', k.id, format('%s, with %s resolutions', k.status, k.resolutions)
   from books k where k.resolutions <> case k.status when 'running' then 0 else 1 end
 union all
-select 'poll_captured', k.id, format('captured %s, ballots bill %s', k.posted_u, coalesce(b.billed_u, 0))
+select 'poll_captured', k.id, format('captured %s, votes bill %s', k.posted_u, coalesce(b.billed_u, 0))
   from books k left join billed b on b.poll_id = k.id
  where k.status <> 'running' and k.posted_u <> coalesce(b.billed_u, 0)
 union all
@@ -127,13 +127,13 @@ select 'hold_without_poll', h.id::text, h.poll_id
   from holds h where h.poll_id is not null and not exists (select from polls p where p.id = h.poll_id)
 union all
 select 'billed_twice', b.poll_id, format('%s, %s times', b.model_id, count(*))
-  from ballots b where b.billed_u > 0 group by b.poll_id, b.model_id having count(*) > 1
+  from votes b where b.billed_u > 0 group by b.poll_id, b.model_id having count(*) > 1
 union all
 select 'billed_without_vote', b.poll_id, format('seat %s', b.seat)
-  from ballots b where b.billed_u > 0 and b.option is null
+  from votes b where b.billed_u > 0 and b.option is null
 union all
-select 'ballot_without_poll', b.poll_id, format('%s ballots', count(*))
-  from ballots b where not exists (select from polls p where p.id = b.poll_id and p.status <> 'running')
+select 'vote_without_poll', b.poll_id, format('%s votes', count(*))
+  from votes b where not exists (select from polls p where p.id = b.poll_id and p.status <> 'running')
  group by b.poll_id
 union all
 select 'key_without_poll', i.poll_id, format('key of %s for %s', i.principal, i.operation)

@@ -2,7 +2,7 @@ import type { AccountsTable, ApiKeysTable, CookieSessionsTable, IdentitiesTable,
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable, LedgerChecksTable } from './operations.ts';
 import type { CheckoutSessionsTable, DepositsTable, WebhookEventsTable } from './payments.ts';
-import type { BallotsTable, FeedbackTable, PollsTable, ResultsTable } from './polls.ts';
+import type { FeedbackTable, PollsTable, ResultsTable, VotesTable } from './polls.ts';
 
 /** Every table, as the migrations leave it. */
 export interface Tables {
@@ -15,7 +15,7 @@ export interface Tables {
   transfers: TransfersTable;
   polls: PollsTable;
   results: ResultsTable;
-  ballots: BallotsTable;
+  votes: VotesTable;
   feedback: FeedbackTable;
   idempotency: IdempotencyTable;
   dead_letters: DeadLettersTable;

@@ -1,4 +1,4 @@
-import type { BallotError, PollSpec, RosterName, TerminationReason } from '@eloquentpoll/contracts';
+import type { PanelName, PollSpec, TerminationReason, VoteError } from '@eloquentpoll/contracts';
 import type { Generated, JSONColumnType } from 'kysely';
 
 export type PollStatus = 'running' | 'completed' | 'failed';
@@ -29,7 +29,7 @@ export interface ResultsTable {
   account_id: string | null;
   status: ResultStatus;
   poll_type: Generated<string>;
-  roster_name: RosterName;
+  panel_name: PanelName;
   surface: string;
   simulated: boolean;
   winning_option: string | null;
@@ -47,12 +47,12 @@ export interface ResultsTable {
   created_at: Generated<Date>;
 }
 
-export interface BallotsTable {
+export interface VotesTable {
   poll_id: string;
   seat: number;
   model_id: string;
   option: number | null;
-  error: BallotError | null;
+  error: VoteError | null;
   latency_ms: number;
   billed_u: bigint;
   provider_cost_u: bigint | null;

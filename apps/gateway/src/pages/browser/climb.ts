@@ -1,6 +1,6 @@
 import { sure } from './why-it-stopped.ts';
 
-// The chart of a poll: ballots from left to right, how sure the outcome was from bottom to top, the threshold as a line,
+// The chart of a poll: votes from left to right, how sure the outcome was from bottom to top, the threshold as a line,
 // and behind the moment of the stop what was not asked. Places across are percentages, so that it fits any width and its
 // words keep their size. Only shapes here: the page of a result and the view of a running poll draw them in their ways.
 
@@ -31,7 +31,7 @@ const shape = (name: Shape['name'], attributes: Shape['attributes'], text = ''):
 
 export function climbLabel({ steps, total, threshold }: Climb): string {
   const last = steps.at(-1);
-  return `Confidence ${sure(last?.confidence ?? null)} after ${last?.received ?? 0} of ${total} ballots; it stops at ${sure(threshold)}.`;
+  return `Confidence ${sure(last?.confidence ?? null)} after ${last?.received ?? 0} of ${total} votes; it stops at ${sure(threshold)}.`;
 }
 
 export function climbShapes({ steps, total, threshold, stoppedAt }: Climb): Shape[] {
@@ -47,7 +47,7 @@ export function climbShapes({ steps, total, threshold, stoppedAt }: Climb): Shap
     shape('line', { class: 'ground', x1: '1%', x2: '99%', y1: BOTTOM, y2: BOTTOM }),
     shape('line', { class: 'threshold', x1: '1%', x2: '99%', y1: y(threshold), y2: y(threshold) }),
     shape('text', { x: '1%', y: y(threshold) - 6 }, `stops at ${sure(threshold)}`),
-    shape('text', { x: '1%', y: CLIMB_HEIGHT - 6 }, 'no ballot yet'),
+    shape('text', { x: '1%', y: CLIMB_HEIGHT - 6 }, 'no vote yet'),
     shape('text', { x: '99%', y: CLIMB_HEIGHT - 6, 'text-anchor': 'end' }, `all ${total} models`),
     ...steps.map(({ received, confidence }, i) =>
       shape('line', {

@@ -1,8 +1,8 @@
 import { CLIMB_HEIGHT, type Climb, climbLabel, climbShapes, type Step } from './climb.ts';
 import { element, svg } from './draw.ts';
-import { ballotError, sure, whyItStopped } from './why-it-stopped.ts';
+import { sure, voteError, whyItStopped } from './why-it-stopped.ts';
 
-// A poll while it runs, as the events of its stream tell it: votes as bars, how sure the outcome is, ballots as they come
+// A poll while it runs, as the events of its stream tell it: votes as bars, how sure the outcome is, votes as they come
 // in, and at the end why it stopped. Each event says everything that is known, so one that was missed is not missed.
 
 interface Vote {
@@ -54,7 +54,7 @@ export function pollView(place: HTMLElement): PollView {
   const bars = element('ul', { class: 'bars' });
   const chart = svg('svg', { class: 'climb', width: '100%', height: CLIMB_HEIGHT, role: 'img' });
   const says = element('p', { class: 'says-now', role: 'status' });
-  const ballots = element('ol', { class: 'ballots' });
+  const votes = element('ol', { class: 'votes' });
   const next = element('p', { class: 'row' });
   place.replaceChildren(
     element('div', { class: 'row spread' }, question, badge),
@@ -62,7 +62,7 @@ export function pollView(place: HTMLElement): PollView {
     element('h3', {}, 'How sure the outcome is'),
     chart,
     says,
-    ballots,
+    votes,
     next,
   );
   place.hidden = false;
@@ -87,11 +87,11 @@ export function pollView(place: HTMLElement): PollView {
     chart.setAttribute('aria-label', climbLabel(climb));
   }
 
-  function addBallot({ model_id, chosen_option, latency_ms, error }: Vote): void {
+  function addVote({ model_id, chosen_option, latency_ms, error }: Vote): void {
     if (seen.has(model_id)) return;
     seen.add(model_id);
-    const choice = chosen_option ?? ballotError(error);
-    ballots.append(
+    const choice = chosen_option ?? voteError(error);
+    votes.append(
       element(
         'li',
         { class: chosen_option === null ? 'no-vote' : '' },
@@ -119,7 +119,7 @@ export function pollView(place: HTMLElement): PollView {
       step(told.progress.received, told.confidence);
       drawBars(told.tally, told.leader);
       drawClimb();
-      if (told.vote) addBallot(told.vote);
+      if (told.vote) addVote(told.vote);
       badge.textContent = `${told.progress.received} of ${told.progress.total}`;
       says.textContent = told.leader === null ? 'The models are reading.' : `Ahead, by now: ${told.leader}`;
     },
@@ -133,7 +133,7 @@ export function pollView(place: HTMLElement): PollView {
       step(asked, end.confidence);
       drawBars(end.tally, end.winning_option);
       drawClimb();
-      for (const vote of end.votes) addBallot(vote);
+      for (const vote of end.votes) addVote(vote);
       badge.textContent = end.status === 'success' ? 'Done' : end.status === 'partial' ? 'Partial' : 'No outcome';
       badge.dataset.tone = end.status === 'success' ? 'good' : 'warn';
       const outcome = end.winning_option ?? (end.is_tie ? 'A tie' : 'No votes');

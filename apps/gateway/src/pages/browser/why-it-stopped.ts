@@ -3,7 +3,7 @@
 export interface Ending {
   status: 'success' | 'partial' | 'failed';
   termination_reason: string | null;
-  /** Models whose ballot was asked and ended. */
+  /** Models whose vote was asked and ended. */
   asked: number;
   skipped: number;
   confidence: number | null;
@@ -12,8 +12,8 @@ export interface Ending {
 
 export function whyItStopped(ending: Ending): string {
   const { asked, skipped } = ending;
-  const roster = asked + skipped;
-  const after = skipped > 0 ? `Stopped after ${asked} of ${roster} models` : `All ${roster} models were asked`;
+  const panel = asked + skipped;
+  const after = skipped > 0 ? `Stopped after ${asked} of ${panel} models` : `All ${panel} models were asked`;
   return `${after}${because(ending)}${saved(ending)}`;
 }
 
@@ -23,7 +23,7 @@ function because(ending: Ending): string {
     case 'mathematical_lock':
       return skipped > 0 ? ': no vote that is missing could have changed the outcome.' : ', and the outcome is locked.';
     case 'confidence':
-      return `: the full roster would elect the same winner with a probability of ${sure(confidence)}, and ${sure(threshold)} was asked for.`;
+      return `: the full panel would elect the same winner with a probability of ${sure(confidence)}, and ${sure(threshold)} was asked for.`;
     case 'budget':
       return ': nothing that was left fitted into the budget.';
     case 'roster_exhausted':
@@ -55,5 +55,5 @@ const ERRORS: Record<string, string> = {
   aborted: 'stopped while answering',
 };
 
-/** What became of a ballot that is no vote. */
-export const ballotError = (code: string | null): string => ERRORS[code ?? ''] ?? 'no vote';
+/** What became of a vote that is no vote. */
+export const voteError = (code: string | null): string => ERRORS[code ?? ''] ?? 'no vote';

@@ -5,7 +5,7 @@ import { type Html, html } from '../html.ts';
 
 /** A poll that is paid from the balance: what it will take is shown while it is written, and how it goes while it runs. */
 export const runPoll = ({
-  rosters,
+  panels,
 }: Facts): Html => html`<section class="card stack" id="run" aria-labelledby="run-title">
 <h2 id="run-title">Run a poll</h2>
 <form class="stack" data-run>
@@ -26,11 +26,11 @@ ${select(
 <p class="field"><label for="most">At most, in dollars</label>
 <input id="most" name="max_cost_usd" type="number" min="0.0001" max="${LIMITS.max_cost_usd.max}" step="any" value="${LIMITS.max_cost_usd.default}" required></p>
 </div>
-<p class="hint">What the <a href="/models#rosters">presets</a> hold and <a href="/pricing">cost</a></p>
+<p class="hint">What the <a href="/models#panels">presets</a> hold and <a href="/pricing">cost</a></p>
 <div class="estimate small" data-estimate aria-live="polite"><p class="muted">Write a question and two options to see what the poll will take.</p></div>
 <p><button class="button" data-needs-script disabled>Run the poll</button></p>
 </form>
 <div class="live-poll" data-progress tabindex="-1" hidden></div>
-${rosters.simulated ? html`<p class="muted small">Simulated models answer here; their prices are made up, and your balance is charged as if they were real.</p>` : ''}
+${panels.simulated ? html`<p class="muted small">Simulated models answer here; their prices are made up, and your balance is charged as if they were real.</p>` : ''}
 </section>
 `;

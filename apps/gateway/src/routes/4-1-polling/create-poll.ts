@@ -56,7 +56,7 @@ export function createPoll(app: FastifyInstance, context: Context): void {
       const ordered = readAnyOrder(body, callerOf(request));
       if (prefersEventStream(request)) return runAndFollow(context, request, reply, 'poll', ordered, closing);
       const result = await runAndWait(context, request, reply, 'poll', ordered);
-      return isFree(ordered.order.roster) ? toQuickResult(context.config, result, ordered.optionsSource) : result;
+      return isFree(ordered.order.panel) ? toQuickResult(context.config, result, ordered.optionsSource) : result;
     },
   );
 }

@@ -21,7 +21,7 @@ const WAIT = `Seconds to wait for news, at most ${MOST_SECONDS}: \`wait=30\`.`;
 /**
  * GET /api/polls/{id}/status: how a session stands, at once or as soon as it is news. What news is depends on what the
  * caller knows: who sends no tag waits for the end of the poll, so that one request per session is enough; who names the
- * tag of the last answer waits for any change, and so follows every ballot with as many requests.
+ * tag of the last answer waits for any change, and so follows every vote with as many requests.
  */
 export function sessionStatus(app: FastifyInstance, context: Context): void {
   const closing = closingSignal(app);

@@ -49,7 +49,7 @@ export function streamPoll(app: FastifyInstance, context: Context): void {
         tags: ['Polling'],
         summary: 'Run a poll and follow it, event by event',
         description:
-          'Server-Sent Events: `started`, again with every ballot and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` with the same body to follow on after a cut. The events are described in /asyncapi.json.',
+          'Server-Sent Events: `started`, again with every vote and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` with the same body to follow on after a cut. The events are described in /asyncapi.json.',
         security: access.bearer,
         querystring: StreamQuery,
         headers: StreamHeaders,

@@ -9,10 +9,10 @@ export function modelsPage(app: FastifyInstance, facts: Facts, reputations: Repu
   servePage(app, {
     path: '/models',
     operationId: 'getModelsPage',
-    summary: 'Models, the rosters that hold them, prices and records, for people',
+    summary: 'Models, the panels that hold them, prices and records, for people',
     query: {
       family: 'Models of this family only.',
-      preset: 'Models of this roster only.',
+      preset: 'Models of this panel only.',
       capability: 'Models that can do this only.',
     },
     render: async (filter) => render(facts, (await reputations()).value.rows, filter),

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../context.ts';
 import type { Facts } from '../../documents/facts.ts';
 import { keep } from '../../kept.ts';
-import { ballotPrices, type PriceQuestion, priceList } from '../../pages/price-list.ts';
+import { type PriceQuestion, priceList, votePrices } from '../../pages/price-list.ts';
 import { pricingPage as render } from '../../pages/pricing-page.ts';
 import { servePage } from '../serve-page.ts';
 
@@ -12,8 +12,8 @@ export function pricingPage(app: FastifyInstance, context: Context, facts: Facts
   const pages = keep<string>({
     async make(key) {
       const asked: PriceQuestion = JSON.parse(key);
-      const [list, ballots] = await Promise.all([priceList(context, asked.threshold), ballotPrices(context, asked)]);
-      return () => render(facts, { list, asked, ballots });
+      const [list, votes] = await Promise.all([priceList(context, asked.threshold), votePrices(context, asked)]);
+      return () => render(facts, { list, asked, votes });
     },
     freshMs: 10_000,
     staleMs: 60_000,

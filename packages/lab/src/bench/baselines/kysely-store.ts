@@ -6,7 +6,7 @@ import type { Stores } from '../../faults/throw-away.ts';
 // The end of a poll as one would write it without thinking about speed: a transaction of five statements, built by
 // Kysely and sent one after the other, into tables like ours. It checks less than finish_poll does.
 
-const COPIES = ['results', 'ballots', 'transfers'];
+const COPIES = ['results', 'votes', 'transfers'];
 
 let db: Kysely<Record<string, Record<string, unknown>>> | null = null;
 
@@ -21,9 +21,9 @@ export async function makeTables({ query, databaseUrl }: Stores): Promise<void> 
   db = new Kysely({ dialect: new PostgresDialect({ pool }) });
 }
 
-export async function storeStepByStep({ id, result, ballots }: FinishedPoll): Promise<void> {
+export async function storeStepByStep({ id, result, votes }: FinishedPoll): Promise<void> {
   const { detail } = result;
-  const billed = ballots.reduce((sum, ballot) => sum + ballot.billed_u, 0);
+  const billed = votes.reduce((sum, vote) => sum + vote.billed_u, 0);
   await db!.transaction().execute(async (tx) => {
     await tx
       .updateTable('polls')
@@ -37,7 +37,7 @@ export async function storeStepByStep({ id, result, ballots }: FinishedPoll): Pr
         poll_id: id,
         result_id: detail.poll_id,
         status: result.status,
-        roster_name: 'fast',
+        panel_name: 'fast',
         surface: 'polls',
         simulated: true,
         is_tie: result.isTie,
@@ -54,8 +54,8 @@ export async function storeStepByStep({ id, result, ballots }: FinishedPoll): Pr
       })
       .execute();
     await tx
-      .insertInto('bench_ballots')
-      .values(ballots.map((ballot) => ({ ...ballot, poll_id: id })))
+      .insertInto('bench_votes')
+      .values(votes.map((vote) => ({ ...vote, poll_id: id })))
       .execute();
     await tx
       .updateTable('balances')

@@ -37,8 +37,8 @@ export function callers(options: CallersOptions): Call {
   const anyDoor = () => chance.pick(doors);
 
   const question = () => {
-    const { question, options, roster } = anyQuestion(chance);
-    return { question, options, preset: roster };
+    const { question, options, panel } = anyQuestion(chance);
+    return { question, options, preset: panel };
   };
   const headersOf = (account: Account | null, key: string) => ({
     'idempotency-key': key,

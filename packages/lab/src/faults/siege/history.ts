@@ -31,7 +31,7 @@ export interface StoredPoll {
   digest: string | null;
 }
 
-export interface BilledBallot {
+export interface BilledVote {
   pollId: string;
   seat: number;
   modelId: string;
@@ -48,7 +48,7 @@ export interface SiegeHistory {
   operations: readonly Operation[];
   polls: readonly StoredPoll[];
   keys: readonly KeyRow[];
-  ballots: readonly BilledBallot[];
+  votes: readonly BilledVote[];
   journal: readonly PollEvent[];
   balances: readonly BalanceState[];
   rewrites: readonly Rewrite[];
@@ -77,13 +77,13 @@ export async function readSiege(stores: Stores, aheadMs: number, seen: Seen): Pr
                (count(*) filter (where kind = 'void'))::integer as voids,
                coalesce(sum(amount_u) filter (where kind = 'post'), 0)::text as posted_u
           from transfers where poll_id = p.id) t on true`);
-  const ballots = await query<{
+  const votes = await query<{
     poll_id: string;
     seat: number;
     model_id: string;
     voted: boolean;
     billed_u: string;
-  }>('select poll_id, seat, model_id, option is not null as voted, billed_u from ballots');
+  }>('select poll_id, seat, model_id, option is not null as voted, billed_u from votes');
   const keys = await query<{ key: string; poll_id: string }>(
     'select key, poll_id from idempotency where poll_id is not null',
   );
@@ -108,7 +108,7 @@ export async function readSiege(stores: Stores, aheadMs: number, seen: Seen): Pr
       resultStatus: row.result_status === null ? null : String(row.result_status),
       digest: row.detail === null ? null : digestOf(String(row.detail)),
     })),
-    ballots: ballots.map(({ poll_id, seat, model_id, voted, billed_u }) => ({
+    votes: votes.map(({ poll_id, seat, model_id, voted, billed_u }) => ({
       pollId: poll_id,
       seat,
       modelId: model_id,

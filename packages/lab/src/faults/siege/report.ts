@@ -68,7 +68,7 @@ function gentleRules({ operations, polls, blows }: SiegeHistory): SiegeReport['r
 }
 
 function figuresOf(history: SiegeHistory): SiegeReport['figures'] {
-  const { operations, polls, journal, blows, ballots, calls } = history;
+  const { operations, polls, journal, blows, votes, calls } = history;
   const attempts = operations.flatMap((operation) => operation.attempts);
   const answered = (status: number) => attempts.filter((attempt) => attempt.status === status).length;
   const kills = blows.filter(({ kind }) => PROCESS_KILLS.includes(kind)).length;
@@ -94,7 +94,7 @@ function figuresOf(history: SiegeHistory): SiegeReport['figures'] {
     'given up': polls.filter(({ buried }) => buried).length,
     'claimed more than once': polls.filter(({ attempts: claims }) => claims > 1).length,
     'most claims of a poll': polls.reduce((most, { attempts: claims }) => Math.max(most, claims), 0),
-    'votes billed': ballots.filter(({ billedU }) => billedU > 0n).length,
+    'votes billed': votes.filter(({ billedU }) => billedU > 0n).length,
     'calls of models': calls.length,
     'double captures': polls.filter(({ posts }) => posts > 1).length,
     'open holds': openHolds(history),

@@ -34,7 +34,7 @@ export async function watchMoneyAndEnds({ query }: Stores): Promise<void> {
       return null;
     end $$;
     create trigger lab_rewrite after update or delete on results for each row execute function lab_rewrite();
-    create trigger lab_rewrite after update or delete on ballots for each row execute function lab_rewrite();
+    create trigger lab_rewrite after update or delete on votes for each row execute function lab_rewrite();
     create function lab_afterlife() returns trigger language plpgsql as $$
     begin
       insert into lab_rewrites (poll_id, what) values (old.id, 'update of an ended poll');

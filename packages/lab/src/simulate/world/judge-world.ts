@@ -25,7 +25,7 @@ function moneyOf({ world }: Played, poll: PollRow) {
     holds: kind('hold'),
     resolutions: [...kind('post'), ...kind('void')],
     capturedU: sumU(kind('post')),
-    billedU: poll.ballots.reduce((sum, ballot) => sum + BigInt(ballot.billed_u), 0n),
+    billedU: poll.votes.reduce((sum, vote) => sum + BigInt(vote.billed_u), 0n),
     maxCostU: BigInt(poll.acceptance.poll.spec.max_cost_u),
   };
 }
@@ -62,15 +62,15 @@ export const WORLD_RULES: readonly WorldRule[] = [
     broken: (played) =>
       found(
         polls(played).find((poll) => {
-          const seats = poll.ballots.map((ballot) => ballot.seat);
+          const seats = poll.votes.map((vote) => vote.seat);
           const asked = (seat: number) =>
             played.world.history.asked.some((call) => call.pollId === poll.id && call.seat === seat);
           return (
             new Set(seats).size !== seats.length ||
-            poll.ballots.some(({ billed_u, option, seat }) => billed_u > 0 && (option === null || !asked(seat)))
+            poll.votes.some(({ billed_u, option, seat }) => billed_u > 0 && (option === null || !asked(seat)))
           );
         }),
-        (poll) => `${poll.id}: ${JSON.stringify(poll.ballots)}`,
+        (poll) => `${poll.id}: ${JSON.stringify(poll.votes)}`,
       ),
   },
   {
@@ -110,7 +110,7 @@ export const WORLD_RULES: readonly WorldRule[] = [
     },
   },
   {
-    name: 'nobody is asked for a ballot that is in the log, or in a poll that has ended',
+    name: 'nobody is asked for a vote that is in the log, or in a poll that has ended',
     broken: ({ world }) =>
       found(
         world.history.asked.find((call) => call.known && !call.excused),

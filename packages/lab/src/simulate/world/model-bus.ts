@@ -1,4 +1,4 @@
-import type { Ballot, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 
 // What Redis does for the poll engine, in memory: the record of a running poll with its fence, its channel, and the
 // queue with its locks. Each call is one command or one script. A contract test holds it to the real ones.
@@ -7,7 +7,7 @@ interface Run {
   epoch: number;
   owner: string | null;
   snapshot: ProgressSnapshot | null;
-  ballots: Map<number, Ballot>;
+  votes: Map<number, Vote>;
 }
 
 export interface QueuedJob {
@@ -22,11 +22,11 @@ interface Job extends QueuedJob {
 
 export interface ModelBus {
   open(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): boolean;
-  ballot(pollId: string, epoch: number, ballot: Ballot, snapshot: ProgressSnapshot): boolean;
+  vote(pollId: string, epoch: number, vote: Vote, snapshot: ProgressSnapshot): boolean;
   end(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): boolean;
-  takeOver(pollId: string, epoch: number): Ballot[] | null;
+  takeOver(pollId: string, epoch: number): Vote[] | null;
   read(pollId: string): { owner: string | null; snapshot: ProgressSnapshot } | null;
-  ballots(pollId: string): Ballot[];
+  votes(pollId: string): Vote[];
 
   enqueue(pollId: string, round?: number): void;
   take(token: string, lockMs: number): QueuedJob | null;
@@ -50,7 +50,7 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
 
   /** Null when a newer worker has the poll. */
   function fenced(pollId: string, epoch: number): Run | null {
-    const run = runs.get(pollId) ?? { epoch: 0, owner: null, snapshot: null, ballots: new Map() };
+    const run = runs.get(pollId) ?? { epoch: 0, owner: null, snapshot: null, votes: new Map() };
     if (run.epoch > epoch) return null;
     run.epoch = epoch;
     runs.set(pollId, run);
@@ -77,10 +77,10 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
       publish(run, snapshot, snapshot);
       return true;
     },
-    ballot(pollId, epoch, ballot, snapshot) {
+    vote(pollId, epoch, vote, snapshot) {
       const run = fenced(pollId, epoch);
       if (!run) return false;
-      run.ballots.set(ballot.seat, ballot);
+      run.votes.set(vote.seat, vote);
       publish(run, snapshot, snapshot);
       return true;
     },
@@ -88,19 +88,19 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
       const run = fenced(pollId, epoch);
       if (!run) return false;
       run.owner ??= owner;
-      run.ballots.clear();
+      run.votes.clear();
       publish(run, { ...snapshot, result: null }, snapshot);
       return true;
     },
     takeOver(pollId, epoch) {
       const run = fenced(pollId, epoch);
-      return run && [...run.ballots.values()];
+      return run && [...run.votes.values()];
     },
     read(pollId) {
       const run = runs.get(pollId);
       return run?.snapshot ? { owner: run.owner, snapshot: run.snapshot } : null;
     },
-    ballots: (pollId) => [...(runs.get(pollId)?.ballots.values() ?? [])],
+    votes: (pollId) => [...(runs.get(pollId)?.votes.values() ?? [])],
 
     enqueue: (pollId, round = 0) => add(round === 0 ? pollId : `${pollId}.${round}`, pollId),
     take(token, lockMs) {

@@ -1,4 +1,4 @@
-import type { Ballot } from '@eloquentpoll/contracts';
+import type { Vote } from '@eloquentpoll/contracts';
 import type { Acceptance, Accepted, Claim, Finish, FinishedPoll, Lease } from '@eloquentpoll/storage';
 import { type Books, modelLedger, Refused } from './model-ledger.ts';
 
@@ -17,7 +17,7 @@ export interface PollRow {
   leaseUntil: number;
   attempts: number;
   finishedAt: number | null;
-  ballots: readonly Ballot[];
+  votes: readonly Vote[];
   /** What the stored response says; null while the poll runs and when it was buried. */
   detail: string | null;
   deadLetter: string | null;
@@ -77,7 +77,7 @@ export function modelStore(now: () => number): ModelStore {
       leaseUntil: now() + FIRST_CLAIM_MS,
       attempts: 0,
       finishedAt: null,
-      ballots: [],
+      votes: [],
       detail: null,
       deadLetter: null,
     });
@@ -113,26 +113,19 @@ export function modelStore(now: () => number): ModelStore {
     return poll?.status === 'running' ? poll : null;
   };
 
-  function end(
-    id: string,
-    epoch: number,
-    status: 'completed' | 'failed',
-    ballots: readonly Ballot[],
-  ): PollRow | Finish {
+  function end(id: string, epoch: number, status: 'completed' | 'failed', votes: readonly Vote[]): PollRow | Finish {
     const poll = polls.get(id);
     if (poll?.leaseEpoch !== epoch) return 'fenced';
     if (poll.status !== 'running') return 'stored';
-    if (new Set(ballots.map((ballot) => ballot.seat)).size !== ballots.length)
-      throw new Refused('two ballots of a seat');
-    if (ballots.some((ballot) => ballot.billed_u > 0 && ballot.option === null))
-      throw new Refused('no vote, yet billed');
-    const billedU = ballots.reduce((sum, ballot) => sum + BigInt(ballot.billed_u), 0n);
+    if (new Set(votes.map((vote) => vote.seat)).size !== votes.length) throw new Refused('two votes of a seat');
+    if (votes.some((vote) => vote.billed_u > 0 && vote.option === null)) throw new Refused('no vote, yet billed');
+    const billedU = votes.reduce((sum, vote) => sum + BigInt(vote.billed_u), 0n);
     if (!books.resolve(id, billedU)) throw new Refused('the hold was resolved before its poll ended');
     poll.status = status;
     poll.finishedAt = now();
     poll.leaseOwner = null;
     poll.leaseUntil = now();
-    poll.ballots = ballots;
+    poll.votes = votes;
     return poll;
   }
 
@@ -174,8 +167,8 @@ export function modelStore(now: () => number): ModelStore {
       poll.attempts -= 1;
       return true;
     },
-    finish({ id, epoch, status, ballots, result }) {
-      const poll = end(id, epoch, status, ballots);
+    finish({ id, epoch, status, votes, result }) {
+      const poll = end(id, epoch, status, votes);
       if (typeof poll === 'string') return poll;
       poll.detail = JSON.stringify(result.detail);
       return 'stored';

@@ -1,15 +1,15 @@
-import type { Ballot, PollSpec } from '@eloquentpoll/contracts';
-import { unanswered } from '@eloquentpoll/worker/collect-ballots';
+import type { PollSpec, Vote } from '@eloquentpoll/contracts';
+import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Chance } from '../../terminal/chance.ts';
 
-// Everything that a model provider does wrong, as the poll engine gets to know it: a ballot, late or with an error, or
+// Everything that a model provider does wrong, as the poll engine gets to know it: a vote, late or with an error, or
 // one that does not come although its time is up. What the model client makes of each on the wire is proven with the
 // client; here it matters what a poll makes of them.
 
 export interface Behaviour {
   /** What happens on the wire. */
   readonly name: string;
-  readonly error: Ballot['error'];
+  readonly error: Vote['error'];
   readonly afterMs: readonly [number, number];
   /** Goes on when its time is up or it is told to stop; the poll must not. */
   readonly deaf?: boolean;
@@ -43,7 +43,7 @@ export const FAULTS: readonly Behaviour[] = [
 export interface Answer {
   readonly behaviour: Behaviour;
   readonly afterMs: number;
-  readonly ballot: Ballot;
+  readonly vote: Vote;
 }
 
 export interface Temper {
@@ -61,7 +61,7 @@ export function drawAnswer(draw: Chance, temper: Temper, spec: PollSpec, seat: n
   return {
     behaviour,
     afterMs,
-    ballot: {
+    vote: {
       ...unanswered(spec, seat, 'timeout', afterMs),
       option: failed ? null : option,
       error: behaviour.error,

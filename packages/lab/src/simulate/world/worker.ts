@@ -1,6 +1,6 @@
-import type { Ballot } from '@eloquentpoll/contracts';
+import type { Vote } from '@eloquentpoll/contracts';
 import type { FinishedPoll } from '@eloquentpoll/storage';
-import { unanswered } from '@eloquentpoll/worker/collect-ballots';
+import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Context } from '@eloquentpoll/worker/context';
 import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
 import { keepLeases } from '@eloquentpoll/worker/leases';
@@ -47,7 +47,7 @@ export function hireWorker(world: World, process: SimulatedProcess, concurrency:
 /** What a worker may not be blamed for: under which epoch it runs a poll, and what it could not find out. */
 interface Known {
   readonly claims: Map<string, { epoch: number; at: number }>;
-  /** Polls whose earlier ballots it could not read. */
+  /** Polls whose earlier votes it could not read. */
   readonly blind: Set<string>;
   /** Its newest question whose polls are its own was not answered. */
   unsure: boolean;
@@ -131,14 +131,14 @@ function busPort(world: World, process: SimulatedProcess, known: Known): PollBus
     runs: {
       open: (id, epoch, owner, snapshot) =>
         perform('announce the start', id, () => bus.open(id, epoch, owner, snapshot)),
-      ballot: (id, epoch, ballot, snapshot) =>
-        perform(`log the ballot of seat ${ballot.seat}`, id, () => bus.ballot(id, epoch, ballot, snapshot)),
+      vote: (id, epoch, vote, snapshot) =>
+        perform(`log the vote of seat ${vote.seat}`, id, () => bus.vote(id, epoch, vote, snapshot)),
       end: (id, epoch, owner, snapshot) => perform('announce the end', id, () => bus.end(id, epoch, owner, snapshot)),
       async takeOver(id, epoch) {
         known.blind.add(id);
-        const ballots = await perform('take over the log', id, () => bus.takeOver(id, epoch));
+        const votes = await perform('take over the log', id, () => bus.takeOver(id, epoch));
         known.blind.delete(id);
-        return ballots;
+        return votes;
       },
     },
   };
@@ -148,7 +148,7 @@ const lostSince = ({ history }: World, at: number): boolean =>
   history.faults.some((fault) => fault.kind === 'FLUSHALL' && fault.at >= at);
 
 function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
-  return async ({ pollId, spec, seat, timeLeftMs, signal }: Asking): Promise<Ballot> => {
+  return async ({ pollId, spec, seat, timeLeftMs, signal }: Asking): Promise<Vote> => {
     const claimed = known.claims.get(pollId) ?? { epoch: 0, at: 0 };
     world.history.asked.push({
       at: world.clock.now(),
@@ -157,7 +157,7 @@ function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
       seat,
       epoch: claimed.epoch,
       known:
-        world.bus.ballots(pollId).some((ballot) => ballot.seat === seat) ||
+        world.bus.votes(pollId).some((vote) => vote.seat === seat) ||
         world.store.polls.get(pollId)?.status !== 'running',
       // A Redis that lost everything has lost its fence, too: earlier workers may log again what nobody reads.
       excused: known.blind.has(pollId) || known.unsure || lostSince(world, claimed.at),
@@ -168,14 +168,14 @@ function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
     world.history.open.add(call);
     try {
       await world.effects.perform(process, 'models', `ask seat ${seat}`, pollId, () => {});
-      return await new Promise<Ballot>((resolve) => {
-        const settle = (ballot: Ballot) => {
+      return await new Promise<Vote>((resolve) => {
+        const settle = (vote: Vote) => {
           cancel();
-          resolve(ballot);
+          resolve(vote);
         };
         const late = !deaf && answer.afterMs > timeLeftMs;
         const cancel = process.clock.after(Math.min(answer.afterMs, late ? timeLeftMs : answer.afterMs), () =>
-          settle(late ? unanswered(spec, seat, 'timeout', timeLeftMs) : answer.ballot),
+          settle(late ? unanswered(spec, seat, 'timeout', timeLeftMs) : answer.vote),
         );
         const aborted = () => settle(unanswered(spec, seat, 'aborted', 0));
         if (signal.aborted) aborted();

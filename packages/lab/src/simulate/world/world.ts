@@ -17,7 +17,7 @@ export interface History {
     pollId: string;
     seat: number;
     epoch: number;
-    /** At that moment the seat's ballot was in the log, or the poll had ended. */
+    /** At that moment the seat's vote was in the log, or the poll had ended. */
     known: boolean;
     /** The worker could not have known: the log was not readable, or the store did not say whose the poll is. */
     excused: boolean;

@@ -34,7 +34,7 @@ function keyIn({ idempotency_key: given }: Record<string, unknown>): string | nu
   return key;
 }
 
-/** One step per ballot. Snapshots may be lost or arrive twice; the numbers only ever grow. */
+/** One step per vote. Snapshots may be lost or arrive twice; the numbers only ever grow. */
 function relay(progress: ToolCall['progress'], options: readonly string[]): (news: ProgressSnapshot | null) => void {
   let told = 0;
   return (news) => {

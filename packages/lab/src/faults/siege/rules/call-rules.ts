@@ -7,7 +7,7 @@ const MOST_ATTEMPTS = 3;
 
 export const callRules: readonly SiegeRule[] = [
   {
-    name: 'a model is asked at most once per claim of its poll, and at most three times for that ballot',
+    name: 'a model is asked at most once per claim of its poll, and at most three times for that vote',
     broken({ calls, journal }) {
       const claims = countBy(
         journal.filter(({ kind }) => kind === 'claimed'),
@@ -24,11 +24,11 @@ export const callRules: readonly SiegeRule[] = [
   },
   {
     name: 'every vote that is stored was given by a model',
-    broken({ ballots, calls }) {
+    broken({ votes, calls }) {
       const asked = new Set(calls.map(seatKey));
-      return ballots
-        .filter((ballot) => ballot.voted && !asked.has(seatKey(ballot)))
-        .map((ballot) => `${seatKey(ballot)} was never asked`);
+      return votes
+        .filter((vote) => vote.voted && !asked.has(seatKey(vote)))
+        .map((vote) => `${seatKey(vote)} was never asked`);
     },
   },
 ];

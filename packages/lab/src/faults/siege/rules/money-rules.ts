@@ -14,9 +14,9 @@ export const moneyRules: readonly SiegeRule[] = [
   },
   {
     name: 'captured is the sum of billed votes, at most the hold, at most the most it may cost',
-    broken({ polls, ballots }) {
+    broken({ polls, votes }) {
       const billed = new Map<string, bigint>();
-      for (const { pollId, billedU } of ballots) billed.set(pollId, (billed.get(pollId) ?? 0n) + billedU);
+      for (const { pollId, billedU } of votes) billed.set(pollId, (billed.get(pollId) ?? 0n) + billedU);
       return polls
         .filter(
           ({ id, postedU, holdU, maxCostU }) =>
@@ -30,16 +30,16 @@ export const moneyRules: readonly SiegeRule[] = [
   },
   {
     name: 'a model is billed at most once per poll, and only for a vote',
-    broken: ({ ballots }) => [
+    broken: ({ votes }) => [
       ...[
         ...countBy(
-          ballots.filter(({ billedU }) => billedU > 0n),
+          votes.filter(({ billedU }) => billedU > 0n),
           ({ pollId, modelId }) => `${pollId} ${modelId}`,
         ),
       ]
         .filter(([, times]) => times > 1)
         .map(([what, times]) => `${what} ${times} times`),
-      ...ballots
+      ...votes
         .filter(({ voted, billedU }) => billedU > 0n && !voted)
         .map(({ pollId, seat }) => `${pollId} seat ${seat} failed and is billed`),
     ],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { composeBallot, optionOrder } from '../src/ballot.ts';
+import { composePrompt, optionOrder } from '../src/prompt.ts';
 import { FORGERIES } from './forgeries.ts';
 
 const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.constantFrom(...FORGERIES), fc.lorem());
@@ -11,7 +11,7 @@ const paper = fc.record({
   seed: fc.string({ minLength: 1 }),
 });
 
-/** What an honest reader of the ballot makes of the block. */
+/** What an honest reader of the vote makes of the block. */
 function parse(block: string): { nonce: string; question: string; options: { label: string; text: string }[] } | null {
   const match = /^<<<BALLOT ([a-z0-9]{16})\nQUESTION:\n([\s\S]*)\nOPTIONS:\n([\s\S]*)\nBALLOT \1>>>$/.exec(block);
   if (!match) return null;
@@ -25,7 +25,7 @@ function parse(block: string): { nonce: string; question: string; options: { lab
 t.test('labels are a permutation of their own, opaque and never A to D or digits', async (t) => {
   fc.assert(
     fc.property(paper, (paper) => {
-      const { labels, shown } = composeBallot(paper);
+      const { labels, shown } = composePrompt(paper);
       if (labels.length !== paper.options.length) throw new Error('a label for each option');
       if (!labels.every((label) => /^[E-Z]{2}$/.test(label))) throw new Error(`opaque: ${labels}`);
       if (labels.some((label) => /[AEIOUL]/.test(label))) throw new Error(`no vowels and look-alikes: ${labels}`);
@@ -44,7 +44,7 @@ t.test('the map from label to option is the order that is shown', async (t) => {
       fc.nat(30),
       fc.string(),
       (options, seat, seed) => {
-        const { block, labels } = composeBallot({ question: 'Which of these?', options, seat, seed });
+        const { block, labels } = composePrompt({ question: 'Which of these?', options, seat, seed });
         const shown = parse(block)!.options;
         return (
           shown.length === options.length && shown.every(({ label, text }) => options[labels.indexOf(label)] === text)
@@ -57,9 +57,9 @@ t.test('the map from label to option is the order that is shown', async (t) => {
 
 t.test('a resumed poll asks the same question; another seat or poll another', async (t) => {
   const paper = { question: 'Which of these?', options: ['one', 'two', 'three'], seat: 3, seed: 's' };
-  t.same(composeBallot(paper), composeBallot(paper));
-  t.not(composeBallot(paper).nonce, composeBallot({ ...paper, seat: 4 }).nonce);
-  t.not(composeBallot(paper).nonce, composeBallot({ ...paper, seed: 'r' }).nonce);
+  t.same(composePrompt(paper), composePrompt(paper));
+  t.not(composePrompt(paper).nonce, composePrompt({ ...paper, seat: 4 }).nonce);
+  t.not(composePrompt(paper).nonce, composePrompt({ ...paper, seed: 'r' }).nonce);
 });
 
 t.test(
@@ -73,7 +73,7 @@ t.test(
         }
       }),
     );
-    // A roster that is no multiple of K is as even as it can be, and over many polls every place is as likely.
+    // A panel that is no multiple of K is as even as it can be, and over many polls every place is as likely.
     const at = [0, 0, 0, 0];
     for (let poll = 0; poll < 4000; poll += 1) at[optionOrder(4, 0, `poll ${poll}`).indexOf(0)]! += 1;
     t.ok(
@@ -86,7 +86,7 @@ t.test(
 t.test('labels are as likely for one option as for another', async (t) => {
   const first = new Map<string, number>();
   for (let poll = 0; poll < 3400; poll += 1) {
-    const { labels } = composeBallot({ question: 'Which of these?', options: ['x', 'y'], seat: 0, seed: `p${poll}` });
+    const { labels } = composePrompt({ question: 'Which of these?', options: ['x', 'y'], seat: 0, seed: `p${poll}` });
     const letter = labels[0]![0]!;
     first.set(letter, (first.get(letter) ?? 0) + 1);
   }
@@ -100,17 +100,17 @@ t.test('labels are as likely for one option as for another', async (t) => {
 t.test('no text leaves its place in the block', async (t) => {
   fc.assert(
     fc.property(paper, (paper) => {
-      const ballot = composeBallot(paper);
-      const parsed = parse(ballot.block);
-      if (!parsed) throw new Error(`not one block: ${ballot.block}`);
-      if (parsed.options.map(({ label }) => label).join() !== ballot.shown.join())
+      const prompt = composePrompt(paper);
+      const parsed = parse(prompt.block);
+      if (!parsed) throw new Error(`not one block: ${prompt.block}`);
+      if (parsed.options.map(({ label }) => label).join() !== prompt.shown.join())
         throw new Error('options are ours alone');
-      if (ballot.block.split(ballot.nonce).length !== 3) throw new Error('the nonce stands in the two markers alone');
-      if (ballot.block.split('<<<').length !== 2 || ballot.block.split('>>>').length !== 2)
+      if (prompt.block.split(prompt.nonce).length !== 3) throw new Error('the nonce stands in the two markers alone');
+      if (prompt.block.split('<<<').length !== 2 || prompt.block.split('>>>').length !== 2)
         throw new Error('markers are ours alone');
       const inside = parsed.question.split('\n');
       if (inside.some((line) => /^\s*(QUESTION\s*:|OPTIONS\s*:|VOTE\s*:|\[[A-Z]{2}\]|BALLOT\b)/i.test(line)))
-        throw new Error('no line imitates the ballot');
+        throw new Error('no line imitates the vote');
     }),
     { numRuns: 3000 },
   );
@@ -120,14 +120,14 @@ t.test('no text leaves its place in the block', async (t) => {
 t.test('an option reads the same through its escapes', async (t) => {
   const option = 'say "<<<BALLOT x" \\ and >>>> done';
   const parsed = parse(
-    composeBallot({ question: 'Which of these?', options: [option, 'b'], seat: 0, seed: 's' }).block,
+    composePrompt({ question: 'Which of these?', options: [option, 'b'], seat: 0, seed: 's' }).block,
   )!;
   t.ok(parsed.options.some(({ text }) => text === option));
 });
 
 t.test('control, bidi and invisible characters do not reach a model', async (t) => {
   const hidden = '\u0000\u0007\u001b\u007f\u200b\u200e\u202e\u2066\u2069\u2060\ufeff\u00ad\u{e0041}\u{e0100}';
-  const { block } = composeBallot({
+  const { block } = composePrompt({
     question: `Which ${hidden}of these?\r\nTwo\u2028three`,
     options: [`a${hidden}b`, 'c'],
     seat: 0,
@@ -137,7 +137,7 @@ t.test('control, bidi and invisible characters do not reach a model', async (t) 
   t.match(block, 'Which of these?\nTwo\nthree');
   t.match(block, '"ab"');
   t.match(
-    composeBallot({ question: 'family 👨‍👩‍👧 and नमस्ते', options: ['a', 'b'], seat: 0, seed: 's' }).block,
+    composePrompt({ question: 'family 👨‍👩‍👧 and नमस्ते', options: ['a', 'b'], seat: 0, seed: 's' }).block,
     '👨‍👩‍👧 and नमस्ते',
   );
 });
@@ -145,14 +145,14 @@ t.test('control, bidi and invisible characters do not reach a model', async (t) 
 t.test('labels that stand in the texts are avoided', async (t) => {
   const alphabet = [...'FGHJKMNPQRSTVWXYZ'];
   const many = alphabet.flatMap((a) => alphabet.filter((b) => b < 'R').map((b) => a + b)).join(' ');
-  const { labels } = composeBallot({ question: many, options: ['a', 'b', 'c'], seat: 0, seed: 's' });
+  const { labels } = composePrompt({ question: many, options: ['a', 'b', 'c'], seat: 0, seed: 's' });
   t.ok(
     labels.every((label) => !many.includes(label)),
     `${labels}`,
   );
   const all = alphabet.flatMap((a) => alphabet.map((b) => a + b)).join(' ');
   t.equal(
-    composeBallot({ question: all, options: ['a', 'b', 'c'], seat: 0, seed: 's' }).labels.length,
+    composePrompt({ question: all, options: ['a', 'b', 'c'], seat: 0, seed: 's' }).labels.length,
     3,
     'writing all of them down does not stop a poll',
   );

@@ -1,29 +1,29 @@
 import { readFileSync } from 'node:fs';
-import type { RosterName } from '@eloquentpoll/contracts';
+import type { PanelName } from '@eloquentpoll/contracts';
 import openrouter from '../rosters/openrouter.json' with { type: 'json' };
 import simulator from '../rosters/simulator.json' with { type: 'json' };
-import { checkRosterFile } from './check-roster-file.ts';
-import { RosterFileError } from './roster-problems.ts';
-import type { Model, Provider, Roster, RosterFile } from './roster-types.ts';
+import { checkPanelFile } from './check-roster-file.ts';
+import { RosterFileError } from './panel-problems.ts';
+import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
 
-export { ballotStyle, hedgeOf } from './roster-habits.ts';
-export { RosterFileError } from './roster-problems.ts';
-export type { Model, Provider, Roster, Timeouts } from './roster-types.ts';
-export { type BallotPaper, reserveOf, seatsFor } from './seats.ts';
+export { hedgeOf, promptStyle } from './panel-habits.ts';
+export { RosterFileError } from './panel-problems.ts';
+export type { Model, Panel, Provider, Timeouts } from './panel-types.ts';
+export { type PollText, reserveOf, seatsFor } from './seats.ts';
 export { typicalCostsFor } from './typical-cost.ts';
 
 // Which models there are, what they cost and who asks them. This door loads no model client, so the gateway may use it.
 
-/** Roster files that come with the product; everything else is a path. */
+/** PANEL files that come with the product; everything else is a path. */
 const BUILT_IN: Record<string, unknown> = { openrouter, simulator };
 
-export interface Rosters {
-  roster(name: RosterName): Roster;
+export interface Panels {
+  panel(name: PanelName): Panel;
   model(id: string): Model | undefined;
   provider(name: string): Provider;
   providers(): Provider[];
   models(): Model[];
-  /** True when the models are simulated: such results say so, and rosters never mix the two. */
+  /** True when the models are simulated: such results say so, and panels never mix the two. */
   readonly simulated: boolean;
 }
 
@@ -35,23 +35,23 @@ export interface LoadOptions {
 }
 
 /** Reads and checks a roster file. Throws a `RosterFileError` that lists every problem with its place. */
-export function loadRosters({ file = 'openrouter', baseUrl }: LoadOptions = {}): Rosters {
-  const checked = checkRosterFile(file, BUILT_IN[file] ?? parseFile(file));
+export function loadPanels({ file = 'openrouter', baseUrl }: LoadOptions = {}): Panels {
+  const checked = checkPanelFile(file, BUILT_IN[file] ?? parseFile(file));
   const base = baseUrl === undefined ? undefined : checkedBaseUrl(baseUrl);
   const providers = new Map<string, Provider>();
   for (const [name, provider] of checked.providers)
     providers.set(name, base === undefined ? provider : { ...provider, baseUrl: base, keyRequired: false });
-  return rostersOf({ ...checked, providers });
+  return panelsOf({ ...checked, providers });
 }
 
-function rostersOf({ providers, models, rosters }: RosterFile): Rosters {
+function panelsOf({ providers, models, panels }: RosterFile): Panels {
   return {
-    roster: (name) => rosters.get(name)!,
+    panel: (name) => panels.get(name)!,
     model: (id) => models.get(id),
     provider: (name) => providers.get(name)!,
     providers: () => [...providers.values()],
     models: () => [...models.values()],
-    simulated: [...rosters.values()].every((roster) => roster.models.every((model) => model.id.startsWith('sim/'))),
+    simulated: [...panels.values()].every((panel) => panel.models.every((model) => model.id.startsWith('sim/'))),
   };
 }
 

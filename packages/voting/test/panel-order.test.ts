@@ -1,32 +1,32 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { rosterOrder } from '../src/roster-order.ts';
+import { panelOrder } from '../src/panel-order.ts';
 import { seededRandom, shuffled } from '../src/seeded-random.ts';
 import { holds } from './holds.ts';
 
-const rosters = fc.array(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'elk'), { maxLength: 14 });
+const panels = fc.array(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'elk'), { maxLength: 14 });
 const seatsOf = (families: readonly string[]) => families.map((family) => ({ family }));
 
-t.test('the order of a roster', async (t) => {
+t.test('the order of a panel', async (t) => {
   holds(
     t,
     'names every seat once, the same for the same seed',
-    fc.property(rosters, fc.string(), (families, seed) => {
-      const order = rosterOrder(seatsOf(families), seed);
+    fc.property(panels, fc.string(), (families, seed) => {
+      const order = panelOrder(seatsOf(families), seed);
       return (
         order.toSorted((a, b) => a - b).every((seat, i) => seat === i) &&
         order.length === families.length &&
-        rosterOrder(seatsOf(families), seed).join() === order.join()
+        panelOrder(seatsOf(families), seed).join() === order.join()
       );
     }),
   );
   holds(
     t,
     'takes the families in turn: nobody is heard a second time before everybody who can was heard once',
-    fc.property(rosters, fc.string(), (families, seed) => {
+    fc.property(panels, fc.string(), (families, seed) => {
       const heard = new Map<string, number>();
       let round = 0;
-      for (const seat of rosterOrder(seatsOf(families), seed)) {
+      for (const seat of panelOrder(seatsOf(families), seed)) {
         const times = (heard.get(families[seat]!) ?? 0) + 1;
         if (times < round) return false;
         round = times;
@@ -35,13 +35,13 @@ t.test('the order of a roster', async (t) => {
       return true;
     }),
   );
-  t.same(rosterOrder([], 'x'), []);
+  t.same(panelOrder([], 'x'), []);
 });
 
 t.test('every round keeps the order of the families', async (t) => {
   const families = ['ant', 'ant', 'bee', 'bee', 'cat', 'cat'];
   for (const seed of ['1', '2', '3', '4']) {
-    const order = rosterOrder(seatsOf(families), seed).map((seat) => families[seat]);
+    const order = panelOrder(seatsOf(families), seed).map((seat) => families[seat]);
     t.same(order.slice(3), order.slice(0, 3));
   }
 });
@@ -51,7 +51,7 @@ t.test('orders are spread evenly', async (t) => {
   const counts = new Map<string, number>();
   const polls = 12_000;
   for (let poll = 0; poll < polls; poll++) {
-    const order = rosterOrder(seats, `ps_${poll}`).join();
+    const order = panelOrder(seats, `ps_${poll}`).join();
     counts.set(order, (counts.get(order) ?? 0) + 1);
   }
   // Three families in any order, and either ant first: twelve orders, each a thousand times, give or take five sigma.

@@ -1,7 +1,7 @@
-import type { RosterName } from '@eloquentpoll/contracts';
+import type { PanelName } from '@eloquentpoll/contracts';
 
-/** The rosters as pages tell of them, from the cheapest to the dearest. */
-export const ROSTERS: readonly { name: RosterName; who: string; when: string }[] = [
+/** The panels as pages tell of them, from the cheapest to the dearest. */
+export const PANELS: readonly { name: PanelName; who: string; when: string }[] = [
   { name: 'free', who: 'Open-weight models', when: 'Quick polls without an account.' },
   { name: 'free_search', who: 'Open-weight models that search the web', when: 'Free polls about what is new.' },
   { name: 'fast', who: 'Models of low latency', when: 'Somebody waits for the answer. All are asked at once.' },

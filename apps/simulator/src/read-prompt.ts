@@ -1,6 +1,6 @@
 import { type Channel, type ChatRequest, textOf } from './chat.ts';
 
-// Reads the ballot paper out of the messages: question, options and the labels that stand for them, in the order in
+// Reads the vote paper out of the messages: question, options and the labels that stand for them, in the order in
 // which they are printed. The labels may be of any form.
 
 export interface PrintedOption {

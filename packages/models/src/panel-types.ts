@@ -1,4 +1,4 @@
-import type { RosterName } from '@eloquentpoll/contracts';
+import type { PanelName } from '@eloquentpoll/contracts';
 import type { Price } from './price.ts';
 
 // A roster file after it was checked: everything present, prices as whole numbers.
@@ -10,7 +10,7 @@ export interface Timeouts {
   first_byte_ms: number;
   /** Between two pieces of the answer's body. */
   idle_ms: number;
-  /** One ballot, retry and repair included; the poll's own deadline may be nearer. */
+  /** One vote, retry and repair included; the poll's own deadline may be nearer. */
   total_ms: number;
 }
 
@@ -50,7 +50,7 @@ export interface SearchVariant {
 export interface Model {
   id: string;
   provider: string;
-  /** Who trained it: the unit of diversity in a roster. */
+  /** Who trained it: the unit of diversity in a panel. */
   family: string;
   openWeight: boolean;
   price: Price;
@@ -68,8 +68,8 @@ export interface Model {
   extraBody: Record<string, unknown>;
 }
 
-export interface Roster {
-  name: RosterName;
+export interface Panel {
+  name: PanelName;
   models: Model[];
   timeouts: Partial<Timeouts>;
 }
@@ -77,5 +77,5 @@ export interface Roster {
 export interface RosterFile {
   providers: Map<string, Provider>;
   models: Map<string, Model>;
-  rosters: Map<RosterName, Roster>;
+  panels: Map<PanelName, Panel>;
 }

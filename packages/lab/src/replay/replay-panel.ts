@@ -2,16 +2,16 @@ import { type Calibration, calibrate, forecastsOf } from './calibration.ts';
 import { compareFanOuts, type FanOutFigures } from './compare-fan-outs.ts';
 import { compareRules, type RuleFigures } from './compare-rules.ts';
 import { familyOf } from './families.ts';
+import type { NamedPanel } from './panels.ts';
 import { recordedPolls } from './recorded-poll.ts';
-import type { NamedRoster } from './rosters.ts';
 import type { VoteFile } from './vote-file.ts';
 
-export interface RosterFigures {
+export interface PanelFigures {
   readonly name: string;
   readonly models: readonly string[];
   readonly families: number;
   readonly polls: number;
-  /** Questions that a model of the roster was never asked. */
+  /** Questions that a model of the panel was never asked. */
   readonly leftOut: number;
   readonly rules: readonly RuleFigures[];
   readonly calibration: Calibration;
@@ -20,20 +20,20 @@ export interface RosterFigures {
 
 export class NothingToReplay extends Error {}
 
-/** Everything that a vote file says about one roster. `watch` hears how much there is to do, then of every step. */
-export async function replayRoster(
+/** Everything that a vote file says about one panel. `watch` hears how much there is to do, then of every step. */
+export async function replayPanel(
   file: VoteFile,
-  roster: NamedRoster,
+  panel: NamedPanel,
   threshold: number,
   watch: (steps: number) => () => void,
-): Promise<RosterFigures> {
-  const polls = recordedPolls(file, roster);
-  if (polls.length === 0) throw new NothingToReplay(`no question was put to every model of the roster ${roster.name}`);
+): Promise<PanelFigures> {
+  const polls = recordedPolls(file, panel);
+  if (polls.length === 0) throw new NothingToReplay(`no question was put to every model of the panel ${panel.name}`);
   const onPoll = watch(2 * polls.length);
   return {
-    name: roster.name,
-    models: roster.models,
-    families: new Set(roster.models.map(familyOf)).size,
+    name: panel.name,
+    models: panel.models,
+    families: new Set(panel.models.map(familyOf)).size,
     polls: polls.length,
     leftOut: file.questions.length - polls.length,
     rules: compareRules(polls, threshold, onPoll),

@@ -1,7 +1,7 @@
-import type { Ballot, RosterName } from '@eloquentpoll/contracts';
-import type { BallotStyle } from './prompt.ts';
+import type { PanelName, Vote } from '@eloquentpoll/contracts';
+import type { PromptStyle } from './prompt-words.ts';
 
-/** One ballot to be filled in. */
+/** One vote to be filled in. */
 export interface Paper {
   pollId: string;
   modelId: string;
@@ -11,15 +11,15 @@ export interface Paper {
   seat: number;
   /** The poll's secret seed: labels, order and nonce follow from it. */
   seed: string;
-  style: BallotStyle;
+  style: PromptStyle;
   search: boolean;
-  /** Milliseconds this ballot may take from now, waits and retries included. */
+  /** Milliseconds this vote may take from now, waits and retries included. */
   deadlineMs: number;
   /** The most that may be billed. */
   reserveU: number;
   /** Whose time limits apply on top of the provider's. */
-  roster?: RosterName;
+  panel?: PanelName;
 }
 
-/** What came of it: a ballot without its seat. */
-export type Answer = Omit<Ballot, 'seat'>;
+/** What came of it: a vote without its seat. */
+export type Answer = Omit<Vote, 'seat'>;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { familyOf } from '../src/replay/families.ts';
+import { choosePanels, PANELS } from '../src/replay/panels.ts';
 import { recordedPolls } from '../src/replay/recorded-poll.ts';
-import { chooseRosters, ROSTERS } from '../src/replay/rosters.ts';
 import { FIVE, votesOf } from './recorded-votes.ts';
 
 t.test('families of recorded models', async (t) => {
@@ -21,46 +21,46 @@ t.test('families of recorded models', async (t) => {
   t.equal(familyOf('Yi-34B'), familyOf('Yi-6b-Chat'));
   t.equal(familyOf('a-model-of-tomorrow'), 'a-model-of-tomorrow', 'unknown: a family of its own');
   t.same(
-    Object.values(ROSTERS).map((models) => new Set(models.map(familyOf)).size),
+    Object.values(PANELS).map((models) => new Set(models.map(familyOf)).size),
     [5, 9, 9],
   );
 });
 
-t.test('rosters by short name and by models', async (t) => {
-  const recorded = ROSTERS.r12!.concat(ROSTERS.r7!);
+t.test('panels by short name and by models', async (t) => {
+  const recorded = PANELS.r12!.concat(PANELS.r7!);
   t.same(
-    chooseRosters(undefined, recorded).map(({ name, models }) => [name, models.length]),
+    choosePanels(undefined, recorded).map(({ name, models }) => [name, models.length]),
     [
       ['r7', 7],
       ['r9', 9],
       ['r12', 12],
     ],
   );
-  t.same(chooseRosters('r9', recorded), [{ name: 'r9', models: ROSTERS.r9 }]);
-  t.same(chooseRosters('gemma-7b, Yi-34B', recorded), [{ name: '2 models', models: ['gemma-7b', 'Yi-34B'] }]);
-  t.throws(() => chooseRosters('gemma-7b,nobody', recorded), /no model nobody/);
-  t.throws(() => chooseRosters('gemma-7b,gemma-7b', recorded), /once/);
-  t.throws(() => chooseRosters('gemma-7b', recorded), /two models/);
-  t.throws(() => chooseRosters('constructor', recorded), /no model constructor/);
-  t.throws(() => chooseRosters('r7', ['gemma-7b']), /no model gemini-1.5-pro-002, /);
+  t.same(choosePanels('r9', recorded), [{ name: 'r9', models: PANELS.r9 }]);
+  t.same(choosePanels('gemma-7b, Yi-34B', recorded), [{ name: '2 models', models: ['gemma-7b', 'Yi-34B'] }]);
+  t.throws(() => choosePanels('gemma-7b,nobody', recorded), /no model nobody/);
+  t.throws(() => choosePanels('gemma-7b,gemma-7b', recorded), /once/);
+  t.throws(() => choosePanels('gemma-7b', recorded), /two models/);
+  t.throws(() => choosePanels('constructor', recorded), /no model constructor/);
+  t.throws(() => choosePanels('r7', ['gemma-7b']), /no model gemini-1.5-pro-002, /);
 });
 
-t.test('a recorded question becomes a poll in roster order', async (t) => {
+t.test('a recorded question becomes a poll in panel order', async (t) => {
   const file = votesOf(FIVE, ['ABC-D', 'AB.CD', 'DDDDD']);
-  const roster = { name: 'test', models: ['gemini-x', 'claude-x', 'gpt-x', 'Mistral-x'] };
-  const polls = recordedPolls(file, roster);
+  const panel = { name: 'test', models: ['gemini-x', 'claude-x', 'gpt-x', 'Mistral-x'] };
+  const polls = recordedPolls(file, panel);
   t.same(
     polls.map(({ question }) => question.id),
     ['1', '3'],
     'not put to every model: left out',
   );
   const [first] = polls;
-  t.same(first!.models.toSorted(), roster.models.toSorted());
+  t.same(first!.models.toSorted(), panel.models.toSorted());
   const cast: Record<string, number | null> = { 'gemini-x': 0, 'claude-x': 1, 'gpt-x': 2, 'Mistral-x': null };
   t.same(
-    first!.ballots,
+    first!.votes,
     first!.models.map((model) => cast[model]),
-    'each ballot is that of its model',
+    'each vote is that of its model',
   );
-  t.same(recordedPolls(file, roster), polls, 'the same order every time');
+  t.same(recordedPolls(file, panel), polls, 'the same order every time');
 });

@@ -3,9 +3,9 @@ import { seededRandom, shuffled } from './seeded-random.ts';
 /**
  * The order in which a poll asks its models, as indices into `seats`: provider families in turn, in an order drawn from
  * the seed, and inside a family its models in an order drawn from the seed. The first voices are thus as independent of
- * each other as the roster allows.
+ * each other as the panel allows.
  */
-export function rosterOrder(seats: readonly { readonly family: string }[], seed: string): number[] {
+export function panelOrder(seats: readonly { readonly family: string }[], seed: string): number[] {
   const draw = seededRandom(seed);
   const families = Map.groupBy(seats.keys(), (seat) => seats[seat]!.family);
   const lines = shuffled([...families.values()], draw).map((members) => shuffled(members, draw));

@@ -1,6 +1,6 @@
 import { closest } from './closest.ts';
 import { isObject, type Json } from './json.ts';
-import type { Problem } from './roster-problems.ts';
+import type { Problem } from './panel-problems.ts';
 
 /**
  * One value of a roster file and where it stands. A read that fails leaves a problem and gives a harmless stand-in, so

@@ -1,20 +1,20 @@
-import type { BallotError } from '@eloquentpoll/contracts';
-import { composeBallot } from './ballot.ts';
+import type { VoteError } from '@eloquentpoll/contracts';
 import { billedU } from './billing.ts';
 import type { Breaker, BreakerChange } from './breaker.ts';
-import { ballotErrorOf, type CallFailure, retryWaitMs } from './call-failure.ts';
+import { type CallFailure, retryWaitMs, voteErrorOf } from './call-failure.ts';
 import { type Deadline, sleep } from './deadline.ts';
-import type { Paper } from './paper.ts';
+import type { Model, Provider, Timeouts } from './panel-types.ts';
+import { composePrompt } from './prompt.ts';
 import type { ProviderLine } from './provider-line.ts';
 import { readAnswer, readProviderCost } from './read-answer.ts';
 import { requestBody } from './request-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import type { Model, Provider, Timeouts } from './roster-types.ts';
+import type { Paper } from './vote-request.ts';
 
-// The calls of one ballot: one, with at most one retry and one repair. Every call also tells the model's breaker how its
+// The calls of one vote: one, with at most one retry and one repair. Every call also tells the model's breaker how its
 // line is.
 
-/** What a ballot is filled in with. */
+/** What a vote is filled in with. */
 export interface Filling {
   paper: Paper;
   model: Model;
@@ -32,7 +32,7 @@ export interface Filling {
   onBreaker(change: BreakerChange): void;
 }
 
-/** What happened to a ballot so far, whatever comes of it. */
+/** What happened to a vote so far, whatever comes of it. */
 export interface Progress {
   labels: string[];
   attempts: number;
@@ -43,13 +43,13 @@ export interface Progress {
 export type Outcome =
   | { option: number; billedU: number; callMs: number }
   /** `blameless`: it says nothing about the model. */
-  | { error: BallotError; blameless: boolean };
+  | { error: VoteError; blameless: boolean };
 
-export async function fillBallot(filling: Filling, progress: Progress): Promise<Outcome> {
+export async function collectVote(filling: Filling, progress: Progress): Promise<Outcome> {
   const { paper, model, provider, line, retries, breaker, probe, timeouts, limit, now, random } = filling;
-  const ballot = composeBallot(paper);
+  const prompt = composePrompt(paper);
   const search = paper.search && model.search !== null;
-  progress.labels = ballot.labels;
+  progress.labels = prompt.labels;
   progress.searched = search;
   let mayRetry = !probe;
   let repair = false;
@@ -58,7 +58,7 @@ export async function fillBallot(filling: Filling, progress: Progress): Promise<
     // what it has lost meanwhile.
     await filling.confirmed();
     if (limit.error() === 'aborted') return { error: 'aborted', blameless: true };
-    const body = requestBody({ model, provider, ballot, style: paper.style, search, repair });
+    const body = requestBody({ model, provider, prompt, style: paper.style, search, repair });
     progress.attempts += 1;
     retries.earn();
     const called = now();
@@ -71,7 +71,7 @@ export async function fillBallot(filling: Filling, progress: Progress): Promise<
       const { reply } = result;
       const costU = readProviderCost(reply);
       if (costU !== null) progress.providerCostU = (progress.providerCostU ?? 0) + costU;
-      const reading = readAnswer(model, reply, ballot.labels);
+      const reading = readAnswer(model, reply, prompt.labels);
       if ('vote' in reading) {
         const bill = billedU(model, reply, () => JSON.stringify(body), search, paper.reserveU);
         return { option: reading.vote, callMs, billedU: bill };
@@ -88,11 +88,11 @@ export async function fillBallot(filling: Filling, progress: Progress): Promise<
     else tell(breaker.failed(now(), probe));
     if (stopped) return { error: stopped, blameless };
     const waitMs = mayRetry ? waitBeforeRetry(failure) : null;
-    if (waitMs === null) return { error: ballotErrorOf(failure), blameless: false };
+    if (waitMs === null) return { error: voteErrorOf(failure), blameless: false };
     mayRetry = false;
     await sleep(waitMs, limit.signal);
     if (limit.error() === 'aborted') return { error: 'aborted', blameless: true };
-    if (limit.error()) return { error: ballotErrorOf(failure), blameless: false };
+    if (limit.error()) return { error: voteErrorOf(failure), blameless: false };
   }
 
   function tell(change: BreakerChange | null): void {

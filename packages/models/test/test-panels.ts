@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { loadRosters, type Rosters } from '../src/rosters.ts';
+import { loadPanels, type Panels } from '../src/panels.ts';
 
 // A small roster file for one test: every field can be replaced, deep down, before it is loaded.
 
@@ -27,7 +27,7 @@ export function modelEntry(id: string, rest: Json = {}): Json {
 export const FIVE = ['t/ash-1', 't/bay-1', 't/cob-1', 't/dew-1', 't/elm-1'];
 
 /** A file that is right, as plain JSON. */
-export function rosterJson(models: Json[] = [], providers: Json = {}): Json {
+export function panelJson(models: Json[] = [], providers: Json = {}): Json {
   const extra = models.map((model) => model.id);
   const members = [...models, ...FIVE.filter((id) => !extra.includes(id)).map((id) => modelEntry(id))];
   return {
@@ -46,9 +46,9 @@ export function rosterFile(t: Test, content: unknown): string {
 }
 
 /** Models at providers whose addresses are given by name. */
-export function testRosters(t: Test, urls: Record<string, string>, models: Json[] = [], provider: Json = {}): Rosters {
+export function testPanels(t: Test, urls: Record<string, string>, models: Json[] = [], provider: Json = {}): Panels {
   const providers = Object.fromEntries(
     Object.entries(urls).map(([name, base_url]) => [name, { base_url, timeouts: TIMEOUTS, ...provider }]),
   );
-  return loadRosters({ file: rosterFile(t, rosterJson(models, providers)) });
+  return loadPanels({ file: rosterFile(t, panelJson(models, providers)) });
 }

@@ -1,100 +1,100 @@
 import t from 'tap';
-import { loadRosters, RosterFileError } from '../src/rosters.ts';
-import { FIVE, modelEntry, rosterFile, rosterJson } from './test-rosters.ts';
+import { loadPanels, RosterFileError } from '../src/panels.ts';
+import { FIVE, modelEntry, panelJson, rosterFile } from './test-panels.ts';
 
 type Json = Record<string, unknown>;
 
 for (const file of ['openrouter', 'simulator']) {
   t.test(
-    `the built-in ${file} rosters hold what their presets promise [§2.1-preset-broad, §2.1-preset-fast, §2.1-preset-strong]`,
+    `the built-in ${file} panels hold what their presets promise [§2.1-preset-broad, §2.1-preset-fast, §2.1-preset-strong]`,
     async (t) => {
-      const rosters = loadRosters({ file });
+      const panels = loadPanels({ file });
       const families = (name: 'broad' | 'strong' | 'fast' | 'free' | 'free_search') =>
-        new Set(rosters.roster(name).models.map((model) => model.family)).size;
-      t.equal(rosters.roster('broad').models.length, 9);
+        new Set(panels.panel(name).models.map((model) => model.family)).size;
+      t.equal(panels.panel('broad').models.length, 9);
       t.ok(families('broad') >= 8, 'broad asks at least eight families');
-      t.equal(rosters.roster('strong').models.length, 7);
-      t.equal(rosters.roster('fast').models.length, 5);
+      t.equal(panels.panel('strong').models.length, 7);
+      t.equal(panels.panel('fast').models.length, 5);
       t.ok(families('strong') >= 5 && families('fast') >= 5 && families('free') >= 4 && families('free_search') >= 4);
       for (const name of ['free', 'free_search'] as const)
         t.ok(
-          rosters.roster(name).models.every((model) => model.openWeight),
+          panels.panel(name).models.every((model) => model.openWeight),
           `${name} is open-weight`,
         );
       t.ok(
-        rosters.roster('free_search').models.every((model) => model.search !== null),
+        panels.panel('free_search').models.every((model) => model.search !== null),
         'search models can search',
       );
-      t.ok(rosters.models().every((model) => model.price.input > 0n && model.price.output > 0n));
+      t.ok(panels.models().every((model) => model.price.input > 0n && model.price.output > 0n));
     },
   );
 }
 
 t.test('simulated models are marked by their ids [§A6-simulated-marked]', async (t) => {
-  t.equal(loadRosters({ file: 'simulator' }).simulated, true);
-  t.equal(loadRosters({ file: 'openrouter' }).simulated, false);
+  t.equal(loadPanels({ file: 'simulator' }).simulated, true);
+  t.equal(loadPanels({ file: 'openrouter' }).simulated, false);
   t.ok(
-    loadRosters({ file: 'simulator' })
+    loadPanels({ file: 'simulator' })
       .models()
       .every((model) => model.id.startsWith('sim/')),
   );
 });
 
 t.test('a base URL replaces that of every provider', async (t) => {
-  const rosters = loadRosters({ file: 'simulator', baseUrl: 'http://127.0.0.1:8123/v1/' });
+  const panels = loadPanels({ file: 'simulator', baseUrl: 'http://127.0.0.1:8123/v1/' });
   t.same(
-    rosters.providers().map((provider) => provider.baseUrl),
+    panels.providers().map((provider) => provider.baseUrl),
     ['http://127.0.0.1:8123/v1'],
   );
-  t.throws(() => loadRosters({ file: 'simulator', baseUrl: 'simulator:8123' }), /http:\/\/127\.0\.0\.1/);
+  t.throws(() => loadPanels({ file: 'simulator', baseUrl: 'simulator:8123' }), /http:\/\/127\.0\.0\.1/);
 });
 
 t.test('prices are read by string arithmetic, as text or number', async (t) => {
   const entry = modelEntry('t/ash-1', { price: { input: '0.075', output: 0.1, call: '0.000001' } });
-  const { price } = loadRosters({ file: rosterFile(t, rosterJson([entry])) }).model('t/ash-1')!;
+  const { price } = loadPanels({ file: rosterFile(t, panelJson([entry])) }).model('t/ash-1')!;
   t.same(price, { input: 75_000n, output: 100_000n, call: 1n });
 });
 
 /** Each fault, the place it must name and words of the way out. */
 const faults: [name: string, spoil: (file: Json) => void, path: string, words: RegExp][] = [
   [
-    'an unknown field [§I3-roster-unknown-field]',
+    'an unknown field [§I3-panel-unknown-field]',
     (f) => Object.assign(modelAt(f, 0), { famly: 'x' }),
     'models[0] (t/ash-1).famly',
     /Did you mean "family"/,
   ],
   [
-    'an unknown field at the top [§I3-roster-unknown-field]',
+    'an unknown field at the top [§I3-panel-unknown-field]',
     (f) => Object.assign(f, { comment: 1 }),
     'comment',
     /known here: providers, models, presets/,
   ],
   [
-    'an unknown field of a preset [§I3-roster-unknown-field]',
+    'an unknown field of a preset [§I3-panel-unknown-field]',
     (f) => Object.assign(preset(f, 'fast'), { model: [] }),
     'presets.fast.model',
     /Did you mean "models"/,
   ],
   [
-    'an unknown preset [§I3-roster-unknown-field]',
+    'an unknown preset [§I3-panel-unknown-field]',
     (f) => Object.assign(presets(f), { brod: {} }),
     'presets.brod',
     /Did you mean "broad"/,
   ],
   [
-    'a duplicate id [§I3-roster-duplicate-id]',
+    'a duplicate id [§I3-panel-duplicate-id]',
     (f) => models(f).push(modelEntry('t/ash-1')),
     'models[5].id',
     /"t\/ash-1" is already the id/,
   ],
   [
-    'a model without a price [§I3-roster-no-price]',
+    'a model without a price [§I3-panel-no-price]',
     (f) => delete modelAt(f, 1).price,
     'models[1] (t/bay-1).price',
     /cannot be billed/,
   ],
   [
-    'a price without output [§I3-roster-no-price]',
+    'a price without output [§I3-panel-no-price]',
     (f) => Object.assign(modelAt(f, 1), { price: { input: '1' } }),
     'models[1] (t/bay-1).price.output',
     /plain decimal/,
@@ -118,12 +118,12 @@ const faults: [name: string, spoil: (file: Json) => void, path: string, words: R
     /is -1/,
   ],
   [
-    'an empty preset [§I3-roster-empty-preset]',
+    'an empty preset [§I3-panel-empty-preset]',
     (f) => Object.assign(preset(f, 'strong'), { models: [] }),
     'presets.strong.models',
     /is empty/,
   ],
-  ['a missing preset [§I3-roster-empty-preset]', (f) => delete presets(f).free, 'presets.free', /is missing/],
+  ['a missing preset [§I3-panel-empty-preset]', (f) => delete presets(f).free, 'presets.free', /is missing/],
   [
     'an unknown provider',
     (f) => Object.assign(modelAt(f, 2), { provider: 'on' }),
@@ -144,7 +144,7 @@ const faults: [name: string, spoil: (file: Json) => void, path: string, words: R
     /Did you mean "t\/ash-1"/,
   ],
   [
-    'a free roster with closed weights',
+    'a free panel with closed weights',
     (f) => Object.assign(modelAt(f, 3), { open_weight: false }),
     'presets.free.models',
     /"t\/dew-1" is not open-weight/,
@@ -192,10 +192,10 @@ const faults: [name: string, spoil: (file: Json) => void, path: string, words: R
     /http or https/,
   ],
   [
-    'extra body that takes over the ballot',
+    'extra body that takes over the vote',
     (f) => Object.assign(modelAt(f, 0), { extra_body: { messages: [] } }),
     'models[0] (t/ash-1).extra_body.messages',
-    /written by the ballot/,
+    /written by the vote/,
   ],
   [
     'a timeout of no use',
@@ -213,7 +213,7 @@ const faults: [name: string, spoil: (file: Json) => void, path: string, words: R
 
 for (const [name, spoil, path, words] of faults) {
   t.test(`refused at start: ${name}`, async (t) => {
-    const content = structuredClone(rosterJson());
+    const content = structuredClone(panelJson());
     spoil(content);
     const error = refusal(rosterFile(t, content));
     const problem = error.problems.find((one) => one.path === path);
@@ -224,14 +224,14 @@ for (const [name, spoil, path, words] of faults) {
 }
 
 t.test('all problems of a file are told at once', async (t) => {
-  const content = rosterJson();
+  const content = panelJson();
   delete modelAt(content, 0).price;
   Object.assign(modelAt(content, 1), { colour: 'red' });
   t.equal(refusal(rosterFile(t, content)).problems.length, 2);
 });
 
 t.test('a file that cannot be read, or is no JSON, is one clear error', async (t) => {
-  t.match(refusal('/nowhere/rosters.json').message, /cannot be read \(ENOENT\)/);
+  t.match(refusal('/nowhere/panels.json').message, /cannot be read \(ENOENT\)/);
   t.match(refusal(rosterFile(t, '{ "models": [,] }')).message, /is not JSON/);
   for (const content of ['[]', 'null', '7', '""'])
     t.match(refusal(rosterFile(t, content)).message, /\(file\): is .*Write an object with providers, models, presets/);
@@ -239,7 +239,7 @@ t.test('a file that cannot be read, or is no JSON, is one clear error', async (t
 
 function refusal(file: string): RosterFileError {
   try {
-    loadRosters({ file });
+    loadPanels({ file });
   } catch (error) {
     if (error instanceof RosterFileError) return error;
     throw error;

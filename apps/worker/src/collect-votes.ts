@@ -1,31 +1,31 @@
-import type { Ballot, PollSpec, TerminationReason } from '@eloquentpoll/contracts';
-import { decide, type EndedBallot, launched, newPoll, type PollState, received } from '@eloquentpoll/voting';
+import type { PollSpec, TerminationReason, Vote } from '@eloquentpoll/contracts';
+import { decide, type EndedVote, launched, newPoll, type PollState, received } from '@eloquentpoll/voting';
 import type { Clock } from './clock.ts';
 import type { HedgeBudget } from './hedge-budget.ts';
 import { rulesOf, seatsOf } from './poll-rules.ts';
 
-// The fan-out: asks as many models as the rule needs, decides again with every ballot, and stops the moment the outcome
+// The fan-out: asks as many models as the rule needs, decides again with every vote, and stops the moment the outcome
 // is certain enough, the money or the time is used up, or somebody else has the poll. It ends by the deadline whatever
 // the models do. Whom to ask and when to stop is voting's business; here are only calls, timers and their end.
 
 export interface Collecting {
   readonly spec: PollSpec;
-  /** Ballots that an earlier worker received; their models are not asked again. */
-  readonly resumed: readonly Ballot[];
+  /** Votes that an earlier worker received; their models are not asked again. */
+  readonly resumed: readonly Vote[];
   readonly timeLeftMs: number;
   readonly clock: Clock;
   readonly hedges: HedgeBudget;
   /** Aborts when the poll is not ours any more or the process is about to end. */
   readonly signal: AbortSignal;
-  /** Settles with a ballot whatever the model does, and soon after the signal aborts. */
-  ask(seat: number, timeLeftMs: number, signal: AbortSignal): Promise<Ballot>;
-  /** Hears of every ballot, with the state that it led to. Must not throw. */
-  onBallot(ballot: Ballot, state: PollState, ballots: readonly Ballot[]): void;
+  /** Settles with a vote whatever the model does, and soon after the signal aborts. */
+  ask(seat: number, timeLeftMs: number, signal: AbortSignal): Promise<Vote>;
+  /** Hears of every vote, with the state that it led to. Must not throw. */
+  onVote(vote: Vote, state: PollState, votes: readonly Vote[]): void;
 }
 
 export interface Collected {
   readonly state: PollState;
-  readonly ballots: readonly Ballot[];
+  readonly votes: readonly Vote[];
   /** Null when the deadline ended the poll. */
   readonly reason: TerminationReason | null;
 }
@@ -35,19 +35,19 @@ export class Abandoned extends Error {
   override name = 'Abandoned';
 }
 
-type News = { ballot: Ballot } | 'slow' | 'deadline' | 'abandoned';
+type News = { vote: Vote } | 'slow' | 'deadline' | 'abandoned';
 
-export async function collectBallots(run: Collecting): Promise<Collected> {
+export async function collectVotes(run: Collecting): Promise<Collected> {
   const { spec, clock, hedges } = run;
   const endsAt = clock.now() + run.timeLeftMs;
   const calls = new Map<number, { abort: AbortController; since: number }>();
-  const ballots: Ballot[] = [...run.resumed];
+  const votes: Vote[] = [...run.resumed];
   const hedged = new Set<number>();
   const news = mailbox<News>();
   const cancels: (() => void)[] = [];
 
   let state = newPoll(rulesOf(spec), seatsOf(spec));
-  for (const ballot of run.resumed) state = received(state, voteOf(ballot));
+  for (const vote of run.resumed) state = received(state, voteOf(vote));
 
   const abandon = () => news.put('abandoned');
   run.signal.addEventListener('abort', abandon, { once: true });
@@ -58,9 +58,9 @@ export async function collectBallots(run: Collecting): Promise<Collected> {
     const abort = new AbortController();
     calls.set(seat, { abort, since: clock.now() });
     hedges.earn();
-    void run.ask(seat, endsAt - clock.now(), abort.signal).then((ballot) => news.put({ ballot }));
+    void run.ask(seat, endsAt - clock.now(), abort.signal).then((vote) => news.put({ vote }));
     const p90Ms = spec.seats[seat]?.p90_ms ?? 0;
-    if (spec.roster_name === 'strong' && p90Ms > 0) {
+    if (spec.panel_name === 'strong' && p90Ms > 0) {
       cancels.push(
         clock.after(p90Ms, () => {
           if (calls.has(seat) && hedges.spend()) hedged.add(seat);
@@ -70,29 +70,29 @@ export async function collectBallots(run: Collecting): Promise<Collected> {
     }
   }
 
-  function receive(ballot: Ballot): void {
-    if (!calls.delete(ballot.seat)) return;
-    hedged.delete(ballot.seat);
-    ballots.push(ballot);
-    state = received(state, voteOf(ballot));
-    run.onBallot(ballot, state, ballots);
+  function receive(vote: Vote): void {
+    if (!calls.delete(vote.seat)) return;
+    hedged.delete(vote.seat);
+    votes.push(vote);
+    state = received(state, voteOf(vote));
+    run.onVote(vote, state, votes);
   }
 
-  /** Models that were asked and did not answer are failed ballots; they are told to stop, and not waited for. */
+  /** Models that were asked and did not answer are failed votes; they are told to stop, and not waited for. */
   function timeIsUp(): Collected {
     for (const [seat, call] of [...calls]) {
       call.abort.abort(new Error('deadline'));
       receive(unanswered(spec, seat, 'timeout', clock.now() - call.since));
     }
-    return { state, ballots, reason: null };
+    return { state, votes, reason: null };
   }
 
   try {
     if (run.signal.aborted) throw new Abandoned('the poll was taken away before it began');
     for (;;) {
       const decision = decide(state, { slow: hedged.size > 0 });
-      if (decision.kind === 'stop') return { state, ballots, reason: decision.reason };
-      // A process that was paused hears of a ballot before it hears that the time is up.
+      if (decision.kind === 'stop') return { state, votes, reason: decision.reason };
+      // A process that was paused hears of a vote before it hears that the time is up.
       if (clock.now() >= endsAt) return timeIsUp();
       state = launched(state, decision.launch);
       for (const seat of decision.launch) launch(seat);
@@ -100,7 +100,7 @@ export async function collectBallots(run: Collecting): Promise<Collected> {
       const item = await news.take();
       if (item === 'abandoned') throw new Abandoned('the poll was taken away');
       if (item === 'deadline') return timeIsUp();
-      if (item !== 'slow') receive(item.ballot);
+      if (item !== 'slow') receive(item.vote);
     }
   } finally {
     for (const cancel of cancels) cancel();
@@ -108,14 +108,14 @@ export async function collectBallots(run: Collecting): Promise<Collected> {
   }
 }
 
-export const voteOf = (ballot: Ballot): EndedBallot => ({
-  seat: ballot.seat,
-  option: ballot.option,
-  billedU: BigInt(ballot.billed_u),
+export const voteOf = (vote: Vote): EndedVote => ({
+  seat: vote.seat,
+  option: vote.option,
+  billedU: BigInt(vote.billed_u),
 });
 
-/** The ballot of a model that was not heard. */
-export function unanswered(spec: PollSpec, seat: number, error: 'timeout' | 'aborted', latencyMs: number): Ballot {
+/** The vote of a model that was not heard. */
+export function unanswered(spec: PollSpec, seat: number, error: 'timeout' | 'aborted', latencyMs: number): Vote {
   return {
     seat,
     model_id: spec.seats[seat]?.model_id ?? '',

@@ -1,14 +1,14 @@
-import type { Ballot, BallotError, PollSpec, RosterName } from '@eloquentpoll/contracts';
+import type { PanelName, PollSpec, Vote, VoteError } from '@eloquentpoll/contracts';
 import { virtualClock } from '@eloquentpoll/testkit';
 import t from 'tap';
-import { Abandoned, type Collecting, collectBallots } from '../src/collect-ballots.ts';
+import { Abandoned, type Collecting, collectVotes } from '../src/collect-votes.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';
 
 // The fan-out against models that answer by script, in virtual time.
 
 interface Script {
   /** Option, error, or null for a model that never answers. */
-  says: number | BallotError | null;
+  says: number | VoteError | null;
   ms: number;
 }
 
@@ -16,7 +16,7 @@ function spec(count: number, more: Partial<PollSpec> = {}): PollSpec {
   return {
     question: 'Which one is it?',
     options: ['A', 'B'],
-    roster_name: 'broad' as RosterName,
+    panel_name: 'broad' as PanelName,
     confidence_threshold: 1,
     max_cost_u: 1_000_000,
     min_votes: 3,
@@ -45,15 +45,15 @@ function bench(poll: PollSpec, scripts: Script[], more: Partial<Collecting> = {}
     mostInFlight = Math.max(mostInFlight, ++inFlight);
     const script = scripts[seat]!;
     return new Promise((resolve) => {
-      const end = (option: number | null, error: BallotError | null) => {
+      const end = (option: number | null, error: VoteError | null) => {
         inFlight--;
-        resolve(ballot(seat, option, error, script.ms));
+        resolve(vote(seat, option, error, script.ms));
       };
       const cancel =
         script.says === null
           ? () => {}
           : clock.after(script.ms, () =>
-              typeof script.says === 'number' ? end(script.says, null) : end(null, script.says as BallotError),
+              typeof script.says === 'number' ? end(script.says, null) : end(null, script.says as VoteError),
             );
       signal.addEventListener('abort', () => {
         cancel();
@@ -62,7 +62,7 @@ function bench(poll: PollSpec, scripts: Script[], more: Partial<Collecting> = {}
       });
     });
   };
-  const run = collectBallots({
+  const run = collectVotes({
     spec: poll,
     resumed: [],
     timeLeftMs: 60_000,
@@ -70,13 +70,13 @@ function bench(poll: PollSpec, scripts: Script[], more: Partial<Collecting> = {}
     hedges: hedgeBudget(),
     signal: new AbortController().signal,
     ask,
-    onBallot: () => {},
+    onVote: () => {},
     ...more,
   });
   return { clock, asked, aborted, run: clock.run(run), mostInFlight: () => mostInFlight };
 }
 
-function ballot(seat: number, option: number | null, error: BallotError | null = null, ms = 10): Ballot {
+function vote(seat: number, option: number | null, error: VoteError | null = null, ms = 10): Vote {
   return {
     seat,
     model_id: `sim/m${seat}`,
@@ -94,12 +94,12 @@ function ballot(seat: number, option: number | null, error: BallotError | null =
 const all = (count: number, says: number, ms = 100): Script[] => Array.from({ length: count }, () => ({ says, ms }));
 
 t.test(
-  '[§A6-aborted-not-in-votes] unanimous models lock a roster of seven after four votes; the fifth call is aborted',
+  '[§A6-aborted-not-in-votes] unanimous models lock a panel of seven after four votes; the fifth call is aborted',
   async (t) => {
     const { run, asked, aborted, clock } = bench(spec(7), all(7, 0));
-    const { reason, ballots } = await run;
+    const { reason, votes } = await run;
     t.equal(reason, 'mathematical_lock');
-    t.equal(ballots.length, 4);
+    t.equal(votes.length, 4);
     t.equal(asked.length, 5, 'need 4 and one more');
     t.same(aborted, [4]);
     t.equal(clock.pending(), 0, 'no timer is left');
@@ -121,14 +121,14 @@ t.test('a failure frees its place at once, and a slow model holds nobody up', as
 });
 
 t.test(
-  '[§A6-deadline-ballots] at the deadline models in flight are failed ballots and nothing is waited for',
+  '[§A6-deadline-votes] at the deadline models in flight are failed votes and nothing is waited for',
   async (t) => {
     const scripts: Script[] = [...all(2, 0, 100), ...Array.from({ length: 5 }, () => ({ says: null, ms: 0 }))];
     const { run, aborted, clock } = bench(spec(7), scripts, { timeLeftMs: 5_000 });
-    const { reason, ballots, state } = await run;
+    const { reason, votes, state } = await run;
     t.equal(reason, null);
     t.equal(clock.now(), 5_000);
-    const late = ballots.filter((b) => b.error === 'timeout');
+    const late = votes.filter((b) => b.error === 'timeout');
     t.same(
       late.map((b) => b.seat),
       aborted.toSorted((a, b) => a - b),
@@ -140,36 +140,36 @@ t.test(
 );
 
 t.test('models that answered an earlier worker are not asked again', async (t) => {
-  const { run, asked } = bench(spec(7), all(7, 0), { resumed: [ballot(2, 0), ballot(0, 0), ballot(1, 0)] });
-  const { ballots } = await run;
+  const { run, asked } = bench(spec(7), all(7, 0), { resumed: [vote(2, 0), vote(0, 0), vote(1, 0)] });
+  const { votes } = await run;
   t.same(
     asked.map((a) => a.seat).filter((seat) => seat < 3),
     [],
   );
-  t.equal(ballots.length, 4);
+  t.equal(votes.length, 4);
 });
 
 t.test('a poll that was complete when its worker died asks nobody', async (t) => {
-  const resumed = [0, 1, 2, 3].map((seat) => ballot(seat, 0));
+  const resumed = [0, 1, 2, 3].map((seat) => vote(seat, 0));
   const { run, asked } = bench(spec(7), all(7, 0), { resumed });
   t.equal((await run).reason, 'mathematical_lock');
   t.same(asked, []);
 });
 
 t.test('a poll without time left ends at once', async (t) => {
-  const { run, asked } = bench(spec(7), all(7, 0), { timeLeftMs: 0, resumed: [ballot(0, 1)] });
-  const { reason, ballots } = await run;
+  const { run, asked } = bench(spec(7), all(7, 0), { timeLeftMs: 0, resumed: [vote(0, 1)] });
+  const { reason, votes } = await run;
   t.equal(reason, null);
-  t.same(ballots, [ballot(0, 1)]);
+  t.same(votes, [vote(0, 1)]);
   t.same(asked, []);
 });
 
-t.test('a poll that was paused past its deadline asks nobody when a ballot wakes it', async (t) => {
+t.test('a poll that was paused past its deadline asks nobody when a vote wakes it', async (t) => {
   const time = virtualClock();
   let paused = false;
   const clock = { now: () => time.now() + (paused ? 60_000 : 0), after: time.after };
   const asked: number[] = [];
-  const run = collectBallots({
+  const run = collectVotes({
     spec: spec(7),
     resumed: [],
     timeLeftMs: 30_000,
@@ -182,14 +182,14 @@ t.test('a poll that was paused past its deadline asks nobody when a ballot wakes
       return new Promise((resolve) =>
         time.after(10, () => {
           paused = true;
-          resolve(ballot(0, null, 'refusal'));
+          resolve(vote(0, null, 'refusal'));
         }),
       );
     },
-    onBallot: () => {},
+    onVote: () => {},
   });
   t.equal((await time.run(run)).reason, null);
-  t.same(asked, [0, 1, 2, 3, 4], 'a failed ballot would have called for the next model');
+  t.same(asked, [0, 1, 2, 3, 4], 'a failed vote would have called for the next model');
 });
 
 t.test('a poll that is taken away rejects, aborts its calls and leaves no timer', async (t) => {
@@ -204,7 +204,7 @@ t.test('a poll that is taken away rejects, aborts its calls and leaves no timer'
 t.test('a strong poll hedges with the next juror once the oldest call is slower than its p90', async (t) => {
   const scripts = all(7, 0, 400);
   scripts[0] = { says: 0, ms: 20_000 };
-  const { run, asked, clock } = bench(spec(7, { roster_name: 'strong' }), scripts);
+  const { run, asked, clock } = bench(spec(7, { panel_name: 'strong' }), scripts);
   await run;
   const hedge = asked[4];
   t.equal(asked.filter((a) => a.at === 0).length, 4, 'need 4 and nobody more');
@@ -215,14 +215,14 @@ t.test('a strong poll hedges with the next juror once the oldest call is slower 
 t.test('hedges are capped by their budget', async (t) => {
   const scripts = all(7, 0, 400);
   scripts[0] = { says: 0, ms: 20_000 };
-  const { run, asked, clock } = bench(spec(7, { roster_name: 'strong' }), scripts, { hedges: hedgeBudget(0, 0) });
+  const { run, asked, clock } = bench(spec(7, { panel_name: 'strong' }), scripts, { hedges: hedgeBudget(0, 0) });
   await run;
   t.equal(asked.length, 4);
   t.equal(clock.now(), 20_000, 'then the poll waits');
 });
 
 t.test('a fast poll asks everybody at once', async (t) => {
-  const { run, mostInFlight } = bench(spec(5, { roster_name: 'fast' }), all(5, 1));
+  const { run, mostInFlight } = bench(spec(5, { panel_name: 'fast' }), all(5, 1));
   await run;
   t.equal(mostInFlight(), 5);
 });
@@ -231,8 +231,8 @@ t.test('the budget stops a poll before a call that might not fit', async (t) => 
   const scripts = all(7, 0);
   scripts[1] = { says: 1, ms: 100 };
   const { run, asked } = bench(spec(7, { max_cost_u: 2_500 }), scripts);
-  const { reason, ballots } = await run;
+  const { reason, votes } = await run;
   t.equal(reason, 'budget');
-  t.ok(ballots.reduce((sum, b) => sum + b.billed_u, 0) <= 2_500);
+  t.ok(votes.reduce((sum, b) => sum + b.billed_u, 0) <= 2_500);
   t.equal(asked.length, 3, '700 + 700 + reserve 1000 fit, 2100 + 1000 do not');
 });
