@@ -4,20 +4,20 @@ import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import type { Registry } from '@eloquentpoll/models/registry';
 import { type Metrics, openMetrics, openTracing, type Tracer } from '@eloquentpoll/ops';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
-import { type KeyHasher, keyHasher } from './accounts/hashed-key.ts';
-import { type IdentityProvider, identityProvider } from './accounts/identity-provider.ts';
-import { type KeyCache, keyCache } from './accounts/key-cache.ts';
-import { type KeyUsage, keyUsage } from './accounts/key-usage.ts';
-import { ATTEMPT_COOKIE } from './accounts/login-attempt.ts';
-import { type Sealer, sealer } from './accounts/session-cookie.ts';
-import { type Processor, stripeProcessor } from './checkout/processor.ts';
-import { type Config, ConfigError } from './config.ts';
-import { type Desk, openDesk } from './deposit/desk.ts';
-import { type RateLimiter, rateLimiter } from './limits/rate-limiter.ts';
-import { createLog, type Logger } from './log.ts';
-import { type SessionBatch, sessionBatch } from './polls/session-batch.ts';
-import { type SessionMemory, sessionMemory } from './polls/session-memory.ts';
-import { type StreamWheel, streamWheel } from './streams/stream-wheel.ts';
+import { type KeyHasher, keyHasher } from './accounts/keys/hashed-key.ts';
+import { type KeyCache, keyCache } from './accounts/keys/key-cache.ts';
+import { type KeyUsage, keyUsage } from './accounts/keys/key-usage.ts';
+import { type IdentityProvider, identityProvider } from './accounts/login/identity-provider.ts';
+import { ATTEMPT_COOKIE } from './accounts/login/login-attempt.ts';
+import { type Sealer, sealer } from './accounts/login/login-cookie.ts';
+import { type Config, ConfigError } from './config/config.ts';
+import { createLog, type Logger } from './config/log.ts';
+import { type RateLimiter, rateLimiter } from './http/rate-limits/rate-limiter.ts';
+import { type StreamWheel, streamWheel } from './http/sse/stream-wheel.ts';
+import { type Processor, stripeProcessor } from './payments/card/processor.ts';
+import { type Desk, openDesk } from './payments/usdc/deposit-service.ts';
+import { type SessionBatch, sessionBatch } from './polls/read/run-batch.ts';
+import { type SessionMemory, sessionMemory } from './polls/read/run-memory.ts';
 
 // The one place where everything with a connection is made. Tests replace any part; nothing else injects anything.
 

@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { buildApp } from './app.ts';
-import { type Config, ConfigError, decideConfig } from './config.ts';
+import { type Config, ConfigError, decideConfig } from './config/config.ts';
+import { readEnvironment } from './config/environment.ts';
+import { shown } from './config/redacted-settings.ts';
 import { openContext } from './context.ts';
-import { readEnvironment } from './environment.ts';
-import { startHeartbeat } from './heartbeat.ts';
-import { openOps } from './ops/open-ops.ts';
-import { shown } from './ops/shown.ts';
-import { startReconciler } from './reconciler.ts';
+import { startHeartbeat } from './operators/heartbeat.ts';
+import { openOps } from './operators/open-ops.ts';
+import { startReconciler } from './payments/reconciler.ts';
 
 // The gateway as a process: settings, connections, listening, one line that says it is ready. On SIGTERM it is not ready
 // any more; it serves on until the balancer has noticed, then takes no more connections, answers long polls, sends

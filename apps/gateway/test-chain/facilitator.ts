@@ -3,7 +3,7 @@ import { toFacilitatorEvmSigner } from '@x402/evm';
 import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import type { Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { loopbackServer } from '../test/loopback-server.ts';
+import { loopbackServer } from '../test/fixtures/loopback-server.ts';
 import type { Chain } from './chain.ts';
 
 /** A facilitator as others run it: the reference one over HTTP, with a wallet of its own on the chain. */

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
-import { accountOfToken, looksLikeAccessToken } from './access-token.ts';
-import { readSession } from './session-cookie.ts';
+import { accountOfToken, looksLikeAccessToken } from './login/access-token.ts';
+import { readSession } from './login/login-cookie.ts';
 
 /** On whose behalf a request acts, and how it proved that. */
 export interface Principal {

@@ -1,6 +1,6 @@
-import type { Facts } from '../documents/facts.ts';
-import { LINK_SECTIONS, SUMMARY } from '../documents/llms.ts';
-import { confidenceMeaning, quickPollAnswer, quickPollCommand } from '../documents/poll-prose.ts';
+import type { Facts } from '../discovery/documents/facts.ts';
+import { LINK_SECTIONS, SUMMARY } from '../discovery/documents/llms.ts';
+import { confidenceMeaning, quickPollAnswer, quickPollCommand } from '../discovery/documents/poll-prose.ts';
 import { code } from './components.ts';
 import { panelTable, simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';

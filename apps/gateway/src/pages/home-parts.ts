@@ -1,5 +1,5 @@
-import type { Facts } from '../documents/facts.ts';
-import { aboutSeconds, aboutUsd } from '../documents/poll-figures.ts';
+import type { Facts } from '../discovery/documents/facts.ts';
+import { aboutSeconds, aboutUsd } from '../discovery/documents/poll-figures.ts';
 import { notice, table } from './components.ts';
 import { type Html, html } from './html.ts';
 

@@ -1,8 +1,8 @@
-import { EXAMPLES } from '../documents/examples/index.ts';
-import type { Facts } from '../documents/facts.ts';
-import { SUMMARY } from '../documents/llms.ts';
-import { aboutSeconds, aboutUsd } from '../documents/poll-figures.ts';
-import { confidenceMeaning, EXAMPLE } from '../documents/poll-prose.ts';
+import { EXAMPLES } from '../discovery/documents/examples/index.ts';
+import type { Facts } from '../discovery/documents/facts.ts';
+import { SUMMARY } from '../discovery/documents/llms.ts';
+import { aboutSeconds, aboutUsd } from '../discovery/documents/poll-figures.ts';
+import { confidenceMeaning, EXAMPLE } from '../discovery/documents/poll-prose.ts';
 import { code, tabs } from './components.ts';
 import { freePollForm, livePollPlace } from './free-poll-form.ts';
 import { earlyStop, panelTable, simulatedNote } from './home-parts.ts';

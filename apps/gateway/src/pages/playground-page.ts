@@ -1,5 +1,5 @@
-import type { Facts } from '../documents/facts.ts';
-import { EXAMPLE } from '../documents/poll-prose.ts';
+import type { Facts } from '../discovery/documents/facts.ts';
+import { EXAMPLE } from '../discovery/documents/poll-prose.ts';
 import { type FreePoll, freePollForm, livePollPlace } from './free-poll-form.ts';
 import { simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';

@@ -1,5 +1,5 @@
 import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
-import type { Facts } from '../documents/facts.ts';
+import type { Facts } from '../discovery/documents/facts.ts';
 import { notice, table } from './components.ts';
 import { percent, perMillion, seconds, usd, whole } from './figures.ts';
 import { select } from './form-parts.ts';

@@ -1,6 +1,6 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
 import type { FeedbackSummary } from '@eloquentpoll/storage';
-import { toMermaid } from '../polls/to-mermaid.ts';
+import { toMermaid } from '../polls/read/to-mermaid.ts';
 import { code, notice } from './components.ts';
 import { moment } from './figures.ts';
 import { type Html, html } from './html.ts';

@@ -1,4 +1,4 @@
-import type { Facts } from '../documents/facts.ts';
+import type { Facts } from '../discovery/documents/facts.ts';
 import { notice } from './components.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';

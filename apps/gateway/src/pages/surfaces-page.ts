@@ -1,6 +1,6 @@
 import type { Surface } from '@eloquentpoll/contracts';
-import type { Facts } from '../documents/facts.ts';
-import { SURFACES } from '../documents/surfaces.ts';
+import type { Facts } from '../discovery/documents/facts.ts';
+import { SURFACES } from '../discovery/documents/surfaces.ts';
 import { badge, type Tone } from './components.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';

@@ -1,6 +1,6 @@
 import { FreePollRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
-import { inlined } from '../documents/inlined.ts';
+import { inlined } from '../discovery/documents/inlined.ts';
 
 const { question, options } = FreePollRequest.properties;
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { build } from '../build.ts';
+import { build } from '../fixtures/build.ts';
 import type { Description } from './description.ts';
 import { fullScale } from './full-scale.ts';
 

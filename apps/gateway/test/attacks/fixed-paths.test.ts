@@ -1,6 +1,6 @@
 import t from 'tap';
-import { readPolicies } from '../../src/limits/policies.ts';
-import { build } from '../build.ts';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { build } from '../fixtures/build.ts';
 import { times } from './full-scale.ts';
 
 // Documents are found by their whole path in a fixed list; no path leads anywhere else, however it is spelled.

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { newApiKey } from '../../src/accounts/api-key.ts';
+import { newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { sealer } from '../../src/accounts/login/login-cookie.ts';
 import { principalOfKey } from '../../src/accounts/principal.ts';
-import { sealer } from '../../src/accounts/session-cookie.ts';
-import { stripeProcessor } from '../../src/checkout/processor.ts';
-import { build } from '../build.ts';
-import { delivery, fakeStripe } from '../fake-stripe.ts';
+import { stripeProcessor } from '../../src/payments/card/processor.ts';
+import { build } from '../fixtures/build.ts';
+import { delivery, fakeStripe } from '../fixtures/fake-stripe.ts';
 import { times } from './full-scale.ts';
 
 // Every bit of a thing that was sealed, signed or summed, turned over one by one: nothing of it is taken.

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { build } from '../build.ts';
-import { type Route, routesOf } from '../routes.ts';
-import { standInWorker } from '../stand-in-worker.ts';
+import { build } from '../fixtures/build.ts';
+import { type Route, routesOf } from '../fixtures/routes.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // Whoever knows the id of a thing of somebody else gets nothing by it. The routes come from the router: one that takes
 // an id and is not named here fails the test.

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { build } from '../build.ts';
+import { build } from '../fixtures/build.ts';
 
 // What forms of our pages send is a form. Anything else is refused before anybody looks into it.
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { readPolicies } from '../../src/limits/policies.ts';
-import { build, type Gateway } from '../build.ts';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { build, type Gateway } from '../fixtures/build.ts';
 import { times } from './full-scale.ts';
 
 // One peer is one client, whatever it says about where a request comes from.

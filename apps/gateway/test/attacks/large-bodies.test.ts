@@ -1,6 +1,6 @@
 import t from 'tap';
-import { readPolicies } from '../../src/limits/policies.ts';
-import { build } from '../build.ts';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { build } from '../fixtures/build.ts';
 import { fullScale } from './full-scale.ts';
 
 // The largest bodies that are read at all, made to be as much work as they can: each is answered in our words, and none

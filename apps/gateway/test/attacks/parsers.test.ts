@@ -1,22 +1,22 @@
 import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import fc from 'fast-check';
 import t from 'tap';
-import { sealer } from '../../src/accounts/session-cookie.ts';
-import { ApiError } from '../../src/api-error.ts';
-import { readPayment } from '../../src/deposit/read-payment.ts';
-import { prefersMarkdown } from '../../src/documents/prefers-markdown.ts';
-import { matchIntents } from '../../src/intents/match-intents.ts';
-import { bearerOf } from '../../src/plugins/auth.ts';
-import { keyOf } from '../../src/plugins/idempotency-key.ts';
-import { requestId, traceparentOf } from '../../src/plugins/request-ids.ts';
-import { readAnyOrder } from '../../src/polls/any-order.ts';
-import { readCall, rpcIdOf } from '../../src/protocols/a2a/read-call.ts';
-import { readTaskId } from '../../src/protocols/a2a/task-ids.ts';
-import { pollIn } from '../../src/protocols/a2a/task-input.ts';
-import { operationOf } from '../../src/protocols/mcp/tools.ts';
-import { preferredWait } from '../../src/validation/preferred-wait.ts';
-import { readAddress } from '../../src/wallets/address.ts';
-import { signerOf } from '../../src/wallets/signer.ts';
+import { bearerOf } from '../../src/accounts/authenticate.ts';
+import { sealer } from '../../src/accounts/login/login-cookie.ts';
+import { readAddress } from '../../src/accounts/wallets/address.ts';
+import { signerOf } from '../../src/accounts/wallets/signer.ts';
+import { readCall, rpcIdOf } from '../../src/agents/a2a/read-call.ts';
+import { readTaskId } from '../../src/agents/a2a/task-ids.ts';
+import { pollIn } from '../../src/agents/a2a/task-input.ts';
+import { matchIntents } from '../../src/agents/intents/match-intents.ts';
+import { operationOf } from '../../src/agents/mcp/tools.ts';
+import { ApiError } from '../../src/http/api-error.ts';
+import { keyOf } from '../../src/http/hooks/idempotency-key.ts';
+import { requestId, traceparentOf } from '../../src/http/hooks/request-ids.ts';
+import { prefersMarkdown } from '../../src/http/prefers-markdown.ts';
+import { preferredWait } from '../../src/http/validation/preferred-wait.ts';
+import { readPayment } from '../../src/payments/usdc/read-payment.ts';
+import { readAnyOrder } from '../../src/polls/order/any-order.ts';
 import { fullScale, times } from './full-scale.ts';
 
 // Everything here takes text from strangers and is pure. Whatever it is given it answers or refuses in our words, and

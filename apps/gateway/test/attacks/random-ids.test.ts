@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newPollId, newResultId } from '../../src/polls/poll-ids.ts';
+import { newPollId, newResultId } from '../../src/polls/order/poll-ids.ts';
 import { times } from './full-scale.ts';
 
 // Whoever holds a result id may read the result, so ids are as random as they look: none comes twice, every character is

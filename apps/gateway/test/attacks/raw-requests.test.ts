@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import t from 'tap';
-import { build } from '../build.ts';
-import { stored } from '../stored.ts';
+import { build } from '../fixtures/build.ts';
+import { stored } from '../fixtures/stored.ts';
 import { requestsWithinRequests } from './requests-within-requests.ts';
 
 // Bytes that no client library would send. Whatever they mean to somebody in between, here they are one request or

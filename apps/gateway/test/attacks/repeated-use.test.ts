@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { balanceOf, checkLedger, createAccount } from '@eloquentpoll/storage';
 import { Wallet } from 'ethers';
 import t from 'tap';
-import { readPolicies } from '../../src/limits/policies.ts';
-import { build } from '../build.ts';
-import { delivery, fakeStripe, type StripeEvent } from '../fake-stripe.ts';
-import { replicaOf } from '../replica.ts';
-import { walletOwner } from '../wallet-owner.ts';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { build } from '../fixtures/build.ts';
+import { delivery, fakeStripe, type StripeEvent } from '../fixtures/fake-stripe.ts';
+import { replicaOf } from '../fixtures/replica.ts';
+import { walletOwner } from '../fixtures/wallet-owner.ts';
 import { times } from './full-scale.ts';
 
 // What counts once counts once, however many ask at once, in whatever order, and at whichever replica.

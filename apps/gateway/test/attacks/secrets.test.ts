@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { newApiKey } from '../../src/accounts/api-key.ts';
-import { build, PEPPER } from '../build.ts';
-import { standInWorker } from '../stand-in-worker.ts';
-import { NO_LOGIN_LIMIT, walletOwner } from '../wallet-owner.ts';
+import { newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { build, PEPPER } from '../fixtures/build.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
 // Canaries go through every door; then everything that was logged, and every value in the database, is searched.
 

@@ -1,5 +1,5 @@
 import type { ApiKey } from '@eloquentpoll/storage';
-import { SHOWN_ONCE } from '../../accounts/issue-key.ts';
+import { SHOWN_ONCE } from '../../accounts/keys/issue-key.ts';
 import { code } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { layout } from '../layout.ts';

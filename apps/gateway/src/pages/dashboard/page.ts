@@ -1,5 +1,5 @@
 import { dollars } from '../../accounts/balance.ts';
-import type { Facts } from '../../documents/facts.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
 import { notice } from '../components.ts';
 import { usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';

@@ -1,5 +1,5 @@
 import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
-import type { Facts } from '../../documents/facts.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
 import { select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 

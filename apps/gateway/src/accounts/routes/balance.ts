@@ -1,0 +1,31 @@
+import { Balance } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { errors, json } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { access, accountOf } from '../authenticate.ts';
+import { readBalance } from '../balance.ts';
+
+/** GET /api/balance: what the caller can spend, and has spent. */
+export function balance(app: FastifyInstance, { storage }: Context): void {
+  app.get(
+    '/api/balance',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'getBalance',
+        tags: ['Account'],
+        summary: 'Your balance and what you have used',
+        description:
+          'What running polls have set aside is not part of the balance. It is rounded down to whole cents; usage is rounded once, as a sum.',
+        security: access.session,
+        response: { 200: json('The balance.', Balance), ...errors('authentication_required') },
+      },
+    },
+    async (request): Promise<Balance> => {
+      const found = await readBalance(storage, accountOf(request));
+      if (!found) throw new ApiError('authentication_required');
+      return found;
+    },
+  );
+}

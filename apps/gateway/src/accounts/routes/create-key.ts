@@ -1,0 +1,47 @@
+import { KeyRequest, NewKey } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { access, accountOf } from '../authenticate.ts';
+import { issueKey, SHOWN_ONCE } from '../keys/issue-key.ts';
+
+/** POST /api/keys: the only moment in which the key is seen. */
+export function createKey(app: FastifyInstance, { config, storage }: Context): void {
+  app.post<{ Body: KeyRequest }>(
+    '/api/keys',
+    {
+      config: { operation: 'account' },
+      // No body is an empty one.
+      preValidation: async (request) => {
+        if (request.body === undefined) request.body = {};
+      },
+      schema: {
+        operationId: 'createKey',
+        tags: ['Account'],
+        summary: 'Create an API key',
+        description:
+          'The whole key is in this answer and nowhere else. That is why an Idempotency-Key has no effect here: keeping the answer for a retry would be keeping the key. If the answer was lost, revoke what GET /api/keys lists and create another.',
+        security: access.sessionOrBearer,
+        body: Type.Ref(KeyRequest),
+        response: {
+          201: json('The key.', NewKey),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin'),
+        },
+      },
+    },
+    async (request, reply): Promise<NewKey> => {
+      const { label = '' } = request.body;
+      const issued = await issueKey(config, storage, { accountId: accountOf(request), label });
+      reply.code(201);
+      return {
+        id: issued.id,
+        key: issued.key,
+        key_prefix: issued.prefix,
+        label: issued.label,
+        created_at: issued.createdAt.toISOString(),
+        warning: SHOWN_ONCE,
+      };
+    },
+  );
+}

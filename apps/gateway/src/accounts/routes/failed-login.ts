@@ -1,0 +1,32 @@
+import { ERRORS } from '@eloquentpoll/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../../http/api-error.ts';
+import { toApiError } from '../../http/hooks/to-api-error.ts';
+import { failedLoginPage } from '../../pages/failed-login-page.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
+
+/**
+ * A login that failed, said on a page where a browser waits for one: whoever cancels, or comes back too late, can go on
+ * from there. Everybody else gets the error.
+ */
+export function failedLogin(
+  baseUrl: string,
+  { headers: { accept = '', 'x-machine-client': machine }, log }: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): FastifyReply {
+  if (machine !== undefined || !/text\/html/i.test(accept)) throw error;
+  const known = toApiError(error);
+  const { status } = ERRORS[known.code];
+  if (status >= 500) log.error({ err: error, code: known.code }, 'request failed');
+  reply.errorCode = known.code;
+  const { retryAfterSeconds } = known.circumstances;
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  return reply
+    .code(status)
+    .type(HTML_TYPE)
+    .headers({ ...PAGE_HEADERS, 'cache-control': 'no-store', vary: 'Accept, X-Machine-Client' })
+    .send(failedLoginPage(baseUrl, reasonOf(known)));
+}
+
+const reasonOf = ({ code, circumstances: { detail } }: ApiError): string => detail ?? ERRORS[code].description;

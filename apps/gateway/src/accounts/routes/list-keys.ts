@@ -1,0 +1,36 @@
+import { ApiKey } from '@eloquentpoll/contracts';
+import { listKeys as keysOf } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
+import { access, accountOf } from '../authenticate.ts';
+
+/** GET /api/keys: what may be known of the caller's keys, never a key itself. */
+export function listKeys(app: FastifyInstance, { storage }: Context): void {
+  app.get(
+    '/api/keys',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'listKeys',
+        tags: ['Account'],
+        summary: 'Your API keys, active and revoked, newest first',
+        description: '`last_used_at` is noted every few seconds.',
+        security: access.sessionOrBearer,
+        response: { 200: json('The keys.', Type.Array(Type.Ref(ApiKey))), ...errors(...NEEDS_KEY) },
+      },
+    },
+    async (request): Promise<ApiKey[]> => {
+      const keys = await keysOf(storage, accountOf(request));
+      return keys.map(({ id, prefix, label, lastUsedAt, revokedAt, createdAt }) => ({
+        id,
+        key_prefix: prefix,
+        label,
+        last_used_at: lastUsedAt?.toISOString() ?? null,
+        revoked_at: revokedAt?.toISOString() ?? null,
+        created_at: createdAt.toISOString(),
+      }));
+    },
+  );
+}

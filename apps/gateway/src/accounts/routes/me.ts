@@ -1,0 +1,29 @@
+import { CurrentUser } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { errors, json } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { access, accountOf } from '../authenticate.ts';
+import { currentUser } from '../current-user.ts';
+
+/** GET /api/auth/me: who is logged in. */
+export function me(app: FastifyInstance, { storage }: Context): void {
+  app.get(
+    '/api/auth/me',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'getCurrentUser',
+        tags: ['Account'],
+        summary: 'Who is logged in',
+        security: access.session,
+        response: { 200: json('The account of the session.', CurrentUser), ...errors('authentication_required') },
+      },
+    },
+    async (request): Promise<CurrentUser> => {
+      const user = await currentUser(storage, accountOf(request));
+      if (!user) throw new ApiError('authentication_required');
+      return user;
+    },
+  );
+}

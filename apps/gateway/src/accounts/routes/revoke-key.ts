@@ -1,0 +1,40 @@
+import { KeyParams, KeyRevocation } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { access, accountOf } from '../authenticate.ts';
+import { endKey, isKeyId } from '../keys/revoke-key.ts';
+
+/** DELETE /api/keys/{keyId}: once it answers, no replica accepts the key. */
+export function revokeKey(app: FastifyInstance, context: Context): void {
+  app.delete<{ Params: KeyParams }>(
+    '/api/keys/:keyId',
+    {
+      config: { operation: 'account' },
+      // What is no id is the id of no key.
+      preValidation: async ({ params }) => {
+        if (!isKeyId(params.keyId)) throw new ApiError('key_not_found');
+      },
+      schema: {
+        operationId: 'revokeKey',
+        tags: ['Account'],
+        summary: 'Revoke an API key',
+        description:
+          'A key may revoke itself. Keys of others, keys that never were and keys that are revoked already are one 404.',
+        security: access.sessionOrBearer,
+        params: KeyParams,
+        response: {
+          200: json('The key authenticates no more.', KeyRevocation),
+          // A client may send a body with a DELETE; it is read as any other, and ignored.
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'key_not_found', 'forbidden_origin'),
+        },
+      },
+    },
+    async (request): Promise<KeyRevocation> => {
+      const ended = await endKey(context, accountOf(request), request.params.keyId);
+      if (!ended) throw new ApiError('key_not_found');
+      return { revoked: true };
+    },
+  );
+}

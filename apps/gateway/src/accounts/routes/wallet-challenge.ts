@@ -1,0 +1,38 @@
+import { WalletChallenge, WalletChallengeQuery } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { errors, json } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { access } from '../authenticate.ts';
+import { readAddress } from '../wallets/address.ts';
+import { issueChallenge } from '../wallets/challenge.ts';
+
+/** GET /api/wallet/challenge: a message for a wallet to sign. */
+export function walletChallenge(app: FastifyInstance, context: Context): void {
+  app.get<{ Querystring: WalletChallengeQuery }>(
+    '/api/wallet/challenge',
+    {
+      config: { operation: 'login' },
+      schema: {
+        operationId: 'getWalletChallenge',
+        tags: ['Account'],
+        summary: 'A Sign-In with Ethereum message to sign',
+        description:
+          'Sign the message as it is within 5 minutes; the signature counts once. Of several open challenges that you asked for one address the last five count.',
+        security: access.none,
+        querystring: WalletChallengeQuery,
+        response: {
+          200: json('The challenge.', WalletChallenge),
+          ...errors('validation_error', 'invalid_wallet_address'),
+        },
+      },
+    },
+    async ({ query, ip }): Promise<WalletChallenge> => {
+      const address = await readAddress(query.address);
+      if (address === null) throw new ApiError('invalid_wallet_address', { detail: WRONG });
+      return issueChallenge(context, { address, purpose: query.purpose ?? null, ip });
+    },
+  );
+}
+
+const WRONG = 'address must be 0x and 40 hexadecimal digits, in one case or with the right EIP-55 checksum.';

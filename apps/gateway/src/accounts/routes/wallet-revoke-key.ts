@@ -1,0 +1,30 @@
+import { WalletKeyProof, WalletRevocation } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { access } from '../authenticate.ts';
+import { revokeWalletKey } from '../wallets/revoke-wallet-key.ts';
+
+/** POST /api/wallet/revoke-key: for whoever has the wallet and fears for a key. */
+export function walletRevokeKey(app: FastifyInstance, context: Context): void {
+  app.post<{ Body: WalletKeyProof }>(
+    '/api/wallet/revoke-key',
+    {
+      config: { operation: 'login' },
+      schema: {
+        operationId: 'revokeKeyByWallet',
+        tags: ['Account'],
+        summary: 'Revoke an API key with a signed challenge',
+        description: 'The signature is used up by this also when no such key is found.',
+        security: access.none,
+        body: Type.Ref(WalletKeyProof),
+        response: {
+          200: json('The key authenticates no more.', WalletRevocation),
+          ...errors(...READS_BODY, 'invalid_wallet_signature', 'key_not_found', 'wallet_not_found'),
+        },
+      },
+    },
+    async ({ body }): Promise<WalletRevocation> => revokeWalletKey(context, body),
+  );
+}

@@ -1,0 +1,30 @@
+import { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { access } from '../authenticate.ts';
+import { rotateKeys } from '../wallets/rotate-keys.ts';
+
+/** POST /api/wallet/rotate-key: one new key for all old ones. */
+export function walletRotateKey(app: FastifyInstance, context: Context): void {
+  app.post<{ Body: WalletProof }>(
+    '/api/wallet/rotate-key',
+    {
+      config: { operation: 'login' },
+      schema: {
+        operationId: 'rotateKeysByWallet',
+        tags: ['Account'],
+        summary: 'Replace all API keys with a signed challenge',
+        description: 'All active keys of the wallet end and one begins, in one step. The key is in this answer only.',
+        security: access.none,
+        body: Type.Ref(WalletProof),
+        response: {
+          200: json('The new key.', WalletRotation),
+          ...errors(...READS_BODY, 'invalid_wallet_signature', 'wallet_not_found'),
+        },
+      },
+    },
+    async ({ body }): Promise<WalletRotation> => rotateKeys(context, body),
+  );
+}

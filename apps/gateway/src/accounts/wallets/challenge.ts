@@ -1,0 +1,56 @@
+import { createHmac } from 'node:crypto';
+import type { WalletChallenge, WalletPurpose } from '@eloquentpoll/contracts';
+import { issueNonce } from '@eloquentpoll/storage';
+import type { Context } from '../../context.ts';
+import { clientNetwork } from '../../http/rate-limits/client-network.ts';
+import { bytesOf } from './address.ts';
+
+// What a wallet is asked to sign. The text is stored as it was handed out and must come back the same, so everything
+// in it (domain, URI, chain, nonce, statement, times) is checked by one comparison. Whether the wallet has an account
+// is not looked up, so it cannot be learned here.
+
+const LIFETIME_S = 300;
+
+const STATEMENTS: Record<WalletPurpose | 'any', string> = {
+  any: 'Sign in to EloquentPoll with this wallet, or revoke or rotate its API keys.',
+  login: 'Sign in to EloquentPoll with this wallet.',
+  revoke: 'Revoke an API key of this wallet on EloquentPoll. This does not sign you in.',
+  rotate: 'Revoke all API keys of this wallet on EloquentPoll and issue a new one. This does not sign you in.',
+};
+
+export interface Asked {
+  /** In its EIP-55 spelling. */
+  address: string;
+  purpose: WalletPurpose | null;
+  /** The IP address of whoever asks. */
+  ip: string;
+}
+
+export async function issueChallenge(context: Context, { address, purpose, ip }: Asked): Promise<WalletChallenge> {
+  const { config, storage } = context;
+  const { SiweMessage, generateNonce } = await import('siwe');
+  const nonce = generateNonce();
+  const textAt = (issuedAt: Date, expiresAt: Date) =>
+    new SiweMessage({
+      domain: new URL(config.baseUrl).host,
+      address,
+      statement: STATEMENTS[purpose ?? 'any'],
+      uri: config.baseUrl,
+      version: '1',
+      chainId: config.wallets.chainId,
+      nonce,
+      issuedAt: issuedAt.toISOString(),
+      expirationTime: expiresAt.toISOString(),
+    }).prepareMessage();
+  const asker = askerOf(config.keyPepper, ip);
+  const challenge = { nonce, address: bytesOf(address), purpose, message: textAt, asker };
+  const message = await issueNonce(storage, challenge, LIFETIME_S);
+  return { message, nonce };
+}
+
+/** Tells networks apart without storing them. */
+const askerOf = (pepper: string, ip: string): Buffer =>
+  createHmac('sha256', pepper)
+    .update(`challenge ${clientNetwork(ip)}`)
+    .digest()
+    .subarray(0, 8);

@@ -1,0 +1,30 @@
+import type { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
+import { findIdentity, inTransaction, revokeAllKeys } from '@eloquentpoll/storage';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { issueKey, SHOWN_ONCE } from '../keys/issue-key.ts';
+import { prove, useUp } from './proof.ts';
+
+/** All keys of the wallet's account end and one begins, at once. Once this resolves no replica accepts an old one. */
+export async function rotateKeys(context: Context, proof: WalletProof): Promise<WalletRotation> {
+  const { config, storage, keys } = context;
+  const wallet = await prove(context, proof, 'rotate');
+  const rotated = await inTransaction(storage, async (tx) => {
+    await useUp(tx, wallet);
+    const known = await findIdentity(tx, { kind: 'wallet', address: wallet.bytes });
+    if (!known) return null;
+    const { accountId } = known;
+    const revoked = await revokeAllKeys(tx, accountId);
+    return { revoked, issued: await issueKey(config, tx, { accountId, label: 'Rotation' }) };
+  });
+  if (!rotated) throw new ApiError('wallet_not_found');
+  const { revoked, issued } = rotated;
+  await Promise.all(revoked.map((hash) => keys.distrust(hash)));
+  return {
+    revoked_count: revoked.length,
+    api_key: issued.key,
+    key_id: issued.id,
+    key_prefix: issued.prefix,
+    warning: SHOWN_ONCE,
+  };
+}

@@ -1,0 +1,22 @@
+import { findPoll, findPollOfKey } from '@eloquentpoll/storage';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { Call } from './read-call.ts';
+import { NAMED_TASK, TASK, type Task, taskOf } from './task.ts';
+import { givenName, keyOfTask, readTaskId } from './task-ids.ts';
+
+/** A task of the caller's, by its id: as long as there is its poll, or for 24 hours by a name that the caller gave. */
+export async function getTask(context: Context, accountId: string, { params }: Call): Promise<Task> {
+  const id = givenName(params.id, 'id');
+  if (id === null) throw new ApiError('invalid_task_input', { detail: 'id is required.' });
+  const ours = readTaskId(id);
+  const pollId = ours?.pollId ?? (await pollNamed(context, accountId, id));
+  const poll = pollId === null ? null : await findPoll(context.storage, pollId);
+  if (!poll || poll.accountId !== accountId || ![TASK, NAMED_TASK].includes(poll.surface)) {
+    throw new ApiError('session_not_found', { detail: 'No task of yours has this id.' });
+  }
+  return taskOf(context, poll, { id, contextId: ours?.contextId ?? null });
+}
+
+const pollNamed = ({ storage }: Context, principal: string, id: string): Promise<string | null> =>
+  findPollOfKey(storage, { principal, operation: NAMED_TASK, key: keyOfTask(id) });

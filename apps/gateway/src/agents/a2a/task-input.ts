@@ -1,0 +1,29 @@
+import { ApiError, invalid } from '../../http/api-error.ts';
+import { uncleanIn } from '../../http/validation/text-rules.ts';
+import { isObject } from '../json-rpc.ts';
+
+// The poll in a message: the first part that holds an object, or else the first text that is a JSON object. Free text
+// is no poll: nobody here guesses what the options might be.
+
+/** Not yet checked as a poll, but clean text all through. */
+export function pollIn(params: Record<string, unknown>): Record<string, unknown> {
+  const { message } = params;
+  const parts = isObject(message) && Array.isArray(message.parts) ? message.parts.filter(isObject) : [];
+  const found = parts.map(({ data }) => data).find(isObject) ?? parts.map(({ text }) => objectIn(text)).find(isObject);
+  if (!found) throw new ApiError('invalid_task_input', { detail: NOTHING_FOUND });
+  const issue = uncleanIn(found);
+  if (issue) throw invalid([issue]);
+  return found;
+}
+
+const NOTHING_FOUND =
+  'No message part holds JSON with a question and options, such as {"question":"Which is larger?","options":["A","B"]}.';
+
+function objectIn(text: unknown): unknown {
+  if (typeof text !== 'string' || !text.trimStart().startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

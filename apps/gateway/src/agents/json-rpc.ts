@@ -1,0 +1,41 @@
+import type { ErrorCode } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import { type Answer, errors } from '../http/answers.ts';
+
+// JSON-RPC 2.0 as both agent protocols speak it: what a message looks like, and what an error in it looks like.
+
+export type RpcId = string | number | null;
+
+export const RpcMessage = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),
+    method: Type.Optional(Type.String()),
+    params: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  },
+  { additionalProperties: true },
+);
+
+export const RpcError = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),
+    error: Type.Object({ code: Type.Integer(), message: Type.String() }, { additionalProperties: true }),
+  },
+  { description: 'To a caller who spoke JSON-RPC.' },
+);
+
+/** The errors of an operation that answers JSON-RPC in kind. */
+export function rpcErrors(...codes: readonly ErrorCode[]): Record<number, Answer> {
+  return Object.fromEntries(
+    Object.entries(errors(...codes)).map(([status, answer]) => {
+      const { 'application/json': plain, ...others } = answer.content;
+      if (!plain) throw new Error(`the errors of status ${status} have no plain form`);
+      const either = { schema: Type.Union([plain.schema, RpcError]) };
+      return [status, { ...answer, content: { 'application/json': either, ...others } }];
+    }),
+  );
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,18 @@
+import type { FastifyRequest } from 'fastify';
+import type { Operation } from '../../config/rate-limit-policies.ts';
+import { isObject } from '../json-rpc.ts';
+import type { Tool } from './tool.ts';
+import { getBalance } from './tools/get-balance.ts';
+import { getPollResult } from './tools/get-poll-result.ts';
+import { pollQuestion } from './tools/poll-question.ts';
+
+/** In the order in which they are listed, always. */
+export const TOOLS: readonly Tool[] = [pollQuestion, getPollResult, getBalance];
+
+export const toolNamed = (name: unknown): Tool | undefined => TOOLS.find(({ definition }) => definition.name === name);
+
+/** A tool call draws from the budget of what it does, every other message from the one of reading. */
+export function operationOf({ body }: FastifyRequest): Operation {
+  if (!isObject(body) || body.method !== 'tools/call' || !isObject(body.params)) return 'read';
+  return toolNamed(body.params.name)?.operation ?? 'read';
+}

@@ -1,0 +1,25 @@
+import { Balance } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import { accountOf } from '../../../accounts/authenticate.ts';
+import { readBalance } from '../../../accounts/balance.ts';
+import { inlined } from '../../../discovery/documents/inlined.ts';
+import { ApiError } from '../../../http/api-error.ts';
+import { LOOKS_UP, type Tool } from '../tool.ts';
+
+/** What the caller of this very request can spend. */
+export const getBalance: Tool = {
+  definition: {
+    name: 'get_balance',
+    description: 'Read what your account can spend, and what it has used.',
+    inputSchema: inlined(Type.Object({}, { additionalProperties: false })),
+    outputSchema: inlined(Balance),
+    annotations: { title: 'Read the balance', ...LOOKS_UP },
+  },
+  operation: 'account',
+  spends: false,
+  async run({ context, request }): Promise<Balance> {
+    const found = await readBalance(context.storage, accountOf(request));
+    if (!found) throw new ApiError('authentication_required');
+    return found;
+  },
+};

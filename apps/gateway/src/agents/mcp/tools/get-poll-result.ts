@@ -1,0 +1,31 @@
+import { ResultDetail } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import { inlined } from '../../../discovery/documents/inlined.ts';
+import { invalid } from '../../../http/api-error.ts';
+import { resultWithId } from '../../../polls/read/find-result.ts';
+import { toResultDetail } from '../../../polls/read/public-result.ts';
+import { LOOKS_UP, type Tool } from '../tool.ts';
+
+const input = Type.Object({
+  result_id: Type.String({
+    description: 'The poll_id of a finished poll, for example EP-2026-11-20-0123456789abcdef.',
+  }),
+});
+
+/** What GET /api/results/{resultId} answers, to whoever holds the id. */
+export const getPollResult: Tool = {
+  definition: {
+    name: 'get_poll_result',
+    description: 'Read the stored result of a finished poll by its id. Costs nothing; a result never changes.',
+    inputSchema: inlined(input),
+    outputSchema: inlined(ResultDetail),
+    annotations: { title: 'Read a poll result', ...LOOKS_UP },
+  },
+  operation: 'read',
+  spends: false,
+  async run({ context, input }): Promise<ResultDetail> {
+    const { result_id: id } = input;
+    if (typeof id !== 'string') throw invalid([{ pointer: '#/result_id', detail: 'result_id must be a string' }]);
+    return toResultDetail(await resultWithId(context, id));
+  },
+};

@@ -1,0 +1,51 @@
+import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
+import { POLL_TOOL } from '../../../discovery/documents/poll-tool.ts';
+import { ApiError, invalid } from '../../../http/api-error.ts';
+import { keyOf } from '../../../http/hooks/idempotency-key.ts';
+import { readPollOrder } from '../../../polls/order/poll-order.ts';
+import { whyFailed } from '../../../polls/read/why-failed.ts';
+import { awaitPoll } from '../../../polls/run/await-poll.ts';
+import { submissionOf } from '../../../polls/run/submission.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+
+/** Runs a poll as POST /api/poll does. Whoever hangs up leaves a poll that goes on and is stored. */
+export const pollQuestion: Tool = {
+  definition: POLL_TOOL,
+  operation: 'poll',
+  spends: true,
+  async run({ context, request, input, gone, progress }): Promise<PollResponse> {
+    const order = readPollOrder(input);
+    request.idempotencyKey = keyIn(input);
+    const submission = submissionOf(context, request, order, 'mcp');
+    const { result } = await awaitPoll(context, submission, gone, relay(progress, order.options));
+    if (result.status === 'failed') throw new ApiError(whyFailed(result), { members: { poll_id: result.poll_id } });
+    return result;
+  },
+};
+
+/** Not a header here: what one agent's tool calls share is their connection, not their meaning. */
+function keyIn({ idempotency_key: given }: Record<string, unknown>): string | null {
+  if (given === undefined) return null;
+  const key = typeof given === 'string' ? keyOf(given) : null;
+  if (key === null) {
+    const detail = 'idempotency_key must be 1 to 255 visible ASCII characters';
+    throw invalid([{ pointer: '#/idempotency_key', detail }]);
+  }
+  return key;
+}
+
+/** One step per vote. Snapshots may be lost or arrive twice; the numbers only ever grow. */
+function relay(progress: ToolCall['progress'], options: readonly string[]): (news: ProgressSnapshot | null) => void {
+  let told = 0;
+  return (news) => {
+    if (news?.status !== 'running' || news.progress.received <= told) return;
+    told = news.progress.received;
+    progress({ progress: told, total: news.progress.total, message: sentence(news, options) });
+  };
+}
+
+function sentence({ progress, leader, tally }: ProgressSnapshot, options: readonly string[]): string {
+  const voted = `${progress.received}/${progress.total} models voted`;
+  // Quoted, so that no option passes for a sentence of ours.
+  return leader === null ? voted : `${voted}; leading: ${JSON.stringify(options[leader])} (${tally[leader] ?? 0})`;
+}

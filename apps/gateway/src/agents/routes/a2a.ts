@@ -1,0 +1,82 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { parseJsonBody } from '../../http/hooks/body-parsing.ts';
+import { compileExceptBody } from '../../http/validation/validator.ts';
+import { getTask } from '../a2a/get-task.ts';
+import { asksForTask, type Dialect, readCall, refuseUnknownVersion } from '../a2a/read-call.ts';
+import { sendRpcError } from '../a2a/send-rpc-error.ts';
+import { sendTask } from '../a2a/send-task.ts';
+import type { Task } from '../a2a/task.ts';
+import { toWireTask } from '../a2a/to-wire.ts';
+import { RpcMessage, rpcErrors } from '../json-rpc.ts';
+
+/** POST /api/a2a/tasks/send: a poll as a task of the Agent2Agent protocol, in the forms of three generations. */
+export async function a2a(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+  app.addContentTypeParser('application/a2a+json', { parseAs: 'buffer' }, parseJsonBody);
+  const answerError = sendRpcError(context.config);
+  app.post<{ Headers: { 'a2a-version'?: string } }>(
+    '/api/a2a/tasks/send',
+    {
+      config: { operation: ({ body }) => (asksForTask(body) ? 'account' : 'poll'), idempotent: true },
+      errorHandler: (error, request, reply) => void answerError(error, request, reply),
+      validatorCompiler: compileExceptBody,
+      schema: {
+        operationId: 'sendTask',
+        tags: ['Agents'],
+        summary: 'Agent2Agent: a poll as a task',
+        description:
+          'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `tasks/get` and `GetTask` read a task again. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
+        security: access.bearer,
+        body: { content: { 'application/json': { schema: BODY }, 'application/a2a+json': { schema: BODY } } },
+        response: {
+          200: json('The task; to JSON-RPC, a response that holds it.', Type.Union([PLAIN_TASK, RpcMessage])),
+          ...rpcErrors(
+            ...READS_BODY,
+            ...NEEDS_KEY,
+            'invalid_preset',
+            'invalid_task_input',
+            'insufficient_balance',
+            'session_not_found',
+            'idempotency_key_reused',
+            'poll_execution_failed',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      refuseUnknownVersion(request.headers['a2a-version']);
+      const call = readCall(request.body);
+      const { dialect, action, rpcId } = call;
+      const task =
+        action === 'get'
+          ? await getTask(context, accountOf(request), call)
+          : await sendTask(context, request, reply, call);
+      const wire = toWireTask(context.config, toldIn(dialect, task), task);
+      if (rpcId === undefined) return wire;
+      return { jsonrpc: '2.0', id: rpcId, result: dialect === '1.0' && action === 'send' ? { task: wire } : wire };
+    },
+  );
+}
+
+/** Both older generations say `tasks/get`; only callers of the first name their tasks, which then have no context. */
+const toldIn = (dialect: Dialect, { contextId }: Task): Dialect =>
+  dialect === '0.3' && contextId === null ? '0.1' : dialect;
+
+const PART = Type.Object({}, { additionalProperties: true });
+
+const PLAIN_TASK = Type.Object(
+  { id: Type.String(), status: Type.Object({ state: Type.String() }, { additionalProperties: true }) },
+  { additionalProperties: true },
+);
+
+const BODY = Type.Union([
+  Type.Object({
+    id: Type.Optional(Type.String()),
+    sessionId: Type.Optional(Type.String()),
+    message: Type.Object({ role: Type.Optional(Type.String()), parts: Type.Array(PART, { minItems: 1 }) }),
+  }),
+  RpcMessage,
+]);

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import { serveDocument } from '../../discovery/serve-document.ts';
+import { agentCard } from '../a2a/agent-card.ts';
+import { SERVER_CARD_TYPE, serverCard } from '../mcp/server-card.ts';
+import { unifiedCard } from '../unified-card.ts';
+
+/** The cards by which agents introduce themselves: ours for A2A, for MCP, and for both at once. */
+export function cards(app: FastifyInstance, { config }: Context): void {
+  const { baseUrl } = config;
+  const ofAgent = {
+    tag: 'Agents',
+    mediaType: 'application/json',
+    body: () => JSON.stringify(agentCard(baseUrl)),
+  } as const;
+  serveDocument(app, {
+    path: '/.well-known/agent-card.json',
+    operationId: 'getAgentCard',
+    summary: 'The agent card, for A2A 0.1, 0.3 and 1.0',
+    ...ofAgent,
+  });
+  serveDocument(app, {
+    path: '/.well-known/agent.json',
+    operationId: 'getEarlyAgentCard',
+    summary: 'The same card where A2A before 0.3 looks for it',
+    ...ofAgent,
+  });
+  serveDocument(app, {
+    path: '/api/agent-card',
+    operationId: 'getUnifiedAgentCard',
+    tag: 'Agents',
+    summary: 'The agent card with all protocols of the service',
+    mediaType: 'application/json',
+    body: () => JSON.stringify(unifiedCard(config)),
+  });
+
+  const ofServer = { tag: 'Agents', body: () => JSON.stringify(serverCard(baseUrl)) } as const;
+  serveDocument(app, {
+    path: '/.well-known/mcp/server-card.json',
+    operationId: 'getMcpServerCard',
+    summary: 'The MCP server card',
+    mediaType: 'application/json',
+    ...ofServer,
+  });
+  serveDocument(app, {
+    path: '/api/mcp/server-card',
+    operationId: 'getMcpServerCardBesideServer',
+    summary: 'The same card beside the server, with the media type of the draft',
+    mediaType: SERVER_CARD_TYPE,
+    ...ofServer,
+  });
+}

@@ -1,0 +1,28 @@
+import { IntentListing } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { INTENTS } from '../intents/catalogue.ts';
+
+/** GET /api/intents: what one can want here, and how people say it. */
+export function intents(app: FastifyInstance): void {
+  const listing = JSON.stringify({ version: '1.0.0', count: INTENTS.length, intents: INTENTS });
+  app.get(
+    '/api/intents',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'listIntents',
+        tags: ['Feedback'],
+        summary: 'What one can want here, with trigger phrases and parameters',
+        security: access.none,
+        response: { 200: json('The intents.', IntentListing), ...NOT_MODIFIED, ...errors() },
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'public, max-age=3600').type('application/json; charset=utf-8');
+      return sendTagged(request, reply, listing);
+    },
+  );
+}

@@ -1,0 +1,41 @@
+import { IntentMatches, IntentMatchRequest } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { invalid } from '../../http/api-error.ts';
+import { comparisonKey } from '../../http/validation/option-rules.ts';
+import { matchIntents as match } from '../intents/match-intents.ts';
+
+/** POST /api/intents/match: which operation does what a text asks for. No model reads it. */
+export function matchIntents(app: FastifyInstance): void {
+  app.post<{ Body: IntentMatchRequest }>(
+    '/api/intents/match',
+    {
+      config: { operation: 'compute' },
+      // Before the shape is looked at: a text that is not there has a code of its own.
+      preValidation: async ({ body }) => {
+        if (!hasText(body))
+          throw invalid([{ pointer: '#/text', detail: 'text must be a string that is not blank' }], 'missing_text');
+      },
+      schema: {
+        operationId: 'matchIntents',
+        tags: ['Feedback'],
+        summary: 'Which operation does what a text asks for',
+        description:
+          'By its words and form alone; the same text always gets the same answer. At most five matches with a score of 0.3 or more, best first.',
+        security: access.none,
+        body: Type.Ref(IntentMatchRequest),
+        response: { 200: json('The matches.', IntentMatches), ...errors(...READS_BODY, 'missing_text') },
+      },
+    },
+    async ({ body }): Promise<IntentMatches> => match(body.text),
+  );
+}
+
+const hasText = (body: unknown): boolean =>
+  typeof body === 'object' &&
+  body !== null &&
+  'text' in body &&
+  typeof body.text === 'string' &&
+  comparisonKey(body.text) !== '';

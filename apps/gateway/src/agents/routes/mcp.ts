@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import { announceUserId } from '../../accounts/keys/user-id-bearer.ts';
+import type { Context } from '../../context.ts';
+import { json, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
+import { invalid } from '../../http/api-error.ts';
+import { goneSignal } from '../../http/gone-signal.ts';
+import { compileExceptBody } from '../../http/validation/validator.ts';
+import { RpcMessage, rpcErrors } from '../json-rpc.ts';
+import { refuseForeignOrigins } from '../mcp/own-origin.ts';
+import { sendResponse } from '../mcp/send-response.ts';
+import { serveMcp } from '../mcp/serve.ts';
+import { operationOf } from '../mcp/tools.ts';
+
+/** POST /api/mcp: the tools of the service in the Model Context Protocol. */
+export async function mcp(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+  // Before anything else, credentials included.
+  app.addHook('onRequest', refuseForeignOrigins(context.config));
+  app.post(
+    '/api/mcp',
+    {
+      config: { operation: operationOf, takesUserId: true },
+      preHandler: announceUserId,
+      validatorCompiler: compileExceptBody,
+      schema: {
+        operationId: 'speakMcp',
+        tags: ['Agents'],
+        summary: 'Model Context Protocol: poll_question, get_poll_result, get_balance',
+        description:
+          'Streamable HTTP without sessions, revision 2026-07-28 and the older ones. One message per request, no batches. What a tool could not do is a result with `isError`, whose text holds the code and the ways out.',
+        security: access.bearer,
+        body: RpcMessage,
+        response: {
+          200: { ...json('One JSON-RPC response, or a stream of progress that ends with it.', RpcMessage), ...EITHER },
+          202: { description: 'A notification was taken.', type: 'null' },
+          ...rpcErrors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'not_found', 'not_acceptable'),
+        },
+      },
+    },
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      if (Array.isArray(request.body)) throw invalid([NO_BATCH]);
+      const gone = goneSignal(reply);
+      const response = await serveMcp(context, request, gone);
+      // Nobody is there to be told.
+      return gone.aborted ? reply.hijack() : sendResponse(reply, response);
+    },
+  );
+}
+
+const NO_BATCH = { pointer: '#', detail: 'the request must hold one JSON-RPC message; batches are not taken' };
+
+const EITHER = { content: { ...json('', RpcMessage).content, ...text('', 'text/event-stream').content } };

@@ -1,0 +1,28 @@
+import type { Estimate, PanelName } from '@eloquentpoll/contracts';
+import { PRESETS } from '@eloquentpoll/contracts';
+import { openHealth } from '@eloquentpoll/models/health';
+import type { Panels } from '@eloquentpoll/models/panels';
+import { estimatePoll } from '../../polls/order/estimate-poll.ts';
+import { readShortOrder } from '../../polls/order/short-order.ts';
+import { typicalOrder } from '../../polls/order/typical-poll.ts';
+
+export type PollFigures = Readonly<Record<Exclude<PanelName, 'free_search'>, Estimate>>;
+
+const FREE_POLL = { question: 'Which of the two is the usual choice?', options: ['The first', 'The second'] };
+
+/**
+ * What polls take by the prices and latencies of the roster file, without anything that changes while we run: documents
+ * that name figures stay the same until the next deployment. GET /api/poll/estimate has the figures of the hour.
+ */
+export async function pollFigures(panels: Panels): Promise<PollFigures> {
+  const health = openHealth({ redis: { hgetall: async () => ({}) }, prefix: '', panels });
+  const [broad, fast, strong] = await Promise.all(
+    PRESETS.map((preset) => estimatePoll({ panels, health }, typicalOrder({ preset }))),
+  );
+  const free = await estimatePoll({ panels, health }, readShortOrder(FREE_POLL, 'anonymous').order);
+  return { broad: broad!, fast: fast!, strong: strong!, free };
+}
+
+/** Two digits that matter are all that an estimate has. */
+export const aboutUsd = (usd: number): string => (usd === 0 ? '$0' : `$${Number(usd.toPrecision(2))}`);
+export const aboutSeconds = (ms: number): string => `${Number((ms / 1_000).toPrecision(2))} s`;

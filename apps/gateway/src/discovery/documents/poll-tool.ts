@@ -1,0 +1,43 @@
+import { PollRequest, PollResponse } from '@eloquentpoll/contracts';
+import { type TSchema, Type } from '@sinclair/typebox';
+import { PROFILES } from '../../polls/order/profiles.ts';
+import { inlined } from './inlined.ts';
+
+// A poll as one tool: what goes in, what comes out, in schemas that stand alone. Whoever describes the service to a
+// framework or a model describes it with these.
+
+const { question, options, poll_type, preset, confidence_threshold, max_cost_usd, profile } = PollRequest.properties;
+
+/** One name for each field: an alias helps nobody who reads the schema first. */
+const input: TSchema = Type.Object({
+  question: { ...Type.Required(Type.Object({ question })).properties.question, description: 'What the models decide.' },
+  options: { ...options, description: 'The answers to choose from.' },
+  poll_type,
+  preset,
+  confidence_threshold,
+  max_cost_usd,
+  profile: { ...profile, enum: PROFILES.map(({ name }) => name) },
+  idempotency_key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'A retry with the same key within 24 hours gets the first result and pays nothing. Over HTTP it is the Idempotency-Key header.',
+    }),
+  ),
+});
+
+export const POLL_TOOL = {
+  name: 'poll_question',
+  description:
+    'Ask several AI models one multiple-choice question; each votes for one option, and the poll stops as soon as its outcome is certain enough.',
+  inputSchema: inlined(input),
+  outputSchema: inlined(PollResponse),
+  annotations: {
+    title: 'Poll several models',
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+} as const;

@@ -1,0 +1,44 @@
+import type { Config } from '../../config/config.ts';
+
+// What crawlers may fetch, and what for. A crawler that finds a group of its own reads no other, so the groups say the
+// same in full.
+
+/** Those that answer or train, by the names under which they say they come. */
+export const AI_AGENTS = [
+  'GPTBot',
+  'ChatGPT-User',
+  'OAI-SearchBot',
+  'ClaudeBot',
+  'Claude-User',
+  'Claude-SearchBot',
+  'anthropic-ai',
+  'Google-Extended',
+  'PerplexityBot',
+  'Perplexity-User',
+  'CCBot',
+  'Applebot-Extended',
+  'Bytespider',
+  'meta-externalagent',
+  'Amazonbot',
+  'MistralAI-User',
+  'DuckAssistBot',
+];
+
+/** Pages of one person. */
+const PRIVATE = ['/dashboard', '/api/auth/'];
+
+export function robots({ baseUrl, contentSignal }: Config): string {
+  const rules = [`Content-Signal: ${contentSignal}`, 'Allow: /', ...PRIVATE.map((path) => `Disallow: ${path}`)];
+  return [
+    '# Everybody',
+    'User-agent: *',
+    ...rules,
+    '',
+    '# Assistants and crawlers of AI companies: the same, said by name',
+    ...AI_AGENTS.map((agent) => `User-agent: ${agent}`),
+    ...rules,
+    '',
+    `Sitemap: ${baseUrl}/sitemap.xml`,
+    '',
+  ].join('\n');
+}

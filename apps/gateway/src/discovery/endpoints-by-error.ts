@@ -1,0 +1,17 @@
+import type { ErrorCode } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import type { Answer } from '../http/answers.ts';
+
+export type EndpointsByError = ReadonlyMap<ErrorCode, string[]>;
+
+/** Which operations can answer which error, read from what every route that comes after this declares. */
+export function endpointsByError(app: FastifyInstance): EndpointsByError {
+  const endpoints = new Map<ErrorCode, string[]>();
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    if (schema?.hide || method === 'HEAD') return;
+    const endpoint = `${[method].flat().join('|')} ${url.replace(/:(\w+)/g, '{$1}')}`;
+    for (const { codes = [] } of Object.values((schema?.response ?? {}) as Record<string, Answer>))
+      for (const code of codes) endpoints.set(code, [...(endpoints.get(code) ?? []), endpoint]);
+  });
+  return endpoints;
+}

@@ -1,0 +1,48 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import plugin from 'fastify-plugin';
+import { COOKIE } from '../accounts/login/login-cookie.ts';
+import type { Config } from '../config/config.ts';
+import { TAGS } from '../http/tags.ts';
+import { namedSchemas } from '../http/validation/validator.ts';
+
+// The description of the service is read from the routes that serve it. Every named shape of the contract is a
+// component under its own name.
+
+export const openapi = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+  for (const schema of namedSchemas) app.addSchema(schema);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'EloquentPoll',
+        version: '2.0.0',
+        description:
+          'Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: config.baseUrl }],
+      tags: [...TAGS],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'ep_k_...',
+            description:
+              'An API key, created with POST /api/keys; or an access token of the identity provider whose audience is this service.',
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: COOKIE,
+            description: 'Set by a login; does not count in requests from pages of others.',
+          },
+        },
+      },
+    },
+    refResolver: {
+      buildLocalReference: (schema, _baseUri, _fragment, index) => String(schema.$id ?? `shape-${index}`),
+    },
+  });
+});

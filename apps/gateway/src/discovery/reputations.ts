@@ -1,0 +1,97 @@
+import type { ModelReputation, ModelReputations, Reputation } from '@eloquentpoll/contracts';
+import {
+  REPUTATION_DAYS,
+  REPUTATION_POLLS,
+  readReputation,
+  type StoredReputation,
+  uptime,
+} from '@eloquentpoll/storage';
+import type { Context } from '../context.ts';
+import { type Entry, keep, type Times } from '../http/cache.ts';
+
+// One snapshot of how the service has done, taken at most every five minutes; both documents are views of it, so that
+// they speak of the same polls. While the database is away the last one serves.
+
+const FRESH_MS = 300_000;
+const STALE_MS = 3_600_000;
+
+interface Snapshot {
+  /** The documents, as JSON. */
+  service: string;
+  models: string;
+  /** The rows of the second one. */
+  rows: readonly ModelReputation[];
+}
+
+type Parts = Pick<Context, 'storage' | 'panels'>;
+
+export type Reputations = () => Promise<Entry<Snapshot>>;
+
+export function reputations(parts: Parts, now: () => number = Date.now): Reputations {
+  const snapshot = keep<Snapshot>({ make: () => take(parts), freshMs: FRESH_MS, staleMs: STALE_MS, now });
+  return () => snapshot('');
+}
+
+async function take({ storage, panels }: Parts): Promise<(times: Times) => Snapshot> {
+  const { simulated } = panels;
+  const found = await readReputation(storage, { simulated });
+  const ratio = await uptime(storage, 'gateway', REPUTATION_DAYS);
+  return ({ madeAt, expiresAt }) => {
+    const taken = { simulated, generated_at: madeAt.toISOString(), cache_expires_at: expiresAt.toISOString() };
+    const service: Reputation = { ...toReputation(found, ratio), ...taken };
+    const rows = found.models.map((model) => toModel(model, panels.model(model.modelId)?.provider));
+    const models: ModelReputations = { window: windowOf(found), count: rows.length, models: rows, ...taken };
+    return { service: JSON.stringify(service), models: JSON.stringify(models), rows };
+  };
+}
+
+function toReputation(found: StoredReputation, ratio: number | null) {
+  const { success, partial, failed } = found.polls;
+  const { correct, incorrect } = found.feedback;
+  const total = success + partial + failed;
+  const { latencyMs, costU } = found;
+  return {
+    service: 'EloquentPoll',
+    window: windowOf(found),
+    uptime: { ratio: ratio === null ? null : Math.min(1, digits(ratio, 6)), source: 'self' as const },
+    polls: { total, success, partial, failed, success_rate: rate(success, total) },
+    latency_ms: {
+      average: latencyMs && Math.round(latencyMs.average),
+      p50: latencyMs && Math.round(latencyMs.p50),
+      p95: latencyMs && Math.round(latencyMs.p95),
+    },
+    cost_usd: { average: costU && usd(costU.average), median: costU && usd(costU.median) },
+    early_termination_rate: rate(found.earlyTerminated, success + partial),
+    feedback: { ...found.feedback, accuracy_rate: rate(correct, correct + incorrect) },
+  };
+}
+
+function toModel(model: StoredReputation['models'][number], provider: string | undefined): ModelReputation {
+  const { averageLatencyMs, p95LatencyMs, averageCostU } = model;
+  return {
+    model_id: model.modelId,
+    // One that left the panel still names whose it is.
+    provider: provider ?? model.modelId.split('/')[0] ?? '',
+    ballots: model.asked,
+    votes: model.votes,
+    success_rate: rate(model.votes, model.asked),
+    average_latency_ms: averageLatencyMs === null ? null : Math.round(averageLatencyMs),
+    p95_latency_ms: p95LatencyMs === null ? null : Math.round(p95LatencyMs),
+    average_cost_usd: averageCostU === null ? null : usd(averageCostU),
+    agreement_rate: rate(model.agreed, model.judged),
+    last_vote_at: model.lastVoteAt?.toISOString() ?? null,
+  };
+}
+
+const windowOf = ({ from, to }: StoredReputation) => ({
+  from: from.toISOString(),
+  to: to.toISOString(),
+  days: REPUTATION_DAYS,
+  most_polls: REPUTATION_POLLS,
+});
+
+const rate = (part: number, whole: number): number | null => (whole === 0 ? null : digits(part / whole, 4));
+
+const usd = (microUsd: number): number => digits(microUsd / 1_000_000, 6);
+
+const digits = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places;

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify';
+import { instructionFiles } from '../documents/agent-instructions.ts';
+import type { Facts } from '../documents/facts.ts';
+import { skill } from '../documents/skill.ts';
+import { SKILL_MIRRORS, SKILL_NAME, SKILL_PATH } from '../documents/skill-paths.ts';
+import { skillsIndex } from '../documents/skills-index.ts';
+import { serveDocument } from '../serve-document.ts';
+
+// The skill under every path where an agent may look for it, the instruction files beside it, and the index that names
+// it with its digest. A fixed list of paths and texts in memory: no path of a request ever reaches a file system.
+
+export function agentSkills(app: FastifyInstance, facts: Facts): void {
+  const text = skill(facts);
+  serveDocument(app, {
+    path: '/.well-known/agent-skills/index.json',
+    operationId: 'getSkillsIndex',
+    tag: 'Files',
+    summary: 'The skills, each with the SHA-256 digest of its file',
+    mediaType: 'application/json',
+    body: () => JSON.stringify(skillsIndex(text)),
+  });
+
+  for (const path of [SKILL_PATH, ...SKILL_MIRRORS]) {
+    serveDocument(app, {
+      path,
+      operationId: `getFile${camelCased(path)}`,
+      tag: 'Files',
+      summary: path === SKILL_PATH ? `The skill ${SKILL_NAME}` : 'The same skill where other agents look for it',
+      mediaType: 'text/markdown',
+      body: () => text,
+    });
+  }
+
+  for (const [name, instructions] of instructionFiles(facts)) {
+    const path = `/~/${name}`;
+    serveDocument(app, {
+      path,
+      operationId: `getFile${camelCased(path)}`,
+      tag: 'Files',
+      summary: `Instructions for agents that look for ${name}`,
+      mediaType: 'text/markdown',
+      body: () => instructions,
+    });
+  }
+}
+
+const camelCased = (path: string): string =>
+  path
+    .replace('~', 'home')
+    .split(/\W+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');

@@ -1,0 +1,65 @@
+import { ErrorCatalog, ErrorEntry, errorCatalog as listErrors } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NOT_MODIFIED, text } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { errorPage } from '../../pages/error-page.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
+import type { EndpointsByError } from '../endpoints-by-error.ts';
+
+// GET /api/errors/catalog lists every error; GET /errors/{code} is where the `type` of Problem Details leads.
+
+const CACHED = { 'cache-control': 'public, max-age=300' };
+
+export function errorCatalog(app: FastifyInstance, { config }: Context, endpoints: EndpointsByError): void {
+  let catalog: ErrorCatalog | undefined;
+  // When the first one asks, all routes are known.
+  const theCatalog = () => (catalog ??= listErrors(config.baseUrl, (code) => endpoints.get(code) ?? []));
+
+  app.get(
+    '/api/errors/catalog',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getErrorCatalog',
+        tags: ['System'],
+        summary: 'Every error code, with what to do about it',
+        security: access.none,
+        response: { 200: json('The catalogue.', ErrorCatalog), ...NOT_MODIFIED, ...errors() },
+      },
+    },
+    async (request, reply) => {
+      reply.headers(CACHED).type('application/json; charset=utf-8');
+      return sendTagged(request, reply, JSON.stringify(theCatalog()));
+    },
+  );
+
+  app.get<{ Params: { code: string } }>(
+    '/errors/:code',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getError',
+        tags: ['System'],
+        summary: 'One error, where the `type` of Problem Details leads',
+        security: access.none,
+        params: Type.Object({ code: Type.String({ description: 'For example `rate_limited`.' }) }),
+        response: { 200: ENTRY, ...NOT_MODIFIED, ...errors('not_found') },
+      },
+    },
+    async (request, reply) => {
+      const entry = theCatalog().errors.find(({ code }) => code === request.params.code);
+      if (!entry) throw new ApiError('not_found');
+      const readsHtml = /\btext\/html\b/.test(request.headers.accept ?? '');
+      reply.headers({ ...CACHED, vary: 'Accept' });
+      if (!readsHtml) return sendTagged(request, reply.type('application/json; charset=utf-8'), JSON.stringify(entry));
+      return sendTagged(request, reply.type(HTML_TYPE).headers(PAGE_HEADERS), errorPage(config.baseUrl, entry));
+    },
+  );
+}
+
+const { description, content } = json('The entry; for a browser a page.', ErrorEntry);
+const ENTRY = { description, content: { ...content, ...text('', 'text/html').content } };

@@ -1,0 +1,61 @@
+import { ExampleListing } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NOT_MODIFIED, text } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { EXAMPLE_LANGUAGES, EXAMPLES } from '../documents/examples/index.ts';
+import { serveDocument } from '../serve-document.ts';
+
+// GET /api/examples lists the languages, GET /api/examples/{language} answers code that runs as it is.
+
+export function examples(app: FastifyInstance, { config }: Context): void {
+  serveDocument(app, {
+    path: '/api/examples',
+    operationId: 'listExamples',
+    tag: 'System',
+    summary: 'The languages that there are examples in',
+    mediaType: 'application/json',
+    shape: ExampleListing,
+    body: () =>
+      JSON.stringify({
+        available: EXAMPLE_LANGUAGES,
+        endpoints: EXAMPLE_LANGUAGES.map((language) => `/api/examples/${language}`),
+      }),
+  });
+
+  const code = new Map<string, { mediaType: string; text: string }>(
+    Object.entries(EXAMPLES).map(([language, { mediaType, code }]) => [
+      language,
+      { mediaType, text: code(config.baseUrl) },
+    ]),
+  );
+  app.get<{ Params: { language: string } }>(
+    '/api/examples/:language',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getExample',
+        tags: ['System'],
+        summary: 'An example that runs as it is',
+        security: access.none,
+        params: Type.Object({ language: Type.String({ examples: EXAMPLE_LANGUAGES }) }),
+        response: { 200: EXAMPLE, ...NOT_MODIFIED, ...errors('language_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const example = code.get(request.params.language);
+      if (!example) throw new ApiError('language_not_found');
+      reply.type(`${example.mediaType}; charset=utf-8`).header('cache-control', 'public, max-age=3600');
+      return sendTagged(request, reply, example.text);
+    },
+  );
+}
+
+const { description, content } = text('The code; of `mcp-config`, JSON.', 'text/plain');
+const EXAMPLE = {
+  description,
+  content: { ...content, ...json('', Type.Object({}, { additionalProperties: true })).content },
+};

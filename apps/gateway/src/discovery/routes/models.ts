@@ -1,0 +1,43 @@
+import { ModelListing, ModelsQuery } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { modelListings } from '../registry/model-listings.ts';
+
+/** GET /api/models: the variants that the configured registry knows. */
+export function models(app: FastifyInstance, { registry, log }: Context): void {
+  const listings = registry && modelListings(registry, log);
+  app.get<{ Querystring: ModelsQuery }>(
+    '/api/models',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'listModels',
+        tags: ['System'],
+        summary: 'Model variants of the registry',
+        description:
+          'Kept for an hour; while the registry is away, what it said within the last 24 hours. `model_count` is null where it cannot be known. Other query parameters have no effect.',
+        security: access.none,
+        querystring: ModelsQuery,
+        response: {
+          200: json('The variants, as the registry describes them.', ModelListing),
+          ...NOT_MODIFIED,
+          ...errors('validation_error', 'upstream_registry_error', 'registry_not_configured'),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (!listings) throw new ApiError('registry_not_configured');
+      const { value, expiresAt } = await listings(request.query);
+      const seconds = Math.max(LEAST_S, Math.ceil((expiresAt - Date.now()) / 1_000));
+      reply.header('cache-control', `public, max-age=${seconds}`).type('application/json; charset=utf-8');
+      return sendTagged(request, reply, value);
+    },
+  );
+}
+
+/** What is old already may still be kept this long by others. */
+const LEAST_S = 30;

@@ -1,0 +1,33 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { nodeSpec as describeNode } from '../documents/node-spec.ts';
+
+/** GET /api/graph/node-spec: a poll as a node of other people's graphs. */
+export function nodeSpec(app: FastifyInstance, { config }: Context): void {
+  const body = JSON.stringify(describeNode(config.baseUrl));
+  app.get(
+    '/api/graph/node-spec',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getNodeSpec',
+        tags: ['Results'],
+        summary: 'A poll as JSON Schema, OpenAPI reference and tool definitions',
+        security: access.none,
+        response: {
+          200: json('The description.', Type.Object({}, { additionalProperties: true })),
+          ...NOT_MODIFIED,
+          ...errors(),
+        },
+      },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'public, max-age=300').type('application/json; charset=utf-8');
+      return sendTagged(request, reply, body);
+    },
+  );
+}

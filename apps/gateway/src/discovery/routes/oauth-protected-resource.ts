@@ -1,0 +1,44 @@
+import { ProtectedResource } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+
+/** GET /.well-known/oauth-protected-resource (RFC 9728): whose access tokens count here, for the service and for MCP. */
+export function oauthProtectedResource(app: FastifyInstance, context: Context): void {
+  const { baseUrl } = context.config;
+  const resources = [
+    { path: '', operationId: 'getProtectedResource', summary: 'Whose access tokens this service takes' },
+    { path: '/api/mcp', operationId: 'getMcpProtectedResource', summary: 'Whose access tokens the MCP endpoint takes' },
+  ];
+  for (const { path, operationId, summary } of resources) {
+    app.get(
+      `/.well-known/oauth-protected-resource${path}`,
+      {
+        config: { operation: 'read' },
+        schema: {
+          operationId,
+          tags: ['System'],
+          summary,
+          security: access.none,
+          response: { 200: json('The metadata.', ProtectedResource), ...NOT_MODIFIED, ...errors() },
+        },
+      },
+      (request, reply) => {
+        reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=3600');
+        return sendTagged(request, reply, JSON.stringify(metadata(`${baseUrl}${path}`, context)));
+      },
+    );
+  }
+}
+
+const metadata = (resource: string, { config, identityProvider }: Context): ProtectedResource => ({
+  resource,
+  // As it spells itself where it was asked already: clients compare it letter by letter.
+  ...(identityProvider && { authorization_servers: [identityProvider.known()?.issuer ?? identityProvider.issuer] }),
+  scopes_supported: ['openid', 'email'],
+  bearer_methods_supported: ['header'],
+  resource_name: 'EloquentPoll',
+  resource_documentation: `${config.baseUrl}/api/docs`,
+});

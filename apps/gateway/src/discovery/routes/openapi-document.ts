@@ -1,0 +1,32 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+
+/** GET /api/openapi.json: computed from the routes, once. */
+export function openapiDocument(app: FastifyInstance): void {
+  let document: string | undefined;
+  app.get(
+    '/api/openapi.json',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getOpenApi',
+        tags: ['System'],
+        summary: 'The OpenAPI 3.1 description of this service',
+        security: access.none,
+        response: {
+          200: json('The document.', Type.Object({}, { additionalProperties: true })),
+          ...NOT_MODIFIED,
+          ...errors(),
+        },
+      },
+    },
+    async (request, reply) => {
+      document ??= JSON.stringify(app.swagger());
+      reply.header('cache-control', 'public, max-age=300').type('application/json; charset=utf-8');
+      return sendTagged(request, reply, document);
+    },
+  );
+}

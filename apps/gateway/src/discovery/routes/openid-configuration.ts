@@ -1,0 +1,38 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { providerDocument } from '../documents/provider-document.ts';
+
+/** GET /.well-known/openid-configuration: the identity provider's own description, passed on. */
+export function openidConfiguration(app: FastifyInstance, { identityProvider }: Context): void {
+  app.get(
+    '/.well-known/openid-configuration',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getOpenIdConfiguration',
+        tags: ['System'],
+        summary: 'The OpenID Connect metadata of the identity provider',
+        description: 'The `issuer` is the identity provider, as are the endpoints.',
+        security: access.none,
+        response: {
+          200: json('The metadata.', Type.Object({ issuer: Type.String() }, { additionalProperties: true })),
+          ...NOT_MODIFIED,
+          ...errors('not_configured'),
+        },
+      },
+    },
+    async (request, reply) => {
+      if (!identityProvider) {
+        throw new ApiError('not_configured', { detail: 'This service has no identity provider.' });
+      }
+      const { document, seconds } = await providerDocument(identityProvider);
+      reply.type('application/json; charset=utf-8').header('cache-control', `public, max-age=${seconds}`);
+      return sendTagged(request, reply, JSON.stringify(document));
+    },
+  );
+}

@@ -1,0 +1,46 @@
+import { ModelReputations, Reputation } from '@eloquentpoll/contracts';
+import type { TSchema } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import type { Reputations } from '../reputations.ts';
+
+/** GET /api/reputation and /api/reputation/models: how the service and its models have done lately. */
+export function reputation(app: FastifyInstance, snapshot: Reputations): void {
+  document('/api/reputation', 'getReputation', 'Uptime, success, latency and cost of recent polls', Reputation, {
+    description: 'Counted from stored polls every five minutes. Rates of nothing are null.',
+    textOf: ({ service }) => service,
+  });
+  document('/api/reputation/models', 'getModelReputation', 'How each model did in recent polls', ModelReputations, {
+    description: 'Counted from the votes of stored polls every five minutes, of the same polls as GET /api/reputation.',
+    textOf: ({ models }) => models,
+  });
+
+  interface View {
+    description: string;
+    textOf(documents: { service: string; models: string }): string;
+  }
+
+  function document(path: string, operationId: string, summary: string, shape: TSchema, view: View): void {
+    app.get(
+      path,
+      {
+        config: { operation: 'read' },
+        schema: {
+          operationId,
+          tags: ['System'],
+          summary,
+          description: view.description,
+          security: access.none,
+          response: { 200: json('The figures.', shape), ...NOT_MODIFIED, ...errors() },
+        },
+      },
+      async (request, reply) => {
+        const { value } = await snapshot();
+        reply.header('cache-control', 'public, max-age=300').type('application/json; charset=utf-8');
+        return sendTagged(request, reply, view.textOf(value));
+      },
+    );
+  }
+}

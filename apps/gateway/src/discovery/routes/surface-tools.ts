@@ -1,0 +1,52 @@
+import { SurfaceAnswer, SurfacePage, SurfaceQuery, SurfaceRequest } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { findSurfaces } from '../documents/find-surfaces.ts';
+import { SURFACES } from '../documents/surfaces.ts';
+
+/** POST /api/tools/list_surfaces and get_surface: the surfaces in the form of tools. */
+export function surfaceTools(app: FastifyInstance): void {
+  app.post<{ Body: SurfaceQuery }>(
+    '/api/tools/list_surfaces',
+    {
+      config: { operation: 'compute' },
+      // No body asks for everything.
+      preValidation: async (request) => {
+        if (request.body === undefined) request.body = {};
+      },
+      schema: {
+        operationId: 'listSurfaces',
+        tags: ['System'],
+        summary: 'Surfaces of a category, for a kind of user or about a text',
+        description: 'An empty body, or none, lists all of them.',
+        security: access.none,
+        body: Type.Ref(SurfaceQuery),
+        response: { 200: json('One page of them.', SurfacePage), ...errors(...READS_BODY) },
+      },
+    },
+    async ({ body }): Promise<SurfacePage> => findSurfaces(body),
+  );
+
+  app.post<{ Body: SurfaceRequest }>(
+    '/api/tools/get_surface',
+    {
+      config: { operation: 'compute' },
+      schema: {
+        operationId: 'getSurface',
+        tags: ['System'],
+        summary: 'One surface by its pattern_id',
+        security: access.none,
+        body: Type.Ref(SurfaceRequest),
+        response: { 200: json('The surface.', SurfaceAnswer), ...errors(...READS_BODY, 'surface_not_found') },
+      },
+    },
+    async ({ body }): Promise<SurfaceAnswer> => {
+      const surface = SURFACES.find(({ pattern_id }) => pattern_id === body.pattern_id);
+      if (!surface) throw new ApiError('surface_not_found');
+      return { surface };
+    },
+  );
+}

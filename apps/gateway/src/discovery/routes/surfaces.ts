@@ -1,0 +1,18 @@
+import { Surface } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { SURFACES } from '../documents/surfaces.ts';
+import { serveDocument } from '../serve-document.ts';
+
+/** GET /api/surfaces: all of them, as a bare array. */
+export function surfaces(app: FastifyInstance): void {
+  serveDocument(app, {
+    path: '/api/surfaces',
+    operationId: 'getSurfaces',
+    tag: 'System',
+    summary: 'The ways in which this service can be found and used',
+    mediaType: 'application/json',
+    shape: Type.Array(Type.Ref(Surface)),
+    body: () => JSON.stringify(SURFACES),
+  });
+}

@@ -1,0 +1,61 @@
+import type { TSchema } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../accounts/authenticate.ts';
+import { errors, json, NOT_MODIFIED, text } from '../http/answers.ts';
+import { sendTagged } from '../http/send-tagged.ts';
+import type { TAGS } from '../http/tags.ts';
+import { markdownHeaders } from './documents/markdown.ts';
+
+export interface ServedDocument {
+  path: string;
+  operationId: string;
+  tag: (typeof TAGS)[number]['name'];
+  summary: string;
+  description?: string;
+  /** With its parameters; `charset` is added where the type is a text. */
+  mediaType: string;
+  /** The shape of a JSON document. */
+  shape?: TSchema;
+  headers?: Record<string, string>;
+  /** Computed for the first reader, when all routes are known, and kept. */
+  body: () => string;
+}
+
+const HOUR = 'public, max-age=3600';
+
+/** GET and HEAD of a document that is the same for everyone until the next deployment: tagged, cacheable, open. */
+export function serveDocument(app: FastifyInstance, document: ServedDocument): void {
+  const { path, operationId, tag, summary, description, mediaType } = document;
+  const [bareType = mediaType] = mediaType.split(';');
+  let kept: string | undefined;
+  app.get(
+    path,
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId,
+        tags: [tag],
+        summary,
+        ...(description !== undefined && { description }),
+        security: access.none,
+        response: { 200: answerOf(bareType, document.shape), ...NOT_MODIFIED, ...errors() },
+      },
+    },
+    async (request, reply) => {
+      kept ??= document.body();
+      reply
+        .type(withCharset(mediaType))
+        .header('cache-control', HOUR)
+        .headers(document.headers ?? {});
+      if (bareType === 'text/markdown') reply.headers(markdownHeaders(kept));
+      return sendTagged(request, reply, kept);
+    },
+  );
+}
+
+const answerOf = (mediaType: string, shape: TSchema = Type.Object({}, { additionalProperties: true })) =>
+  /[/+]json$/.test(mediaType) ? json('The document.', shape, mediaType) : text('The document.', mediaType);
+
+const withCharset = (mediaType: string): string =>
+  /^(text\/|application\/(json|xml)$)/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType;

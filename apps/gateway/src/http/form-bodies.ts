@@ -1,0 +1,34 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError, invalid } from './api-error.ts';
+import { uncleanIn } from './validation/text-rules.ts';
+
+/** What a form of our pages sends: the names, each with its values in their order. */
+export type FormBody = ReadonlyMap<string, readonly string[]>;
+
+/** For a scope whose routes take forms, and nothing else. */
+export function takeForms(app: FastifyInstance): void {
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, bytes: Buffer) => readForm(bytes),
+  );
+}
+
+function readForm(bytes: Buffer): FormBody {
+  const text = bytes.toString('latin1');
+  if (!/^[\x21-\x7e]*$/.test(text)) throw new ApiError('validation_error', { detail: 'The form is not URL-encoded.' });
+  const form = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const issue = uncleanIn(value);
+    if (issue) throw invalid([issue]);
+    const values = form.get(name);
+    if (values) values.push(value);
+    else form.set(name, [value]);
+  }
+  return form;
+}
+
+/** Line breaks of forms are CRLF; ours are LF. */
+export const valuesOf = (form: FormBody | undefined, name: string): string[] =>
+  (form?.get(name) ?? []).map((value) => value.replaceAll('\r\n', '\n'));

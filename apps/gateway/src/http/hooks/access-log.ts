@@ -1,0 +1,91 @@
+import type { ErrorCode } from '@eloquentpoll/contracts';
+import type { Counter, Metrics } from '@eloquentpoll/ops';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import plugin from 'fastify-plugin';
+import type { Context } from '../../context.ts';
+
+// What is noted of each answered request: a count and a duration by operation, and a line with the route's pattern,
+// never the path or the query, which may hold an id or a code. Sessions are asked after all day long, so what went well
+// there is for debugging: writing it down costs more than answering it. Of other good answers LOG_SAMPLE says which share
+// is written down; every refusal and failure is.
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    meter?: Meter;
+  }
+  interface FastifyInstance {
+    /** For requests that no route takes. */
+    unmatchedMeter: Meter;
+  }
+}
+
+interface Meter {
+  count(status: number, seconds: number, code: ErrorCode | null): void;
+  /** Whether this good answer is written down. */
+  sample(): boolean;
+}
+
+export const accessLog = plugin(async (app: FastifyInstance, { context }: { context: Context }) => {
+  const meterOf = metering(context);
+  app.decorate('unmatchedMeter', meterOf('none'));
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, meter: meterOf(route.schema?.operationId ?? 'none') };
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    noteAnswer(request, reply);
+    done();
+  });
+});
+
+export function noteAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  const { url = 'none', config } = request.routeOptions;
+  const { statusCode: status, elapsedTime, errorCode: code } = reply;
+  const meter = config.meter ?? request.server.unmatchedMeter;
+  meter.count(status, elapsedTime / 1_000, code);
+  const good = status < 400;
+  const level = good && config.operation === 'session' ? 'debug' : 'info';
+  if (good && !meter.sample()) return;
+  const line = { method: request.method, route: url, status, ms: Math.round(elapsedTime) };
+  request.log[level](code === null ? line : { ...line, code }, 'request');
+}
+
+function metering({ metrics, config }: Context): (operation: string) => Meter {
+  const codes = new Map<ErrorCode, Counter>();
+  const sample = sampler(config.logSample);
+  const countCode = (code: ErrorCode): void => {
+    const counter = codes.get(code) ?? metrics.counter('eloquentpoll_http_errors_total', code);
+    codes.set(code, counter);
+    counter.n += 1;
+  };
+  return (operation) => {
+    const durations = metrics.histogram('eloquentpoll_http_request_duration_seconds', operation);
+    const answers = byStatus(metrics, operation);
+    return {
+      sample,
+      count(status, seconds, code) {
+        answers(status).n += 1;
+        durations.observe(seconds);
+        if (code !== null) countCode(code);
+      },
+    };
+  };
+}
+
+function byStatus(metrics: Metrics, operation: string): (status: number) => Counter {
+  const counters: Counter[] = [];
+  return (status) => {
+    counters[status] ??= metrics.counter('eloquentpoll_http_requests_total', operation, String(status));
+    return counters[status];
+  };
+}
+
+/** True in this share of the calls, evenly. */
+function sampler(share: number): () => boolean {
+  let due = 0;
+  return () => {
+    due += share;
+    if (due < 1) return false;
+    due -= 1;
+    return true;
+  };
+}

@@ -1,0 +1,58 @@
+import { ERRORS, type ErrorCode, errorBody, type Occurrence, problemBody } from '@eloquentpoll/contracts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import plugin from 'fastify-plugin';
+import type { Config } from '../../config/config.ts';
+import type { ApiError } from '../api-error.ts';
+import { toApiError } from './to-api-error.ts';
+
+// Every error leaves here: one of the closed catalogue, as a plain body or as Problem Details, and nothing about how
+// we are built.
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** What the error catalogue calls it, where the answer is an error. */
+    errorCode: ErrorCode | null;
+  }
+}
+
+export const errors = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+  app.decorateReply('errorCode', null);
+  app.setErrorHandler((error, request, reply) => sendError(config, error, request, reply));
+});
+
+export function sendError(config: Config, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = toApiError(error);
+  const { status } = ERRORS[known.code];
+  reply.errorCode = known.code;
+  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request failed');
+
+  const occurrence = occurrenceOf(known, request.id);
+  const problem = wantsProblem(request);
+  reply
+    .code(status)
+    .header('vary', 'Accept, X-Machine-Client')
+    .header('content-type', problem ? 'application/problem+json' : 'application/json; charset=utf-8');
+  if (occurrence.retryAfterSeconds !== undefined) reply.header('retry-after', String(occurrence.retryAfterSeconds));
+  if (status === 401) reply.header('www-authenticate', challenge(config, known));
+  if (known.circumstances.headers) reply.headers(known.circumstances.headers);
+  return reply.send(JSON.stringify(problem ? problemBody(occurrence, config.baseUrl) : errorBody(occurrence)));
+}
+
+function occurrenceOf({ code, circumstances }: ApiError, requestId: string): Occurrence {
+  const { detail, issues, retryAfterSeconds, recovery, members } = circumstances;
+  return { code, requestId, detail, issues, retryAfterSeconds, recovery, members };
+}
+
+/** Problem Details are for whoever names them: a wildcard does not, and `q=0` refuses them. */
+function wantsProblem({ headers }: FastifyRequest): boolean {
+  if (String(headers['x-machine-client']).toLowerCase() === 'true') return true;
+  return (headers.accept ?? '').split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === 'application/problem+json' && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
+
+function challenge({ baseUrl }: Config, { code }: ApiError): string {
+  const metadata = `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`;
+  return code === 'invalid_api_key' ? `${metadata}, error="invalid_token"` : metadata;
+}

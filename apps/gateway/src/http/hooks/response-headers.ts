@@ -1,0 +1,39 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import plugin from 'fastify-plugin';
+import type { Config } from '../../config/config.ts';
+import type { Context } from '../../context.ts';
+
+// The headers of every response. Pages and cacheable documents override single ones; nothing is laxer by default.
+
+export const responseHeaders = plugin(async (app: FastifyInstance, { context }: { context: Context }) => {
+  const headers = baseHeaders(context.config);
+  app.addHook('onRequest', (_request, reply, done) => {
+    setBaseHeaders(reply, headers);
+    done();
+  });
+  // A connection that stayed open after its answer would hold up a process that wants to end. Callers are told while it
+  // still listens, so that few connections are left that it has to cut.
+  let closing = false;
+  const close = () => {
+    closing = true;
+  };
+  context.leaving.signal.addEventListener('abort', close, { once: true });
+  app.addHook('preClose', async () => close());
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('connection', 'close');
+    done();
+  });
+});
+
+export function setBaseHeaders(reply: FastifyReply, headers: Record<string, string>): void {
+  reply.headers(headers).header('x-request-id', reply.request.id);
+}
+
+export const baseHeaders = (config: Config): Record<string, string> => ({
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'content-signal': config.contentSignal,
+  ...(config.baseUrl.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
+});

@@ -1,0 +1,48 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import plugin from 'fastify-plugin';
+import type { Config } from '../../config/config.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
+import { noPage } from '../../pages/missing-page.ts';
+import { ApiError } from '../api-error.ts';
+import { answerPreflight } from './cross-origin.ts';
+
+// What no route answers: a preflight of a path that we have, a method that the path does not know, or a path that is
+// not ours. Only such requests pay for the search.
+
+export const unmatched = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+  const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    for (const name of [method].flat()) known.methods.add(name);
+    paths.set(url, known);
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = new Set<string>();
+    for (const known of paths.values()) {
+      if (known.pattern.test(path)) for (const name of known.methods) methods.add(name);
+    }
+    if (methods.size === 0 && isForPeople(request)) {
+      return reply.code(404).type(HTML_TYPE).headers(PAGE_HEADERS).send(noPage(config.baseUrl));
+    }
+    if (methods.size === 0) throw new ApiError('not_found');
+    const allow = [...methods, 'OPTIONS'].sort().join(', ');
+    if (request.method === 'OPTIONS') return answerPreflight(reply, allow);
+    throw new ApiError('method_not_allowed', { headers: { allow } });
+  });
+});
+
+/** A browser that looks for a page. */
+const isForPeople = ({ method, url, headers: { accept = '' } }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && /text\/html/i.test(accept);
+
+/** `/api/polls/:id/status` as a pattern; a parameter is one step of the path. */
+function patternOf(url: string): RegExp {
+  const steps = url.split('/').map((step) => {
+    if (step === '*') return '.*';
+    return step.startsWith(':') ? '[^/]+' : step.replace(/\W/g, '\\$&');
+  });
+  return new RegExp(`^${steps.join('/')}$`);
+}

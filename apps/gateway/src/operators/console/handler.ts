@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Desk } from '@eloquentpoll/ops';
+import type { Context } from '../../context.ts';
+import { ACTIONS, OUTCOMES, type Outcome } from './actions.ts';
+import { guard } from './guard.ts';
+import { overview, overviewJson } from './overview.ts';
+import { page, styleSource } from './page.ts';
+
+// The admin view on the ops port, where ADMIN_TOKEN is set:
+//   GET  /admin                what there is to see; as JSON for whoever asks for it
+//   POST /admin/{action}/{id}  release a running poll, retry a dead letter, or note it as seen
+
+const MOST_FORM_BYTES = 4_096;
+const ACTION_PATH = /^\/admin\/(release|retry|seen)\/([\w-]{1,64})$/;
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSource).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+};
+
+export function adminDesk(context: Context, token: string): Desk {
+  const { admit, isOurForm, formToken } = guard(token);
+  const { log } = context;
+
+  async function show(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
+    const shown = await overview(context);
+    if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
+      return send(response, 200, overviewJson(shown), 'application/json');
+    }
+    send(response, 200, page(shown, formToken, outcomeOf(query.get('done'))), 'text/html; charset=utf-8');
+  }
+
+  async function act(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const [, action = '', id = ''] = ACTION_PATH.exec(path) ?? [];
+    const perform = ACTIONS[action];
+    if (!perform) return send(response, 404, 'There is no such action.\n');
+    const form = await formOf(request);
+    if (!form || !isOurForm(request, form)) return send(response, 403, 'An action comes from the page itself.\n');
+    const outcome = await perform(context, id);
+    log.warn({ action, id, outcome }, 'operator acted');
+    if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
+      return send(response, 200, JSON.stringify({ outcome, detail: OUTCOMES[outcome] }), 'application/json');
+    }
+    response.writeHead(303, { ...HEADERS, location: `/admin?done=${outcome}`, 'content-length': 0 }).end();
+  }
+
+  return async (request, response) => {
+    const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
+    if (path !== '/admin' && !path.startsWith('/admin/')) return false;
+    const verdict = admit(request);
+    if (verdict === 'wait') {
+      send(response, 429, 'Too many wrong tokens; wait a minute.\n', undefined, { 'retry-after': '60' });
+    } else if (verdict === 'unknown') {
+      const challenge = { 'www-authenticate': 'Basic realm="EloquentPoll operators", charset="UTF-8"' };
+      send(response, 401, 'The password is ADMIN_TOKEN; any name will do.\n', undefined, challenge);
+    } else if (request.method === 'POST') {
+      await act(request, response, path);
+    } else if (path === '/admin' && (request.method === 'GET' || request.method === 'HEAD')) {
+      await show(request, response, new URLSearchParams(query));
+    } else {
+      send(response, 404, 'There is no such page.\n');
+    }
+    return true;
+  };
+}
+
+const outcomeOf = (text: string | null): Outcome | null =>
+  text !== null && Object.hasOwn(OUTCOMES, text) ? (text as Outcome) : null;
+
+/** Null when it is larger than any form of ours. */
+async function formOf(request: IncomingMessage): Promise<URLSearchParams | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > MOST_FORM_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString());
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  type = 'text/plain; charset=utf-8',
+  more: Record<string, string> = {},
+): void {
+  const headers = { ...HEADERS, ...more, 'content-type': type, 'content-length': Buffer.byteLength(body) };
+  response.writeHead(status, headers).end(response.req.method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,85 @@
+import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
+import {
+  type Fleet,
+  fleetFigures,
+  type OpsPort,
+  openOpsPort,
+  openReadiness,
+  poolFigures,
+  processFigures,
+  type Readiness,
+  watchLoop,
+} from '@eloquentpoll/ops';
+import { findPoll, fleetFigures as storedFigures } from '@eloquentpoll/storage';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { App } from '../app.ts';
+import { ConfigError } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { adminDesk } from './console/handler.ts';
+
+// The gateway's ops port. Without Postgres there is nothing to sell, so such a gateway is not ready. Without Redis it
+// goes on, more slowly and with tighter limits, and all replicas are without it at the same time: that is shown, and
+// alarms, but takes none of them out of service.
+
+export interface Ops extends AsyncDisposable {
+  readonly url: string;
+  readonly readiness: Readiness;
+}
+
+/** Null where OPS_PORT is not set. */
+export async function openOps(context: Context, app: App): Promise<Ops | null> {
+  const { config, metrics, storage, bus, streams } = context;
+  if (!config.ops) return null;
+  await using made = new AsyncDisposableStack();
+  const loop = made.use(watchLoop());
+  made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
+  poolFigures(metrics, storage.pool, config.database.maxConnections);
+  fleetFigures(metrics, fleetOf(context));
+  for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
+  metrics.reading('eloquentpoll_sse_streams', () => streams.count());
+  metrics.reading('eloquentpoll_sse_streams_blocked', () => streams.blocked());
+  metrics.reading('eloquentpoll_polls_watched', () => bus.watched());
+  metrics.reading('eloquentpoll_http_connections', () => connectionsOf(app));
+  const readiness = openReadiness(metrics, {
+    postgres: {
+      vital: true,
+      async ask() {
+        // A read of the table that matters, by its key; there is no such poll.
+        await findPoll(storage, 'ps_ready');
+        return null;
+      },
+    },
+    redis: {
+      vital: false,
+      async ask() {
+        await bus.ping();
+        return null;
+      },
+    },
+    event_loop: loop,
+    listening: { vital: true, ask: () => (app.server.listening ? null : 'does not listen') },
+  });
+  const desk = config.adminToken === null ? null : adminDesk(context, config.adminToken);
+  const port = made.use(await listen({ ...config.ops, metrics, readiness, desk }));
+  const keep = made.move();
+  return { url: port.url, readiness, [Symbol.asyncDispose]: () => keep.disposeAsync() };
+}
+
+const fleetOf = ({ bus, storage }: Context): Fleet => ({
+  queue: () => bus.queueCounts(),
+  store: () => storedFigures(storage),
+});
+
+const connectionsOf = ({ server }: App): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });
+
+async function listen(options: Parameters<typeof openOpsPort>[0]): Promise<OpsPort> {
+  try {
+    return await openOpsPort(options);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
+    throw new ConfigError('OPS_PORT', `${options.host}:${options.port} cannot be listened on (${code})`);
+  }
+}

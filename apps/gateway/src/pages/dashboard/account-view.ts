@@ -1,0 +1,64 @@
+import { LIMITS } from '@eloquentpoll/contracts';
+import { balanceOf, history, listIdentities, listKeys } from '@eloquentpoll/storage';
+import { toBalance } from '../../accounts/balance.ts';
+import { currentUser } from '../../accounts/current-user.ts';
+import type { Context } from '../../context.ts';
+import { paymentOnReturn } from '../../payments/card/payment-return.ts';
+import type { AccountView, PaymentReturn } from './account.ts';
+
+export interface AccountQuery {
+  /** Of the history, counted from 1. */
+  page: number;
+  checkout: 'success' | 'cancelled' | null;
+  looks: number;
+}
+
+const PAGE = LIMITS.history.default;
+
+/** null when the account was deleted meanwhile. */
+export async function accountView(
+  context: Context,
+  accountId: string,
+  { page, checkout, looks }: AccountQuery,
+): Promise<AccountView | null> {
+  const { storage } = context;
+  // First, because the balance follows from it.
+  const payment = checkout && (await paymentReturn(context, accountId, checkout, looks));
+  const [user, balance, identities, keys, lines] = await Promise.all([
+    currentUser(storage, accountId),
+    balanceOf(storage, accountId),
+    listIdentities(storage, accountId),
+    listKeys(storage, accountId),
+    history(storage, accountId, PAGE + 1, (page - 1) * PAGE),
+  ]);
+  if (!user || !balance) return null;
+  const wallets = identities.flatMap((identity) => (identity.kind === 'wallet' ? [identity.address] : []));
+  return {
+    user,
+    wallets: await Promise.all(wallets.map(addressOf)),
+    providers: identities.flatMap((identity) => (identity.kind === 'oidc' ? [identity.issuer] : [])),
+    balance: toBalance(balance),
+    heldU: balance.heldU,
+    keys,
+    history: { lines: lines.slice(0, PAGE), number: page, hasOlder: lines.length > PAGE },
+    payment,
+  };
+}
+
+async function paymentReturn(
+  context: Context,
+  accountId: string,
+  checkout: 'success' | 'cancelled',
+  looks: number,
+): Promise<PaymentReturn | null> {
+  if (checkout === 'cancelled') return { kind: 'cancelled' };
+  const newest = await paymentOnReturn(context, accountId);
+  if (!newest || newest.state === 'expired') return null;
+  if (newest.state === 'credited') return { kind: 'credited', amountCents: newest.amountCents };
+  return { kind: 'waiting', looks };
+}
+
+async function addressOf(bytes: Buffer): Promise<string> {
+  const { getAddress } = await import('ethers');
+  return getAddress(`0x${bytes.toString('hex')}`);
+}

@@ -1,0 +1,101 @@
+import { KeyParams, LIMITS } from '@eloquentpoll/contracts';
+import { listKeys } from '@eloquentpoll/storage';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import { issueKey } from '../../accounts/keys/issue-key.ts';
+import { endKey, isKeyId } from '../../accounts/keys/revoke-key.ts';
+import type { Context } from '../../context.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import { errors, orPage, redirect, text } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import { newKeyPage, revokeKeyPage } from '../dashboard/key-pages.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
+import { signInPage } from '../sign-in-page.ts';
+
+const FORM_ERRORS = orPage(
+  errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
+);
+const BACK = redirect('Back to the dashboard.');
+const REVOKE = '/dashboard/keys/:keyId/revoke';
+
+/**
+ * Keys by the forms of /dashboard, for browsers without scripts; POST and DELETE of /api/keys for everything else. A new
+ * key stands on the page that answers its form and on no other.
+ */
+export async function dashboardKeys(
+  app: FastifyInstance,
+  { context, facts }: { context: Context; facts: Facts },
+): Promise<void> {
+  const { config, storage } = context;
+  const signIn = signInPage(facts);
+  const toKeys = (reply: FastifyReply) => reply.redirect(`${config.baseUrl}/dashboard#keys`, 303);
+  const page = (reply: FastifyReply) => reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
+  const askToSignIn = (reply: FastifyReply) => page(reply).code(401).send(signIn);
+  takeForms(app);
+
+  app.post<{ Body: FormBody }>(
+    '/dashboard/keys',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'sendNewKey',
+        tags: ['Account'],
+        summary: 'The form for a new key on the dashboard; POST /api/keys for programs',
+        security: access.sessionOptional,
+        response: { 201: text('The page that shows the key, once.', 'text/html'), 303: BACK, ...FORM_ERRORS },
+      },
+    },
+    async ({ principal, body }, reply) => {
+      if (!principal) return askToSignIn(reply);
+      const [label = ''] = valuesOf(body, 'label');
+      if ([...label].length > LIMITS.key_label) throw new ApiError('validation_error', { detail: TOO_LONG });
+      const { key } = await issueKey(config, storage, { accountId: principal.accountId, label });
+      return page(reply).code(201).send(newKeyPage(facts.baseUrl, key));
+    },
+  );
+
+  app.get<{ Params: KeyParams }>(
+    REVOKE,
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'getKeyRevocation',
+        tags: ['Account'],
+        summary: 'Asks whether a key shall be revoked, for people',
+        security: access.sessionOptional,
+        params: KeyParams,
+        response: { 200: text('The question.', 'text/html'), 303: BACK, ...orPage(errors('authentication_required')) },
+      },
+    },
+    async ({ principal, params }, reply) => {
+      if (!principal) return askToSignIn(reply);
+      const keys = await listKeys(storage, principal.accountId);
+      const key = keys.find(({ id, revokedAt }) => id === params.keyId && revokedAt === null);
+      return key ? page(reply).send(revokeKeyPage(facts.baseUrl, key)) : toKeys(reply);
+    },
+  );
+
+  app.post<{ Params: KeyParams }>(
+    REVOKE,
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'sendKeyRevocation',
+        tags: ['Account'],
+        summary: 'The form that revokes a key; DELETE /api/keys/{keyId} for programs',
+        security: access.sessionOptional,
+        params: KeyParams,
+        response: { 303: BACK, ...FORM_ERRORS },
+      },
+    },
+    async ({ principal, params: { keyId } }, reply) => {
+      if (!principal) return askToSignIn(reply);
+      // A key that is not there, or not any more, is what was wanted.
+      if (isKeyId(keyId)) await endKey(context, principal.accountId, keyId);
+      return toKeys(reply);
+    },
+  );
+}
+
+const TOO_LONG = `A label has at most ${LIMITS.key_label} characters.`;

@@ -1,0 +1,63 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import { errors, text } from '../../http/answers.ts';
+import type { Funding } from '../dashboard/account.ts';
+import { type AccountQuery, accountView } from '../dashboard/account-view.ts';
+import { dashboardPage } from '../dashboard/page.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
+import { signInPage } from '../sign-in-page.ts';
+
+type Query = Partial<Record<keyof AccountQuery, string>>;
+
+/** GET /dashboard: the account of who is logged in, or the ways to log in. Nobody keeps a copy of either. */
+export function dashboard(app: FastifyInstance, context: Context, facts: Facts): void {
+  const signIn = signInPage(facts);
+  const funding = fundingOf(context);
+  const word = (description: string) => Type.Optional(Type.String({ description, maxLength: 20 }));
+
+  app.get<{ Querystring: Query }>(
+    '/dashboard',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'getDashboard',
+        tags: ['System'],
+        summary: 'Balance, keys, history and polls of who is logged in, for people',
+        security: access.sessionOptional,
+        querystring: Type.Object({
+          page: word('Of the history, counted from 1.'),
+          checkout: word('`success` or `cancelled`: back from paying.'),
+          looks: word('How often the page has looked for the payment.'),
+        }),
+        response: { 200: text('The page, or the one to sign in with.', 'text/html'), ...errors() },
+      },
+    },
+    async ({ principal, query }, reply) => {
+      reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
+      const account = principal && (await accountView(context, principal.accountId, read(query)));
+      return account ? dashboardPage(facts, account, funding) : signIn;
+    },
+  );
+}
+
+/** An address that says nonsense is one that says nothing. */
+const read = ({ page, checkout, looks }: Query): AccountQuery => ({
+  page: Math.max(1, count(page)),
+  checkout: checkout === 'success' || checkout === 'cancelled' ? checkout : null,
+  looks: count(looks),
+});
+
+const count = (text = ''): number => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
+
+const fundingOf = ({ processor, desk }: Context): Funding => ({
+  card: processor !== null,
+  chain: desk && {
+    id: desk.settings.chainId,
+    name: desk.settings.network,
+    asset: desk.settings.asset,
+    payTo: desk.settings.payTo,
+  },
+});

@@ -1,0 +1,53 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import { homeMarkdown } from '../../discovery/documents/home.ts';
+import { HOME_LINKS, linkHeader } from '../../discovery/documents/links.ts';
+import { markdownHeaders } from '../../discovery/documents/markdown.ts';
+import { errors, NOT_MODIFIED, text } from '../../http/answers.ts';
+import { prefersMarkdown } from '../../http/prefers-markdown.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { agentHome } from '../agent-home.ts';
+import { humanHome } from '../human-home.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
+
+const HEADERS = {
+  link: linkHeader(HOME_LINKS),
+  vary: 'Accept',
+  'cache-control': 'public, max-age=300',
+  ...PAGE_HEADERS,
+};
+
+/** GET /: for agents, as HTML or as markdown for who prefers it; for people with ?view=human. */
+export function home(app: FastifyInstance, facts: Facts): void {
+  const pages = { markdown: homeMarkdown(facts), agent: agentHome(facts), human: humanHome(facts) };
+
+  app.get<{ Querystring: { view?: string } }>(
+    '/',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getHome',
+        tags: ['System'],
+        summary: 'The homepage: for agents, or with view=human for people',
+        description: 'Answers markdown to an Accept header that names it and does not prefer HTML.',
+        security: access.none,
+        querystring: Type.Object({
+          view: Type.Optional(Type.String({ description: '`human`; anything else is the view for agents.' })),
+        }),
+        response: { 200: PAGE, ...NOT_MODIFIED, ...errors() },
+      },
+    },
+    async (request, reply) => {
+      reply.headers(HEADERS);
+      if (request.query.view === 'human') return sendTagged(request, reply.type(HTML_TYPE), pages.human);
+      if (!prefersMarkdown(request.headers.accept)) return sendTagged(request, reply.type(HTML_TYPE), pages.agent);
+      reply.type('text/markdown; charset=utf-8').headers(markdownHeaders(pages.markdown));
+      return sendTagged(request, reply, pages.markdown);
+    },
+  );
+}
+
+const { description, content } = text('The page.', 'text/html');
+const PAGE = { description, content: { ...content, ...text('', 'text/markdown').content } };

@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import type { Reputations } from '../../discovery/reputations.ts';
+import { modelsPage as render } from '../models-page.ts';
+import { servePage } from '../serve-page.ts';
+
+/** GET /models: who votes, and how they did. */
+export function modelsPage(app: FastifyInstance, facts: Facts, reputations: Reputations): void {
+  servePage(app, {
+    path: '/models',
+    operationId: 'getModelsPage',
+    summary: 'Models, the panels that hold them, prices and records, for people',
+    query: {
+      family: 'Models of this family only.',
+      preset: 'Models of this panel only.',
+      capability: 'Models that can do this only.',
+    },
+    render: async (filter) => render(facts, (await reputations()).value.rows, filter),
+  });
+}

@@ -1,0 +1,86 @@
+import { ERRORS } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import { errors, orPage, redirect, text } from '../../http/answers.ts';
+import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import { toApiError } from '../../http/hooks/to-api-error.ts';
+import { readShortOrder } from '../../polls/order/short-order.ts';
+import { runAndWait } from '../../polls/run/run-and-wait.ts';
+import type { FreePoll } from '../free-poll-form.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
+import { playgroundPage } from '../playground-page.ts';
+
+const PAGE = text('The page.', 'text/html');
+const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-store' };
+
+/**
+ * GET /playground: a free poll in the browser, filled in where the address says so. POST: the same form sent without
+ * scripts, which leads to the page of the result.
+ */
+export async function playground(
+  app: FastifyInstance,
+  { context, facts }: { context: Context; facts: Facts },
+): Promise<void> {
+  takeForms(app);
+
+  app.get<{ Querystring: { question?: string; option?: string | string[] } }>(
+    '/playground',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getPlayground',
+        tags: ['System'],
+        summary: 'A page to run a free poll on',
+        security: access.none,
+        querystring: Type.Object({
+          question: Type.Optional(Type.String({ description: 'Filled in, not asked.' })),
+          option: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+        }),
+        response: { 200: PAGE, ...errors() },
+      },
+    },
+    async ({ query: { question = '', option = [] } }, reply) =>
+      reply
+        .type(HTML_TYPE)
+        .headers(HEADERS)
+        .send(playgroundPage(facts, { question, options: [option].flat() })),
+  );
+
+  app.post<{ Body: FormBody }>(
+    '/playground',
+    {
+      config: { operation: 'free_poll' },
+      schema: {
+        operationId: 'sendPlayground',
+        tags: ['System'],
+        summary: 'The form of the playground, for browsers without scripts',
+        security: access.none,
+        response: {
+          303: redirect('To the page of the result.'),
+          ...orPage(errors('payload_too_large', 'unsupported_media_type', 'poll_execution_failed')),
+        },
+      },
+    },
+    async (request, reply) => {
+      const poll = pollOf(request);
+      try {
+        const order = readShortOrder(poll, 'anonymous');
+        const result = await runAndWait(context, request, reply, 'quick-poll', order);
+        return reply.redirect(`${context.config.baseUrl}/result/${result.poll_id}`, 303);
+      } catch (error) {
+        // Said where it can be mended: what was written stays in the form.
+        const { code, message } = toApiError(error);
+        const page = playgroundPage(facts, poll, message === code ? ERRORS[code].description : message);
+        return reply.code(ERRORS[code].status).type(HTML_TYPE).headers(HEADERS).send(page);
+      }
+    },
+  );
+}
+
+function pollOf({ body }: FastifyRequest<{ Body: FormBody }>): FreePoll {
+  const [question = ''] = valuesOf(body, 'question');
+  return { question, options: valuesOf(body, 'option').filter((option) => option.trim() !== '') };
+}

@@ -1,0 +1,49 @@
+import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../context.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import { keep } from '../../http/cache.ts';
+import { type PriceQuestion, priceList, votePrices } from '../price-list.ts';
+import { pricingPage as render } from '../pricing-page.ts';
+import { servePage } from '../serve-page.ts';
+
+/** GET /pricing: what polls cost. A page is twenty-seven forecasts, so each is kept as long as an estimate may be. */
+export function pricingPage(app: FastifyInstance, context: Context, facts: Facts): void {
+  const pages = keep<string>({
+    async make(key) {
+      const asked: PriceQuestion = JSON.parse(key);
+      const [list, votes] = await Promise.all([priceList(context, asked.threshold), votePrices(context, asked)]);
+      return () => render(facts, { list, asked, votes });
+    },
+    freshMs: 10_000,
+    staleMs: 60_000,
+    sizeOf: (page) => 2 * page.length,
+  });
+
+  servePage(app, {
+    path: '/pricing',
+    operationId: 'getPricingPage',
+    summary: 'What polls cost and what stopping early saves, for people',
+    query: {
+      preset: 'The preset to work out.',
+      options: 'With this many options.',
+      confidence_threshold: 'At this threshold.',
+    },
+    render: async (query) => (await pages(JSON.stringify(questionOf(query)))).value,
+  });
+}
+
+/** What a form sends that makes no sense counts as not sent. */
+function questionOf(query: Readonly<Record<string, string | undefined>>): PriceQuestion {
+  const options = Number(query.options);
+  // Two decimals, so that there are not more pages than anybody could want.
+  const threshold = Math.round(100 * Number(query.confidence_threshold || Number.NaN)) / 100;
+  const { min, max } = LIMITS.options;
+  return {
+    preset: PRESETS.find((preset) => preset === query.preset) ?? 'broad',
+    options: Number.isInteger(options) && options >= min && options <= max ? options : TYPICAL_OPTIONS,
+    threshold: threshold >= 0 && threshold <= 1 ? threshold : LIMITS.confidence_threshold.default,
+  };
+}
+
+const TYPICAL_OPTIONS = 3;

@@ -1,0 +1,44 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../accounts/authenticate.ts';
+import { errors, NOT_MODIFIED, text } from '../http/answers.ts';
+import { sendTagged } from '../http/send-tagged.ts';
+import { HTML_TYPE, PAGE_HEADERS } from './layout.ts';
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+export interface ServedPage {
+  path: string;
+  operationId: string;
+  summary: string;
+  /** What its form sends, with a sentence for each. Whatever comes is text, and the page makes the best of it. */
+  query: Readonly<Record<string, string>>;
+  render(query: Query): string | Promise<string>;
+}
+
+/** GET of a page that is the same for everybody who asks the same. */
+export function servePage(app: FastifyInstance, page: ServedPage): void {
+  const query = Object.entries(page.query).map(([name, description]) => [
+    name,
+    Type.Optional(Type.String({ description, maxLength: 100 })),
+  ]);
+  app.get<{ Querystring: Query }>(
+    page.path,
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: page.operationId,
+        tags: ['System'],
+        summary: page.summary,
+        security: access.none,
+        querystring: Type.Object(Object.fromEntries(query)),
+        response: { 200: text('The page.', 'text/html'), ...NOT_MODIFIED, ...errors('invalid_preset') },
+      },
+    },
+    async (request, reply) => {
+      const made = await page.render(request.query);
+      reply.headers({ ...PAGE_HEADERS, 'cache-control': 'public, max-age=60' });
+      return sendTagged(request, reply.type(HTML_TYPE), made);
+    },
+  );
+}

@@ -1,0 +1,53 @@
+import { claimKey, completeKey, openCheckout, publishCheckout, releaseKey } from '@eloquentpoll/storage';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { fingerprintOf } from '../../http/fingerprint.ts';
+import type { Processor } from './processor.ts';
+
+interface Order {
+  accountId: string;
+  amountCents: number;
+  idempotencyKey: string | null;
+}
+
+/** Longer than the processor may take. */
+const CLAIM_MS = 30_000;
+
+/** The page where the order can be paid; a retry with the same key gets the same page. */
+export async function openPayment(
+  context: Context,
+  processor: Processor,
+  order: Order,
+): Promise<{ url: string; replayed: boolean }> {
+  const { storage } = context;
+  if (order.idempotencyKey === null) return { url: await pageFor(context, processor, order), replayed: false };
+
+  const scope = { principal: order.accountId, operation: 'checkout', key: order.idempotencyKey };
+  const fingerprint = fingerprintOf({ amount_cents: order.amountCents });
+  const claimed = await claimKey(storage, { ...scope, fingerprint }, CLAIM_MS);
+  switch (claimed.kind) {
+    case 'done':
+      return { url: claimed.response.toString(), replayed: true };
+    case 'reused':
+      throw new ApiError('idempotency_key_reused');
+    case 'running':
+      throw new ApiError('idempotency_conflict', { retryAfterSeconds: Math.ceil(claimed.retryAfterMs / 1_000) || 1 });
+    case 'claimed':
+      try {
+        const url = await pageFor(context, processor, order);
+        await completeKey(storage, claimed.claim, scope, Buffer.from(url));
+        return { url, replayed: false };
+      } catch (error) {
+        await releaseKey(storage, claimed.claim, scope).catch(() => {});
+        throw error;
+      }
+  }
+}
+
+/** The row first: whatever is paid afterwards finds its account. */
+async function pageFor({ storage, config }: Context, processor: Processor, order: Order): Promise<string> {
+  const id = await openCheckout(storage, order);
+  const page = await processor.openPage({ id, amountCents: order.amountCents });
+  await publishCheckout(storage, id, { ...page, livemode: config.checkout?.livemode === true });
+  return page.url;
+}

@@ -1,0 +1,47 @@
+import { Checkout, CheckoutRequest } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import { openPayment } from '../card/open-payment.ts';
+
+/** POST /api/checkout: a page of the payment processor where the balance can be filled by card. */
+export function checkout(app: FastifyInstance, context: Context): void {
+  app.post<{ Body: CheckoutRequest }>(
+    '/api/checkout',
+    {
+      config: { operation: 'checkout', idempotent: true },
+      schema: {
+        operationId: 'createCheckout',
+        tags: ['Account'],
+        summary: 'Fill the balance by card',
+        description: 'The balance grows when the payment is confirmed, which is usually seconds after it was made.',
+        security: access.session,
+        body: Type.Ref(CheckoutRequest),
+        response: {
+          200: json('Where to pay.', Checkout),
+          ...errors(
+            ...READS_BODY,
+            'authentication_required',
+            'forbidden_origin',
+            'idempotency_conflict',
+            'idempotency_key_reused',
+            'payment_processor_error',
+            'not_configured',
+          ),
+        },
+      },
+    },
+    async (request, reply): Promise<Checkout> => {
+      const accountId = accountOf(request);
+      if (!context.processor) throw new ApiError('not_configured', { detail: 'Card payments are not set up here.' });
+      const order = { accountId, amountCents: request.body.amount_cents, idempotencyKey: request.idempotencyKey };
+      const { url, replayed } = await openPayment(context, context.processor, order);
+      if (replayed) markReplayed(reply);
+      return { url };
+    },
+  );
+}

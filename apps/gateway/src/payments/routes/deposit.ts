@@ -1,0 +1,71 @@
+import { Deposit, DepositRequest, PaymentRequired, PaymentRequiredProblem } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, READS_BODY, withContent } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { makeDeposit } from '../usdc/make-deposit.ts';
+import { PATH } from '../usdc/terms.ts';
+
+const Payment = Type.Object({
+  'x-payment': Type.Optional(Type.String({ description: 'The signed payment of x402 version 1 or 2, in base64.' })),
+  'payment-signature': Type.Optional(Type.String({ description: 'The same, under the name of version 2.' })),
+});
+
+/** POST /api/deposit: fills the balance with USDC by x402. The payment is the credential, and opens the account. */
+export function deposit(app: FastifyInstance, context: Context): void {
+  app.post<{ Body: DepositRequest }>(
+    PATH,
+    {
+      config: { operation: 'deposit' },
+      schema: {
+        operationId: 'deposit',
+        tags: ['Account'],
+        summary: 'Fill the balance with USDC',
+        description:
+          'Without a payment it answers 402 with the terms; x402 clients sign and repeat by themselves. The balance of the paying wallet grows once per payment, and a wallet that is new here gets an account and its first API key in this answer only. A payment that was credited is refused when it comes again.',
+        security: access.none,
+        headers: Payment,
+        body: Type.Ref(DepositRequest),
+        response: {
+          200: json('Credited.', Deposit),
+          ...withContent(
+            errors(
+              ...READS_BODY,
+              'invalid_payment',
+              'payment_required',
+              'payment_verification_failed',
+              'payment_invalid_signature',
+              'payment_expired',
+              'payment_amount_mismatch',
+              'payment_network_mismatch',
+              'payment_already_used',
+              'payment_insufficient_funds',
+              'payment_settlement_failed',
+              'deposit_in_progress',
+              'payment_processor_error',
+              'not_configured',
+            ),
+            402,
+            { json: PaymentRequired, problem: PaymentRequiredProblem },
+          ),
+        },
+      },
+    },
+    async (request, reply): Promise<Deposit> => {
+      if (!context.desk) throw new ApiError('not_configured', { detail: 'Deposits are not set up here.' });
+      const paid = await makeDeposit(context, context.desk, request.body.amount_usd, paymentOf(request));
+      reply.header(paid.receipt.header, paid.receipt.value);
+      return paid.deposit;
+    },
+  );
+}
+
+function paymentOf({ headers }: FastifyRequest): string | null {
+  const { 'x-payment': older, 'payment-signature': newer } = headers;
+  if (older !== undefined && newer !== undefined && older !== newer) {
+    throw new ApiError('invalid_payment', { detail: 'X-Payment and PAYMENT-SIGNATURE are two payments; send one.' });
+  }
+  return (newer ?? older)?.toString() ?? null;
+}

@@ -1,0 +1,52 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { takeEvent } from '../card/take-event.ts';
+
+const Received = Type.Object({ received: Type.Literal(true) });
+
+/** POST /api/webhooks/stripe: Stripe tells that something happened. Its signature over the raw bytes is the credential. */
+export async function stripeWebhook(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+  // In this scope only: what was parsed and written again is not what was signed.
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_: FastifyRequest, bytes: Buffer) => bytes,
+  );
+  app.post<{ Body: Buffer | undefined }>(
+    '/api/webhooks/stripe',
+    {
+      bodyLimit: 512 * 1_024,
+      config: { operation: 'webhook' },
+      schema: {
+        operationId: 'receiveStripeEvent',
+        tags: ['Account'],
+        summary: 'For Stripe: something happened to a payment',
+        description: 'Answers 200 once the event was dealt with, or is about nothing of ours.',
+        security: access.none,
+        response: {
+          200: json('Dealt with.', Received),
+          ...errors(
+            'invalid_webhook',
+            'payload_too_large',
+            'unsupported_media_type',
+            'payment_processor_error',
+            'not_configured',
+          ),
+        },
+      },
+    },
+    async (request) => {
+      const { processor } = context;
+      if (!processor) throw new ApiError('not_configured', { detail: 'Card payments are not set up here.' });
+      const signature = request.headers['stripe-signature'];
+      const event = await processor.openEvent(request.body ?? Buffer.alloc(0), signature?.toString());
+      await takeEvent(context, processor, event);
+      return { received: true };
+    },
+  );
+}

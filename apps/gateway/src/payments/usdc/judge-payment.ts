@@ -1,0 +1,49 @@
+import type { ErrorCode } from '@eloquentpoll/contracts';
+import { signerOfHash } from '../../accounts/wallets/signer.ts';
+import type { DepositSettings } from '../../config/payment-settings.ts';
+import type { Payment } from './read-payment.ts';
+import type { Terms } from './terms.ts';
+
+// Whether a payment is what the terms ask for, judged here from our own terms, whatever the facilitator says later. Its
+// time window is judged by the database, whose clock all replicas share.
+
+type Rule = (payment: Payment, terms: Terms, settings: DepositSettings) => boolean | Promise<boolean>;
+
+/** In this order; the first one that does not hold decides. */
+const RULES: readonly [Rule, ErrorCode][] = [
+  [({ scheme }) => scheme === 'exact', 'payment_verification_failed'],
+  [({ version, network }, { v1, v2 }) => network === (version === 1 ? v1 : v2).network, 'payment_network_mismatch'],
+  [({ accepted }, { v2 }) => !accepted || same(accepted.asset, v2.asset), 'payment_network_mismatch'],
+  [({ accepted }, { v2 }) => !accepted || same(accepted.payTo, v2.payTo), 'payment_network_mismatch'],
+  [({ accepted }, { v2 }) => !accepted || accepted.amount === v2.amount, 'payment_amount_mismatch'],
+  [({ to }, { v2 }) => same(to, v2.payTo), 'payment_network_mismatch'],
+  // More would be credited as less.
+  [({ value }, { amountU }) => value === amountU, 'payment_amount_mismatch'],
+  [isSignedByPayer, 'payment_invalid_signature'],
+];
+
+export async function faultOf(payment: Payment, terms: Terms, settings: DepositSettings): Promise<ErrorCode | null> {
+  for (const [holds, code] of RULES) if (!(await holds(payment, terms, settings))) return code;
+  return null;
+}
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+};
+
+async function isSignedByPayer(payment: Payment, { v1 }: Terms, { chainId, asset }: DepositSettings): Promise<boolean> {
+  const { getAddress, TypedDataEncoder } = await import('ethers');
+  const { from, to, value, validAfter, validBefore, nonce, signature } = payment;
+  const domain = { ...v1.extra, chainId, verifyingContract: asset };
+  const hash = TypedDataEncoder.hash(domain, TYPES, { from, to, value, validAfter, validBefore, nonce });
+  return (await signerOfHash(hash, signature)) === getAddress(from);
+}

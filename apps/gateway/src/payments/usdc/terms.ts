@@ -1,0 +1,63 @@
+import type { ErrorCode, PaymentTerms } from '@eloquentpoll/contracts';
+import type { PaymentRequirements } from '@x402/core/types';
+import type { DepositSettings } from '../../config/payment-settings.ts';
+import { ApiError } from '../../http/api-error.ts';
+
+// What a deposit of one amount has to look like, as both versions of x402 write it. Made from our settings and the
+// amount of the request, never from what a payment claims.
+
+export const PATH = '/api/deposit';
+/** How long a payment that follows these terms is valid; clients count from when they sign. */
+const MAX_TIMEOUT_S = 300;
+
+export interface Terms {
+  amountU: bigint;
+  v1: PaymentTerms;
+  v2: PaymentRequirements;
+  resource: { url: string; description: string; mimeType: string };
+}
+
+/** The token's name and version in what wallets sign (EIP-712). */
+export interface TokenDomain {
+  name: string;
+  version: string;
+}
+
+export function termsFor(
+  { network, chainId, asset, payTo }: DepositSettings,
+  token: TokenDomain,
+  amountU: bigint,
+  baseUrl: string,
+): Terms {
+  const dollars = `${amountU / 1_000_000n}.${String((amountU / 10_000n) % 100n).padStart(2, '0')}`;
+  const resource = {
+    url: `${baseUrl}${PATH}`,
+    description: `Deposit ${dollars} USD`,
+    mimeType: 'application/json',
+  };
+  const common = { scheme: 'exact' as const, asset, payTo, maxTimeoutSeconds: MAX_TIMEOUT_S, extra: { ...token } };
+  return {
+    amountU,
+    resource,
+    v1: {
+      ...common,
+      network,
+      maxAmountRequired: String(amountU),
+      resource: resource.url,
+      description: resource.description,
+      mimeType: resource.mimeType,
+    },
+    v2: { ...common, network: `eip155:${chainId}`, amount: String(amountU) },
+  };
+}
+
+/** A 402 that says again how to pay, in the body for version 1 and in a header for version 2. */
+export async function refusal(terms: Terms, code: ErrorCode, detail?: string): Promise<ApiError> {
+  const { encodePaymentRequiredHeader } = await import('@x402/core/http');
+  const header = { x402Version: 2, error: code, resource: terms.resource, accepts: [terms.v2] };
+  return new ApiError(code, {
+    ...(detail !== undefined && { detail }),
+    members: { x402Version: 1, accepts: [terms.v1] },
+    headers: { 'PAYMENT-REQUIRED': encodePaymentRequiredHeader(header) },
+  });
+}

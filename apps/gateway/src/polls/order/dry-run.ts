@@ -1,0 +1,70 @@
+import type { DryRunEstimates, DryRunResult, Issue, PollRequest } from '@eloquentpoll/contracts';
+import { balanceOf } from '@eloquentpoll/storage';
+import type { Context } from '../../context.ts';
+import { uncleanIn } from '../../http/validation/text-rules.ts';
+import { estimatePoll } from './estimate-poll.ts';
+import { isFree, type PollOrder, pollIssues, profileIssues } from './poll-order.ts';
+import { holdOf, specOf } from './poll-spec.ts';
+import { typicalOrder } from './typical-poll.ts';
+
+// Everything that a poll with this body would be told, without running it: what is wrong with it, what it would take,
+// and whether its caller can pay for it. Nothing is stored, held or asked.
+
+export async function dryRun(context: Context, accountId: string, body: unknown): Promise<DryRunResult> {
+  const issues = issuesIn(body);
+  return judged(context, accountId, issues, readable(body, issues));
+}
+
+/** What is wrong with a request, and what its order would take where there is one. */
+export async function judged(
+  context: Context,
+  accountId: string,
+  issues: readonly Issue[],
+  order: PollOrder | null,
+): Promise<DryRunResult> {
+  return {
+    dry_run: true,
+    valid: issues.length === 0,
+    errors: issues.map((issue) => issue.detail),
+    estimates: order ? await estimatesOf(context, accountId, order) : {},
+  };
+}
+
+function issuesIn(body: unknown): Issue[] {
+  const unclean = uncleanIn(body);
+  return unclean ? [unclean] : pollIssues(body);
+}
+
+/** The order without the fields that are wrong; null where the body, or the preset that decides everything, is. */
+function readable(body: unknown, issues: readonly Issue[]): PollOrder | null {
+  const wrong = new Set((issues.length > 0 ? everyIssue(body) : []).map(({ pointer }) => pointer.split('/')[1]));
+  if (wrong.has(undefined) || wrong.has('preset')) return null;
+  const right = Object.entries(body as object).filter(([name]) => !wrong.has(name));
+  return typicalOrder(Object.fromEntries(right) as Partial<PollRequest>);
+}
+
+/** A refusal names what stands in the way first; this looks behind it. */
+function everyIssue(body: unknown): Issue[] {
+  const unclean = uncleanIn(body);
+  const isObject = typeof body === 'object' && body !== null;
+  return [...(unclean ? [unclean] : []), ...pollIssues(body), ...(isObject ? profileIssues(body) : [])];
+}
+
+async function estimatesOf(context: Context, accountId: string, order: PollOrder): Promise<DryRunEstimates> {
+  const [estimate, spec, balance] = await Promise.all([
+    estimatePoll(context, order),
+    specOf(context, order),
+    balanceOf(context.storage, accountId),
+  ]);
+  const wholePanel = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
+  return {
+    ...estimate,
+    max_cost_usd: order.maxCostUsd ?? order.maxCostU / 1_000_000,
+    within_budget: wholePanel <= BigInt(order.maxCostU),
+    balance_sufficient: isFree(order.panel) || (balance?.availableU ?? 0n) >= holdOf(spec),
+    estimated_cost_usd: estimate.cost_usd.expected,
+    estimated_models_invoked: Math.round(estimate.models.expected_calls),
+    total_models: estimate.models.roster_size,
+    estimated_latency_ms: estimate.latency_ms.p50,
+  };
+}

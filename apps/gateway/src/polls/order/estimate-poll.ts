@@ -1,0 +1,89 @@
+import type { Estimate } from '@eloquentpoll/contracts';
+import { hedgeOf, seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
+import { type EstimateSeat, estimate, type Rules } from '@eloquentpoll/voting';
+import type { Context } from '../../context.ts';
+import type { PollOrder } from './poll-order.ts';
+import { pollTextOf } from './poll-spec.ts';
+
+// What an order will take, from the panel's prices and the models' records; no model is asked. The forecast is a pure
+// function of what enters it and takes milliseconds, so the latest ones are kept: callers ask for the same few polls
+// again and again, and records change every few seconds at most.
+
+const KEPT = 500;
+const kept = new Map<string, ReturnType<typeof estimate>>();
+
+export async function estimatePoll(
+  { panels, health }: Pick<Context, 'panels' | 'health'>,
+  order: PollOrder,
+): Promise<Estimate> {
+  const panel = panels.panel(order.panel);
+  const records = await health.snapshot(panel.models.map((model) => model.id));
+  const paper = pollTextOf(order);
+  const costs = typicalCostsFor(panel, paper);
+  const seats = seatsFor(panel, paper, records).map((seat, i) => ({
+    family: seat.family,
+    reserveU: BigInt(seat.reserve_u),
+    failureRate: seat.failure_rate,
+    typicalCostU: costs[i]!,
+    p50Ms: records.get(seat.model_id)!.p50Ms,
+    p90Ms: seat.p90_ms,
+  }));
+  const forecast = forecastOf(rulesOf(order), seats);
+  const sampleSize = [...records.values()].reduce((sum, record) => sum + record.calls, 0);
+  return toEstimate(order, seats.length, forecast, sampleSize);
+}
+
+const rulesOf = (order: PollOrder): Rules => ({
+  optionCount: order.options.length,
+  threshold: order.confidenceThreshold,
+  minVotes: order.minVotes,
+  maxCostU: BigInt(order.maxCostU),
+  hedge: hedgeOf(order.panel),
+});
+
+function forecastOf(rules: Rules, seats: readonly EstimateSeat[]) {
+  const key = [...Object.values(rules), ...seats.flatMap((seat) => Object.values(seat))].join(' ');
+  const known = kept.get(key);
+  if (known) return known;
+  const made = estimate(rules, seats);
+  const [oldest] = kept.keys();
+  if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
+  kept.set(key, made);
+  return made;
+}
+
+function toEstimate(
+  order: PollOrder,
+  panelSize: number,
+  forecast: ReturnType<typeof estimate>,
+  sampleSize: number,
+): Estimate {
+  const { calls, costU, latencyMs, earlyTermination } = forecast;
+  return {
+    preset: order.panel,
+    options: order.options.length,
+    poll_type: 'fptp',
+    confidence_threshold: order.confidenceThreshold,
+    currency: 'USD',
+    models: {
+      roster_size: panelSize,
+      min_calls: calls.min,
+      expected_calls: rounded(calls.expected),
+      max_calls: calls.max,
+    },
+    cost_usd: { min: usd(costU.min), expected: usd(costU.expected), max: usd(costU.max) },
+    latency_ms: { p50: Math.round(latencyMs.p50), p95: Math.round(latencyMs.p95) },
+    early_termination: {
+      probability: rounded(earlyTermination.probability),
+      likely_reason: earlyTermination.likelyReason,
+    },
+    basis: sampleSize > 0 ? 'recent_polls' : 'catalog_prices',
+    sample_size: sampleSize,
+    generated_at: new Date().toISOString(),
+  };
+}
+
+/** A guess deserves no more digits. */
+const rounded = (value: number): number => Math.round(value * 10_000) / 10_000;
+
+const usd = (microUsd: bigint): number => Number(microUsd) / 1_000_000;

@@ -1,0 +1,12 @@
+import { invalid } from '../../http/api-error.ts';
+
+/** For any body, however wrong. */
+export const wantsDryRun = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true;
+
+/** Whoever asks for one does not want to pay, so where there is none the field is not ignored. */
+export function refuseDryRun(body: unknown): void {
+  if (wantsDryRun(body)) throw invalid([NO_DRY_RUN]);
+}
+
+const NO_DRY_RUN = { pointer: '#/dry_run', detail: 'dry_run is not known here; POST /api/poll takes it' };

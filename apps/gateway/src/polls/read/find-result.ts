@@ -1,0 +1,21 @@
+import { findResult, type Result } from '@eloquentpoll/storage';
+import type { Context } from '../../context.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { isResultId } from '../order/poll-ids.ts';
+
+/** Whoever holds the id may read. Malformed, unknown and still running are one answer. */
+export async function resultWithId(
+  { storage }: Context,
+  id: string,
+  orElse: 'result_not_found' | 'poll_not_found' = 'result_not_found',
+): Promise<Result> {
+  const result = isResultId(id) ? await findResult(storage, id) : null;
+  if (!result) throw new ApiError(orElse);
+  return result;
+}
+
+/** A result never changes, so whoever has it may keep it; search engines shall not show what only its id opens. */
+export const RESULT_HEADERS = {
+  'cache-control': 'public, max-age=86400, immutable',
+  'x-robots-tag': 'noindex',
+} as const;

@@ -1,0 +1,81 @@
+import type {
+  HistoryResult,
+  PollResponse,
+  PublicVote,
+  RecentResult,
+  ResultDetail,
+  Timing,
+  VoteResult,
+} from '@eloquentpoll/contracts';
+import type { Result, ResultLine } from '@eloquentpoll/storage';
+import { decimalUsd } from '../order/decimal-usd.ts';
+import { toPollResponse } from './to-wire.ts';
+
+// Stored results as they are read again: by anyone who holds the id, and in the lists of their owner. What the public
+// gets is written out field by field, so that nothing private can come along.
+
+export function toResultDetail(result: Result): ResultDetail {
+  const response: PollResponse = toPollResponse(result);
+  return {
+    poll_id: response.poll_id,
+    status: response.status,
+    question: response.question,
+    options: response.options,
+    poll_type: response.poll_type,
+    winning_option: response.winning_option,
+    is_tie: response.is_tie,
+    confidence_threshold: response.confidence_threshold,
+    max_cost_usd: response.max_cost_usd,
+    early_terminated: response.early_terminated,
+    termination_reason: response.termination_reason,
+    models_skipped: response.models_skipped,
+    tally: response.tally,
+    votes: response.votes.map(toPublicVote),
+    models_requested: result.modelsRequested,
+    models_succeeded: result.modelsSucceeded,
+    models_failed: result.modelsFailed,
+    timing: toPublicTiming(response.timing),
+    created_at: result.createdAt.toISOString(),
+    confidence: response.confidence,
+    preset: response.preset,
+    simulated: response.simulated,
+  };
+}
+
+const toPublicTiming = ({ gather_ms, total_ms, arrivals }: Timing): Timing => ({
+  gather_ms,
+  total_ms,
+  ...(arrivals && { arrivals: arrivals.map(({ at_ms, confidence }) => ({ at_ms, confidence })) }),
+});
+
+const toPublicVote = (vote: VoteResult): PublicVote => ({
+  model_id: vote.model_id,
+  success: vote.success,
+  chosen_option: vote.chosen_option,
+  transition: vote.transition,
+  latency_ms: vote.latency_ms,
+  error: vote.error,
+});
+
+export const toRecentResult = (line: ResultLine): RecentResult => ({
+  resultId: line.resultId,
+  pollType: line.pollType,
+  winningOption: line.winningOption,
+  isTie: line.isTie,
+  modelsRequested: line.modelsRequested,
+  modelsSucceeded: line.modelsSucceeded,
+  createdAt: line.createdAt.toISOString(),
+});
+
+export const toHistoryResult = (line: ResultLine): HistoryResult => ({
+  resultId: line.resultId,
+  status: line.status,
+  pollType: line.pollType,
+  winningOption: line.winningOption,
+  isTie: line.isTie,
+  modelsRequested: line.modelsRequested,
+  modelsSucceeded: line.modelsSucceeded,
+  totalCostUsd: decimalUsd(line.totalCostU),
+  totalMs: line.totalMs,
+  createdAt: line.createdAt.toISOString(),
+});

@@ -1,0 +1,37 @@
+import type { PollResponse, QuickPollResult } from '@eloquentpoll/contracts';
+import { reasoning } from '@eloquentpoll/voting';
+import type { Config } from '../../config/config.ts';
+import { isFree } from '../order/poll-order.ts';
+import type { ShortOrder } from '../order/short-order.ts';
+
+/** The short answer to a short question. A free poll costs its caller nothing, and tells where its result stays. */
+export function toQuickResult(
+  { baseUrl }: Pick<Config, 'baseUrl'>,
+  result: PollResponse,
+  optionsSource: ShortOrder['optionsSource'],
+): QuickPollResult {
+  const free = isFree(result.preset);
+  return {
+    question: result.question,
+    options: result.options,
+    answer: result.winning_option,
+    reasoning: reasoningOf(result),
+    cost: free ? 0 : result.costs.total_estimated_cost,
+    ...(free && {
+      theme: 'free',
+      poll_id: result.poll_id,
+      result_url: `${baseUrl}/api/results/${result.poll_id}`,
+    }),
+    ...(optionsSource === 'server' && { options_source: optionsSource }),
+  };
+}
+
+function reasoningOf({ options, votes, tally, winning_option }: PollResponse): string {
+  const counts = new Map(Object.entries(tally));
+  return reasoning({
+    winner: winning_option === null ? null : options.indexOf(winning_option),
+    tally: options.map((option) => counts.get(option) ?? 0),
+    requested: votes.length,
+    succeeded: votes.filter((vote) => vote.success).length,
+  });
+}

@@ -1,0 +1,28 @@
+import { DryRunRequest, DryRunResult } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { dryRun } from '../order/dry-run.ts';
+
+/** POST /api/poll/dry-run: judges any JSON, so what is wrong with it is the answer and not an error. */
+export function dryRunPoll(app: FastifyInstance, context: Context): void {
+  app.post(
+    '/api/poll/dry-run',
+    {
+      config: { operation: 'compute', uncleanBody: 'judged' },
+      attachValidation: true,
+      schema: {
+        operationId: 'dryRunPoll',
+        tags: ['Polling'],
+        summary: 'Check a poll and estimate what it takes, without running it',
+        description: 'Every well-formed JSON answers 200; `errors` says what POST /api/poll would refuse it for.',
+        security: access.bearer,
+        body: Type.Ref(DryRunRequest),
+        response: { 200: json('What the poll would be told.', DryRunResult), ...errors(...READS_BODY, ...NEEDS_KEY) },
+      },
+    },
+    async (request): Promise<DryRunResult> => dryRun(context, accountOf(request), request.body),
+  );
+}

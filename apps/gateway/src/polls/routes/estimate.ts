@@ -1,0 +1,31 @@
+import { Estimate, EstimateQuery } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json } from '../../http/answers.ts';
+import { estimatePoll } from '../order/estimate-poll.ts';
+import { typicalOrder } from '../order/typical-poll.ts';
+
+/** GET /api/poll/estimate: what a poll of this kind takes, whatever its texts. */
+export function estimate(app: FastifyInstance, context: Context): void {
+  app.get<{ Querystring: EstimateQuery }>(
+    '/api/poll/estimate',
+    {
+      config: { operation: 'compute' },
+      schema: {
+        operationId: 'estimatePoll',
+        tags: ['Polling'],
+        summary: 'What a poll will cost and how long it will take',
+        description:
+          'For a question and options of usual length, at list prices and with the latest latencies and failure rates. No model is called.',
+        security: access.none,
+        querystring: EstimateQuery,
+        response: { 200: json('The estimate.', Estimate), ...errors('validation_error', 'invalid_preset') },
+      },
+    },
+    async ({ query: { options, ...terms } }, reply): Promise<Estimate> => {
+      reply.header('cache-control', 'public, max-age=10');
+      return estimatePoll(context, typicalOrder(terms, options));
+    },
+  );
+}

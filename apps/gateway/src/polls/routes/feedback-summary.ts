@@ -1,0 +1,49 @@
+import { FeedbackSummary } from '@eloquentpoll/contracts';
+import { feedbackSummary as findSummary, type FeedbackSummary as Summary } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json } from '../../http/answers.ts';
+import { isResultId } from '../order/poll-ids.ts';
+
+/** GET /api/feedback/{pollId}: what was said about an outcome, without who said it. */
+export function feedbackSummary(app: FastifyInstance, { storage }: Context): void {
+  app.get<{ Params: { pollId: string } }>(
+    '/api/feedback/:pollId',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getFeedback',
+        tags: ['Feedback'],
+        summary: 'What was said about the outcome of a poll',
+        description:
+          '`accuracy_rate` is correct / (correct + incorrect), null where nobody judged. Entries are the newest 100. A poll that nobody knows has no feedback.',
+        security: access.none,
+        params: Type.Object({ pollId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
+        response: { 200: json('The summary.', FeedbackSummary), ...errors('validation_error') },
+      },
+    },
+    async ({ params: { pollId } }): Promise<FeedbackSummary> => {
+      return toSummary(pollId, isResultId(pollId) ? await findSummary(storage, pollId) : NOTHING);
+    },
+  );
+}
+
+const NOTHING: Summary = { total: 0, correct: 0, incorrect: 0, entries: [] };
+
+function toSummary(pollId: string, { total, correct, incorrect, entries }: Summary): FeedbackSummary {
+  return {
+    poll_id: pollId,
+    total_feedback: total,
+    correct,
+    incorrect,
+    accuracy_rate: correct + incorrect === 0 ? null : correct / (correct + incorrect),
+    entries: entries.map((entry) => ({
+      feedback_id: entry.feedbackId,
+      outcome_correct: entry.outcomeCorrect,
+      confidence: entry.confidence,
+      created_at: entry.createdAt.toISOString(),
+    })),
+  };
+}

@@ -1,0 +1,46 @@
+import { FeedbackReceipt, FeedbackRequest } from '@eloquentpoll/contracts';
+import { giveFeedback as storeFeedback } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { isResultId } from '../order/poll-ids.ts';
+
+/** POST /api/feedback: one opinion per account and poll, of which the latest counts. */
+export function giveFeedback(app: FastifyInstance, { storage }: Context): void {
+  app.post<{ Body: FeedbackRequest }>(
+    '/api/feedback',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'giveFeedback',
+        tags: ['Feedback'],
+        summary: 'Say whether the outcome of a poll was right',
+        description:
+          'For any poll whose id you hold, yours or not. A second opinion on the same poll replaces your first and keeps its `feedback_id`. Notes are never shown.',
+        security: access.bearer,
+        body: Type.Ref(FeedbackRequest),
+        response: {
+          201: json('It was recorded.', FeedbackReceipt),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'poll_not_found'),
+        },
+      },
+    },
+    async (request, reply): Promise<FeedbackReceipt> => {
+      const { poll_id: resultId, outcome_correct, confidence, notes } = request.body;
+      const opinion = {
+        accountId: accountOf(request),
+        resultId,
+        outcomeCorrect: outcome_correct ?? null,
+        confidence: confidence ?? null,
+        notes: notes ?? null,
+      };
+      const feedbackId = isResultId(resultId) ? await storeFeedback(storage, opinion) : null;
+      if (feedbackId === null) throw new ApiError('poll_not_found');
+      reply.code(201);
+      return { feedback_id: feedbackId, poll_id: resultId, recorded: true };
+    },
+  );
+}

@@ -1,0 +1,33 @@
+import { HistoryQuery, HistoryResult, LIMITS } from '@eloquentpoll/contracts';
+import { history as findHistory } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json } from '../../http/answers.ts';
+import { toHistoryResult } from '../read/public-result.ts';
+
+/** GET /api/results: everything that the caller asked, page by page. */
+export function history(app: FastifyInstance, { storage }: Context): void {
+  app.get<{ Querystring: HistoryQuery }>(
+    '/api/results',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'listResults',
+        tags: ['Results'],
+        summary: 'Your results, newest first',
+        security: access.session,
+        querystring: HistoryQuery,
+        response: {
+          200: json('One page.', Type.Array(Type.Ref(HistoryResult), { maxItems: LIMITS.history.max })),
+          ...errors('validation_error', 'authentication_required'),
+        },
+      },
+    },
+    async (request): Promise<HistoryResult[]> => {
+      const { limit = LIMITS.history.default, offset = 0 } = request.query;
+      return (await findHistory(storage, accountOf(request), limit, offset)).map(toHistoryResult);
+    },
+  );
+}

@@ -1,0 +1,32 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, NOT_MODIFIED, text } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
+import { toMermaid } from '../read/to-mermaid.ts';
+import { toPollResponse } from '../read/to-wire.ts';
+
+/** GET /api/graph/mermaid/{pollId}: a result as a diagram, for whoever holds its id. */
+export function mermaid(app: FastifyInstance, context: Context): void {
+  app.get<{ Params: { pollId: string } }>(
+    '/api/graph/mermaid/:pollId',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getMermaid',
+        tags: ['Results'],
+        summary: 'Votes and result as a Mermaid flowchart',
+        security: access.none,
+        params: Type.Object({ pollId: Type.String({ description: 'The `poll_id` of a result.' }) }),
+        response: { 200: text('The diagram.', 'text/plain'), ...NOT_MODIFIED, ...errors('poll_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const result = await resultWithId(context, request.params.pollId, 'poll_not_found');
+      reply.headers(RESULT_HEADERS).type('text/plain; charset=utf-8');
+      return sendTagged(request, reply, toMermaid(toPollResponse(result)));
+    },
+  );
+}

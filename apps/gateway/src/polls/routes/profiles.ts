@@ -1,0 +1,27 @@
+import { ProfileListing } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import { errors, json } from '../../http/answers.ts';
+import { DEFAULT_PROFILE, PROFILES } from '../order/profiles.ts';
+
+/** GET /api/profiles: the bundles that a poll's `profile` can name. */
+export function profiles(app: FastifyInstance): void {
+  const listing: ProfileListing = { default: DEFAULT_PROFILE, count: PROFILES.length, profiles: [...PROFILES] };
+  app.get(
+    '/api/profiles',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'listProfiles',
+        tags: ['Polling'],
+        summary: 'Named bundles of preset, threshold and cost',
+        security: access.none,
+        response: { 200: json('The profiles.', ProfileListing), ...errors() },
+      },
+    },
+    async (_request, reply): Promise<ProfileListing> => {
+      reply.header('cache-control', 'public, max-age=300');
+      return listing;
+    },
+  );
+}

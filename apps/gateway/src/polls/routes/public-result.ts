@@ -1,0 +1,33 @@
+import { ResultDetail } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
+import { toResultDetail } from '../read/public-result.ts';
+
+/** GET /api/results/{resultId}: what anyone who holds the id may know. */
+export function publicResult(app: FastifyInstance, context: Context): void {
+  app.get<{ Params: { resultId: string } }>(
+    '/api/results/:resultId',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getResult',
+        tags: ['Results'],
+        summary: 'A result, for whoever holds its id',
+        description: 'Carries no cost data and no owner. A result never changes.',
+        security: access.none,
+        params: Type.Object({ resultId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
+        response: { 200: json('The result.', ResultDetail), ...NOT_MODIFIED, ...errors('result_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const result = await resultWithId(context, request.params.resultId);
+      reply.headers(RESULT_HEADERS).type('application/json; charset=utf-8');
+      return sendTagged(request, reply, JSON.stringify(toResultDetail(result)));
+    },
+  );
+}

@@ -1,0 +1,61 @@
+import { FreePollRequest, QuickPollRequest, QuickPollResult } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, READS_BODY, text } from '../../http/answers.ts';
+import { closingSignal } from '../../http/closing-signal.ts';
+import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
+import { compileExceptBody } from '../../http/validation/validator.ts';
+import { readShortOrder } from '../order/short-order.ts';
+import { callerOf, wantsFree } from '../order/themes.ts';
+import { refuseDryRun } from '../order/wants-dry-run.ts';
+import { toQuickResult } from '../read/quick-result.ts';
+import { runAndFollow } from '../run/run-and-follow.ts';
+import { runAndWait } from '../run/run-and-wait.ts';
+
+const { description, content } = json('The answer; null on a tie and without votes.', QuickPollResult);
+const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
+
+/** POST /api/quick-poll: the shortest way to a poll, free without an account. */
+export function quickPoll(app: FastifyInstance, context: Context): void {
+  const closing = closingSignal(app);
+
+  app.post(
+    '/api/quick-poll',
+    {
+      config: {
+        operation: (request) => (wantsFree(request.body, callerOf(request)) ? 'free_poll' : 'poll'),
+        idempotent: true,
+      },
+      validatorCompiler: compileExceptBody,
+      schema: {
+        operationId: 'quickPoll',
+        tags: ['Polling'],
+        summary: 'Ask in shorthand; free without an API key',
+        description:
+          'A question is enough. With `Accept: text/event-stream` the answer is the stream that `/api/poll/stream` sends. Without an API key, or with the themes `free` and `free_search`, open-weight models vote, the limits are tighter and the answer says where its public result is.',
+        security: access.bearerOptional,
+        body: Type.Union([Type.Ref(QuickPollRequest), Type.Ref(FreePollRequest)]),
+        response: {
+          200: ANSWER,
+          ...errors(
+            ...READS_BODY,
+            'invalid_preset',
+            'invalid_api_key',
+            'insufficient_balance',
+            'idempotency_key_reused',
+            'poll_execution_failed',
+          ),
+        },
+      },
+    },
+    async (request, reply): Promise<QuickPollResult | undefined> => {
+      refuseDryRun(request.body);
+      const short = readShortOrder(request.body, callerOf(request));
+      if (prefersEventStream(request)) return runAndFollow(context, request, reply, 'quick-poll', short, closing);
+      const result = await runAndWait(context, request, reply, 'quick-poll', short);
+      return toQuickResult(context.config, result, short.optionsSource);
+    },
+  );
+}

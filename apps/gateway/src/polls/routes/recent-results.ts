@@ -1,0 +1,30 @@
+import { LIMITS, RecentResult } from '@eloquentpoll/contracts';
+import { recentResults as findRecent } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json } from '../../http/answers.ts';
+import { toRecentResult } from '../read/public-result.ts';
+
+/** GET /api/results/recent: what the caller asked last. */
+export function recentResults(app: FastifyInstance, { storage }: Context): void {
+  app.get(
+    '/api/results/recent',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'listRecentResults',
+        tags: ['Results'],
+        summary: `Your last ${LIMITS.recent} results`,
+        security: access.session,
+        response: {
+          200: json('Newest first.', Type.Array(Type.Ref(RecentResult), { maxItems: LIMITS.recent })),
+          ...errors('authentication_required'),
+        },
+      },
+    },
+    async (request): Promise<RecentResult[]> =>
+      (await findRecent(storage, accountOf(request), LIMITS.recent)).map(toRecentResult),
+  );
+}

@@ -1,0 +1,43 @@
+import { PollSession, SessionRequest } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import { readPollOrder } from '../order/poll-order.ts';
+import { toSession } from '../read/to-wire.ts';
+import { beginSession } from '../run/start-run.ts';
+import { submissionOf } from '../run/submission.ts';
+
+/** POST /api/polls: begins a poll and answers at once. */
+export function createSession(app: FastifyInstance, context: Context): void {
+  app.post(
+    '/api/polls',
+    {
+      config: { operation: 'poll', idempotent: true },
+      schema: {
+        operationId: 'createSession',
+        tags: ['Polling'],
+        summary: 'Begin a poll and follow it by its session',
+        description:
+          'The poll runs whether or not anybody follows it. One request to `status_url` with `Prefer: wait=30` is usually enough to see it end; then `result_url` has the result.',
+        security: access.bearer,
+        body: Type.Ref(SessionRequest),
+        response: {
+          202: json('The session; `Location` is its status.', PollSession),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'invalid_preset', 'insufficient_balance', 'idempotency_key_reused'),
+        },
+      },
+    },
+    async (request, reply): Promise<PollSession> => {
+      const submission = submissionOf(context, request, readPollOrder(request.body), 'polls');
+      const { view, joined } = await beginSession(context, submission);
+      if (joined) markReplayed(reply);
+      const session = toSession(context.config, view);
+      reply.code(202).header('location', session.status_url);
+      if (view.status === 'running') reply.header('retry-after', '1');
+      return session;
+    },
+  );
+}

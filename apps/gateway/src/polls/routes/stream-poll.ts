@@ -1,0 +1,83 @@
+import { SessionRequest } from '@eloquentpoll/contracts';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { access, accountOf } from '../../accounts/authenticate.ts';
+import type { Context } from '../../context.ts';
+import { errors, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { closingSignal } from '../../http/closing-signal.ts';
+import { needsEventStream } from '../../http/sse/open-event-stream.ts';
+import { readPollOrder } from '../order/poll-order.ts';
+import { beginStream, resumeStream } from '../run/begin-stream.ts';
+import { followPoll } from '../run/follow-poll.ts';
+import { PollRelay } from '../run/relay-poll.ts';
+import { submissionOf } from '../run/submission.ts';
+
+const StreamQuery = Type.Object({
+  progress: Type.Optional(
+    Type.Unsafe<'all' | 'none'>({
+      type: 'string',
+      enum: ['all', 'none'],
+      default: 'all',
+      description: '`none`: one `started`, then nothing until the end.',
+    }),
+  ),
+});
+
+const StreamHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({ description: 'The `id` of the last event that arrived: the same poll is followed on, at no cost.' }),
+  ),
+});
+
+const lastEventIdOf = ({ headers }: FastifyRequest): string => String(headers['last-event-id'] ?? '').trim();
+
+/**
+ * POST /api/poll/stream: runs a poll and tells how it goes. A caller who leaves ends nothing; one who comes back with
+ * Last-Event-ID, or with the same Idempotency-Key, follows the same poll and pays nothing.
+ */
+export function streamPoll(app: FastifyInstance, context: Context): void {
+  const closing = closingSignal(app);
+  app.addHook('preClose', () => context.streams.close());
+
+  app.post<{ Querystring: Static<typeof StreamQuery> }>(
+    '/api/poll/stream',
+    {
+      config: { operation: (request) => (lastEventIdOf(request) ? 'session' : 'poll'), idempotent: true },
+      schema: {
+        operationId: 'streamPoll',
+        tags: ['Polling'],
+        summary: 'Run a poll and follow it, event by event',
+        description:
+          'Server-Sent Events: `started`, again with every vote and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` with the same body to follow on after a cut. The events are described in /asyncapi.json.',
+        security: access.bearer,
+        querystring: StreamQuery,
+        headers: StreamHeaders,
+        body: Type.Ref(SessionRequest),
+        response: {
+          200: text('The events.', 'text/event-stream'),
+          ...errors(
+            ...READS_BODY,
+            ...NEEDS_KEY,
+            'invalid_preset',
+            'insufficient_balance',
+            'session_not_found',
+            'not_acceptable',
+            'idempotency_key_reused',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      needsEventStream(request);
+      if (closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
+      const relay = new PollRelay(context);
+      const lastEventId = lastEventIdOf(request);
+      const start = lastEventId
+        ? await resumeStream(context, lastEventId, accountOf(request), relay)
+        : await beginStream(context, submissionOf(context, request, readPollOrder(request.body), 'stream'), relay);
+      const following = { progress: request.query.progress !== 'none', resumed: lastEventId !== '' };
+      followPoll(context, request, reply, relay, start, following);
+    },
+  );
+}

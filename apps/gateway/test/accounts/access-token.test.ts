@@ -1,0 +1,209 @@
+import { findIdentity } from '@eloquentpoll/storage';
+import { generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import t, { type Test } from 'tap';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { browser } from '../fixtures/browser.ts';
+import { build } from '../fixtures/build.ts';
+import { lyingProvider } from '../fixtures/lying-provider.ts';
+import { realProvider } from '../fixtures/real-provider.ts';
+
+// Access tokens of the identity provider in the place of an API key.
+
+const BASE = 'https://polls.example';
+
+async function setUp(t: Test) {
+  const provider = await lyingProvider(t);
+  const gateway = await build(t, { identityProvider: provider, rateLimits: readPolicies('account=1000/60') });
+  const claims = (changed: JWTPayload = {}): JWTPayload => {
+    const now = Math.floor(Date.now() / 1000);
+    return { iss: provider.issuer, aud: BASE, sub: 'ann', client_id: 'agent', iat: now, exp: now + 60, ...changed };
+  };
+  const list = (token: string, more = {}) =>
+    gateway.app.inject({ url: '/api/keys', headers: { authorization: `Bearer ${token}`, ...more } });
+  return { ...gateway, provider, claims, list, good: () => provider.sign(claims(), { typ: 'at+jwt' }) };
+}
+
+t.test('[§A6-provider-token-bearer] a token of a real provider is whoever logs in there', async (t) => {
+  const provider = await realProvider(t, BASE);
+  const { app, context } = await build(t, { identityProvider: provider });
+  const tokenFor = async (resource: string) => {
+    const query = new URLSearchParams({
+      client_id: provider.clientId,
+      response_type: 'code',
+      redirect_uri: `${BASE}/api/auth/callback`,
+      scope: 'openid',
+      resource,
+    });
+    const visitor = browser(app, BASE);
+    const { url } = await visitor.open(`${provider.issuer}/auth?${query}`, (next) => next.startsWith(BASE));
+    const answer = await fetch(`${provider.issuer}/token`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${btoa([provider.clientId, provider.clientSecret].map(encodeURIComponent).join(':'))}`,
+      },
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code: new URL(url).searchParams.get('code') ?? '',
+        redirect_uri: `${BASE}/api/auth/callback`,
+        resource,
+      }),
+    });
+    const { access_token } = (await answer.json()) as { access_token: string };
+    return access_token;
+  };
+  const keys = async (resource: string) =>
+    app.inject({ url: '/api/keys', headers: { authorization: `Bearer ${await tokenFor(resource)}` } });
+  for (const resource of [BASE, `${BASE}/`, `${BASE}/api/mcp`])
+    t.equal((await keys(resource)).statusCode, 200, resource);
+  t.equal((await keys(`${BASE}/api/elsewhere`)).statusCode, 401, 'a token for others');
+
+  const visitor = browser(app, BASE);
+  await visitor.open('/api/auth/login', (url) => url === `${BASE}/dashboard`);
+  const { userId } = JSON.parse((await visitor.step('/api/auth/me')).body);
+  const identity = await findIdentity(context.storage, { kind: 'oidc', issuer: provider.issuer, subject: 'ann' });
+  t.equal(identity?.accountId, userId, 'with a browser and with a token: one account');
+});
+
+t.test(
+  '[§A6-provider-token-bearer] every kind of signature that is taken, and every spelling of who it is for',
+  async (t) => {
+    const { provider, claims, list, good } = await setUp(t);
+    for (const token of [
+      await good(),
+      await provider.sign(claims()),
+      await provider.sign(claims(), { typ: 'application/at+jwt' }),
+      await provider.sign(claims(), { typ: 'JWT' }),
+      await provider.sign(claims({ typ: 'Bearer' }), { typ: 'JWT' }),
+      await provider.sign(claims({ aud: [BASE, 'https://other.example'] })),
+      await provider.sign(claims({ aud: `${BASE}/api/mcp` })),
+    ]) {
+      t.equal((await list(token)).statusCode, 200);
+    }
+  },
+);
+
+t.test('[§A6-bad-bearer-401, §5-rule-401] a token that does not fit is no token', async (t) => {
+  const { provider, claims, list, good, context } = await setUp(t);
+  t.equal((await list(await good())).statusCode, 200);
+  t.equal((await list(await provider.signBy('RS256', claims()))).statusCode, 200);
+  const token = await good();
+  const [header = '', payload = '', signature = ''] = token.split('.');
+  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const stranger = await generateKeyPair('RS256');
+  const now = Math.floor(Date.now() / 1000);
+  const bad: Record<string, string> = {
+    'no signature': `${header}.${payload}.`,
+    'no algorithm': `${encoded({ alg: 'none', typ: 'at+jwt' })}.${payload}.`,
+    'no algorithm, with a signature': `${encoded({ alg: 'none', typ: 'at+jwt' })}.${payload}.${signature}`,
+    'HS256 under the public key': await new SignJWT(claims())
+      .setProtectedHeader({ alg: 'HS256', kid: 'the key', typ: 'at+jwt' })
+      .sign(new TextEncoder().encode(provider.publicKeyPem)),
+    'the key of a stranger': await new SignJWT(claims())
+      .setProtectedHeader({ alg: 'RS256', kid: 'the key', typ: 'at+jwt' })
+      .sign(stranger.privateKey),
+    'an algorithm that is not taken': await provider.signBy('RS512', claims()),
+    'a key that is not listed': await provider.sign(claims(), { kid: 'another' }),
+    'a key that the token brings': await provider.sign(claims(), { kid: 'another', jku: 'https://evil.example/jwks' }),
+    'claims changed after signing': `${header}.${encoded(claims({ sub: 'admin' }))}.${signature}`,
+    'for another resource': await provider.sign(claims({ aud: 'https://other.example' })),
+    'for a resource that looks alike': await provider.sign(claims({ aud: `${BASE}.evil.example` })),
+    'for the client, as an ID token is': await provider.sign(claims({ aud: provider.clientId })),
+    'for nobody': await provider.sign(claims({ aud: [] })),
+    'of another issuer': await provider.sign(claims({ iss: 'https://evil.example' })),
+    'of an issuer in another spelling': await provider.sign(claims({ iss: `${provider.issuer}/` })),
+    expired: await provider.sign(claims({ exp: now - 10 })),
+    'not yet valid': await provider.sign(claims({ nbf: now + 60 })),
+    'of another kind': await provider.sign(claims(), { typ: 'logout+jwt' }),
+    'an ID token': await provider.sign(claims({ aud: [provider.clientId, BASE] }), { typ: 'JWT' }),
+    'an ID token of no type': await provider.sign(claims({ aud: [provider.clientId, BASE] })),
+    'an ID token of a login': await provider.sign(claims({ nonce: 'n' }), { typ: 'JWT' }),
+    'an ID token beside an access token': await provider.sign(claims({ at_hash: 'h' }), { typ: 'JWT' }),
+    'an ID token by its own word': await provider.sign(claims({ typ: 'ID' }), { typ: 'JWT' }),
+    'bound to a key': await provider.sign(claims({ cnf: { jkt: 'x' } })),
+    'of nobody': await provider.sign(claims({ sub: '' })),
+    'of somebody endless': await provider.sign(claims({ sub: 'a'.repeat(256) })),
+    'of somebody that no database keeps': await provider.sign(claims({ sub: 'ann\u0000' })),
+    'an unknown critical header': await provider.sign(claims(), { crit: ['odd'], odd: 1 }),
+    endless: await provider.sign(claims({ more: 'x'.repeat(9_000) })),
+    'no JSON': 'eyJub3QianNvbg.eyJub3QianNvbg.eyJub3QianNvbg',
+    'four parts': `${token}.${signature}`,
+  };
+  for (const name of ['exp', 'sub', 'iss', 'aud']) {
+    const without = Object.fromEntries(Object.entries(claims()).filter(([known]) => known !== name));
+    bad[`without ${name}`] = await provider.sign(without);
+  }
+  for (const [name, wrong] of Object.entries(bad)) {
+    const answer = await list(wrong);
+    t.match([answer.statusCode, answer.json().code], [401, 'invalid_api_key'], name);
+    t.match(answer.headers, { 'www-authenticate': /^Bearer resource_metadata=".+", error="invalid_token"$/ });
+  }
+  for (let i = 0; i < signature.length; i += 7) {
+    const touched = signature.slice(0, i) + (signature[i] === 'B' ? 'C' : 'B') + signature.slice(i + 1);
+    t.equal((await list(`${header}.${payload}.${touched}`)).statusCode, 401);
+  }
+  const { count } = await context.storage.db
+    .selectFrom('identities')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow();
+  t.equal(Number(count), 1, 'nobody became known by them');
+});
+
+t.test('[§A6-cookie-only-bearer-401, §A6-bearer-over-cookie] a token counts where a key does', async (t) => {
+  const { app, good, list, keyWith, sessionFor } = await setUp(t);
+  const authorization = `Bearer ${await good()}`;
+  const me = await app.inject({ url: '/api/auth/me', headers: { authorization } });
+  t.equal(me.statusCode, 401, 'not where the cookie is asked for');
+  const { accountId } = await keyWith(0);
+  const session = await sessionFor(accountId);
+  t.same((await list(await good(), session)).json(), [], 'not the keys of the cookie');
+  t.equal((await list(`${await good()}x`, session)).statusCode, 401, 'a bad one is not made up for by a cookie');
+  const posted = await app.inject({
+    method: 'POST',
+    url: '/api/keys',
+    headers: { authorization, origin: 'https://evil.example' },
+    payload: { label: 'by token' },
+  });
+  t.equal(posted.statusCode, 201, 'no browser sends a bearer by itself');
+  t.match((await list(await good())).json(), [{ label: 'by token' }]);
+});
+
+t.test(
+  'nonsense costs no look-up, a stranger’s key one, and keys that are away say nothing about a token',
+  async (t) => {
+    const { provider, claims, list, good } = await setUp(t);
+    const elsewhere = await provider.sign(claims({ iss: 'https://evil.example' }));
+    for (const token of ['eyJhbGciOiJub25lIn0.e30.x', elsewhere, `${'x'.repeat(9_000)}`]) await list(token);
+    t.same(provider.asked, []);
+
+    provider.lies = { away: true };
+    const away = await list(await good());
+    t.match([away.statusCode, away.json().code, away.headers['retry-after']], [503, 'service_unavailable', '5']);
+    const tries = provider.asked.length;
+    await Promise.all(Array.from({ length: 20 }, async () => t.equal((await list(await good())).statusCode, 503)));
+    t.equal(provider.asked.length, tries, 'and nobody asks on and on');
+
+    const half = await setUp(t);
+    await half.app.inject({ url: '/api/auth/login' });
+    half.provider.lies = { away: true };
+    const met = half.provider.asked.length;
+    for (let i = 0; i < 5; i++) t.equal((await half.list(await half.good())).statusCode, 503);
+    t.equal(half.provider.asked.length, met + 1, 'nor for the keys of a provider that was there before');
+
+    const back = await setUp(t);
+    t.equal((await back.list(await back.good())).statusCode, 200);
+    const known = back.provider.asked.length;
+    for (let i = 0; i < 20; i++) {
+      t.equal((await back.list(await back.provider.sign(back.claims(), { kid: `key ${i}` }))).statusCode, 401);
+    }
+    t.equal(back.provider.asked.length, known, 'a key that was just not there is not looked for again and again');
+    back.provider.lies = { away: true };
+    t.equal((await back.list(await back.good())).statusCode, 200, 'known keys go on counting');
+  },
+);
+
+t.test('without a provider no token counts', async (t) => {
+  const { app } = await build(t);
+  const { provider, claims } = await setUp(t);
+  const authorization = `Bearer ${await provider.sign(claims())}`;
+  t.equal((await app.inject({ url: '/api/keys', headers: { authorization } })).statusCode, 401);
+});

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { apiKeyPrefix, hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
+
+t.test('[§A6-api-key-form, §5-bearer-prefix] a key has the documented form and carries its own checksum', (t) => {
+  const keys = Array.from({ length: 1_000 }, newApiKey);
+  t.ok(keys.every((key) => /^ep_k_[0-9A-Za-z]{38}$/.test(key)));
+  t.ok(keys.every(looksLikeApiKey));
+  t.ok(keys.every((key) => apiKeyPrefix(key) === key.slice(0, 10)));
+  t.equal(new Set(keys).size, keys.length);
+  t.end();
+});
+
+t.test('every character of a key is as likely as any other', (t) => {
+  const counts = new Map<string, number>();
+  const KEYS = 5_000;
+  for (let i = 0; i < KEYS; i++)
+    for (const character of newApiKey().slice(5, -6)) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const mean = (KEYS * 32) / 62;
+  t.equal(counts.size, 62);
+  // 15 % is more than seven standard deviations; a byte that is not thrown away adds a quarter to its character.
+  for (const [character, count] of counts)
+    if (Math.abs(count - mean) > 0.15 * mean) t.fail(`${character} ${count} times, ${Math.round(mean)} expected`);
+  t.end();
+});
+
+t.test('no typo of a key passes for a key', (t) => {
+  const character = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-. ');
+  fc.assert(
+    fc.property(fc.nat(42), character, (at, other) => {
+      const key = newApiKey();
+      fc.pre(key[at] !== other);
+      return !looksLikeApiKey(key.slice(0, at) + other + key.slice(at + 1));
+    }),
+    { numRuns: 2_000 },
+  );
+  t.pass();
+  t.end();
+});
+
+t.test('[§A6-api-key-hash] what is stored is an HMAC that depends on the pepper', (t) => {
+  const key = newApiKey();
+  t.equal(hashApiKey('a', key).length, 32);
+  t.same(hashApiKey('a', key), hashApiKey('a', key));
+  t.notSame(hashApiKey('a', key), hashApiKey('b', key));
+  t.end();
+});

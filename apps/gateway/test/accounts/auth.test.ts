@@ -1,0 +1,99 @@
+import { listKeys } from '@eloquentpoll/storage';
+import t from 'tap';
+import { newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { endKey } from '../../src/accounts/keys/revoke-key.ts';
+import { buildApp } from '../../src/app.ts';
+import { build } from '../fixtures/build.ts';
+
+const POLL = { method: 'POST', url: '/api/poll', payload: {} } as const;
+
+t.test(
+  '[§4.1-poll-401, §5-rule-401, §5-rule-revoked, §7-401-authentication, §A6-bad-bearer-401] only an active key opens',
+  async (t) => {
+    const { app, context, keyWith } = await build(t);
+    const { key, bearer, accountId } = await keyWith(0);
+    const ask = (authorization?: string) =>
+      app.inject({ ...POLL, headers: authorization === undefined ? {} : { authorization } });
+
+    t.equal((await app.inject({ ...POLL, headers: bearer })).statusCode, 400, 'past the door');
+    t.equal((await ask(`bearer ${key}`)).statusCode, 400, 'the scheme has no case');
+    t.equal((await ask(`BEARER   ${key}`)).statusCode, 400);
+
+    const flipped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    const bad = [
+      newApiKey(),
+      flipped,
+      key.slice(0, -1),
+      `${key}0`,
+      key.toUpperCase(),
+      `${key} ${key}`,
+      accountId,
+      '',
+      'ep_k_',
+      'null',
+    ];
+    for (const token of bad) {
+      const answer = await ask(`Bearer ${token}`);
+      t.match([answer.statusCode, answer.json().code], [401, 'invalid_api_key'], token);
+      t.match(
+        String(answer.headers['www-authenticate']),
+        /^Bearer resource_metadata="https:\/\/polls\.example\/\.well-known\/oauth-protected-resource", error="invalid_token"$/,
+      );
+    }
+    for (const header of [undefined, '', 'Basic dTpw', 'Bearerx', key, `Token ${key}`]) {
+      const answer = await ask(header);
+      t.match([answer.statusCode, answer.json().code], [401, 'authentication_required'], String(header));
+      t.match(String(answer.headers['www-authenticate']), /^Bearer resource_metadata="[^"]+"$/);
+    }
+    t.equal(
+      (await app.inject({ ...POLL, url: `/api/poll?api_key=${key}&access_token=${key}` })).statusCode,
+      401,
+      'never from the query',
+    );
+
+    const [stored] = await listKeys(context.storage, accountId);
+    t.ok(await endKey(context, accountId, stored!.id));
+    t.match((await ask(`Bearer ${key}`)).json(), { code: 'invalid_api_key' }, 'revoked and unknown look the same');
+  },
+);
+
+t.test('[§5-rule-none, §A6-bad-bearer-401] who still sends a revoked key finds the way out open', async (t) => {
+  const { app, context, keyWith } = await build(t);
+  const { bearer, accountId } = await keyWith(0);
+  const [stored] = await listKeys(context.storage, accountId);
+  await endKey(context, accountId, stored!.id);
+  const address = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
+  for (const url of [
+    '/api/health',
+    '/api/errors/catalog',
+    '/api/docs',
+    '/api/poll/estimate',
+    `/api/wallet/challenge?address=${address}`,
+  ]) {
+    t.equal((await app.inject({ url, headers: bearer })).statusCode, 200, url);
+  }
+  const signed = { message: 'not ours', signature: '0x' };
+  const rotate = await app.inject({ method: 'POST', url: '/api/wallet/rotate-key', headers: bearer, payload: signed });
+  t.equal(rotate.json().code, 'invalid_wallet_signature', 'the signature is judged, not the key');
+});
+
+t.test('credentials are judged before the body is read', async (t) => {
+  const { app } = await build(t);
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/api/poll',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer nobody' },
+    payload: '{',
+  });
+  t.equal(answer.statusCode, 401);
+});
+
+t.test('a route that does not say who may call it does not start', async (t) => {
+  const { context } = await build(t);
+  const app = buildApp(context);
+  t.teardown(() => app.close());
+  app.register(async (scope) => {
+    scope.get('/open', async () => 'anyone');
+  });
+  await t.rejects(async () => await app.ready(), /GET \/open does not say who may call it/);
+});

@@ -1,0 +1,148 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { AbiCoder, hashMessage, Wallet } from 'ethers';
+import t, { type Test } from 'tap';
+import { build } from '../fixtures/build.ts';
+import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
+
+// A contract wallet has an address that nobody holds the key of; a node says what its contract accepts. The node here
+// answers as real ones do: it was asked by eth_call of isValidSignature(bytes32,bytes).
+
+interface Call {
+  method: string;
+  params: unknown[];
+}
+interface EthCall {
+  to: string;
+  data: string;
+}
+type Node = (call: Call) => object | string | null;
+
+const YES = '0x1626ba7e'.padEnd(66, '0');
+const CHAIN = { result: '0x2105' };
+
+/** null never answers; a text is sent as it is. */
+async function node(t: Test, answer: Node) {
+  const calls: Call[] = [];
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const call: Call & { id: number } = JSON.parse(Buffer.concat(chunks).toString());
+    calls.push(call);
+    const body = answer(call);
+    if (body === null) return;
+    if (body === 'redirect') response.writeHead(307, { location: '/elsewhere' });
+    response.end(typeof body === 'string' ? body : JSON.stringify({ jsonrpc: '2.0', id: call.id, ...body }));
+  };
+  const server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls };
+}
+
+const contractCall =
+  (answer: object | string | null): Node =>
+  ({ method }) =>
+    method === 'eth_chainId' ? CHAIN : answer;
+
+let current: Node = contractCall({ result: YES });
+const { rpcUrl, calls } = await node(t, (call) => current(call));
+const gateway = await build(t, { rateLimits: NO_LOGIN_LIMIT, wallets: { chainId: 8_453, rpcUrl } });
+/** Signs with a key that is not the address's own, as the owners of a contract do. */
+const contractWallet = () => {
+  const { challenge, verify, wallet } = walletOwner(gateway);
+  const signer = Wallet.createRandom();
+  return {
+    wallet,
+    verify,
+    proof: async () => {
+      const message = await challenge();
+      return { message, signature: await signer.signMessage(message) };
+    },
+  };
+};
+
+t.test('what the contract accepts logs its wallet in, whatever the signature looks like', async (t) => {
+  const { wallet, verify, proof } = contractWallet();
+  const { message, signature } = await proof();
+  calls.length = 0;
+  const first = await verify({ message, signature: `${signature}${'ab'.repeat(200)}` });
+  t.match(first, { statusCode: 200 });
+  t.match(first.json(), { address: wallet.address, is_new_user: true });
+  t.same(new Set(calls.map(({ method }) => method)), new Set(['eth_chainId', 'eth_call']), 'nothing that costs gas');
+  const [call, block] = (calls.find(({ method }) => method === 'eth_call')?.params ?? []) as [EthCall, string];
+  t.equal(block, 'latest');
+  t.equal(call.to, wallet.address);
+  t.equal(call.data.slice(0, 10), '0x1626ba7e');
+  const [digest, given] = AbiCoder.defaultAbiCoder().decode(['bytes32', 'bytes'], `0x${call.data.slice(10)}`);
+  t.equal(digest, hashMessage(message));
+  t.equal(given, `${signature}${'ab'.repeat(200)}`);
+  t.equal((await verify({ message, signature })).statusCode, 401, 'a challenge counts once here too');
+  t.match((await verify(await proof())).json(), { is_new_user: false });
+  t.match((await verify({ ...(await proof()), signature: '0x' })).statusCode, 200, 'the contract decides');
+});
+
+t.test('a wallet with a key of its own needs no node', async (t) => {
+  calls.length = 0;
+  t.equal((await walletOwner(gateway).verify()).statusCode, 200);
+  t.same(calls, []);
+});
+
+t.test('everything but a plain yes is a no', async (t) => {
+  const { verify, proof } = contractWallet();
+  const nos: (object | string)[] = [
+    { result: '0x' },
+    { result: '0xffffffff'.padEnd(66, '0') },
+    { result: '0x1626ba7e' },
+    { result: `${YES}00` },
+    { result: YES.replace(/0$/, '1') },
+    { result: 1 },
+    { result: null },
+    { result: [YES] },
+    { error: { code: 3, message: 'execution reverted' } },
+    { error: { code: -32_000, message: 'VM Exception: revert' } },
+  ];
+  for (const no of nos) {
+    current = contractCall(no);
+    t.match((await verify(await proof())).json(), { code: 'invalid_wallet_signature' }, JSON.stringify(no));
+  }
+  current = contractCall({ result: YES });
+  for (const signature of ['', '0xabc', '0xgg', 'hello']) {
+    t.equal((await verify({ ...(await proof()), signature })).statusCode, 401, 'is not sent anywhere');
+  }
+  t.equal((await verify(await proof())).statusCode, 200);
+});
+
+t.test('a node that cannot say is "later", soon, and burns nothing', async (t) => {
+  const { verify, proof } = contractWallet();
+  const given = await proof();
+  const aways: Record<string, Node> = {
+    hangs: contractCall(null),
+    'speaks no JSON': contractCall('<html>bad gateway</html>'),
+    'is out of quota': contractCall({ error: { code: -32_005, message: 'limit exceeded' } }),
+    'answers without end': contractCall('x'.repeat(600_000)),
+    'sends us elsewhere': contractCall('redirect'),
+    'serves another chain': ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : { result: YES }),
+    'has no chain': ({ method }) => (method === 'eth_chainId' ? { error: { code: 1 } } : { result: YES }),
+  };
+  for (const [name, away] of Object.entries(aways)) {
+    current = away;
+    const answer = await verify(given);
+    t.match(answer, { statusCode: 503, headers: { 'retry-after': '5' } }, name);
+    t.notMatch(answer.body, /quota|limit exceeded|127\.0\.0\.1/, 'what the node said stays here');
+  }
+  current = contractCall({ result: YES });
+  t.equal((await verify(given)).statusCode, 200);
+});
+
+t.test('without a node there are no contract wallets', async (t) => {
+  const without = await build(t);
+  const { challenge, verify } = walletOwner(without);
+  const message = await challenge();
+  calls.length = 0;
+  t.equal((await verify({ message, signature: await Wallet.createRandom().signMessage(message) })).statusCode, 401);
+  t.same(calls, []);
+});

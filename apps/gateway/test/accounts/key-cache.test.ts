@@ -1,0 +1,104 @@
+import { mock } from 'node:test';
+import { openBus } from '@eloquentpoll/bus';
+import { createAccount, insertKey, openStorage, revokeKey } from '@eloquentpoll/storage';
+import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { Redis } from 'ioredis';
+import t, { type Test } from 'tap';
+import { apiKeyPrefix, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { nameOfHash } from '../../src/accounts/keys/hashed-key.ts';
+import { keyCache } from '../../src/accounts/keys/key-cache.ts';
+import { PEPPER } from '../fixtures/build.ts';
+
+async function open(t: Test) {
+  const { url, prefix } = testRedis(t);
+  const storage = openStorage({ databaseUrl: await testDatabase(t), maxConnections: 2 });
+  t.teardown(() => storage[Symbol.asyncDispose]());
+  const bus = await openBus({ redisUrl: url, prefix });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  const used: string[] = [];
+  const cache = keyCache(bus.redis, prefix, storage, (keyId) => used.push(keyId));
+  const accountId = await createAccount(storage);
+  const key = newApiKey();
+  const hash = hashApiKey(PEPPER, key);
+  const { id: keyId } = await insertKey(storage, { accountId, hash, prefix: apiKeyPrefix(key) });
+  const place = `${prefix}:key:{${nameOfHash(hash)}}`;
+  return { storage, redis: bus.redis, prefix, cache, used, hash, place, owner: { accountId, keyId } };
+}
+
+const remembered = async (redis: Redis, place: string): Promise<string> => {
+  for (;;) {
+    const value = await redis.get(place);
+    if (value !== null) return value;
+  }
+};
+
+t.test('a key that was found is remembered for ten seconds, and each use is told', async (t) => {
+  const { storage, redis, cache, used, hash, place, owner } = await open(t);
+  t.same(await cache.find(hash), owner);
+  t.equal(await remembered(redis, place), `${owner.accountId} ${owner.keyId}`);
+  const ttl = await redis.pttl(place);
+  t.ok(ttl > 0 && ttl <= 10_000, `for ${ttl} ms`);
+  await revokeKey(storage, owner.accountId, owner.keyId);
+  t.same(await cache.find(hash), owner, 'Postgres is not asked meanwhile');
+  t.same(used, [owner.keyId, owner.keyId]);
+  await redis.del(place);
+  t.equal(await cache.find(hash), null);
+  t.equal(used.length, 2, 'what is not found is not used');
+});
+
+t.test('a sign sends everybody to Postgres, outlasts what was remembered, and is not written over', async (t) => {
+  const { storage, redis, cache, hash, place, owner } = await open(t);
+  await cache.find(hash);
+  await remembered(redis, place);
+  await cache.distrust(hash);
+  t.equal(await redis.get(place), '-');
+  const ttl = await redis.pttl(place);
+  t.ok(ttl > 110_000 && ttl <= 120_000, `for ${ttl} ms`);
+  t.same(await cache.find(hash), owner, 'Postgres says that it is good');
+  await redis.ping();
+  t.equal(await redis.get(place), '-', 'and the sign still stands');
+  await revokeKey(storage, owner.accountId, owner.keyId);
+  t.equal(await cache.find(hash), null);
+});
+
+t.test('several are read at once, each at its place', async (t) => {
+  const { redis, cache, used, hash, place, owner } = await open(t);
+  await cache.find(hash);
+  await remembered(redis, place);
+  used.length = 0;
+  const unknown = hashApiKey(PEPPER, newApiKey());
+  const keys = [unknown, hash].map((each) => ({ hash: each, name: nameOfHash(each) }));
+  const pipeline = redis.pipeline();
+  cache.batch(pipeline, keys);
+  const [[error, reply] = []] = (await pipeline.exec()) ?? [];
+  t.equal(error, null);
+  t.equal(cache.read(reply, 0), null);
+  t.same(used, []);
+  t.same(cache.read(reply, 1), owner);
+  t.same(used, [owner.keyId]);
+  for (const spoilt of [null, undefined, 'text', ['-'], [''], ['one'], ['one '], [' two'], [7], [null]])
+    t.equal(cache.read(spoilt, 0), null, JSON.stringify(spoilt));
+  t.equal(used.length, 1);
+});
+
+t.test('while Redis is away Postgres is asked, and a revocation waits until no memory is left', async (t) => {
+  const { storage, prefix, hash, owner } = await open(t);
+  const away = new Redis({ port: 1, lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null });
+  away.on('error', () => {});
+  t.teardown(() => away.disconnect());
+  const cache = keyCache(away, prefix, storage, () => {});
+  t.same(await cache.find(hash), owner);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  let answered = false;
+  const distrusted = cache.distrust(hash).then(() => {
+    answered = true;
+  });
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  mock.timers.tick(9_999);
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  t.equal(answered, false);
+  mock.timers.tick(1);
+  await distrusted;
+  t.equal(answered, true);
+});

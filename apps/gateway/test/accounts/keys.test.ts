@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { checkLedger, createAccount } from '@eloquentpoll/storage';
+import t, { type Test } from 'tap';
+import { hashApiKey, looksLikeApiKey } from '../../src/accounts/keys/api-key.ts';
+import { build, PEPPER } from '../fixtures/build.ts';
+
+type Headers = Record<string, string>;
+
+const gateway = await build(t);
+
+const create = (headers: Headers, payload?: object) =>
+  gateway.app.inject({ method: 'POST', url: '/api/keys', headers, ...(payload && { payload }) });
+const list = async (headers: Headers) => (await gateway.app.inject({ url: '/api/keys', headers })).json();
+const revoke = (headers: Headers, id: string) =>
+  gateway.app.inject({ method: 'DELETE', url: `/api/keys/${id}`, headers });
+const bearerOf = (key: string): Headers => ({ authorization: `Bearer ${key}` });
+
+/** The two ways to prove who one is, for one account. */
+async function both() {
+  const { accountId, bearer } = await gateway.keyWith(0);
+  return { accountId, bearer, session: await gateway.sessionFor(accountId) };
+}
+
+const refusals = async (t: Test, headers: Headers, id: string, [status, code]: [number, string]) => {
+  for (const answer of [
+    await gateway.app.inject({ url: '/api/keys', headers }),
+    await create(headers),
+    await revoke(headers, id),
+  ]) {
+    t.match([answer.statusCode, answer.json().code], [status, code]);
+  }
+};
+
+t.test(
+  '[§3.3-create, §2.8-id, §2.8-label, §2.8-created-at, §4.4-create-201, §4.4-create-optional-body, §4.4-create-label, §4.4-create-id, §4.4-create-key, §4.4-create-key-prefix, §4.4-create-created-at, §4.4-create-warning, §2.8-key-prefix, §2.8-plaintext-prefix, §2.8-plaintext-once, §2.8-no-hash, §4.4-list-200, §4.4-list-cookie, §4.4-list-bearer, §1-support-keys] a key is shown once, works, and is listed without its secret',
+  async (t) => {
+    const { session, bearer } = await both();
+    for (const headers of [session, bearer]) {
+      const answer = await create(headers, { label: 'laptop' });
+      t.equal(answer.statusCode, 201);
+      t.equal(answer.headers['cache-control'], 'no-store');
+      const made = answer.json();
+      t.match(made, { label: 'laptop', warning: /not be shown again/, created_at: /Z$/ });
+      t.ok(looksLikeApiKey(made.key));
+      t.equal(made.key_prefix, made.key.slice(0, 10));
+
+      const keys = await gateway.app.inject({ url: '/api/keys', headers });
+      t.equal(keys.statusCode, 200);
+      t.match(keys.json()[0], { id: made.id, key_prefix: made.key_prefix, label: 'laptop', revoked_at: null });
+      t.notMatch(keys.body, new RegExp(made.key));
+      t.notMatch(keys.body, new RegExp(hashApiKey(PEPPER, made.key).toString('hex'), 'i'));
+      t.notMatch(keys.body, /hash/);
+      t.equal(
+        (await gateway.app.inject({ url: '/api/keys', headers: bearerOf(made.key) })).statusCode,
+        200,
+        'it works',
+      );
+      t.notMatch(gateway.log.join(''), new RegExp(made.key), 'and is in no log');
+    }
+
+    t.match((await create(bearer)).json(), { label: '' }, 'no body');
+    t.match((await create(bearer, {})).json(), { label: '' });
+    const twice = { ...bearer, 'idempotency-key': 'the-same' };
+    const [first, second] = [(await create(twice)).json(), (await create(twice)).json()];
+    t.not(first.key, second.key, 'an Idempotency-Key does not bring a key back');
+  },
+);
+
+t.test(
+  '[§8-key-label-max, §4.4-create-label] a label has at most 64 characters, as a person counts them',
+  async (t) => {
+    const { bearer } = await both();
+    for (const label of ['x'.repeat(64), '😀'.repeat(64), '']) {
+      const answer = await create(bearer, { label });
+      t.match([answer.statusCode, answer.json().label], [201, label]);
+    }
+    for (const label of ['x'.repeat(65), '😀'.repeat(65), null, 5, ['a'], 'nul\0', '\ud800']) {
+      t.equal((await create(bearer, { label })).statusCode, 400, JSON.stringify(label));
+    }
+    t.equal((await create(bearer, ['label'])).statusCode, 400);
+  },
+);
+
+t.test(
+  '[§3.3-revoke, §3.3-revoke-stops-auth, §3.3-revoke-again-404, §4.4-delete-200, §4.4-delete-404-missing, §4.4-delete-404-revoked, §5-rule-revoked, §7-404-key-revoked, §2.8-revoked-at] a key is revoked once, and stays in the list',
+  async (t) => {
+    const { session, bearer } = await both();
+    for (const headers of [session, bearer]) {
+      const { id, key } = (await create(headers)).json();
+      t.equal((await gateway.app.inject({ url: '/api/keys', headers: bearerOf(key) })).statusCode, 200);
+      t.match(await revoke(headers, id), { statusCode: 200, body: '{"revoked":true}' });
+      t.match((await gateway.app.inject({ url: '/api/keys', headers: bearerOf(key) })).json(), {
+        code: 'invalid_api_key',
+      });
+      t.match((await revoke(headers, id)).json(), { code: 'key_not_found' }, 'again');
+      const listed = (await list(headers)).find((one: { id: string }) => one.id === id);
+      t.match(listed, { revoked_at: /Z$/ });
+    }
+    for (const nonsense of [randomUUID(), 'x', '1', '%00', `{${randomUUID()}}`, randomUUID().replaceAll('-', '')]) {
+      const answer = await revoke(bearer, nonsense);
+      t.ok(nonsense === '%00' ? answer.statusCode === 400 : answer.json().code === 'key_not_found', nonsense);
+    }
+    const own = (await create(bearer)).json();
+    t.equal((await revoke(bearerOf(own.key), own.id)).statusCode, 200, 'a key may end itself');
+    t.equal((await revoke(bearerOf(own.key), own.id)).statusCode, 401);
+    t.same(await checkLedger(gateway.context.storage), []);
+  },
+);
+
+t.test(
+  '[§A6-api-key-revoked-everywhere, §3.3-revoke-stops-auth] once revocation is answered, another replica refuses the key',
+  async (t) => {
+    const there = await build(t, { database: gateway.context.config.database, redis: gateway.context.config.redis });
+    const { bearer } = await both();
+    for (let round = 0; round < 20; round++) {
+      const { id, key } = (await create(bearer)).json();
+      t.equal((await there.app.inject({ url: '/api/keys', headers: bearerOf(key) })).statusCode, 200);
+      t.equal((await revoke(bearer, id)).statusCode, 200);
+      t.equal((await there.app.inject({ url: '/api/keys', headers: bearerOf(key) })).statusCode, 401);
+    }
+  },
+);
+
+t.test(
+  '[§3.3-revoke-foreign, §4.4-list-own, §7-404-not-found] the keys of others are neither listed nor revoked',
+  async (t) => {
+    const [mine, theirs] = [await both(), await both()];
+    const [{ id }] = await list(theirs.bearer);
+    for (const headers of [mine.bearer, mine.session]) {
+      t.match((await revoke(headers, id)).json(), { code: 'key_not_found' });
+      t.notOk((await list(headers)).some((key: { id: string }) => key.id === id));
+    }
+    t.match(await list(theirs.bearer), [{ id, revoked_at: null }], 'still theirs');
+    t.equal((await revoke({ ...theirs.session, ...mine.bearer }, id)).statusCode, 404, 'the bearer decides');
+  },
+);
+
+t.test(
+  '[§3.3-create-authenticated, §4.4-list-401, §4.4-create-401, §4.4-delete-401] without a good credential nothing is listed, made or ended',
+  async (t) => {
+    const { bearer, session } = await both();
+    const [{ id }] = await list(bearer);
+    await refusals(t, {}, id, [401, 'authentication_required']);
+    await refusals(t, { cookie: 'ep_session=x' }, id, [401, 'authentication_required']);
+    const bad = `Bearer ${bearer.authorization.slice(0, -1)}`;
+    await refusals(t, { authorization: bad }, id, [401, 'invalid_api_key']);
+    await refusals(t, { ...session, authorization: bad }, id, [401, 'invalid_api_key']);
+    t.match(await list(bearer), [{ id, revoked_at: null }]);
+  },
+);
+
+t.test('what a cookie does, no page of anybody else has asked for', async (t) => {
+  const { session, bearer } = await both();
+  const [{ id }] = await list(bearer);
+  const { cookie, origin } = session;
+  const foreign: Headers[] = [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: `${origin}.evil.example` },
+    { origin: origin.replace('https', 'http') },
+    { origin: `${origin}:8443` },
+    { origin: '' },
+    { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+  ];
+  for (const from of foreign) {
+    for (const answer of [
+      await create({ cookie, ...from }, { label: 'forged' }),
+      await revoke({ cookie, ...from }, id),
+    ]) {
+      t.match([answer.statusCode, answer.json().code], [403, 'forbidden_origin'], JSON.stringify(from));
+    }
+  }
+  t.match(await list(bearer), [{ id, revoked_at: null }], 'nothing was made or ended');
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    const answer = await gateway.app.inject({
+      method: 'POST',
+      url: '/api/keys',
+      headers: { ...session, 'content-type': type },
+      payload: '{"label":"form"}',
+    });
+    t.equal(answer.statusCode, 415, 'what a form can send is not read');
+  }
+  t.equal((await create(session)).statusCode, 201);
+  t.equal((await create({ cookie, 'sec-fetch-site': 'same-origin' })).statusCode, 201);
+  t.equal((await create({ cookie })).statusCode, 201, 'a program that logged in says nothing about pages');
+  t.equal((await create({ ...bearer, origin: 'https://evil.example' })).statusCode, 201, 'a bearer is no cookie');
+  t.equal((await revoke({ cookie }, id)).statusCode, 200);
+});
+
+t.test('[§2.8-last-used-at] use of keys is noted now and then, for all of them at once', async (t) => {
+  const { bearer } = await both();
+  const unused = (await create(bearer)).json();
+  const lastUsed = async () => {
+    const keys: { id: string; last_used_at: string | null }[] = await list(bearer);
+    return Object.fromEntries(keys.map(({ id, last_used_at }) => [id === unused.id ? 'unused' : 'used', last_used_at]));
+  };
+  t.same(await lastUsed(), { used: null, unused: null }, 'a request does not write');
+  await gateway.context.usage.flush();
+  t.match(await lastUsed(), { used: /Z$/, unused: null });
+});
+
+t.test('a key that was used just before the process ends is noted, one of a lost account harms nobody', async (t) => {
+  const accountId = await createAccount(gateway.context.storage);
+  const { id } = (await create(await gateway.sessionFor(accountId))).json();
+  gateway.context.usage.note(randomUUID());
+  gateway.context.usage.note(id);
+  await gateway.context.usage[Symbol.asyncDispose]();
+  t.match(await list(await gateway.sessionFor(accountId)), [{ id, last_used_at: /Z$/ }]);
+});

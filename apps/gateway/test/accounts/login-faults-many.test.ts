@@ -1,0 +1,201 @@
+import { listKeys, openStorage, type Storage } from '@eloquentpoll/storage';
+import { Redis } from 'ioredis';
+import t from 'tap';
+import { endKey } from '../../src/accounts/keys/revoke-key.ts';
+import type { Context } from '../../src/context.ts';
+import { sessionMemory } from '../../src/polls/read/run-memory.ts';
+import { build, type Gateway } from '../fixtures/build.ts';
+import { takePoll } from '../fixtures/hand-worker.ts';
+import { replicaOf } from '../fixtures/replica.ts';
+import { until } from '../fixtures/until.ts';
+
+const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
+
+async function begin({ app, context }: Gateway, bearer: Record<string, string>) {
+  const answer = await app.inject({ method: 'POST', url: '/api/polls', headers: bearer, payload: POLL });
+  const id: string = answer.json().session_id;
+  const worker = await takePoll(context, id);
+  await worker.open();
+  return { id, worker, url: `/api/polls/${id}/status` };
+}
+
+t.test('asking after running and ended sessions is one trip to Redis and no question to Postgres', async (t) => {
+  let questions = 0;
+  const gateway = await build(t);
+  const { bearer } = await gateway.keyWith(10);
+  const running = await begin(gateway, bearer);
+  const ended = await begin(gateway, bearer);
+  await ended.worker.end();
+
+  const counted: Storage = counting(gateway.context, () => void questions++);
+  t.teardown(() => counted[Symbol.asyncDispose]());
+  const { app, context } = await build(t, gateway.context.config, { storage: counted });
+  const ask = (url: string) => app.inject({ url, headers: bearer });
+  for (const { url } of [running, ended]) t.equal((await ask(url)).statusCode, 200);
+
+  let trips = 0;
+  const { redis } = context.bus;
+  const pipeline = redis.pipeline.bind(redis);
+  redis.pipeline = (...args) => {
+    trips++;
+    return pipeline(...args);
+  };
+  const sent = redis.sendCommand.bind(redis);
+  let alone = 0;
+  redis.sendCommand = (command, stream) => {
+    if (stream === undefined) alone++;
+    return sent(command, stream);
+  };
+  questions = 0;
+  for (let i = 1; i <= 20; i++) {
+    for (const { url } of [running, ended]) t.equal((await ask(url)).statusCode, 200);
+    t.same([trips, alone, questions], [2 * i, 0, 0]);
+  }
+  await Promise.all(Array.from({ length: 50 }, () => ask(running.url)));
+  t.ok(trips <= 42 + 5, `${trips - 40} trips for 50 requests at once`);
+  t.equal(questions, 0);
+});
+
+/** A storage that tells of every use. */
+function counting({ config }: Context, used: () => void): Storage {
+  const storage = openStorage({ databaseUrl: config.database.url });
+  return {
+    pool: storage.pool,
+    get db() {
+      used();
+      return storage.db;
+    },
+    [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
+  };
+}
+
+t.test(
+  '[§5-rule-revoked, §3.3-revoke-stops-auth, §A6-api-key-revoked-everywhere] a key that one replica revoked is refused by the other at once, a thousand times',
+  async (t) => {
+    const here = await build(t);
+    const there = await replicaOf(t, here.context);
+    const owner = await here.keyWith(10);
+    const sessions = [await begin(here, owner.bearer), await begin(here, owner.bearer)];
+    await sessions[1]!.worker.end();
+
+    async function revokeOne(i: number): Promise<string> {
+      const { bearer, accountId } = await here.keyWith(0);
+      const url = sessions[i % 2]!.url;
+      const ask = async () => (await there.app.inject({ url, headers: bearer })).statusCode;
+      // Somebody else's session: past the door.
+      const before = await ask();
+      const [key] = await listKeys(here.context.storage, accountId);
+      const asked = ask();
+      await endKey(here.context, accountId, key!.id);
+      const after = await Promise.all([ask(), ask()]);
+      await asked;
+      return `${before} ${after}`;
+    }
+    const seen = new Map<string, number>();
+    for (let i = 0; i < 1_000; i += 20) {
+      for (const outcome of await Promise.all(Array.from({ length: 20 }, (_, n) => revokeOne(i + n)))) {
+        seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+      }
+    }
+    t.same([...seen], [['404 401,401', 1_000]]);
+  },
+);
+
+t.test('an end that nobody announced is found', async (t) => {
+  const gateway = await build(t);
+  const { app, context } = gateway;
+  const { bearer } = await gateway.keyWith(10);
+  const polled = await begin(gateway, bearer);
+  const waited = await begin(gateway, bearer);
+  const asked = app.inject({ url: waited.url, headers: { ...bearer, prefer: 'wait=30' } });
+  await until(() => context.bus.watched() === 1);
+  for (const { worker } of [polled, waited]) {
+    await worker.vote();
+    await worker.end({ silent: true });
+  }
+  t.equal((await asked).json().status, 'completed');
+  await until(async () => (await app.inject({ url: polled.url, headers: bearer })).json().status === 'completed');
+});
+
+t.test('without the run record Postgres answers, and not for every request', async (t) => {
+  const gateway = await build(t);
+  const { app, context } = gateway;
+  const { bearer } = await gateway.keyWith(10);
+  const { id, url, worker } = await begin(gateway, bearer);
+  await worker.vote();
+  await context.bus.redis.del(`${context.bus.prefix}:{${id}}:run`);
+  const ask = async () => (await app.inject({ url, headers: bearer })).json();
+  t.same(await ask(), { session_id: id, status: 'running', result_id: null });
+  await worker.vote();
+  t.same(await ask(), { session_id: id, status: 'running', result_id: null }, 'a record without an owner is none');
+  await worker.end();
+  t.match(await ask(), { status: 'completed' });
+});
+
+t.test('sessions that are asked after are looked up together', async (t) => {
+  const { context, keyWith } = await build(t);
+  let queries = 0;
+  const storage = counting(context, () => void queries++);
+  t.teardown(() => storage[Symbol.asyncDispose]());
+  using memory = sessionMemory(storage, context.log, 1);
+  const gateway = { app: (await replicaOf(t, context)).app, context, keyWith } as Gateway;
+  const { bearer } = await keyWith(10);
+  const begun = await Promise.all(Array.from({ length: 5 }, () => begin(gateway, bearer)));
+  for (const { id } of begun) for (let i = 0; i < 100; i++) memory.asked(id);
+  await until(() => begun.every(({ id }) => memory.running(id)));
+  t.equal(queries, 1);
+  const heard: string[] = [];
+  const waiter = { ended: ({ pollId }: { pollId: string }) => void heard.push(pollId) };
+  for (const { id } of begun) memory.watch(id, waiter);
+  memory.unwatch(begun[0]!.id, waiter);
+  for (const { worker } of begun.slice(0, 2)) {
+    await worker.vote();
+    await worker.end({ silent: true });
+  }
+  await until(() => heard.length > 0);
+  t.same(heard, [begun[1]!.id]);
+  t.match(memory.ended(begun[1]!.id), { status: 'completed', resultId: /^EP-/ });
+  t.equal(memory.watched(), 3);
+});
+
+t.test('while Redis is away sessions are read from Postgres, and keys judged there', async (t) => {
+  const gateway = await build(t);
+  const { app, context } = gateway;
+  const { bearer, accountId } = await gateway.keyWith(10);
+  const revoked = await gateway.keyWith(0);
+  const { id, url, worker } = await begin(gateway, bearer);
+  await worker.vote();
+  t.equal((await app.inject({ url, headers: bearer })).headers.etag, '"1"');
+  const [key] = await listKeys(context.storage, revoked.accountId);
+  await endKey(context, revoked.accountId, key!.id);
+
+  context.bus.redis.disconnect();
+  const away = await app.inject({ url, headers: bearer });
+  t.same([away.statusCode, away.json()], [200, { session_id: id, status: 'running', result_id: null }]);
+  t.match(away.headers, { etag: '"running"', 'ratelimit-limit': '6000' });
+  t.equal((await app.inject({ url, headers: revoked.bearer })).statusCode, 401);
+  const asked = app.inject({ url, headers: { ...bearer, prefer: 'wait=30' } });
+  await worker.end({ silent: true });
+  t.equal((await asked).json().status, 'completed');
+  t.ok(accountId);
+});
+
+t.test('connections that Redis cuts are made again, and requests in between are answered', async (t) => {
+  const gateway = await build(t);
+  const { app, context } = gateway;
+  const { bearer } = await gateway.keyWith(10);
+  const { url, worker } = await begin(gateway, bearer);
+  const admin = new Redis(context.config.redis.url);
+  t.teardown(() => admin.disconnect());
+  for (let i = 0; i < 5; i++) {
+    const id = await context.bus.redis.client('ID');
+    const asked = Array.from({ length: 10 }, () => app.inject({ url, headers: bearer }));
+    await admin.client('KILL', 'ID', String(id));
+    for (const answer of [...(await Promise.all(asked)), await app.inject({ url, headers: bearer })]) {
+      t.equal(answer.statusCode, 200);
+    }
+    await until(() => context.bus.redis.status === 'ready');
+  }
+  await worker.vote();
+  t.equal((await app.inject({ url, headers: bearer })).json().progress.received, 1);
+});

@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { request as ask, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { build } from '../fixtures/build.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// The conformance suites of the protocol's authors, run whole. What fails has to stand in the lists below with a reason;
+// an entry that nothing needs any more fails too.
+
+const ITS_OWN_TOOL = "calls a tool that only the suite's example server has";
+const TOOLS_ONLY = 'is about something else than tools, which is all that we offer';
+
+/** Scenarios that are not about this server, whole. */
+const NOT_OURS: readonly (readonly [pattern: RegExp, why: string])[] = [
+  [/^tools-call-/, ITS_OWN_TOOL],
+  [/^json-schema-2020-12$/, ITS_OWN_TOOL],
+  [/^http-custom-header-server-validation$/, 'needs a tool whose arguments are repeated in headers'],
+  [/^elicitation-/, ITS_OWN_TOOL],
+  [/^input-required-result-/, ITS_OWN_TOOL],
+  [/^tasks-/, 'is about an extension, tasks, that we do not have'],
+  [/^(resources|prompts)-/, TOOLS_ONLY],
+  [/^(completion-complete|logging-set-level)$/, TOOLS_ONLY],
+];
+
+/** Single checks of scenarios that are about this server. */
+const CHECKS_NOT_OURS: Readonly<Record<string, string>> = {
+  'sep-2575-server-rejects-undeclared-capability': ITS_OWN_TOOL,
+  'sep-2575-missing-capability-http-400': ITS_OWN_TOOL,
+  'sep-2575-http-server-no-independent-requests-on-stream': ITS_OWN_TOOL,
+  'sep-2575-server-no-log-without-loglevel': ITS_OWN_TOOL,
+  'sep-2549-prompts-list-caching-hints': TOOLS_ONLY,
+  'sep-2549-resources-list-caching-hints': TOOLS_ONLY,
+  'sep-2549-resources-templates-list-caching-hints': TOOLS_ONLY,
+};
+
+/** Scenarios that have to pass, with at least so many checks. */
+const SUITES = [
+  {
+    name: 'mcp-conformance-2025',
+    suite: import.meta.resolve('mcp-conformance-2025/package.json'),
+    options: ['--suite', 'all'],
+    passes: { 'server-initialize': 1, ping: 1, 'tools-list': 1, 'dns-rebinding-protection': 2 },
+  },
+  {
+    name: 'mcp-conformance-2026',
+    suite: import.meta.resolve('mcp-conformance-2026/package.json'),
+    options: ['--requirements', '2025-11-25'],
+    passes: { 'server-initialize': 2, ping: 2, 'tools-list': 3, 'dns-rebinding-protection': 2 },
+  },
+  {
+    name: 'mcp-conformance-2026',
+    suite: import.meta.resolve('mcp-conformance-2026/package.json'),
+    options: ['--requirements', '2026-07-28'],
+    passes: {
+      'server-stateless': 24,
+      'http-header-validation': 14,
+      'tools-list': 4,
+      caching: 4,
+      'dns-rebinding-protection': 2,
+      'server-sse-multiple-streams': 1,
+    },
+  },
+] as const;
+
+interface Check {
+  id: string;
+  status: 'SUCCESS' | 'FAILURE' | 'SKIPPED' | 'WARNING' | 'INFO';
+  errorMessage?: string;
+}
+
+const server = await serveWithKey(t);
+/** Reasons that were needed, by their pattern or check. */
+const needed = new Set<string>();
+
+for (const { name, suite, options, passes } of SUITES) {
+  t.test(`[§4.6-mcp-transport, §A6-mcp-revisions] ${name} ${options.join(' ')}`, async (t) => {
+    const scenarios = await run(t, suite, options);
+    for (const [scenario, checks] of scenarios) {
+      const whole = NOT_OURS.find(([pattern]) => pattern.test(scenario));
+      for (const { id, errorMessage } of checks.filter(({ status }) => status === 'FAILURE')) {
+        const [entry, why] = whole ?? [id, CHECKS_NOT_OURS[id]];
+        needed.add(String(entry));
+        if (why) t.comment(`${scenario}, ${id}: ${why}`);
+        else t.fail(`${scenario}, ${id}: ${errorMessage}`);
+      }
+    }
+    for (const [scenario, least] of Object.entries(passes)) {
+      t.notOk(
+        NOT_OURS.some(([pattern]) => pattern.test(scenario)),
+        `${scenario} is ours`,
+      );
+      const succeeded = (scenarios.get(scenario) ?? []).filter(({ status }) => status === 'SUCCESS').length;
+      t.ok(succeeded >= least, `${scenario}: ${succeeded} checks`);
+    }
+  });
+}
+
+t.test('no reason outlives what it was needed for', async (t) => {
+  for (const entry of [...NOT_OURS.map(([pattern]) => String(pattern)), ...Object.keys(CHECKS_NOT_OURS)])
+    t.ok(needed.has(entry), entry);
+});
+
+/** Every scenario with its checks, as the suite wrote them down. It exits with an error whenever a check failed. */
+async function run(t: Test, suite: string, options: readonly string[]): Promise<Map<string, Check[]>> {
+  const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const cli = join(dirname(fileURLToPath(suite)), 'dist/index.js');
+  const command = [cli, 'server', '--url', server, ...options, '--output-dir', folder];
+  await promisify(execFile)(process.execPath, command, { maxBuffer: 64 * 1024 * 1024 }).catch(() => undefined);
+  const scenarios = new Map<string, Check[]>();
+  for (const name of await readdir(folder)) {
+    const scenario = name.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '');
+    scenarios.set(scenario, JSON.parse(await readFile(join(folder, name, 'checks.json'), 'utf8')));
+  }
+  t.ok(scenarios.size > 30, `${scenarios.size} scenarios ran`);
+  return scenarios;
+}
+
+/** The suites know no credentials, so a door in front of the gateway adds them, and changes nothing else. */
+async function serveWithKey(t: Test): Promise<string> {
+  const door = createServer();
+  door.listen(0, 'localhost');
+  await once(door, 'listening');
+  const origin = `http://localhost:${(door.address() as AddressInfo).port}`;
+  const { app, context, keyWith } = await build(t, { baseUrl: origin });
+  const inside = await app.listen({ host: '127.0.0.1', port: 0 });
+  await standInWorker(t, context);
+  const { bearer } = await keyWith(5);
+  door.on('request', (request, response) => {
+    const { method = 'GET', url = '/', headers } = request;
+    const onward = ask(new URL(url, inside), { method, headers: { ...headers, ...bearer } }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
+  });
+  t.teardown(() => {
+    door.closeAllConnections();
+    door.close();
+  });
+  return `${origin}/api/mcp`;
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { findAccount } from '@eloquentpoll/storage';
+import type { LightMyRequestResponse } from 'fastify';
+import t from 'tap';
+import { REVISIONS } from '../../src/agents/mcp/revisions.ts';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { build, type Gateway } from '../fixtures/build.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// What goes over the wire, as no library would send it.
+
+const ACCEPT = { accept: 'application/json, text/event-stream' };
+const gateway = await build(t);
+const { app, context, keyWith } = gateway;
+const { bearer, accountId } = await keyWith(5);
+
+const rpc = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
+const callOf = (name: string, input: object = {}) => rpc('tools/call', { name, arguments: input });
+const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
+
+const post = (payload: unknown, headers: Record<string, string> = bearer, to: Gateway = gateway) =>
+  to.app.inject({ method: 'POST', url: '/api/mcp', headers: { ...ACCEPT, ...headers }, payload: payload as object });
+
+/** The last message of an answer, whichever of the two forms it has. */
+function messageIn({ headers, body }: LightMyRequestResponse) {
+  if (!String(headers['content-type']).startsWith('text/event-stream')) return JSON.parse(body);
+  const lines = body.split('\n').filter((line) => line.startsWith('data: {'));
+  return JSON.parse(lines.at(-1)!.slice('data: '.length));
+}
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const modern = (method: string, params: object = {}) => rpc(method, { ...params, _meta: META });
+const MODERN = { ...bearer, 'mcp-protocol-version': '2026-07-28' };
+
+t.test(
+  '[§4.6-mcp-bearer, §A6-bad-bearer-401] without a good bearer nothing is served, and the way to one is named',
+  async (t) => {
+    for (const [headers, error] of [
+      [{}, undefined],
+      [{ authorization: 'Basic abc' }, undefined],
+      [{ authorization: 'Bearer ep_k_nonsense' }, 'invalid_token'],
+      [{ authorization: `Bearer ${accountId}` }, 'invalid_token'],
+    ] as const) {
+      for (const message of [rpc('tools/list'), modern('tools/list'), 'nonsense'] as const) {
+        const answer = await app.inject({
+          method: 'POST',
+          url: '/api/mcp',
+          headers: { ...ACCEPT, ...headers },
+          payload: message as object,
+        });
+        t.equal(answer.statusCode, 401);
+        const challenge = String(answer.headers['www-authenticate']);
+        t.match(challenge, 'Bearer resource_metadata="https://polls.example/.well-known/oauth-protected-resource"');
+        t.equal(/error="(\w+)"/.exec(challenge)?.[1], error);
+      }
+    }
+  },
+);
+
+t.test('a page of somebody else is refused before anything else, whatever it brings', async (t) => {
+  for (const origin of ['https://evil.example', 'null', 'https://polls.example.evil.example', 'http://polls.example'])
+    for (const headers of [{ origin }, { origin, ...bearer }, { origin, ...MODERN }]) {
+      const answer = await post(rpc('tools/list'), headers);
+      t.match([answer.statusCode, answer.json().code], [403, 'forbidden_origin'], origin);
+    }
+  t.equal((await post(rpc('tools/list'), { ...bearer, origin: 'https://polls.example' })).statusCode, 200);
+});
+
+t.test('[§4.6-mcp-transport] only POST speaks; a message that says nothing is told so', async (t) => {
+  for (const method of ['GET', 'DELETE', 'PUT'] as const) {
+    const answer = await app.inject({ method, url: '/api/mcp', headers: bearer });
+    t.match([answer.statusCode, answer.headers.allow], [405, 'OPTIONS, POST'], method);
+  }
+  t.equal((await post({ jsonrpc: '2.0', method: 'notifications/initialized' })).statusCode, 202);
+  const plain = await post(rpc('tools/list'), { ...bearer, accept: 'application/json' });
+  t.equal(plain.statusCode, 406);
+  t.equal((await post(rpc('tools/list'), { ...bearer, accept: '*/*;q=0' })).statusCode, 406);
+  for (const accept of [{ accept: '*/*' }, { accept: 'application/json, */*;q=0.8' }, {}]) {
+    const headers = { ...bearer, ...accept };
+    const anything = await app.inject({ method: 'POST', url: '/api/mcp', headers, payload: rpc('tools/list') });
+    t.equal(messageIn(anything).result.tools.length, 3, 'who takes anything takes both');
+  }
+  const version = await post(rpc('tools/list'), { ...bearer, 'mcp-protocol-version': '1999-01-01' });
+  t.equal(version.statusCode, 400);
+  for (const batch of [[], [rpc('tools/list')], Array(200).fill(callOf('poll_question', POLL))])
+    t.match((await post(batch)).json(), { code: 'validation_error', error: /batches/ });
+  for (const payload of [{}, { jsonrpc: '1.0' }, 'null', '7']) {
+    const answer = await post(payload, { ...bearer, 'content-type': 'application/json' });
+    t.equal(answer.statusCode, 400, JSON.stringify(payload));
+  }
+  t.equal((await post('{', { ...bearer, 'content-type': 'application/json' })).statusCode, 400);
+  t.equal((await post('{}', { ...bearer, 'content-type': 'text/plain' })).statusCode, 415);
+});
+
+t.test('[§A6-mcp-revisions] every revision that the card names is the one that is spoken', async (t) => {
+  for (const protocolVersion of REVISIONS.slice(1)) {
+    const hello = { protocolVersion, capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const answer = await post(rpc('initialize', hello));
+    t.equal(answer.headers['mcp-session-id'], undefined, 'there are no sessions');
+    t.match(messageIn(answer).result, { protocolVersion, capabilities: { tools: {} }, instructions: /poll_question/ });
+    const list = await post(rpc('tools/list'), { ...bearer, 'mcp-protocol-version': protocolVersion });
+    t.equal(messageIn(list).result.tools.length, 3);
+  }
+  const discovered = await post(modern('server/discover'), { ...MODERN, 'mcp-method': 'server/discover' });
+  t.match(discovered.json().result, {
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: {} },
+    resultType: 'complete',
+  });
+  const list = await post(modern('tools/list'), { ...MODERN, 'mcp-method': 'tools/list' });
+  t.match(list.json().result, { resultType: 'complete', ttlMs: 300_000, cacheScope: 'public' });
+  const lying = await post(modern('tools/list'), { ...MODERN, 'mcp-method': 'tools/call' });
+  t.match([lying.statusCode, lying.json().error.code], [400, -32_020]);
+  const unknown = await post(modern('ping'), { ...MODERN, 'mcp-method': 'ping' });
+  t.match([unknown.statusCode, unknown.json().error.code], [404, -32_601]);
+  const future = { ...META, 'io.modelcontextprotocol/protocolVersion': '2030-01-01' };
+  const later = await post(rpc('tools/list', { _meta: future }), {
+    ...bearer,
+    'mcp-protocol-version': '2030-01-01',
+    'mcp-method': 'tools/list',
+  });
+  t.match([later.statusCode, later.json().error.code], [400, -32_022]);
+});
+
+t.test('a subscription is acknowledged and complete at once: there is nothing to wait for', async (t) => {
+  const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const answer = await post(listen, { ...MODERN, 'mcp-method': 'subscriptions/listen' });
+  t.match(answer.body, 'notifications/subscriptions/acknowledged');
+  t.match(messageIn(answer), { id: 1, result: { resultType: 'complete' } });
+});
+
+t.test("a session id of somebody else's connects to nothing", async (t) => {
+  const other = await keyWith(2);
+  const answer = await post(callOf('get_balance'), { ...other.bearer, 'mcp-session-id': randomUUID() });
+  t.match(messageIn(answer).result.structuredContent, { balance_cents: 200 });
+});
+
+t.test('[§8-ratelimit-limit, §7-429] each tool draws from the budget of what it does', async (t) => {
+  const small = await build(t, { rateLimits: readPolicies('poll=1/60,account=2/60,read=50/60') });
+  await standInWorker(t, small.context);
+  const { bearer } = await small.keyWith(5);
+  const statuses = async (name: string, input: object, times: number) => {
+    const answers = [];
+    for (let i = 0; i < times; i++) answers.push(await post(callOf(name, input), bearer, small));
+    return answers.map(({ statusCode, headers }) => [statusCode, headers['ratelimit-limit']].join());
+  };
+  t.same(await statuses('poll_question', POLL, 2), ['200,1', '429,1']);
+  t.same(await statuses('get_balance', {}, 3), ['200,2', '200,2', '429,2']);
+  t.same(await statuses('get_poll_result', { result_id: 'x' }, 1), ['200,50']);
+  t.match((await post(rpc('tools/list'), bearer, small)).headers, {
+    'ratelimit-limit': '50',
+    'ratelimit-policy': '50;w=60',
+  });
+});
+
+t.test('[§A6-mcp-user-id-off] a user id opens nothing', async (t) => {
+  t.equal((await post(callOf('get_balance'), { authorization: `Bearer ${accountId}` })).statusCode, 401);
+});
+
+t.test(
+  '[§5-mcp-user-id-bearer, §9-user-id-bearer-kept, §A6-mcp-user-id-zero-spend, §A6-mcp-user-id-deprecation] where the operator switched it on, it reads, spends nothing, and is announced',
+  async (t) => {
+    const kept = await build(t, { mcpUserIdBearer: true });
+    const owner = await kept.keyWith(5);
+    const byId = { authorization: `Bearer ${owner.accountId}` };
+    kept.log.length = 0;
+    const balance = await post(callOf('get_balance'), byId, kept);
+    t.match(messageIn(balance).result.structuredContent, { balance_cents: 500 });
+    t.match(balance.headers, { deprecation: /^@\d+$/, sunset: / GMT$/ });
+    t.ok(Date.parse(String(balance.headers.sunset)) > Number(String(balance.headers.deprecation).slice(1)) * 1_000);
+    t.match(kept.log.join(''), /user id .* deprecated/);
+    t.notMatch(kept.log.join(''), owner.accountId, 'the id itself is in no log');
+
+    const poll = messageIn(await post(callOf('poll_question', POLL), byId, kept)).result;
+    t.equal(poll.isError, true);
+    t.match(JSON.parse(poll.content[0].text), { code: 'authentication_required', error: /needs an API key/ });
+    t.equal((await kept.context.storage.db.selectFrom('polls').select('id').execute()).length, 0);
+
+    for (const nobody of [randomUUID(), `${owner.accountId}x`, ''])
+      t.equal((await post(callOf('get_balance'), { authorization: `Bearer ${nobody}` }, kept)).statusCode, 401);
+    const elsewhere = await kept.app.inject({ method: 'POST', url: '/api/poll', headers: byId, payload: POLL });
+    t.equal(elsewhere.statusCode, 401, 'and on /api/mcp only');
+    t.ok(await findAccount(kept.context.storage, owner.accountId));
+    const byKey = await post(callOf('get_balance'), owner.bearer, kept);
+    t.equal(byKey.headers.deprecation, undefined);
+  },
+);
+
+t.test('what a caller asks is in no log', async (t) => {
+  await standInWorker(t, context);
+  gateway.log.length = 0;
+  const secret = 'Is this sentence private or not?';
+  t.equal((await post(callOf('poll_question', { ...POLL, question: secret }))).statusCode, 200);
+  await post(callOf('poll_question', { ...POLL, question: secret, options: ['only'] }));
+  await post({ ...modern('tools/list'), question: secret }, { ...MODERN, 'mcp-method': 'nonsense' });
+  t.notMatch(gateway.log.join(''), secret);
+  t.notMatch(gateway.log.join(''), bearer.authorization.slice(7));
+});

@@ -1,0 +1,130 @@
+import t from 'tap';
+import { decideConfig } from '../../src/config/config.ts';
+import { readEnvironment } from '../../src/config/environment.ts';
+
+const GOOD = {
+  DATABASE_URL: 'postgres://u:secret@127.0.0.1/db',
+  REDIS_URL: 'redis://127.0.0.1',
+  KEY_PEPPER: 'x'.repeat(32),
+};
+const decide = (env: Record<string, string>) => decideConfig(readEnvironment({ ...GOOD, ...env }));
+
+t.test('three settings are enough', (t) => {
+  t.match(decide({}), {
+    listen: { host: '127.0.0.1', port: 8080 },
+    baseUrl: 'http://localhost:8080',
+    redis: { prefix: 'ep' },
+    wallets: { chainId: 8_453 },
+    mcpUserIdBearer: false,
+    trustedProxies: [],
+    freeDailyCapU: 5_000_000n,
+    logLevel: 'info',
+    gitCommit: null,
+  });
+  t.match(decide({ MCP_USER_ID_BEARER: 'on' }), { mcpUserIdBearer: true });
+  t.match(decide({ BASE_URL: 'https://polls.example/', TRUST_PROXY: '10.0.0.0/8, fd00::/8', PORT: '0' }), {
+    baseUrl: 'https://polls.example',
+    trustedProxies: ['10.0.0.0/8', 'fd00::/8'],
+    listen: { port: 0 },
+  });
+  t.end();
+});
+
+t.test('money is read to the last digit', (t) => {
+  for (const [text, cap] of [
+    ['0', 0n],
+    ['2.50', 2_500_000n],
+    ['0.000001', 1n],
+    ['999999.999999', 999_999_999_999n],
+  ] as const)
+    t.equal(decide({ FREE_DAILY_CAP_USD: text }).freeDailyCapU, cap, text);
+  t.end();
+});
+
+const LOGIN = { OIDC_ISSUER: 'https://id.example/', OIDC_CLIENT_ID: 'polls', OIDC_CLIENT_SECRET: 'a secret' };
+
+t.test('an identity provider is three settings or none', (t) => {
+  t.equal(decide({}).identityProvider, null);
+  const login = { issuer: 'https://id.example/', clientId: 'polls', clientSecret: 'a secret' };
+  t.same(decide(LOGIN).identityProvider, login, 'the issuer is kept as it was written');
+  t.ok(decide({ ...LOGIN, OIDC_ISSUER: 'http://localhost:9000' }).identityProvider);
+  t.ok(decide({ ...LOGIN, BASE_URL: 'https://polls.example', NODE_ENV: 'production' }).identityProvider);
+  t.end();
+});
+
+t.test("what documents say about themselves is the operator's to choose", (t) => {
+  t.match(decide({ BASE_URL: 'https://polls.example' }), {
+    contentSignal: 'search=yes, ai-input=yes, ai-train=no',
+    contactEmail: 'support@polls.example',
+  });
+  t.match(decide({ CONTENT_SIGNAL: 'ai-train=yes,search = no', CONTACT_EMAIL: 'a@b.example' }), {
+    contentSignal: 'ai-train=yes, search=no',
+    contactEmail: 'a@b.example',
+  });
+  t.end();
+});
+
+const WRONG: [Record<string, string>, string][] = [
+  [{ CONTENT_SIGNAL: 'ai-train=maybe' }, 'CONTENT_SIGNAL'],
+  [{ CONTENT_SIGNAL: 'ai-train=yes, ai-train=no' }, 'CONTENT_SIGNAL'],
+  [{ CONTENT_SIGNAL: 'archive=yes' }, 'CONTENT_SIGNAL'],
+  [{ CONTENT_SIGNAL: 'search=yes\nX: y' }, 'CONTENT_SIGNAL'],
+  [{ CONTACT_EMAIL: 'nobody' }, 'CONTACT_EMAIL'],
+  [{ DATABASE_URL: '' }, 'DATABASE_URL'],
+  [{ DATABASE_URL: 'mysql://u:secret@h/db' }, 'DATABASE_URL'],
+  [{ REDIS_URL: '' }, 'REDIS_URL'],
+  [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL'],
+  [{ REDIS_PREFIX: 'a:b' }, 'REDIS_PREFIX'],
+  [{ KEY_PEPPER: '' }, 'KEY_PEPPER'],
+  [{ KEY_PEPPER: 'short secret' }, 'KEY_PEPPER'],
+  [{ PORT: '80 80' }, 'PORT'],
+  [{ PORT: '65536' }, 'PORT'],
+  [{ PORT: '-1' }, 'PORT'],
+  [{ PORT: '0' }, 'BASE_URL'],
+  [{ BASE_URL: 'ftp://x' }, 'BASE_URL'],
+  [{ BASE_URL: 'https://polls.example/api' }, 'BASE_URL'],
+  [{ BASE_URL: 'http://polls.example', NODE_ENV: 'production' }, 'BASE_URL'],
+  [{ DATABASE_POOL: '0' }, 'DATABASE_POOL'],
+  [{ MODELS_BASE_URL: 'sim' }, 'MODELS_BASE_URL'],
+  [{ MODELS_REGISTRY_URL: 'registry.example/models?key=secret' }, 'MODELS_REGISTRY_URL'],
+  [{ ...LOGIN, OIDC_ISSUER: '' }, 'OIDC_ISSUER'],
+  [{ ...LOGIN, OIDC_CLIENT_ID: '' }, 'OIDC_CLIENT_ID'],
+  [{ ...LOGIN, OIDC_CLIENT_SECRET: '' }, 'OIDC_CLIENT_SECRET'],
+  [{ ...LOGIN, OIDC_ISSUER: 'id.example' }, 'OIDC_ISSUER'],
+  [{ ...LOGIN, OIDC_ISSUER: 'https://u:secret@id.example' }, 'OIDC_ISSUER'],
+  [{ ...LOGIN, OIDC_ISSUER: 'https://id.example?tenant=1' }, 'OIDC_ISSUER'],
+  [{ ...LOGIN, OIDC_ISSUER: 'http://id.example' }, 'OIDC_ISSUER'],
+  ...['http://id.example', 'http://localhost:9000', 'https://localhost:9000', 'https://127.0.0.1', 'https://[::1]'].map(
+    (issuer): [Record<string, string>, string] => [
+      { ...LOGIN, OIDC_ISSUER: issuer, BASE_URL: 'https://polls.example', NODE_ENV: 'production' },
+      'OIDC_ISSUER',
+    ],
+  ),
+  [{ CHAIN_ID: '0x2105' }, 'CHAIN_ID'],
+  [{ CHAIN_ID: '0' }, 'CHAIN_ID'],
+  [{ ETH_RPC_URL: 'wss://u:secret@node.example' }, 'ETH_RPC_URL'],
+  ...['-1', '1e3', '$5', '0.0000001', '5 USD', '1000000'].map((usd): [Record<string, string>, string] => [
+    { FREE_DAILY_CAP_USD: usd },
+    'FREE_DAILY_CAP_USD',
+  ]),
+  [{ MCP_USER_ID_BEARER: 'true' }, 'MCP_USER_ID_BEARER'],
+  [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+  [{ GIT_COMMIT: 'main' }, 'GIT_COMMIT'],
+  ...['true', '1', '10.0.0.1', '0.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,'].map(
+    (list): [Record<string, string>, string] => [{ TRUST_PROXY: list }, 'TRUST_PROXY'],
+  ),
+];
+
+t.test('[§I2-setting-named] a wrong setting is one line that names the variable and repeats no secret', (t) => {
+  for (const [env, name] of WRONG) {
+    try {
+      decide(env);
+      t.fail(`${JSON.stringify(env)} was accepted`);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : '';
+      t.ok(message.startsWith(`${name}: `), message);
+      t.notMatch(message, /secret|\n/);
+    }
+  }
+  t.end();
+});

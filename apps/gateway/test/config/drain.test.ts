@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { createAccount, creditAccount, findPoll, insertKey, openStorage } from '@eloquentpoll/storage';
+import t, { type Test } from 'tap';
+import { apiKeyPrefix, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
+import { readStream } from '../fixtures/read-stream.ts';
+import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
+import { until } from '../fixtures/until.ts';
+
+const POLL = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
+
+/** A gateway process, somebody who can pay, and no worker: whoever waits, waits. */
+async function waitingGateway(t: Test, more: Record<string, string>) {
+  const env = await goodEnvironment(t);
+  const run = start(t, { ...env, OPS_PORT: '0', ...more });
+  const storage = openStorage({ databaseUrl: env.DATABASE_URL! });
+  t.teardown(() => storage[Symbol.asyncDispose]());
+  const accountId = await createAccount(storage);
+  await creditAccount(storage, { accountId, amountU: 10_000_000n, source: 'operator', idem: randomUUID() });
+  const key = newApiKey();
+  await insertKey(storage, { accountId, hash: hashApiKey(env.KEY_PEPPER!, key), prefix: apiKeyPrefix(key) });
+  const ready = JSON.parse(await run.line(/"msg":"ready"/));
+  const origin = `http://127.0.0.1:${ready.port}`;
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const post = (path: string) => fetch(`${origin}${path}`, { method: 'POST', headers, body: JSON.stringify(POLL) });
+  return { run, storage, origin, headers, post, ops: ready.ops_url as string };
+}
+
+t.test('a gateway that is told to leave is not ready, and serves on until the balancer has noticed', async (t) => {
+  const { run, origin, ops } = await waitingGateway(t, { DRAIN_DELAY_MS: '60000' });
+  t.equal((await fetch(`${ops}/readyz`)).status, 200);
+  run.child.kill('SIGTERM');
+  await run.line(/"msg":"draining"/);
+  t.equal((await fetch(`${ops}/readyz`)).status, 503, 'not ready from the first moment on');
+  t.equal((await fetch(`${ops}/livez`)).status, 200);
+  const late = await fetch(`${origin}/api/health`);
+  t.equal(late.status, 200);
+  t.equal(late.headers.get('connection'), 'close', 'who comes is asked to come back elsewhere');
+});
+
+t.test('a gateway that leaves says good-bye to all who wait, and ends in its time', async (t) => {
+  const { run, storage, origin, headers, post, ops } = await waitingGateway(t, { DRAIN_MS: '4000' });
+  const session = JSON.parse(await (await post('/api/polls')).text());
+  const longPoll = fetch(`${origin}/api/polls/${session.session_id}/status`, {
+    headers: { ...headers, prefer: 'wait=30' },
+  });
+  const stream = await readStream(t, origin, { authorization: headers.authorization });
+  const sync = post('/api/poll');
+  const metric = async (line: string) => (await (await fetch(`${ops}/metrics`)).text()).includes(line);
+  await until(() => metric('eloquentpoll_polls_watched 3'));
+
+  run.child.kill('SIGTERM');
+  const told = await longPoll;
+  t.equal(told.status, 200, 'a long poll is answered');
+  t.match(await told.json(), { status: 'running' });
+  await stream.all();
+  t.same(stream.retries, [3_000, 500], 'a stream ends with the word to come back soon');
+  const refused = await sync;
+  t.equal(refused.status, 503, 'who waits for a poll is told when the time is over');
+  t.ok(refused.headers.get('retry-after'));
+  t.match(await refused.json(), { code: 'service_unavailable' });
+  t.same(await run.ended, { code: 0, signal: null }, 'in good order');
+  t.equal((await findPoll(storage, session.session_id))?.status, 'running', 'the poll goes on');
+});
+
+t.test('a gateway that nobody waits for leaves at once', async (t) => {
+  const { run } = await waitingGateway(t, { DRAIN_MS: '300000' });
+  run.child.kill('SIGTERM');
+  t.same(await run.ended, { code: 0, signal: null });
+});
+
+t.test('what a gateway prints of its settings holds nothing that unlocks anything', async (t) => {
+  const { run } = await waitingGateway(t, {
+    ADMIN_TOKEN: 'an-admin-token-canary',
+    COOKIE_SECRETS: `cookie-canary-${'x'.repeat(32)}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:otel-canary@127.0.0.1:1/path-canary',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=header-canary',
+    LOG_LEVEL: 'info',
+  });
+  const { settings } = JSON.parse(await run.line(/"msg":"settings"/));
+  t.match(settings, {
+    KEY_PEPPER: 'set',
+    ADMIN_TOKEN: 'set',
+    COOKIE_SECRETS: 'set',
+    OTEL_EXPORTER_OTLP_HEADERS: 'set',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    MODELS_FILE: 'simulator',
+    LOG_LEVEL: 'info',
+  });
+  t.match(settings.DATABASE_URL, /^postgres(ql)?:\/\/[\w.:]+\/\w+$/);
+  t.notMatch(run.out.join('\n'), /canary|pppp/);
+});

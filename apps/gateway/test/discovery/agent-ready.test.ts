@@ -1,0 +1,65 @@
+import t from 'tap';
+import { build } from '../fixtures/build.ts';
+
+// The rules by which scanners of agent readiness judge a site, one by one. The metadata of the identity provider, which
+// needs one, is judged where logins are. Two rules are not met and not faked: we sign no requests of our own, and what
+// costs is paid at POST /api/deposit, not by reading a page.
+
+const { app } = await build(t);
+const get = (url: string, accept = '*/*') => app.inject({ url, headers: { accept } });
+const typeOf = (answer: Awaited<ReturnType<typeof get>>) => String(answer.headers['content-type']).split(';')[0];
+
+t.test('robots.txt: text, user agents, AI agents by name, content signals', async (t) => {
+  const robots = await get('/robots.txt');
+  t.match([robots.statusCode, typeOf(robots)], [200, 'text/plain']);
+  t.match(robots.body, /^User-agent: \*$/m);
+  t.match(robots.body, /^User-agent: (GPTBot|ClaudeBot|PerplexityBot)$/m);
+  t.match(robots.body, /^Content-Signal: .*\b(ai-train|search|ai-input)=(yes|no)/m);
+});
+
+t.test('sitemap: named in robots.txt, valid', async (t) => {
+  const [, location = ''] = /^Sitemap: (.+)$/m.exec((await get('/robots.txt')).body) ?? [];
+  const sitemap = await get(new URL(location).pathname);
+  t.equal(sitemap.statusCode, 200);
+  t.match(sitemap.body, /^<\?xml[\s\S]*<urlset[\s\S]*<loc>https:\/\/[\s\S]*<\/urlset>\s*$/);
+});
+
+t.test('homepage: Link headers and markdown', async (t) => {
+  const home = await get('/');
+  t.match(home.headers.link, /rel="(api-catalog|service-doc|service-desc|describedby)"/);
+  t.equal(typeOf(await get('/', 'text/markdown')), 'text/markdown');
+});
+
+t.test('API catalogue', async (t) => {
+  const catalog = await get('/.well-known/api-catalog', 'application/linkset+json');
+  t.match([catalog.statusCode, typeOf(catalog)], [200, 'application/linkset+json']);
+  t.ok(catalog.json().linkset.length > 0);
+});
+
+t.test('protected resource', async (t) => {
+  t.equal((await get('/.well-known/oauth-protected-resource')).json().resource, 'https://polls.example');
+});
+
+t.test('MCP server card', async (t) => {
+  const card = (await get('/.well-known/mcp/server-card.json')).json();
+  t.ok(card.serverInfo?.name ?? card.name);
+  t.ok(card.serverInfo?.version ?? card.version);
+  t.type(card.endpoint, 'string');
+});
+
+t.test('agent card', async (t) => {
+  const card = (await get('/.well-known/agent-card.json')).json();
+  t.ok(card.name && card.version && card.skills.length > 0);
+});
+
+t.test('agent skills: the first three resolve', async (t) => {
+  const { skills } = (await get('/.well-known/agent-skills/index.json')).json();
+  t.ok(skills.length > 0);
+  for (const { url } of skills.slice(0, 3)) t.equal((await get(url)).statusCode, 200, url);
+});
+
+t.test('WebMCP: a script of the page registers a tool', async (t) => {
+  const scripts = [...(await get('/')).body.matchAll(/<script src="([^"]+)"/g)].map(([, path]) => path!);
+  const code = await Promise.all(scripts.map(async (path) => (await get(path)).body));
+  t.match(code.join('\n'), 'navigator.modelContext.registerTool(');
+});

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { EXAMPLE } from '../../src/discovery/documents/poll-prose.ts';
+import { build } from '../fixtures/build.ts';
+import { newPeer, oldPeer } from '../fixtures/mcp-peers.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// The examples are run as they are served, against a gateway that listens where they say it does.
+
+const port = await freePort();
+const baseUrl = `http://127.0.0.1:${port}`;
+const { app, context, keyWith } = await build(t, { baseUrl });
+await app.listen({ host: '127.0.0.1', port });
+await standInWorker(t, context, { opinion: () => 3 });
+const { key } = await keyWith(1);
+const folder = await mkdtemp(join(tmpdir(), 'examples-'));
+t.teardown(() => rm(folder, { recursive: true }));
+
+/** Links in the examples are made before the gateway listens, so its port has to be known before. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const served = async (language: string) => (await fetch(`${baseUrl}/api/examples/${language}`)).text();
+
+async function run(language: string, file: string, command: string, env: Record<string, string> = {}): Promise<string> {
+  const path = join(folder, file);
+  await writeFile(path, await served(language));
+  const { stdout } = await promisify(execFile)(command, [path], {
+    cwd: folder,
+    env: { PATH, ...env },
+    timeout: 30_000,
+  });
+  return stdout;
+}
+
+/** A machine with nothing but Node on its PATH may still have these where systems keep them. */
+const PATH = [process.env.PATH, '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
+
+const LANGUAGES = [
+  { language: 'curl', file: 'example.sh', command: 'sh', needs: 'curl' },
+  { language: 'typescript', file: 'example.ts', command: process.execPath, needs: process.execPath },
+  { language: 'python', file: 'example.py', command: 'python3', needs: 'python3' },
+];
+
+/** Node alone is enough to run the tests, so another language is demanded only where changes are judged. */
+async function canRun(program: string): Promise<boolean> {
+  if (process.env.CI) return true;
+  return promisify(execFile)(program, ['--version'], { env: { PATH }, timeout: 10_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
+t.test(
+  '[§4.7-example-curl, §4.7-example-typescript, §4.7-example-python, §1-support-examples] the code runs as it is',
+  async (t) => {
+    for (const { language, file, command, needs } of LANGUAGES) {
+      if (!(await canRun(needs))) {
+        t.comment(`${needs} is not on this machine, so the ${language} example was only read`);
+        t.match(await served(language), baseUrl);
+        continue;
+      }
+      const free = await run(language, file, command);
+      t.match(free, /308/, `${language}: the winner`);
+      t.match(free, /100% confidence after \d+ variants/, language);
+      t.match(free, new RegExp(`${baseUrl}/api/results/EP-`), language);
+      t.notMatch(free, /full poll|^Full/im, `${language}: no key, no full poll`);
+
+      const full = await run(language, file, command, { EP_KEY: key });
+      t.match(full, /full/i, language);
+      t.match(full, /success/, language);
+      const wrongKey = await run(language, file, command, { EP_KEY: 'ep_k_wrong' }).catch((error) => error);
+      t.ok(wrongKey instanceof Error, `${language}: an error ends it`);
+      t.match(JSON.stringify(wrongKey), 'invalid_api_key', `${language}: and is shown`);
+    }
+  },
+);
+
+t.test('[§4.7-example-mcp-config] real clients connect with the configuration', async (t) => {
+  const { mcpServers } = JSON.parse(await served('mcp-config'));
+  const { type, url, headers } = mcpServers.eloquentpoll;
+  t.equal(type, 'http');
+  const Authorization = headers.Authorization.replace(/\$\{EP_KEY\}/, key);
+  for (const connect of [oldPeer, newPeer]) {
+    const peer = await connect(t, new URL(url), { Authorization });
+    const { tools } = await peer.listTools();
+    t.ok(tools.some(({ name }) => name === 'poll_question'));
+    const { structuredContent } = await peer.call('poll_question', { ...EXAMPLE, preset: 'fast' });
+    t.equal(structuredContent?.winning_option, '308');
+  }
+});
+
+t.test('[§4.7-examples, §4.7-example-404, §7-404-language] the list, and what is not on it', async (t) => {
+  const listing = (await app.inject({ url: '/api/examples' })).json();
+  t.same(listing, {
+    available: ['curl', 'typescript', 'python', 'mcp-config'],
+    endpoints: ['curl', 'typescript', 'python', 'mcp-config'].map((language) => `/api/examples/${language}`),
+  });
+  for (const url of listing.endpoints) t.equal((await app.inject({ url })).statusCode, 200, url);
+  for (const language of ['cobol', 'CURL', '__proto__', 'constructor', 'curl%00', '..%2fcurl']) {
+    const answer = await app.inject({ url: `/api/examples/${language}` });
+    t.equal(answer.json().code, language.includes('%00') ? 'validation_error' : 'language_not_found', language);
+  }
+});

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import Fastify from 'fastify';
+import t from 'tap';
+import { fingerprintOf } from '../../src/http/fingerprint.ts';
+import { idempotencyKeys, keyOf, markReplayed } from '../../src/http/hooks/idempotency-key.ts';
+
+// The parts that idempotency is made of, each alone: what is a key, what is the same request, which operations read one.
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+t.test('a fingerprint depends on what a request says and not on the order in which it says it', async (t) => {
+  t.equal(fingerprintOf({ b: [2, { d: null, c: 'x' }], a: 1 }), sha256('{"a":1,"b":[2,{"c":"x","d":null}]}'));
+  t.equal(fingerprintOf([3, 1, 2]), sha256('[3,1,2]'), 'the order of a list is what it says');
+  t.equal(fingerprintOf(null), sha256('null'));
+  const shuffled = (value: object) => Object.fromEntries(Object.entries(value).reverse());
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.jsonValue(), (one, name, value) => {
+      const other = { ...one, [name]: value };
+      const same = JSON.stringify(one[name]) === JSON.stringify(value) && Object.hasOwn(one, name);
+      return (
+        fingerprintOf(shuffled(one)) === fingerprintOf(one) && (same || fingerprintOf(other) !== fingerprintOf(one))
+      );
+    }),
+  );
+});
+
+t.test('a key is 1 to 255 visible characters, bare or in quotes', async (t) => {
+  for (const [header, key] of [
+    ['a', 'a'],
+    ['"a"', 'a'],
+    ['a"b', 'a"b'],
+    ['"a\\"b"', 'a"b'],
+    ['"a\\\\b"', 'a\\b'],
+    ['"\\\\\\""', '\\"'],
+    ['x'.repeat(255), 'x'.repeat(255)],
+    [`"${'x'.repeat(255)}"`, 'x'.repeat(255)],
+    ['!~', '!~'],
+    ['', null],
+    ['""', null],
+    ['"', null],
+    ['"a', null],
+    ['"a\\b"', null],
+    ['"a"b"', null],
+    ['a b', null],
+    ['"a b"', null],
+    ['a, b', null],
+    ['é', null],
+    ['\u007f', null],
+    ['x'.repeat(256), null],
+  ] as const)
+    t.equal(keyOf(header), key, header.slice(0, 12));
+});
+
+t.test('only operations that say so read a key, and repeat it', async (t) => {
+  const app = Fastify();
+  await app.register(idempotencyKeys);
+  app.get('/reads', { config: { idempotent: true } }, async (request) => ({ key: request.idempotencyKey }));
+  app.get('/ignores', async (request) => ({ key: request.idempotencyKey }));
+  app.get('/refuses', { config: { idempotent: false } }, async (request) => ({ key: request.idempotencyKey }));
+  app.get('/replays', async (_request, reply) => markReplayed(reply).send({}));
+  let hooked = 0;
+  const count = async () => {
+    hooked += 1;
+  };
+  app.get('/hooked', { config: { idempotent: true }, onRequest: [count, count] }, async (request) => ({
+    key: request.idempotencyKey,
+  }));
+  const ask = (url: string, key?: string) =>
+    app.inject({ url, headers: key === undefined ? {} : { 'idempotency-key': key } });
+
+  t.same((await ask('/reads')).json(), { key: null });
+  t.notOk('idempotency-key' in (await ask('/reads')).headers);
+  const quoted = await ask('/reads', '"one"');
+  t.same(quoted.json(), { key: 'one' });
+  t.equal(quoted.headers['idempotency-key'], '"one"', 'as it was written');
+  for (const url of ['/ignores', '/refuses']) {
+    const answer = await ask(url, 'one');
+    t.same(answer.json(), { key: null }, url);
+    t.notOk('idempotency-key' in answer.headers);
+  }
+  t.same((await ask('/hooked', 'two')).json(), { key: 'two' });
+  t.equal(hooked, 2, 'what the route did before, it still does');
+  t.equal((await ask('/replays')).headers['idempotent-replayed'], 'true');
+  const wrong = await ask('/reads', 'a b');
+  t.not(wrong.statusCode, 200);
+  t.match(wrong.body, /Idempotency-Key must be|invalid|validation/i);
+  await app.close();
+});

@@ -1,0 +1,197 @@
+import { Redis } from 'ioredis';
+import t from 'tap';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { rateLimiter } from '../../src/http/rate-limits/rate-limiter.ts';
+import { build, type Gateway } from '../fixtures/build.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+import { stored } from '../fixtures/stored.ts';
+
+const Q = 'Which of these is the best?';
+const FULL = { question: Q, options: ['A', 'B'] };
+const QUICK = { q: Q, o: ['A', 'B'] };
+
+const asking = ({ app }: Gateway) => ({
+  post: (url: string, payload: object | string, headers: object = {}, remoteAddress = '127.0.0.1') =>
+    app.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json', ...headers },
+      payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
+      remoteAddress,
+    }),
+});
+
+type Answer = Awaited<ReturnType<ReturnType<typeof asking>['post']>>;
+const left = ({ headers }: Answer): number => Number(headers['ratelimit-remaining']);
+
+t.test(
+  '[§8-ratelimit-limit, §8-ratelimit-remaining, §8-ratelimit-reset, §8-ratelimit-policy] every answer tells its budget, errors too',
+  async (t) => {
+    const gateway = await build(t);
+    await standInWorker(t, gateway.context);
+    const { post } = asking(gateway);
+    const { bearer } = await gateway.keyWith(10);
+    const poor = await gateway.keyWith(0);
+    const answers = [
+      await post('/api/poll', FULL, bearer),
+      await post('/api/quick-poll', QUICK),
+      await post('/api/poll', FULL),
+      await post('/api/poll', FULL, { authorization: 'Bearer nobody' }),
+      await post('/api/poll', FULL, poor.bearer),
+      await post('/api/poll', {}, bearer),
+      await post('/api/poll', '{', bearer),
+      await post('/api/quick-poll', '{'),
+      await post('/api/quick-poll', 'x'.repeat(70_000)),
+      await post('/api/quick-poll', '{}', { 'content-type': 'text/plain' }),
+      await post('/api/poll', FULL, { ...bearer, 'idempotency-key': '' }),
+      await post('/api/nothing', FULL, bearer),
+      await gateway.app.inject({ method: 'DELETE', url: '/api/poll' }),
+      await gateway.app.inject({ method: 'OPTIONS', url: '/api/poll' }),
+      await gateway.app.inject({ url: '/api/health' }),
+    ];
+    t.same(
+      answers.map(({ statusCode }) => statusCode),
+      [200, 200, 401, 401, 402, 400, 400, 400, 413, 415, 400, 404, 405, 204, 200],
+    );
+    for (const { headers, statusCode } of answers) {
+      for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'])
+        t.match(headers[name], /^\d+$/, `${name} of a ${statusCode}`);
+      t.match(headers['ratelimit-policy'], /^\d+;w=\d+(, \d+;w=\d+)*$/);
+      t.ok(Number(headers['ratelimit-reset']) > 0);
+    }
+    t.equal(answers[0]!.headers['ratelimit-policy'], '1000;w=60');
+    t.equal(answers[1]!.headers['ratelimit-policy'], '60;w=3600, 300;w=86400');
+  },
+);
+
+t.test('[§7-429] beyond the budget: 429 with a time to come back, and nothing is stored', async (t) => {
+  const gateway = await build(t, { rateLimits: readPolicies('poll=3/60,free_poll=2/3600') });
+  await standInWorker(t, gateway.context);
+  const { post } = asking(gateway);
+  const { bearer, accountId } = await gateway.keyWith(10);
+
+  t.equal(left(await post('/api/poll', FULL, bearer)), 2);
+  t.equal(left(await post('/api/poll', { question: 5 }, bearer)), 1, 'a refused one counts, and counts once');
+  t.equal(left(await post('/api/quick-poll', QUICK, bearer)), 0, 'one budget per operation, not per path');
+  const before = await stored(gateway.context);
+  for (const url of ['/api/poll', '/api/quick-poll']) {
+    const answer = await post(url, QUICK, { ...bearer, 'x-machine-client': 'true', 'idempotency-key': 'later' });
+    t.equal(answer.statusCode, 429);
+    t.match(answer.headers['content-type'], /^application\/problem\+json/);
+    const seconds = Number(answer.headers['retry-after']);
+    t.ok(seconds >= 1 && seconds <= 60);
+    t.equal(answer.headers['ratelimit-reset'], String(seconds));
+    t.match(answer.json(), {
+      code: 'rate_limited',
+      retryable: true,
+      recovery: [{ action: 'back_off', after_seconds: seconds }],
+    });
+    t.equal(left(answer), 0);
+  }
+  t.same(await stored(gateway.context), before, 'the key is free for the retry too');
+
+  const session = await gateway.sessionFor(accountId);
+  t.equal((await post('/api/poll', FULL, session)).statusCode, 429, 'an account has one budget, however it comes');
+  const other = await gateway.keyWith(10);
+  t.equal((await post('/api/poll', FULL, other.bearer)).statusCode, 200);
+
+  t.equal(left(await post('/api/quick-poll', { ...QUICK, theme: 'free' }, bearer)), 1, 'free ones have their own');
+  t.equal(left(await post('/api/poll', { ...QUICK, theme: 'free' }, bearer)), 0);
+  t.equal((await post('/api/quick-poll', { ...QUICK, theme: 'free' }, bearer)).statusCode, 429);
+  t.equal(left(await post('/api/poll', QUICK)), 1);
+  t.equal(left(await post('/api/quick-poll', QUICK)), 0);
+  const anonymous = await post('/api/poll', QUICK, { 'x-machine-client': 'true' });
+  t.match([anonymous.statusCode, anonymous.json().recovery[0]], [429, { action: 're_authenticate' }], 'or with a key');
+  t.equal((await post('/api/poll', FULL)).statusCode, 401, 'what cannot run draws nothing from it');
+  t.equal((await post('/api/poll', { ...FULL, dry_run: true }, bearer)).statusCode, 200, 'nor does a dry run');
+});
+
+t.test('spellings of a path are no other budget, and run nothing', async (t) => {
+  const gateway = await build(t);
+  const { post } = asking(gateway);
+  const before = await stored(gateway.context);
+  const spellings = [
+    '/API/poll',
+    '/api/Quick-Poll',
+    '/api/quick-poll/',
+    '//api/quick-poll',
+    '/api//quick-poll',
+    '/api/quick-poll%2f',
+    '/api/./quick-poll/x',
+    '/api/quick-poll;x=1',
+  ];
+  for (const url of spellings) t.equal((await post(url, QUICK)).statusCode, 404, url);
+  const override = { 'x-http-method-override': 'POST' };
+  t.equal((await gateway.app.inject({ url: '/api/quick-poll', headers: override })).statusCode, 405);
+  t.same(await stored(gateway.context), before);
+  await standInWorker(t, gateway.context);
+  for (const [n, url] of ['/api/quick%2Dpoll', '/%61pi/quick-poll', '/api/quick-poll?x=1'].entries())
+    t.equal(left(await post(url, QUICK)), 59 - n, `${url} is the same path`);
+});
+
+const CALLS = 40;
+const FREE = { rateLimits: readPolicies('free_poll=1000000/3600') };
+/** How many calls of these the first of them is counted for. */
+const buckets = (answers: readonly Answer[]) => Math.max(...answers.map((answer) => 1_000_000 - left(answer)));
+
+t.test('X-Forwarded-For is believed from trusted networks only, and only its last hop', async (t) => {
+  const random = () => Array.from({ length: 4 }, () => Math.floor(Math.random() * 256)).join('.');
+  const ask = async (gateway: Gateway, from: string, forwarded: (n: number) => string) => {
+    const { post } = asking(gateway);
+    const answers = [];
+    // What is wrong with the body does not matter to whom it is counted for.
+    for (let n = 0; n < CALLS; n++)
+      answers.push(
+        await post('/api/quick-poll', {}, { 'x-forwarded-for': forwarded(n), forwarded: `for=${random()}` }, from),
+      );
+    return buckets(answers);
+  };
+  const direct = await build(t, FREE);
+  t.equal(await ask(direct, '203.0.113.7', random), CALLS, 'nobody is trusted: one bucket');
+  const proxied = await build(t, { ...FREE, trustedProxies: ['10.0.0.0/8'] });
+  t.equal(await ask(proxied, '203.0.113.7', random), CALLS, 'a stranger is not the proxy: one bucket');
+  t.equal(
+    await ask(proxied, '10.1.2.3', () => `${random()}, 198.51.100.5`),
+    CALLS,
+    'what the client wrote does not count',
+  );
+  t.equal(await ask(proxied, '10.1.2.3', () => `${random()}, 198.51.100.6, 10.9.9.9`), CALLS, 'nor behind two proxies');
+  t.equal(await ask(proxied, '10.1.2.3', (n) => `198.51.101.${n}`), 1, 'what the proxy saw does: a bucket each');
+});
+
+t.test('all addresses of an IPv6 /64 are one client', async (t) => {
+  const gateway = await build(t, FREE);
+  const { post } = asking(gateway);
+  const from = (n: number) => `2001:db8:1:2:${((n * 7919) % 65_536).toString(16)}::${n.toString(16)}`;
+  const answers = [];
+  for (let n = 1; n <= CALLS; n++) answers.push(await post('/api/quick-poll', {}, {}, from(n)));
+  t.equal(buckets(answers), CALLS);
+  t.equal(left(await post('/api/quick-poll', {}, {}, '2001:db8:1:3::1')), 999_999, 'the next network is another');
+});
+
+t.test('without the limiter what is paid for goes on, and what is free closes', async (t) => {
+  const away = new Redis('redis://127.0.0.1:1', {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    retryStrategy: () => null,
+  });
+  away.on('error', () => {});
+  t.teardown(() => away.disconnect());
+  const gateway = await build(t, {}, { limiter: rateLimiter(away, 'x', readPolicies('poll=10/60')) });
+  await standInWorker(t, gateway.context);
+  const { post } = asking(gateway);
+  const { bearer } = await gateway.keyWith(10);
+  const statuses = [];
+  for (let n = 0; n < 7; n++) statuses.push((await post('/api/poll', FULL, bearer)).statusCode);
+  t.same(statuses, [200, 200, 200, 200, 200, 429, 429], 'half the budget, kept by this process');
+  const before = await stored(gateway.context);
+  for (const answer of [
+    await post('/api/quick-poll', QUICK),
+    await post('/api/poll', QUICK),
+    await post('/api/quick-poll', { ...QUICK, theme: 'free' }, bearer),
+  ]) {
+    t.match([answer.statusCode, answer.json().code, answer.headers['retry-after']], [429, 'rate_limited', '10']);
+    t.match(answer.headers, { 'ratelimit-limit': /\d/, 'ratelimit-policy': /\d/, 'ratelimit-remaining': '0' });
+  }
+  t.same(await stored(gateway.context), before);
+});

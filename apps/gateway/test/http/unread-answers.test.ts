@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { fastify } from 'fastify';
+import t, { type Test } from 'tap';
+import { unreadAnswers } from '../../src/http/hooks/unread-answers.ts';
+
+// More than any kernel keeps for a connection.
+const LARGE = 'x'.repeat(64 * 1_024 * 1_024);
+
+async function server(t: Test, afterMs: number) {
+  const app = fastify();
+  app.register(unreadAnswers, { afterMs });
+  app.get('/large', async () => LARGE);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  t.teardown(() => app.close());
+  const accepted = once(app.server, 'connection');
+  const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  t.teardown(() => client.destroy());
+  client.on('error', () => {});
+  const [socket] = await accepted;
+  return { client, socket };
+}
+
+t.test('an answer that nobody reads is given up', async (t) => {
+  const { client, socket } = await server(t, 200);
+  client.pause();
+  const closed = once(socket, 'close');
+  client.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+  await closed;
+  t.ok(socket.destroyed);
+});
+
+t.test('one that is read slowly arrives, however long it takes', async (t) => {
+  const { client } = await server(t, 1_500);
+  client.write('GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  let bytes = 0;
+  let pauses = 0;
+  client.on('data', (chunk) => {
+    bytes += chunk.length;
+    if (bytes < (pauses + 1) * 1_000_000) return;
+    pauses += 1;
+    // Shorter than what gives up, together longer.
+    client.pause();
+    setTimeout(() => client.resume(), 40);
+  });
+  await once(client, 'close');
+  t.ok(bytes > LARGE.length, `${bytes} bytes with ${pauses} pauses`);
+});

@@ -1,0 +1,131 @@
+import { bury, checkLedger, claimPoll, findPoll, fleetFigures } from '@eloquentpoll/storage';
+import t, { type Test } from 'tap';
+import { openOps } from '../../src/operators/open-ops.ts';
+import { build } from '../fixtures/build.ts';
+
+const TOKEN = 'a-token-of-operators';
+const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`ops:${password}`).toString('base64')}` });
+const BEARER = { authorization: `Bearer ${TOKEN}` };
+const JSON_PLEASE = { accept: 'application/json' };
+const CANARY = 'canary-question-7c1';
+
+async function operated(t: Test, adminToken: string | null = TOKEN) {
+  const gateway = await build(t, { ops: { host: '127.0.0.1', port: 0 }, adminToken });
+  const ops = await openOps(gateway.context, gateway.app);
+  if (!ops) throw new Error('there is no ops port');
+  t.teardown(() => ops[Symbol.asyncDispose]());
+  const ask = (path: string, init: RequestInit = {}) => fetch(`${ops.url}${path}`, { redirect: 'manual', ...init });
+  const act = async (path: string) => {
+    const answer = await ask(path, { method: 'POST', headers: { ...BEARER, ...JSON_PLEASE } });
+    return JSON.parse(await answer.text()).outcome;
+  };
+  const look = async () => JSON.parse(await (await ask('/admin', { headers: { ...BEARER, ...JSON_PLEASE } })).text());
+  const { bearer, accountId } = await gateway.keyWith(5);
+  async function accepted(): Promise<string> {
+    const payload = { question: `Which, ${CANARY}?`, options: [`${CANARY} A`, 'B'], preset: 'fast' };
+    const answer = await gateway.app.inject({ method: 'POST', url: '/api/polls', headers: bearer, payload });
+    return answer.json().session_id;
+  }
+  async function buried(): Promise<string> {
+    const id = await accepted();
+    const claim = await claimPoll(gateway.context.storage, id, 'w_dies');
+    await bury(gateway.context.storage, { id, epoch: claim!.epoch, reason: 'too_many_attempts' });
+    return id;
+  }
+  return { ...gateway, ask, act, look, accepted, buried, accountId };
+}
+
+t.test('the admin view is closed unless a token opens it', async (t) => {
+  const closed = await operated(t, null);
+  t.equal((await closed.ask('/admin', { headers: BEARER })).status, 404);
+  const { ask } = await operated(t);
+  const unknown = await ask('/admin');
+  t.equal(unknown.status, 401);
+  t.match(unknown.headers.get('www-authenticate'), /^Basic /);
+  t.equal((await ask('/admin', { headers: BEARER })).status, 200);
+  t.equal((await ask('/admin', { headers: basic(TOKEN) })).status, 200);
+  t.equal((await ask('/admin/retry/1', { method: 'POST' })).status, 401, 'nor may anybody act');
+  for (let guess = 0; guess < 10; guess++) {
+    t.equal((await ask('/admin', { headers: basic(`${TOKEN}${guess}`) })).status, 401);
+  }
+  t.equal((await ask('/admin', { headers: basic(TOKEN) })).status, 429, 'guessing ends soon');
+});
+
+t.test('it shows what waits, runs and was given up, and nothing of what was asked or by whom', async (t) => {
+  const { context, ask, look, accepted, buried, accountId } = await operated(t);
+  const [running, dead] = [await accepted(), await buried()];
+  await claimPoll(context.storage, running, 'w_runs');
+  const shown = await look();
+  t.match(shown, {
+    queue: { waiting: 2, active: 0 },
+    fleet: { held: 1, buried: 1 },
+    running: [{ pollId: running, worker: 'w_runs', attempts: 1 }],
+    buried: [{ pollId: dead, reason: 'too_many_attempts' }],
+    failed: [],
+  });
+  const page = await ask('/admin', { headers: basic(TOKEN) });
+  const html = await page.text();
+  t.ok(html.includes(running) && html.includes(dead));
+  t.match(page.headers.get('content-security-policy'), /default-src 'none'/);
+  for (const text of [html, JSON.stringify(shown)]) {
+    t.notOk(text.includes(CANARY));
+    t.notOk(text.includes(accountId));
+    t.notOk(text.includes(TOKEN));
+  }
+});
+
+t.test('a browser acts only from the page itself', async (t) => {
+  const { context, ask, buried } = await operated(t);
+  await buried();
+  const html = await (await ask('/admin', { headers: basic(TOKEN) })).text();
+  const [, path = '', form = ''] =
+    /action="(\/admin\/seen\/\d+)"><input type="hidden" name="form" value="([^"]+)"/.exec(html) ?? [];
+  t.ok(path);
+  const post = (headers: Record<string, string>, body: string) =>
+    ask(path, {
+      method: 'POST',
+      headers: { ...basic(TOKEN), 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body,
+    });
+  t.equal((await post({}, '')).status, 403, 'the password alone is sent by any page');
+  t.equal((await post({ 'sec-fetch-site': 'cross-site' }, `form=${form}`)).status, 403);
+  t.equal((await post({}, `form=${form}&${'x'.repeat(5_000)}`)).status, 403, 'no form of ours is that large');
+  t.equal((await fleetFigures(context.storage)).buried, 1, 'nothing happened');
+  const done = await post({ 'sec-fetch-site': 'same-origin' }, `form=${form}`);
+  t.equal(done.status, 303);
+  t.equal(done.headers.get('location'), '/admin?done=seen');
+  t.equal((await fleetFigures(context.storage)).buried, 0);
+});
+
+t.test('a poll is taken from a worker that hangs, and gets a job again', async (t) => {
+  const { context, act, accepted, log } = await operated(t);
+  const id = await accepted();
+  await claimPoll(context.storage, id, 'w_hangs');
+  t.equal(await claimPoll(context.storage, id, 'w_fresh'), null);
+  t.equal(await act(`/admin/release/${id}`), 'released');
+  t.equal((await claimPoll(context.storage, id, 'w_fresh'))?.epoch, 2);
+  t.equal((await context.bus.queueCounts()).waiting, 2);
+  t.equal(await act('/admin/release/ps_unknown'), 'gone');
+  t.ok(
+    log.some((line) => line.includes('operator acted') && line.includes(id)),
+    'and it is written down',
+  );
+});
+
+t.test('what was given up is asked again once, at our expense, and the books stay right', async (t) => {
+  const { context, act, look, buried, accountId } = await operated(t);
+  const { storage } = context;
+  const dead = await buried();
+  const [{ letterId }] = (await look()).buried;
+  const outcomes = await Promise.all([act(`/admin/retry/${letterId}`), act(`/admin/retry/${letterId}`)]);
+  t.ok(outcomes.includes('retried'));
+  t.equal(await act(`/admin/retry/${letterId}`), 'gone', 'it is not in the list any more');
+  const { running } = await look();
+  t.equal(running.length, 1, 'one poll, however often the button was pressed');
+  const again = await findPoll(storage, running[0].pollId);
+  t.match(again, { accountId, surface: 'operator', status: 'running' });
+  t.same(again?.spec, (await findPoll(storage, dead))?.spec);
+  t.equal((await findPoll(storage, dead))?.status, 'failed', 'what has ended stays ended');
+  t.ok((await fleetFigures(storage)).freePoolU < context.config.freeDailyCapU, 'the pool holds the money');
+  t.same(await checkLedger(storage), []);
+});

@@ -1,0 +1,101 @@
+import { METRICS, openLog } from '@eloquentpoll/ops';
+import { checkLedgerInTurn } from '@eloquentpoll/storage';
+import t, { type Test } from 'tap';
+import { openOps } from '../../src/operators/open-ops.ts';
+import { build } from '../fixtures/build.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+const ON = { ops: { host: '127.0.0.1', port: 0 } };
+
+async function withOps(t: Test, given: Parameters<typeof build>[1] = {}) {
+  const gateway = await build(t, { ...ON, ...given });
+  await gateway.app.listen({ host: '127.0.0.1', port: 0 });
+  const ops = await openOps(gateway.context, gateway.app);
+  if (!ops) throw new Error('there is no ops port');
+  t.teardown(() => ops[Symbol.asyncDispose]());
+  const get = async (path: string) => {
+    const response = await fetch(`${ops.url}${path}`);
+    return { status: response.status, type: response.headers.get('content-type'), body: await response.text() };
+  };
+  return { ...gateway, ops, get };
+}
+
+t.test('what callers do is counted by operation, status and error code', async (t) => {
+  const { app, context, keyWith, get } = await withOps(t);
+  await standInWorker(t, context);
+  const { bearer } = await keyWith(1);
+  const payload = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
+  t.equal((await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload })).statusCode, 200);
+  t.equal((await app.inject({ method: 'POST', url: '/api/polls', payload })).statusCode, 401);
+  t.equal((await app.inject({ url: '/nowhere/secret' })).statusCode, 404);
+  const { status, type, body } = await get('/metrics');
+  t.equal(status, 200);
+  t.equal(type, 'text/plain; version=0.0.4; charset=utf-8');
+  for (const line of [
+    'eloquentpoll_http_requests_total{operation="createPoll",status="200"} 1',
+    'eloquentpoll_http_requests_total{operation="createSession",status="401"} 1',
+    'eloquentpoll_http_requests_total{operation="none",status="404"} 1',
+    'eloquentpoll_http_request_duration_seconds_count{operation="createPoll"} 1',
+    'eloquentpoll_http_errors_total{code="authentication_required"} 1',
+    'eloquentpoll_polls_accepted_total{panel="broad"} 1',
+    'eloquentpoll_ready_check{check="postgres"} 1',
+  ])
+    t.ok(body.split('\n').includes(line), line);
+  t.notMatch(body, /secret/, 'no path');
+});
+
+t.test('every metric of the table that a gateway has is shown', async (t) => {
+  const { app, context, get } = await withOps(t);
+  openLog(context.metrics, 'silent');
+  await checkLedgerInTurn(context.storage, 60_000);
+  await app.inject({ url: '/api/no-such-page' });
+  const { body } = await get('/metrics');
+  t.same(context.metrics.unused(), []);
+  for (const [name, { on, type }] of Object.entries(METRICS)) {
+    if (!on.some((process) => process === 'gateway')) continue;
+    t.ok(body.includes(`# TYPE ${name} ${type}\n`), name);
+  }
+  t.match(body, /^eloquentpoll_ledger_violations 0$/m);
+  t.match(body, /^eloquentpoll_free_pool_remaining_usd 0$/m);
+});
+
+t.test('a gateway is ready while its database answers, and not from the moment on that it leaves', async (t) => {
+  const { ops, get } = await withOps(t);
+  const ready = await get('/readyz');
+  t.equal(ready.status, 200, ready.body);
+  ops.readiness.drain();
+  const leaving = await get('/readyz');
+  t.equal(leaving.status, 503);
+  t.match(JSON.parse(leaving.body), { ready: false, checks: { postgres: null, draining: /leaving/ } });
+  t.equal((await get('/livez')).status, 200, 'it lives on');
+  t.equal((await get('/api/health')).status, 404, 'the public operations are not here');
+});
+
+t.test('a gateway without its database is not ready; one without Redis is, and says what it lacks', async (t) => {
+  const withoutPostgres = await withOps(t);
+  await withoutPostgres.context.storage[Symbol.asyncDispose]();
+  const first = await withoutPostgres.get('/readyz');
+  t.equal(first.status, 503);
+  t.match(JSON.parse(first.body), { ready: false, checks: { postgres: 'does not answer', redis: null } });
+  t.notMatch(first.body, /127\.0\.0\.1|ECONN/, 'nothing of where it is');
+
+  const withoutRedis = await withOps(t);
+  withoutRedis.context.bus.redis.disconnect();
+  const second = await withoutRedis.get('/readyz');
+  t.equal(second.status, 200);
+  t.match(JSON.parse(second.body), { ready: true, checks: { postgres: null, redis: 'does not answer' } });
+});
+
+t.test('of good answers LOG_SAMPLE says how many are written down; every refusal is', async (t) => {
+  const { app, log } = await build(t, { logSample: 0.25 });
+  for (let i = 0; i < 8; i++) await app.inject({ url: '/api/health' });
+  for (let i = 0; i < 3; i++)
+    await app.inject({ url: '/api/no-such-page', headers: { 'x-request-id': `req_sampled_${i}` } });
+  const requests = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+  t.equal(requests.filter(({ status }) => status < 400).length, 2);
+  const refused = requests.filter(({ status }) => status === 404);
+  t.same(
+    refused.map(({ request_id, code }) => [request_id, code]),
+    [0, 1, 2].map((i) => [`req_sampled_${i}`, 'not_found']),
+  );
+});

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { admitIdentity, creditAccount } from '@eloquentpoll/storage';
+import type { Page } from '@eloquentpoll/testkit/browser';
+import { Wallet } from 'ethers';
+import t from 'tap';
+import { fakeStripe } from '../fixtures/fake-stripe.ts';
+import { openSite } from '../fixtures/open-site.ts';
+import { draw, MOST_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
+import { openTestDesk } from '../fixtures/payer.ts';
+import { logIn } from '../fixtures/signed-in.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// The dashboard with everything in it, for every eye and every width: as it is loaded, and after a key was made, a poll
+// run and a question asked.
+
+const { desk } = await openTestDesk(t);
+const { settings: checkout } = await fakeStripe(t);
+const site = await openSite(t, { checkout }, { desk });
+const { app, context } = site;
+await standInWorker(t, context, { tells: true, opinion: (seat) => (seat === 2 ? null : seat % 3 === 0 ? 1 : 0) });
+
+const address = Buffer.from(Wallet.createRandom().address.slice(2), 'hex');
+const { accountId } = await admitIdentity(context.storage, { kind: 'wallet', address });
+await creditAccount(context.storage, { accountId, amountU: 12_345_600n, source: 'operator', idem: randomUUID() });
+const headers = await site.sessionFor(accountId);
+const post = (url: string, payload: object) => app.inject({ method: 'POST', url, headers, payload });
+for (const label of ['Build server', 'A notebook with a long name that somebody took some time to think of', ''])
+  await post('/api/keys', { label });
+const [newest] = (await app.inject({ url: '/api/keys', headers })).json();
+await app.inject({ method: 'DELETE', url: `/api/keys/${newest.id}`, headers });
+for (let i = 0; i < 21; i++) {
+  const options = ['The first', `Another one, with ${'a lot to say '.repeat(i % 7)}`];
+  await post('/api/poll', {
+    question: `Which of these is number ${i}?`,
+    options: i % 2 ? options : options.toReversed(),
+  });
+}
+
+/** What the page looks like when somebody has used it. */
+async function use(page: Page): Promise<void> {
+  await page.getByLabel('Question').fill('Which database should a small team start with?');
+  await page.getByLabel('Options, one in a line').fill('Postgres\nMongoDB\nSQLite');
+  await page.locator('.figures').waitFor();
+  await page.getByRole('button', { name: 'Run the poll' }).click();
+  await page.getByRole('link', { name: 'Open the result' }).waitFor();
+  await page.getByLabel('Label of a new key').fill('One more');
+  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByLabel('The new key').waitFor();
+  await page.getByRole('tab', { name: 'USDC' }).click();
+  await page.getByText('Terms of a deposit').click();
+}
+
+for (const colorScheme of SCHEMES) {
+  t.test(`the dashboard, ${colorScheme}`, async (t) => {
+    const page = await site.open('/logo.svg', { colorScheme, bypassCSP: true });
+    await logIn(site, accountId, page);
+    const look = async (name: string, widths = WIDTHS) => {
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 900 });
+        t.same(await problemsOf(page), [], `${name}, ${width} wide`);
+        await draw(page, `${name}-${width}-${colorScheme}`);
+      }
+    };
+    const answer = await page.goto('/dashboard?checkout=cancelled');
+    t.ok((await answer!.body()).length < MOST_BYTES);
+    await use(page);
+    await look('dashboard');
+    await page
+      .getByRole('button', { name: /^Revoke/ })
+      .first()
+      .click();
+    await page.getByRole('dialog').waitFor();
+    await look('dashboard-asks', [320]);
+  });
+}

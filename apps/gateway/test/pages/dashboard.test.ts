@@ -1,0 +1,197 @@
+import { Wallet } from 'ethers';
+import t from 'tap';
+import { installWallet } from '../fixtures/browser-wallet.ts';
+import { takePoll } from '../fixtures/hand-worker.ts';
+import { openSite } from '../fixtures/open-site.ts';
+import { openDashboard } from '../fixtures/signed-in.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+import { until } from '../fixtures/until.ts';
+
+// The dashboard in a real browser: signing in, keys, polls, history, signing out.
+
+const site = await openSite(t);
+const { app, context } = site;
+const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers });
+
+t.test('[§4.7-page-dashboard] who is not logged in gets the ways to log in, and no account', async (t) => {
+  for (const cookie of ['', 'ep_session=nonsense']) {
+    const page = await get('/dashboard', { cookie });
+    t.equal(page.statusCode, 200);
+    t.equal(page.headers['cache-control'], 'no-store');
+    t.equal(page.headers['access-control-allow-origin'], undefined, 'no other origin may read it');
+    t.match(page.body, /<h1>Sign in<\/h1>/);
+  }
+  const { accountId } = await site.keyWith(1);
+  const { cookie } = await site.sessionFor(accountId);
+  const page = await get('/dashboard', { cookie });
+  t.match(page.body, accountId);
+  t.equal(page.headers['cache-control'], 'no-store');
+  t.match(page.headers, { 'content-security-policy': /script-src 'self';/, 'referrer-policy': 'same-origin' });
+});
+
+t.test(
+  '[§5-cookie-after-wallet, §4.5-verify-api-key, §4.4-create-key, §5-rule-revoked] a wallet signs in, and makes and revokes a key',
+  async (t) => {
+    const wallet = Wallet.createRandom();
+    const page = await site.open('/logo.svg', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const asked = await installWallet(page, wallet);
+    await page.goto('/dashboard');
+    await page.getByRole('button', { name: 'Sign in with the wallet' }).click();
+    const first = await page.getByLabel('The new key').inputValue();
+    t.match(first, /^ep_k_/, 'a new wallet gets its first key');
+    t.same(asked, ['eth_requestAccounts', 'personal_sign']);
+    await page.getByRole('link', { name: 'To the dashboard' }).click();
+    await page.getByText(wallet.address).waitFor();
+
+    await page.getByLabel('Label of a new key').fill('Build <b>server</b>');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const key = await page.getByLabel('The new key').inputValue();
+    t.match(key, /^ep_k_\w{38}$/);
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), key);
+    const works = async () => (await get('/api/keys', { authorization: `Bearer ${key}` })).statusCode;
+    t.equal(await works(), 200);
+
+    const row = page.getByRole('row', { name: 'Build <b>server</b>' });
+    await row.waitFor();
+    t.notOk((await page.reload())?.ok() && (await page.content()).includes(key), 'it is shown once');
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    t.equal(await works(), 200, 'one may think better of it');
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The key is revoked.').waitFor();
+    t.equal(await works(), 401);
+    await page.getByText('1 revoked').waitFor();
+  },
+);
+
+t.test('a wallet whose owner declines is no error', async (t) => {
+  const page = await site.open('/logo.svg');
+  await page
+    .context()
+    .addInitScript(
+      "window.ethereum = { request: () => Promise.reject(Object.assign(new Error('no'), { code: 4001 })) }",
+    );
+  await page.goto('/dashboard');
+  await page.getByRole('button', { name: 'Sign in with the wallet' }).click();
+  await page.getByText('You declined in the wallet.').waitFor();
+  t.equal((await page.context().cookies()).length, 0);
+});
+
+t.test('[§4.1-poll-cookie] a poll: what it will take, its votes as they come, what it cost', async (t) => {
+  const { accountId } = await site.keyWith(5);
+  const page = await openDashboard(site, accountId);
+  await page.getByLabel('Question').fill('Which of the two?');
+  await page.getByLabel('Options, one in a line').fill('Only one');
+  await page.getByText(/at least 2|fewer than 2/i).waitFor();
+  await page.getByLabel('Options, one in a line').fill('The left one\n\n  The <i>right</i> one ');
+  await page.getByText('Expected', { exact: true }).waitFor();
+  const dryRun = await app.inject({
+    method: 'POST',
+    url: '/api/poll',
+    headers: await site.sessionFor(accountId),
+    payload: { dry_run: true, question: 'Which of the two?', options: ['The left one', 'The <i>right</i> one'] },
+  });
+  const { expected } = dryRun.json().estimates.cost_usd;
+  await page.getByText(`$${Number(expected.toPrecision(2))}`, { exact: true }).waitFor();
+
+  await page.getByRole('button', { name: 'Run the poll' }).click();
+  const live = page.locator('[data-progress]');
+  await live.getByText(/^0 of/).waitFor();
+  const pollId = await newestPollOf(accountId);
+  const worker = await takePoll(context, pollId);
+  await worker.open();
+  const bars = live.locator('.bar-row');
+  for (const [option, left, right] of [
+    [0, '1', '0'],
+    [1, '1', '1'],
+    [1, '1', '2'],
+  ] as const) {
+    await worker.vote(option);
+    await until(async () => (await bars.locator('.count').allTextContents()).join() === `${left},${right}`);
+  }
+  t.same(await bars.locator('.name').allTextContents(), ['The left one', 'The <i>right</i> one']);
+  const { poll_id } = await worker.end();
+  await live.getByRole('link', { name: 'Open the result' }).waitFor();
+  t.equal(await live.getByRole('link', { name: 'Open the result' }).getAttribute('href'), `/result/${poll_id}`);
+  await page.locator(`#history a[href="/result/${poll_id}"]`).waitFor();
+  await page.locator('#balance').getByText('$4.99').waitFor();
+});
+
+async function newestPollOf(accountId: string): Promise<string> {
+  const newest = () =>
+    context.storage.db
+      .selectFrom('polls')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .orderBy('created_at', 'desc')
+      .executeTakeFirst();
+  await until(async () => (await newest()) !== undefined);
+  return (await newest())!.id;
+}
+
+t.test('[§4.1-poll-402] a poll that the balance does not cover is refused in words', async (t) => {
+  const { accountId } = await site.keyWith(0);
+  const page = await openDashboard(site, accountId);
+  await page.getByLabel('Question').fill('Which of the two?');
+  await page.getByLabel('Options, one in a line').fill('This\nThat');
+  await page.getByText('does not cover the worst case').waitFor();
+  await page.getByRole('button', { name: 'Run the poll' }).click();
+  await page
+    .getByRole('alert')
+    .getByText(/balance/i)
+    .waitFor();
+  t.notOk(await page.locator('[data-progress]').isVisible());
+});
+
+t.test('[§4.2-history-own, §4.2-history-limit] the history is paged by links, without scripts', async (t) => {
+  await standInWorker(t, context);
+  const { accountId, bearer } = await site.keyWith(5);
+  const other = await site.keyWith(5);
+  const payload = {
+    question: `Which <i>of</i> the two is ${'really '.repeat(40)}it?`,
+    options: ['This <one>', 'That'],
+  };
+  const poll = (headers: object) => app.inject({ method: 'POST', url: '/api/poll', headers: { ...headers }, payload });
+  const ids: string[] = [];
+  for (let i = 0; i < 23; i++) ids.unshift((await poll(bearer)).json().poll_id);
+  const foreign = (await poll(other.bearer)).json().poll_id;
+
+  const page = await openDashboard(site, accountId, { javaScriptEnabled: false });
+  const shown = async () =>
+    Promise.all(
+      (await page.locator('#history tbody a').all()).map(async (link) =>
+        (await link.getAttribute('href'))?.replace('/result/', ''),
+      ),
+    );
+  t.same(await shown(), ids.slice(0, 20));
+  t.equal(await page.getByText('This <one>').count(), 20);
+  t.equal(await page.getByRole('rowheader', { name: /^Which <i>of<\/i> the two is (really )+re…$/ }).count(), 20);
+  await page.getByRole('link', { name: 'Older' }).click();
+  t.same(await shown(), ids.slice(20));
+  t.equal(await page.getByRole('link', { name: 'Older' }).count(), 0);
+  await page.getByRole('link', { name: 'Newer' }).click();
+  t.same(await shown(), ids.slice(0, 20));
+  t.notOk((await page.content()).includes(foreign));
+  await page.goto('/dashboard?page=4000');
+  await page.getByText('Nothing is this old.').waitFor();
+  for (const strange of ['0', '-1', 'x', '1e9', '%00', '9'.repeat(20), '1&page=2']) {
+    const { cookie } = await site.sessionFor(accountId);
+    const answer = await get(`/dashboard?page=${strange}`, { cookie });
+    t.ok([200, 400].includes(answer.statusCode), strange);
+  }
+});
+
+t.test('[§4.5-logout-clears] signing out is final: nothing is left to go back to', async (t) => {
+  const { accountId } = await site.keyWith(3);
+  const page = await openDashboard(site, accountId);
+  await page.getByText(accountId).waitFor();
+  await page.getByRole('link', { name: 'Sign out' }).click();
+  await page.waitForURL(`${site.url}/`);
+  t.equal((await page.context().cookies()).length, 0);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  t.notOk((await page.content()).includes(accountId));
+});

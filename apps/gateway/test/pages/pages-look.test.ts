@@ -1,0 +1,116 @@
+import t from 'tap';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { newKeyPage, revokeKeyPage } from '../../src/pages/dashboard/key-pages.ts';
+import { failedLoginPage } from '../../src/pages/failed-login-page.ts';
+import { PAGE_HEADERS } from '../../src/pages/layout.ts';
+import { resultPage } from '../../src/pages/result-page.ts';
+import { madeUpResult } from '../fixtures/made-up-result.ts';
+import { openSite } from '../fixtures/open-site.ts';
+import { draw, MOST_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
+
+// Every page, from a narrow phone to a wide screen, in the light and in the dark: nothing that axe calls serious, nothing
+// wider than the page, and less than 100 KB. With SCREENSHOTS=folder each is drawn there, to be looked at.
+
+const site = await openSite(t, { rateLimits: readPolicies('read=1000000/60') });
+const shown = (result = madeUpResult()) =>
+  resultPage({ baseUrl: site.url, result, feedback: { total: 3, correct: 2, incorrect: 1 }, word: null });
+
+const MADE: Record<string, string> = {
+  result: shown(),
+  'result-partial': shown(
+    madeUpResult({ status: 'partial', termination_reason: null, choices: [0, null, 1, null, 0], confidence: 0.62 }),
+  ),
+  'result-failed': shown(
+    madeUpResult({ status: 'failed', choices: [null, null, null], termination_reason: 'roster_exhausted' }),
+  ),
+  'new-key': newKeyPage(site.url, `ep_k_${'x'.repeat(38)}`),
+  'revoke-key': revokeKeyPage(site.url, {
+    id: '00000000-0000-4000-8000-000000000000',
+    prefix: 'ep_k_3xYz1',
+    label: 'A notebook with a long name that somebody took some time to',
+    lastUsedAt: null,
+    revokedAt: null,
+    createdAt: new Date(0),
+  }),
+  'login-failed': failedLoginPage(site.url, 'The login was declined at the identity provider.'),
+};
+
+const SERVED: Record<string, string> = {
+  home: '/?view=human',
+  agents: '/',
+  playground: '/playground?question=Which+is+best%3F&option=One&option=Two',
+  models: '/models?preset=broad',
+  pricing: '/pricing',
+  surfaces: '/surfaces',
+  'sign-in': '/dashboard',
+  error: '/errors/insufficient_balance',
+  'no-result': '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha',
+  'no-page': '/nowhere',
+};
+
+/** Docs make themselves in the browser, and say what they are in a way of their own. */
+const PATHS = {
+  ...SERVED,
+  docs: '/api/docs',
+  ...Object.fromEntries(Object.keys(MADE).map((name) => [name, `/made/${name}`])),
+};
+
+/** Width and colours do not change each other: both of each are seen, and all four where somebody wants to look. */
+const LOOKS = SCHEMES.flatMap((colorScheme) => WIDTHS.map((width) => ({ colorScheme, width }))).filter(
+  ({ colorScheme, width }) => process.env.SCREENSHOTS || (colorScheme === 'dark') === (width === WIDTHS[0]),
+);
+
+for (const { colorScheme, width } of LOOKS) {
+  t.test(`every page, for every eye, ${width} wide, ${colorScheme}`, async (t) => {
+    const page = await site.open('/logo.svg', { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+    await page.route('**/made/*', (route) => {
+      const made = MADE[new URL(route.request().url()).pathname.split('/').at(-1)!]!;
+      return route.fulfill({ body: made, contentType: 'text/html; charset=utf-8', headers: { ...PAGE_HEADERS } });
+    });
+    for (const [name, path] of Object.entries(PATHS)) {
+      const answer = await page.goto(path, { waitUntil: 'load' });
+      t.ok((await answer!.body()).length < MOST_BYTES, name);
+      await page.locator('h1').first().waitFor();
+      t.same(await problemsOf(page), [], name);
+      await draw(page, `${name}-${width}-${colorScheme}`);
+    }
+  });
+}
+
+t.test('every page says what it is, to search engines, to links elsewhere and to who reads by keyboard', async (t) => {
+  const page = await site.open('/logo.svg');
+  for (const [name, path] of Object.entries(SERVED)) {
+    await page.goto(path);
+    const content = (selector: string) => page.locator(selector).getAttribute('content');
+    t.match(await page.title(), /.{12}/, name);
+    t.match(await content('meta[name="description"]'), /.{20}/, name);
+    for (const property of ['title', 'description', 'url', 'image', 'image:alt', 'site_name'])
+      t.ok(await content(`meta[property="og:${property}"]`), `${name} og:${property}`);
+    t.match(await page.locator('link[rel="canonical"]').getAttribute('href'), site.url, name);
+    t.equal(await page.locator('html').getAttribute('lang'), 'en');
+    t.ok((await page.locator('link[rel="icon"]').count()) === 1);
+    await page.keyboard.press('Tab');
+    t.equal(await page.locator(':focus').textContent(), 'To the content', name);
+  }
+});
+
+t.test('code in four languages, one at a time, by keyboard', async (t) => {
+  const page = await site.open('/?view=human');
+  t.equal(await page.getByRole('tab').count(), 4);
+  await page.getByRole('tab', { name: 'Shell' }).focus();
+  for (const name of ['TypeScript', 'Python', 'MCP', 'Shell']) {
+    await page.keyboard.press('ArrowRight');
+    t.equal(await page.locator(':focus').textContent(), name);
+    t.equal(await page.getByRole('tabpanel').count(), 1);
+    await page.getByRole('tabpanel', { name }).waitFor();
+  }
+});
+
+t.test('what is serious is found', async (t) => {
+  const page = await site.open('/playground', { bypassCSP: true });
+  await page.evaluate("document.querySelector('main').innerHTML = '<p><input></p><pre>' + 'x'.repeat(999) + '</pre>'");
+  await page.evaluate("document.querySelector('pre').style.overflow = 'visible'");
+  const problems = await problemsOf(page);
+  t.ok(problems.some((problem) => problem.startsWith('label')));
+  t.ok(problems.some((problem) => problem.endsWith('wider than the page')));
+});

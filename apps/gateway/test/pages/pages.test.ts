@@ -1,0 +1,147 @@
+import t from 'tap';
+import { takePoll } from '../fixtures/hand-worker.ts';
+import { openSite } from '../fixtures/open-site.ts';
+import { draw } from '../fixtures/page-problems.ts';
+import { until } from '../fixtures/until.ts';
+
+const site = await openSite(t);
+const { context, keyWith, sessionFor } = site;
+
+/** The poll that somebody began last, run by hand. */
+async function newestPoll() {
+  let id: string | undefined;
+  await until(async () => {
+    const running = context.storage.db.selectFrom('polls').select('id').where('status', '=', 'running');
+    id = (await running.executeTakeFirst())?.id;
+    return id !== undefined;
+  });
+  return takePoll(context, id!);
+}
+
+t.test(
+  '[§4.7-page-result, §1-way-quick-free] a free poll in the browser: bars move, and lead to the result',
+  async (t) => {
+    const page = await site.open('/playground');
+    await page.getByLabel('Question').fill('Which of these is the best?');
+    for (const [i, option] of ['Alpha', 'Beta'].entries()) await page.getByLabel(`Option ${i + 1}`).fill(option);
+    await page.getByRole('button', { name: 'Ask the models' }).click();
+
+    const poll = await newestPoll();
+    const rows = page.locator('#live-poll .bar-row');
+    await poll.open();
+    const count = (i: number, text: string) => rows.nth(i).locator('.count').getByText(text, { exact: true }).waitFor();
+    const width = (i: number) => rows.nth(i).locator('rect').getAttribute('width');
+    await poll.vote(0, 0.6);
+    await count(0, '1');
+    t.same([await width(0), await width(1)], ['100%', '0%']);
+    await poll.vote(1, 0.4);
+    await poll.vote(1, 0.7);
+    await count(1, '2');
+    t.same([await width(0), await width(1)], ['50%', '100%'], 'the bars have moved');
+    t.ok((await page.locator('.climb .rise').count()) >= 2, 'how sure it is rises step by step');
+    t.equal(await page.locator('.climb .threshold').count(), 1);
+    await draw(page, 'live-running');
+    const { poll_id } = await poll.end();
+
+    await page.getByRole('link', { name: 'Open the result' }).waitFor();
+    await draw(page, 'live-ended');
+    await page.getByRole('link', { name: 'Open the result' }).click();
+    await page.waitForURL(`**/result/${poll_id}`);
+    t.equal(await page.locator('h1').textContent(), 'Which of these is the best?');
+    t.equal(await page.locator('.winner').textContent(), 'Beta');
+    t.equal(await page.locator('tbody tr').count(), 3);
+    t.equal(await page.locator('.graph .edge').count(), 3);
+    const picture = await page.locator('meta[property="og:image"]').getAttribute('content');
+    const answer = await fetch(picture!);
+    t.same([answer.status, answer.headers.get('content-type')], [200, 'image/png']);
+  },
+);
+
+t.test('the same without scripts', async (t) => {
+  const page = await site.open('/?view=human', { javaScriptEnabled: false });
+  await page.getByLabel('Question').fill('Is this asked by a form?');
+  for (const [i, option] of ['Yes', 'No', '', ''].entries()) await page.getByLabel(`Option ${i + 1}`).fill(option);
+  const answered = page.getByRole('button', { name: 'Ask the models' }).click({ noWaitAfter: true });
+  const poll = await newestPoll();
+  await poll.vote(0);
+  const { poll_id } = await poll.end();
+  await answered;
+  await page.waitForURL(`**/result/${poll_id}`);
+  t.equal(await page.locator('.winner').textContent(), 'Yes');
+});
+
+t.test('a form that says too little comes back as it was filled in, with what to mend', async (t) => {
+  const sent = await site.app.inject({
+    method: 'POST',
+    url: '/playground',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: 'question=Which+%3Cb%3E+is+best%3F&option=one&option=',
+  });
+  t.equal(sent.statusCode, 400);
+  t.match(sent.headers['content-type'], 'text/html');
+  t.match(sent.body, 'Which &lt;b&gt; is best?</textarea>');
+  t.match(sent.body, /role="alert">[^<]*options/);
+});
+
+t.test('what people say about a result, once they are signed in', async (t) => {
+  const { accountId } = await keyWith(0);
+  const asked = fetch(`${site.url}/api/quick-poll`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ question: 'Was this one right?', options: ['Yes', 'No'] }),
+  });
+  const poll = await newestPoll();
+  await poll.vote(0);
+  const { poll_id } = await poll.end();
+  await asked;
+
+  const page = await site.open(`/result/${poll_id}`);
+  await page.getByRole('button', { name: 'It was right' }).click();
+  await page.getByText('Opinions count once per account').waitFor();
+  const { cookie } = await sessionFor(accountId);
+  const [name = '', value = ''] = cookie.split('=');
+  await page.context().addCookies([{ name, value, url: site.url }]);
+  await page.goto(`/result/${poll_id}`);
+  await page.getByRole('button', { name: 'It was right' }).click();
+  await page.getByText('1 of 1 say yes').waitFor();
+  t.match(page.url(), '?feedback=thanks');
+});
+
+t.test('an agent inside the browser is offered a free poll, where the browser can offer it', async (t) => {
+  const page = await site.open('/logo.svg');
+  await page.addInitScript('navigator.modelContext = { registerTool: (tool) => { window.offered = tool; } }');
+  await page.goto('/?view=human');
+  t.match(await page.evaluate('({ name: offered.name, required: offered.inputSchema.required })'), {
+    name: 'quick_poll',
+    required: ['question', 'options'],
+  });
+  const answered = page.evaluate("offered.execute({ question: 'Which of these is right?', options: ['One', 'Two'] })");
+  const poll = await newestPoll();
+  await poll.vote(1);
+  await poll.end();
+  t.match(await answered, { isError: false, content: [{ type: 'text', text: /"answer":"Two"/ }] });
+});
+
+t.test('an id that nobody has', async (t) => {
+  const path = '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha';
+  const page = await site.open(path);
+  t.equal(await page.locator('h1').textContent(), 'No such result');
+  const answer = await site.app.inject({ url: path });
+  t.equal(answer.statusCode, 404);
+  t.match(answer.headers['content-type'], 'text/html');
+  const forPrograms = await site.app.inject({ url: path, headers: { accept: 'application/json' } });
+  t.equal(forPrograms.statusCode, 404);
+  t.match(forPrograms.json(), { code: 'result_not_found' });
+});
+
+t.test('an address that leads nowhere', async (t) => {
+  const page = await site.open('/nowhere');
+  t.equal(await page.locator('h1').textContent(), 'No such page');
+  t.equal((await page.goto('/nowhere'))!.status(), 404);
+  for (const [url, accept] of [
+    ['/nowhere', 'application/json'],
+    ['/nowhere', '*/*'],
+    ['/api/nowhere', 'text/html'],
+  ] as const)
+    t.match((await site.app.inject({ url, headers: { accept } })).json(), { code: 'not_found' });
+});

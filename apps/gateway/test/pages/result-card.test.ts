@@ -1,0 +1,49 @@
+import { inflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import t from 'tap';
+import { houseCard, resultCard } from '../../src/pages/card/result-card.ts';
+import { drawable, fitted, lines, widthOf } from '../../src/pages/card/set-text.ts';
+import { madeUpResult } from '../fixtures/made-up-result.ts';
+
+// The picture of a link: a PNG that others can read, whatever the texts are.
+
+/** Rows of palette indices; throws on anything but an indexed PNG of the size that everybody takes. */
+function pixelsOf(png: Buffer): Buffer {
+  if (png.subarray(1, 4).toString() !== 'PNG') throw new Error('not a PNG');
+  const chunks = new Map<string, Buffer>();
+  for (let at = 8; at < png.length; ) {
+    const length = png.readUInt32BE(at);
+    chunks.set(png.subarray(at + 4, at + 8).toString(), png.subarray(at + 8, at + 8 + length));
+    at += 12 + length;
+  }
+  const head = chunks.get('IHDR')!;
+  if (head.readUInt32BE(0) !== 1_200 || head.readUInt32BE(4) !== 630) throw new Error('not of this size');
+  return inflateSync(chunks.get('IDAT')!);
+}
+
+t.test('the picture of a result shows its tally', async (t) => {
+  const one = pixelsOf(await resultCard(madeUpResult()));
+  t.equal(one.length, 630 * 1_201);
+  const row = 376 + 14 + 7;
+  const blue = (pixels: Buffer) =>
+    pixels.subarray(row * 1_201, (row + 1) * 1_201).filter((index) => index === 5 * 16 + 15);
+  t.equal(blue(one).length, Math.round((1_048 * 5) / 6), 'five of six votes are five sixths of the bar');
+  t.equal(blue(pixelsOf(await resultCard(madeUpResult({ choices: [0, 0] })))).length, 1_048);
+  t.ok((await resultCard(madeUpResult())).length < 60_000);
+  t.equal(pixelsOf(await houseCard()).length, one.length);
+});
+
+t.test('any text is drawn, cut or left out', async (t) => {
+  for (const question of ['你认为哪一个更好?', '\u202e\u0000<script>', '', '𝕳'.repeat(900), 'a'.repeat(5_000)])
+    pixelsOf(await resultCard(madeUpResult({ question, options: [question || 'x', 'other'], choices: [0, 1, 0] })));
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 60, max: 900 }), (text, room) => {
+      const plain = drawable(text, 'strong');
+      if (plain === null) return;
+      const made = lines(plain, 'strong', room, 3);
+      t.ok(made.length <= 3 && made.every((line) => widthOf(line, 'strong') <= room));
+      t.ok(widthOf(fitted(plain, 'plain', room), 'plain') <= room);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,307 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { balanceOf, capture, checkLedger, createAccount, hold } from '@eloquentpoll/storage';
+import fc from 'fast-check';
+import t from 'tap';
+import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { stripeProcessor } from '../../src/payments/card/processor.ts';
+import { reconcilePayments } from '../../src/payments/card/reconcile-payments.ts';
+import { startReconciler } from '../../src/payments/reconciler.ts';
+import { build } from '../fixtures/build.ts';
+import { delivery, type FakeSession, fakeStripe, type StripeEvent } from '../fixtures/fake-stripe.ts';
+
+const stripe = await fakeStripe(t);
+const settings = { checkout: stripe.settings, rateLimits: readPolicies('checkout=100000/60,webhook=100000/60') };
+const gateway = await build(t, settings);
+const { app, context, sessionFor, keyWith, log } = gateway;
+const { storage } = context;
+const processor = context.processor!;
+
+async function customer() {
+  const accountId = await createAccount(storage);
+  return { accountId, headers: await sessionFor(accountId) };
+}
+
+const order = (headers: object, payload: object) =>
+  app.inject({ method: 'POST', url: '/api/checkout', headers: { ...headers }, payload });
+
+/** A payment page that was opened for somebody. */
+async function opened(cents = 500): Promise<{ accountId: string; session: FakeSession }> {
+  const { accountId, headers } = await customer();
+  const { url } = (await order(headers, { amount_cents: cents })).json();
+  return { accountId, session: stripe.sessions.get(url.split('/').at(-1))! };
+}
+
+const deliver = async (event: StripeEvent, options = {}) => (await app.inject(delivery(event, options))).statusCode;
+const cents = async (accountId: string) => Number((await balanceOf(storage, accountId))!.postedU / 10_000n);
+const reconcile = () => reconcilePayments(context, processor, new AbortController().signal);
+
+t.test('[§4.5-checkout-200] a page for exactly this amount, opened under our row id', async (t) => {
+  const { headers } = await customer();
+  const answer = await order(headers, { amount_cents: 1_234 });
+  t.equal(answer.statusCode, 200);
+  const session = stripe.sessions.get(answer.json().url.split('/').at(-1))!;
+  t.match(session.form, {
+    mode: 'payment',
+    'line_items[0][quantity]': '1',
+    'line_items[0][price_data][currency]': 'usd',
+    'line_items[0][price_data][unit_amount]': '1234',
+    client_reference_id: /^[0-9a-f-]{36}$/,
+    success_url: 'https://polls.example/dashboard?checkout=success',
+    cancel_url: 'https://polls.example/dashboard?checkout=cancelled',
+  });
+});
+
+t.test('[§4.5-checkout-amount-required, §4.5-checkout-amount-range, §8-checkout-amount] other amounts', async (t) => {
+  const { headers } = await customer();
+  for (const amount of [100, 100_000]) t.equal((await order(headers, { amount_cents: amount })).statusCode, 200);
+  const before = stripe.sessions.size;
+  for (const amount of [99, 100_001, 100.5, '500', null, undefined, -100, 0, 1e21, [500], true])
+    t.match((await order(headers, { amount_cents: amount })).json(), { code: 'validation_error' }, `${amount}`);
+  t.equal(stripe.sessions.size, before);
+});
+
+t.test('[§4.5-checkout-401, §5-rule-cookie-only] the cookie of a login and nothing else', async (t) => {
+  const { accountId, bearer } = await keyWith(1);
+  for (const headers of [{}, bearer]) t.equal((await order(headers, { amount_cents: 500 })).statusCode, 401);
+  const { cookie } = await sessionFor(accountId);
+  t.match((await order({ cookie, origin: 'https://evil.example' }, { amount_cents: 500 })).json(), {
+    code: 'forbidden_origin',
+  });
+  t.equal((await order({ cookie }, { amount_cents: 500 })).statusCode, 200, 'a program with a cookie names no origin');
+});
+
+t.test('a retry with the same Idempotency-Key gets the same page', async (t) => {
+  const { headers } = await customer();
+  const keyed = { ...headers, 'idempotency-key': randomUUID() };
+  const before = stripe.sessions.size;
+  const first = await order(keyed, { amount_cents: 700 });
+  const again = await order(keyed, { amount_cents: 700 });
+  t.equal(again.body, first.body);
+  t.equal(again.headers['idempotent-replayed'], 'true');
+  t.equal(stripe.sessions.size, before + 1);
+  t.match((await order(keyed, { amount_cents: 701 })).json(), { code: 'idempotency_key_reused' });
+});
+
+t.test('[§4.5-checkout-credits, §A6-stripe-webhook, §1-support-card] 100 deliveries at once, one credit', async (t) => {
+  const { accountId, session } = await opened(1_500);
+  const event = stripe.complete(session);
+  const codes = await Promise.all(Array.from({ length: 100 }, () => deliver(event)));
+  t.ok(
+    codes.every((code) => code === 200 || code === 503),
+    `${new Set(codes)}`,
+  );
+  t.equal(await deliver(event), 200);
+  t.equal(await cents(accountId), 1_500);
+});
+
+t.test('two events of one payment, and events in any order, are one credit', async (t) => {
+  const { accountId, session } = await opened(500);
+  const early = stripe.complete(session, { paid: false });
+  t.equal(await deliver(early), 200);
+  t.equal(await cents(accountId), 0, 'not paid yet');
+  const late = stripe.confirm(session);
+  for (const event of [late, early, { ...early, id: 'evt_again' }, late]) t.equal(await deliver(event), 200);
+  t.equal(await cents(accountId), 500);
+});
+
+t.test('an expired page credits nothing', async (t) => {
+  const { accountId, session } = await opened();
+  t.equal(await deliver(stripe.expire(session)), 200);
+  t.equal(await cents(accountId), 0);
+});
+
+t.test('refunds and disputes are taken back, below zero if the money is gone, and given back when won', async (t) => {
+  const { accountId, session } = await opened(1_000);
+  await deliver(stripe.complete(session));
+  await deliver(stripe.refund(session, 300));
+  t.equal(await cents(accountId), 700);
+  const dispute = stripe.dispute(session, 1_000);
+  await Promise.all(Array.from({ length: 20 }, () => deliver(dispute)));
+  t.equal(await cents(accountId), 0, 'never more than was paid');
+  await deliver(stripe.closeDispute(session, 'won'));
+  t.equal(await cents(accountId), 700);
+  await deliver(dispute);
+  await deliver({ ...dispute, id: 'evt_late' });
+  t.equal(await cents(accountId), 700, 'an old event asks what is true now');
+});
+
+t.test('money that was spent and is then taken back leaves a debt, and no new polls', async (t) => {
+  const { accountId, session } = await opened(200);
+  await deliver(stripe.complete(session));
+  await hold(storage, { accountId, amountU: 1_500_000n, idem: `hold:${session.id}` });
+  await capture(storage, `hold:${session.id}`, 1_500_000n);
+  await deliver(stripe.refund(session, 200));
+  t.equal(await cents(accountId), -150);
+  t.equal(await hold(storage, { accountId, amountU: 1n, idem: randomUUID() }), false);
+});
+
+t.test('a refund that is heard of before its payment', async (t) => {
+  const { accountId, session } = await opened(400);
+  const paid = stripe.complete(session);
+  const refund = stripe.refund(session, 400);
+  await deliver(refund);
+  await deliver(paid);
+  t.equal(await cents(accountId), 0);
+});
+
+t.test('every webhook lost: the reconciler credits and reverses', async (t) => {
+  const payments = await Promise.all(Array.from({ length: 5 }, () => opened(600)));
+  for (const { session } of payments) stripe.complete(session);
+  await reconcile();
+  for (const { accountId } of payments) t.equal(await cents(accountId), 600);
+  stripe.refund(payments[0]!.session, 200);
+  stripe.dispute(payments[1]!.session, 600);
+  await Promise.all([reconcile(), reconcile()]);
+  t.equal(await cents(payments[0]!.accountId), 400);
+  t.equal(await cents(payments[1]!.accountId), 0);
+  const asked = stripe.asked.length;
+  await reconcile();
+  t.ok(stripe.asked.length - asked < 10, 'what is settled is not asked about again');
+});
+
+t.test('gateways that run ask by themselves', async (t) => {
+  const { accountId, session } = await opened(800);
+  stripe.complete(session);
+  const eager = { ...context, config: { ...context.config, reconcile: { checkoutsS: 0.01, depositsS: 60 } } };
+  await using _one = startReconciler(eager);
+  await using _other = startReconciler(eager);
+  while ((await cents(accountId)) === 0) await wait(10);
+  t.equal(await cents(accountId), 800);
+});
+
+t.test('any order of everything that happened, with repeats, leaves what the processor keeps', async (t) => {
+  const payments = await Promise.all(Array.from({ length: 6 }, () => opened(900)));
+  const events = payments.flatMap(({ session }) => [
+    stripe.complete(session, { paid: false }),
+    stripe.confirm(session),
+    stripe.refund(session, 100),
+    stripe.dispute(session, 300),
+    stripe.closeDispute(session, 'lost'),
+  ]);
+  const twice = [...events, ...events];
+  const seed = randomInt(2 ** 31);
+  t.comment(`seed ${seed}`);
+  const [shuffled = []] = fc.sample(fc.shuffledSubarray(twice, { minLength: twice.length }), { seed, numRuns: 1 });
+  const lanes = Array.from({ length: 4 }, async () => {
+    for (let event = shuffled.pop(); event; event = shuffled.pop()) await deliver(event);
+  });
+  await Promise.all(lanes);
+  await reconcile();
+  for (const { accountId } of payments) t.equal(await cents(accountId), 500);
+});
+
+t.test('forged, touched, stale and foreign events have no effect', async (t) => {
+  const { accountId, session } = await opened();
+  const event = stripe.complete(session);
+  const good = delivery(event);
+  const signature = good.headers['stripe-signature'];
+
+  for (let i = 0; i < signature.length; i++) {
+    for (const bit of [1, 2, 4, 8, 16, 32, 64]) {
+      const flipped = String.fromCharCode(signature.charCodeAt(i) ^ bit);
+      if (!/[\x21-\x7e]/.test(flipped)) continue;
+      const forged = signature.slice(0, i) + flipped + signature.slice(i + 1);
+      const answer = await app.inject({ ...good, headers: { ...good.headers, 'stripe-signature': forged } });
+      if (answer.statusCode !== 400) t.fail(`accepted ${forged}`);
+    }
+  }
+  for (let i = 0; i < good.payload.length; i += 3) {
+    const bytes = Buffer.from(good.payload);
+    bytes[i]! ^= 1;
+    const answer = await app.inject({ ...good, payload: bytes });
+    if (answer.statusCode !== 400) t.fail(`accepted a changed byte ${i}`);
+  }
+  for (const options of [{ secret: 'whsec_somebody_elses' }, { ageS: 301 }, { payload: `${good.payload} ` }])
+    t.match((await app.inject({ ...delivery(event, options), payload: good.payload })).json(), {
+      code: 'invalid_webhook',
+    });
+  const bare = { ...good, headers: { 'content-type': 'application/json' } };
+  t.match((await app.inject(bare)).json(), { code: 'invalid_webhook' });
+  t.match((await app.inject({ ...bare, payload: '' })).json(), { code: 'invalid_webhook' });
+  t.equal(await deliver({ ...event, id: 'evt_live', livemode: true }), 200);
+  t.equal(await deliver(event, { payload: JSON.stringify({ ...event, data: { object: {} } }) }), 200);
+  t.equal(await cents(accountId), 0, 'nothing so far');
+
+  t.equal(await deliver(event, { secret: stripe.secrets[1] }), 200, 'the secret that is being replaced is still good');
+  t.equal(await cents(accountId), 500);
+});
+
+t.test('a payment that does not fit its checkout is not credited, whoever signed the event', async (t) => {
+  for (const change of [
+    { amount_total: 50_000 },
+    { currency: 'eur' },
+    { livemode: true },
+    { client_reference_id: randomUUID() },
+    { payment_status: 'unpaid' },
+  ] as Partial<FakeSession>[]) {
+    const { accountId, session } = await opened();
+    const event = stripe.complete(session);
+    Object.assign(session, change);
+    t.equal(await deliver(event), 200);
+    t.equal(await cents(accountId), 0, JSON.stringify(change));
+  }
+  const { accountId, session } = await opened(100);
+  const other = await opened(100);
+  const event = stripe.complete(session);
+  event.data.object.client_reference_id = other.session.client_reference_id;
+  await deliver(event);
+  t.equal((await cents(accountId)) + (await cents(other.accountId)), 0);
+  for (const id of ['not-a-uuid', '', randomUUID()]) {
+    event.data.object.client_reference_id = id;
+    t.equal(await deliver({ ...event, id: randomUUID() }), 200);
+  }
+});
+
+t.test('Stripe away: 502 in our words, and the event comes again', async (t) => {
+  const { accountId, session } = await opened();
+  const event = stripe.complete(session);
+  const { headers } = await customer();
+  for (const kind of ['down', 'errors', 'nonsense'] as const) {
+    stripe.trouble(kind);
+    const answer = await order(headers, { amount_cents: 500 });
+    t.match(answer.json(), { code: 'payment_processor_error' }, kind);
+    t.notMatch(answer.body, /secret words|html/);
+    t.equal(await deliver(event), 502);
+  }
+  stripe.trouble('none');
+  t.notMatch(log.join(''), /secret words|sk_test|whsec/);
+  t.equal(await deliver(event), 200);
+  t.equal(await cents(accountId), 500);
+});
+
+t.test('an answer that comes too late is asked for again, and is the same page', async (t) => {
+  const hasty = await build(t, settings, {
+    processor: stripeProcessor(stripe.settings, 'https://polls.example', 1_000),
+  });
+  const accountId = await createAccount(hasty.context.storage);
+  const before = stripe.sessions.size;
+  stripe.trouble('late');
+  const answer = await hasty.app.inject({
+    method: 'POST',
+    url: '/api/checkout',
+    headers: await hasty.sessionFor(accountId),
+    payload: { amount_cents: 500 },
+  });
+  t.equal(answer.statusCode, 200);
+  t.equal(stripe.sessions.size, before + 1);
+});
+
+t.test('[§A6-stripe-webhook] without settings both operations say so', async (t) => {
+  const bare = await build(t);
+  const accountId = await createAccount(bare.context.storage);
+  const headers = await bare.sessionFor(accountId);
+  const answer = await bare.app.inject({
+    method: 'POST',
+    url: '/api/checkout',
+    headers,
+    payload: { amount_cents: 500 },
+  });
+  t.match(answer.json(), { code: 'not_configured' });
+  const event = await bare.app.inject({ method: 'POST', url: '/api/webhooks/stripe', payload: {} });
+  t.match(event.json(), { code: 'not_configured' });
+});
+
+t.test('the books are right after all of it', async (t) => {
+  t.same(await checkLedger(storage), []);
+});

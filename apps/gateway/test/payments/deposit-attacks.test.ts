@@ -1,0 +1,291 @@
+import { randomBytes } from 'node:crypto';
+import { balanceOf, checkLedger, findIdentity } from '@eloquentpoll/storage';
+import { Signature, Wallet } from 'ethers';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { reconcileDeposits } from '../../src/payments/usdc/reconcile-deposits.ts';
+import { times } from '../attacks/full-scale.ts';
+import { base64, cashier, PAY_TO, type Signed, sign, v1, v2 } from '../fixtures/payer.ts';
+import { replicaOf } from '../fixtures/replica.ts';
+
+// The facilitator of these tests says yes to everything, so what is refused is refused by us.
+
+const shop = await cashier(t);
+const { context, chain, facilitator, desk, deposit } = shop;
+const { storage } = context;
+const replica = await replicaOf(t, context, { desk });
+
+const OTHER = '0x00000000000000000000000000000000000000cc';
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const pay = (proof: unknown, usd = 5) => deposit(usd, { 'x-payment': base64(proof) });
+const credit = async ({ address }: { address: string }) => {
+  const known = await findIdentity(storage, { kind: 'wallet', address: Buffer.from(address.slice(2), 'hex') });
+  return known ? Number((await balanceOf(storage, known.accountId))!.postedU / 10_000n) : null;
+};
+const transfers = async () => (await storage.db.selectFrom('transfers').select('id').execute()).length;
+const inS = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds);
+
+t.test('each field of a good proof changed, with a facilitator that says yes: nothing is credited', async (t) => {
+  const wallet = Wallet.createRandom();
+  const good = await sign(wallet, 5);
+  const other = await sign(Wallet.createRandom(), 5);
+  const changed = (change: object): Signed => ({ ...good, authorization: { ...good.authorization, ...change } });
+  const proofs: [string, unknown, string][] = [
+    ['from', v1(changed({ from: other.authorization.from })), 'payment_invalid_signature'],
+    ['to', v1(changed({ to: OTHER })), 'payment_network_mismatch'],
+    ['value more', v1(changed({ value: '5000001' })), 'payment_amount_mismatch'],
+    ['value less', v1(changed({ value: '4999999' })), 'payment_amount_mismatch'],
+    ['validAfter', v1(changed({ validAfter: '1' })), 'payment_invalid_signature'],
+    [
+      'validBefore',
+      v1(changed({ validBefore: String(Number(good.authorization.validBefore) - 1) })),
+      'payment_invalid_signature',
+    ],
+    ['nonce', v1(changed({ nonce: `0x${'1'.repeat(64)}` })), 'payment_invalid_signature'],
+    ['signature of another', v1({ ...good, signature: other.signature }), 'payment_invalid_signature'],
+    ['scheme', v1(good, { scheme: 'upto' }), 'payment_verification_failed'],
+    ['network', v1(good, { network: 'base' }), 'payment_network_mismatch'],
+    ['network of version 2', v1(good, { network: 'eip155:84532' }), 'payment_network_mismatch'],
+    ['version 2: scheme', v2(good, { scheme: 'upto' }), 'payment_verification_failed'],
+    ['version 2: network', v2(good, { network: 'eip155:8453' }), 'payment_network_mismatch'],
+    ['version 2: network of version 1', v2(good, { network: 'base:sepolia' }), 'payment_network_mismatch'],
+    ['version 2: asset', v2(good, { asset: OTHER }), 'payment_network_mismatch'],
+    ['version 2: payTo', v2(good, { payTo: OTHER }), 'payment_network_mismatch'],
+    ['version 2: amount', v2(good, { amount: '50000000' }), 'payment_amount_mismatch'],
+  ];
+  for (const [name, proof, code] of proofs) t.match((await pay(proof)).json(), { code }, name);
+  t.match((await pay(v1(good), 50)).json(), { code: 'payment_amount_mismatch' }, 'pay 5, ask for 50');
+  t.match((await pay(v1(good), 4)).json(), { code: 'payment_amount_mismatch' }, 'pay 5, ask for 4');
+  t.equal(facilitator.settlements(), 0);
+  t.equal(await transfers(), 0);
+});
+
+t.test('proofs that were signed well, for something else', async (t) => {
+  const wallet = Wallet.createRandom();
+  const signed: [string, Signed, string][] = [
+    ['another payee', await sign(wallet, 5, { change: { to: OTHER } }), 'payment_network_mismatch'],
+    ['another chain', await sign(wallet, 5, { domain: { chainId: 8_453 } }), 'payment_invalid_signature'],
+    ['another token', await sign(wallet, 5, { domain: { verifyingContract: OTHER } }), 'payment_invalid_signature'],
+    ['another name', await sign(wallet, 5, { domain: { name: 'USDC' } }), 'payment_invalid_signature'],
+    ['another version', await sign(wallet, 5, { domain: { version: '1' } }), 'payment_invalid_signature'],
+    ['on behalf of another', await sign(wallet, 5, { change: { from: OTHER } }), 'payment_invalid_signature'],
+    ['a micro-dollar less', await sign(wallet, 4.999999), 'payment_amount_mismatch'],
+    ['a micro-dollar more', await sign(wallet, 5.000001), 'payment_amount_mismatch'],
+    ['over', await sign(wallet, 5, { change: { validBefore: inS(-1) } }), 'payment_expired'],
+    ['nearly over', await sign(wallet, 5, { change: { validBefore: inS(25) } }), 'payment_expired'],
+    ['not yet', await sign(wallet, 5, { change: { validAfter: inS(60) } }), 'payment_expired'],
+    ['for too long', await sign(wallet, 5, { change: { validBefore: inS(7_200) } }), 'payment_expired'],
+    ['for ever', await sign(wallet, 5, { change: { validBefore: String(2n ** 256n - 1n) } }), 'payment_expired'],
+  ];
+  for (const [name, proof, code] of signed) {
+    t.match((await pay(v1(proof))).json(), { code }, name);
+    t.match((await pay(v2(proof, { amount: '5000000' }))).json(), { code }, `${name}, version 2`);
+  }
+  t.equal(facilitator.settlements(), 0);
+  t.equal(await transfers(), 0);
+});
+
+t.test('signatures that are malleable or odd', async (t) => {
+  const wallet = Wallet.createRandom();
+  const good = await sign(wallet, 5);
+  const { r, s, v, compactSerialized } = Signature.from(good.signature);
+  const highS = (ORDER - BigInt(s)).toString(16).padStart(64, '0');
+  for (const [name, signature] of [
+    ['high s', `${r}${highS}${v === 27 ? '1c' : '1b'}`],
+    ['compact', compactSerialized],
+    ['wrong v', `${r}${s.slice(2)}${v === 27 ? '1c' : '1b'}`],
+    ['v of 35', `${r}${s.slice(2)}23`],
+    ['r of 0', `0x${'0'.repeat(64)}${s.slice(2)}1b`],
+    ['too long', `${good.signature}00`],
+    ['empty', '0x'],
+    ['wrapped for a contract (ERC-6492)', `${good.signature}${'6492'.repeat(16)}`],
+  ] as const)
+    t.match((await pay(v1({ ...good, signature }))).json(), { code: 'payment_invalid_signature' }, name);
+  t.match((await pay(v1({ ...good, signature: `0x${'gg'.repeat(65)}` }))).json(), { code: 'invalid_payment' });
+  for (let bit = 0; bit < 65 * 8; bit += 3) {
+    const bytes = Buffer.from(good.signature.slice(2), 'hex');
+    bytes[bit >> 3]! ^= 1 << (bit & 7);
+    const answer = await pay(v1({ ...good, signature: `0x${bytes.toString('hex')}` }));
+    if (answer.json().code !== 'payment_invalid_signature') t.fail(`bit ${bit}: ${answer.body}`);
+  }
+  t.equal(await transfers(), 0);
+});
+
+t.test('headers that are no payments are a 400, whatever they are', async (t) => {
+  const good = v1(await sign(Wallet.createRandom(), 5));
+  const { authorization } = good.payload;
+  const within = (change: object) => ({ ...good, payload: { ...good.payload, ...change } });
+  let deep: unknown = 1;
+  for (let i = 0; i < 1_000; i++) deep = [deep];
+  for (const proof of [
+    null,
+    1,
+    'payment',
+    [],
+    {},
+    { ...good, x402Version: 3 },
+    { ...good, x402Version: '1' },
+    { ...good, scheme: undefined },
+    { ...good, network: 5 },
+    { ...good, payload: null },
+    within({ signature: undefined }),
+    within({ signature: 5 }),
+    within({ authorization: undefined }),
+    within({ authorization: [] }),
+    ...Object.keys(authorization).flatMap((name) =>
+      [undefined, null, 5, '', '0x', '-1', '5.0', '5e6', ' 5', `0x${'0'.repeat(65)}`, '\u0000', 'x'.repeat(100)].map(
+        (value) => within({ authorization: { ...authorization, [name]: value } }),
+      ),
+    ),
+    within({ authorization: { ...authorization, value: String(2n ** 256n) } }),
+    within({ authorization: { ...authorization, nonce: String(BigInt(authorization.nonce)) } }),
+    { ...good, extra: deep },
+    { ...good, padding: 'x'.repeat(8_000) },
+  ])
+    t.match((await pay(proof)).json(), { code: 'invalid_payment' }, JSON.stringify(proof)?.slice(0, 60));
+  for (const header of ['', '%%%', '{}', 'a'.repeat(9_000), 'bm90IGpzb24=', base64(good).slice(0, -8)]) {
+    const answer = await deposit(5, { 'x-payment': header });
+    t.match(answer.json(), { code: 'invalid_payment' }, header.slice(0, 40));
+  }
+  const proto = Buffer.from(`{"__proto__":{},${JSON.stringify(good).slice(1)}`).toString('base64');
+  t.match((await deposit(5, { 'x-payment': proto })).json(), { code: 'invalid_payment' });
+  const two = { 'x-payment': base64(good), 'payment-signature': base64(v2(good.payload)) };
+  t.match((await deposit(5, two)).json(), { code: 'invalid_payment' });
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: fc.constantFrom(...'ABCabc019+/=_-{}" ') }), async (header) => {
+      const { statusCode } = await deposit(5, { 'x-payment': `x${header}` });
+      if (statusCode !== 400) t.fail(header);
+    }),
+    { numRuns: 200, verbose: true },
+  );
+});
+
+/** The same authorization, spelled in many ways that all mean the same bytes. */
+function spellings(proof: Signed): Record<string, string>[] {
+  const { authorization: a, signature } = proof;
+  const v = signature.slice(-2);
+  const numbers = (text: string, i: number) => '0'.repeat(i % 5) + text;
+  return Array.from({ length: 50 }, (_, i) => {
+    const mixed = (hex: string) =>
+      `0x${[...hex.slice(2)].map((c, at) => ((at * 7 + i) % 3 ? c.toLowerCase() : c.toUpperCase())).join('')}`;
+    const authorization = {
+      from: mixed(a.from),
+      to: mixed(a.to),
+      value: numbers(a.value, i),
+      validAfter: numbers(a.validAfter, i + 1),
+      validBefore: numbers(a.validBefore, i + 2),
+      nonce: i % 2 ? mixed(a.nonce) : a.nonce.replace('0x', '0X'),
+      ...(i % 3 === 0 && { more: i }),
+    };
+    const odd = i % 4 === 0 ? (v === '1b' ? '00' : '01') : v;
+    const payload = {
+      signature: mixed(signature.slice(0, -2) + odd),
+      authorization: i % 5 ? authorization : Object.fromEntries(Object.entries(authorization).reverse()),
+    };
+    const envelope = i % 2 ? v1(payload as Signed) : v2(payload as Signed, { amount: a.value });
+    const json = i % 7 ? JSON.stringify(envelope) : JSON.stringify(envelope, null, 2).replace('nonce', '\\u006eonce');
+    const encoding = i % 6 ? 'base64' : 'base64url';
+    const header = Buffer.from(json).toString(encoding);
+    return { [i % 8 < 4 ? 'X-PAYMENT' : 'payment-signature']: i % 9 ? header : header.replace(/=+$/, '') };
+  });
+}
+
+t.test('[§4.5-deposit-credits] 50 spellings of one proof, 200 times at once on two replicas: one credit', async (t) => {
+  for (let round = 0; round < times(1, 50); round++) await raceOneProof(t);
+});
+
+async function raceOneProof(t: Test): Promise<void> {
+  const wallet = Wallet.createRandom();
+  const headers = spellings(await sign(wallet, 5));
+  const before = facilitator.settlements();
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => {
+      const app = i % 2 ? shop.app : replica.app;
+      const request = { method: 'POST' as const, url: '/api/deposit', payload: { amount_usd: 5 } };
+      return app.inject({ ...request, headers: headers[i % 50]! });
+    }),
+  );
+  const codes = answers.map((answer) => (answer.statusCode === 200 ? 'paid' : answer.json().code));
+  t.same(
+    [...new Set(codes)].filter((code) => !['paid', 'deposit_in_progress', 'payment_already_used'].includes(code)),
+    [],
+  );
+  t.equal(codes.filter((code) => code === 'paid').length, 1);
+  t.equal(facilitator.settlements() - before, 1);
+  t.equal(answers.filter(({ body }) => /api_key|user_id/.test(body)).length, 1);
+  for (const spelling of headers) t.match((await deposit(5, spelling)).json(), { code: 'payment_already_used' });
+  t.equal(await credit(wallet), 500);
+}
+
+t.test('first deposits of one wallet that race open one account with one key, and all are credited', async (t) => {
+  const wallet = Wallet.createRandom();
+  const proofs = await Promise.all(Array.from({ length: 10 }, () => sign(wallet, 5)));
+  const answers = await Promise.all(proofs.map((proof) => pay(v1(proof))));
+  t.equal(answers.filter((answer) => answer.json().is_new_user).length, 1);
+  t.equal(answers.filter((answer) => answer.json().api_key).length, 1);
+  t.equal(await credit(wallet), 5_000);
+});
+
+t.test('one payment in a transaction with others does not count for two', async (t) => {
+  const wallet = Wallet.createRandom();
+  const [paid, unpaid] = [await sign(wallet, 5), await sign(wallet, 5)];
+  const elsewhere = { from: wallet.address, to: OTHER, value: 5_000_000n };
+  const { usedEvent, transferEvent } = chain;
+  // `unpaid` names us, but on the chain its nonce paid somebody else, next to a real payment to us.
+  chain.transaction([
+    usedEvent(unpaid.authorization),
+    transferEvent(elsewhere),
+    usedEvent(paid.authorization),
+    transferEvent({ ...elsewhere, to: PAY_TO }),
+  ]);
+  t.match((await pay(v1(unpaid))).json(), { code: 'deposit_in_progress' });
+  t.equal((await pay(v1(paid))).statusCode, 200);
+  await storage.db
+    .updateTable('deposits')
+    .set({ check_at: new Date(0) })
+    .where('closed_at', 'is', null)
+    .execute();
+  await reconcileDeposits(context, desk, new AbortController().signal);
+  t.equal(await credit(wallet), 500);
+});
+
+t.test('events that are not what they look like: no credit', async (t) => {
+  const { usedEvent, transferEvent, transaction } = chain;
+  facilitator.state.manner = 'liar';
+  const tries: ((signed: Signed, from: string) => void)[] = [
+    ({ authorization }) => transaction([usedEvent(authorization)]),
+    ({ authorization }, from) =>
+      transaction([usedEvent(authorization), transferEvent({ from, to: PAY_TO, value: 4_999_999n })]),
+    ({ authorization }) =>
+      transaction([usedEvent(authorization), transferEvent({ from: OTHER, to: PAY_TO, value: 5_000_000n })]),
+    ({ authorization }, from) =>
+      transaction([
+        { ...usedEvent(authorization), address: OTHER },
+        { ...transferEvent({ from, to: PAY_TO, value: 5_000_000n }), address: OTHER },
+      ]),
+    ({ authorization }, from) =>
+      transaction([
+        usedEvent(authorization),
+        { ...transferEvent({ from, to: PAY_TO, value: 5_000_000n }), address: OTHER },
+      ]),
+    ({ authorization }, from) =>
+      transaction([usedEvent(authorization), transferEvent({ from, to: PAY_TO, value: 5_000_000n })], false),
+    ({ authorization }, from) =>
+      transaction([
+        usedEvent({ ...authorization, nonce: `0x${randomBytes(32).toString('hex')}` }),
+        transferEvent({ from, to: PAY_TO, value: 5_000_000n }),
+      ]),
+  ];
+  for (const [i, attempt] of tries.entries()) {
+    const wallet = Wallet.createRandom();
+    const signed = await sign(wallet, 5);
+    attempt(signed, wallet.address);
+    t.match((await pay(v1(signed))).json(), { code: 'deposit_in_progress' }, `${i}`);
+    t.equal(await credit(wallet), null);
+  }
+  facilitator.state.manner = 'kind';
+});
+
+t.test('the books are right after all of it', async (t) => {
+  t.same(await checkLedger(storage), []);
+});

@@ -1,0 +1,143 @@
+import { admitIdentity, checkLedger } from '@eloquentpoll/storage';
+import { type HDNodeWallet, Wallet } from 'ethers';
+import t from 'tap';
+import { installWallet } from '../fixtures/browser-wallet.ts';
+import { delivery, fakeStripe } from '../fixtures/fake-stripe.ts';
+import { openSite } from '../fixtures/open-site.ts';
+import { openTestDesk } from '../fixtures/payer.ts';
+import { logIn } from '../fixtures/signed-in.ts';
+
+// Money comes in through the dashboard: by card up to the processor's page and back, in USDC by a wallet of the browser.
+
+const stripe = await fakeStripe(t);
+const { desk, facilitator } = await openTestDesk(t);
+const site = await openSite(t, { checkout: stripe.settings }, { desk });
+const { storage } = site.context;
+
+/** Logged in, and free to leave for other sites. */
+async function traveller(accountId: string) {
+  const context = await site.browser.newContext({ baseURL: site.url });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  await logIn(site, accountId, page);
+  return page;
+}
+
+const newest = () => [...stripe.sessions.values()].at(-1)!;
+
+t.test(
+  '[§4.5-checkout-200, §4.5-checkout-credits] by card: off to the processor, and the balance is right on coming back',
+  async (t) => {
+    const { accountId } = await site.keyWith(1);
+    const page = await traveller(accountId);
+    await page
+      .context()
+      .route('https://checkout.stripe.test/**', (route) =>
+        route.fulfill({ contentType: 'text/html', body: '<h1>Pay here</h1>' }),
+      );
+    await page.goto('/dashboard');
+    await page.getByRole('button', { name: '$25' }).click();
+    await page.getByRole('button', { name: 'Pay by card' }).click();
+    await page.getByRole('heading', { name: 'Pay here' }).waitFor();
+    const session = newest();
+    t.equal(page.url(), `https://checkout.stripe.test/c/pay/${session.id}`);
+    t.match(session, { amount_total: 2_500, currency: 'usd' });
+
+    // Paid, and back before the processor's event is.
+    const event = stripe.complete(session);
+    await page.goto(session.form.success_url!);
+    await page.getByText('Your payment of $25.00 has arrived').waitFor();
+    t.equal(await page.locator('[data-balance]').textContent(), '$26.00');
+    t.equal(page.url(), `${site.url}/dashboard`, 'the address of a return is not kept');
+    t.equal((await site.app.inject(delivery(event))).statusCode, 200);
+    await page.goto(session.form.success_url!);
+    t.equal(await page.locator('[data-balance]').textContent(), '$26.00', 'and once');
+  },
+);
+
+t.test('a payment that is not confirmed yet is looked for again, a number of times', async (t) => {
+  const { accountId } = await site.keyWith(1);
+  const { cookie, origin } = await site.sessionFor(accountId);
+  const opened = await site.app.inject({
+    method: 'POST',
+    url: '/api/checkout',
+    headers: { cookie, origin },
+    payload: { amount_cents: 700 },
+  });
+  t.equal(opened.statusCode, 200);
+  const session = newest();
+  stripe.complete(session, { paid: false });
+  const page = await traveller(accountId);
+  await page.goto(session.form.success_url!);
+  await page.getByText('not confirmed yet').waitFor();
+  stripe.confirm(session);
+  await page.getByText('Your payment of $7.00 has arrived').waitFor();
+  t.equal(await page.locator('[data-balance]').textContent(), '$8.00');
+
+  const told = async (path: string) => (await site.app.inject({ url: path, headers: { cookie } })).body;
+  t.match(await told('/dashboard?checkout=cancelled'), 'Nothing was charged.');
+  stripe.trouble('errors');
+  t.match(await told('/dashboard?checkout=success'), '$8.00', 'a processor in trouble holds up no page');
+  stripe.trouble('none');
+});
+
+t.test('others’ payments are none of ours', async (t) => {
+  const [payer, other] = [await site.keyWith(1), await site.keyWith(1)];
+  const headers = await site.sessionFor(payer.accountId);
+  await site.app.inject({ method: 'POST', url: '/api/checkout', headers, payload: { amount_cents: 900 } });
+  stripe.complete(newest());
+  const { cookie } = await site.sessionFor(other.accountId);
+  const page = await site.app.inject({ url: '/dashboard?checkout=success', headers: { cookie } });
+  t.match(page.body, '$1.00');
+  t.notMatch(page.body, '$9.00');
+});
+
+async function ownerOf(wallet: HDNodeWallet): Promise<string> {
+  const address = Buffer.from(wallet.address.slice(2), 'hex');
+  return (await admitIdentity(storage, { kind: 'wallet', address })).accountId;
+}
+
+t.test('[§4.5-deposit-200, §4.5-deposit-credits] in USDC: the wallet signs, the balance grows', async (t) => {
+  const wallet = Wallet.createRandom();
+  const page = await site.open('/logo.svg');
+  const asked = await installWallet(page, wallet);
+  await logIn(site, await ownerOf(wallet), page);
+  await page.goto('/dashboard');
+  await page.getByRole('tab', { name: 'USDC' }).click();
+  await page.getByRole('button', { name: '$5', exact: true }).click();
+  await page.getByRole('button', { name: 'Pay with the wallet' }).click();
+  await page.getByText('5 USDC are part of your balance.').waitFor();
+  t.same(asked, ['eth_requestAccounts', 'eth_chainId', 'eth_signTypedData_v4']);
+  t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
+
+  facilitator.state.invalid = 'insufficient_funds';
+  await page.getByRole('button', { name: 'Pay with the wallet' }).click();
+  await page
+    .getByText(/not enough|insufficient|balance/i)
+    .last()
+    .waitFor();
+  t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
+  facilitator.state.invalid = null;
+});
+
+t.test('a wallet of another account is not asked to sign: its payment would be credited there', async (t) => {
+  const [own, other] = [Wallet.createRandom(), Wallet.createRandom()];
+  const page = await site.open('/logo.svg');
+  const asked = await installWallet(page, other);
+  await logIn(site, await ownerOf(own), page);
+  await page.goto('/dashboard');
+  await page.getByRole('tab', { name: 'USDC' }).click();
+  await page.getByRole('button', { name: 'Pay with the wallet' }).click();
+  await page.getByText(`this account is opened by ${own.address}`).waitFor();
+  t.same(asked, ['eth_requestAccounts']);
+
+  const { accountId } = await site.keyWith(0);
+  await logIn(site, accountId, page);
+  await page.goto('/dashboard');
+  await page.getByRole('tab', { name: 'USDC' }).click();
+  await page.getByText('no wallet opens this account').waitFor();
+});
+
+t.test('and the books are right', async (t) => {
+  t.same(await checkLedger(storage), []);
+});

@@ -1,0 +1,50 @@
+import t from 'tap';
+import { build } from '../fixtures/build.ts';
+import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+const { app, context } = await build(t);
+await standInWorker(t, context, { tells: true });
+const origin = await listen(app);
+const events = { accept: 'text/event-stream' };
+const quick = (headers: Record<string, string>, body: unknown = POLL) =>
+  readStream(t, origin, headers, { path: '/api/quick-poll', body });
+
+t.test('a free quick poll tells how it goes to whoever asks for events', async (t) => {
+  const reading = await quick(events);
+  t.equal(reading.status, 200);
+  t.equal(reading.headers.get('content-type'), 'text/event-stream');
+  const all = await reading.all();
+  t.match(all[0], { event: 'started', data: { question: POLL.question, options: POLL.options, preset: 'free' } });
+  t.ok(all.length > 2, 'votes are told as they arrive');
+  t.same(
+    all.filter(({ event }) => event !== 'started').map(({ event, data }) => [event, data.status]),
+    [['complete', 'success']],
+  );
+  t.match(all.at(-1)!.data.poll_id, /^EP-/);
+});
+
+t.test('the same key follows the same poll', async (t) => {
+  const headers = { ...events, 'idempotency-key': 'one-poll' };
+  const [first] = (await (await quick(headers)).all()).slice(-1);
+  const again = await quick(headers);
+  t.equal(again.headers.get('idempotent-replayed'), 'true');
+  t.equal((await again.all()).at(-1)!.data.poll_id, first!.data.poll_id);
+});
+
+t.test('what is wrong is said before the first event, and everybody else gets JSON', async (t) => {
+  const post = (accept: string, body: object = POLL) =>
+    fetch(`${origin}/api/quick-poll`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept },
+      body: JSON.stringify(body),
+    });
+  const wrong = await post('text/event-stream', { ...POLL, options: ['one'] });
+  t.equal(wrong.status, 400);
+  t.match(await wrong.json(), { code: 'validation_error' });
+  for (const accept of ['*/*', 'text/*', 'application/json, text/event-stream', 'text/event-stream;q=0']) {
+    const answer = await post(accept);
+    t.match(answer.headers.get('content-type'), 'application/json', accept);
+    t.match(await answer.json(), { theme: 'free', cost: 0 });
+  }
+});

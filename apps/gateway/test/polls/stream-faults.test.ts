@@ -1,0 +1,241 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { balanceOf, findPoll } from '@eloquentpoll/storage';
+import { Redis } from 'ioredis';
+import t, { type Test } from 'tap';
+import type { Context } from '../../src/context.ts';
+import { streamWheel } from '../../src/http/sse/stream-wheel.ts';
+import { build } from '../fixtures/build.ts';
+import { takePoll } from '../fixtures/hand-worker.ts';
+import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
+import { replicaOf } from '../fixtures/replica.ts';
+import { until } from '../fixtures/until.ts';
+
+const idle = ({ streams, bus, sessions }: Context) =>
+  streams.count() === 0 && bus.watched() === 0 && sessions.watched() === 0;
+
+/** A gateway whose wheel is turned by the test. */
+async function gateway(t: Test, given: Partial<Context> = {}) {
+  let clock = 1_000;
+  const streams = streamWheel(() => clock);
+  const made = await build(t, {}, { streams, ...given });
+  const caller = await made.keyWith(100);
+  const origin = await listen(made.app);
+  async function begin() {
+    const stream = await readStream(t, origin, caller.bearer);
+    const id: string = (await stream.next())!.data.session_id;
+    return { stream, id, worker: await takePoll(made.context, id) };
+  }
+  return {
+    ...made,
+    ...caller,
+    origin,
+    begin,
+    /** So many seconds pass. */
+    pass(seconds: number) {
+      for (let i = 0; i < seconds; i++) {
+        clock += 1_000;
+        streams.turn();
+      }
+    },
+  };
+}
+
+t.test('[§A6-stream-disconnect] who hangs up frees everything at once, and the poll goes on', async (t) => {
+  const { context, begin, accountId } = await gateway(t);
+  const many = await Promise.all(Array.from({ length: 50 }, begin));
+  t.same([context.streams.count(), context.bus.watched(), context.sessions.watched()], [50, 50, 50]);
+  for (const { stream } of many) stream.hangUp();
+  await until(() => idle(context));
+  const { worker, id } = many[0]!;
+  await worker.vote();
+  await worker.end();
+  t.equal((await findPoll(context.storage, id))?.status, 'completed');
+  t.equal((await balanceOf(context.storage, accountId))?.usageU, 100n);
+});
+
+t.test('snapshots that come twice, late or out of order are not told', async (t) => {
+  const { context, begin } = await gateway(t);
+  const { stream, id, worker } = await begin();
+  const { runs } = context.bus;
+  const tell = (seq: number) => runs.open(id, 1, '', { ...worker.running(), seq });
+  for (const seq of [0, 2, 1, 2, 64, 5, 65]) await tell(seq);
+  await worker.end();
+  t.same(
+    (await stream.all()).map(({ id }) => Number(id.split(':')[1])),
+    [0, 2, 64, 65, 66],
+  );
+});
+
+t.test('an end that nobody announced is told', async (t) => {
+  const { begin } = await gateway(t);
+  const { stream, worker } = await begin();
+  await worker.vote();
+  const response = await worker.end({ silent: true });
+  t.match((await stream.all()).at(-1), { event: 'complete', data: response });
+});
+
+t.test('a subscription that Redis cuts is made again, and what was missed is read', async (t) => {
+  const { context, begin } = await gateway(t);
+  const { stream, worker } = await begin();
+  const admin = new Redis(context.config.redis.url);
+  t.teardown(() => admin.disconnect());
+  const publish = context.bus.runs.vote;
+  for (let round = 0; round < 5; round++) {
+    // Written, and told to nobody: as if it had been published while the connection was away.
+    await killSubscriber(admin, context.bus.prefix);
+    await worker.vote();
+    const { data } = (await stream.next())!;
+    t.equal(data.progress.received, round + 1);
+  }
+  t.equal(context.bus.runs.vote, publish);
+  await worker.end();
+  t.equal((await stream.all()).at(-1)?.event, 'complete');
+  await until(() => idle(context));
+});
+
+async function killSubscriber(admin: Redis, prefix: string): Promise<void> {
+  const clients = String(await admin.client('LIST', 'TYPE', 'PUBSUB'));
+  for (const line of clients.split('\n')) {
+    const id = /(?:^| )id=(\d+) /.exec(line)?.[1];
+    if (id && line.includes(`name={${prefix}}-watch`)) await admin.client('KILL', 'ID', id);
+  }
+}
+
+t.test('without any subscription the end comes from Postgres', async (t) => {
+  const { bus } = (await build(t)).context;
+  const { begin } = await gateway(t, {
+    bus: { ...bus, watchPoll: () => Promise.reject(new Error('Redis is away')) },
+  });
+  const { stream, worker } = await begin();
+  await worker.vote();
+  const response = await worker.end();
+  t.same(
+    (await stream.all()).map(({ event }) => event),
+    ['started', 'complete'],
+  );
+  t.match(stream.events.at(-1)?.data, response);
+});
+
+t.test('a reader that only waits hears a sign of life every fifteen seconds', async (t) => {
+  const { begin, pass } = await gateway(t);
+  const { stream, worker } = await begin();
+  pass(15);
+  pass(15);
+  await worker.vote();
+  await worker.end();
+  await stream.all();
+  t.same(stream.comments, ['alive', 'alive']);
+});
+
+t.test('a poll that does not end is given up by its stream a little after its deadline', async (t) => {
+  const { begin, pass, context } = await gateway(t);
+  const { stream } = await begin();
+  pass(120);
+  t.equal(context.streams.count(), 1);
+  pass(8 + 15);
+  t.match((await stream.all()).at(-1), { event: 'error', data: { code: 'poll_execution_failed', retryable: true } });
+});
+
+/** A caller who asks and then reads nothing at all. */
+async function deafReader(origin: string, authorization: string, path = '/api/poll/stream'): Promise<Socket> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  await once(socket, 'connect');
+  const body = JSON.stringify(POLL);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+t.test('a reader that never reads costs little and is cut after thirty seconds; its poll goes on', async (t) => {
+  const { context, origin, bearer, pass } = await gateway(t);
+  const socket = await deafReader(origin, bearer.authorization);
+  t.teardown(() => socket.destroy());
+  const { id, worker } = await flooded(context);
+  pass(29);
+  t.equal(context.streams.count(), 1, 'not yet');
+  pass(1);
+  await until(() => idle(context));
+  await worker.vote();
+  await worker.end();
+  t.equal((await findPoll(context.storage, id))?.status, 'completed');
+});
+
+t.test('a reader that is slow gets the newest snapshot, and the end', async (t) => {
+  const { context, origin, bearer } = await gateway(t);
+  const socket = await deafReader(origin, bearer.authorization);
+  t.teardown(() => socket.destroy());
+  const { worker, told } = await flooded(context);
+  await worker.vote();
+  await worker.end();
+  await until(() => context.bus.watched() === 0);
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  socket.resume();
+  await until(() => /event: complete/.test(text));
+  const ids = [...text.matchAll(/^id: \w+:(\d+)$/gm)].map(([, seq]) => Number(seq));
+  t.ok(ids.length < told, `${ids.length} of ${told} events`);
+  t.same(
+    ids,
+    ids.toSorted((a, b) => a - b),
+  );
+  await until(() => idle(context));
+});
+
+t.test('a reader that never reads does not hold up the end of the process', async (t) => {
+  const { app, context, origin, bearer } = await gateway(t);
+  const socket = await deafReader(origin, bearer.authorization);
+  t.teardown(() => socket.destroy());
+  await flooded(context);
+  await app.close();
+  t.ok(idle(context));
+});
+
+/** Tells of the one poll there is until its reader's socket takes no more: its snapshots are made large. */
+async function flooded(context: Context) {
+  await until(() => context.streams.count() === 1);
+  const { id } = await context.storage.db.selectFrom('polls').select('id').executeTakeFirstOrThrow();
+  const worker = await takePoll(context, id);
+  const big = { ...worker.running(), vote: { ...VOTE, model_id: 'x'.repeat(200_000) } };
+  let told = 0;
+  // The stream is blocked once a snapshot more changes nothing in what waits for the socket.
+  while (context.streams.blocked() === 0) {
+    told++;
+    await context.bus.runs.open(id, 1, '', { ...big, seq: told });
+  }
+  for (let i = 0; i < 100; i++) await context.bus.runs.open(id, 1, '', { ...big, seq: ++told });
+  return { id, worker, told };
+}
+
+const VOTE = {
+  success: true,
+  chosen_option: 'A',
+  transition: 'vote',
+  latency_ms: 1,
+  estimated_cost: 0,
+  error: null,
+} as const;
+
+t.test('closing ends all streams within a second, and their readers go on at another gateway', async (t) => {
+  const { app, context, begin, bearer } = await gateway(t);
+  const other = await replicaOf(t, context);
+  const otherOrigin = await listen(other.app);
+  const begun = await Promise.all(Array.from({ length: 20 }, begin));
+  const closed = app.close();
+  for (const { stream } of begun) t.equal(await stream.next(), null, 'no terminal event: the poll runs');
+  await closed;
+  t.ok(idle(context));
+  const { id, worker } = begun[0]!;
+  const again = await readStream(t, otherOrigin, { ...bearer, 'last-event-id': `${id}:0` });
+  await worker.vote();
+  await worker.end();
+  t.same(
+    (await again.all()).map(({ event }) => event),
+    ['started', 'complete'],
+  );
+});
