@@ -30,6 +30,7 @@ RUN set -eu; \
     install -m 0444 infra/image/secret-files.mjs infra/image/healthcheck.mjs /runtime/app/
 
 FROM scratch AS runtime
+LABEL org.opencontainers.image.version=2.0.0
 COPY --from=build /runtime/usr /usr
 COPY --from=build /runtime/lib /lib
 # The loader of x86-64 lies here, that of arm64 in /lib.

@@ -21,14 +21,3 @@ export { seededRandom, shuffled } from './seeded-random.ts';
 export { type Standing, seatsThatAre, standing } from './standing.ts';
 export type { PollStatus } from './status.ts';
 export type { TerminationReason } from './stop-rules.ts';
-export type { Band } from './verdict/agreement.ts';
-export type { Part } from './verdict/headline.ts';
-export {
-  type Advice,
-  type Verdict,
-  type VerdictKind,
-  type VerdictPoll,
-  verdict,
-  verdictText,
-} from './verdict/verdict.ts';
-export { failuresByCause, percentOf } from './verdict/words.ts';

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
+import packageJson from '../../package.json' with { type: 'json' };
 import { COOKIE } from '../accounts/login/login-cookie.ts';
 import type { Config } from '../config/config.ts';
 import { TAGS } from '../http/tags.ts';
@@ -16,7 +17,7 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
       openapi: '3.1.0',
       info: {
         title: 'EloquentPoll',
-        version: '2.0.0',
+        version: packageJson.version,
         description:
           'Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough.',
         license: { name: 'MIT', identifier: 'MIT' },

@@ -1,4 +1,5 @@
 import { SessionRequest, StreamComplete, StreamError, StreamStarted } from '@eloquentpoll/contracts';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { inlined } from './inlined.ts';
 
 // The stream of votes in AsyncAPI 3.0. That version has no binding for Server-Sent Events, so the document says in
@@ -25,7 +26,7 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
     id: `${baseUrl}/asyncapi.json`,
     info: {
       title: 'EloquentPoll: streamed polls',
-      version: '2.0.0',
+      version: packageJson.version,
       description: DESCRIPTION,
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       externalDocs: { url: `${baseUrl}/api/docs` },

@@ -1,3 +1,4 @@
+import packageJson from '../../../package.json' with { type: 'json' };
 import { POLL_TOOL } from './poll-tool.ts';
 
 // A poll as a node of somebody's graph, in the forms that frameworks read: JSON Schema, the operation in our OpenAPI
@@ -10,7 +11,7 @@ export function nodeSpec(baseUrl: string): Record<string, unknown> {
   const document = `${baseUrl}/api/openapi.json`;
   return {
     name: NAME,
-    version: '2.0.0',
+    version: packageJson.version,
     description,
     json_schema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -1,0 +1,78 @@
+import { root } from '../launch/folders.mjs';
+import { advisories } from './advisories.ts';
+import { committedSecrets } from './committed-secrets.ts';
+import { installPolicyProblems } from './install-policy.ts';
+import { licenceProblems } from './licences.ts';
+import { lockfileProblems } from './lockfile.ts';
+import { portabilityProblems } from './portable-files.ts';
+import { runTool } from './run-tool.ts';
+import { versionProblems } from './versions.ts';
+import { countByFolder, findWords } from './words.ts';
+
+export interface CheckResult {
+  ok: boolean;
+  output: string;
+  /** Shown in place of `what`. */
+  note?: string;
+  /** Shown when the check was asked for by name, whether it passed or not. */
+  details?: string;
+}
+
+export interface Check {
+  name: string;
+  what: string;
+  run(): Promise<CheckResult>;
+}
+
+/** What `npm run check` runs, the slow ones first. */
+export const CHECKS: readonly Check[] = [
+  {
+    name: 'promises',
+    what: 'oxlint with types',
+    run: () => runTool('oxlint', 'oxlint', '--type-aware', 'apps', 'packages', 'scripts'),
+  },
+  { name: 'types', what: 'tsc', run: () => runTool('typescript', 'tsc', '-p', '.') },
+  {
+    name: 'page-scripts',
+    what: 'tsc, with the types of a browser',
+    run: () => runTool('typescript', 'tsc', '-p', 'apps/gateway/src/pages/browser'),
+  },
+  { name: 'unused', what: 'knip', run: () => runTool('knip', 'knip', '--no-config-hints', '--no-progress') },
+  { name: 'format', what: 'biome', run: () => runTool('@biomejs/biome', 'biome', 'ci', '--colors=off', '.') },
+  { name: 'words', what: 'plain English, see STYLE.md', run: async () => plainEnglish() },
+  { name: 'licences', what: 'of everything that is shipped', run: async () => findings(licenceProblems(root)) },
+  {
+    name: 'portable',
+    what: 'no paths or registries of one machine',
+    run: async () => findings(portabilityProblems(root)),
+  },
+  {
+    name: 'lockfile',
+    what: 'every package pinned by its hash',
+    run: async () => findings([...lockfileProblems(root), ...installPolicyProblems(root)]),
+  },
+  { name: 'versions', what: 'one version, and its changes', run: async () => findings(versionProblems(root)) },
+  { name: 'secrets', what: 'none here, and none in any commit', run: async () => findings(committedSecrets(root)) },
+  { name: 'advisories', what: 'none high or critical in what ships', run: knownVulnerabilities },
+];
+
+async function knownVulnerabilities(): Promise<CheckResult> {
+  const answer = await advisories(root);
+  if (answer.kind === 'found') return findings(answer.sentences);
+  const note = answer.kind === 'none' ? `none high or critical, ${answer.lesser} lesser` : `NOT CHECKED: ${answer.why}`;
+  return { ok: true, output: '', note };
+}
+
+function plainEnglish(): CheckResult {
+  const { problems, others } = findWords(root);
+  if (others.length === 0) return findings(problems);
+  return {
+    ...findings(problems),
+    note: `clean folders pass; ${others.length} places elsewhere`,
+    details: `${others.join('\n')}\n\nplaces by folder, not failing yet:\n${countByFolder(others)}`,
+  };
+}
+
+function findings(problems: string[]): CheckResult {
+  return { ok: problems.length === 0, output: problems.join('\n') };
+}

@@ -1,0 +1,47 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// Package, OpenAPI, AsyncAPI and image have one version, and what changed in it is in CHANGELOG.md.
+
+const PENDING = 'Pending';
+const RELEASED = /^(\d+\.\d+\.\d+) - \d{4}-\d{2}-\d{2}$/;
+
+export function versionProblems(root: string): string[] {
+  const read = (file: string) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '');
+  const version = String(JSON.parse(read('package.json')).version);
+  const others = [
+    ...globSync(['apps/*/package.json', 'packages/*/package.json', 'scripts/package.json'], { cwd: root }).map(
+      (file) => [file, JSON.parse(read(file)).version] as const,
+    ),
+    ...['docs/api/openapi.json', 'docs/api/asyncapi.json'].map(
+      (file) => [file, JSON.parse(read(file) || '{}').info?.version] as const,
+    ),
+    ...matches('Dockerfile', read('Dockerfile'), /org\.opencontainers\.image\.version="?([^"\s]+)/g),
+    ...matches('docker-compose.yml', read('docker-compose.yml'), /image: eloquentpoll\/\w+:?(\S*)/g),
+    ...matches('infra/k8s/example', read('infra/k8s/example/kustomization.yaml'), /newTag: ([^\s}]+)/g),
+  ];
+  return [
+    ...others
+      .filter(([, found]) => found !== version)
+      .map(([file, found]) => `${file} has version ${found || 'none'}, package.json has ${version}`),
+    ...changelogProblems(read('CHANGELOG.md'), version),
+  ];
+}
+
+function matches(file: string, text: string, pattern: RegExp): (readonly [string, string | undefined])[] {
+  const found = [...text.matchAll(pattern)].map((match) => [file, match[1]] as const);
+  return found.length > 0 ? found : [[file, undefined]];
+}
+
+/** A `## Pending` section first, then one per release; a version that is not released has its changes in Pending. */
+export function changelogProblems(text: string, version: string): string[] {
+  const [first, ...released] = text.split(/^## /m).slice(1);
+  const [heading, ...entries] = first?.split('\n') ?? [];
+  if (heading?.trim() !== PENDING) return [`CHANGELOG.md must begin with a section "## ${PENDING}"`];
+  const titles = released.map((section) => section.split('\n')[0] ?? '');
+  const malformed = titles.filter((title) => !RELEASED.test(title));
+  if (malformed.length > 0) return malformed.map((title) => `CHANGELOG.md: "${title}" must be "1.2.3 - 2026-01-31"`);
+  const isReleased = titles.some((title) => RELEASED.exec(title)?.[1] === version);
+  const isEmpty = !entries.some((line) => line.startsWith('- '));
+  return isEmpty && !isReleased ? [`CHANGELOG.md: ${version} is not released, and ${PENDING} lists no change`] : [];
+}

@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+import { changelogProblems, versionProblems } from '../checking/versions.ts';
+import { findWords } from '../checking/words.ts';
+import { root } from '../launch/folders.mjs';
+import { runProgram } from '../services/run-program.ts';
+import { temporaryFolder } from './fixtures/run-fixture.ts';
+
+function files(t: Test, texts: Record<string, string>): string {
+  const folder = temporaryFolder(t);
+  for (const [name, text] of Object.entries(texts)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+t.test('words in comments, names and constants of a clean folder are problems', async (t) => {
+  const folder = files(t, {
+    'src/clean/a.ts': [
+      '// Whoever asks is answered.',
+      'const askNobody = 1;',
+      'const NOBODY_MS = 2;',
+      'const MOST_BYTES = 3;',
+      'const told = 4;',
+      'const fine = "told apart, design, roomy, outdoor";',
+    ].join('\n'),
+    'src/other/b.md': 'Nobody knows.',
+  });
+  const { problems, others } = findWords(folder, { clean: ['src/clean'], allowed: [] });
+  t.match(problems, [
+    /^src\/clean\/a\.ts:1 says "Whoever"/,
+    /^src\/clean\/a\.ts:2 says "Nobody"/,
+    /^src\/clean\/a\.ts:3 says "NOBODY"/,
+    /^src\/clean\/a\.ts:4 names a limit "MOST_B"/,
+    /^src\/clean\/a\.ts:5 says "told"/,
+  ]);
+  t.equal(problems.length, 5);
+  t.match(others, [/^src\/other\/b\.md:1 says "Nobody"/]);
+});
+
+t.test('an allowed place is no problem, and one that is gone is', async (t) => {
+  const folder = files(t, { 'a.ts': "const NAME = 'front desk';\n// a desk\n" });
+  const allow = (text: string) => [{ path: 'a.ts', text, reason: 'a name' }];
+  const check = (text: string) => findWords(folder, { clean: ['a.ts'], allowed: allow(text) }).problems;
+  t.match(check("'front desk'"), [/^a\.ts:2 says "desk"/]);
+  t.match(check('back desk'), [/a\.ts:1/, /a\.ts:2/, /allows "back desk" in a\.ts, which is not there any more/]);
+});
+
+t.test('a version that differs from package.json is named with its file', async (t) => {
+  t.same(versionProblems(root), []);
+  const folder = files(t, {
+    'package.json': '{"version":"2.0.0"}',
+    'scripts/package.json': '{"version":"2.0.1"}',
+    'docs/api/openapi.json': '{"info":{"version":"2.0.0"}}',
+    'docs/api/asyncapi.json': '{}',
+    Dockerfile: 'LABEL org.opencontainers.image.version=1.9.0\n',
+    'docker-compose.yml': 'image: eloquentpoll/gateway:2.0.0\nimage: eloquentpoll/worker\n',
+    'infra/k8s/example/kustomization.yaml': '- { name: a, newTag: 2.0.0 }\n',
+    'CHANGELOG.md': '## Pending\n- one\n',
+  });
+  t.same(versionProblems(folder), [
+    'scripts/package.json has version 2.0.1, package.json has 2.0.0',
+    'docs/api/asyncapi.json has version none, package.json has 2.0.0',
+    'Dockerfile has version 1.9.0, package.json has 2.0.0',
+    'docker-compose.yml has version none, package.json has 2.0.0',
+  ]);
+});
+
+t.test('the changelog begins with Pending, which may be empty only after a release', async (t) => {
+  const problems = (text: string) => changelogProblems(text, '2.1.0');
+  t.same(problems('# C\n\n## Pending\n\n- a change\n'), []);
+  t.same(problems('## Pending\n\n## 2.1.0 - 2026-01-31\n- a change\n'), []);
+  t.match(problems('## Pending\n\n## 2.0.0 - 2026-01-31\n- a change\n'), [/2\.1\.0 is not released/]);
+  t.match(problems('## 2.1.0 - 2026-01-31\n'), [/must begin with a section "## Pending"/]);
+  t.match(problems('## Pending\n- a\n\n## 2.0\n'), [/"2\.0" must be/]);
+});
+
+t.test('check with an unknown name lists the names and fails', async (t) => {
+  const check = join(root, 'scripts/check.ts');
+  const { ok, output } = await runProgram(process.execPath, [check, 'speling'], { cwd: root }, 30_000);
+  t.notOk(ok);
+  t.match(output, /There is no check speling/);
+  for (const name of ['types', 'words', 'format', 'secrets']) t.match(output, new RegExp(`^ {2}${name}`, 'm'));
+});
