@@ -2,7 +2,7 @@
 import { confidenceAmong } from './confidence.ts';
 import type { PollState } from './poll.ts';
 import { seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
-import { type PollStatus, pollStatus } from './status.ts';
+import { type PollStatus, pollStatus, votesMissing } from './status.ts';
 import type { TerminationReason } from './stop-rules.ts';
 import { isTie, leader } from './tally.ts';
 
@@ -32,11 +32,11 @@ export function conclude(poll: PollState, { reason }: { readonly reason: Termina
   const failed = seatsThatAre(ended, 'failed').length;
   const skipped = ended.seats.length - succeeded - failed;
   return {
-    status: pollStatus(votes, failed + (cutShort(reason) ? skipped : 0)),
+    status: pollStatus(votes, votesMissing(reason, failed, skipped)),
     winner: leader(votes),
     isTie: isTie(votes),
     tally: votes,
-    confidence: confidenceAmong(votes, unresolvedFailureRates(ended)),
+    confidence: confidenceAmong(votes, unresolvedFailureRates(ended), ended.rules.record),
     requested: succeeded + failed,
     succeeded,
     failed,
@@ -46,23 +46,10 @@ export function conclude(poll: PollState, { reason }: { readonly reason: Termina
   };
 }
 
-/** Whoever had not answered by the deadline gave no vote. */
+/** Models that had not answered by the deadline gave no vote. */
 function withCallsTimedOut(poll: PollState): PollState {
   return {
     ...poll,
     states: poll.states.map((state) => (state.kind === 'in_flight' ? { kind: 'failed', billedU: 0n } : state)),
   };
-}
-
-/** The poll ended although it would have gone on asking. */
-function cutShort(reason: TerminationReason | null): boolean {
-  switch (reason) {
-    case null:
-    case 'budget':
-      return true;
-    case 'mathematical_lock':
-    case 'confidence':
-    case 'roster_exhausted':
-      return false;
-  }
 }

@@ -1,3 +1,4 @@
+export { type Chances, chances, chancesOf } from './chances.ts';
 export { type Conclusion, conclude } from './conclude.ts';
 export { confidence } from './confidence.ts';
 export { type Decision, decide } from './decide.ts';
@@ -21,3 +22,14 @@ export { seededRandom, shuffled } from './seeded-random.ts';
 export { type Standing, seatsThatAre, standing } from './standing.ts';
 export type { PollStatus } from './status.ts';
 export type { TerminationReason } from './stop-rules.ts';
+export type { Band } from './verdict/agreement.ts';
+export type { Part } from './verdict/headline.ts';
+export {
+  type Advice,
+  type Verdict,
+  type VerdictKind,
+  type VerdictPoll,
+  verdict,
+  verdictText,
+} from './verdict/verdict.ts';
+export { failuresByCause, percentOf } from './verdict/words.ts';

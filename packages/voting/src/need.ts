@@ -1,17 +1,21 @@
 import { confidenceAmong } from './confidence.ts';
 import { type Votes, votesCast, withVotesFor } from './tally.ts';
+import type { TrackRecord } from './track-record.ts';
 
 /** What confidence has to reach before it may stop a poll. */
 export interface Bar {
   readonly threshold: number;
   /** Valid votes below which confidence never stops a poll; a smaller panel just runs to its end. */
   readonly minVotes: number;
+  /** Of this panel in this order; without one the urn speaks alone. */
+  readonly record?: TrackRecord;
 }
 
 /** True when these votes, with these models left, are enough votes and enough confidence. */
 export function clears(bar: Bar, votes: Votes, failureRates: readonly number[]): boolean {
-  const reached = confidenceAmong(votes, failureRates);
-  return reached !== null && reached >= bar.threshold && votesCast(votes) >= bar.minVotes;
+  const reached = confidenceAmong(votes, failureRates, bar.record);
+  const threshold = bar.record?.isAlarmed ? 1 : bar.threshold;
+  return reached !== null && reached >= threshold && votesCast(votes) >= bar.minVotes;
 }
 
 /**

@@ -41,7 +41,7 @@ export function standing(poll: PollState): Standing {
     tally: votes,
     leader: leader(votes),
     isTie: isTie(votes),
-    confidence: confidenceAmong(votes, unresolvedFailureRates(poll)),
+    confidence: confidenceAmong(votes, unresolvedFailureRates(poll), poll.rules.record),
     succeeded: seatsThatAre(poll, 'voted').length,
     failed: seatsThatAre(poll, 'failed').length,
     inFlight: seatsThatAre(poll, 'in_flight').length,

@@ -1,3 +1,4 @@
+import type { TerminationReason } from './stop-rules.ts';
 import { lead, type Votes, votesCast } from './tally.ts';
 
 export type PollStatus = 'success' | 'partial' | 'failed';
@@ -5,12 +6,25 @@ export type PollStatus = 'success' | 'partial' | 'failed';
 /**
  * `failed`: nobody voted. `partial`: votes that the poll wanted and did not get could have changed the outcome, be it
  * to a tie. `success`: everything else, a tie of a full panel included.
- *
- * Missing are the votes of models that failed and, where the budget or the deadline cut the poll short, of those that
- * were never asked. Models that a lock or confidence made unnecessary are not missing: the rule that left them out has
- * taken them into account, a lock with certainty and confidence with the probability that the result states.
  */
 export function pollStatus(votes: Votes, missing: number): PollStatus {
   if (votesCast(votes) === 0) return 'failed';
   return missing > 0 && missing >= lead(votes) ? 'partial' : 'success';
+}
+
+/**
+ * Votes that an ended poll wanted and did not get: those of models that failed and, where the budget or the deadline
+ * (no reason) cut it short, of those never asked. Models that a lock or confidence made unnecessary are not missing:
+ * the rule that left them out has taken them into account.
+ */
+export function votesMissing(reason: TerminationReason | null, failed: number, skipped: number): number {
+  switch (reason) {
+    case null:
+    case 'budget':
+      return failed + skipped;
+    case 'mathematical_lock':
+    case 'confidence':
+    case 'roster_exhausted':
+      return failed;
+  }
 }

@@ -1,38 +1,44 @@
-// How likely the leader is the winner once M more votes have come in. The votes to come are drawn from a Polya urn: a
+// How likely an option is the winner once M more votes have come in. The votes to come are drawn from a Polya urn: a
 // symmetric Dirichlet prior of total mass 1 over the options, updated by the votes seen (the audit of Rivest and Shen,
 // 2012, applied to a panel). Every term is positive, so the sums lose no precision.
 import { descending, type Votes, votesCast } from './tally.ts';
 
-/** At index M: the probability that the unique leader of `votes` is the unique winner after M more votes, M = 0..most. */
-export function winChances(votes: Votes, most: number): readonly number[] {
-  const sorted = descending(votes);
-  const key = sorted.join();
+/** At index M: the probability that `option` is the unique winner after M more votes, M = 0..most. */
+export function winChances(votes: Votes, option: number, most: number): readonly number[] {
+  const favourite = votes[option]!;
+  const rivals = descending(votes.toSpliced(option, 1));
+  const key = `${favourite}:${rivals.join()}`;
   const known = memo.get(key);
   if (known !== undefined && known.length > most) return known;
   // A poll needs a few hundred entries. Starting afresh now and then is the simplest bound.
-  if (memo.size >= MEMO_ENTRIES) memo.clear();
-  const chances = computeWinChances(sorted, most);
+  if (memo.size >= MAX_MEMO_ENTRIES) memo.clear();
+  const chances = computeWinChances(favourite, rivals, most);
   memo.set(key, chances);
   return chances;
 }
 
-const MEMO_ENTRIES = 10_000;
-const memo = new Map<string, readonly number[]>();
+/** Products of two numbers so far: what the urn costs, independent of machine and load. */
+export const termsMultiplied = (): number => terms;
 
-function computeWinChances([leading = 0, ...rivals]: Votes, most: number): number[] {
+const MAX_MEMO_ENTRIES = 10_000;
+const memo = new Map<string, readonly number[]>();
+let terms = 0;
+
+function computeWinChances(favourite: number, rivals: Votes, most: number): number[] {
   const prior = 1 / (rivals.length + 1);
-  const leaderWays = ways(prior + leading, most);
+  const favouriteWays = ways(prior + favourite, most);
   const rivalWays = rivals.map((count) => ways(prior + count, most));
 
   const winning = new Array<number>(most + 1).fill(0);
-  for (let gained = 0; gained <= most; gained++) {
-    // The others share what the leader does not gain, and none of them may reach the leader.
+  const behind = Math.max(0, (rivals[0] ?? 0) + 1 - favourite);
+  for (let gained = behind; gained <= most; gained++) {
+    // The others share what the favourite does not gain, and none of them may reach it.
     let product = [1];
     for (const [k, rival] of rivalWays.entries())
-      product = multiply(product, rival, leading + gained - rivals[k]! - 1, most - gained);
-    for (const [others, count] of product.entries()) winning[gained + others]! += leaderWays[gained]! * count;
+      product = multiply(product, rival, favourite + gained - rivals[k]! - 1, most - gained);
+    for (const [others, count] of product.entries()) winning[gained + others]! += favouriteWays[gained]! * count;
   }
-  const all = ways(1 + leading + votesCast(rivals), most);
+  const all = ways(1 + favourite + votesCast(rivals), most);
   return winning.map((count, arrived) => count / all[arrived]!);
 }
 
@@ -46,7 +52,9 @@ function ways(mass: number, most: number): number[] {
 /** The product of two polynomials, the second cut off after `cap`, the result after `degree`. */
 function multiply(a: readonly number[], b: readonly number[], cap: number, degree: number): number[] {
   const product = new Array<number>(Math.min(degree, a.length - 1 + cap) + 1).fill(0);
-  for (let i = 0; i < a.length; i++)
+  for (let i = 0; i < a.length; i++) {
     for (let j = 0; j <= cap && i + j < product.length; j++) product[i + j]! += a[i]! * b[j]!;
+    terms += Math.min(cap + 1, Math.max(0, product.length - i));
+  }
   return product;
 }

@@ -5,9 +5,12 @@ type Fraction = readonly [numerator: bigint, denominator: bigint];
 
 /** Failure rates are in percent, so that they are exact. */
 export function exactConfidence(votes: readonly number[], failurePercents: readonly number[]): number {
-  const favourite = votes.indexOf(Math.max(...votes));
-  return toNumber(chance(votes, failurePercents, favourite));
+  return exactWinChance(votes, failurePercents, votes.indexOf(Math.max(...votes)));
 }
+
+/** The probability that `option` is the unique winner. */
+export const exactWinChance = (votes: readonly number[], failurePercents: readonly number[], option: number): number =>
+  toNumber(chance(votes, failurePercents, option));
 
 function chance(votes: readonly number[], failurePercents: readonly number[], favourite: number): Fraction {
   const [failing, ...others] = failurePercents;

@@ -22,12 +22,12 @@ export const USAGE = `usage: npm run replay -- --votes FILE [--roster NAMES] [--
 `;
 
 export function parseArguments(argv: readonly string[]): Arguments {
-  const { votes, vectors, panel, threshold, svg, json } = parse(argv);
+  const { votes, vectors, roster, threshold, svg, json } = parse(argv);
   if (votes === undefined && vectors === undefined) throw new UsageError('name a file: --votes FILE or --vectors FILE');
   const level = Number(threshold);
   if (threshold.trim() === '' || !(level >= 0 && level <= 1))
     throw new UsageError(`--threshold is a number from 0 to 1, not "${threshold}"`);
-  return { votes, vectors, panel, threshold: level, svg, json };
+  return { votes, vectors, panel: roster, threshold: level, svg, json };
 }
 
 function parse(argv: readonly string[]) {
@@ -38,7 +38,7 @@ function parse(argv: readonly string[]) {
       options: {
         votes: { type: 'string' },
         vectors: { type: 'string' },
-        panel: { type: 'string' },
+        roster: { type: 'string' },
         threshold: { type: 'string', default: '0.95' },
         svg: { type: 'string' },
         json: { type: 'boolean', default: false },

@@ -1,0 +1,36 @@
+// The odds of every option and of a tie once every model left has voted or failed: the same rule as confidence, which
+// is the leader's part of it.
+import { confidenceAmong, winChance } from './confidence.ts';
+import type { PollState } from './poll.ts';
+import { tally, unresolvedFailureRates } from './standing.ts';
+import { leader, type Votes } from './tally.ts';
+import type { TrackRecord } from './track-record.ts';
+import { turnout } from './turnout.ts';
+
+export interface Chances {
+  /** Per option: the probability that it is the unique winner. */
+  readonly options: readonly number[];
+  /** That no option is: a tie, or no vote at all. */
+  readonly tie: number;
+}
+
+/** Sums to 1; the leader's chance is its confidence. What a track record takes from the leader, the others share. */
+export function chances(votes: Votes, failureRates: readonly number[], record?: TrackRecord): Chances {
+  const arriving = turnout(failureRates);
+  const byUrn = votes.map((_, option) => winChance(votes, option, arriving));
+  const leading = leader(votes);
+  if (leading === null) return { options: byUrn, tie: rest(byUrn) };
+  const confidence = confidenceAmong(votes, failureRates, record)!;
+  const others = sum(byUrn.toSpliced(leading, 1));
+  const against = Math.max(others, 1 - byUrn[leading]!);
+  const share = against > 0 && confidence < byUrn[leading]! ? (1 - confidence) / against : 1;
+  const options = byUrn.map((chance, option) => (option === leading ? confidence : chance * share));
+  return { options, tie: rest(options) };
+}
+
+/** The odds where a poll stands. */
+export const chancesOf = (poll: PollState): Chances =>
+  chances(tally(poll), unresolvedFailureRates(poll), poll.rules.record);
+
+const sum = (odds: readonly number[]): number => odds.reduce((total, chance) => total + chance, 0);
+const rest = (odds: readonly number[]): number => Math.max(0, 1 - sum(odds));

@@ -1,0 +1,248 @@
+// What a poll came to, for people: the same data and sentences on every surface. Agreement is the share of the votes,
+// "likely to stay" the probability that the full panel would elect the same; certainty is called "final", never 100%.
+import { pollStatus, votesMissing } from '../status.ts';
+import type { TerminationReason } from '../stop-rules.ts';
+import { isTie, lead, leader, type Votes, votesCast } from '../tally.ts';
+import { type Band, bandOf, changeBySwitching } from './agreement.ts';
+import { headlineOf, type Part, plain } from './headline.ts';
+import { counted, dollars, failuresByCause, percentOf } from './words.ts';
+
+export interface VerdictPoll {
+  readonly options: readonly string[];
+  /** Votes per option. */
+  readonly tally: Votes;
+  /** Seats, asked or not. */
+  readonly panelSize: number;
+  /** The error code of every vote that ended without an option. */
+  readonly failures: readonly string[];
+  readonly hasEnded: boolean;
+  /** Null while the poll runs, and where the deadline ended it. */
+  readonly reason: TerminationReason | null;
+  /** Null without a leader, and where it was not recorded. */
+  readonly confidence: number | null;
+  readonly savedUsd?: number;
+  readonly limitUsd?: number;
+  /** The most that the cheapest vote can cost. */
+  readonly cheapestVoteUsd?: number;
+}
+
+export type VerdictKind =
+  /** Ended and settled. */
+  | 'final'
+  /** Stopped early: models left could still have changed it, with a probability that is stated. */
+  | 'kept'
+  | 'tied'
+  /** Missing votes could have changed the winner. */
+  | 'unsafe'
+  | 'unanswered'
+  /** Still running. */
+  | 'leading'
+  | 'level'
+  | 'waiting';
+
+export type Advice = 'ask_strong_panel' | 'rephrase' | 'retry' | 'raise_limit';
+
+export interface Verdict {
+  readonly kind: VerdictKind;
+  readonly headline: string;
+  /** The headline with its options apart, for surfaces that isolate the direction of foreign text. */
+  readonly headlineParts: readonly Part[];
+  readonly leader: number | null;
+  readonly band: Band | null;
+  /** The leader's share of the votes cast. */
+  readonly agreement: number | null;
+  /** Below 1, and null where it is final, unknown or without a leader. */
+  readonly likelyToStay: number | null;
+  /** What could change it. */
+  readonly change: string | null;
+  /** What stands under the headline. */
+  readonly sentences: readonly string[];
+  /** Null where there is no preference to speak of. */
+  readonly meaning: string | null;
+  readonly advice: readonly Advice[];
+}
+
+const MEANING = 'This is what the panel prefers, not proof that it is true.';
+
+export function verdict(poll: VerdictPoll): Verdict {
+  const facts = factsOf(poll);
+  const headlineParts = headlineOf(facts.kind, poll, facts.band);
+  const likelyToStay = facts.kind === 'kept' || facts.kind === 'leading' ? openConfidence(poll) : null;
+  return {
+    kind: facts.kind,
+    headline: plain(headlineParts, poll.options),
+    headlineParts,
+    leader: facts.leader,
+    band: facts.band,
+    agreement: facts.leader === null ? null : poll.tally[facts.leader]! / facts.cast,
+    likelyToStay,
+    change: changeOf(poll, facts),
+    sentences: sentencesOf(poll, facts, likelyToStay),
+    meaning: facts.cast === 0 ? null : MEANING,
+    advice: adviceOf(poll, facts),
+  };
+}
+
+/** The verdict as text: the headline, what stands under it, and what it means. */
+export const verdictText = ({ headline, sentences, meaning }: Verdict): string =>
+  [headline, sentences.join(' '), meaning].filter((line) => line !== null && line !== '').join('\n');
+
+interface Facts {
+  readonly kind: VerdictKind;
+  readonly cast: number;
+  /** Seats without a vote and without a failure. */
+  readonly left: number;
+  readonly leader: number | null;
+  readonly band: Band | null;
+}
+
+function factsOf(poll: VerdictPoll): Facts {
+  const cast = votesCast(poll.tally);
+  const left = Math.max(0, poll.panelSize - cast - poll.failures.length);
+  const facts = { cast, left, leader: leader(poll.tally), band: bandOf(poll.tally) };
+  return { ...facts, kind: poll.hasEnded ? endedKind(poll, left) : runningKind(poll) };
+}
+
+function runningKind({ tally }: VerdictPoll): VerdictKind {
+  if (votesCast(tally) === 0) return 'waiting';
+  return isTie(tally) ? 'level' : 'leading';
+}
+
+function endedKind({ tally, failures, reason }: VerdictPoll, left: number): VerdictKind {
+  switch (pollStatus(tally, votesMissing(reason, failures.length, left))) {
+    case 'failed':
+      return 'unanswered';
+    case 'partial':
+      return 'unsafe';
+    case 'success':
+      if (isTie(tally)) return 'tied';
+      return lead(tally) > left ? 'final' : 'kept';
+  }
+}
+
+/** A confidence is a statement about votes to come: without a leader, or outside of [0, 1), there is none. */
+function openConfidence({ tally, confidence }: VerdictPoll): number | null {
+  if (confidence === null || leader(tally) === null) return null;
+  return confidence >= 0 && confidence < 1 ? confidence : null;
+}
+
+function sentencesOf(poll: VerdictPoll, facts: Facts, likelyToStay: number | null): string[] {
+  const { panelSize, failures } = poll;
+  switch (facts.kind) {
+    case 'final':
+      return present([agreementOf(facts), settledBy(poll, facts), changeOf(poll, facts), notNeeded(poll, facts)]);
+    case 'kept':
+      return present([
+        agreementOf(facts),
+        chanceToStay(likelyToStay, panelSize, 'were'),
+        failed(poll),
+        notNeeded(poll, facts),
+      ]);
+    case 'tied':
+      return [
+        facts.left + failures.length === 0 ? `All ${panelSize} voted.` : `${facts.cast} of ${panelSize} voted.`,
+        'Ask two more models, or rephrase.',
+      ];
+    case 'unsafe':
+      return present([failed(poll), notAsked(poll, facts), 'The missing votes could have changed the winner.']);
+    case 'unanswered':
+      return present([failed(poll), unaffordable(poll, facts), 'Nothing was charged.']);
+    case 'leading':
+      return present([
+        agreementOf(facts),
+        lead(poll.tally) > facts.left
+          ? 'No vote to come can change the winner.'
+          : chanceToStay(likelyToStay, panelSize, 'are'),
+        failed(poll),
+      ]);
+    case 'level':
+    case 'waiting':
+      return present([`${facts.cast} of ${panelSize} voted.`, failed(poll)]);
+  }
+}
+
+const present = (sentences: readonly (string | null)[]): string[] => sentences.filter((sentence) => sentence !== null);
+
+const agreementOf = ({ band, left }: Facts): string | null =>
+  band === null ? null : `Agreement: ${band}${left > 0 ? ' so far' : ''}.`;
+
+function settledBy({ panelSize, failures }: VerdictPoll, { cast, left }: Facts): string {
+  if (left > 0)
+    return `Final: ${left === 1 ? 'the one model' : `the ${left} models`} left could not change the winner.`;
+  if (failures.length === 0) return `Final: all ${panelSize} voted.`;
+  return `Final: ${cast} of ${panelSize} voted, and the ${counted(failures.length, 'missing vote')} could not have changed the winner.`;
+}
+
+function chanceToStay(likelyToStay: number | null, panelSize: number, verb: 'are' | 'were'): string {
+  const percent = percentOf(likelyToStay);
+  return percent === null
+    ? 'The models left could still change the winner.'
+    : `${percent} likely to stay the winner if all ${panelSize} ${verb} asked.`;
+}
+
+function notNeeded({ savedUsd }: VerdictPoll, { left }: Facts): string | null {
+  if (left === 0) return null;
+  const saved = savedUsd !== undefined && savedUsd > 0 ? `, about ${dollars(savedUsd)} saved` : '';
+  return `${left} not needed${saved}.`;
+}
+
+function failed({ failures, panelSize }: VerdictPoll): string | null {
+  if (failures.length === 0) return null;
+  return `${failures.length} of ${panelSize} models failed (${failuresByCause(failures)}).`;
+}
+
+function notAsked({ reason, panelSize }: VerdictPoll, { left }: Facts): string | null {
+  if (left === 0) return null;
+  const why = reason === 'budget' ? 'The limit was too low for another vote' : 'The poll ran out of time';
+  return `${why}: ${left} of ${panelSize} models did not vote.`;
+}
+
+function unaffordable(poll: VerdictPoll, facts: Facts): string | null {
+  const { reason, failures, limitUsd, cheapestVoteUsd } = poll;
+  if (reason !== 'budget' || failures.length > 0) return notAsked(poll, facts);
+  const limit = limitUsd === undefined ? 'The limit' : `A limit of ${dollars(limitUsd)}`;
+  const cheapest = cheapestVoteUsd === undefined ? '' : ` (the cheapest may cost ${dollars(cheapestVoteUsd)})`;
+  return `${limit} does not cover one vote${cheapest}.`;
+}
+
+function changeOf(poll: VerdictPoll, { kind, left }: Facts): string | null {
+  const ahead = lead(poll.tally);
+  switch (kind) {
+    case 'final':
+      return changeBySwitching(poll.tally);
+    case 'kept':
+    case 'leading':
+      return ahead > left
+        ? null
+        : `At least ${ahead} of the ${counted(left, 'model')} left would have to agree on another option.`;
+    case 'unsafe':
+      return 'The missing votes could have changed the winner.';
+    case 'tied':
+    case 'level':
+      return 'One more vote would break the tie.';
+    case 'unanswered':
+    case 'waiting':
+      return null;
+  }
+}
+
+function adviceOf({ reason, failures }: VerdictPoll, { kind, left }: Facts): Advice[] {
+  switch (kind) {
+    case 'tied':
+      return ['ask_strong_panel', 'rephrase'];
+    case 'unsafe':
+    case 'unanswered': {
+      const outOfMoney = reason === 'budget' && left > 0;
+      return [
+        ...(outOfMoney ? ['raise_limit' as const] : []),
+        ...(failures.length > 0 || !outOfMoney ? ['retry' as const] : []),
+      ];
+    }
+    case 'final':
+    case 'kept':
+    case 'leading':
+    case 'level':
+    case 'waiting':
+      return [];
+  }
+}
