@@ -2,7 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIMITS } from '@eloquentpoll/contracts';
 import cookie from '@fastify/cookie';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController, type RawServerDefault } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  fastify,
+  LogController,
+  type RawServerDefault,
+} from 'fastify';
 import { auth } from './accounts/authenticate.ts';
 import type { Context } from './context.ts';
 import { openapi } from './discovery/openapi.ts';
@@ -19,6 +26,7 @@ import { baseHeaders, responseHeaders, setBaseHeaders } from './http/hooks/respo
 import { unmatched } from './http/hooks/unmatched.ts';
 import { STANDSTILL_MS, unreadAnswers } from './http/hooks/unread-answers.ts';
 import { compile } from './http/validation/validator.ts';
+import { sendMissingPage } from './pages/missing-page.ts';
 import { routes } from './routes.ts';
 
 export type App = FastifyInstance<
@@ -58,7 +66,7 @@ export function buildApp(context: Context): App {
   app.setSerializerCompiler(() => JSON.stringify);
 
   app.register(errors, { config });
-  app.register(unmatched, { config });
+  app.register(unmatched, { sendMissingPage: (reply: FastifyReply) => sendMissingPage(reply, config.baseUrl) });
   app.register(responseHeaders, { context });
   app.register(unreadAnswers, {});
   app.register(crossOrigin);

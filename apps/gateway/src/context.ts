@@ -1,124 +1,49 @@
 import { type Bus, openBus } from '@eloquentpoll/bus';
-import { type Health, openHealth } from '@eloquentpoll/models/health';
-import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
-import type { Registry } from '@eloquentpoll/models/registry';
-import { type Metrics, openMetrics, openTracing, type Tracer } from '@eloquentpoll/ops';
-import { openStorage, type Storage } from '@eloquentpoll/storage';
-import { type KeyHasher, keyHasher } from './accounts/keys/hashed-key.ts';
-import { type KeyCache, keyCache } from './accounts/keys/key-cache.ts';
-import { type KeyUsage, keyUsage } from './accounts/keys/key-usage.ts';
-import { type IdentityProvider, identityProvider } from './accounts/login/identity-provider.ts';
-import { ATTEMPT_COOKIE } from './accounts/login/login-attempt.ts';
-import { type Sealer, sealer } from './accounts/login/login-cookie.ts';
+import { type Metrics, openMetrics, openTracing } from '@eloquentpoll/ops';
+import { openStorage } from '@eloquentpoll/storage';
+import { openAccountsContext } from './accounts/context.ts';
 import { type Config, ConfigError } from './config/config.ts';
+import type { ProcessContext } from './config/context.ts';
 import { createLog, type Logger } from './config/log.ts';
-import { type RateLimiter, rateLimiter } from './http/rate-limits/rate-limiter.ts';
-import { type StreamWheel, streamWheel } from './http/sse/stream-wheel.ts';
-import { type Processor, stripeProcessor } from './payments/card/processor.ts';
-import { type Desk, openDesk } from './payments/usdc/deposit-service.ts';
-import { type SessionBatch, sessionBatch } from './polls/read/run-batch.ts';
-import { type SessionMemory, sessionMemory } from './polls/read/run-memory.ts';
+import { type DiscoveryContext, openDiscoveryContext } from './discovery/context.ts';
+import { openHttpContext } from './http/context.ts';
+import { openPaymentsContext, type PaymentsContext } from './payments/context.ts';
+import { openPanels, openPollsContext } from './polls/context.ts';
 
-// The one place where everything with a connection is made. Tests replace any part; nothing else injects anything.
+// Composition root: everything with a connection is opened here, one folder's part after the other. Tests override parts.
 
-interface Parts {
-  metrics: Metrics;
-  log: Logger;
-  /** Null where nobody collects traces. */
-  tracer: Tracer | null;
-  storage: Storage;
-  bus: Bus;
-  panels: Panels;
-  /** How the models have done lately. */
-  health: Health;
-  /** Lists model variants; null where nobody named one. */
-  registry: Registry | null;
-  keys: KeyCache;
-  hashedKey: KeyHasher;
-  usage: KeyUsage;
-  limiter: RateLimiter;
-  /** Reads sessions from Redis, many at once. */
-  sessionBatch: SessionBatch;
-  /** What this process knows of sessions. */
-  sessions: SessionMemory;
-  /** The streams that are open. */
-  streams: StreamWheel;
-  /** Seals session cookies. */
-  sealer: Sealer;
-  /** Seals the cookies of login attempts. */
-  attemptSealer: Sealer;
-  identityProvider: IdentityProvider | null;
-  /** Takes card payments; null where nobody set that up. */
-  processor: Processor | null;
-  /** Takes deposits by wallet; null where nobody set that up. */
-  desk: Desk | null;
+type Parts = DiscoveryContext & PaymentsContext;
+
+export interface Context extends Parts, AsyncDisposable {}
+
+/** Overrides are left open; what is opened here closes with the context. */
+export async function openContext(config: Config, overrides: Partial<Parts> = {}): Promise<Context> {
+  await using owned = new AsyncDisposableStack();
+  const process = await openProcessContext(config, owned, overrides);
+  const { log, metrics } = process;
+  // Read before any connection is made: a wrong file is a setting to mend.
+  const panels = overrides.panels ?? openPanels(config);
+  const storage = overrides.storage ?? owned.use(openStorage(storageOptions(config, metrics)));
+  const bus = overrides.bus ?? owned.use(await connectBus(config, log, metrics));
+  const http = openHttpContext({ ...process, storage, bus }, owned, overrides);
+  const accounts = openAccountsContext(http, owned, overrides);
+  const polls = openPollsContext(accounts, owned, { ...overrides, panels });
+  const payments = openPaymentsContext(accounts, overrides);
+  const discovery = await openDiscoveryContext(polls, owned, overrides);
+  const kept = owned.move();
+  return { ...discovery, ...payments, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-export interface Context extends Readonly<Parts>, AsyncDisposable {
-  readonly config: Config;
-  /** Aborts when the process was told to leave: it still serves, and asks callers to come back elsewhere. */
-  readonly leaving: AbortController;
-  /** Aborts when the process has to end: whoever still waits for a poll answers now. */
-  readonly shutdown: AbortController;
-}
-
-/** What was given is left open; what was made here closes with the context. */
-export async function openContext(config: Config, given: Partial<Parts> = {}): Promise<Context> {
-  await using made = new AsyncDisposableStack();
-  const metrics = given.metrics ?? openMetrics('gateway');
-  const log = given.log ?? createLog(config, undefined, metrics);
-  const tracer = given.tracer ?? (await openTracing(metrics, config.traces));
-  if (tracer && !given.tracer) made.use(tracer);
-  const panels = given.panels ?? openPanels(config);
-  const storage = given.storage ?? made.use(openStorage(storageOptions(config, metrics)));
-  const bus = given.bus ?? made.use(await connectBus(config, log, metrics));
-  const health = given.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, panels });
-  const registry = given.registry ?? (await openModelRegistry(config, made));
-  const usage = given.usage ?? made.use(keyUsage(storage, log));
-  const keys = given.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note);
-  const limiter = given.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits);
-  const sessions = given.sessions ?? made.use(sessionMemory(storage, log));
-  const streams = given.streams ?? made.use(streamWheel());
-  const keep = made.move();
-  return {
-    config,
-    metrics,
-    log,
-    tracer,
-    panels,
-    storage,
-    bus,
-    health,
-    registry,
-    keys,
-    hashedKey: given.hashedKey ?? keyHasher(config.keyPepper),
-    usage,
-    limiter,
-    sessionBatch: given.sessionBatch ?? sessionBatch({ bus, keys, limiter }),
-    sessions,
-    streams,
-    sealer: given.sealer ?? sealer(config.cookieSecrets),
-    attemptSealer: given.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),
-    identityProvider: given.identityProvider ?? openProvider(config),
-    desk: given.desk ?? (config.deposits && openDesk(config.deposits, storage)),
-    processor: given.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
-    leaving: new AbortController(),
-    shutdown: new AbortController(),
-    [Symbol.asyncDispose]: () => keep.disposeAsync(),
-  };
-}
-
-const openProvider = ({ identityProvider: settings, baseUrl }: Config): IdentityProvider | null =>
-  settings && identityProvider(settings, baseUrl);
-
-async function openModelRegistry(
-  { models: { registryUrl } }: Config,
-  made: AsyncDisposableStack,
-): Promise<Registry | null> {
-  if (registryUrl === undefined) return null;
-  // An HTTP client that nothing else here needs.
-  const { openRegistry } = await import('@eloquentpoll/models/registry');
-  return made.use(openRegistry(registryUrl));
+async function openProcessContext(
+  config: Config,
+  owned: AsyncDisposableStack,
+  overrides: Partial<ProcessContext>,
+): Promise<ProcessContext> {
+  const metrics = overrides.metrics ?? openMetrics('gateway');
+  const log = overrides.log ?? createLog(config, undefined, metrics);
+  const tracer = overrides.tracer ?? (await openTracing(metrics, config.traces));
+  if (tracer && !overrides.tracer) owned.use(tracer);
+  return { config, metrics, log, tracer };
 }
 
 function storageOptions({ database }: Config, metrics: Metrics) {
@@ -139,18 +64,10 @@ async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Pro
       prefix: redis.prefix,
       onError(error: Error) {
         failures.n += 1;
-        log.warn({ err: error }, 'redis connection');
+        log.warn({ err: error }, 'redis.connection_failed');
       },
     });
   } catch (error) {
     throw ConfigError.from('REDIS_URL', error);
-  }
-}
-
-function openPanels({ models }: Config): Panels {
-  try {
-    return loadPanels(models);
-  } catch (error) {
-    throw ConfigError.from('MODELS_FILE', error);
   }
 }

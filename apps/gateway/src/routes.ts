@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { OnFailedLogin } from './accounts/login/failed-login.ts';
 import { balance } from './accounts/routes/balance.ts';
 import { createKey } from './accounts/routes/create-key.ts';
 import { listKeys } from './accounts/routes/list-keys.ts';
@@ -26,7 +27,6 @@ import { agentSkills } from './discovery/routes/agent-skills.ts';
 import { clientFile } from './discovery/routes/client-file.ts';
 import { discoveryDocuments } from './discovery/routes/discovery-documents.ts';
 import { docs } from './discovery/routes/docs.ts';
-import { errorCatalog } from './discovery/routes/error-catalog.ts';
 import { examples } from './discovery/routes/examples.ts';
 import { models } from './discovery/routes/models.ts';
 import { nodeSpec } from './discovery/routes/node-spec.ts';
@@ -37,8 +37,10 @@ import { reputation } from './discovery/routes/reputation.ts';
 import { surfaceTools } from './discovery/routes/surface-tools.ts';
 import { surfaces } from './discovery/routes/surfaces.ts';
 import { health } from './operators/routes/health.ts';
+import { failedLogin } from './pages/failed-login.ts';
 import { dashboard } from './pages/routes/dashboard.ts';
 import { dashboardKeys } from './pages/routes/dashboard-keys.ts';
+import { errorCatalog } from './pages/routes/error-catalog.ts';
 import { home } from './pages/routes/home.ts';
 import { modelsPage } from './pages/routes/models-page.ts';
 import { pageFiles } from './pages/routes/page-files.ts';
@@ -72,6 +74,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   giveAgentHints(app, figures);
   const facts: Facts = { baseUrl: context.config.baseUrl, config: context.config, panels: context.panels, figures };
   const records = reputations(context);
+  const onFailedLogin: OnFailedLogin = (...login) => failedLogin(context.config.baseUrl, ...login);
 
   createPoll(app, context);
   createSession(app, context);
@@ -98,8 +101,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   createKey(app, context);
   revokeKey(app, context);
 
-  login(app, context);
-  loginCallback(app, context);
+  login(app, context, onFailedLogin);
+  loginCallback(app, context, onFailedLogin);
   logout(app, context);
   me(app, context);
   balance(app, context);

@@ -1,42 +1,18 @@
-import type { RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
-import type { Context } from '../context.ts';
+import { type Access, bearerOf, type Principal, waysToKey } from '../http/access.ts';
 import { ApiError } from '../http/api-error.ts';
+import type { AccountsContext } from './context.ts';
 import { principalOfUserId } from './keys/user-id-bearer.ts';
 import { COOKIE } from './login/login-cookie.ts';
-import { type Principal, principalOfBearer, principalOfCookie } from './principal.ts';
+import { principalOfBearer, principalOfCookie } from './principal.ts';
 
 // Who may call an operation is said once, in its schema's `security`, which the OpenAPI document shows too. A route
 // that does not say it does not start. Where a bearer counts, one that is present must be good, even where none is
 // needed, and decides where a cookie is present too; an operation for everybody does not look at it. What a cookie does,
 // no page of anybody else has asked for.
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether the deprecated bearer, a user id, may count. */
-    takesUserId?: boolean;
-  }
-  interface FastifyRequest {
-    /** null on operations that take no credentials, and for anonymous callers where those are allowed. */
-    principal: Principal | null;
-  }
-}
-
-/** The values of a route's `security`. */
-export const access = {
-  none: [],
-  bearer: [{ apiKey: [] }],
-  bearerOptional: [{ apiKey: [] }, {}],
-  session: [{ session: [] }],
-  sessionOptional: [{ session: [] }, {}],
-  sessionOrBearer: [{ session: [] }, { apiKey: [] }],
-  sessionOrBearerOptional: [{ session: [] }, { apiKey: [] }, {}],
-} as const satisfies Record<string, Access>;
-
-type Access = readonly { readonly [scheme: string]: readonly string[] }[];
-
-export const auth = plugin(async (app: FastifyInstance, { context }: { context: Context }) => {
+export const auth = plugin(async (app: FastifyInstance, { context }: { context: AccountsContext }) => {
   app.decorateRequest('principal', null);
   app.addHook('onRoute', (route) => {
     const security = securityOf(route);
@@ -59,18 +35,15 @@ function securityOf({ method, url, schema }: RouteOptions): Access {
   return schema.security;
 }
 
-function unauthenticated(context: Context, request: FastifyRequest, ways: ReadonlySet<string>): ApiError {
-  if (ways.has('apiKey')) return new ApiError('authentication_required', { recovery: waysToKey(context) });
+function unauthenticated(context: AccountsContext, request: FastifyRequest, ways: ReadonlySet<string>): ApiError {
+  if (ways.has('apiKey')) return new ApiError('authentication_required', { recovery: waysToKey(context.config) });
   if (request.headers.authorization === undefined) return new ApiError('authentication_required');
   return new ApiError('authentication_required', {
     detail: 'This operation takes the session cookie of a login, not a bearer key: open /api/auth/login in a browser.',
   });
 }
 
-/** How a program without a human gets a key here. */
-export const waysToKey = ({ desk }: Context): RecoveryAction[] => (desk ? ['open_account'] : []);
-
-async function principalOfSession(context: Context, request: FastifyRequest): Promise<Principal | null> {
+async function principalOfSession(context: AccountsContext, request: FastifyRequest): Promise<Principal | null> {
   const cookie = request.cookies[COOKIE];
   const principal = cookie === undefined ? null : await principalOfCookie(context, cookie);
   if (principal && !SAFE.has(request.method) && isOfAnotherPage(request, context.config.baseUrl)) {
@@ -90,7 +63,7 @@ function isOfAnotherPage({ headers }: FastifyRequest, baseUrl: string): boolean 
   return (headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin';
 }
 
-async function principalOfHeader(context: Context, request: FastifyRequest): Promise<Principal | null> {
+async function principalOfHeader(context: AccountsContext, request: FastifyRequest): Promise<Principal | null> {
   const bearer = bearerOf(request.headers.authorization);
   if (bearer === null) return null;
   const principal =
@@ -99,17 +72,5 @@ async function principalOfHeader(context: Context, request: FastifyRequest): Pro
   return principal;
 }
 
-const principalOfOldBearer = async (context: Context, { routeOptions }: FastifyRequest, bearer: string) =>
+const principalOfOldBearer = async (context: AccountsContext, { routeOptions }: FastifyRequest, bearer: string) =>
   routeOptions.config.takesUserId ? principalOfUserId(context, bearer) : null;
-
-/** The token of a bearer; another scheme is not ours to judge and counts as no credentials. */
-export function bearerOf(header: string | undefined): string | null {
-  const [, token] = /^bearer(?: +(.*))?$/i.exec(header ?? '') ?? [null, null];
-  return token === null ? null : (token ?? '');
-}
-
-/** For handlers of operations that only a known account reaches. */
-export function accountOf(request: FastifyRequest): string {
-  if (!request.principal) throw new ApiError('authentication_required');
-  return request.principal.accountId;
-}

@@ -6,8 +6,8 @@ import {
   type StoredReputation,
   uptime,
 } from '@eloquentpoll/storage';
-import type { Context } from '../context.ts';
 import { type Entry, keep, type Times } from '../http/cache.ts';
+import type { DiscoveryContext } from './context.ts';
 
 // One snapshot of how the service has done, taken at most every five minutes; both documents are views of it, so that
 // they speak of the same polls. While the database is away the last one serves.
@@ -23,7 +23,7 @@ interface Snapshot {
   rows: readonly ModelReputation[];
 }
 
-type Parts = Pick<Context, 'storage' | 'panels'>;
+type Parts = Pick<DiscoveryContext, 'storage' | 'panels'>;
 
 export type Reputations = () => Promise<Entry<Snapshot>>;
 

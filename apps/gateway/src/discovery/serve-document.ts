@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../accounts/authenticate.ts';
+import { access } from '../http/access.ts';
 import { errors, json, NOT_MODIFIED, text } from '../http/answers.ts';
 import { sendTagged } from '../http/send-tagged.ts';
 import type { TAGS } from '../http/tags.ts';

@@ -11,11 +11,11 @@ import {
   watchLoop,
 } from '@eloquentpoll/ops';
 import { findPoll, fleetFigures as storedFigures } from '@eloquentpoll/storage';
+import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { App } from '../app.ts';
 import { ConfigError } from '../config/settings.ts';
-import type { Context } from '../context.ts';
 import { adminDesk } from './console/handler.ts';
+import type { OperatorsContext } from './context.ts';
 
 // The gateway's ops port. Without Postgres there is nothing to sell, so such a gateway is not ready. Without Redis it
 // goes on, more slowly and with tighter limits, and all replicas are without it at the same time: that is shown, and
@@ -26,8 +26,11 @@ export interface Ops extends AsyncDisposable {
   readonly readiness: Readiness;
 }
 
+/** The part of the app that the probes look at. */
+type Listening = Pick<FastifyInstance, 'server'>;
+
 /** Null where OPS_PORT is not set. */
-export async function openOps(context: Context, app: App): Promise<Ops | null> {
+export async function openOps(context: OperatorsContext, app: Listening): Promise<Ops | null> {
   const { config, metrics, storage, bus, streams } = context;
   if (!config.ops) return null;
   await using made = new AsyncDisposableStack();
@@ -65,12 +68,12 @@ export async function openOps(context: Context, app: App): Promise<Ops | null> {
   return { url: port.url, readiness, [Symbol.asyncDispose]: () => keep.disposeAsync() };
 }
 
-const fleetOf = ({ bus, storage }: Context): Fleet => ({
+const fleetOf = ({ bus, storage }: OperatorsContext): Fleet => ({
   queue: () => bus.queueCounts(),
   store: () => storedFigures(storage),
 });
 
-const connectionsOf = ({ server }: App): Promise<number> =>
+const connectionsOf = ({ server }: Listening): Promise<number> =>
   new Promise((resolve, reject) => {
     server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
   });

@@ -1,5 +1,6 @@
+import type { FastifyReply } from 'fastify';
 import { html } from './html.ts';
-import { layout } from './layout.ts';
+import { HTML_TYPE, layout, PAGE_HEADERS } from './layout.ts';
 
 interface Missing {
   heading: string;
@@ -25,5 +26,10 @@ export const noResultPage = (baseUrl: string): string =>
     says: 'There is no result with this id, or its poll has not ended yet. Ids are long on purpose: look whether the link was cut.',
   });
 
-export const noPage = (baseUrl: string): string =>
-  missingPage(baseUrl, '/', { heading: 'No such page', says: 'There is nothing at this address.' });
+/** What a browser gets at an address that does not exist. */
+export const sendMissingPage = (reply: FastifyReply, baseUrl: string): FastifyReply =>
+  reply
+    .code(404)
+    .type(HTML_TYPE)
+    .headers(PAGE_HEADERS)
+    .send(missingPage(baseUrl, '/', { heading: 'No such page', says: 'There is nothing at this address.' }));

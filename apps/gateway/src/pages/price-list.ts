@@ -1,13 +1,13 @@
 import { type Estimate, LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import { seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
-import type { Context } from '../context.ts';
 import { estimatePoll } from '../polls/order/estimate-poll.ts';
 import { pollTextOf } from '../polls/order/poll-spec.ts';
 import { typicalOrder } from '../polls/order/typical-poll.ts';
+import type { PagesContext } from './context.ts';
 
 // What /pricing shows, from the same forecast as GET /api/poll/estimate, so that both say the same at the same moment.
 
-type Parts = Pick<Context, 'panels' | 'health'>;
+type Parts = Pick<PagesContext, 'panels' | 'health'>;
 
 export type Preset = (typeof PRESETS)[number];
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../accounts/authenticate.ts';
+import { access } from '../http/access.ts';
 import { errors, NOT_MODIFIED, text } from '../http/answers.ts';
 import { sendTagged } from '../http/send-tagged.ts';
 import { HTML_TYPE, PAGE_HEADERS } from './layout.ts';

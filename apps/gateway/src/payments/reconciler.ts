@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { withLock } from '@eloquentpoll/storage';
-import type { Context } from '../context.ts';
 import { reconcilePayments } from './card/reconcile-payments.ts';
+import type { PaymentsContext } from './context.ts';
 import { reconcileDeposits } from './usdc/reconcile-deposits.ts';
 
 // Money that was left in the middle, by a lost event or a process that died: every replica looks for it now and then,
@@ -13,7 +13,7 @@ const PATIENCE_MS = 90_000;
 const LAST_WORDS_MS = 2_000;
 
 /** Runs until disposed. A round under way is told to end, and is not waited for long: it may be left in the middle too. */
-export function startReconciler(context: Context): AsyncDisposable {
+export function startReconciler(context: PaymentsContext): AsyncDisposable {
   const stop = new AbortController();
   const { processor, desk, storage, config } = context;
   const loops: Promise<void>[] = [];

@@ -1,7 +1,6 @@
 import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import fc from 'fast-check';
 import t from 'tap';
-import { bearerOf } from '../../src/accounts/authenticate.ts';
 import { sealer } from '../../src/accounts/login/login-cookie.ts';
 import { readAddress } from '../../src/accounts/wallets/address.ts';
 import { signerOf } from '../../src/accounts/wallets/signer.ts';
@@ -10,6 +9,7 @@ import { readTaskId } from '../../src/agents/a2a/task-ids.ts';
 import { pollIn } from '../../src/agents/a2a/task-input.ts';
 import { matchIntents } from '../../src/agents/intents/match-intents.ts';
 import { operationOf } from '../../src/agents/mcp/tools.ts';
+import { bearerOf } from '../../src/http/access.ts';
 import { ApiError } from '../../src/http/api-error.ts';
 import { keyOf } from '../../src/http/hooks/idempotency-key.ts';
 import { requestId, traceparentOf } from '../../src/http/hooks/request-ids.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { access } from '../../src/accounts/authenticate.ts';
 import { buildApp } from '../../src/app.ts';
+import { access } from '../../src/http/access.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 

@@ -3,8 +3,8 @@ import type { Bus } from '@eloquentpoll/bus';
 import { ERROR_CODES, ERRORS, RECOVERY_ACTIONS } from '@eloquentpoll/contracts';
 import { bury, claimPoll, StorageUnavailable } from '@eloquentpoll/storage';
 import t from 'tap';
-import { access } from '../../src/accounts/authenticate.ts';
 import { buildApp } from '../../src/app.ts';
+import { access } from '../../src/http/access.ts';
 import { ApiError } from '../../src/http/api-error.ts';
 import { build } from '../fixtures/build.ts';
 

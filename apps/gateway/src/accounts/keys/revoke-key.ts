@@ -1,5 +1,5 @@
 import { revokeKey } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
+import type { AccountsContext } from '../context.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -7,7 +7,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isKeyId = (text: string): boolean => UUID.test(text);
 
 /** Ends a key of the account. Once this resolves no replica accepts it; false when there was no such active key. */
-export async function endKey({ storage, keys }: Context, accountId: string, keyId: string): Promise<boolean> {
+export async function endKey({ storage, keys }: AccountsContext, accountId: string, keyId: string): Promise<boolean> {
   const hash = await revokeKey(storage, accountId, keyId);
   if (!hash) return false;
   await keys.distrust(hash);

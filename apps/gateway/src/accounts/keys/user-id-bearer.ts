@@ -1,7 +1,7 @@
 import { findAccount } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../../http/access.ts';
+import type { AccountsContext } from '../context.ts';
 
 // The deprecated bearer of MCP: a user id. It is no secret (several operations show it), so the operator has to switch
 // it on, it reaches only tools that spend nothing, and each use is announced to the caller and to the operator.
@@ -9,7 +9,10 @@ import type { Principal } from '../principal.ts';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** null where it is switched off, and for what is nobody's id. */
-export async function principalOfUserId({ config, storage }: Context, bearer: string): Promise<Principal | null> {
+export async function principalOfUserId(
+  { config, storage }: AccountsContext,
+  bearer: string,
+): Promise<Principal | null> {
   if (!config.mcpUserIdBearer || !UUID.test(bearer)) return null;
   const account = await findAccount(storage, bearer.toLowerCase());
   return account && { accountId: account.id, via: 'user_id' };

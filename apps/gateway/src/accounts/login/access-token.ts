@@ -1,6 +1,6 @@
 import { admitIdentity } from '@eloquentpoll/storage';
 import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose';
-import type { Context } from '../../context.ts';
+import type { AccountsContext } from '../context.ts';
 import { type IdentityProvider, isSubject } from './identity-provider.ts';
 
 // Access tokens of the identity provider, so that clients which log in by OAuth need no key of ours. One counts when
@@ -14,7 +14,7 @@ const FORM = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 export const looksLikeAccessToken = (bearer: string): boolean => bearer.length <= LONGEST && FORM.test(bearer);
 
 /** The account of whom the token speaks, opened on first use; null for a token that does not count here. */
-export async function accountOfToken(context: Context, token: string): Promise<string | null> {
+export async function accountOfToken(context: AccountsContext, token: string): Promise<string | null> {
   const { identityProvider: provider, config, storage } = context;
   if (!provider) return null;
   const audience = audiencesOf(config.baseUrl);

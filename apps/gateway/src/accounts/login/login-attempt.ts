@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Context } from '../../context.ts';
+import type { AccountsContext } from '../context.ts';
 
 // One try to log in, from leaving for the identity provider until coming back. What the answer has to fit is sealed into
 // a cookie of the browser that left, so an answer that arrives in another browser, a second time or too late fits
@@ -15,14 +15,16 @@ export interface LoginAttempt {
   verifier: string;
 }
 
-export async function beginAttempt({ attemptSealer }: Context): Promise<{ attempt: LoginAttempt; cookie: string }> {
+export async function beginAttempt({
+  attemptSealer,
+}: AccountsContext): Promise<{ attempt: LoginAttempt; cookie: string }> {
   const attempt = { state: unguessable(), nonce: unguessable(), verifier: unguessable() };
   const cookie = await attemptSealer.seal(JSON.stringify({ ...attempt, until: Date.now() + LIFE_S * 1_000 }));
   return { attempt, cookie };
 }
 
 /** The attempt of a cookie, the first time that it is asked for and while it lasts. */
-export async function takeAttempt(context: Context, cookie: string): Promise<LoginAttempt | null> {
+export async function takeAttempt(context: AccountsContext, cookie: string): Promise<LoginAttempt | null> {
   const content = await context.attemptSealer.open(cookie);
   if (content === null) return null;
   const { until, ...attempt }: LoginAttempt & { until: number } = JSON.parse(content);

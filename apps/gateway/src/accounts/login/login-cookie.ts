@@ -1,7 +1,7 @@
 import { createHash, hkdfSync } from 'node:crypto';
 import { endCookieSession, findCookieSession, openCookieSession } from '@eloquentpoll/storage';
 import { CompactEncrypt, compactDecrypt } from 'jose';
-import type { Context } from '../../context.ts';
+import type { AccountsContext } from '../context.ts';
 
 // The cookie of people who are logged in. It carries the id of a row and nothing else, sealed as JWE (direct key,
 // A256GCM) by jose: pure JavaScript, where libsodium would be a native module, and the purpose is part of what is
@@ -67,7 +67,7 @@ export interface CookiePrincipal {
 }
 
 /** Whose cookie it is; null for everything that opens nothing. */
-export async function readSession(context: Context, cookie: string): Promise<CookiePrincipal | null> {
+export async function readSession(context: AccountsContext, cookie: string): Promise<CookiePrincipal | null> {
   const id = await context.sealer.open(cookie);
   const session = id === null ? null : await findCookieSession(context.storage, id);
   return session && { accountId: session.accountId, sessionId: session.id };
@@ -75,13 +75,13 @@ export async function readSession(context: Context, cookie: string): Promise<Coo
 
 /** The value of a fresh cookie: every login gets a session of its own. */
 export async function beginSession(
-  context: Context,
+  context: AccountsContext,
   account: { accountId: string; identityId?: string | null },
 ): Promise<string> {
   return context.sealer.seal(await openCookieSession(context.storage, account));
 }
 
-export const endSession = (context: Context, sessionId: string): Promise<void> =>
+export const endSession = (context: AccountsContext, sessionId: string): Promise<void> =>
   endCookieSession(context.storage, sessionId);
 
 /** Attributes of the cookie: the browser keeps it from scripts and from other sites' requests. */

@@ -1,13 +1,13 @@
 import { Balance } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { access, accountOf } from '../authenticate.ts';
 import { readBalance } from '../balance.ts';
+import type { AccountsContext } from '../context.ts';
 
 /** GET /api/balance: what the caller can spend, and has spent. */
-export function balance(app: FastifyInstance, { storage }: Context): void {
+export function balance(app: FastifyInstance, { storage }: AccountsContext): void {
   app.get(
     '/api/balance',
     {

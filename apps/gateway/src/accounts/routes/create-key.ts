@@ -1,13 +1,13 @@
 import { KeyRequest, NewKey } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
-import { access, accountOf } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 import { issueKey, SHOWN_ONCE } from '../keys/issue-key.ts';
 
 /** POST /api/keys: the only moment in which the key is seen. */
-export function createKey(app: FastifyInstance, { config, storage }: Context): void {
+export function createKey(app: FastifyInstance, { config, storage }: AccountsContext): void {
   app.post<{ Body: KeyRequest }>(
     '/api/keys',
     {

@@ -2,12 +2,12 @@ import { ApiKey } from '@eloquentpoll/contracts';
 import { listKeys as keysOf } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
-import { access, accountOf } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 
 /** GET /api/keys: what may be known of the caller's keys, never a key itself. */
-export function listKeys(app: FastifyInstance, { storage }: Context): void {
+export function listKeys(app: FastifyInstance, { storage }: AccountsContext): void {
   app.get(
     '/api/keys',
     {

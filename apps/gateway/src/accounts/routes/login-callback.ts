@@ -1,14 +1,14 @@
 import { admitIdentity, noteEmail } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, orPage, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { access } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
+import type { OnFailedLogin } from '../login/failed-login.ts';
 import { CALLBACK_PATH, type Person } from '../login/identity-provider.ts';
 import { ATTEMPT_COOKIE, attemptCookieOptions, takeAttempt } from '../login/login-attempt.ts';
 import { beginSession, COOKIE, cookieOptions, endSession, readSession } from '../login/login-cookie.ts';
-import { failedLogin } from './failed-login.ts';
 
 const Answer = Type.Object({ code: Type.String({ description: 'From the identity provider, as is the rest.' }) });
 
@@ -17,7 +17,7 @@ interface Route {
 }
 
 /** GET /api/auth/callback: back from the identity provider. Either everything fits, or nothing is set and it is 401. */
-export function loginCallback(app: FastifyInstance, context: Context): void {
+export function loginCallback(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
   const { baseUrl } = context.config;
   app.get<Route>(
     CALLBACK_PATH,
@@ -41,7 +41,7 @@ export function loginCallback(app: FastifyInstance, context: Context): void {
         person = await whoCameBack(context, request);
       } catch (error) {
         request.log.info({ err: error }, 'login failed');
-        return failedLogin(baseUrl, request, reply, error);
+        return onFailedLogin(request, reply, error);
       }
       const identity = await admitIdentity(context.storage, { kind: 'oidc', ...person });
       if (person.email) await noteEmail(context.storage, identity.accountId, person.email);
@@ -52,7 +52,7 @@ export function loginCallback(app: FastifyInstance, context: Context): void {
   );
 }
 
-async function whoCameBack(context: Context, request: FastifyRequest<Route>): Promise<Person> {
+async function whoCameBack(context: AccountsContext, request: FastifyRequest<Route>): Promise<Person> {
   const cookie = request.cookies[ATTEMPT_COOKIE];
   const attempt = cookie === undefined ? null : await takeAttempt(context, cookie);
   // A provider that says no brings no code.
@@ -66,7 +66,7 @@ async function whoCameBack(context: Context, request: FastifyRequest<Route>): Pr
 }
 
 /** The browser's own earlier login gives way to the new one. */
-async function endEarlierSession(context: Context, request: FastifyRequest): Promise<void> {
+async function endEarlierSession(context: AccountsContext, request: FastifyRequest): Promise<void> {
   const cookie = request.cookies[COOKIE];
   const earlier = cookie === undefined ? null : await readSession(context, cookie);
   if (earlier) await endSession(context, earlier.sessionId);

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, orPage, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { access } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
+import type { OnFailedLogin } from '../login/failed-login.ts';
 import { ATTEMPT_COOKIE, attemptCookieOptions, beginAttempt } from '../login/login-attempt.ts';
-import { failedLogin } from './failed-login.ts';
 
 /** GET /api/auth/login: off to the identity provider. Where the way ends is ours to say, so nothing is read here. */
-export function login(app: FastifyInstance, context: Context): void {
+export function login(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
   app.get(
     '/api/auth/login',
     {
@@ -26,13 +26,13 @@ export function login(app: FastifyInstance, context: Context): void {
         const { url, cookie } = await wayToProvider(context);
         return reply.setCookie(ATTEMPT_COOKIE, cookie, attemptCookieOptions(baseUrl)).redirect(url, 302);
       } catch (error) {
-        return failedLogin(baseUrl, request, reply, error);
+        return onFailedLogin(request, reply, error);
       }
     },
   );
 }
 
-async function wayToProvider(context: Context): Promise<{ url: string; cookie: string }> {
+async function wayToProvider(context: AccountsContext): Promise<{ url: string; cookie: string }> {
   const { identityProvider } = context;
   if (!identityProvider) {
     throw new ApiError('not_configured', { detail: 'This service has no identity provider.' });

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { access } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 import { COOKIE, cookieOptions, endSession, readSession } from '../login/login-cookie.ts';
 
 /** GET /api/auth/logout: ends the session wherever its cookie was copied to, then the one at the identity provider. */
-export function logout(app: FastifyInstance, context: Context): void {
+export function logout(app: FastifyInstance, context: AccountsContext): void {
   const { baseUrl } = context.config;
   app.get(
     '/api/auth/logout',

@@ -1,13 +1,13 @@
 import { CurrentUser } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { access, accountOf } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 import { currentUser } from '../current-user.ts';
 
 /** GET /api/auth/me: who is logged in. */
-export function me(app: FastifyInstance, { storage }: Context): void {
+export function me(app: FastifyInstance, { storage }: AccountsContext): void {
   app.get(
     '/api/auth/me',
     {

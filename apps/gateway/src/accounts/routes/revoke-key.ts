@@ -1,13 +1,13 @@
 import { KeyParams, KeyRevocation } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { access, accountOf } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 import { endKey, isKeyId } from '../keys/revoke-key.ts';
 
 /** DELETE /api/keys/{keyId}: once it answers, no replica accepts the key. */
-export function revokeKey(app: FastifyInstance, context: Context): void {
+export function revokeKey(app: FastifyInstance, context: AccountsContext): void {
   app.delete<{ Params: KeyParams }>(
     '/api/keys/:keyId',
     {

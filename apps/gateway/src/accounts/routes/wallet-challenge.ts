@@ -1,14 +1,14 @@
 import { WalletChallenge, WalletChallengeQuery } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { access } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 import { readAddress } from '../wallets/address.ts';
 import { issueChallenge } from '../wallets/challenge.ts';
 
 /** GET /api/wallet/challenge: a message for a wallet to sign. */
-export function walletChallenge(app: FastifyInstance, context: Context): void {
+export function walletChallenge(app: FastifyInstance, context: AccountsContext): void {
   app.get<{ Querystring: WalletChallengeQuery }>(
     '/api/wallet/challenge',
     {

@@ -1,13 +1,13 @@
 import { WalletKeyProof, WalletRevocation } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY } from '../../http/answers.ts';
-import { access } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 import { revokeWalletKey } from '../wallets/revoke-wallet-key.ts';
 
 /** POST /api/wallet/revoke-key: for whoever has the wallet and fears for a key. */
-export function walletRevokeKey(app: FastifyInstance, context: Context): void {
+export function walletRevokeKey(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletKeyProof }>(
     '/api/wallet/revoke-key',
     {

@@ -1,13 +1,13 @@
 import { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY } from '../../http/answers.ts';
-import { access } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 import { rotateKeys } from '../wallets/rotate-keys.ts';
 
 /** POST /api/wallet/rotate-key: one new key for all old ones. */
-export function walletRotateKey(app: FastifyInstance, context: Context): void {
+export function walletRotateKey(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletProof }>(
     '/api/wallet/rotate-key',
     {

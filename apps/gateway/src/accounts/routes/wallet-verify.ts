@@ -1,14 +1,14 @@
 import { WalletLogin, WalletProof } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY } from '../../http/answers.ts';
-import { access } from '../authenticate.ts';
+import type { AccountsContext } from '../context.ts';
 import { COOKIE, cookieOptions } from '../login/login-cookie.ts';
 import { logIn } from '../wallets/log-in.ts';
 
 /** POST /api/wallet/verify: a signed challenge opens a session, and an account with a key the first time. */
-export function walletVerify(app: FastifyInstance, context: Context): void {
+export function walletVerify(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletProof }>(
     '/api/wallet/verify',
     {

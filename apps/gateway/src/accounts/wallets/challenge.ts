@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { WalletChallenge, WalletPurpose } from '@eloquentpoll/contracts';
 import { issueNonce } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { clientNetwork } from '../../http/rate-limits/client-network.ts';
+import type { AccountsContext } from '../context.ts';
 import { bytesOf } from './address.ts';
 
 // What a wallet is asked to sign. The text is stored as it was handed out and must come back the same, so everything
@@ -26,7 +26,10 @@ export interface Asked {
   ip: string;
 }
 
-export async function issueChallenge(context: Context, { address, purpose, ip }: Asked): Promise<WalletChallenge> {
+export async function issueChallenge(
+  context: AccountsContext,
+  { address, purpose, ip }: Asked,
+): Promise<WalletChallenge> {
   const { config, storage } = context;
   const { SiweMessage, generateNonce } = await import('siwe');
   const nonce = generateNonce();

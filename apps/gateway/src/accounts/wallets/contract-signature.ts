@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { AccountsContext } from '../context.ts';
 import { askNode, type NodeAnswer } from './ethereum-node.ts';
 
 // Contract wallets have no key: their contract says whether it accepts a signature (EIP-1271). It is asked through the
@@ -18,7 +18,7 @@ export interface SignedMessage {
 }
 
 /** Whether the contract at the address accepts the signature; 503 when it could not be asked. */
-export async function contractAccepts(context: Context, signed: SignedMessage): Promise<boolean> {
+export async function contractAccepts(context: AccountsContext, signed: SignedMessage): Promise<boolean> {
   const { rpcUrl, chainId } = context.config.wallets;
   if (rpcUrl === undefined || !/^0x(?:[0-9a-f]{2})*$/i.test(signed.signature)) return false;
   const call = { to: signed.address, data: await callData(signed) };

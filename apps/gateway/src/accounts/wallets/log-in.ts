@@ -1,6 +1,6 @@
 import type { WalletLogin, WalletProof } from '@eloquentpoll/contracts';
 import { admitIdentity, inTransaction, openCookieSession } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
+import type { AccountsContext } from '../context.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { prove, useUp } from './proof.ts';
 
@@ -11,7 +11,7 @@ export interface LoggedIn {
 }
 
 /** Account, key and session of a new wallet begin together with the use of its proof, or none of them does. */
-export async function logIn(context: Context, proof: WalletProof): Promise<LoggedIn> {
+export async function logIn(context: AccountsContext, proof: WalletProof): Promise<LoggedIn> {
   const { config, storage, sealer } = context;
   const wallet = await prove(context, proof, 'login');
   const { sessionId, ...login } = await inTransaction(storage, async (tx) => {

@@ -1,7 +1,7 @@
 import type { WalletProof, WalletPurpose } from '@eloquentpoll/contracts';
 import { consumeNonce, findNonce, type Queries } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { AccountsContext } from '../context.ts';
 import { contractAccepts } from './contract-signature.ts';
 import { signerOf } from './signer.ts';
 
@@ -18,7 +18,7 @@ export interface Wallet {
 
 /** The wallet behind a proof that may be used for `purpose`, or a 401. Nothing is used up yet. */
 export async function prove(
-  context: Context,
+  context: AccountsContext,
   { message, signature }: WalletProof,
   purpose: WalletPurpose,
 ): Promise<Wallet> {

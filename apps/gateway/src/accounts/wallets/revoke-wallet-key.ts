@@ -1,11 +1,11 @@
 import type { WalletKeyProof, WalletRevocation } from '@eloquentpoll/contracts';
 import { findIdentity, inTransaction, revokeKey } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { AccountsContext } from '../context.ts';
 import { prove, useUp } from './proof.ts';
 
 /** Ends one key of the wallet's account. A good proof is used up by this also when there is no such key. */
-export async function revokeWalletKey(context: Context, proof: WalletKeyProof): Promise<WalletRevocation> {
+export async function revokeWalletKey(context: AccountsContext, proof: WalletKeyProof): Promise<WalletRevocation> {
   const { storage, keys } = context;
   const wallet = await prove(context, proof, 'revoke');
   const { known, hash } = await inTransaction(storage, async (tx) => {

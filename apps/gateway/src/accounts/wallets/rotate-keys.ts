@@ -1,12 +1,12 @@
 import type { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
 import { findIdentity, inTransaction, revokeAllKeys } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { AccountsContext } from '../context.ts';
 import { issueKey, SHOWN_ONCE } from '../keys/issue-key.ts';
 import { prove, useUp } from './proof.ts';
 
 /** All keys of the wallet's account end and one begins, at once. Once this resolves no replica accepts an old one. */
-export async function rotateKeys(context: Context, proof: WalletProof): Promise<WalletRotation> {
+export async function rotateKeys(context: AccountsContext, proof: WalletProof): Promise<WalletRotation> {
   const { config, storage, keys } = context;
   const wallet = await prove(context, proof, 'rotate');
   const rotated = await inTransaction(storage, async (tx) => {

@@ -1,12 +1,12 @@
 import { findPoll, findPollOfKey } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import type { Call } from './read-call.ts';
 import { NAMED_TASK, TASK, type Task, taskOf } from './task.ts';
 import { givenName, keyOfTask, readTaskId } from './task-ids.ts';
 
 /** A task of the caller's, by its id: as long as there is its poll, or for 24 hours by a name that the caller gave. */
-export async function getTask(context: Context, accountId: string, { params }: Call): Promise<Task> {
+export async function getTask(context: PollsContext, accountId: string, { params }: Call): Promise<Task> {
   const id = givenName(params.id, 'id');
   if (id === null) throw new ApiError('invalid_task_input', { detail: 'id is required.' });
   const ours = readTaskId(id);
@@ -18,5 +18,5 @@ export async function getTask(context: Context, accountId: string, { params }: C
   return taskOf(context, poll, { id, contextId: ours?.contextId ?? null });
 }
 
-const pollNamed = ({ storage }: Context, principal: string, id: string): Promise<string | null> =>
+const pollNamed = ({ storage }: PollsContext, principal: string, id: string): Promise<string | null> =>
   findPollOfKey(storage, { principal, operation: NAMED_TASK, key: keyOfTask(id) });

@@ -1,9 +1,9 @@
 import { findPoll, findPollByResult, type Poll } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import { readPollOrder } from '../../polls/order/poll-order.ts';
 import { awaitPoll } from '../../polls/run/await-poll.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
@@ -19,7 +19,7 @@ import { pollIn } from './task-input.ts';
  * the same name with the same poll gets the task that is there.
  */
 export async function sendTask(
-  context: Context,
+  context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { dialect, params }: Call,
@@ -50,12 +50,12 @@ interface Begun {
   joined: boolean;
 }
 
-async function runToEnd(context: Context, submission: Submission, reply: FastifyReply): Promise<Begun> {
+async function runToEnd(context: PollsContext, submission: Submission, reply: FastifyReply): Promise<Begun> {
   const { result, joined } = await awaitPoll(context, submission, goneSignal(reply));
   return { poll: there(await findPollByResult(context.storage, result.poll_id)), joined };
 }
 
-async function onlyBegin(context: Context, submission: Submission): Promise<Begun> {
+async function onlyBegin(context: PollsContext, submission: Submission): Promise<Begun> {
   const { pollId, joined } = await submitPoll(context, submission);
   return { poll: there(await findPoll(context.storage, pollId)), joined };
 }

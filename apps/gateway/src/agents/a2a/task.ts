@@ -1,6 +1,6 @@
 import type { PollResponse } from '@eloquentpoll/contracts';
 import { findResultOfPoll, type Poll } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import { toPollResponse } from '../../polls/read/to-wire.ts';
 
 // A task is a poll that came in a message. It has no state of its own: it is told from what is stored of the poll,
@@ -20,7 +20,11 @@ export interface Task {
   result: PollResponse | null;
 }
 
-export async function taskOf({ storage }: Context, poll: Poll, name: Pick<Task, 'id' | 'contextId'>): Promise<Task> {
+export async function taskOf(
+  { storage }: PollsContext,
+  poll: Poll,
+  name: Pick<Task, 'id' | 'contextId'>,
+): Promise<Task> {
   if (poll.status === 'running') return { ...name, state: 'working', at: poll.createdAt, result: null };
   const stored = await findResultOfPoll(storage, poll.id);
   const result = stored && toPollResponse(stored);

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { Context } from '../../context.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import { isObject } from '../json-rpc.ts';
 import { callTool } from './call-tool.ts';
 import { TOOLS, toolNamed } from './tools.ts';
@@ -17,7 +17,7 @@ const KEEP_ALIVE_MS = 15_000;
 /** Tools are part of the release. */
 const TOOLS_KEPT_MS = 300_000;
 
-export async function serveMcp(context: Context, request: FastifyRequest, gone: AbortSignal): Promise<Response> {
+export async function serveMcp(context: PollsContext, request: FastifyRequest, gone: AbortSignal): Promise<Response> {
   const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await library();
 
   const kept = { ttlMs: TOOLS_KEPT_MS, cacheScope: 'public' } as const;

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../../config/rate-limit-policies.ts';
-import type { Context } from '../../context.ts';
+import type { PollsContext } from '../../polls/context.ts';
 
 // What a tool is to us: how it is described, what it draws from, and what it does. It answers with what the REST
 // operation answers, and throws what the REST operation throws.
 
 export interface ToolCall {
-  context: Context;
+  context: PollsContext;
   /** The one HTTP request that carries the call: its caller, its id. */
   request: FastifyRequest;
   input: Record<string, unknown>;

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { parseJsonBody } from '../../http/hooks/body-parsing.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import { getTask } from '../a2a/get-task.ts';
 import { asksForTask, type Dialect, readCall, refuseUnknownVersion } from '../a2a/read-call.ts';
 import { sendRpcError } from '../a2a/send-rpc-error.ts';
@@ -14,7 +14,7 @@ import { toWireTask } from '../a2a/to-wire.ts';
 import { RpcMessage, rpcErrors } from '../json-rpc.ts';
 
 /** POST /api/a2a/tasks/send: a poll as a task of the Agent2Agent protocol, in the forms of three generations. */
-export async function a2a(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+export async function a2a(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
   app.addContentTypeParser('application/a2a+json', { parseAs: 'buffer' }, parseJsonBody);
   const answerError = sendRpcError(context.config);
   app.post<{ Headers: { 'a2a-version'?: string } }>(

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
 import { serveDocument } from '../../discovery/serve-document.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import { agentCard } from '../a2a/agent-card.ts';
 import { SERVER_CARD_TYPE, serverCard } from '../mcp/server-card.ts';
 import { unifiedCard } from '../unified-card.ts';
 
 /** The cards by which agents introduce themselves: ours for A2A, for MCP, and for both at once. */
-export function cards(app: FastifyInstance, { config }: Context): void {
+export function cards(app: FastifyInstance, { config }: PollsContext): void {
   const { baseUrl } = config;
   const ofAgent = {
     tag: 'Agents',

@@ -1,7 +1,7 @@
 import { IntentMatches, IntentMatchRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import { comparisonKey } from '../../http/validation/option-rules.ts';

@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
 import { announceUserId } from '../../accounts/keys/user-id-bearer.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { json, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import { RpcMessage, rpcErrors } from '../json-rpc.ts';
 import { refuseForeignOrigins } from '../mcp/own-origin.ts';
 import { sendResponse } from '../mcp/send-response.ts';
 import { serveMcp } from '../mcp/serve.ts';
 import { operationOf } from '../mcp/tools.ts';
 
-/** POST /api/mcp: the tools of the service in the Model Context Protocol. */
-export async function mcp(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+/** POST /api/mcp: the tools of the service in the Model PollsContext Protocol. */
+export async function mcp(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
   // Before anything else, credentials included.
   app.addHook('onRequest', refuseForeignOrigins(context.config));
   app.post(
@@ -25,7 +25,7 @@ export async function mcp(app: FastifyInstance, { context }: { context: Context 
       schema: {
         operationId: 'speakMcp',
         tags: ['Agents'],
-        summary: 'Model Context Protocol: poll_question, get_poll_result, get_balance',
+        summary: 'Model PollsContext Protocol: poll_question, get_poll_result, get_balance',
         description:
           'Streamable HTTP without sessions, revision 2026-07-28 and the older ones. One message per request, no batches. What a tool could not do is a result with `isError`, whose text holds the code and the ways out.',
         security: access.bearer,

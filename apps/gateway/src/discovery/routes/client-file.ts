@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../context.ts';
+import type { DiscoveryContext } from '../context.ts';
 import { serveDocument } from '../serve-document.ts';
 
 const FILE = fileURLToPath(import.meta.resolve('@eloquentpoll/client/eloquentpoll.ts'));
 const BASE_URL = "export const BASE_URL = 'http://localhost:8080';";
 
 /** GET /eloquentpoll.ts: the typed client in one file, which talks to this service unless it is told otherwise. */
-export function clientFile(app: FastifyInstance, { config }: Context): void {
+export function clientFile(app: FastifyInstance, { config }: DiscoveryContext): void {
   const source = readFileSync(FILE, 'utf8');
   if (!source.includes(BASE_URL)) throw new Error('the client does not say its base URL in the line that is served');
   const served = source.replace(BASE_URL, () => `export const BASE_URL = ${JSON.stringify(config.baseUrl)};`);

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
+import { access } from '../../http/access.ts';
 import { errors, text } from '../../http/answers.ts';
 import { readerPage, readerScript, START_SCRIPT } from '../documents/api-reader.ts';
 

@@ -1,17 +1,17 @@
 import { ExampleListing } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED, text } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
+import type { DiscoveryContext } from '../context.ts';
 import { EXAMPLE_LANGUAGES, EXAMPLES } from '../documents/examples/index.ts';
 import { serveDocument } from '../serve-document.ts';
 
 // GET /api/examples lists the languages, GET /api/examples/{language} answers code that runs as it is.
 
-export function examples(app: FastifyInstance, { config }: Context): void {
+export function examples(app: FastifyInstance, { config }: DiscoveryContext): void {
   serveDocument(app, {
     path: '/api/examples',
     operationId: 'listExamples',

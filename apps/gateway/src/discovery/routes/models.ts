@@ -1,14 +1,14 @@
 import { ModelListing, ModelsQuery } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
+import type { DiscoveryContext } from '../context.ts';
 import { modelListings } from '../registry/model-listings.ts';
 
 /** GET /api/models: the variants that the configured registry knows. */
-export function models(app: FastifyInstance, { registry, log }: Context): void {
+export function models(app: FastifyInstance, { registry, log }: DiscoveryContext): void {
   const listings = registry && modelListings(registry, log);
   app.get<{ Querystring: ModelsQuery }>(
     '/api/models',

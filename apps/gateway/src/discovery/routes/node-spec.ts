@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
+import type { DiscoveryContext } from '../context.ts';
 import { nodeSpec as describeNode } from '../documents/node-spec.ts';
 
 /** GET /api/graph/node-spec: a poll as a node of other people's graphs. */
-export function nodeSpec(app: FastifyInstance, { config }: Context): void {
+export function nodeSpec(app: FastifyInstance, { config }: DiscoveryContext): void {
   const body = JSON.stringify(describeNode(config.baseUrl));
   app.get(
     '/api/graph/node-spec',

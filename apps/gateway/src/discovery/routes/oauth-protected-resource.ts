@@ -1,12 +1,12 @@
 import { ProtectedResource } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
+import type { DiscoveryContext } from '../context.ts';
 
 /** GET /.well-known/oauth-protected-resource (RFC 9728): whose access tokens count here, for the service and for MCP. */
-export function oauthProtectedResource(app: FastifyInstance, context: Context): void {
+export function oauthProtectedResource(app: FastifyInstance, context: DiscoveryContext): void {
   const { baseUrl } = context.config;
   const resources = [
     { path: '', operationId: 'getProtectedResource', summary: 'Whose access tokens this service takes' },
@@ -33,7 +33,7 @@ export function oauthProtectedResource(app: FastifyInstance, context: Context): 
   }
 }
 
-const metadata = (resource: string, { config, identityProvider }: Context): ProtectedResource => ({
+const metadata = (resource: string, { config, identityProvider }: DiscoveryContext): ProtectedResource => ({
   resource,
   // As it spells itself where it was asked already: clients compare it letter by letter.
   ...(identityProvider && { authorization_servers: [identityProvider.known()?.issuer ?? identityProvider.issuer] }),

@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
+import type { DiscoveryContext } from '../context.ts';
 import { providerDocument } from '../documents/provider-document.ts';
 
 /** GET /.well-known/openid-configuration: the identity provider's own description, passed on. */
-export function openidConfiguration(app: FastifyInstance, { identityProvider }: Context): void {
+export function openidConfiguration(app: FastifyInstance, { identityProvider }: DiscoveryContext): void {
   app.get(
     '/.well-known/openid-configuration',
     {

@@ -1,7 +1,7 @@
 import { ModelReputations, Reputation } from '@eloquentpoll/contracts';
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { Reputations } from '../reputations.ts';

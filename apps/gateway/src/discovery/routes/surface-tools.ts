@@ -1,7 +1,7 @@
 import { SurfaceAnswer, SurfacePage, SurfaceQuery, SurfaceRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { findSurfaces } from '../documents/find-surfaces.ts';

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@eloquentpoll/contracts';
 import type { Counter, Metrics } from '@eloquentpoll/ops';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
-import type { Context } from '../../context.ts';
+import type { HttpContext } from '../context.ts';
 
 // What is noted of each answered request: a count and a duration by operation, and a line with the route's pattern,
 // never the path or the query, which may hold an id or a code. Sessions are asked after all day long, so what went well
@@ -25,7 +25,7 @@ interface Meter {
   sample(): boolean;
 }
 
-export const accessLog = plugin(async (app: FastifyInstance, { context }: { context: Context }) => {
+export const accessLog = plugin(async (app: FastifyInstance, { context }: { context: HttpContext }) => {
   const meterOf = metering(context);
   app.decorate('unmatchedMeter', meterOf('none'));
   app.addHook('onRoute', (route) => {
@@ -49,7 +49,7 @@ export function noteAnswer(request: FastifyRequest, reply: FastifyReply): void {
   request.log[level](code === null ? line : { ...line, code }, 'request');
 }
 
-function metering({ metrics, config }: Context): (operation: string) => Meter {
+function metering({ metrics, config }: HttpContext): (operation: string) => Meter {
   const codes = new Map<ErrorCode, Counter>();
   const sample = sampler(config.logSample);
   const countCode = (code: ErrorCode): void => {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { Config } from '../../config/config.ts';
-import type { Context } from '../../context.ts';
+import type { HttpContext } from '../context.ts';
 
 // The headers of every response. Pages and cacheable documents override single ones; nothing is laxer by default.
 
-export const responseHeaders = plugin(async (app: FastifyInstance, { context }: { context: Context }) => {
+export const responseHeaders = plugin(async (app: FastifyInstance, { context }: { context: HttpContext }) => {
   const headers = baseHeaders(context.config);
   app.addHook('onRequest', (_request, reply, done) => {
     setBaseHeaders(reply, headers);

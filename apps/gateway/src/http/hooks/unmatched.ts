@@ -1,15 +1,17 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
-import type { Config } from '../../config/config.ts';
-import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
-import { noPage } from '../../pages/missing-page.ts';
 import { ApiError } from '../api-error.ts';
 import { answerPreflight } from './cross-origin.ts';
 
 // What no route answers: a preflight of a path that we have, a method that the path does not know, or a path that is
 // not ours. Only such requests pay for the search.
 
-export const unmatched = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+interface Unmatched {
+  /** The page for a browser at an address that does not exist. */
+  sendMissingPage(reply: FastifyReply): FastifyReply;
+}
+
+export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }: Unmatched) => {
   const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
   app.addHook('onRoute', ({ url, method }) => {
@@ -25,7 +27,7 @@ export const unmatched = plugin(async (app: FastifyInstance, { config }: { confi
       if (known.pattern.test(path)) for (const name of known.methods) methods.add(name);
     }
     if (methods.size === 0 && isForPeople(request)) {
-      return reply.code(404).type(HTML_TYPE).headers(PAGE_HEADERS).send(noPage(config.baseUrl));
+      return sendMissingPage(reply);
     }
     if (methods.size === 0) throw new ApiError('not_found');
     const allow = [...methods, 'OPTIONS'].sort().join(', ');

@@ -1,8 +1,8 @@
 import { acceptPoll, buriedPolls, freeLease, noteBuriedSeen, noteRetried } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { isPollId, newPollId, newResultId } from '../../polls/order/poll-ids.ts';
 import { holdOf } from '../../polls/order/poll-spec.ts';
 import { deadlineMsOf } from '../../polls/run/submit-poll.ts';
+import type { OperatorsContext } from '../context.ts';
 
 // What an operator can do: take a running poll from a worker that hangs, ask again what was given up, and put a dead
 // letter aside. Each may be done twice without harm, and is written down.
@@ -16,7 +16,7 @@ export const OUTCOMES = {
 } as const;
 export type Outcome = keyof typeof OUTCOMES;
 
-export type Action = (context: Context, id: string) => Promise<Outcome>;
+export type Action = (context: OperatorsContext, id: string) => Promise<Outcome>;
 
 const release: Action = async (context, id) => {
   const freed = isPollId(id) ? await freeLease(context.storage, id) : null;
@@ -63,7 +63,7 @@ const seen: Action = async ({ storage }, id) => {
 export const ACTIONS: Readonly<Record<string, Action>> = { release, retry, seen };
 
 /** When Redis is away, the sweep finds the poll. */
-async function enqueue({ bus, log }: Context, pollId: string, epoch: number): Promise<void> {
+async function enqueue({ bus, log }: OperatorsContext, pollId: string, epoch: number): Promise<void> {
   await bus
     .enqueuePoll(pollId, epoch)
     .catch((error) => log.warn({ pollId, err: error }, 'poll not queued; the sweep will find it'));

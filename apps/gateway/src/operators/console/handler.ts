@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Desk } from '@eloquentpoll/ops';
-import type { Context } from '../../context.ts';
+import type { OperatorsContext } from '../context.ts';
 import { ACTIONS, OUTCOMES, type Outcome } from './actions.ts';
 import { guard } from './guard.ts';
 import { overview, overviewJson } from './overview.ts';
@@ -20,7 +20,7 @@ const HEADERS = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSource).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
 };
 
-export function adminDesk(context: Context, token: string): Desk {
+export function adminDesk(context: OperatorsContext, token: string): Desk {
   const { admit, isOurForm, formToken } = guard(token);
   const { log } = context;
 

@@ -8,7 +8,7 @@ import {
   type RunningPoll,
   runningPolls,
 } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
+import type { OperatorsContext } from '../context.ts';
 
 // What an operator wants to know first, read when asked. A part whose store does not answer is null, and the rest is
 // shown all the same. No question, no option and no account is in it.
@@ -23,7 +23,7 @@ export interface Overview {
   failed: FailedPoll[] | null;
 }
 
-export async function overview({ storage, bus, log }: Context): Promise<Overview> {
+export async function overview({ storage, bus, log }: OperatorsContext): Promise<Overview> {
   const orNull = <T>(what: string, asked: Promise<T>): Promise<T | null> =>
     asked.catch((error: unknown) => {
       log.warn({ err: error, what }, 'admin view not complete');

@@ -3,12 +3,12 @@ import { Health } from '@eloquentpoll/contracts';
 import { findPoll } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
+import type { OperatorsContext } from '../context.ts';
 
 /** GET /api/health: asks the database, and does not wait long for it. */
-export function health(app: FastifyInstance, context: Context): void {
+export function health(app: FastifyInstance, context: OperatorsContext): void {
   app.get(
     '/api/health',
     {
@@ -33,7 +33,7 @@ export function health(app: FastifyInstance, context: Context): void {
 
 const PATIENCE_MS = 1_000;
 
-async function databaseStatus({ storage, log }: Context): Promise<Health['db']> {
+async function databaseStatus({ storage, log }: OperatorsContext): Promise<Health['db']> {
   try {
     // A read of the table that matters, by its key; there is no such poll.
     await Promise.race([findPoll(storage, 'ps_health'), tooLate()]);

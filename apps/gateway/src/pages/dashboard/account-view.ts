@@ -2,8 +2,8 @@ import { LIMITS } from '@eloquentpoll/contracts';
 import { balanceOf, history, listIdentities, listKeys } from '@eloquentpoll/storage';
 import { toBalance } from '../../accounts/balance.ts';
 import { currentUser } from '../../accounts/current-user.ts';
-import type { Context } from '../../context.ts';
 import { paymentOnReturn } from '../../payments/card/payment-return.ts';
+import type { PagesContext } from '../context.ts';
 import type { AccountView, PaymentReturn } from './account.ts';
 
 export interface AccountQuery {
@@ -17,7 +17,7 @@ const PAGE = LIMITS.history.default;
 
 /** null when the account was deleted meanwhile. */
 export async function accountView(
-  context: Context,
+  context: PagesContext,
   accountId: string,
   { page, checkout, looks }: AccountQuery,
 ): Promise<AccountView | null> {
@@ -46,7 +46,7 @@ export async function accountView(
 }
 
 async function paymentReturn(
-  context: Context,
+  context: PagesContext,
   accountId: string,
   checkout: 'success' | 'cancelled',
   looks: number,

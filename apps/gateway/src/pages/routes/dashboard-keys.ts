@@ -1,14 +1,14 @@
 import { KeyParams, LIMITS } from '@eloquentpoll/contracts';
 import { listKeys } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
 import { issueKey } from '../../accounts/keys/issue-key.ts';
 import { endKey, isKeyId } from '../../accounts/keys/revoke-key.ts';
-import type { Context } from '../../context.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
+import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, text } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import type { PagesContext } from '../context.ts';
 import { newKeyPage, revokeKeyPage } from '../dashboard/key-pages.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { signInPage } from '../sign-in-page.ts';
@@ -25,7 +25,7 @@ const REVOKE = '/dashboard/keys/:keyId/revoke';
  */
 export async function dashboardKeys(
   app: FastifyInstance,
-  { context, facts }: { context: Context; facts: Facts },
+  { context, facts }: { context: PagesContext; facts: Facts },
 ): Promise<void> {
   const { config, storage } = context;
   const signIn = signInPage(facts);

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
+import { access } from '../../http/access.ts';
 import { errors, text } from '../../http/answers.ts';
+import type { PagesContext } from '../context.ts';
 import type { Funding } from '../dashboard/account.ts';
 import { type AccountQuery, accountView } from '../dashboard/account-view.ts';
 import { dashboardPage } from '../dashboard/page.ts';
@@ -13,7 +13,7 @@ import { signInPage } from '../sign-in-page.ts';
 type Query = Partial<Record<keyof AccountQuery, string>>;
 
 /** GET /dashboard: the account of who is logged in, or the ways to log in. Nobody keeps a copy of either. */
-export function dashboard(app: FastifyInstance, context: Context, facts: Facts): void {
+export function dashboard(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const signIn = signInPage(facts);
   const funding = fundingOf(context);
   const word = (description: string) => Type.Optional(Type.String({ description, maxLength: 20 }));
@@ -52,7 +52,7 @@ const read = ({ page, checkout, looks }: Query): AccountQuery => ({
 
 const count = (text = ''): number => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
 
-const fundingOf = ({ processor, desk }: Context): Funding => ({
+const fundingOf = ({ processor, desk }: PagesContext): Funding => ({
   card: processor !== null,
   chain: desk && {
     id: desk.settings.chainId,

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { homeMarkdown } from '../../discovery/documents/home.ts';
 import { HOME_LINKS, linkHeader } from '../../discovery/documents/links.ts';
 import { markdownHeaders } from '../../discovery/documents/markdown.ts';
+import { access } from '../../http/access.ts';
 import { errors, NOT_MODIFIED, text } from '../../http/answers.ts';
 import { prefersMarkdown } from '../../http/prefers-markdown.ts';
 import { sendTagged } from '../../http/send-tagged.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
+import { access } from '../../http/access.ts';
 import { errors } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import { houseCard } from '../card/result-card.ts';

@@ -1,14 +1,14 @@
 import { ERRORS } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
+import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, text } from '../../http/answers.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import { runAndWait } from '../../polls/run/run-and-wait.ts';
+import type { PagesContext } from '../context.ts';
 import type { FreePoll } from '../free-poll-form.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { playgroundPage } from '../playground-page.ts';
@@ -22,7 +22,7 @@ const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-store' };
  */
 export async function playground(
   app: FastifyInstance,
-  { context, facts }: { context: Context; facts: Facts },
+  { context, facts }: { context: PagesContext; facts: Facts },
 ): Promise<void> {
   takeForms(app);
 

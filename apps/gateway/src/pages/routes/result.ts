@@ -1,9 +1,8 @@
 import { feedbackSummary, giveFeedback } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
 import { linkHeader } from '../../discovery/documents/links.ts';
+import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, text } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
@@ -11,6 +10,7 @@ import { isResultId } from '../../polls/order/poll-ids.ts';
 import { RESULT_HEADERS, resultWithId } from '../../polls/read/find-result.ts';
 import { toResultDetail } from '../../polls/read/public-result.ts';
 import { resultCard } from '../card/result-card.ts';
+import type { PagesContext } from '../context.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { noResultPage } from '../missing-page.ts';
 import { resultPage, type ShownResult } from '../result-page.ts';
@@ -24,7 +24,7 @@ interface Route {
 }
 
 /** GET /result/{resultId}: a result as a page, for whoever holds its id; and what people say about it. */
-export async function result(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+export async function result(app: FastifyInstance, { context }: { context: PagesContext }): Promise<void> {
   const { storage, config } = context;
   takeForms(app);
 

@@ -1,6 +1,6 @@
 import { findCheckout, followCheckout } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PaymentsContext } from '../context.ts';
 import type { PaymentName, PaymentReport, Processor } from './processor.ts';
 
 // The one way in which a card payment changes anything: what the processor says now is written down, with the money that
@@ -9,7 +9,7 @@ import type { PaymentName, PaymentReport, Processor } from './processor.ts';
 /** Each round somebody else was faster, and what they wrote was true. */
 const MOST_ROUNDS = 10;
 
-export async function followPayment(context: Context, processor: Processor, name: PaymentName): Promise<void> {
+export async function followPayment(context: PaymentsContext, processor: Processor, name: PaymentName): Promise<void> {
   const { storage, log, config } = context;
   if (!UUID.test(name.id)) return;
   for (let round = 0; round < MOST_ROUNDS; round++) {

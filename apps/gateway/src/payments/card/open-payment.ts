@@ -1,7 +1,7 @@
 import { claimKey, completeKey, openCheckout, publishCheckout, releaseKey } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { fingerprintOf } from '../../http/fingerprint.ts';
+import type { PaymentsContext } from '../context.ts';
 import type { Processor } from './processor.ts';
 
 interface Order {
@@ -15,7 +15,7 @@ const CLAIM_MS = 30_000;
 
 /** The page where the order can be paid; a retry with the same key gets the same page. */
 export async function openPayment(
-  context: Context,
+  context: PaymentsContext,
   processor: Processor,
   order: Order,
 ): Promise<{ url: string; replayed: boolean }> {
@@ -45,7 +45,7 @@ export async function openPayment(
 }
 
 /** The row first: whatever is paid afterwards finds its account. */
-async function pageFor({ storage, config }: Context, processor: Processor, order: Order): Promise<string> {
+async function pageFor({ storage, config }: PaymentsContext, processor: Processor, order: Order): Promise<string> {
   const id = await openCheckout(storage, order);
   const page = await processor.openPage({ id, amountCents: order.amountCents });
   await publishCheckout(storage, id, { ...page, livemode: config.checkout?.livemode === true });

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Checkout, recentCheckouts } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
+import type { PaymentsContext } from '../context.ts';
 import { followPayment } from './follow-payment.ts';
 
 /** Longer nobody waits for a page. */
@@ -10,7 +10,7 @@ const PATIENCE_MS = 4_000;
  * Somebody comes back from paying. Their open payments are followed now, before the processor's event has come, so that
  * the balance is right on landing. Resolves to the newest payment as it then stands; null when there is none.
  */
-export async function paymentOnReturn(context: Context, accountId: string): Promise<Checkout | null> {
+export async function paymentOnReturn(context: PaymentsContext, accountId: string): Promise<Checkout | null> {
   const { processor, storage, log } = context;
   const known = await recentCheckouts(storage, accountId);
   const open = known.filter(({ state }) => state === 'created' || state === 'open');

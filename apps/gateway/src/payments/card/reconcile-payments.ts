@@ -1,5 +1,5 @@
 import { dueCheckouts, unseenEvents } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
+import type { PaymentsContext } from '../context.ts';
 import { followPayment } from './follow-payment.ts';
 import type { Happening, Processor } from './processor.ts';
 import { takeEvent } from './take-event.ts';
@@ -11,7 +11,11 @@ const MOST_PAYMENTS = 100;
 /** The processor itself repeats an event for three days. */
 const LOOK_BACK_S = 4 * 24 * 3_600;
 
-export async function reconcilePayments(context: Context, processor: Processor, signal: AbortSignal): Promise<void> {
+export async function reconcilePayments(
+  context: PaymentsContext,
+  processor: Processor,
+  signal: AbortSignal,
+): Promise<void> {
   for (const { id, processorId } of await dueCheckouts(context.storage, MOST_PAYMENTS)) {
     if (signal.aborted) return;
     if (processorId) await attempt(context, () => followPayment(context, processor, { id, processorId }));
@@ -25,7 +29,7 @@ export async function reconcilePayments(context: Context, processor: Processor, 
 }
 
 /** Oldest first, as they happened. */
-async function missed({ storage }: Context, processor: Processor): Promise<Happening[]> {
+async function missed({ storage }: PaymentsContext, processor: Processor): Promise<Happening[]> {
   const sinceS = Math.floor(Date.now() / 1_000) - LOOK_BACK_S;
   const events = await processor.reversals(sinceS);
   const unseen = await unseenEvents(
@@ -35,7 +39,7 @@ async function missed({ storage }: Context, processor: Processor): Promise<Happe
   return events.filter(({ id }) => unseen.has(id)).reverse();
 }
 
-async function attempt({ log }: Context, work: () => Promise<void>): Promise<void> {
+async function attempt({ log }: PaymentsContext, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -1,15 +1,15 @@
 import { Checkout, CheckoutRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { openPayment } from '../card/open-payment.ts';
+import type { PaymentsContext } from '../context.ts';
 
 /** POST /api/checkout: a page of the payment processor where the balance can be filled by card. */
-export function checkout(app: FastifyInstance, context: Context): void {
+export function checkout(app: FastifyInstance, context: PaymentsContext): void {
   app.post<{ Body: CheckoutRequest }>(
     '/api/checkout',
     {

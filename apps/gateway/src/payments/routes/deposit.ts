@@ -1,10 +1,10 @@
 import { Deposit, DepositRequest, PaymentRequired, PaymentRequiredProblem } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY, withContent } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PaymentsContext } from '../context.ts';
 import { makeDeposit } from '../usdc/make-deposit.ts';
 import { PATH } from '../usdc/terms.ts';
 
@@ -14,7 +14,7 @@ const Payment = Type.Object({
 });
 
 /** POST /api/deposit: fills the balance with USDC by x402. The payment is the credential, and opens the account. */
-export function deposit(app: FastifyInstance, context: Context): void {
+export function deposit(app: FastifyInstance, context: PaymentsContext): void {
   app.post<{ Body: DepositRequest }>(
     PATH,
     {

@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { takeEvent } from '../card/take-event.ts';
+import type { PaymentsContext } from '../context.ts';
 
 const Received = Type.Object({ received: Type.Literal(true) });
 
 /** POST /api/webhooks/stripe: Stripe tells that something happened. Its signature over the raw bytes is the credential. */
-export async function stripeWebhook(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
+export async function stripeWebhook(app: FastifyInstance, { context }: { context: PaymentsContext }): Promise<void> {
   // In this scope only: what was parsed and written again is not what was signed.
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser(

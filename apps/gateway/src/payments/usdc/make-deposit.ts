@@ -1,8 +1,8 @@
 import type { Deposit } from '@eloquentpoll/contracts';
 import { type Authorization, reserveDeposit } from '@eloquentpoll/storage';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../../accounts/keys/api-key.ts';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PaymentsContext } from '../context.ts';
 import { centsOf, unitsOf } from './amount.ts';
 import type { Desk } from './deposit-service.ts';
 import { submissionOf } from './facilitator.ts';
@@ -21,7 +21,7 @@ export interface Paid {
 }
 
 export async function makeDeposit(
-  context: Context,
+  context: PaymentsContext,
   desk: Desk,
   amountUsd: number,
   header: string | null,
@@ -56,7 +56,7 @@ export async function makeDeposit(
   }
 }
 
-async function currentTerms({ config }: Context, { chain, settings }: Desk, amountU: bigint): Promise<Terms> {
+async function currentTerms({ config }: PaymentsContext, { chain, settings }: Desk, amountU: bigint): Promise<Terms> {
   return termsFor(settings, await reachable(chain.token()), amountU, config.baseUrl);
 }
 
@@ -73,7 +73,7 @@ async function reachable<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-async function reserve({ storage }: Context, { chain, settings }: Desk, payment: Payment, terms: Terms) {
+async function reserve({ storage }: PaymentsContext, { chain, settings }: Desk, payment: Payment, terms: Terms) {
   const authorization: Authorization = {
     chainId: settings.chainId,
     asset: bytes(settings.asset),

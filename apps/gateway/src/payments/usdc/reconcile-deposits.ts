@@ -1,5 +1,5 @@
 import { closeDeposit, creditDeposit, noteSettled, type WatchedDeposit, watchedDeposits } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
+import type { PaymentsContext } from '../context.ts';
 import type { Desk } from './deposit-service.ts';
 import { isDeep } from './settle-deposit.ts';
 
@@ -10,7 +10,7 @@ import { isDeep } from './settle-deposit.ts';
 
 const AT_ONCE = 50;
 
-export async function reconcileDeposits(context: Context, desk: Desk, signal: AbortSignal): Promise<void> {
+export async function reconcileDeposits(context: PaymentsContext, desk: Desk, signal: AbortSignal): Promise<void> {
   for (const watched of await watchedDeposits(context.storage, desk.settings.chainId, AT_ONCE)) {
     if (signal.aborted) return;
     try {
@@ -21,7 +21,7 @@ export async function reconcileDeposits(context: Context, desk: Desk, signal: Ab
   }
 }
 
-async function follow({ storage, log }: Context, { chain }: Desk, watched: WatchedDeposit): Promise<void> {
+async function follow({ storage, log }: PaymentsContext, { chain }: Desk, watched: WatchedDeposit): Promise<void> {
   const payout = await chain.payout(watched, watched.fromBlock);
   if (!payout) {
     // What is not used by now never will be: its time is over.

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ErrorCode } from '@eloquentpoll/contracts';
 import { type Authorization, creditDeposit, failDeposit, leaveDeposit, noteSettled } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PaymentsContext } from '../context.ts';
 import type { Payout } from './chain.ts';
 import type { Desk } from './deposit-service.ts';
 import type { Judgement } from './facilitator.ts';
@@ -36,7 +36,7 @@ export type Settlement =
 type NewKey = { hash: Buffer; prefix: string; label: string };
 
 export async function settleDeposit(
-  context: Context,
+  context: PaymentsContext,
   desk: Desk,
   reserved: Reserved,
   { payment, terms, key }: { payment: Payment; terms: Terms; key: NewKey },
@@ -65,7 +65,7 @@ export async function settleDeposit(
 
 /** The facilitator says that the money moved: wait until it can be seen. */
 async function expect(
-  context: Context,
+  context: PaymentsContext,
   desk: Desk,
   reserved: Reserved,
   key: NewKey,
@@ -85,7 +85,7 @@ async function expect(
 
 /** The facilitator did not do it, or did not say: it may be there all the same. `code` is why it should not be. */
 async function conclude(
-  context: Context,
+  context: PaymentsContext,
   desk: Desk,
   reserved: Reserved,
   key: NewKey,
@@ -115,7 +115,7 @@ async function preciser(code: ErrorCode, { chain }: Desk, { authorization }: Res
 
 /** null: it is not there. undefined: the chain could not be asked. */
 async function look(
-  { log, storage }: Context,
+  { log, storage }: PaymentsContext,
   { chain }: Desk,
   { id, authorization, fromBlock }: Reserved,
   txHash?: Buffer,
@@ -136,7 +136,7 @@ const SMALL_U = 50_000_000n;
 export const isDeep = ({ depth }: Payout, { authorization }: { authorization: Authorization }): boolean =>
   depth >= (authorization.amountU <= SMALL_U ? 1n : 3n);
 
-async function credit(context: Context, { id }: Reserved, payout: Payout, key: NewKey): Promise<Settlement> {
+async function credit(context: PaymentsContext, { id }: Reserved, payout: Payout, key: NewKey): Promise<Settlement> {
   const account = await creditDeposit(context.storage, id, { txHash: payout.txHash, key });
   return account ? { kind: 'credited', credited: { ...account, txHash: payout.txHash } } : { kind: 'known' };
 }

@@ -1,12 +1,12 @@
 import type { DryRunResult } from '@eloquentpoll/contracts';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import { isShorthand } from './any-order.ts';
 import { dryRun, judged } from './dry-run.ts';
 import { readShortOrder } from './short-order.ts';
 
 /** A dry run of whatever POST /api/poll takes. What is wrong with the body is the answer here too. */
-export async function dryRunAny(context: Context, accountId: string, body: unknown): Promise<DryRunResult> {
+export async function dryRunAny(context: PollsContext, accountId: string, body: unknown): Promise<DryRunResult> {
   if (!isShorthand(body)) return dryRun(context, accountId, body);
   try {
     const { order } = readShortOrder(body, 'known');

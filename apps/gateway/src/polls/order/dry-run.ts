@@ -1,7 +1,7 @@
 import type { DryRunEstimates, DryRunResult, Issue, PollRequest } from '@eloquentpoll/contracts';
 import { balanceOf } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
+import type { PollsContext } from '../context.ts';
 import { estimatePoll } from './estimate-poll.ts';
 import { isFree, type PollOrder, pollIssues, profileIssues } from './poll-order.ts';
 import { holdOf, specOf } from './poll-spec.ts';
@@ -10,14 +10,14 @@ import { typicalOrder } from './typical-poll.ts';
 // Everything that a poll with this body would be told, without running it: what is wrong with it, what it would take,
 // and whether its caller can pay for it. Nothing is stored, held or asked.
 
-export async function dryRun(context: Context, accountId: string, body: unknown): Promise<DryRunResult> {
+export async function dryRun(context: PollsContext, accountId: string, body: unknown): Promise<DryRunResult> {
   const issues = issuesIn(body);
   return judged(context, accountId, issues, readable(body, issues));
 }
 
 /** What is wrong with a request, and what its order would take where there is one. */
 export async function judged(
-  context: Context,
+  context: PollsContext,
   accountId: string,
   issues: readonly Issue[],
   order: PollOrder | null,
@@ -50,7 +50,7 @@ function everyIssue(body: unknown): Issue[] {
   return [...(unclean ? [unclean] : []), ...pollIssues(body), ...(isObject ? profileIssues(body) : [])];
 }
 
-async function estimatesOf(context: Context, accountId: string, order: PollOrder): Promise<DryRunEstimates> {
+async function estimatesOf(context: PollsContext, accountId: string, order: PollOrder): Promise<DryRunEstimates> {
   const [estimate, spec, balance] = await Promise.all([
     estimatePoll(context, order),
     specOf(context, order),

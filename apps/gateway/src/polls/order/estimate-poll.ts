@@ -1,7 +1,7 @@
 import type { Estimate } from '@eloquentpoll/contracts';
 import { hedgeOf, seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
 import { type EstimateSeat, estimate, type Rules } from '@eloquentpoll/voting';
-import type { Context } from '../../context.ts';
+import type { PollsContext } from '../context.ts';
 import type { PollOrder } from './poll-order.ts';
 import { pollTextOf } from './poll-spec.ts';
 
@@ -13,7 +13,7 @@ const KEPT = 500;
 const kept = new Map<string, ReturnType<typeof estimate>>();
 
 export async function estimatePoll(
-  { panels, health }: Pick<Context, 'panels' | 'health'>,
+  { panels, health }: Pick<PollsContext, 'panels' | 'health'>,
   order: PollOrder,
 ): Promise<Estimate> {
   const panel = panels.panel(order.panel);

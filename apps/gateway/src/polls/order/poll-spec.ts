@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { type PollText, promptStyle, seatsFor } from '@eloquentpoll/models/panels';
 import { panelOrder } from '@eloquentpoll/voting';
-import type { Context } from '../../context.ts';
+import type { PollsContext } from '../context.ts';
 import type { PollOrder } from './poll-order.ts';
 
 /** Freezes what an order means today: which models, in which order, at which prices. A worker needs nothing else. */
 export async function specOf(
-  { panels, health }: Pick<Context, 'panels' | 'health'>,
+  { panels, health }: Pick<PollsContext, 'panels' | 'health'>,
   order: PollOrder,
 ): Promise<PollSpec> {
   const panel = panels.panel(order.panel);

@@ -1,11 +1,11 @@
 import { findResult, type Result } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import { isResultId } from '../order/poll-ids.ts';
 
 /** Whoever holds the id may read. Malformed, unknown and still running are one answer. */
 export async function resultWithId(
-  { storage }: Context,
+  { storage }: PollsContext,
   id: string,
   orElse: 'result_not_found' | 'poll_not_found' = 'result_not_found',
 ): Promise<Result> {

@@ -1,10 +1,10 @@
 import { findSessions } from '@eloquentpoll/storage';
 import type { FastifyRequest } from 'fastify';
-import { bearerOf } from '../../accounts/authenticate.ts';
 import { principalOfBearer } from '../../accounts/principal.ts';
-import type { Context } from '../../context.ts';
+import { bearerOf } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { spend } from '../../http/hooks/rate-limit.ts';
+import type { PollsContext } from '../context.ts';
 import { isPollId } from '../order/poll-ids.ts';
 import { type SessionView, viewOfBrief } from './run-view.ts';
 
@@ -14,7 +14,7 @@ import { type SessionView, viewOfBrief } from './run-view.ts';
 // key, not by account: the account is known only once the answer is back.
 
 /** Refuses an unknown caller before an unknown session; one that is somebody else's is not there at all. */
-export async function openSession(context: Context, request: FastifyRequest, id: string): Promise<SessionView> {
+export async function openSession(context: PollsContext, request: FastifyRequest, id: string): Promise<SessionView> {
   const { keys, limiter, sessions, sessionBatch, hashedKey } = context;
   const bearer = bearerOf(request.headers.authorization);
   if (bearer === null) throw new ApiError('authentication_required');
@@ -35,7 +35,7 @@ export async function openSession(context: Context, request: FastifyRequest, id:
 
 /** With an access token of the identity provider: it is judged by its signature, so a batch would save nothing. */
 async function openWithToken(
-  context: Context,
+  context: PollsContext,
   request: FastifyRequest,
   bearer: string,
   id: string,
@@ -55,14 +55,14 @@ function ownView(view: SessionView | '' | null, accountId: string): SessionView 
 }
 
 /** Of what seems to run the end is looked for; what has ended is kept. */
-function noted({ sessions }: Context, view: SessionView): SessionView {
+function noted({ sessions }: PollsContext, view: SessionView): SessionView {
   if (view.status === 'running') sessions.asked(view.pollId);
   else sessions.keep(view);
   return view;
 }
 
 /** What the run record says, or null. */
-export async function recordOf({ bus }: Context, pollId: string): Promise<SessionView | null> {
+export async function recordOf({ bus }: PollsContext, pollId: string): Promise<SessionView | null> {
   const into = bus.redis.pipeline();
   bus.runs.batch(into, [pollId]);
   const replies = await into.exec().catch(() => null);
@@ -71,7 +71,7 @@ export async function recordOf({ bus }: Context, pollId: string): Promise<Sessio
 }
 
 /** What Postgres says, or said a moment ago; null when there is no such poll. */
-export async function stored({ storage, sessions }: Context, pollId: string): Promise<SessionView | null> {
+export async function stored({ storage, sessions }: PollsContext, pollId: string): Promise<SessionView | null> {
   const known = sessions.ended(pollId) ?? sessions.running(pollId);
   if (known) return known;
   const [session] = await findSessions(storage, [pollId]);

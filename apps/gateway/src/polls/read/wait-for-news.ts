@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { PollsContext } from '../context.ts';
 import { createBell } from '../run/latest-value.ts';
 import { recordOf, stored } from './open-run.ts';
 import { type SessionView, viewOfSnapshot } from './run-view.ts';
@@ -8,7 +8,7 @@ import { type SessionView, viewOfSnapshot } from './run-view.ts';
 
 /** The session as it is when `isNews` says so, when the time is over, or when the signal aborts. */
 export async function waitForNews(
-  context: Context,
+  context: PollsContext,
   from: SessionView,
   isNews: (view: SessionView) => boolean,
   withinMs: number,

@@ -1,14 +1,14 @@
 import { DryRunResult, PollRequest, PollResponse, QuickPollResult, ShortPollRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { access, waysToKey } from '../../accounts/authenticate.ts';
 import type { Operation } from '../../config/rate-limit-policies.ts';
-import type { Context } from '../../context.ts';
+import { access, waysToKey } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { closingSignal } from '../../http/closing-signal.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
+import type { PollsContext } from '../context.ts';
 import { isShorthand, readAnyOrder } from '../order/any-order.ts';
 import { dryRunAny } from '../order/dry-run-any.ts';
 import { isFree } from '../order/poll-order.ts';
@@ -19,7 +19,7 @@ import { runAndFollow } from '../run/run-and-follow.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
 
 /** POST /api/poll: runs a poll and answers with its result; without credentials, a free one that is asked in short. */
-export function createPoll(app: FastifyInstance, context: Context): void {
+export function createPoll(app: FastifyInstance, context: PollsContext): void {
   const closing = closingSignal(app);
 
   app.post(
@@ -77,8 +77,8 @@ function operationOf(request: FastifyRequest): Operation {
   return wantsFree(request.body, callerOf(request)) ? 'free_poll' : 'poll';
 }
 
-const needsCredentials = (context: Context): ApiError =>
+const needsCredentials = (context: PollsContext): ApiError =>
   new ApiError('authentication_required', {
     detail: 'A full poll needs an API key or a login. POST /api/quick-poll runs a free one without credentials.',
-    recovery: ['use_free_poll', ...waysToKey(context)],
+    recovery: ['use_free_poll', ...waysToKey(context.config)],
   });

@@ -1,13 +1,13 @@
 import { DryRunRequest, DryRunResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import type { PollsContext } from '../context.ts';
 import { dryRun } from '../order/dry-run.ts';
 
 /** POST /api/poll/dry-run: judges any JSON, so what is wrong with it is the answer and not an error. */
-export function dryRunPoll(app: FastifyInstance, context: Context): void {
+export function dryRunPoll(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/poll/dry-run',
     {

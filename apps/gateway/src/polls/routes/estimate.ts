@@ -1,13 +1,13 @@
 import { Estimate, EstimateQuery } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
+import type { PollsContext } from '../context.ts';
 import { estimatePoll } from '../order/estimate-poll.ts';
 import { typicalOrder } from '../order/typical-poll.ts';
 
 /** GET /api/poll/estimate: what a poll of this kind takes, whatever its texts. */
-export function estimate(app: FastifyInstance, context: Context): void {
+export function estimate(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Querystring: EstimateQuery }>(
     '/api/poll/estimate',
     {

@@ -2,13 +2,13 @@ import { FeedbackSummary } from '@eloquentpoll/contracts';
 import { feedbackSummary as findSummary, type FeedbackSummary as Summary } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
+import type { PollsContext } from '../context.ts';
 import { isResultId } from '../order/poll-ids.ts';
 
 /** GET /api/feedback/{pollId}: what was said about an outcome, without who said it. */
-export function feedbackSummary(app: FastifyInstance, { storage }: Context): void {
+export function feedbackSummary(app: FastifyInstance, { storage }: PollsContext): void {
   app.get<{ Params: { pollId: string } }>(
     '/api/feedback/:pollId',
     {

@@ -2,14 +2,14 @@ import { FeedbackReceipt, FeedbackRequest } from '@eloquentpoll/contracts';
 import { giveFeedback as storeFeedback } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import { isResultId } from '../order/poll-ids.ts';
 
 /** POST /api/feedback: one opinion per account and poll, of which the latest counts. */
-export function giveFeedback(app: FastifyInstance, { storage }: Context): void {
+export function giveFeedback(app: FastifyInstance, { storage }: PollsContext): void {
   app.post<{ Body: FeedbackRequest }>(
     '/api/feedback',
     {

@@ -2,13 +2,13 @@ import { HistoryQuery, HistoryResult, LIMITS } from '@eloquentpoll/contracts';
 import { history as findHistory } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
+import type { PollsContext } from '../context.ts';
 import { toHistoryResult } from '../read/public-result.ts';
 
 /** GET /api/results: everything that the caller asked, page by page. */
-export function history(app: FastifyInstance, { storage }: Context): void {
+export function history(app: FastifyInstance, { storage }: PollsContext): void {
   app.get<{ Querystring: HistoryQuery }>(
     '/api/results',
     {

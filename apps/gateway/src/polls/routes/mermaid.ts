@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, NOT_MODIFIED, text } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
+import type { PollsContext } from '../context.ts';
 import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
 import { toMermaid } from '../read/to-mermaid.ts';
 import { toPollResponse } from '../read/to-wire.ts';
 
 /** GET /api/graph/mermaid/{pollId}: a result as a diagram, for whoever holds its id. */
-export function mermaid(app: FastifyInstance, context: Context): void {
+export function mermaid(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: { pollId: string } }>(
     '/api/graph/mermaid/:pollId',
     {

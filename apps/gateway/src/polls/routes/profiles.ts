@@ -1,6 +1,6 @@
 import { ProfileListing } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
+import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import { DEFAULT_PROFILE, PROFILES } from '../order/profiles.ts';
 

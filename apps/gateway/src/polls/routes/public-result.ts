@@ -1,15 +1,15 @@
 import { ResultDetail } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
+import type { PollsContext } from '../context.ts';
 import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
 import { toResultDetail } from '../read/public-result.ts';
 
 /** GET /api/results/{resultId}: what anyone who holds the id may know. */
-export function publicResult(app: FastifyInstance, context: Context): void {
+export function publicResult(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: { resultId: string } }>(
     '/api/results/:resultId',
     {

@@ -1,12 +1,12 @@
 import { FreePollRequest, QuickPollRequest, QuickPollResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY, text } from '../../http/answers.ts';
 import { closingSignal } from '../../http/closing-signal.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
+import type { PollsContext } from '../context.ts';
 import { readShortOrder } from '../order/short-order.ts';
 import { callerOf, wantsFree } from '../order/themes.ts';
 import { refuseDryRun } from '../order/wants-dry-run.ts';
@@ -18,7 +18,7 @@ const { description, content } = json('The answer; null on a tie and without vot
 const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
 
 /** POST /api/quick-poll: the shortest way to a poll, free without an account. */
-export function quickPoll(app: FastifyInstance, context: Context): void {
+export function quickPoll(app: FastifyInstance, context: PollsContext): void {
   const closing = closingSignal(app);
 
   app.post(

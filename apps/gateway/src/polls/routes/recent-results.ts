@@ -2,13 +2,13 @@ import { LIMITS, RecentResult } from '@eloquentpoll/contracts';
 import { recentResults as findRecent } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
+import type { PollsContext } from '../context.ts';
 import { toRecentResult } from '../read/public-result.ts';
 
 /** GET /api/results/recent: what the caller asked last. */
-export function recentResults(app: FastifyInstance, { storage }: Context): void {
+export function recentResults(app: FastifyInstance, { storage }: PollsContext): void {
   app.get(
     '/api/results/recent',
     {

@@ -1,17 +1,17 @@
 import { PollResponse, SessionRunning } from '@eloquentpoll/contracts';
 import { findResultOfPoll } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import { openSession } from '../read/open-run.ts';
 import { statusUrl, toPollResponse } from '../read/to-wire.ts';
 import { whyFailed } from '../read/why-failed.ts';
 import { SessionPath } from './run-path.ts';
 
 /** GET /api/polls/{id}/result: what a session came to, from what is stored. */
-export function sessionResult(app: FastifyInstance, context: Context): void {
+export function sessionResult(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: SessionPath }>(
     '/api/polls/:id/result',
     {

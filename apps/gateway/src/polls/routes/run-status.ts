@@ -1,14 +1,14 @@
 import { SessionStatusBody } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, NOT_MODIFIED } from '../../http/answers.ts';
 import { closingSignal } from '../../http/closing-signal.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { namesTag } from '../../http/send-tagged.ts';
 import { preferredWait } from '../../http/validation/preferred-wait.ts';
 import { anyHeaders } from '../../http/validation/validator.ts';
+import type { PollsContext } from '../context.ts';
 import { openSession } from '../read/open-run.ts';
 import type { SessionView } from '../read/run-view.ts';
 import { waitForNews } from '../read/wait-for-news.ts';
@@ -23,7 +23,7 @@ const WAIT = `Seconds to wait for news, at most ${MOST_SECONDS}: \`wait=30\`.`;
  * caller knows: who sends no tag waits for the end of the poll, so that one request per session is enough; who names the
  * tag of the last answer waits for any change, and so follows every vote with as many requests.
  */
-export function sessionStatus(app: FastifyInstance, context: Context): void {
+export function sessionStatus(app: FastifyInstance, context: PollsContext): void {
   const closing = closingSignal(app);
 
   app.get<{ Params: SessionPath; Headers: { prefer?: string } }>(

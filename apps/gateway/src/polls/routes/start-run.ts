@@ -1,17 +1,17 @@
 import { PollSession, SessionRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import type { PollsContext } from '../context.ts';
 import { readPollOrder } from '../order/poll-order.ts';
 import { toSession } from '../read/to-wire.ts';
 import { beginSession } from '../run/start-run.ts';
 import { submissionOf } from '../run/submission.ts';
 
 /** POST /api/polls: begins a poll and answers at once. */
-export function createSession(app: FastifyInstance, context: Context): void {
+export function createSession(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/polls',
     {

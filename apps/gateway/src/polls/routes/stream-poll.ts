@@ -1,12 +1,12 @@
 import { SessionRequest } from '@eloquentpoll/contracts';
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { access, accountOf } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import { access, accountOf } from '../../http/access.ts';
 import { errors, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { closingSignal } from '../../http/closing-signal.ts';
 import { needsEventStream } from '../../http/sse/open-event-stream.ts';
+import type { PollsContext } from '../context.ts';
 import { readPollOrder } from '../order/poll-order.ts';
 import { beginStream, resumeStream } from '../run/begin-stream.ts';
 import { followPoll } from '../run/follow-poll.ts';
@@ -36,7 +36,7 @@ const lastEventIdOf = ({ headers }: FastifyRequest): string => String(headers['l
  * POST /api/poll/stream: runs a poll and tells how it goes. A caller who leaves ends nothing; one who comes back with
  * Last-Event-ID, or with the same Idempotency-Key, follows the same poll and pays nothing.
  */
-export function streamPoll(app: FastifyInstance, context: Context): void {
+export function streamPoll(app: FastifyInstance, context: PollsContext): void {
   const closing = closingSignal(app);
   app.addHook('preClose', () => context.streams.close());
 

@@ -1,8 +1,8 @@
 import type { OnNews } from '@eloquentpoll/bus';
 import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { findPoll, findResultOfPoll, forgetPollKey } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import { toPollResponse } from '../read/to-wire.ts';
 import { createBell } from './latest-value.ts';
 import { type Submission, submitPoll } from './submit-poll.ts';
@@ -22,7 +22,7 @@ export interface EndedPoll {
 
 /** Whoever listens besides hears all news, in their order, until the poll has ended or the caller is gone. */
 export async function awaitPoll(
-  context: Context,
+  context: PollsContext,
   submission: Submission,
   gone: AbortSignal,
   listen?: OnNews,
@@ -61,7 +61,11 @@ const LEAVING = 'The service is restarting; the poll goes on, and the same Idemp
  * null while the poll runs. A poll that ended without a result was given up and cost nothing, so its key is free again:
  * a retry makes a new poll.
  */
-async function readEnd({ storage }: Context, pollId: string, submission: Submission): Promise<PollResponse | null> {
+async function readEnd(
+  { storage }: PollsContext,
+  pollId: string,
+  submission: Submission,
+): Promise<PollResponse | null> {
   // In this order: the poll's end and its result are stored together, and it may end between two reads.
   const poll = await findPoll(storage, pollId);
   if (poll?.status === 'running') return null;

@@ -1,7 +1,7 @@
 import type { Watch } from '@eloquentpoll/bus';
 import { findPoll, forgetPollKey, type Poll } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import { isPollId } from '../order/poll-ids.ts';
 import type { PollRelay } from './relay-poll.ts';
 import { firstEvent, RETRY_ONLY, type StreamedPoll, unheard } from './stream-events.ts';
@@ -25,7 +25,11 @@ export interface StreamStart {
 }
 
 /** A new poll, or the one that an earlier request with the same Idempotency-Key began. */
-export async function beginStream(context: Context, submission: Submission, relay: PollRelay): Promise<StreamStart> {
+export async function beginStream(
+  context: PollsContext,
+  submission: Submission,
+  relay: PollRelay,
+): Promise<StreamStart> {
   const { pollId, joined, spec, deadlineMs, watch } = await submitPoll(context, submission, {
     to: 'everything',
     hear: relay.hear,
@@ -44,7 +48,7 @@ export async function beginStream(context: Context, submission: Submission, rela
 
 /** The stream of a poll of the caller's own that was cut after the event that `lastEventId` names. */
 export async function resumeStream(
-  context: Context,
+  context: PollsContext,
   lastEventId: string,
   accountId: string,
   relay: PollRelay,
@@ -58,7 +62,7 @@ export async function resumeStream(
 }
 
 /** Its newest snapshot comes first, unless the caller has it; what has ended since then follows at once. */
-async function underWay(context: Context, found: Poll, watch: Watch | null, after: number): Promise<StreamStart> {
+async function underWay(context: PollsContext, found: Poll, watch: Watch | null, after: number): Promise<StreamStart> {
   const poll = { pollId: found.id, spec: found.spec, startedAt: found.createdAt };
   const state = await context.bus.runs.read(found.id).catch(() => null);
   const newest = state?.snapshot.status === 'running' ? state.snapshot : unheard(poll);

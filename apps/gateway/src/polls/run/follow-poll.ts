@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { openEventStream } from '../../http/sse/open-event-stream.ts';
+import type { PollsContext } from '../context.ts';
 import type { StreamStart } from './begin-stream.ts';
 import type { PollRelay } from './relay-poll.ts';
 
@@ -17,7 +17,7 @@ interface Following {
 
 /** Answers a request with the events of a poll. A caller who leaves ends nothing. */
 export function followPoll(
-  context: Context,
+  context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
   relay: PollRelay,

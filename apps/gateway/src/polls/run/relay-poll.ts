@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Watch } from '@eloquentpoll/bus';
 import type { ErrorCode, PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { findResultOfPoll } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import type { EventStream, StreamOwner } from '../../http/sse/event-stream.ts';
+import type { PollsContext } from '../context.ts';
 import { stored } from '../read/open-run.ts';
 import type { Waiter } from '../read/run-memory.ts';
 import { toPollResponse } from '../read/to-wire.ts';
@@ -31,7 +31,7 @@ const TRY_AGAIN_MS = 2_000;
 const MOST_TRIES = 15;
 
 export class PollRelay implements StreamOwner, Waiter {
-  readonly #context: Context;
+  readonly #context: PollsContext;
   #stream: EventStream | null = null;
   #from: Relayed | null = null;
   #watch: Watch | null = null;
@@ -40,7 +40,7 @@ export class PollRelay implements StreamOwner, Waiter {
   #reading = false;
   #ending = false;
 
-  constructor(context: Context) {
+  constructor(context: PollsContext) {
     this.#context = context;
   }
 

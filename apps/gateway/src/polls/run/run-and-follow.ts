@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import type { ShortOrder } from '../order/short-order.ts';
 import { beginStream } from './begin-stream.ts';
 import { followPoll } from './follow-poll.ts';
@@ -9,7 +9,7 @@ import { submissionOf } from './submission.ts';
 
 /** Like run-and-wait.ts, for a caller that asks for an event stream: the votes are told as they arrive. */
 export async function runAndFollow(
-  context: Context,
+  context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
   surface: string,

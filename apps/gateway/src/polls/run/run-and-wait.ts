@@ -1,15 +1,15 @@
 import type { PollResponse } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import type { PollsContext } from '../context.ts';
 import type { ShortOrder } from '../order/short-order.ts';
 import { awaitPoll } from './await-poll.ts';
 import { submissionOf } from './submission.ts';
 
 /** Runs what a request ordered, or joins what an earlier one with the same key ordered, while its caller waits. */
 export async function runAndWait(
-  context: Context,
+  context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
   surface: string,

@@ -1,6 +1,6 @@
 import { forgetPollKey } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import { recordOf, stored } from '../read/open-run.ts';
 import { type SessionView, viewOfStored } from '../read/run-view.ts';
 import { type Submission, submitPoll } from './submit-poll.ts';
@@ -15,7 +15,7 @@ export interface Begun {
  * A poll that nobody waits for here. A retry finds the session that its key stands for as it is now; one that was given
  * up cost nothing, so its key is free again and the retry begins a new poll.
  */
-export async function beginSession(context: Context, submission: Submission): Promise<Begun> {
+export async function beginSession(context: PollsContext, submission: Submission): Promise<Begun> {
   const { pollId, joined } = await submitPoll(context, submission);
   if (!joined) return { view: viewOfNew(pollId, submission.accountId), joined };
   const view = (await recordOf(context, pollId)) ?? (await stored(context, pollId));

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Context } from '../../context.ts';
 import { fingerprintOf } from '../../http/fingerprint.ts';
 import { principalOf } from '../../http/hooks/rate-limit.ts';
 import { traceparentOf } from '../../http/hooks/request-ids.ts';
+import type { PollsContext } from '../context.ts';
 import type { PollOrder } from '../order/poll-order.ts';
 import type { Submission } from './submit-poll.ts';
 
@@ -12,7 +12,7 @@ import type { Submission } from './submit-poll.ts';
  * are its own. `form` is what else decides how the answer looks: with it, equal keys get equal answers.
  */
 export function submissionOf(
-  context: Context,
+  context: PollsContext,
   request: FastifyRequest,
   order: PollOrder,
   surface: string,
@@ -33,7 +33,7 @@ export function submissionOf(
 }
 
 /** An account, or the network of an anonymous caller: not its address, only what recognises it. */
-function keyOwner({ config }: Context, request: FastifyRequest): string {
+function keyOwner({ config }: PollsContext, request: FastifyRequest): string {
   if (request.principal) return request.principal.accountId;
   return `network:${createHmac('sha256', config.keyPepper).update(principalOf(request)).digest('base64url')}`;
 }

@@ -1,8 +1,8 @@
 import type { OnNews, Watch } from '@eloquentpoll/bus';
 import type { PanelName, PollSpec } from '@eloquentpoll/contracts';
 import { acceptPoll } from '@eloquentpoll/storage';
-import type { Context } from '../../context.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
 import { decimalUsd } from '../order/decimal-usd.ts';
 import { newPollId, newResultId } from '../order/poll-ids.ts';
 import { isFree, type PollOrder } from '../order/poll-order.ts';
@@ -56,7 +56,11 @@ export const deadlineMsOf = (panel: PanelName): number => DEADLINE_MS[panel];
  * With a listener, the subscription stands before the poll can begin, so that nothing is missed; it is made while the
  * poll is being accepted, for what is nearly always the poll's id.
  */
-export async function submitPoll(context: Context, submission: Submission, listener?: Listener): Promise<Submitted> {
+export async function submitPoll(
+  context: PollsContext,
+  submission: Submission,
+  listener?: Listener,
+): Promise<Submitted> {
   const deadlineMs = deadlineMsOf(submission.order.panel);
   const newId = newPollId();
   const watching = listener && watchIfPossible(context, newId, listener);
@@ -74,7 +78,7 @@ export async function submitPoll(context: Context, submission: Submission, liste
   return { pollId, joined, spec, deadlineMs, watch };
 }
 
-async function accept(context: Context, submission: Submission, newId: string, deadlineMs: number) {
+async function accept(context: PollsContext, submission: Submission, newId: string, deadlineMs: number) {
   const { accountId, surface, requestId, traceparent, idempotency } = submission;
   const spec = await specOf(context, submission.order);
   const holdU = holdOf(spec);
@@ -124,7 +128,7 @@ const usedUp = (retryAfterSeconds: number): ApiError =>
 
 /** Null while Redis is away. */
 export async function watchIfPossible(
-  { bus, log }: Context,
+  { bus, log }: PollsContext,
   pollId: string,
   { to, hear }: Listener,
 ): Promise<Watch | null> {
@@ -136,7 +140,11 @@ export async function watchIfPossible(
   }
 }
 
-async function enqueueIfPossible({ bus, log, metrics }: Context, pollId: string, requestId: string): Promise<void> {
+async function enqueueIfPossible(
+  { bus, log, metrics }: PollsContext,
+  pollId: string,
+  requestId: string,
+): Promise<void> {
   try {
     await bus.enqueuePoll(pollId);
   } catch (error) {

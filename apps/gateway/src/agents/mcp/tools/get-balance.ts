@@ -1,8 +1,8 @@
 import { Balance } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
-import { accountOf } from '../../../accounts/authenticate.ts';
 import { readBalance } from '../../../accounts/balance.ts';
 import { inlined } from '../../../discovery/documents/inlined.ts';
+import { accountOf } from '../../../http/access.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { LOOKS_UP, type Tool } from '../tool.ts';
 

@@ -1,9 +1,9 @@
 import { ERRORS } from '@eloquentpoll/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiError } from '../../http/api-error.ts';
-import { toApiError } from '../../http/hooks/to-api-error.ts';
-import { failedLoginPage } from '../../pages/failed-login-page.ts';
-import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
+import type { ApiError } from '../http/api-error.ts';
+import { toApiError } from '../http/hooks/to-api-error.ts';
+import { failedLoginPage } from './failed-login-page.ts';
+import { HTML_TYPE, PAGE_HEADERS } from './layout.ts';
 
 /**
  * A login that failed, said on a page where a browser waits for one: whoever cancels, or comes back too late, can go on

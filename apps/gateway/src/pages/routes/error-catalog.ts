@@ -1,20 +1,20 @@
 import { ErrorCatalog, ErrorEntry, errorCatalog as listErrors } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../accounts/authenticate.ts';
-import type { Context } from '../../context.ts';
+import type { EndpointsByError } from '../../discovery/endpoints-by-error.ts';
+import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED, text } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
-import { errorPage } from '../../pages/error-page.ts';
-import { HTML_TYPE, PAGE_HEADERS } from '../../pages/layout.ts';
-import type { EndpointsByError } from '../endpoints-by-error.ts';
+import type { PagesContext } from '../context.ts';
+import { errorPage } from '../error-page.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 
 // GET /api/errors/catalog lists every error; GET /errors/{code} is where the `type` of Problem Details leads.
 
 const CACHED = { 'cache-control': 'public, max-age=300' };
 
-export function errorCatalog(app: FastifyInstance, { config }: Context, endpoints: EndpointsByError): void {
+export function errorCatalog(app: FastifyInstance, { config }: PagesContext, endpoints: EndpointsByError): void {
   let catalog: ErrorCatalog | undefined;
   // When the first one asks, all routes are known.
   const theCatalog = () => (catalog ??= listErrors(config.baseUrl, (code) => endpoints.get(code) ?? []));

@@ -1,0 +1,41 @@
+import type { Config } from '../config/config.ts';
+import type { HttpContext } from '../http/context.ts';
+import { type KeyHasher, keyHasher } from './keys/hashed-key.ts';
+import { type KeyCache, keyCache } from './keys/key-cache.ts';
+import { type KeyUsage, keyUsage } from './keys/key-usage.ts';
+import { type IdentityProvider, identityProvider } from './login/identity-provider.ts';
+import { ATTEMPT_COOKIE } from './login/login-attempt.ts';
+import { type Sealer, sealer } from './login/login-cookie.ts';
+
+/** What recognises a caller: keys, logins, and the identity provider. */
+export interface AccountsContext extends HttpContext {
+  readonly keys: KeyCache;
+  readonly hashedKey: KeyHasher;
+  readonly usage: KeyUsage;
+  /** Seals login cookies. */
+  readonly sealer: Sealer;
+  /** Seals the cookies of login attempts. */
+  readonly attemptSealer: Sealer;
+  readonly identityProvider: IdentityProvider | null;
+}
+
+export function openAccountsContext(
+  base: HttpContext,
+  owned: AsyncDisposableStack,
+  overrides: Partial<AccountsContext>,
+): AccountsContext {
+  const { bus, config, log, storage } = base;
+  const usage = overrides.usage ?? owned.use(keyUsage(storage, log));
+  return {
+    ...base,
+    usage,
+    keys: overrides.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note),
+    hashedKey: overrides.hashedKey ?? keyHasher(config.keyPepper),
+    sealer: overrides.sealer ?? sealer(config.cookieSecrets),
+    attemptSealer: overrides.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),
+    identityProvider: overrides.identityProvider ?? openProvider(config),
+  };
+}
+
+const openProvider = ({ identityProvider: settings, baseUrl }: Config): IdentityProvider | null =>
+  settings && identityProvider(settings, baseUrl);

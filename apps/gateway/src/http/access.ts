@@ -1,0 +1,53 @@
+import type { RecoveryAction } from '@eloquentpoll/contracts';
+import type { FastifyRequest } from 'fastify';
+import type { Config } from '../config/config.ts';
+import { ApiError } from './api-error.ts';
+
+/** On whose behalf a request acts, and how it proved that. */
+export interface Principal {
+  accountId: string;
+  via: 'api_key' | 'access_token' | 'session' | 'user_id';
+  /** The id of the API key that was presented. */
+  keyId?: string;
+  /** The login behind the cookie. */
+  sessionId?: string;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the deprecated bearer, a user id, is accepted. */
+    takesUserId?: boolean;
+  }
+  interface FastifyRequest {
+    /** null on operations that take no credentials, and for anonymous callers where those are allowed. */
+    principal: Principal | null;
+  }
+}
+
+export type Access = readonly { readonly [scheme: string]: readonly string[] }[];
+
+/** The values of a route's `security`: who may call it. */
+export const access = {
+  none: [],
+  bearer: [{ apiKey: [] }],
+  bearerOptional: [{ apiKey: [] }, {}],
+  session: [{ session: [] }],
+  sessionOptional: [{ session: [] }, {}],
+  sessionOrBearer: [{ session: [] }, { apiKey: [] }],
+  sessionOrBearerOptional: [{ session: [] }, { apiKey: [] }, {}],
+} as const satisfies Record<string, Access>;
+
+/** How a program without a human gets a key here. */
+export const waysToKey = ({ deposits }: Config): RecoveryAction[] => (deposits ? ['open_account'] : []);
+
+/** The token of a bearer; another scheme counts as no credentials. */
+export function bearerOf(header: string | undefined): string | null {
+  const [, token] = /^bearer(?: +(.*))?$/i.exec(header ?? '') ?? [null, null];
+  return token === null ? null : (token ?? '');
+}
+
+/** For handlers of operations that only a known account reaches. */
+export function accountOf(request: FastifyRequest): string {
+  if (!request.principal) throw new ApiError('authentication_required');
+  return request.principal.accountId;
+}

@@ -1,0 +1,33 @@
+import type { Bus } from '@eloquentpoll/bus';
+import type { Storage } from '@eloquentpoll/storage';
+import type { ProcessContext } from '../config/context.ts';
+import { type RateLimiter, rateLimiter } from './rate-limits/rate-limiter.ts';
+import { type StreamWheel, streamWheel } from './sse/stream-wheel.ts';
+
+/** What serving requests needs, whatever they are about. */
+export interface HttpContext extends ProcessContext {
+  readonly storage: Storage;
+  readonly bus: Bus;
+  readonly limiter: RateLimiter;
+  /** The event streams that are open. */
+  readonly streams: StreamWheel;
+  /** Aborts on SIGTERM: the process still serves, and asks callers to come back elsewhere. */
+  readonly leaving: AbortController;
+  /** Aborts when the process has to end: requests that still wait for a poll answer now. */
+  readonly shutdown: AbortController;
+}
+
+export function openHttpContext(
+  base: ProcessContext & Pick<HttpContext, 'storage' | 'bus'>,
+  owned: AsyncDisposableStack,
+  overrides: Partial<HttpContext>,
+): HttpContext {
+  const { bus, config } = base;
+  return {
+    ...base,
+    limiter: overrides.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits),
+    streams: overrides.streams ?? owned.use(streamWheel()),
+    leaving: new AbortController(),
+    shutdown: new AbortController(),
+  };
+}

@@ -1,0 +1,20 @@
+import type { AccountsContext } from '../accounts/context.ts';
+import { type Processor, stripeProcessor } from './card/processor.ts';
+import { type Desk, openDesk } from './usdc/deposit-service.ts';
+
+/** What taking money needs. */
+export interface PaymentsContext extends AccountsContext {
+  /** Takes card payments; null where none is configured. */
+  readonly processor: Processor | null;
+  /** Takes USDC deposits; null where none is configured. */
+  readonly desk: Desk | null;
+}
+
+export function openPaymentsContext(base: AccountsContext, overrides: Partial<PaymentsContext>): PaymentsContext {
+  const { config, storage } = base;
+  return {
+    ...base,
+    processor: overrides.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
+    desk: overrides.desk ?? (config.deposits && openDesk(config.deposits, storage)),
+  };
+}
