@@ -1,6 +1,7 @@
 import { root } from '../launch/folders.mjs';
 import { advisories } from './advisories.ts';
 import { committedSecrets } from './committed-secrets.ts';
+import { upwardImports } from './gateway-arrows.ts';
 import { installPolicyProblems } from './install-policy.ts';
 import { licenceProblems } from './licences.ts';
 import { lockfileProblems } from './lockfile.ts';
@@ -40,6 +41,11 @@ export const CHECKS: readonly Check[] = [
   { name: 'unused', what: 'knip', run: () => runTool('knip', 'knip', '--no-config-hints', '--no-progress') },
   { name: 'format', what: 'biome', run: () => runTool('@biomejs/biome', 'biome', 'ci', '--colors=off', '.') },
   { name: 'words', what: 'plain English, see STYLE.md', run: async () => plainEnglish() },
+  {
+    name: 'arrows',
+    what: 'no folder of the gateway imports its top files',
+    run: async () => findings(upwardImports(root)),
+  },
   { name: 'licences', what: 'of everything that is shipped', run: async () => findings(licenceProblems(root)) },
   {
     name: 'portable',

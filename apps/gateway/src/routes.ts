@@ -36,6 +36,7 @@ import { openidConfiguration } from './discovery/routes/openid-configuration.ts'
 import { reputation } from './discovery/routes/reputation.ts';
 import { surfaceTools } from './discovery/routes/surface-tools.ts';
 import { surfaces } from './discovery/routes/surfaces.ts';
+import { expectRoutes, type RouteRow } from './http/route-table.ts';
 import { health } from './operators/routes/health.ts';
 import { failedLogin } from './pages/failed-login.ts';
 import { dashboard } from './pages/routes/dashboard.ts';
@@ -67,7 +68,10 @@ import { sessionStatus } from './polls/routes/run-status.ts';
 import { createSession } from './polls/routes/start-run.ts';
 import { streamPoll } from './polls/routes/stream-poll.ts';
 
-/** Every operation, in the order of section 4 of the contract. */
+/**
+ * Every operation: method, path, operation id, who may call it, and what registers it. A row without the last part is
+ * registered by the one above it. The files that agents look for and those that pages load are not listed.
+ */
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
   const endpoints = endpointsByError(app);
   const figures = await pollFigures(context.panels);
@@ -76,69 +80,106 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   const records = reputations(context);
   const onFailedLogin: OnFailedLogin = (...login) => failedLogin(context.config.baseUrl, ...login);
 
-  createPoll(app, context);
-  createSession(app, context);
-  sessionStatus(app, context);
-  sessionResult(app, context);
-  streamPoll(app, context);
-  estimate(app, context);
-  dryRunPoll(app, context);
-  quickPoll(app, context);
-  profiles(app);
+  const table: RouteRow[] = [
+    ['POST', '/api/poll', 'createPoll', 'login, key or none', () => createPoll(app, context)],
+    ['POST', '/api/polls', 'createSession', 'key', () => createSession(app, context)],
+    ['GET', '/api/polls/:id/status', 'getSessionStatus', 'key', () => sessionStatus(app, context)],
+    ['GET', '/api/polls/:id/result', 'getSessionResult', 'key', () => sessionResult(app, context)],
+    ['POST', '/api/poll/stream', 'streamPoll', 'key', () => streamPoll(app, context)],
+    ['GET', '/api/poll/estimate', 'estimatePoll', 'anyone', () => estimate(app, context)],
+    ['POST', '/api/poll/dry-run', 'dryRunPoll', 'key', () => dryRunPoll(app, context)],
+    ['POST', '/api/quick-poll', 'quickPoll', 'key or none', () => quickPoll(app, context)],
+    ['GET', '/api/profiles', 'listProfiles', 'anyone', () => profiles(app)],
 
-  recentResults(app, context);
-  publicResult(app, context);
-  history(app, context);
-  mermaid(app, context);
-  nodeSpec(app, context);
+    ['GET', '/api/results/recent', 'listRecentResults', 'login', () => recentResults(app, context)],
+    ['GET', '/api/results/:resultId', 'getResult', 'anyone', () => publicResult(app, context)],
+    ['GET', '/api/results', 'listResults', 'login', () => history(app, context)],
+    ['GET', '/api/graph/mermaid/:pollId', 'getMermaid', 'anyone', () => mermaid(app, context)],
+    ['GET', '/api/graph/node-spec', 'getNodeSpec', 'anyone', () => nodeSpec(app, context)],
 
-  giveFeedback(app, context);
-  feedbackSummary(app, context);
-  intents(app);
-  matchIntents(app);
+    ['POST', '/api/feedback', 'giveFeedback', 'key', () => giveFeedback(app, context)],
+    ['GET', '/api/feedback/:pollId', 'getFeedback', 'anyone', () => feedbackSummary(app, context)],
+    ['GET', '/api/intents', 'listIntents', 'anyone', () => intents(app)],
+    ['POST', '/api/intents/match', 'matchIntents', 'anyone', () => matchIntents(app)],
 
-  listKeys(app, context);
-  createKey(app, context);
-  revokeKey(app, context);
+    ['GET', '/api/keys', 'listKeys', 'login or key', () => listKeys(app, context)],
+    ['POST', '/api/keys', 'createKey', 'login or key', () => createKey(app, context)],
+    ['DELETE', '/api/keys/:keyId', 'revokeKey', 'login or key', () => revokeKey(app, context)],
 
-  login(app, context, onFailedLogin);
-  loginCallback(app, context, onFailedLogin);
-  logout(app, context);
-  me(app, context);
-  balance(app, context);
-  checkout(app, context);
-  app.register(stripeWebhook, { context });
-  deposit(app, context);
-  walletChallenge(app, context);
-  walletVerify(app, context);
-  walletRevokeKey(app, context);
-  walletRotateKey(app, context);
+    ['GET', '/api/auth/login', 'login', 'anyone', () => login(app, context, onFailedLogin)],
+    ['GET', '/api/auth/callback', 'loginCallback', 'anyone', () => loginCallback(app, context, onFailedLogin)],
+    ['GET', '/api/auth/logout', 'logout', 'anyone', () => logout(app, context)],
+    ['GET', '/api/auth/me', 'getCurrentUser', 'login', () => me(app, context)],
+    ['GET', '/api/balance', 'getBalance', 'login', () => balance(app, context)],
+    ['POST', '/api/checkout', 'createCheckout', 'login', () => checkout(app, context)],
+    ['POST', '/api/webhooks/stripe', 'receiveStripeEvent', 'anyone', () => app.register(stripeWebhook, { context })],
+    ['POST', '/api/deposit', 'deposit', 'anyone', () => deposit(app, context)],
+    ['GET', '/api/wallet/challenge', 'getWalletChallenge', 'anyone', () => walletChallenge(app, context)],
+    ['POST', '/api/wallet/verify', 'verifyWallet', 'anyone', () => walletVerify(app, context)],
+    ['POST', '/api/wallet/revoke-key', 'revokeKeyByWallet', 'anyone', () => walletRevokeKey(app, context)],
+    ['POST', '/api/wallet/rotate-key', 'rotateKeysByWallet', 'anyone', () => walletRotateKey(app, context)],
 
-  app.register(mcp, { context });
-  app.register(a2a, { context });
-  cards(app, context);
+    ['POST', '/api/mcp', 'speakMcp', 'key', () => app.register(mcp, { context })],
+    ['POST', '/api/a2a/tasks/send', 'sendTask', 'key', () => app.register(a2a, { context })],
+    ['GET', '/.well-known/agent-card.json', 'getAgentCard', 'anyone', () => cards(app, context)],
+    ['GET', '/.well-known/agent.json', 'getEarlyAgentCard', 'anyone'],
+    ['GET', '/api/agent-card', 'getUnifiedAgentCard', 'anyone'],
+    ['GET', '/.well-known/mcp/server-card.json', 'getMcpServerCard', 'anyone'],
+    ['GET', '/api/mcp/server-card', 'getMcpServerCardBesideServer', 'anyone'],
 
-  health(app, context);
-  models(app, context);
-  reputation(app, records);
-  openapiDocument(app);
-  docs(app);
-  errorCatalog(app, context, endpoints);
-  openidConfiguration(app, context);
-  oauthProtectedResource(app, context);
-  surfaces(app);
-  surfaceTools(app);
-  examples(app, context);
-  clientFile(app, context);
-  discoveryDocuments(app, facts);
-  agentSkills(app, facts);
-  home(app, facts);
-  app.register(playground, { context, facts });
-  app.register(result, { context });
-  modelsPage(app, facts, records);
-  pricingPage(app, context, facts);
-  surfacesPage(app, facts);
-  dashboard(app, context, facts);
-  app.register(dashboardKeys, { context, facts });
+    ['GET', '/api/health', 'getHealth', 'anyone', () => health(app, context)],
+    ['GET', '/api/models', 'listModels', 'anyone', () => models(app, context)],
+    ['GET', '/api/reputation', 'getReputation', 'anyone', () => reputation(app, records)],
+    ['GET', '/api/reputation/models', 'getModelReputation', 'anyone'],
+    ['GET', '/api/openapi.json', 'getOpenApi', 'anyone', () => openapiDocument(app)],
+    ['GET', '/api/docs', 'getDocs', 'anyone', () => docs(app)],
+    ['GET', '/api/errors/catalog', 'getErrorCatalog', 'anyone', () => errorCatalog(app, context, endpoints)],
+    ['GET', '/errors/:code', 'getError', 'anyone'],
+    [
+      'GET',
+      '/.well-known/openid-configuration',
+      'getOpenIdConfiguration',
+      'anyone',
+      () => openidConfiguration(app, context),
+    ],
+    [
+      'GET',
+      '/.well-known/oauth-protected-resource',
+      'getProtectedResource',
+      'anyone',
+      () => oauthProtectedResource(app, context),
+    ],
+    ['GET', '/.well-known/oauth-protected-resource/api/mcp', 'getMcpProtectedResource', 'anyone'],
+    ['GET', '/api/surfaces', 'getSurfaces', 'anyone', () => surfaces(app)],
+    ['POST', '/api/tools/list_surfaces', 'listSurfaces', 'anyone', () => surfaceTools(app)],
+    ['POST', '/api/tools/get_surface', 'getSurface', 'anyone'],
+    ['GET', '/api/examples', 'listExamples', 'anyone', () => examples(app, context)],
+    ['GET', '/api/examples/:language', 'getExample', 'anyone'],
+    ['GET', '/eloquentpoll.ts', 'getClientFile', 'anyone', () => clientFile(app, context)],
+    ['GET', '/.well-known/api-catalog', 'getApiCatalog', 'anyone', () => discoveryDocuments(app, facts)],
+    ['GET', '/api/routing-descriptions.json', 'getRoutingDescriptions', 'anyone'],
+    ['GET', '/asyncapi.json', 'getAsyncApi', 'anyone'],
+    ['GET', '/.well-known/ai-plugin.json', 'getPluginManifest', 'anyone'],
+    ['GET', '/llms.txt', 'getLlms', 'anyone'],
+    ['GET', '/llms-full.txt', 'getLlmsFull', 'anyone'],
+    ['GET', '/robots.txt', 'getRobots', 'anyone'],
+    ['GET', '/sitemap.xml', 'getSitemap', 'anyone'],
+    ['GET', '/.well-known/agent-skills/index.json', 'getSkillsIndex', 'anyone', () => agentSkills(app, facts)],
+    ['GET', '/', 'getHome', 'anyone', () => home(app, facts)],
+    ['GET', '/playground', 'getPlayground', 'anyone', () => app.register(playground, { context, facts })],
+    ['POST', '/playground', 'sendPlayground', 'anyone'],
+    ['GET', '/result/:resultId', 'getResultPage', 'anyone', () => app.register(result, { context })],
+    ['POST', '/result/:resultId/feedback', 'sendResultFeedback', 'login or none'],
+    ['GET', '/models', 'getModelsPage', 'anyone', () => modelsPage(app, facts, records)],
+    ['GET', '/pricing', 'getPricingPage', 'anyone', () => pricingPage(app, context, facts)],
+    ['GET', '/surfaces', 'getSurfacesPage', 'anyone', () => surfacesPage(app, facts)],
+    ['GET', '/dashboard', 'getDashboard', 'login or none', () => dashboard(app, context, facts)],
+    ['POST', '/dashboard/keys', 'sendNewKey', 'login or none', () => app.register(dashboardKeys, { context, facts })],
+    ['GET', '/dashboard/keys/:keyId/revoke', 'getKeyRevocation', 'login or none'],
+    ['POST', '/dashboard/keys/:keyId/revoke', 'sendKeyRevocation', 'login or none'],
+  ];
+  const check = expectRoutes(app, table);
+  for (const [, , , , register] of table) register?.();
   pageFiles(app);
+  app.addHook('onReady', async () => check());
 }
