@@ -1,8 +1,7 @@
 import type { Balance } from '@eloquentpoll/contracts';
 import { balanceOf, type Storage, type Balance as StoredBalance } from '@eloquentpoll/storage';
 
-// An account's money as its owner reads it. Books are kept in micro-USD; what may be spent is rounded down to whole
-// cents, what was spent is rounded once, as a sum.
+// The ledger counts micro-USD. The wire shows cents: the balance rounded down, the usage rounded once, as a sum.
 
 const U_PER_CENT = 10_000n;
 

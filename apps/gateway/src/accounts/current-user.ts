@@ -2,8 +2,8 @@ import type { CurrentUser } from '@eloquentpoll/contracts';
 import { findAccount, findWallet, type Storage } from '@eloquentpoll/storage';
 
 /**
- * Who an account is. The answer has to hold an e-mail address; whoever never gave one gets a name under `invalid`, the
- * domain that is reserved for names which do not exist (RFC 2606), always the same one. null when there is no account.
+ * null when there is no such account. The contract requires an e-mail address: an account without one gets a stable
+ * address under `.invalid`, the reserved top-level domain of RFC 2606.
  */
 export async function currentUser(storage: Storage, accountId: string): Promise<CurrentUser | null> {
   const account = await findAccount(storage, accountId);

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
 import packageJson from '../../package.json' with { type: 'json' };
-import { COOKIE } from '../accounts/login/login-cookie.ts';
+import { LOGIN_COOKIE } from '../accounts/login/login-cookie.ts';
 import type { Config } from '../config/config.ts';
 import { TAGS } from '../http/tags.ts';
 import { namedSchemas } from '../http/validation/validator.ts';
@@ -36,7 +36,7 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
           session: {
             type: 'apiKey',
             in: 'cookie',
-            name: COOKIE,
+            name: LOGIN_COOKIE,
             description: 'Set by a login; does not count in requests from pages of others.',
           },
         },

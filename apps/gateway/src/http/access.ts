@@ -6,11 +6,11 @@ import { ApiError } from './api-error.ts';
 /** On whose behalf a request acts, and how it proved that. */
 export interface Principal {
   accountId: string;
-  via: 'api_key' | 'access_token' | 'session' | 'user_id';
+  via: 'api_key' | 'access_token' | 'login' | 'user_id';
   /** The id of the API key that was presented. */
   keyId?: string;
   /** The login behind the cookie. */
-  sessionId?: string;
+  loginId?: string;
 }
 
 declare module 'fastify' {
@@ -37,8 +37,8 @@ export const access = {
   sessionOrBearerOptional: [{ session: [] }, { apiKey: [] }, {}],
 } as const satisfies Record<string, Access>;
 
-/** How a program without a human gets a key here. */
-export const waysToKey = ({ deposits }: Config): RecoveryAction[] => (deposits ? ['open_account'] : []);
+/** How a program can get a key without a human. */
+export const keyRecoveryActions = ({ deposits }: Config): RecoveryAction[] => (deposits ? ['open_account'] : []);
 
 /** The token of a bearer; another scheme counts as no credentials. */
 export function bearerOf(header: string | undefined): string | null {
@@ -46,7 +46,7 @@ export function bearerOf(header: string | undefined): string | null {
   return token === null ? null : (token ?? '');
 }
 
-/** For handlers of operations that only a known account reaches. */
+/** For handlers of operations that require a principal. */
 export function accountOf(request: FastifyRequest): string {
   if (!request.principal) throw new ApiError('authentication_required');
   return request.principal.accountId;

@@ -5,10 +5,7 @@ import { toApiError } from '../http/hooks/to-api-error.ts';
 import { failedLoginPage } from './failed-login-page.ts';
 import { HTML_TYPE, PAGE_HEADERS } from './layout.ts';
 
-/**
- * A login that failed, said on a page where a browser waits for one: whoever cancels, or comes back too late, can go on
- * from there. Everybody else gets the error.
- */
+/** Answers a failed login with a page if the client is a browser; other clients get the error. */
 export function failedLogin(
   baseUrl: string,
   { headers: { accept = '', 'x-machine-client': machine }, log }: FastifyRequest,
@@ -18,7 +15,7 @@ export function failedLogin(
   if (machine !== undefined || !/text\/html/i.test(accept)) throw error;
   const known = toApiError(error);
   const { status } = ERRORS[known.code];
-  if (status >= 500) log.error({ err: error, code: known.code }, 'request failed');
+  if (status >= 500) log.error({ err: error, code: known.code }, 'request.failed');
   reply.errorCode = known.code;
   const { retryAfterSeconds } = known.circumstances;
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));

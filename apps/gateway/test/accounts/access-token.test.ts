@@ -7,7 +7,7 @@ import { build } from '../fixtures/build.ts';
 import { lyingProvider } from '../fixtures/lying-provider.ts';
 import { realProvider } from '../fixtures/real-provider.ts';
 
-// Access tokens of the identity provider in the place of an API key.
+// Access tokens of the identity provider used in place of an API key.
 
 const BASE = 'https://polls.example';
 
@@ -23,7 +23,7 @@ async function setUp(t: Test) {
   return { ...gateway, provider, claims, list, good: () => provider.sign(claims(), { typ: 'at+jwt' }) };
 }
 
-t.test('[§A6-provider-token-bearer] a token of a real provider is whoever logs in there', async (t) => {
+t.test('[§A6-provider-token-bearer] a token of a real provider acts for the account of its subject', async (t) => {
   const provider = await realProvider(t, BASE);
   const { app, context } = await build(t, { identityProvider: provider });
   const tokenFor = async (resource: string) => {
@@ -65,7 +65,7 @@ t.test('[§A6-provider-token-bearer] a token of a real provider is whoever logs 
 });
 
 t.test(
-  '[§A6-provider-token-bearer] every kind of signature that is taken, and every spelling of who it is for',
+  '[§A6-provider-token-bearer] every supported algorithm and every spelling of our audience is accepted',
   async (t) => {
     const { provider, claims, list, good } = await setUp(t);
     for (const token of [
@@ -82,7 +82,7 @@ t.test(
   },
 );
 
-t.test('[§A6-bad-bearer-401, §5-rule-401] a token that does not fit is no token', async (t) => {
+t.test('[§A6-bad-bearer-401, §5-rule-401] a token that is invalid in any one way is a 401', async (t) => {
   const { provider, claims, list, good, context } = await setUp(t);
   t.equal((await list(await good())).statusCode, 200);
   t.equal((await list(await provider.signBy('RS256', claims()))).statusCode, 200);
@@ -148,27 +148,30 @@ t.test('[§A6-bad-bearer-401, §5-rule-401] a token that does not fit is no toke
   t.equal(Number(count), 1, 'nobody became known by them');
 });
 
-t.test('[§A6-cookie-only-bearer-401, §A6-bearer-over-cookie] a token counts where a key does', async (t) => {
-  const { app, good, list, keyWith, sessionFor } = await setUp(t);
-  const authorization = `Bearer ${await good()}`;
-  const me = await app.inject({ url: '/api/auth/me', headers: { authorization } });
-  t.equal(me.statusCode, 401, 'not where the cookie is asked for');
-  const { accountId } = await keyWith(0);
-  const session = await sessionFor(accountId);
-  t.same((await list(await good(), session)).json(), [], 'not the keys of the cookie');
-  t.equal((await list(`${await good()}x`, session)).statusCode, 401, 'a bad one is not made up for by a cookie');
-  const posted = await app.inject({
-    method: 'POST',
-    url: '/api/keys',
-    headers: { authorization, origin: 'https://evil.example' },
-    payload: { label: 'by token' },
-  });
-  t.equal(posted.statusCode, 201, 'no browser sends a bearer by itself');
-  t.match((await list(await good())).json(), [{ label: 'by token' }]);
-});
+t.test(
+  '[§A6-cookie-only-bearer-401, §A6-bearer-over-cookie] a token is accepted where a key is, not where a cookie is required, and wins over a cookie',
+  async (t) => {
+    const { app, good, list, keyWith, sessionFor } = await setUp(t);
+    const authorization = `Bearer ${await good()}`;
+    const me = await app.inject({ url: '/api/auth/me', headers: { authorization } });
+    t.equal(me.statusCode, 401, 'not where the cookie is asked for');
+    const { accountId } = await keyWith(0);
+    const session = await sessionFor(accountId);
+    t.same((await list(await good(), session)).json(), [], 'not the keys of the cookie');
+    t.equal((await list(`${await good()}x`, session)).statusCode, 401, 'a bad one is not made up for by a cookie');
+    const posted = await app.inject({
+      method: 'POST',
+      url: '/api/keys',
+      headers: { authorization, origin: 'https://evil.example' },
+      payload: { label: 'by token' },
+    });
+    t.equal(posted.statusCode, 201, 'no browser sends a bearer by itself');
+    t.match((await list(await good())).json(), [{ label: 'by token' }]);
+  },
+);
 
 t.test(
-  'nonsense costs no look-up, a stranger’s key one, and keys that are away say nothing about a token',
+  'malformed tokens cost no request to the provider, unknown key ids one at most, and an unreachable JWKS is a 503',
   async (t) => {
     const { provider, claims, list, good } = await setUp(t);
     const elsewhere = await provider.sign(claims({ iss: 'https://evil.example' }));
@@ -180,14 +183,14 @@ t.test(
     t.match([away.statusCode, away.json().code, away.headers['retry-after']], [503, 'service_unavailable', '5']);
     const tries = provider.asked.length;
     await Promise.all(Array.from({ length: 20 }, async () => t.equal((await list(await good())).statusCode, 503)));
-    t.equal(provider.asked.length, tries, 'and nobody asks on and on');
+    t.equal(provider.asked.length, tries, 'no request during the cooldown');
 
     const half = await setUp(t);
     await half.app.inject({ url: '/api/auth/login' });
     half.provider.lies = { away: true };
     const met = half.provider.asked.length;
     for (let i = 0; i < 5; i++) t.equal((await half.list(await half.good())).statusCode, 503);
-    t.equal(half.provider.asked.length, met + 1, 'nor for the keys of a provider that was there before');
+    t.equal(half.provider.asked.length, met + 1, 'one JWKS request, then a cooldown');
 
     const back = await setUp(t);
     t.equal((await back.list(await back.good())).statusCode, 200);
@@ -195,13 +198,13 @@ t.test(
     for (let i = 0; i < 20; i++) {
       t.equal((await back.list(await back.provider.sign(back.claims(), { kid: `key ${i}` }))).statusCode, 401);
     }
-    t.equal(back.provider.asked.length, known, 'a key that was just not there is not looked for again and again');
+    t.equal(back.provider.asked.length, known, 'unknown key ids do not refetch the JWKS');
     back.provider.lies = { away: true };
-    t.equal((await back.list(await back.good())).statusCode, 200, 'known keys go on counting');
+    t.equal((await back.list(await back.good())).statusCode, 200, 'cached keys are accepted');
   },
 );
 
-t.test('without a provider no token counts', async (t) => {
+t.test('without an identity provider every token is a 401', async (t) => {
   const { app } = await build(t);
   const { provider, claims } = await setUp(t);
   const authorization = `Bearer ${await provider.sign(claims())}`;

@@ -7,7 +7,7 @@ const { app, context, keyWith, sessionFor } = await build(t);
 const { storage } = context;
 
 t.test(
-  '[§1-balance-cents, §2.7-balance-cents, §2.7-balance, §2.7-usage-cents, §4.5-balance-200] the balance is what can be spent, in whole cents',
+  '[§1-balance-cents, §2.7-balance-cents, §2.7-balance, §2.7-usage-cents, §4.5-balance-200] the balance is what can be spent, rounded down to whole cents',
   async (t) => {
     const { accountId } = await keyWith(12.34);
     const headers = await sessionFor(accountId);
@@ -34,7 +34,7 @@ t.test(
 );
 
 t.test(
-  '[§2.15-user-id, §2.15-user-email, §4.5-me-200] a person is an id and an e-mail address, real or reserved for names that do not exist',
+  '[§2.15-user-id, §2.15-user-email, §4.5-me-200] /api/auth/me has a user id and the e-mail address, or one under .invalid',
   async (t) => {
     const me = async (accountId: string) =>
       (await app.inject({ url: '/api/auth/me', headers: await sessionFor(accountId) })).json();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { apiKeyPrefix, hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 
-t.test('[§A6-api-key-form, §5-bearer-prefix] a key has the documented form and carries its own checksum', (t) => {
+t.test('[§A6-api-key-form, §5-bearer-prefix] a new key has the documented form and a valid checksum', (t) => {
   const keys = Array.from({ length: 1_000 }, newApiKey);
   t.ok(keys.every((key) => /^ep_k_[0-9A-Za-z]{38}$/.test(key)));
   t.ok(keys.every(looksLikeApiKey));
@@ -11,7 +11,7 @@ t.test('[§A6-api-key-form, §5-bearer-prefix] a key has the documented form and
   t.end();
 });
 
-t.test('every character of a key is as likely as any other', (t) => {
+t.test('every base62 character is equally likely in keys', (t) => {
   const counts = new Map<string, number>();
   const KEYS = 5_000;
   for (let i = 0; i < KEYS; i++)
@@ -24,7 +24,7 @@ t.test('every character of a key is as likely as any other', (t) => {
   t.end();
 });
 
-t.test('no typo of a key passes for a key', (t) => {
+t.test('a key with any one character changed fails its checksum', (t) => {
   const character = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-. ');
   fc.assert(
     fc.property(fc.nat(42), character, (at, other) => {
@@ -38,7 +38,7 @@ t.test('no typo of a key passes for a key', (t) => {
   t.end();
 });
 
-t.test('[§A6-api-key-hash] what is stored is an HMAC that depends on the pepper', (t) => {
+t.test('[§A6-api-key-hash] the stored hash is an HMAC that depends on the pepper', (t) => {
   const key = newApiKey();
   t.equal(hashApiKey('a', key).length, 32);
   t.same(hashApiKey('a', key), hashApiKey('a', key));

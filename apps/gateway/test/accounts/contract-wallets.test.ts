@@ -5,8 +5,8 @@ import t, { type Test } from 'tap';
 import { build } from '../fixtures/build.ts';
 import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
-// A contract wallet has an address that nobody holds the key of; a node says what its contract accepts. The node here
-// answers as real ones do: it was asked by eth_call of isValidSignature(bytes32,bytes).
+// A fake Ethereum node that answers eth_call of isValidSignature(bytes32,bytes) as real nodes do,
+// for wallets whose address has no private key.
 
 interface Call {
   method: string;
@@ -51,7 +51,7 @@ const contractCall =
 let current: Node = contractCall({ result: YES });
 const { rpcUrl, calls } = await node(t, (call) => current(call));
 const gateway = await build(t, { rateLimits: NO_LOGIN_LIMIT, wallets: { chainId: 8_453, rpcUrl } });
-/** Signs with a key that is not the address's own, as the owners of a contract do. */
+/** Signs with a key other than the address's own, as owners of a contract wallet do. */
 const contractWallet = () => {
   const { challenge, verify, wallet } = walletOwner(gateway);
   const signer = Wallet.createRandom();
@@ -65,7 +65,7 @@ const contractWallet = () => {
   };
 };
 
-t.test('what the contract accepts logs its wallet in, whatever the signature looks like', async (t) => {
+t.test('a signature that the contract accepts logs its wallet in, whatever its bytes', async (t) => {
   const { wallet, verify, proof } = contractWallet();
   const { message, signature } = await proof();
   calls.length = 0;
@@ -85,13 +85,13 @@ t.test('what the contract accepts logs its wallet in, whatever the signature loo
   t.match((await verify({ ...(await proof()), signature: '0x' })).statusCode, 200, 'the contract decides');
 });
 
-t.test('a wallet with a key of its own needs no node', async (t) => {
+t.test('a wallet with its own private key needs no node', async (t) => {
   calls.length = 0;
   t.equal((await walletOwner(gateway).verify()).statusCode, 200);
   t.same(calls, []);
 });
 
-t.test('everything but a plain yes is a no', async (t) => {
+t.test('every answer of the contract but the EIP-1271 value is a 401', async (t) => {
   const { verify, proof } = contractWallet();
   const nos: (object | string)[] = [
     { result: '0x' },
@@ -116,7 +116,7 @@ t.test('everything but a plain yes is a no', async (t) => {
   t.equal((await verify(await proof())).statusCode, 200);
 });
 
-t.test('a node that cannot say is "later", soon, and burns nothing', async (t) => {
+t.test('a node that fails or hangs is a 503 within seconds, and the nonce stays valid', async (t) => {
   const { verify, proof } = contractWallet();
   const given = await proof();
   const aways: Record<string, Node> = {
@@ -138,7 +138,7 @@ t.test('a node that cannot say is "later", soon, and burns nothing', async (t) =
   t.equal((await verify(given)).statusCode, 200);
 });
 
-t.test('without a node there are no contract wallets', async (t) => {
+t.test('without a node the signature of a contract wallet is a 401', async (t) => {
   const without = await build(t);
   const { challenge, verify } = walletOwner(without);
   const message = await challenge();

@@ -7,7 +7,7 @@ import { build } from '../fixtures/build.ts';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const { app, context, keyWith } = await build(t);
 
-/** What an attacker who knows our form does to a text: the checksum fits again. */
+/** Recomputes the checksum, as an attacker who knows the format does. */
 function withChecksum(body: string): string {
   let rest = crc32(body);
   let digits = '';
@@ -18,33 +18,36 @@ function withChecksum(body: string): string {
   return body + digits;
 }
 
-t.test('[§A6-bad-bearer-401] no neighbour of a key opens, whether or not its checksum fits', async (t) => {
-  const { key, accountId } = await keyWith(0);
-  t.match(await principalOfKey(context, key), { accountId });
-  let accepted = 0;
-  for (let at = 0; at < key.length; at++) {
-    for (let bit = 0; bit < 8; bit++) {
-      const changed = key.slice(0, at) + String.fromCharCode(key.charCodeAt(at) ^ (1 << bit)) + key.slice(at + 1);
-      if (await principalOfKey(context, changed)) accepted += 1;
+t.test(
+  '[§A6-bad-bearer-401] a key with any one bit flipped is a 401, with a wrong checksum or a corrected one',
+  async (t) => {
+    const { key, accountId } = await keyWith(0);
+    t.match(await principalOfKey(context, key), { accountId });
+    let accepted = 0;
+    for (let at = 0; at < key.length; at++) {
+      for (let bit = 0; bit < 8; bit++) {
+        const changed = key.slice(0, at) + String.fromCharCode(key.charCodeAt(at) ^ (1 << bit)) + key.slice(at + 1);
+        if (await principalOfKey(context, changed)) accepted += 1;
+      }
     }
-  }
-  t.equal(accepted, 0, 'bit flips');
+    t.equal(accepted, 0, 'bit flips');
 
-  let lookups = 0;
-  for (let at = 'ep_k_'.length; at < key.length - 6; at++) {
-    for (const other of ['0', 'Z', 'a']) {
-      if (key[at] === other) continue;
-      const forged = withChecksum(key.slice(0, at) + other + key.slice(at + 1, -6));
-      t.ok(looksLikeApiKey(forged));
-      lookups += 1;
-      if (await principalOfKey(context, forged)) accepted += 1;
+    let lookups = 0;
+    for (let at = 'ep_k_'.length; at < key.length - 6; at++) {
+      for (const other of ['0', 'Z', 'a']) {
+        if (key[at] === other) continue;
+        const forged = withChecksum(key.slice(0, at) + other + key.slice(at + 1, -6));
+        t.ok(looksLikeApiKey(forged));
+        lookups += 1;
+        if (await principalOfKey(context, forged)) accepted += 1;
+      }
     }
-  }
-  t.ok(lookups > 50);
-  t.equal(accepted, 0, 'other keys of the right form');
-});
+    t.ok(lookups > 50);
+    t.equal(accepted, 0, 'other keys of the right form');
+  },
+);
 
-t.test('[§A6-bad-bearer-401] whatever is wrong with a key, the answer is one', async (t) => {
+t.test('[§A6-bad-bearer-401] unknown, revoked and malformed keys get identical answers', async (t) => {
   const { key, bearer } = await keyWith(0);
   const [{ id }] = (await app.inject({ url: '/api/keys', headers: bearer })).json();
   await app.inject({ method: 'DELETE', url: `/api/keys/${id}`, headers: bearer });

@@ -32,36 +32,36 @@ const remembered = async (redis: Redis, place: string): Promise<string> => {
   }
 };
 
-t.test('a key that was found is remembered for ten seconds, and each use is told', async (t) => {
+t.test('a key that was found is cached for ten seconds, and onUse is called each time', async (t) => {
   const { storage, redis, cache, used, hash, place, owner } = await open(t);
   t.same(await cache.find(hash), owner);
   t.equal(await remembered(redis, place), `${owner.accountId} ${owner.keyId}`);
   const ttl = await redis.pttl(place);
   t.ok(ttl > 0 && ttl <= 10_000, `for ${ttl} ms`);
   await revokeKey(storage, owner.accountId, owner.keyId);
-  t.same(await cache.find(hash), owner, 'Postgres is not asked meanwhile');
+  t.same(await cache.find(hash), owner, 'served from cache');
   t.same(used, [owner.keyId, owner.keyId]);
   await redis.del(place);
   t.equal(await cache.find(hash), null);
-  t.equal(used.length, 2, 'what is not found is not used');
+  t.equal(used.length, 2, 'a miss is not a use');
 });
 
-t.test('a sign sends everybody to Postgres, outlasts what was remembered, and is not written over', async (t) => {
+t.test('a tombstone sends lookups to Postgres, outlives cached entries and is not overwritten', async (t) => {
   const { storage, redis, cache, hash, place, owner } = await open(t);
   await cache.find(hash);
   await remembered(redis, place);
-  await cache.distrust(hash);
+  await cache.invalidate(hash);
   t.equal(await redis.get(place), '-');
   const ttl = await redis.pttl(place);
   t.ok(ttl > 110_000 && ttl <= 120_000, `for ${ttl} ms`);
-  t.same(await cache.find(hash), owner, 'Postgres says that it is good');
+  t.same(await cache.find(hash), owner, 'served from Postgres');
   await redis.ping();
-  t.equal(await redis.get(place), '-', 'and the sign still stands');
+  t.equal(await redis.get(place), '-', 'the tombstone is still there');
   await revokeKey(storage, owner.accountId, owner.keyId);
   t.equal(await cache.find(hash), null);
 });
 
-t.test('several are read at once, each at its place', async (t) => {
+t.test('a pipeline reads several keys, each at its index', async (t) => {
   const { redis, cache, used, hash, place, owner } = await open(t);
   await cache.find(hash);
   await remembered(redis, place);
@@ -69,19 +69,19 @@ t.test('several are read at once, each at its place', async (t) => {
   const unknown = hashApiKey(PEPPER, newApiKey());
   const keys = [unknown, hash].map((each) => ({ hash: each, name: nameOfHash(each) }));
   const pipeline = redis.pipeline();
-  cache.batch(pipeline, keys);
+  cache.appendTo(pipeline, keys);
   const [[error, reply] = []] = (await pipeline.exec()) ?? [];
   t.equal(error, null);
-  t.equal(cache.read(reply, 0), null);
+  t.equal(cache.readReply(reply, 0), null);
   t.same(used, []);
-  t.same(cache.read(reply, 1), owner);
+  t.same(cache.readReply(reply, 1), owner);
   t.same(used, [owner.keyId]);
   for (const spoilt of [null, undefined, 'text', ['-'], [''], ['one'], ['one '], [' two'], [7], [null]])
-    t.equal(cache.read(spoilt, 0), null, JSON.stringify(spoilt));
+    t.equal(cache.readReply(spoilt, 0), null, JSON.stringify(spoilt));
   t.equal(used.length, 1);
 });
 
-t.test('while Redis is away Postgres is asked, and a revocation waits until no memory is left', async (t) => {
+t.test('without Redis lookups go to Postgres, and a revocation waits until cached entries have expired', async (t) => {
   const { storage, prefix, hash, owner } = await open(t);
   const away = new Redis({ port: 1, lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null });
   away.on('error', () => {});
@@ -91,7 +91,7 @@ t.test('while Redis is away Postgres is asked, and a revocation waits until no m
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   let answered = false;
-  const distrusted = cache.distrust(hash).then(() => {
+  const invalidated = cache.invalidate(hash).then(() => {
     answered = true;
   });
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -99,6 +99,6 @@ t.test('while Redis is away Postgres is asked, and a revocation waits until no m
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   t.equal(answered, false);
   mock.timers.tick(1);
-  await distrusted;
+  await invalidated;
   t.equal(answered, true);
 });

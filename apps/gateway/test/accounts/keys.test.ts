@@ -15,7 +15,7 @@ const revoke = (headers: Headers, id: string) =>
   gateway.app.inject({ method: 'DELETE', url: `/api/keys/${id}`, headers });
 const bearerOf = (key: string): Headers => ({ authorization: `Bearer ${key}` });
 
-/** The two ways to prove who one is, for one account. */
+/** Cookie and bearer headers of one account. */
 async function both() {
   const { accountId, bearer } = await gateway.keyWith(0);
   return { accountId, bearer, session: await gateway.sessionFor(accountId) };
@@ -66,20 +66,17 @@ t.test(
   },
 );
 
-t.test(
-  '[§8-key-label-max, §4.4-create-label] a label has at most 64 characters, as a person counts them',
-  async (t) => {
-    const { bearer } = await both();
-    for (const label of ['x'.repeat(64), '😀'.repeat(64), '']) {
-      const answer = await create(bearer, { label });
-      t.match([answer.statusCode, answer.json().label], [201, label]);
-    }
-    for (const label of ['x'.repeat(65), '😀'.repeat(65), null, 5, ['a'], 'nul\0', '\ud800']) {
-      t.equal((await create(bearer, { label })).statusCode, 400, JSON.stringify(label));
-    }
-    t.equal((await create(bearer, ['label'])).statusCode, 400);
-  },
-);
+t.test('[§8-key-label-max, §4.4-create-label] a label has at most 64 characters, counted as code points', async (t) => {
+  const { bearer } = await both();
+  for (const label of ['x'.repeat(64), '😀'.repeat(64), '']) {
+    const answer = await create(bearer, { label });
+    t.match([answer.statusCode, answer.json().label], [201, label]);
+  }
+  for (const label of ['x'.repeat(65), '😀'.repeat(65), null, 5, ['a'], 'nul\0', '\ud800']) {
+    t.equal((await create(bearer, { label })).statusCode, 400, JSON.stringify(label));
+  }
+  t.equal((await create(bearer, ['label'])).statusCode, 400);
+});
 
 t.test(
   '[§3.3-revoke, §3.3-revoke-stops-auth, §3.3-revoke-again-404, §4.4-delete-200, §4.4-delete-404-missing, §4.4-delete-404-revoked, §5-rule-revoked, §7-404-key-revoked, §2.8-revoked-at] a key is revoked once, and stays in the list',
@@ -122,7 +119,7 @@ t.test(
 );
 
 t.test(
-  '[§3.3-revoke-foreign, §4.4-list-own, §7-404-not-found] the keys of others are neither listed nor revoked',
+  '[§3.3-revoke-foreign, §4.4-list-own, §7-404-not-found] keys of another account are neither listed nor revoked',
   async (t) => {
     const [mine, theirs] = [await both(), await both()];
     const [{ id }] = await list(theirs.bearer);
@@ -136,7 +133,7 @@ t.test(
 );
 
 t.test(
-  '[§3.3-create-authenticated, §4.4-list-401, §4.4-create-401, §4.4-delete-401] without a good credential nothing is listed, made or ended',
+  '[§3.3-create-authenticated, §4.4-list-401, §4.4-create-401, §4.4-delete-401] without valid credentials listing, creating and revoking are a 401',
   async (t) => {
     const { bearer, session } = await both();
     const [{ id }] = await list(bearer);
@@ -149,7 +146,7 @@ t.test(
   },
 );
 
-t.test('what a cookie does, no page of anybody else has asked for', async (t) => {
+t.test('a cookie with a cross-origin request is a 403', async (t) => {
   const { session, bearer } = await both();
   const [{ id }] = await list(bearer);
   const { cookie, origin } = session;
@@ -186,11 +183,11 @@ t.test('what a cookie does, no page of anybody else has asked for', async (t) =>
   t.equal((await create(session)).statusCode, 201);
   t.equal((await create({ cookie, 'sec-fetch-site': 'same-origin' })).statusCode, 201);
   t.equal((await create({ cookie })).statusCode, 201, 'a program that logged in says nothing about pages');
-  t.equal((await create({ ...bearer, origin: 'https://evil.example' })).statusCode, 201, 'a bearer is no cookie');
+  t.equal((await create({ ...bearer, origin: 'https://evil.example' })).statusCode, 201, 'a bearer is accepted');
   t.equal((await revoke({ cookie }, id)).statusCode, 200);
 });
 
-t.test('[§2.8-last-used-at] use of keys is noted now and then, for all of them at once', async (t) => {
+t.test('[§2.8-last-used-at] uses of several keys are written to last_used_at in one flush', async (t) => {
   const { bearer } = await both();
   const unused = (await create(bearer)).json();
   const lastUsed = async () => {
@@ -202,7 +199,7 @@ t.test('[§2.8-last-used-at] use of keys is noted now and then, for all of them 
   t.match(await lastUsed(), { used: /Z$/, unused: null });
 });
 
-t.test('a key that was used just before the process ends is noted, one of a lost account harms nobody', async (t) => {
+t.test('shutdown flushes last uses, also beside the id of a key that does not exist', async (t) => {
   const accountId = await createAccount(gateway.context.storage);
   const { id } = (await create(await gateway.sessionFor(accountId))).json();
   gateway.context.usage.note(randomUUID());

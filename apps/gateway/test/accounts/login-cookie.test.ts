@@ -1,59 +1,62 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount, deleteAccount, findCookieSession } from '@eloquentpoll/storage';
 import t from 'tap';
-import { beginSession, cookieOptions, endSession, readSession, sealer } from '../../src/accounts/login/login-cookie.ts';
+import { createLogin, endLogin, loginCookieOptions, readLogin, sealer } from '../../src/accounts/login/login-cookie.ts';
 import { build } from '../fixtures/build.ts';
 
 const OLD = 'an older secret of at least 32 characters';
 const NEW = 'a newer secret of at least 32 characters!';
 
-t.test('[§5-cookie-name, §5-cookie-encrypted] what is sealed opens, what was touched does not', async (t) => {
-  const { seal, open } = sealer([NEW]);
-  const id = randomUUID();
-  const cookie = await seal(id);
-  t.notMatch(cookie, id);
-  t.notMatch(Buffer.from(cookie.split('.')[0]!, 'base64url').toString(), id);
-  t.equal(await open(cookie), id);
-  for (let i = 0; i < cookie.length; i++) {
-    // The last character of a part may carry bits that mean nothing; every other value must be refused.
-    for (const other of ['A', 'Q', '_', '.']) {
-      if (other === cookie[i]) continue;
-      const forged = cookie.slice(0, i) + other + cookie.slice(i + 1);
-      const opened = await open(forged);
-      if (opened !== null)
-        t.equal(Buffer.compare(bytesOf(forged), bytesOf(cookie)), 0, 'only another spelling of the same');
+t.test(
+  '[§5-cookie-name, §5-cookie-encrypted] a sealed cookie opens; with any character changed it does not',
+  async (t) => {
+    const { seal, open } = sealer([NEW]);
+    const id = randomUUID();
+    const cookie = await seal(id);
+    t.notMatch(cookie, id);
+    t.notMatch(Buffer.from(cookie.split('.')[0]!, 'base64url').toString(), id);
+    t.equal(await open(cookie), id);
+    for (let i = 0; i < cookie.length; i++) {
+      // The last character of a part may carry bits that mean nothing; every other value must be refused.
+      for (const other of ['A', 'Q', '_', '.']) {
+        if (other === cookie[i]) continue;
+        const forged = cookie.slice(0, i) + other + cookie.slice(i + 1);
+        const opened = await open(forged);
+        if (opened !== null)
+          t.equal(Buffer.compare(bytesOf(forged), bytesOf(cookie)), 0, 'only another spelling of the same');
+      }
     }
-  }
-  for (const nonsense of ['', 'a.b.c.d.e', 'x'.repeat(10_000), cookie.slice(1)]) t.equal(await open(nonsense), null);
-});
+    for (const nonsense of ['', 'a.b.c.d.e', 'x'.repeat(10_000), cookie.slice(1)]) t.equal(await open(nonsense), null);
+  },
+);
 
 const bytesOf = (cookie: string): Buffer =>
   Buffer.concat(cookie.split('.').map((part) => Buffer.from(part, 'base64url')));
 
-t.test('secrets rotate: old cookies open as long as their secret is listed', async (t) => {
+t.test('a cookie opens as long as its secret is listed', async (t) => {
   const cookie = await sealer([OLD]).seal('id');
   t.equal(await sealer([NEW, OLD]).open(cookie), 'id');
   t.equal(await sealer([NEW]).open(cookie), null);
   t.equal(await sealer([OLD]).open(await sealer([NEW, OLD]).seal('id')), null, 'the first one seals');
 });
 
-t.test('the row decides: ended, idle, expired and deleted sessions open nothing', async (t) => {
+t.test('cookies of ended, idle, expired and deleted logins read as null', async (t) => {
   const { context } = await build(t);
   const accountId = await createAccount(context.storage);
   const begin = async () => {
-    const cookie = await beginSession(context, { accountId });
-    const session = await readSession(context, cookie);
-    t.equal(session?.accountId, accountId);
-    return { cookie, id: session!.sessionId };
+    const cookie = await createLogin(context, { accountId });
+    const login = await readLogin(context, cookie);
+    t.equal(login?.accountId, accountId);
+    return { cookie, id: login!.loginId };
   };
   const ended = await begin();
-  await endSession(context, ended.id);
-  t.equal(await readSession(context, ended.cookie), null);
+  await endLogin(context, ended.id);
+  t.equal(await readLogin(context, ended.cookie), null);
 
   for (const change of [{ last_seen_at: hoursAgo(25) }, { expires_at: hoursAgo(0) }]) {
     const { cookie, id } = await begin();
     await context.storage.db.updateTable('cookie_sessions').set(change).where('id', '=', id).execute();
-    t.equal(await readSession(context, cookie), null, Object.keys(change).join());
+    t.equal(await readLogin(context, cookie), null, Object.keys(change).join());
   }
 
   const used = await begin();
@@ -62,7 +65,7 @@ t.test('the row decides: ended, idle, expired and deleted sessions open nothing'
     .set({ last_seen_at: hoursAgo(23) })
     .where('id', '=', used.id)
     .execute();
-  t.ok(await readSession(context, used.cookie));
+  t.ok(await readLogin(context, used.cookie));
   const row = await context.storage.db
     .selectFrom('cookie_sessions')
     .select('last_seen_at')
@@ -76,8 +79,8 @@ t.test('the row decides: ended, idle, expired and deleted sessions open nothing'
 
 const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000 - 1_000);
 
-t.test('attributes: not for scripts, not for other sites, secure where the site is', async (t) => {
-  t.match(cookieOptions('https://polls.example'), { httpOnly: true, sameSite: 'lax', secure: true, path: '/' });
-  t.equal(cookieOptions('http://localhost:8080').secure, false);
-  t.notOk('domain' in cookieOptions('https://polls.example'));
+t.test('the cookie is HttpOnly, SameSite=Lax, without a domain, and Secure on https', async (t) => {
+  t.match(loginCookieOptions('https://polls.example'), { httpOnly: true, sameSite: 'lax', secure: true, path: '/' });
+  t.equal(loginCookieOptions('http://localhost:8080').secure, false);
+  t.notOk('domain' in loginCookieOptions('https://polls.example'));
 });

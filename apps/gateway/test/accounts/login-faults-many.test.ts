@@ -1,7 +1,7 @@
 import { listKeys, openStorage, type Storage } from '@eloquentpoll/storage';
 import { Redis } from 'ioredis';
 import t from 'tap';
-import { endKey } from '../../src/accounts/keys/revoke-key.ts';
+import { revokeKeyEverywhere } from '../../src/accounts/keys/revoke-key.ts';
 import type { Context } from '../../src/context.ts';
 import { sessionMemory } from '../../src/polls/read/run-memory.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
@@ -19,7 +19,7 @@ async function begin({ app, context }: Gateway, bearer: Record<string, string>) 
   return { id, worker, url: `/api/polls/${id}/status` };
 }
 
-t.test('asking after running and ended sessions is one trip to Redis and no question to Postgres', async (t) => {
+t.test('reading running and ended runs is one Redis round trip and no Postgres query', async (t) => {
   let questions = 0;
   const gateway = await build(t);
   const { bearer } = await gateway.keyWith(10);
@@ -56,7 +56,7 @@ t.test('asking after running and ended sessions is one trip to Redis and no ques
   t.equal(questions, 0);
 });
 
-/** A storage that tells of every use. */
+/** A storage that records every query. */
 function counting({ config }: Context, used: () => void): Storage {
   const storage = openStorage({ databaseUrl: config.database.url });
   return {
@@ -70,7 +70,7 @@ function counting({ config }: Context, used: () => void): Storage {
 }
 
 t.test(
-  '[§5-rule-revoked, §3.3-revoke-stops-auth, §A6-api-key-revoked-everywhere] a key that one replica revoked is refused by the other at once, a thousand times',
+  '[§5-rule-revoked, §3.3-revoke-stops-auth, §A6-api-key-revoked-everywhere] a key revoked on one replica is refused by the other at once, in every round',
   async (t) => {
     const here = await build(t);
     const there = await replicaOf(t, here.context);
@@ -82,11 +82,11 @@ t.test(
       const { bearer, accountId } = await here.keyWith(0);
       const url = sessions[i % 2]!.url;
       const ask = async () => (await there.app.inject({ url, headers: bearer })).statusCode;
-      // Somebody else's session: past the door.
+      // Another account's session: authenticated, then 404.
       const before = await ask();
       const [key] = await listKeys(here.context.storage, accountId);
       const asked = ask();
-      await endKey(here.context, accountId, key!.id);
+      await revokeKeyEverywhere(here.context, accountId, key!.id);
       const after = await Promise.all([ask(), ask()]);
       await asked;
       return `${before} ${after}`;
@@ -101,7 +101,7 @@ t.test(
   },
 );
 
-t.test('an end that nobody announced is found', async (t) => {
+t.test('a run whose end was not published is read as ended', async (t) => {
   const gateway = await build(t);
   const { app, context } = gateway;
   const { bearer } = await gateway.keyWith(10);
@@ -117,7 +117,7 @@ t.test('an end that nobody announced is found', async (t) => {
   await until(async () => (await app.inject({ url: polled.url, headers: bearer })).json().status === 'completed');
 });
 
-t.test('without the run record Postgres answers, and not for every request', async (t) => {
+t.test('without the run record in Redis the status comes from Postgres', async (t) => {
   const gateway = await build(t);
   const { app, context } = gateway;
   const { bearer } = await gateway.keyWith(10);
@@ -127,12 +127,16 @@ t.test('without the run record Postgres answers, and not for every request', asy
   const ask = async () => (await app.inject({ url, headers: bearer })).json();
   t.same(await ask(), { session_id: id, status: 'running', result_id: null });
   await worker.vote();
-  t.same(await ask(), { session_id: id, status: 'running', result_id: null }, 'a record without an owner is none');
+  t.same(
+    await ask(),
+    { session_id: id, status: 'running', result_id: null },
+    'a run record without an owner is ignored',
+  );
   await worker.end();
   t.match(await ask(), { status: 'completed' });
 });
 
-t.test('sessions that are asked after are looked up together', async (t) => {
+t.test('concurrent reads of several runs are one Postgres query', async (t) => {
   const { context, keyWith } = await build(t);
   let queries = 0;
   const storage = counting(context, () => void queries++);
@@ -158,7 +162,7 @@ t.test('sessions that are asked after are looked up together', async (t) => {
   t.equal(memory.watched(), 3);
 });
 
-t.test('while Redis is away sessions are read from Postgres, and keys judged there', async (t) => {
+t.test('without Redis, runs and keys are read from Postgres', async (t) => {
   const gateway = await build(t);
   const { app, context } = gateway;
   const { bearer, accountId } = await gateway.keyWith(10);
@@ -167,7 +171,7 @@ t.test('while Redis is away sessions are read from Postgres, and keys judged the
   await worker.vote();
   t.equal((await app.inject({ url, headers: bearer })).headers.etag, '"1"');
   const [key] = await listKeys(context.storage, revoked.accountId);
-  await endKey(context, revoked.accountId, key!.id);
+  await revokeKeyEverywhere(context, revoked.accountId, key!.id);
 
   context.bus.redis.disconnect();
   const away = await app.inject({ url, headers: bearer });
@@ -180,7 +184,7 @@ t.test('while Redis is away sessions are read from Postgres, and keys judged the
   t.ok(accountId);
 });
 
-t.test('connections that Redis cuts are made again, and requests in between are answered', async (t) => {
+t.test('after Redis closes connections requests are answered and connections restored', async (t) => {
   const gateway = await build(t);
   const { app, context } = gateway;
   const { bearer } = await gateway.keyWith(10);

@@ -10,8 +10,8 @@ import { type Browser, browser } from '../fixtures/browser.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 import { json, type Lies, lyingProvider } from '../fixtures/lying-provider.ts';
 
-// Everything that can be wrong with an answer of the identity provider, or with whoever brings it: 401, nothing set, the
-// attempt gone, nobody new in the books.
+// Every fault in the provider's response or in the callback is a 401: no cookie is set, the
+// attempt is consumed and no account is created.
 
 const BASE = 'https://polls.example';
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -49,73 +49,76 @@ const without = (...names: string[]) => ({
 });
 const withClaims = (changed: JWTPayload) => ({ claims: (honest: JWTPayload) => ({ ...honest, ...changed }) });
 
-t.test('[§4.5-callback-401, §7-401-callback] an answer of the provider that does not fit logs in nobody', async (t) => {
-  const { provider, begin, accounts, comeBack } = await setUp(t);
-  const stranger = await generateKeyPair('RS256');
-  const secretOf = (text: string) => new TextEncoder().encode(text);
-  const hs256 = (secret: Uint8Array) => (claims: JWTPayload) =>
-    new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'the key' }).sign(secret);
+t.test(
+  '[§4.5-callback-401, §7-401-callback] an invalid response of the provider is a 401 without a login',
+  async (t) => {
+    const { provider, begin, accounts, comeBack } = await setUp(t);
+    const stranger = await generateKeyPair('RS256');
+    const secretOf = (text: string) => new TextEncoder().encode(text);
+    const hs256 = (secret: Uint8Array) => (claims: JWTPayload) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'the key' }).sign(secret);
 
-  const lies: Record<string, Lies> = {
-    'no algorithm': { idToken: (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.` },
-    'HS256 under the public key': { idToken: hs256(secretOf(provider.publicKeyPem)) },
-    'HS256 under the client secret': { idToken: hs256(secretOf(provider.clientSecret.padEnd(32, ' '))) },
-    'the key of a stranger': {
-      idToken: (claims) =>
-        new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'the key' }).sign(stranger.privateKey),
-    },
-    'a key that is not listed': { idToken: (claims) => provider.sign(claims, { kid: 'another key' }) },
-    'claims changed after signing': {
-      idToken: async (claims) => {
-        const [header, , signature] = (await provider.sign(claims)).split('.');
-        return [header, encoded({ ...claims, sub: 'admin' }), signature].join('.');
+    const lies: Record<string, Lies> = {
+      'no algorithm': { idToken: (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.` },
+      'HS256 under the public key': { idToken: hs256(secretOf(provider.publicKeyPem)) },
+      'HS256 under the client secret': { idToken: hs256(secretOf(provider.clientSecret.padEnd(32, ' '))) },
+      'the key of a stranger': {
+        idToken: (claims) =>
+          new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'the key' }).sign(stranger.privateKey),
       },
-    },
-    'an unknown critical header': { idToken: (claims) => provider.sign(claims, { crit: ['odd'], odd: 1 }) },
-    'no JWT': { idToken: () => 'a.b.c' },
-    'no ID token': { idToken: () => '' },
-    'for another client': withClaims({ aud: 'others' }),
-    'for several, used by another': withClaims({ aud: ['polls', 'others'], azp: 'others' }),
-    'of another issuer': withClaims({ iss: 'https://evil.example' }),
-    'of an issuer that looks alike': withClaims({ iss: `${provider.issuer}/` }),
-    stale: { claims: shiftedBy(-3_600) },
-    'not yet valid': { claims: (honest) => ({ ...honest, nbf: (honest.iat ?? 0) + 3_600 }) },
-    'without an end': without('exp'),
-    'without a beginning': without('iat'),
-    'without a nonce': without('nonce'),
-    'with the nonce of another attempt': withClaims({ nonce: 'another' }),
-    'without a subject': without('sub'),
-    'with an empty subject': withClaims({ sub: '' }),
-    'with an endless subject': withClaims({ sub: 'a'.repeat(256) }),
-    'with a subject that no database keeps': withClaims({ sub: 'ann\u0000' }),
-    'user info of somebody else': { userinfo: { sub: 'eve', email: 'eve@example.com', email_verified: true } },
-    'an error instead of tokens': { token: (response) => json(response, { error: 'invalid_grant' }, 400) },
-    'a failure': { token: (response) => response.writeHead(500).end('select * from secrets') },
-    'no JSON': { token: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>') },
-    'a redirect': { token: (response) => response.writeHead(302, { location: 'https://evil.example' }).end() },
-    'a hang-up': { token: (response) => void response.destroy() },
-    'more than anybody says': { token: (response) => json(response, { access_token: 'x'.repeat(600_000) }) },
-  };
-  for (const [name, lie] of Object.entries(lies)) {
-    provider.lies = lie;
-    const { visitor, query } = await begin();
-    const page = await comeBack(visitor, query);
-    t.match([page.status, JSON.parse(page.body).code], [401, 'login_failed'], name);
-    t.match(page.setCookies, [/^ep_login=; /], `${name}: the attempt is gone`);
-    t.equal(page.setCookies.length, 1, `${name}: nothing else is set`);
-    t.equal(page.location, null);
-    provider.lies = {};
-    t.equal((await comeBack(visitor, query)).status, 401, `${name}: and is not taken up again`);
-  }
-  t.equal(await accounts(), 0);
+      'a key that is not listed': { idToken: (claims) => provider.sign(claims, { kid: 'another key' }) },
+      'claims changed after signing': {
+        idToken: async (claims) => {
+          const [header, , signature] = (await provider.sign(claims)).split('.');
+          return [header, encoded({ ...claims, sub: 'admin' }), signature].join('.');
+        },
+      },
+      'an unknown critical header': { idToken: (claims) => provider.sign(claims, { crit: ['odd'], odd: 1 }) },
+      'no JWT': { idToken: () => 'a.b.c' },
+      'no ID token': { idToken: () => '' },
+      'for another client': withClaims({ aud: 'others' }),
+      'for several, used by another': withClaims({ aud: ['polls', 'others'], azp: 'others' }),
+      'of another issuer': withClaims({ iss: 'https://evil.example' }),
+      'of an issuer that looks alike': withClaims({ iss: `${provider.issuer}/` }),
+      stale: { claims: shiftedBy(-3_600) },
+      'not yet valid': { claims: (honest) => ({ ...honest, nbf: (honest.iat ?? 0) + 3_600 }) },
+      'without an end': without('exp'),
+      'without a beginning': without('iat'),
+      'without a nonce': without('nonce'),
+      'with the nonce of another attempt': withClaims({ nonce: 'another' }),
+      'without a subject': without('sub'),
+      'with an empty subject': withClaims({ sub: '' }),
+      'with an endless subject': withClaims({ sub: 'a'.repeat(256) }),
+      'with a subject that no database keeps': withClaims({ sub: 'ann\u0000' }),
+      'user info of somebody else': { userinfo: { sub: 'eve', email: 'eve@example.com', email_verified: true } },
+      'an error instead of tokens': { token: (response) => json(response, { error: 'invalid_grant' }, 400) },
+      'a failure': { token: (response) => response.writeHead(500).end('select * from secrets') },
+      'no JSON': { token: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>') },
+      'a redirect': { token: (response) => response.writeHead(302, { location: 'https://evil.example' }).end() },
+      'a hang-up': { token: (response) => void response.destroy() },
+      'more than anybody says': { token: (response) => json(response, { access_token: 'x'.repeat(600_000) }) },
+    };
+    for (const [name, lie] of Object.entries(lies)) {
+      provider.lies = lie;
+      const { visitor, query } = await begin();
+      const page = await comeBack(visitor, query);
+      t.match([page.status, JSON.parse(page.body).code], [401, 'login_failed'], name);
+      t.match(page.setCookies, [/^ep_login=; /], `${name}: the attempt is gone`);
+      t.equal(page.setCookies.length, 1, `${name}: nothing else is set`);
+      t.equal(page.location, null);
+      provider.lies = {};
+      t.equal((await comeBack(visitor, query)).status, 401, `${name}: and is not taken up again`);
+    }
+    t.equal(await accounts(), 0);
 
-  const { visitor, query } = await begin();
-  t.equal((await comeBack(visitor, query)).status, 302, 'the honest answer fits');
-  t.equal(await accounts(), 1);
-});
+    const { visitor, query } = await begin();
+    t.equal((await comeBack(visitor, query)).status, 302, 'the honest answer fits');
+    t.equal(await accounts(), 1);
+  },
+);
 
 t.test(
-  '[§4.5-callback-401, §4.5-callback-code-required] an answer that was tampered with on its way logs in nobody',
+  '[§4.5-callback-401, §4.5-callback-code-required] a callback with a changed query is a 401 without a login',
   async (t) => {
     const { begin, accounts, comeBack, provider } = await setUp(t);
     const changes: Record<string, (query: URLSearchParams) => unknown> = {
@@ -147,7 +150,7 @@ t.test(
       t.match(page.setCookies, [/^ep_login=; /]);
       t.equal((await comeBack(visitor, query)).status, 401, `${name}: what was tried is over`);
     }
-    // Where the provider promises to name itself, silence is somebody else.
+    // A provider that announces `iss` in its responses (RFC 9207) must send it.
     const promised = await setUp(t);
     promised.provider.lies = { metadata: { authorization_response_iss_parameter_supported: true } };
     const silent = await promised.begin();
@@ -163,7 +166,7 @@ type SetUp = Awaited<ReturnType<typeof setUp>>;
 const comeBackWith = ({ comeBack }: SetUp, { visitor, query }: Awaited<ReturnType<SetUp['begin']>>) =>
   comeBack(visitor, query);
 
-t.test('an attempt that was forged, changed, mixed up or is late is none', async (t) => {
+t.test('a forged, changed, swapped or expired attempt cookie is a 401', async (t) => {
   const { begin, comeBack, app } = await setUp(t);
   const { visitor, query } = await begin();
   const cookie = visitor.cookie(ATTEMPT_COOKIE) ?? '';
@@ -191,13 +194,13 @@ t.test('an attempt that was forged, changed, mixed up or is late is none', async
     const page = await comeBack(thief, query);
     t.match([page.status, page.setCookies.length], [401, 1], name);
   }
-  t.equal((await comeBack(visitor, query)).status, 302, 'the real one still is');
+  t.equal((await comeBack(visitor, query)).status, 302, 'the original cookie works');
   const copy = browser(app, BASE);
   copy.plant({ name: ATTEMPT_COOKIE, value: cookie, path: '/api/auth' });
-  t.equal((await comeBack(copy, query)).status, 401, 'once, though this provider takes a code twice');
+  t.equal((await comeBack(copy, query)).status, 401, 'a second use, although this provider redeems a code twice');
 });
 
-t.test('nobody says where a login or a logout leads but we', async (t) => {
+t.test('no parameter or header changes where login and logout redirect to', async (t) => {
   const { begin, app, provider } = await setUp(t);
   const targets = [
     ['//evil.example', '/\\evil.example', '\\\\evil.example', '%2f%2fevil.example', '/%5cevil.example'],
@@ -249,7 +252,7 @@ t.test('nobody says where a login or a logout leads but we', async (t) => {
   }
 });
 
-t.test('[§4.5-callback-401] a browser lands on a page that says why, and leads on', async (t) => {
+t.test('[§4.5-callback-401] a browser gets an HTML page with the reason and a link to try again', async (t) => {
   const { begin, comeBack, provider, app } = await setUp(t);
   const asBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
   const land = async (change: (query: URLSearchParams) => unknown, headers: Record<string, string> = asBrowser) => {
@@ -286,14 +289,14 @@ t.test('[§4.5-callback-401] a browser lands on a page that says why, and leads 
   t.match(await land(() => undefined), { status: 401, body: /did not confirm the login/ });
 });
 
-t.test('a browser that cannot be sent to the provider gets a page too', async (t) => {
+t.test('a browser gets an HTML page when the provider does not answer', async (t) => {
   const { app } = await build(t);
   const page = await app.inject({ url: '/api/auth/login', headers: { accept: 'text/html' } });
   t.equal(page.statusCode, 503);
   t.match(page.body, /<h1>You are not signed in<\/h1>\n<p class="lead">This service has no identity provider/);
 });
 
-t.test('without a provider a login says so, and a logout still logs out', async (t) => {
+t.test('without a provider login is not_configured and logout ends the login', async (t) => {
   const { app, context, sessionFor, keyWith } = await build(t);
   t.equal(context.identityProvider, null);
   const login = await app.inject({ url: '/api/auth/login' });
@@ -306,7 +309,7 @@ t.test('without a provider a login says so, and a logout still logs out', async 
   t.equal((await app.inject({ url: '/api/auth/me', headers: { cookie } })).statusCode, 401);
 });
 
-t.test('while the provider is away everything else works, and it is not asked by every request', async (t) => {
+t.test('without an answering provider other operations work, and it is requested once per cooldown', async (t) => {
   const { app, provider, keyWith, sessionFor } = await setUp(t);
   provider.lies = { away: true };
   t.same(provider.asked, [], 'a start asks nothing');
@@ -327,10 +330,10 @@ t.test('while the provider is away everything else works, and it is not asked by
   t.match((await app.inject({ url: '/api/auth/logout', headers: { cookie } })).headers, { location: `${BASE}/` });
 });
 
-t.test('a provider that comes back is found, and what is known of it is kept', async (t) => {
+t.test('discovery succeeds once the provider is back, and then survives its next outage', async (t) => {
   const provider = await lyingProvider(t);
   provider.lies = { away: true };
-  const discovery = providerDiscovery(provider, { restMs: 50 });
+  const discovery = providerDiscovery(provider, { cooldownMs: 50 });
   const { app } = await build(
     t,
     { identityProvider: provider },
@@ -347,12 +350,12 @@ t.test('a provider that comes back is found, and what is known of it is kept', a
   t.equal(status, 302);
   const known = provider.asked.length;
   await login();
-  t.equal(provider.asked.length, known, 'what is known is not asked again');
+  t.equal(provider.asked.length, known, 'a cached document is not fetched again');
   provider.lies = { away: true };
-  t.equal(await login(), 302, 'and is enough to send people on');
+  t.equal(await login(), 302, 'the cached document is used');
 });
 
-t.test('metadata that does not belong to the issuer, or is no metadata, is not believed', async (t) => {
+t.test('discovery documents of another issuer or of the wrong form are rejected', async (t) => {
   for (const metadata of [
     { issuer: 'https://evil.example' },
     { issuer: undefined },
@@ -364,7 +367,7 @@ t.test('metadata that does not belong to the issuer, or is no metadata, is not b
   }
 });
 
-t.test('nothing of a login reaches the log', async (t) => {
+t.test('state, nonce, code, tokens and cookies of a login are not logged', async (t) => {
   const { begin, comeBack, log, provider } = await setUp(t);
   const good = await begin();
   await comeBack(good.visitor, good.query);
@@ -372,7 +375,7 @@ t.test('nothing of a login reaches the log', async (t) => {
   const bad = await begin();
   await comeBack(bad.visitor, bad.query);
   const lines = log.join('');
-  t.match(lines, /login failed/);
+  t.match(lines, /login\.failed/);
   for (const secret of [good, bad].flatMap(({ query }) => [...query.values()])) t.notOk(lines.includes(secret));
   t.notMatch(lines, /ep_login|ep_session=|"ann"|a secret/);
 });

@@ -5,7 +5,7 @@ import { browser } from '../fixtures/browser.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 import { realProvider } from '../fixtures/real-provider.ts';
 
-// Logging in and out at a real identity provider, as a browser does it.
+// Login and logout through a real identity provider, as a browser does them.
 
 const BASE = 'https://polls.example';
 
@@ -22,7 +22,7 @@ async function setUp(t: Test) {
 }
 
 t.test(
-  '[§4.5-login-302, §4.5-callback-302, §4.5-me-200, §5-cookie-after-login, §5-cookie-name, §5-cookie-encrypted, §1-support-identity-provider] all the way',
+  '[§4.5-login-302, §4.5-callback-302, §4.5-me-200, §5-cookie-after-login, §5-cookie-name, §5-cookie-encrypted, §1-support-identity-provider] login redirects to the provider and back to the dashboard with a cookie',
   async (t) => {
     const { provider, newBrowser, context } = await setUp(t);
     const visitor = newBrowser();
@@ -60,28 +60,31 @@ t.test(
   },
 );
 
-t.test('a person is issuer and subject: the address may change, and may be somebody else’s too', async (t) => {
-  const { provider, logIn } = await setUp(t);
-  const whoIs = async () => JSON.parse((await (await logIn()).visitor.step('/api/auth/me')).body);
-  const ann = await whoIs();
-  provider.person = { id: 'ann', email: 'ann@new.example', email_verified: true };
-  t.same(await whoIs(), { userId: ann.userId, email: 'ann@new.example' });
-  provider.person = { id: 'eve', email: 'ann@new.example', email_verified: true };
-  t.not((await whoIs()).userId, ann.userId, 'the same address is another account');
+t.test(
+  'issuer and subject name the account; its e-mail address may change or equal that of another account',
+  async (t) => {
+    const { provider, logIn } = await setUp(t);
+    const whoIs = async () => JSON.parse((await (await logIn()).visitor.step('/api/auth/me')).body);
+    const ann = await whoIs();
+    provider.person = { id: 'ann', email: 'ann@new.example', email_verified: true };
+    t.same(await whoIs(), { userId: ann.userId, email: 'ann@new.example' });
+    provider.person = { id: 'eve', email: 'ann@new.example', email_verified: true };
+    t.not((await whoIs()).userId, ann.userId, 'the same address is another account');
 
-  for (const person of [
-    { id: 'mallory', email: 'ann@new.example', email_verified: false },
-    { id: 'trent', email: 'ann@new.example' },
-    { id: 'walter', email: 'not an address', email_verified: true },
-    { id: 'peggy' },
-  ]) {
-    provider.person = person;
-    t.match(await whoIs(), { email: /@user\.invalid$/ }, 'what nobody verified is not kept');
-  }
-});
+    for (const person of [
+      { id: 'mallory', email: 'ann@new.example', email_verified: false },
+      { id: 'trent', email: 'ann@new.example' },
+      { id: 'walter', email: 'not an address', email_verified: true },
+      { id: 'peggy' },
+    ]) {
+      provider.person = person;
+      t.match(await whoIs(), { email: /@user\.invalid$/ }, 'what nobody verified is not kept');
+    }
+  },
+);
 
 t.test(
-  '[§4.5-logout-clears, §4.5-logout-302] logout ends the session everywhere, then the one at the provider',
+  '[§4.5-logout-clears, §4.5-logout-302] logout ends the login for every copy of its cookie, then redirects to the logout of the provider',
   async (t) => {
     const { provider, logIn, newBrowser } = await setUp(t);
     const { visitor } = await logIn();
@@ -101,7 +104,7 @@ t.test(
   },
 );
 
-t.test('only somebody who opens the address logs out', async (t) => {
+t.test('only a top-level navigation logs out; subresources and prefetches are a 403', async (t) => {
   const { logIn } = await setUp(t);
   const { visitor } = await logIn();
   const embedded: Record<string, string>[] = [
@@ -119,7 +122,7 @@ t.test('only somebody who opens the address logs out', async (t) => {
   t.equal((await visitor.step('/api/auth/me')).status, 200);
 });
 
-t.test('every login is a session of its own; what was there before ends', async (t) => {
+t.test('a new login gets a new id and ends the previous login of the browser', async (t) => {
   const { logIn, newBrowser } = await setUp(t);
   const victim = newBrowser();
   const attacker = (await logIn()).visitor.cookie('ep_session') ?? '';
@@ -135,7 +138,7 @@ t.test('every login is a session of its own; what was there before ends', async 
   t.not(victim.cookie('ep_session'), first);
 });
 
-t.test('a cookie opens what it was made for and nothing else', async (t) => {
+t.test('a login cookie and an attempt cookie do not open as each other', async (t) => {
   const { newBrowser, logIn } = await setUp(t);
   const { visitor } = await logIn();
   const session = visitor.cookie('ep_session') ?? '';
@@ -145,16 +148,16 @@ t.test('a cookie opens what it was made for and nothing else', async (t) => {
 
   const asSession = newBrowser();
   asSession.plant({ name: 'ep_session', value: attempt, path: '/' });
-  t.equal((await asSession.step('/api/auth/me')).status, 401, 'an attempt is no session');
+  t.equal((await asSession.step('/api/auth/me')).status, 401, 'an attempt cookie as a login cookie');
 
   const asAttempt = newBrowser();
   const away = await asAttempt.step('/api/auth/login');
   const back = await asAttempt.open(away.location ?? '', (url) => url.startsWith(`${BASE}/api/auth/callback`));
   const swapped = newBrowser();
   swapped.plant({ name: 'ep_login', value: session, path: '/api/auth' });
-  t.equal((await swapped.step(back.url)).status, 401, 'a session is no attempt');
+  t.equal((await swapped.step(back.url)).status, 401, 'a login cookie as an attempt cookie');
 
-  // The same key material under another name is another key, and the name is authenticated too.
+  // The purpose is part of the key derivation and of the authenticated header.
   const one = sealer([PEPPER], 'one');
   const two = sealer([PEPPER], 'two');
   const sealed = await one.seal('content');
@@ -166,29 +169,29 @@ t.test('a cookie opens what it was made for and nothing else', async (t) => {
   t.equal(await two.open([renamed, ...sealed.split('.').slice(1)].join('.')), null);
 });
 
-t.test('a code is good in the browser that asked for it, once', async (t) => {
+t.test('a code is redeemed once, and only in the browser that started the login', async (t) => {
   const { newBrowser, context, provider } = await setUp(t);
   const stopAtCallback = (url: string) => url.startsWith(`${BASE}/api/auth/callback`);
   const victim = newBrowser();
   const { url } = await victim.open('/api/auth/login', stopAtCallback);
   const attempt = victim.cookie('ep_login') ?? '';
 
-  t.equal((await newBrowser().step(url)).status, 401, 'a browser that began nothing');
+  t.equal((await newBrowser().step(url)).status, 401, 'a browser without an attempt');
   const other = newBrowser();
   await other.step('/api/auth/login');
-  t.equal((await other.step(url)).status, 401, 'a browser that began something else');
+  t.equal((await other.step(url)).status, 401, 'a browser with another attempt');
   t.equal(await findIdentity(context.storage, { kind: 'oidc', issuer: provider.issuer, subject: 'ann' }), null);
 
   t.equal((await victim.step(url)).status, 302);
   const session = victim.cookie('ep_session');
-  t.equal((await victim.step(url)).status, 401, 'reloading logs in nobody');
-  t.equal(victim.cookie('ep_session'), session, 'and takes nothing away');
+  t.equal((await victim.step(url)).status, 401, 'reloading the callback');
+  t.equal(victim.cookie('ep_session'), session, 'the login stays');
   const copy = newBrowser();
   copy.plant({ name: 'ep_login', value: attempt, path: '/api/auth' });
   const replayed = await copy.step(url);
-  t.match([replayed.status, JSON.parse(replayed.body).code], [401, 'login_failed'], 'nor does a copied attempt');
+  t.match([replayed.status, JSON.parse(replayed.body).code], [401, 'login_failed'], 'a copied attempt cookie');
 
-  // The attacker's own code in the victim's attempt: the verifier does not fit, whatever the state says.
+  // The attacker's own code in the victim's attempt: the PKCE verifier does not match.
   const attacker = newBrowser();
   const stolen = new URL((await attacker.open('/api/auth/login', stopAtCallback)).url);
   const injected = new URL((await victim.open('/api/auth/login', stopAtCallback)).url);

@@ -5,45 +5,48 @@ import { lyingProvider } from '../fixtures/lying-provider.ts';
 const BASE = 'https://polls.example';
 const CONFIGURATION = '/.well-known/openid-configuration';
 
-t.test("[§4.7-openid-configuration] the provider's metadata, kept, and what we know while it is away", async (t) => {
-  const provider = await lyingProvider(t);
-  const { app } = await build(t, { identityProvider: provider });
-  provider.lies = { away: true };
-  const away = await app.inject({ url: CONFIGURATION });
-  t.equal(away.statusCode, 200);
-  t.match(away.json(), { issuer: provider.issuer, response_types_supported: ['code'] });
-  t.match(away.headers, { 'cache-control': 'public, max-age=10' });
+t.test(
+  '[§4.7-openid-configuration] metadata of the provider is cached; while it does not answer, settings are served',
+  async (t) => {
+    const provider = await lyingProvider(t);
+    const { app } = await build(t, { identityProvider: provider });
+    provider.lies = { away: true };
+    const away = await app.inject({ url: CONFIGURATION });
+    t.equal(away.statusCode, 200);
+    t.match(away.json(), { issuer: provider.issuer, response_types_supported: ['code'] });
+    t.match(away.headers, { 'cache-control': 'public, max-age=10' });
 
-  provider.lies = {};
-  const { app: asked } = await build(t, { identityProvider: provider });
-  const answer = await asked.inject({ url: CONFIGURATION });
-  t.match(answer.json(), {
-    issuer: provider.issuer,
-    authorization_endpoint: `${provider.issuer}/auth`,
-    token_endpoint: `${provider.issuer}/token`,
-    jwks_uri: `${provider.issuer}/jwks`,
-    end_session_endpoint: `${provider.issuer}/logout?kept=1`,
-    response_types_supported: ['code'],
-    subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
-    grant_types_supported: ['authorization_code'],
-    code_challenge_methods_supported: ['S256'],
-    scopes_supported: ['openid', 'email'],
-  });
-  t.match(answer.headers, { 'cache-control': 'public, max-age=3600', 'access-control-allow-origin': '*' });
-  const requests = provider.asked.length;
-  const again = await asked.inject({ url: CONFIGURATION, headers: { 'if-none-match': String(answer.headers.etag) } });
-  t.equal(again.statusCode, 304);
-  t.equal(provider.asked.length, requests, 'asked once');
-  t.equal((await asked.inject({ method: 'HEAD', url: CONFIGURATION })).statusCode, 200);
+    provider.lies = {};
+    const { app: asked } = await build(t, { identityProvider: provider });
+    const answer = await asked.inject({ url: CONFIGURATION });
+    t.match(answer.json(), {
+      issuer: provider.issuer,
+      authorization_endpoint: `${provider.issuer}/auth`,
+      token_endpoint: `${provider.issuer}/token`,
+      jwks_uri: `${provider.issuer}/jwks`,
+      end_session_endpoint: `${provider.issuer}/logout?kept=1`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
+      grant_types_supported: ['authorization_code'],
+      code_challenge_methods_supported: ['S256'],
+      scopes_supported: ['openid', 'email'],
+    });
+    t.match(answer.headers, { 'cache-control': 'public, max-age=3600', 'access-control-allow-origin': '*' });
+    const requests = provider.asked.length;
+    const again = await asked.inject({ url: CONFIGURATION, headers: { 'if-none-match': String(answer.headers.etag) } });
+    t.equal(again.statusCode, 304);
+    t.equal(provider.asked.length, requests, 'asked once');
+    t.equal((await asked.inject({ method: 'HEAD', url: CONFIGURATION })).statusCode, 200);
 
-  const { app: without } = await build(t);
-  const none = await without.inject({ url: CONFIGURATION });
-  t.match([none.statusCode, none.json().code], [503, 'not_configured']);
-});
+    const { app: without } = await build(t);
+    const none = await without.inject({ url: CONFIGURATION });
+    t.match([none.statusCode, none.json().code], [503, 'not_configured']);
+  },
+);
 
 t.test(
-  '[§4.7-oauth-protected-resource, §4.7-get-no-auth] whose tokens count, for the service and for MCP',
+  '[§4.7-oauth-protected-resource, §4.7-get-no-auth] the resource document names our authorization server, for the API and for MCP',
   async (t) => {
     const provider = await lyingProvider(t);
     const { app } = await build(t, { identityProvider: provider });

@@ -4,7 +4,7 @@ import { hexlify, toBeHex } from 'ethers';
 import { SiweMessage } from 'siwe';
 import t from 'tap';
 import { looksLikeApiKey } from '../../src/accounts/keys/api-key.ts';
-import { COOKIE } from '../../src/accounts/login/login-cookie.ts';
+import { LOGIN_COOKIE } from '../../src/accounts/login/login-cookie.ts';
 import { build } from '../fixtures/build.ts';
 import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
@@ -16,7 +16,7 @@ const opens = async (key: string) =>
 const ask = (query: string) => app.inject({ url: `/api/wallet/challenge${query}` });
 
 t.test(
-  '[§4.5-challenge-200, §5-wallet-nonce-5-minutes] a challenge is a message that any wallet and siwe itself understand',
+  '[§4.5-challenge-200, §5-wallet-nonce-5-minutes] a challenge parses with siwe and has every field',
   async (t) => {
     const { wallet, sign } = owner();
     const answer = await ask(`?address=${wallet.address}`);
@@ -49,7 +49,7 @@ t.test(
   },
 );
 
-t.test('a gateway whose clock is wrong hands out messages whose times are right', async (t) => {
+t.test('a gateway with a wrong clock issues messages with the time of Postgres', async (t) => {
   const { wallet } = owner();
   const right = Date.now();
   const clock = t.intercept(Date, 'now', { value: () => right - 3_600_000 });
@@ -61,7 +61,7 @@ t.test('a gateway whose clock is wrong hands out messages whose times are right'
 });
 
 t.test(
-  '[§4.5-challenge-400, §4.5-challenge-address-required, §7-400-wallet-address] only an address gets a challenge',
+  '[§4.5-challenge-400, §4.5-challenge-address-required, §7-400-wallet-address] only a valid address gets a challenge; other input is a 400',
   async (t) => {
     const { address } = owner().wallet;
     const [wrongCase] = [...address.slice(2)].flatMap((letter, at) => {
@@ -111,9 +111,9 @@ t.test(
     t.ok(looksLikeApiKey(api_key));
     t.ok(await opens(api_key));
     const [cookie] = first.cookies;
-    t.match(cookie, { name: COOKIE, httpOnly: true, secure: true, sameSite: 'Lax', path: '/', maxAge: 604_800 });
+    t.match(cookie, { name: LOGIN_COOKIE, httpOnly: true, secure: true, sameSite: 'Lax', path: '/', maxAge: 604_800 });
     t.equal(first.cookies.length, 1);
-    const headers = { cookie: `${COOKIE}=${cookie?.value}` };
+    const headers = { cookie: `${LOGIN_COOKIE}=${cookie?.value}` };
     const email = `${wallet.address.toLowerCase()}@wallet.invalid`;
     t.same((await app.inject({ url: '/api/auth/me', headers })).json(), { userId: user_id, email });
     t.match((await app.inject({ url: '/api/balance', headers })).json(), { balance_cents: 0 });
@@ -127,7 +127,7 @@ t.test(
   },
 );
 
-t.test('one wallet is one account, however its address and its signature are spelled', async (t) => {
+t.test('one wallet is one account for every spelling of its address and signature', async (t) => {
   const { wallet, challenge, sign, verify } = owner();
   const spellings = [wallet.address, wallet.address.toLowerCase(), `0x${wallet.address.slice(2).toUpperCase()}`];
   const users = new Set<string>();
@@ -145,9 +145,9 @@ t.test('one wallet is one account, however its address and its signature are spe
   t.equal(users.size, 1);
 });
 
-t.test('racing first logins of one wallet make one user with one key', async (t) => {
+t.test('concurrent first logins of one wallet create one account with one key', async (t) => {
   const { proof, verify } = owner();
-  // As many as one asker can have open for an address.
+  // The maximum of open challenges per client and address.
   const proofs = await Promise.all(Array.from({ length: 5 }, () => proof()));
   const answers = await Promise.all(proofs.map((one) => verify(one)));
   const logins = answers.map((answer) => answer.json());
@@ -164,7 +164,7 @@ t.test('racing first logins of one wallet make one user with one key', async (t)
 });
 
 t.test(
-  '[§3.3-wallet-revoke-one, §4.5-revoke-key-200, §4.5-revoke-key-404] a wallet revokes one of its keys, and nobody else’s',
+  '[§3.3-wallet-revoke-one, §4.5-revoke-key-200, §4.5-revoke-key-404] a wallet revokes a key of its own; a key of another account is a 404',
   async (t) => {
     const mine = owner();
     const theirs = owner();
@@ -186,7 +186,7 @@ t.test(
 );
 
 t.test(
-  '[§3.3-rotate-revokes-all, §3.3-rotate-issues-key, §4.5-rotate-key-200, §4.5-rotate-key-404] rotation ends all keys and begins one',
+  '[§3.3-rotate-revokes-all, §3.3-rotate-issues-key, §4.5-rotate-key-200, §4.5-rotate-key-404] rotation revokes all keys and issues one',
   async (t) => {
     const { verify, rotate, proof } = owner();
     const { api_key } = (await verify()).json();
@@ -216,7 +216,7 @@ t.test(
 );
 
 t.test(
-  '[§4.5-verify-fields-required, §4.5-revoke-key-fields-required, §4.5-rotate-key-fields-required] a proof has all its parts, as text',
+  '[§4.5-verify-fields-required, §4.5-revoke-key-fields-required, §4.5-rotate-key-fields-required] a proof with a missing or non-string field is a 400',
   async (t) => {
     const { proof } = owner();
     const good: Record<string, unknown> = { ...(await proof()), key_id: randomUUID() };
@@ -241,6 +241,6 @@ t.test(
   },
 );
 
-t.test('the books are untouched', async (t) => {
+t.test('the ledger is unchanged', async (t) => {
   t.same(await checkLedger(context.storage), []);
 });

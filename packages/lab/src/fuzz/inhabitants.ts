@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { base64, sign, v1, v2 } from '@eloquentpoll/gateway/fakes/payer';
-import { beginSession, COOKIE } from '@eloquentpoll/gateway/session-cookie';
+import { createLogin, LOGIN_COOKIE } from '@eloquentpoll/gateway/login-cookie';
 import { acceptPoll, bury, claimPoll, createAccount, creditAccount, insertKey, revokeKey } from '@eloquentpoll/storage';
 import { Wallet } from 'ethers';
 import type { Service } from './fuzzed-service.ts';
@@ -103,8 +103,8 @@ export async function inhabit(service: Service, sender: Sender): Promise<Inhabit
 
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   async function page(origin?: string): Promise<Record<string, string>> {
-    const cookie = await beginSession(service.gateway, { accountId: rich.id });
-    return { cookie: `${COOKIE}=${cookie}`, ...(origin && { origin }) };
+    const cookie = await createLogin(service.gateway, { accountId: rich.id });
+    return { cookie: `${LOGIN_COOKIE}=${cookie}`, ...(origin && { origin }) };
   }
   const forged = async () => {
     const { cookie = '' } = await page();

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-// A key is `ep_k_`, 32 random base62 characters and 6 that are the CRC32 of all before: whoever finds one, or a typo of
-// one, knows it without asking us. Only its HMAC is stored; the pepper lives outside the database.
+// A key is `ep_k_`, 32 random base62 characters, and their CRC32 in 6: secret scanners recognise it, and typos are
+// rejected without a lookup. Only its HMAC is stored; the pepper is a setting, not in the database.
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'ep_k_';
@@ -15,7 +15,7 @@ export function newApiKey(): string {
   return body + checksum(body);
 }
 
-/** Whether it can be a key of ours at all; false costs no look-up. */
+/** Checks form and checksum, without a lookup. */
 export function looksLikeApiKey(text: string): boolean {
   return FORM.test(text) && checksum(text.slice(0, -CHECK_LENGTH)) === text.slice(-CHECK_LENGTH);
 }
@@ -24,7 +24,7 @@ export function hashApiKey(pepper: string, key: string): Buffer {
   return createHmac('sha256', pepper).update(key).digest();
 }
 
-/** What may be shown of a key after its creation. */
+/** The part of a key that is still shown after its creation. */
 export const apiKeyPrefix = (key: string): string => key.slice(0, 10);
 
 function checksum(text: string): string {
@@ -37,7 +37,7 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** Bytes from 248 on are thrown away, so that every character is equally likely. */
+/** Rejection sampling: 248 is the largest multiple of 62 in a byte, so every character is equally likely. */
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {

@@ -3,14 +3,13 @@ import type { Config } from '../../config/config.ts';
 import { apiKeyPrefix, hashApiKey, newApiKey } from './api-key.ts';
 
 export interface IssuedKey extends ApiKey {
-  /** The whole key, which exists in the answer to its owner only. */
+  /** The plaintext, which is never stored. */
   key: string;
 }
 
-/** Goes with every whole key. */
-export const SHOWN_ONCE = 'Store this key now. It will not be shown again.';
+export const KEY_SHOWN_ONCE = 'Store this key now. It will not be shown again.';
 
-/** A new key of the account; where `queries` is a transaction, it counts once that is committed. */
+/** Creates a key of the account. If `queries` is a transaction, the key is valid once that commits. */
 export async function issueKey(
   { keyPepper }: Config,
   queries: Queries,

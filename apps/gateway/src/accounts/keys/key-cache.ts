@@ -2,68 +2,66 @@ import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
 import type { ChainableCommander, Redis } from 'ioredis';
 import { type HashedKey, nameOfHash } from './hashed-key.ts';
 
-// Active keys, remembered in Redis for a few seconds so that most requests need no question to Postgres. A revocation
-// commits in Postgres and then puts up a sign, "ask Postgres", before it is answered: the sign replaces what was
-// remembered and keeps whoever read the row earlier from remembering it again, so that no replica accepts the key any
-// more. While Redis is away everybody asks Postgres.
+// Caches the owners of active keys in Redis. A revocation writes a tombstone after its commit; the tombstone outlives
+// every lookup in flight, so no replica can cache the key again. Without Redis, reads go to Postgres.
 
 export interface KeyOwner {
   accountId: string;
   keyId: string;
 }
 
-const REMEMBER_S = 10;
-/** Longer than any look-up that was under way when the sign went up. */
-const SIGN_S = 120;
-const ASK_POSTGRES = '-';
+const CACHE_TTL_S = 10;
+/** Longer than any lookup that was in flight when the tombstone was written. */
+const TOMBSTONE_TTL_S = 120;
+const TOMBSTONE = '-';
 
 export interface KeyCache {
   find(hash: Buffer): Promise<KeyOwner | null>;
-  /** Several at once, as one command of somebody else's batch. */
-  batch(into: ChainableCommander, keys: readonly HashedKey[]): void;
-  /** What that command's reply says of one of them: its owner, or null for "find it". */
-  read(reply: unknown, place: number): KeyOwner | null;
-  /** After a key was revoked: resolves when nobody can accept it from memory any more. */
-  distrust(hash: Buffer): Promise<void>;
+  /** Appends one MGET of all keys to the caller's pipeline. */
+  appendTo(pipeline: ChainableCommander, keys: readonly HashedKey[]): void;
+  /** The owner of the key at `index` in that MGET's reply; null on a miss: call `find`. */
+  readReply(reply: unknown, index: number): KeyOwner | null;
+  /** Call after a revocation. Resolves once no replica can serve the key from cache. */
+  invalidate(hash: Buffer): Promise<void>;
 }
 
-/** `onUse` hears of every key that was found, by whichever way. */
+/** `onUse` is called for every key that was found, in Redis or in Postgres. */
 export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: (keyId: string) => void): KeyCache {
-  const under = (name: string): string => `${prefix}:key:{${name}}`;
-  const name = (hash: Buffer): string => under(nameOfHash(hash));
+  const redisKey = (name: string): string => `${prefix}:key:{${name}}`;
+  const redisKeyOf = (hash: Buffer): string => redisKey(nameOfHash(hash));
 
-  function readOne(reply: unknown): KeyOwner | null {
-    if (typeof reply !== 'string' || reply === ASK_POSTGRES) return null;
+  function parse(reply: unknown): KeyOwner | null {
+    if (typeof reply !== 'string' || reply === TOMBSTONE) return null;
     const [accountId, keyId] = reply.split(' ');
     if (!accountId || !keyId) return null;
     onUse(keyId);
     return { accountId, keyId };
   }
 
-  async function ask(hash: Buffer): Promise<KeyOwner | null> {
+  async function findInPostgres(hash: Buffer): Promise<KeyOwner | null> {
     const owner = await findKeyByHash(storage, hash);
     if (owner) {
       onUse(owner.keyId);
       const value = `${owner.accountId} ${owner.keyId}`;
-      // Not waited for, and not where a sign stands.
-      redis.set(name(hash), value, 'EX', REMEMBER_S, 'NX').catch(() => undefined);
+      // Not awaited. NX keeps a tombstone.
+      redis.set(redisKeyOf(hash), value, 'EX', CACHE_TTL_S, 'NX').catch(() => undefined);
     }
     return owner;
   }
 
   return {
     async find(hash) {
-      const known = await redis.get(name(hash)).then(readOne, () => null);
-      return known ?? ask(hash);
+      const cached = await redis.get(redisKeyOf(hash)).then(parse, () => null);
+      return cached ?? findInPostgres(hash);
     },
-    batch: (into, keys) => void into.mget(keys.map(({ name }) => under(name))),
-    read: (reply, place) => (Array.isArray(reply) ? readOne(reply[place]) : null),
-    async distrust(hash) {
+    appendTo: (pipeline, keys) => void pipeline.mget(keys.map(({ name }) => redisKey(name))),
+    readReply: (reply, index) => (Array.isArray(reply) ? parse(reply[index]) : null),
+    async invalidate(hash) {
       try {
-        await redis.set(name(hash), ASK_POSTGRES, 'EX', SIGN_S);
+        await redis.set(redisKeyOf(hash), TOMBSTONE, 'EX', TOMBSTONE_TTL_S);
       } catch {
-        // No sign can be put up, so what may still be remembered somewhere has to fade before the answer.
-        await new Promise((resolve) => setTimeout(resolve, REMEMBER_S * 1_000));
+        // The tombstone was not written: wait until every cached entry has expired.
+        await new Promise((resolve) => setTimeout(resolve, CACHE_TTL_S * 1_000));
       }
     },
   };

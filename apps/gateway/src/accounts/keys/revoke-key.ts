@@ -3,13 +3,13 @@ import type { AccountsContext } from '../context.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether a text can be the id of a key; Postgres takes no other for one. */
+/** Postgres raises an error for any other text in a uuid column. */
 export const isKeyId = (text: string): boolean => UUID.test(text);
 
-/** Ends a key of the account. Once this resolves no replica accepts it; false when there was no such active key. */
-export async function endKey({ storage, keys }: AccountsContext, accountId: string, keyId: string): Promise<boolean> {
+/** Once this resolves no replica accepts the key. False when the account has no such active key. */
+export async function revokeKeyEverywhere({ storage, keys }: AccountsContext, accountId: string, keyId: string): Promise<boolean> {
   const hash = await revokeKey(storage, accountId, keyId);
   if (!hash) return false;
-  await keys.distrust(hash);
+  await keys.invalidate(hash);
   return true;
 }

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../../http/access.ts';
 import type { AccountsContext } from '../context.ts';
 
-// The deprecated bearer of MCP: a user id. It is no secret (several operations show it), so the operator has to switch
-// it on, it reaches only tools that spend nothing, and each use is announced to the caller and to the operator.
+// MCP's deprecated bearer, a user id. User ids are not secret, so the operator must switch this on, it only opens
+// tools that spend nothing, and each use is logged and marked in the response headers.
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** null where it is switched off, and for what is nobody's id. */
+/** null when switched off, and when there is no such account. */
 export async function principalOfUserId(
   { config, storage }: AccountsContext,
   bearer: string,
@@ -27,5 +27,5 @@ const HEADERS = {
 export async function announceUserId(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (request.principal?.via !== 'user_id') return;
   reply.headers(HEADERS);
-  request.log.warn('a user id was taken as a bearer, which is deprecated');
+  request.log.warn('auth.user_id_bearer_used');
 }

@@ -3,34 +3,34 @@ import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify
 import type { AccountsContext } from '../context.ts';
 import { type IdentityProvider, isSubject } from './identity-provider.ts';
 
-// Access tokens of the identity provider, so that clients which log in by OAuth need no key of ours. One counts when
-// the provider signed it, for us, and for whoever holds it; the person it names is the one who logs in with a browser.
+// Accepts OAuth access tokens of the identity provider: signed by it, with us as audience, not bound to a key (`cnf`).
+// Issuer and subject name the same account as a browser login.
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
-const LONGEST = 8_192;
+const MAX_LENGTH = 8_192;
 const FORM = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Whether a bearer has the form of a signed JWT, which no API key has. */
-export const looksLikeAccessToken = (bearer: string): boolean => bearer.length <= LONGEST && FORM.test(bearer);
+export const looksLikeAccessToken = (bearer: string): boolean => bearer.length <= MAX_LENGTH && FORM.test(bearer);
 
-/** The account of whom the token speaks, opened on first use; null for a token that does not count here. */
+/** The account of the token's subject, created on first use; null for a token that is not accepted. */
 export async function accountOfToken(context: AccountsContext, token: string): Promise<string | null> {
   const { identityProvider: provider, config, storage } = context;
   if (!provider) return null;
   const audience = audiencesOf(config.baseUrl);
-  if (!claimsToBeOurs(token, provider, audience)) return null;
-  const claims = await verified(token, provider, audience, config.identityProvider?.clientId);
-  // Bound to a key that its holder would have to prove, which nobody does here.
+  if (!isAddressedToUs(token, provider, audience)) return null;
+  const claims = await verify(token, provider, audience, config.identityProvider?.clientId);
+  // `cnf` binds a token to a key whose possession we do not check.
   if (!claims?.sub || !claims.iss || !isSubject(claims.sub) || claims.cnf !== undefined) return null;
   const { accountId } = await admitIdentity(storage, { kind: 'oidc', issuer: claims.iss, subject: claims.sub });
   return accountId;
 }
 
-/** The service as a resource, in both spellings of an origin, and its MCP endpoint. */
+/** Our origin, with and without a slash, and the MCP endpoint. */
 const audiencesOf = (baseUrl: string): string[] => [baseUrl, `${baseUrl}/`, `${baseUrl}/api/mcp`];
 
-/** Nonsense and other people's tokens cost no look-up. Nothing that is read here is believed. */
-function claimsToBeOurs(token: string, { issuer }: IdentityProvider, audience: readonly string[]): boolean {
+/** Rejects tokens for others before any lookup. The claims are unverified here. */
+function isAddressedToUs(token: string, { issuer }: IdentityProvider, audience: readonly string[]): boolean {
   try {
     const { iss = '', aud = [] } = decodeJwt(token);
     return URL.parse(iss)?.href === new URL(issuer).href && [aud].flat().some((name) => audience.includes(name));
@@ -39,7 +39,7 @@ function claimsToBeOurs(token: string, { issuer }: IdentityProvider, audience: r
   }
 }
 
-async function verified(
+async function verify(
   token: string,
   provider: IdentityProvider,
   audience: string[],
@@ -56,15 +56,15 @@ async function verified(
     });
     return isAccessToken(protectedHeader, payload, clientId) ? payload : null;
   } catch (error) {
-    // Anything else says nothing about the token.
+    // Any other error is not about the token, for example an unreachable provider.
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }
 }
 
 /**
- * By RFC 9068 an access token says `at+jwt`; many providers write `JWT` or nothing, on ID tokens too. An ID token is for the
- * client, which its audience has to name, and carries what binds it to one login.
+ * RFC 9068 requires `typ: at+jwt`, but many providers write `JWT` or nothing, also on ID tokens. An ID token is
+ * recognised by its audience, the client id, and by the claims that bind it to one login.
  */
 function isAccessToken({ typ }: JWTHeaderParameters, claims: JWTPayload, clientId: string | undefined): boolean {
   const type = typ?.toLowerCase();

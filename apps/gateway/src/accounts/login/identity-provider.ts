@@ -6,12 +6,12 @@ import { challengeOf, type LoginAttempt } from './login-attempt.ts';
 import { type Discovery, providerDiscovery } from './provider-discovery.ts';
 import { providerKeys } from './provider-keys.ts';
 
-// The OpenID Connect provider as we use it: the way there, the way back, the way out, and the keys of its tokens.
-// openid-client checks what comes back; every address that we name is built from our own settings.
+// The OpenID Connect provider: login, callback, logout and token keys. openid-client validates responses; every
+// redirect URI is built from our own settings.
 
 export const CALLBACK_PATH = '/api/auth/callback';
 
-/** A person is an issuer and a subject. The e-mail address identifies nobody and may change. */
+/** Identified by issuer and subject. The e-mail address may change and is not an identifier. */
 export interface Person {
   issuer: string;
   subject: string;
@@ -24,19 +24,19 @@ export interface TokenKeys {
 }
 
 export interface IdentityProvider {
-  /** Its issuer as the settings spell it. */
+  /** As spelled in the settings. */
   issuer: string;
-  /** What it says about itself, where that is known. */
-  known(): ServerMetadata | null;
-  /** What it says about itself; 503 while it is away and was never there. */
+  /** The discovery document if it was fetched before. */
+  cachedMetadata(): ServerMetadata | null;
+  /** The discovery document; 503 if it was never fetched and the provider does not answer. */
   metadata(): Promise<ServerMetadata>;
   /** Where a browser goes to log in. */
   loginUrl(attempt: LoginAttempt): Promise<string>;
-  /** Who came back with this query; 401 when anything about it is not as it has to be. */
-  confirm(query: string, attempt: LoginAttempt): Promise<Person>;
-  /** Where a browser goes to log out; null where the provider has no such place or is away. */
+  /** Redeems the code of a callback's query; 401 when it does not match the attempt. */
+  redeem(query: string, attempt: LoginAttempt): Promise<Person>;
+  /** Where a browser goes to log out; null if the provider has no end_session_endpoint or does not answer. */
   logoutUrl(): Promise<string | null>;
-  /** Who signs its access tokens, and with what. */
+  /** Issuer and JWKS of its access tokens. */
   tokenKeys(): Promise<TokenKeys>;
 }
 
@@ -51,9 +51,9 @@ export function identityProvider(
   async function exchange(query: string, attempt: LoginAttempt): Promise<Person> {
     const { authorizationCodeGrant, fetchUserInfo } = await import('openid-client');
     const configuration = await discovery.configuration();
-    const answer = new URL(callbackUrl);
-    answer.search = query;
-    const tokens = await authorizationCodeGrant(configuration, answer, {
+    const callback = new URL(callbackUrl);
+    callback.search = query;
+    const tokens = await authorizationCodeGrant(configuration, callback, {
       pkceCodeVerifier: attempt.verifier,
       expectedState: attempt.state,
       expectedNonce: attempt.nonce,
@@ -61,15 +61,15 @@ export function identityProvider(
     });
     const claims = tokens.claims();
     if (!claims) throw new Error('no ID token');
-    const asksElsewhere = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
-    const profile = asksElsewhere ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : claims;
-    if (!isSubject(claims.sub)) throw new Error('not a subject');
+    const needsUserInfo = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
+    const profile = needsUserInfo ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : claims;
+    if (!isSubject(claims.sub)) throw new Error('invalid subject in the ID token');
     return { issuer: claims.iss, subject: claims.sub, ...verifiedEmail(profile) };
   }
 
   return {
     issuer: settings.issuer,
-    known: discovery.known,
+    cachedMetadata: discovery.cachedMetadata,
     metadata: async () => (await discovery.configuration()).serverMetadata(),
     async loginUrl(attempt) {
       const configuration = await discovery.configuration();
@@ -83,7 +83,7 @@ export function identityProvider(
         nonce: attempt.nonce,
       }).href;
     },
-    async confirm(query, attempt) {
+    async redeem(query, attempt) {
       try {
         return await exchange(query, attempt);
       } catch (cause) {
@@ -103,7 +103,7 @@ export function identityProvider(
     },
     async tokenKeys() {
       const { issuer, jwks_uri: uri } = (await discovery.configuration()).serverMetadata();
-      if (uri === undefined) throw new Error('the identity provider names no keys');
+      if (uri === undefined) throw new Error('the identity provider has no jwks_uri');
       if (keySet?.uri !== uri) keySet = { uri, keys: providerKeys(uri) };
       return { issuer, keys: keySet.keys };
     },
@@ -112,10 +112,10 @@ export function identityProvider(
 
 const DECLINED = 'The login was declined at the identity provider.';
 
-/** OpenID Connect allows 255 ASCII characters; what is no such thing would be somebody's experiment. */
+/** OpenID Connect allows 255 ASCII characters. */
 export const isSubject = (sub: string): boolean => /^[\x20-\x7e]{1,255}$/.test(sub);
 
-/** An address that the provider did not verify may be anybody's. */
+/** An address that the provider did not verify may belong to another person. */
 function verifiedEmail({ email, email_verified }: IDToken | UserInfoResponse): { email?: string } {
   const usable = email_verified === true && typeof email === 'string' && /^[^\s@]{1,64}@[^\s@]{1,189}$/.test(email);
   return usable ? { email } : {};

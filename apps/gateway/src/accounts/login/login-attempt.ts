@@ -1,50 +1,49 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { AccountsContext } from '../context.ts';
 
-// One try to log in, from leaving for the identity provider until coming back. What the answer has to fit is sealed into
-// a cookie of the browser that left, so an answer that arrives in another browser, a second time or too late fits
-// nothing.
+// State, nonce and PKCE verifier of a login in progress, sealed into a cookie: a callback in another browser, a second
+// time or after 10 minutes does not match.
 
 export const ATTEMPT_COOKIE = 'ep_login';
-const LIFE_S = 600;
+const LIFETIME_S = 600;
 
 export interface LoginAttempt {
   state: string;
   nonce: string;
-  /** Of PKCE; only its hash leaves before the code is redeemed. */
+  /** PKCE code verifier; the provider sees only its hash before the code is redeemed. */
   verifier: string;
 }
 
-export async function beginAttempt({
+export async function createAttempt({
   attemptSealer,
 }: AccountsContext): Promise<{ attempt: LoginAttempt; cookie: string }> {
-  const attempt = { state: unguessable(), nonce: unguessable(), verifier: unguessable() };
-  const cookie = await attemptSealer.seal(JSON.stringify({ ...attempt, until: Date.now() + LIFE_S * 1_000 }));
+  const attempt = { state: randomToken(), nonce: randomToken(), verifier: randomToken() };
+  const cookie = await attemptSealer.seal(JSON.stringify({ ...attempt, until: Date.now() + LIFETIME_S * 1_000 }));
   return { attempt, cookie };
 }
 
-/** The attempt of a cookie, the first time that it is asked for and while it lasts. */
-export async function takeAttempt(context: AccountsContext, cookie: string): Promise<LoginAttempt | null> {
+/** The attempt of a cookie, once; null if it was consumed before or has expired. */
+export async function consumeAttempt(context: AccountsContext, cookie: string): Promise<LoginAttempt | null> {
   const content = await context.attemptSealer.open(cookie);
   if (content === null) return null;
   const { until, ...attempt }: LoginAttempt & { until: number } = JSON.parse(content);
   const { redis, prefix } = context.bus;
   if (until < Date.now()) return null;
-  // A copied cookie is refused even by a provider that lets a code be redeemed twice.
-  const first = await redis.set(`${prefix}:login:{${attempt.state}}`, '', 'EX', LIFE_S, 'NX');
+  // Refuses a copied cookie even if the provider would redeem the code twice.
+  const first = await redis.set(`${prefix}:login:{${attempt.state}}`, '', 'EX', LIFETIME_S, 'NX');
   return first === 'OK' ? attempt : null;
 }
 
 export const challengeOf = ({ verifier }: LoginAttempt): string =>
   createHash('sha256').update(verifier).digest('base64url');
 
-const unguessable = (): string => randomBytes(32).toString('base64url');
+const randomToken = (): string => randomBytes(32).toString('base64url');
 
-/** Lax, because the way back from the provider is a navigation that another site began. */
+/** SameSite=Lax, because the callback is a cross-site top-level navigation. */
 export const attemptCookieOptions = (baseUrl: string) => ({
   path: '/api/auth',
   httpOnly: true,
   sameSite: 'lax' as const,
   secure: baseUrl.startsWith('https:'),
-  maxAge: LIFE_S,
+  maxAge: LIFETIME_S,
 });

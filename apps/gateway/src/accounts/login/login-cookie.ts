@@ -3,15 +3,14 @@ import { endCookieSession, findCookieSession, openCookieSession } from '@eloquen
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import type { AccountsContext } from '../context.ts';
 
-// The cookie of people who are logged in. It carries the id of a row and nothing else, sealed as JWE (direct key,
-// A256GCM) by jose: pure JavaScript, where libsodium would be a native module, and the purpose is part of what is
-// authenticated. The row decides whether it still opens anything.
+// The cookie of a signed-in browser: the id of a login's row, sealed as JWE (direct key, A256GCM) by jose, which is pure
+// JavaScript where libsodium is a native module. The row decides whether the login is still valid.
 
-export const COOKIE = 'ep_session';
-export const COOKIE_LIFE_S = 7 * 24 * 3_600;
+export const LOGIN_COOKIE = 'ep_session';
+const LIFETIME_S = 7 * 24 * 3_600;
 
-/** The longest that we seal makes about 500 characters; nobody else's cookie is worth decrypting. */
-const LONGEST = 1_024;
+/** The longest content that we seal makes about 500 characters. */
+const MAX_COOKIE_LENGTH = 1_024;
 
 export interface Sealer {
   seal(content: string): Promise<string>;
@@ -23,27 +22,24 @@ interface Key {
   secret: Uint8Array;
 }
 
-/**
- * Seals with the first secret and opens with any, so that secrets can be rotated. What was sealed for one purpose opens
- * for no other: the purpose is authenticated, and part of the key.
- */
-export function sealer(secrets: readonly string[], purpose: string = COOKIE): Sealer {
+/** Seals with the first secret and opens with any, for rotation. Keys are derived per purpose (HKDF). */
+export function sealer(secrets: readonly string[], purpose: string = LOGIN_COOKIE): Sealer {
   const keys = secrets.map((secret) => keyOf(secret, purpose));
   const [newest] = keys;
-  if (!newest) throw new Error('a cookie needs a secret');
+  if (!newest) throw new Error('sealer needs at least one secret');
   return {
     seal: (content) =>
       new CompactEncrypt(new TextEncoder().encode(content))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: newest.kid, typ: purpose })
         .encrypt(newest.secret),
     async open(cookie) {
-      if (cookie.length > LONGEST) return null;
+      if (cookie.length > MAX_COOKIE_LENGTH) return null;
       try {
         const { plaintext } = await compactDecrypt(
           cookie,
           ({ kid, typ }) => {
             const key = keys.find((known) => known.kid === kid);
-            if (!key || typ !== purpose) throw new Error('not ours');
+            if (!key || typ !== purpose) throw new Error('unknown kid or typ');
             return key.secret;
           },
           { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] },
@@ -61,34 +57,33 @@ function keyOf(secret: string, purpose: string): Key {
   return { kid: createHash('sha256').update(derived).digest('base64url').slice(0, 8), secret: derived };
 }
 
-export interface CookiePrincipal {
+export interface Login {
   accountId: string;
-  sessionId: string;
+  loginId: string;
 }
 
-/** Whose cookie it is; null for everything that opens nothing. */
-export async function readSession(context: AccountsContext, cookie: string): Promise<CookiePrincipal | null> {
+/** null for a cookie that is forged, or whose login has ended, expired or been idle too long. */
+export async function readLogin(context: AccountsContext, cookie: string): Promise<Login | null> {
   const id = await context.sealer.open(cookie);
-  const session = id === null ? null : await findCookieSession(context.storage, id);
-  return session && { accountId: session.accountId, sessionId: session.id };
+  const found = id === null ? null : await findCookieSession(context.storage, id);
+  return found && { accountId: found.accountId, loginId: found.id };
 }
 
-/** The value of a fresh cookie: every login gets a session of its own. */
-export async function beginSession(
+/** Stores a new login and returns its cookie's value. */
+export async function createLogin(
   context: AccountsContext,
   account: { accountId: string; identityId?: string | null },
 ): Promise<string> {
   return context.sealer.seal(await openCookieSession(context.storage, account));
 }
 
-export const endSession = (context: AccountsContext, sessionId: string): Promise<void> =>
-  endCookieSession(context.storage, sessionId);
+export const endLogin = (context: AccountsContext, loginId: string): Promise<void> =>
+  endCookieSession(context.storage, loginId);
 
-/** Attributes of the cookie: the browser keeps it from scripts and from other sites' requests. */
-export const cookieOptions = (baseUrl: string) => ({
+export const loginCookieOptions = (baseUrl: string) => ({
   path: '/',
   httpOnly: true,
   sameSite: 'lax' as const,
   secure: baseUrl.startsWith('https:'),
-  maxAge: COOKIE_LIFE_S,
+  maxAge: LIFETIME_S,
 });

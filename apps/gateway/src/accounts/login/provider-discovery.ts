@@ -3,81 +3,79 @@ import type { ProviderSettings } from '../../config/config.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 
-// What the identity provider says about itself, asked when somebody needs it and not before: the gateway starts while
-// the provider is away. Asking ends within seconds; after that nobody asks for a while, so that a provider that is away
-// is not asked by every request. What was once learned serves until something newer was.
+// Fetches the provider's discovery document on first use, so the gateway starts without the provider. After a failed
+// fetch there is a cooldown; a stale document is served while a newer one is fetched.
 
 const FRESH_MS = 3_600_000;
-export const REST_MS = 5_000;
-const TRIES = 2;
+export const COOLDOWN_MS = 5_000;
+const MAX_ATTEMPTS = 2;
 const PAUSE_MS = 250;
 const TIMEOUT_S = 3;
 
 export interface Discovery {
-  /** Refuses with 503 while nothing is known. */
+  /** 503 while nothing was fetched. */
   configuration(): Promise<Configuration>;
-  /** What is known already. */
-  known(): ServerMetadata | null;
+  cachedMetadata(): ServerMetadata | null;
 }
 
-export function providerDiscovery(settings: ProviderSettings, { restMs = REST_MS } = {}): Discovery {
-  let known: { configuration: Configuration; at: number } | null = null;
-  let asking: Promise<Configuration> | null = null;
-  let restsUntil = 0;
+export function providerDiscovery(settings: ProviderSettings, { cooldownMs = COOLDOWN_MS } = {}): Discovery {
+  let cached: { configuration: Configuration; at: number } | null = null;
+  let inFlight: Promise<Configuration> | null = null;
+  let cooldownUntil = 0;
 
-  async function ask(): Promise<Configuration> {
+  async function fetchConfiguration(): Promise<Configuration> {
     try {
       const configuration = await discover(settings);
-      known = { configuration, at: performance.now() };
+      cached = { configuration, at: performance.now() };
       return configuration;
     } catch (cause) {
-      restsUntil = performance.now() + restMs;
-      throw providerAway(cause);
+      cooldownUntil = performance.now() + cooldownMs;
+      throw providerUnavailable(cause);
     } finally {
-      asking = null;
+      inFlight = null;
     }
   }
 
   return {
     async configuration() {
       const now = performance.now();
-      if (known && now - known.at < FRESH_MS) return known.configuration;
-      if (now >= restsUntil) asking ??= ask();
-      if (!known) return asking ?? Promise.reject(providerAway());
-      asking?.catch(() => undefined);
-      return known.configuration;
+      if (cached && now - cached.at < FRESH_MS) return cached.configuration;
+      if (now >= cooldownUntil) inFlight ??= fetchConfiguration();
+      if (!cached) return inFlight ?? Promise.reject(providerUnavailable());
+      inFlight?.catch(() => undefined);
+      return cached.configuration;
     },
-    known: () => known?.configuration.serverMetadata() ?? null,
+    cachedMetadata: () => cached?.configuration.serverMetadata() ?? null,
   };
 }
 
-export const providerAway = (cause?: unknown): ApiError =>
+export const providerUnavailable = (cause?: unknown): ApiError =>
   new ApiError('service_unavailable', {
     detail: 'The identity provider does not answer; try again in a few seconds.',
-    retryAfterSeconds: REST_MS / 1_000,
+    retryAfterSeconds: COOLDOWN_MS / 1_000,
     cause,
   });
 
 async function discover({ issuer, clientId, clientSecret }: ProviderSettings): Promise<Configuration> {
-  // Loaded by the first login: most gateways that start have nobody to log in yet.
+  // Loaded by the first login, to keep start-up short.
   const client = await import('openid-client');
   const basic = client.ClientSecretBasic(clientSecret);
   const post = client.ClientSecretPost(clientSecret);
   const authenticate: ClientAuth = (server, ...rest) => (takesOnlyPost(server) ? post : basic)(server, ...rest);
-  // An ID token is checked by its signature too, though it comes straight from the provider.
+  // Also verify the ID token's signature, although it comes directly from the token endpoint.
   const execute = [client.enableNonRepudiationChecks];
   // Settings allow http on loopback only.
   if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests);
   const options = { execute, timeout: TIMEOUT_S, [client.customFetch]: boundedFetch };
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       return await client.discovery(new URL(issuer), clientId, undefined, authenticate, options);
     } catch (error) {
-      if (tries === TRIES) throw error;
+      if (attempt === MAX_ATTEMPTS) throw error;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 }
 
-const takesOnlyPost = ({ token_endpoint_auth_methods_supported: ways = ['client_secret_basic'] }: ServerMetadata) =>
-  !ways.includes('client_secret_basic') && ways.includes('client_secret_post');
+const takesOnlyPost = ({ token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] }: ServerMetadata) =>
+  !methods.includes('client_secret_basic') && methods.includes('client_secret_post');

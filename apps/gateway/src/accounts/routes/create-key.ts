@@ -4,15 +4,15 @@ import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
-import { issueKey, SHOWN_ONCE } from '../keys/issue-key.ts';
+import { issueKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
 
-/** POST /api/keys: the only moment in which the key is seen. */
+/** POST /api/keys. The plaintext is in this answer only. */
 export function createKey(app: FastifyInstance, { config, storage }: AccountsContext): void {
   app.post<{ Body: KeyRequest }>(
     '/api/keys',
     {
       config: { operation: 'account' },
-      // No body is an empty one.
+      // The body is optional.
       preValidation: async (request) => {
         if (request.body === undefined) request.body = {};
       },
@@ -40,7 +40,7 @@ export function createKey(app: FastifyInstance, { config, storage }: AccountsCon
         key_prefix: issued.prefix,
         label: issued.label,
         created_at: issued.createdAt.toISOString(),
-        warning: SHOWN_ONCE,
+        warning: KEY_SHOWN_ONCE,
       };
     },
   );

@@ -6,7 +6,7 @@ import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 
-/** GET /api/keys: what may be known of the caller's keys, never a key itself. */
+/** GET /api/keys: the caller's keys, without their plaintext. */
 export function listKeys(app: FastifyInstance, { storage }: AccountsContext): void {
   app.get(
     '/api/keys',

@@ -7,22 +7,22 @@ import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import type { OnFailedLogin } from '../login/failed-login.ts';
 import { CALLBACK_PATH, type Person } from '../login/identity-provider.ts';
-import { ATTEMPT_COOKIE, attemptCookieOptions, takeAttempt } from '../login/login-attempt.ts';
-import { beginSession, COOKIE, cookieOptions, endSession, readSession } from '../login/login-cookie.ts';
+import { ATTEMPT_COOKIE, attemptCookieOptions, consumeAttempt } from '../login/login-attempt.ts';
+import { createLogin, LOGIN_COOKIE, loginCookieOptions, endLogin, readLogin } from '../login/login-cookie.ts';
 
-const Answer = Type.Object({ code: Type.String({ description: 'From the identity provider, as is the rest.' }) });
+const CallbackQuery = Type.Object({ code: Type.String({ description: 'From the identity provider, as is the rest.' }) });
 
 interface Route {
   Querystring: { code?: unknown; error?: unknown };
 }
 
-/** GET /api/auth/callback: back from the identity provider. Either everything fits, or nothing is set and it is 401. */
+/** GET /api/auth/callback: the redirect from the identity provider. Sets the login cookie, or answers 401. */
 export function loginCallback(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
   const { baseUrl } = context.config;
   app.get<Route>(
     CALLBACK_PATH,
     {
-      // What is wrong with the query is a failed login, not an invalid request.
+      // An invalid query is a failed login (401), not an invalid request.
       attachValidation: true,
       config: { operation: 'login' },
       schema: {
@@ -30,7 +30,7 @@ export function loginCallback(app: FastifyInstance, context: AccountsContext, on
         tags: ['Account'],
         summary: 'Where the identity provider sends the browser back to',
         security: access.none,
-        querystring: Answer,
+        querystring: CallbackQuery,
         response: { 302: redirect('Logged in: on to the dashboard.'), ...orPage(errors('login_failed')) },
       },
     },
@@ -38,36 +38,36 @@ export function loginCallback(app: FastifyInstance, context: AccountsContext, on
       reply.clearCookie(ATTEMPT_COOKIE, attemptCookieOptions(baseUrl));
       let person: Person;
       try {
-        person = await whoCameBack(context, request);
+        person = await redeemCallback(context, request);
       } catch (error) {
-        request.log.info({ err: error }, 'login failed');
+        request.log.info({ err: error }, 'login.failed');
         return onFailedLogin(request, reply, error);
       }
       const identity = await admitIdentity(context.storage, { kind: 'oidc', ...person });
       if (person.email) await noteEmail(context.storage, identity.accountId, person.email);
-      await endEarlierSession(context, request);
-      const cookie = await beginSession(context, identity);
-      return reply.setCookie(COOKIE, cookie, cookieOptions(baseUrl)).redirect(`${baseUrl}/dashboard`, 302);
+      await endPreviousLogin(context, request);
+      const cookie = await createLogin(context, identity);
+      return reply.setCookie(LOGIN_COOKIE, cookie, loginCookieOptions(baseUrl)).redirect(`${baseUrl}/dashboard`, 302);
     },
   );
 }
 
-async function whoCameBack(context: AccountsContext, request: FastifyRequest<Route>): Promise<Person> {
+async function redeemCallback(context: AccountsContext, request: FastifyRequest<Route>): Promise<Person> {
   const cookie = request.cookies[ATTEMPT_COOKIE];
-  const attempt = cookie === undefined ? null : await takeAttempt(context, cookie);
-  // A provider that says no brings no code.
-  const isAnswer = !request.validationError || typeof request.query.error === 'string';
-  if (!attempt || !context.identityProvider || !isAnswer) {
+  const attempt = cookie === undefined ? null : await consumeAttempt(context, cookie);
+  // A provider that declines sends `error` instead of `code`.
+  const hasOutcome = !request.validationError || typeof request.query.error === 'string';
+  if (!attempt || !context.identityProvider || !hasOutcome) {
     throw new ApiError('login_failed', {
       detail: 'The login was not begun in this browser, was used before or is late.',
     });
   }
-  return context.identityProvider.confirm(request.url.slice(request.url.indexOf('?')), attempt);
+  return context.identityProvider.redeem(request.url.slice(request.url.indexOf('?')), attempt);
 }
 
-/** The browser's own earlier login gives way to the new one. */
-async function endEarlierSession(context: AccountsContext, request: FastifyRequest): Promise<void> {
-  const cookie = request.cookies[COOKIE];
-  const earlier = cookie === undefined ? null : await readSession(context, cookie);
-  if (earlier) await endSession(context, earlier.sessionId);
+/** A new login of a browser replaces its previous one. */
+async function endPreviousLogin(context: AccountsContext, request: FastifyRequest): Promise<void> {
+  const cookie = request.cookies[LOGIN_COOKIE];
+  const previous = cookie === undefined ? null : await readLogin(context, cookie);
+  if (previous) await endLogin(context, previous.loginId);
 }

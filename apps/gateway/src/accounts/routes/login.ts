@@ -4,9 +4,9 @@ import { errors, orPage, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import type { OnFailedLogin } from '../login/failed-login.ts';
-import { ATTEMPT_COOKIE, attemptCookieOptions, beginAttempt } from '../login/login-attempt.ts';
+import { ATTEMPT_COOKIE, attemptCookieOptions, createAttempt } from '../login/login-attempt.ts';
 
-/** GET /api/auth/login: off to the identity provider. Where the way ends is ours to say, so nothing is read here. */
+/** GET /api/auth/login: redirects to the identity provider. Takes no parameters, so no open redirect. */
 export function login(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
   app.get(
     '/api/auth/login',
@@ -23,7 +23,7 @@ export function login(app: FastifyInstance, context: AccountsContext, onFailedLo
     async (request, reply) => {
       const { baseUrl } = context.config;
       try {
-        const { url, cookie } = await wayToProvider(context);
+        const { url, cookie } = await startAttempt(context);
         return reply.setCookie(ATTEMPT_COOKIE, cookie, attemptCookieOptions(baseUrl)).redirect(url, 302);
       } catch (error) {
         return onFailedLogin(request, reply, error);
@@ -32,11 +32,11 @@ export function login(app: FastifyInstance, context: AccountsContext, onFailedLo
   );
 }
 
-async function wayToProvider(context: AccountsContext): Promise<{ url: string; cookie: string }> {
+async function startAttempt(context: AccountsContext): Promise<{ url: string; cookie: string }> {
   const { identityProvider } = context;
   if (!identityProvider) {
     throw new ApiError('not_configured', { detail: 'This service has no identity provider.' });
   }
-  const { attempt, cookie } = await beginAttempt(context);
+  const { attempt, cookie } = await createAttempt(context);
   return { url: await identityProvider.loginUrl(attempt), cookie };
 }

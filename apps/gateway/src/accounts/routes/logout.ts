@@ -3,9 +3,9 @@ import { access } from '../../http/access.ts';
 import { errors, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { COOKIE, cookieOptions, endSession, readSession } from '../login/login-cookie.ts';
+import { LOGIN_COOKIE, loginCookieOptions, endLogin, readLogin } from '../login/login-cookie.ts';
 
-/** GET /api/auth/logout: ends the session wherever its cookie was copied to, then the one at the identity provider. */
+/** GET /api/auth/logout: ends the login, also for copies of its cookie, then redirects to the provider's logout. */
 export function logout(app: FastifyInstance, context: AccountsContext): void {
   const { baseUrl } = context.config;
   app.get(
@@ -24,19 +24,16 @@ export function logout(app: FastifyInstance, context: AccountsContext): void {
       if (!isNavigation(request)) {
         throw new ApiError('forbidden_origin', { detail: 'Log out by opening this address, not from inside a page.' });
       }
-      const cookie = request.cookies[COOKIE];
-      const session = cookie === undefined ? null : await readSession(context, cookie);
-      if (session) await endSession(context, session.sessionId);
+      const cookie = request.cookies[LOGIN_COOKIE];
+      const found = cookie === undefined ? null : await readLogin(context, cookie);
+      if (found) await endLogin(context, found.loginId);
       const url = await context.identityProvider?.logoutUrl();
-      return reply.clearCookie(COOKIE, cookieOptions(baseUrl)).redirect(url ?? `${baseUrl}/`, 302);
+      return reply.clearCookie(LOGIN_COOKIE, loginCookieOptions(baseUrl)).redirect(url ?? `${baseUrl}/`, 302);
     },
   );
 }
 
-/**
- * Somebody opened the address. An image, a frame or a script of any page asks as something else, and a browser that
- * fetches ahead of its user says so; clients that say nothing are no browsers that other sites could use.
- */
+/** Refuses subresource requests (images, frames, scripts) and prefetches. Clients without these headers pass. */
 function isNavigation({ headers }: FastifyRequest): boolean {
   const { 'sec-fetch-dest': destination = 'document', 'sec-purpose': purpose, purpose: oldPurpose } = headers;
   return destination === 'document' && purpose === undefined && oldPurpose === undefined;

@@ -4,15 +4,15 @@ import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { endKey, isKeyId } from '../keys/revoke-key.ts';
+import { revokeKeyEverywhere, isKeyId } from '../keys/revoke-key.ts';
 
-/** DELETE /api/keys/{keyId}: once it answers, no replica accepts the key. */
+/** DELETE /api/keys/{keyId}. Once it has answered, no replica accepts the key. */
 export function revokeKey(app: FastifyInstance, context: AccountsContext): void {
   app.delete<{ Params: KeyParams }>(
     '/api/keys/:keyId',
     {
       config: { operation: 'account' },
-      // What is no id is the id of no key.
+      // A malformed id is 404, not a validation error.
       preValidation: async ({ params }) => {
         if (!isKeyId(params.keyId)) throw new ApiError('key_not_found');
       },
@@ -26,14 +26,14 @@ export function revokeKey(app: FastifyInstance, context: AccountsContext): void 
         params: KeyParams,
         response: {
           200: json('The key authenticates no more.', KeyRevocation),
-          // A client may send a body with a DELETE; it is read as any other, and ignored.
+          // A body is parsed and ignored.
           ...errors(...READS_BODY, ...NEEDS_KEY, 'key_not_found', 'forbidden_origin'),
         },
       },
     },
     async (request): Promise<KeyRevocation> => {
-      const ended = await endKey(context, accountOf(request), request.params.keyId);
-      if (!ended) throw new ApiError('key_not_found');
+      const isRevoked = await revokeKeyEverywhere(context, accountOf(request), request.params.keyId);
+      if (!isRevoked) throw new ApiError('key_not_found');
       return { revoked: true };
     },
   );

@@ -6,7 +6,7 @@ import { errors, json, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { revokeWalletKey } from '../wallets/revoke-wallet-key.ts';
 
-/** POST /api/wallet/revoke-key: for whoever has the wallet and fears for a key. */
+/** POST /api/wallet/revoke-key: revokes a key with a wallet signature, without a login. */
 export function walletRevokeKey(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletKeyProof }>(
     '/api/wallet/revoke-key',

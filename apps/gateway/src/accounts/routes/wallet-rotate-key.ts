@@ -6,7 +6,7 @@ import { errors, json, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { rotateKeys } from '../wallets/rotate-keys.ts';
 
-/** POST /api/wallet/rotate-key: one new key for all old ones. */
+/** POST /api/wallet/rotate-key: replaces all keys by a new one. */
 export function walletRotateKey(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletProof }>(
     '/api/wallet/rotate-key',

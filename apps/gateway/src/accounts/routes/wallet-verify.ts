@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
-import { COOKIE, cookieOptions } from '../login/login-cookie.ts';
-import { logIn } from '../wallets/log-in.ts';
+import { LOGIN_COOKIE, loginCookieOptions } from '../login/login-cookie.ts';
+import { logInWithWallet } from '../wallets/log-in.ts';
 
-/** POST /api/wallet/verify: a signed challenge opens a session, and an account with a key the first time. */
+/** POST /api/wallet/verify: logs a wallet in; the first time it also creates an account and a key. */
 export function walletVerify(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletProof }>(
     '/api/wallet/verify',
@@ -28,9 +28,9 @@ export function walletVerify(app: FastifyInstance, context: AccountsContext): vo
       },
     },
     async (request, reply): Promise<WalletLogin> => {
-      const { login, cookie } = await logIn(context, request.body);
-      reply.setCookie(COOKIE, cookie, cookieOptions(context.config.baseUrl));
-      return login;
+      const { body, cookie } = await logInWithWallet(context, request.body);
+      reply.setCookie(LOGIN_COOKIE, cookie, loginCookieOptions(context.config.baseUrl));
+      return body;
     },
   );
 }

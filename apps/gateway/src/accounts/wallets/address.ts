@@ -1,6 +1,6 @@
-// ethers is loaded when the first wallet comes: most processes start, and many live, without one.
+// ethers is loaded by the first wallet request, to keep start-up short and idle memory low.
 
-/** The address in its EIP-55 spelling; null for what is none. Mixed case is a checksum and has to be right. */
+/** The address in EIP-55 form; null if it is none. Mixed case is a checksum and must be correct. */
 export async function readAddress(text: string): Promise<string | null> {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null;
   const { getAddress } = await import('ethers');
@@ -11,5 +11,5 @@ export async function readAddress(text: string): Promise<string | null> {
   }
 }
 
-/** What is stored and compared: 20 bytes have one spelling. */
+/** The form that is stored and compared, because bytes have no upper or lower case. */
 export const bytesOf = (address: string): Buffer => Buffer.from(address.slice(2), 'hex');

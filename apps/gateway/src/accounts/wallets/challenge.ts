@@ -5,9 +5,8 @@ import { clientNetwork } from '../../http/rate-limits/client-network.ts';
 import type { AccountsContext } from '../context.ts';
 import { bytesOf } from './address.ts';
 
-// What a wallet is asked to sign. The text is stored as it was handed out and must come back the same, so everything
-// in it (domain, URI, chain, nonce, statement, times) is checked by one comparison. Whether the wallet has an account
-// is not looked up, so it cannot be learned here.
+// Issues Sign-In with Ethereum messages. The text is stored and must come back byte for byte, so one comparison checks
+// domain, URI, chain, nonce, statement and times. No account is looked up, so a challenge reveals none.
 
 const LIFETIME_S = 300;
 
@@ -18,17 +17,17 @@ const STATEMENTS: Record<WalletPurpose | 'any', string> = {
   rotate: 'Revoke all API keys of this wallet on EloquentPoll and issue a new one. This does not sign you in.',
 };
 
-export interface Asked {
-  /** In its EIP-55 spelling. */
+export interface ChallengeRequest {
+  /** In EIP-55 form. */
   address: string;
   purpose: WalletPurpose | null;
-  /** The IP address of whoever asks. */
+  /** The client's IP address. */
   ip: string;
 }
 
 export async function issueChallenge(
   context: AccountsContext,
-  { address, purpose, ip }: Asked,
+  { address, purpose, ip }: ChallengeRequest,
 ): Promise<WalletChallenge> {
   const { config, storage } = context;
   const { SiweMessage, generateNonce } = await import('siwe');
@@ -45,14 +44,14 @@ export async function issueChallenge(
       issuedAt: issuedAt.toISOString(),
       expirationTime: expiresAt.toISOString(),
     }).prepareMessage();
-  const asker = askerOf(config.keyPepper, ip);
+  const asker = networkHash(config.keyPepper, ip);
   const challenge = { nonce, address: bytesOf(address), purpose, message: textAt, asker };
   const message = await issueNonce(storage, challenge, LIFETIME_S);
   return { message, nonce };
 }
 
-/** Tells networks apart without storing them. */
-const askerOf = (pepper: string, ip: string): Buffer =>
+/** Distinguishes client networks without storing their addresses. */
+const networkHash = (pepper: string, ip: string): Buffer =>
   createHmac('sha256', pepper)
     .update(`challenge ${clientNetwork(ip)}`)
     .digest()

@@ -2,14 +2,13 @@ import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { askNode, type NodeAnswer } from './ethereum-node.ts';
 
-// Contract wallets have no key: their contract says whether it accepts a signature (EIP-1271). It is asked through the
-// operator's node, at a fixed address, within seconds and without a transaction; without a node there are no contract
-// wallets. A contract that is not deployed yet (ERC-6492) cannot be asked.
+// A contract wallet verifies signatures on chain (EIP-1271): we call the contract through the operator's node. Without a
+// node there are no contract wallets; contracts that are not deployed yet (ERC-6492) are not supported.
 
 const TIMEOUT_MS = 3_000;
-/** isValidSignature(bytes32,bytes), and what it returns for yes. */
-const MAGIC = '0x1626ba7e';
-const YES = MAGIC.padEnd(66, '0');
+/** The selector of isValidSignature(bytes32,bytes); the contract returns it, padded, to accept. */
+const SELECTOR = '0x1626ba7e';
+const ACCEPTED = SELECTOR.padEnd(66, '0');
 
 export interface SignedMessage {
   address: string;
@@ -17,7 +16,7 @@ export interface SignedMessage {
   signature: string;
 }
 
-/** Whether the contract at the address accepts the signature; 503 when it could not be asked. */
+/** 503 when the node or the contract does not answer. */
 export async function contractAccepts(context: AccountsContext, signed: SignedMessage): Promise<boolean> {
   const { rpcUrl, chainId } = context.config.wallets;
   if (rpcUrl === undefined || !/^0x(?:[0-9a-f]{2})*$/i.test(signed.signature)) return false;
@@ -27,9 +26,9 @@ export async function contractAccepts(context: AccountsContext, signed: SignedMe
       askNode(rpcUrl, 'eth_chainId', [], TIMEOUT_MS),
       askNode(rpcUrl, 'eth_call', [call, 'latest'], TIMEOUT_MS),
     ]);
-    if (chain.result === undefined || Number(chain.result) !== chainId) throw new Error('not the chain of CHAIN_ID');
+    if (chain.result === undefined || Number(chain.result) !== chainId) throw new Error('the node is not on the chain of CHAIN_ID');
     if (answer.result === undefined && !isRevert(answer)) throw new Error('no answer from the contract');
-    return answer.result === YES;
+    return answer.result === ACCEPTED;
   } catch (cause) {
     throw new ApiError('service_unavailable', {
       detail: 'The signature of this wallet cannot be checked right now.',
@@ -41,8 +40,8 @@ export async function contractAccepts(context: AccountsContext, signed: SignedMe
 
 async function callData({ message, signature }: SignedMessage): Promise<string> {
   const { AbiCoder, concat, hashMessage } = await import('ethers');
-  return concat([MAGIC, AbiCoder.defaultAbiCoder().encode(['bytes32', 'bytes'], [hashMessage(message), signature])]);
+  return concat([SELECTOR, AbiCoder.defaultAbiCoder().encode(['bytes32', 'bytes'], [hashMessage(message), signature])]);
 }
 
-/** A contract that throws says no; nodes write that differently. */
+/** A contract that reverts rejects the signature. Nodes report a revert in different ways. */
 const isRevert = ({ error }: NodeAnswer): boolean => error?.code === 3 || /revert/i.test(String(error?.message));

@@ -1,6 +1,6 @@
 import { boundedFetch } from '../../http/bounded-fetch.ts';
 
-// The operator's Ethereum node. It is asked at the one address of the settings, within seconds.
+// JSON-RPC calls to the operator's Ethereum node.
 
 export interface NodeAnswer {
   result?: unknown;

@@ -5,43 +5,39 @@ import type { AccountsContext } from '../context.ts';
 import { contractAccepts } from './contract-signature.ts';
 import { signerOf } from './signer.ts';
 
-// That a wallet signed a challenge of ours. The message has to be the stored one, byte for byte, so nothing in it is
-// parsed or compared field by field: siwe writes challenges and judges none (its verify() skips what it is not told,
-// and prints failures). Of a failure the caller learns only that it failed.
+// Verifies a signed challenge by comparing the whole message with the stored one. siwe only writes challenges: its
+// verify() skips fields that are not passed and prints failures. Every failure is the same 401.
 
-export interface Wallet {
-  /** In its EIP-55 spelling. */
+export interface ProvenWallet {
+  /** In EIP-55 form. */
   address: string;
   bytes: Buffer;
   nonce: string;
 }
 
-/** The wallet behind a proof that may be used for `purpose`, or a 401. Nothing is used up yet. */
-export async function prove(
+/** The wallet that signed, or a 401. Does not consume the proof. */
+export async function verifyProof(
   context: AccountsContext,
   { message, signature }: WalletProof,
   purpose: WalletPurpose,
-): Promise<Wallet> {
+): Promise<ProvenWallet> {
   const nonce = /^Nonce: ([0-9A-Za-z]{8,64})$/m.exec(message)?.[1];
   const challenge = nonce === undefined ? null : await findNonce(context.storage, nonce);
-  if (!challenge || challenge.message !== message) throw refused();
-  if (challenge.purpose !== null && challenge.purpose !== purpose) throw refused();
+  if (!challenge || challenge.message !== message) throw invalidProof();
+  if (challenge.purpose !== null && challenge.purpose !== purpose) throw invalidProof();
   const { getAddress, hexlify } = await import('ethers');
   const address = getAddress(hexlify(challenge.address));
   const signed = { address, message, signature };
-  if ((await signerOf(message, signature)) !== address && !(await contractAccepts(context, signed))) throw refused();
+  if ((await signerOf(message, signature)) !== address && !(await contractAccepts(context, signed))) throw invalidProof();
   return { address, bytes: challenge.address, nonce: challenge.nonce };
 }
 
-/**
- * Uses the proof up; a 401 when somebody else has, or when it is too old by now. Belongs into the transaction of what
- * the proof is for, so that it is used up exactly when that happens.
- */
-export async function useUp(tx: Queries, { nonce, bytes }: Wallet): Promise<void> {
-  if (!(await consumeNonce(tx, nonce, bytes))) throw refused();
+/** 401 if it was consumed before or has expired. Call in the transaction of the act that the proof authorises. */
+export async function consumeProof(tx: Queries, { nonce, bytes }: ProvenWallet): Promise<void> {
+  if (!(await consumeNonce(tx, nonce, bytes))) throw invalidProof();
 }
 
-const refused = (): ApiError =>
+const invalidProof = (): ApiError =>
   new ApiError('invalid_wallet_signature', {
     detail: 'The signature is wrong, was used before, is for something else, or came after 5 minutes.',
   });

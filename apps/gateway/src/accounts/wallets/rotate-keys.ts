@@ -2,15 +2,15 @@ import type { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
 import { findIdentity, inTransaction, revokeAllKeys } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { issueKey, SHOWN_ONCE } from '../keys/issue-key.ts';
-import { prove, useUp } from './proof.ts';
+import { issueKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
+import { consumeProof, verifyProof } from './proof.ts';
 
-/** All keys of the wallet's account end and one begins, at once. Once this resolves no replica accepts an old one. */
+/** Revokes all keys of the wallet's account and issues one. Once this resolves no replica accepts an old key. */
 export async function rotateKeys(context: AccountsContext, proof: WalletProof): Promise<WalletRotation> {
   const { config, storage, keys } = context;
-  const wallet = await prove(context, proof, 'rotate');
+  const wallet = await verifyProof(context, proof, 'rotate');
   const rotated = await inTransaction(storage, async (tx) => {
-    await useUp(tx, wallet);
+    await consumeProof(tx, wallet);
     const known = await findIdentity(tx, { kind: 'wallet', address: wallet.bytes });
     if (!known) return null;
     const { accountId } = known;
@@ -19,12 +19,12 @@ export async function rotateKeys(context: AccountsContext, proof: WalletProof): 
   });
   if (!rotated) throw new ApiError('wallet_not_found');
   const { revoked, issued } = rotated;
-  await Promise.all(revoked.map((hash) => keys.distrust(hash)));
+  await Promise.all(revoked.map((hash) => keys.invalidate(hash)));
   return {
     revoked_count: revoked.length,
     api_key: issued.key,
     key_id: issued.id,
     key_prefix: issued.prefix,
-    warning: SHOWN_ONCE,
+    warning: KEY_SHOWN_ONCE,
   };
 }

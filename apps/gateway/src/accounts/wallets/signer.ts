@@ -1,17 +1,16 @@
-// Who signed a message with a key of their own (EIP-191). One signature has one spelling here: 65 bytes, low s, v of 27
-// or 28, which some wallets write as 0 or 1. A second valid signature cannot be made from a first.
+// Recovers the signer of a personal message (EIP-191). Only the canonical form is accepted (65 bytes, low s, v of 27 or
+// 28; 0 and 1 are mapped), so signatures are not malleable.
 
 const FORM = /^0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})([0-9a-fA-F]{2})$/;
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const V: Record<string, '1b' | '1c'> = { '00': '1b', '01': '1c', '1b': '1b', '1c': '1c' };
 
-/** The address in its EIP-55 spelling; null when the signature is not one. */
+/** The address in EIP-55 form; null if the signature is not canonical. */
 export async function signerOf(message: string, signature: string): Promise<string | null> {
   const { hashMessage } = await import('ethers');
   return signerOfHash(hashMessage(message), signature);
 }
 
-/** The same for what was hashed already. */
 export async function signerOfHash(hash: string, signature: string): Promise<string | null> {
   const canonical = canonicalSignature(signature);
   if (!canonical) return null;
@@ -19,12 +18,12 @@ export async function signerOfHash(hash: string, signature: string): Promise<str
   try {
     return recoverAddress(hash, canonical);
   } catch {
-    // r is the coordinate of no point.
+    // r is not the x coordinate of a curve point.
     return null;
   }
 }
 
-/** The one spelling of a signature; null when it has none. */
+/** Lower case with v of 1b or 1c; null if the signature is malformed or has a high s. */
 export function canonicalSignature(signature: string): string | null {
   const [, r = '', s = '', v = ''] = FORM.exec(signature) ?? [];
   const canonicalV = V[v.toLowerCase()];
@@ -32,7 +31,7 @@ export function canonicalSignature(signature: string): string | null {
   return `0x${r}${s}${canonicalV}`.toLowerCase();
 }
 
-const within = (hex: string, most: bigint): boolean => {
+const within = (hex: string, max: bigint): boolean => {
   const value = BigInt(`0x${hex}`);
-  return value > 0n && value <= most;
+  return value > 0n && value <= max;
 };

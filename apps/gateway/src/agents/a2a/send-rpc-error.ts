@@ -16,7 +16,7 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
   const known = toApiError(error);
   const { status } = ERRORS[known.code];
   const { detail, issues, retryAfterSeconds } = known.circumstances;
-  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request failed');
+  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   const body = errorBody({ code: known.code, requestId: request.id, detail });
   return reply.code(status).send({

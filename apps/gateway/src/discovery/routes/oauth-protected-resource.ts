@@ -36,7 +36,9 @@ export function oauthProtectedResource(app: FastifyInstance, context: DiscoveryC
 const metadata = (resource: string, { config, identityProvider }: DiscoveryContext): ProtectedResource => ({
   resource,
   // As it spells itself where it was asked already: clients compare it letter by letter.
-  ...(identityProvider && { authorization_servers: [identityProvider.known()?.issuer ?? identityProvider.issuer] }),
+  ...(identityProvider && {
+    authorization_servers: [identityProvider.cachedMetadata()?.issuer ?? identityProvider.issuer],
+  }),
   scopes_supported: ['openid', 'email'],
   bearer_methods_supported: ['header'],
   resource_name: 'EloquentPoll',

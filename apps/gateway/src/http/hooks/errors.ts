@@ -24,7 +24,7 @@ export function sendError(config: Config, error: unknown, request: FastifyReques
   const known = toApiError(error);
   const { status } = ERRORS[known.code];
   reply.errorCode = known.code;
-  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request failed');
+  if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
 
   const occurrence = occurrenceOf(known, request.id);
   const problem = wantsProblem(request);

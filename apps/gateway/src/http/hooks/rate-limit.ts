@@ -2,7 +2,7 @@ import type { RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { Operation, Policy } from '../../config/rate-limit-policies.ts';
-import { waysToKey } from '../access.ts';
+import { keyRecoveryActions } from '../access.ts';
 import { ApiError } from '../api-error.ts';
 import type { HttpContext } from '../context.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
@@ -36,7 +36,7 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
       const name = typeof operation === 'function' ? operation(request) : operation;
       // Whoever has asked all the free polls of an hour can go on with a key, without waiting.
       const withKey = name === 'free_poll' && request.principal === null;
-      const waysOut = withKey ? (['re_authenticate', ...waysToKey(context.config)] as const) : [];
+      const waysOut = withKey ? (['re_authenticate', ...keyRecoveryActions(context.config)] as const) : [];
       spend(request, await limiter.take(name, principalOf(request)), waysOut);
     };
     // After authentication, which the route's own hooks begin with; a body has to be read first.

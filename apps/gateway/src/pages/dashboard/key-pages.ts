@@ -1,5 +1,5 @@
 import type { ApiKey } from '@eloquentpoll/storage';
-import { SHOWN_ONCE } from '../../accounts/keys/issue-key.ts';
+import { KEY_SHOWN_ONCE } from '../../accounts/keys/issue-key.ts';
 import { code } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { layout } from '../layout.ts';
@@ -12,7 +12,7 @@ export const newKeyPage = (baseUrl: string, key: string): string =>
   keyPage(
     baseUrl,
     'Your new key',
-    html`<p class="lead">${SHOWN_ONCE}</p>
+    html`<p class="lead">${KEY_SHOWN_ONCE}</p>
 <div class="whole">${code(key, 'The new key')}</div>
 <p><a class="button" href="${BACK}">To the dashboard</a></p>`,
   );

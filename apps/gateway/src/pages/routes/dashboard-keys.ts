@@ -2,7 +2,7 @@ import { KeyParams, LIMITS } from '@eloquentpoll/contracts';
 import { listKeys } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { issueKey } from '../../accounts/keys/issue-key.ts';
-import { endKey, isKeyId } from '../../accounts/keys/revoke-key.ts';
+import { revokeKeyEverywhere, isKeyId } from '../../accounts/keys/revoke-key.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, text } from '../../http/answers.ts';
@@ -92,7 +92,7 @@ export async function dashboardKeys(
     async ({ principal, params: { keyId } }, reply) => {
       if (!principal) return askToSignIn(reply);
       // A key that is not there, or not any more, is what was wanted.
-      if (isKeyId(keyId)) await endKey(context, principal.accountId, keyId);
+      if (isKeyId(keyId)) await revokeKeyEverywhere(context, principal.accountId, keyId);
       return toKeys(reply);
     },
   );

@@ -38,7 +38,7 @@ export function sessionBatch({ bus, keys, limiter }: Parts): SessionBatch {
     for (const { pollId } of batch) if (pollId !== null && !polls.has(pollId)) polls.set(pollId, polls.size);
 
     const into = bus.redis.pipeline();
-    keys.batch(
+    keys.appendTo(
       into,
       callers.map(({ key }) => key),
     );
@@ -51,7 +51,7 @@ export function sessionBatch({ bus, keys, limiter }: Parts): SessionBatch {
 
     function hand(owners?: unknown, counts?: unknown, briefs?: unknown): void {
       for (const [i, { asked }] of callers.entries()) {
-        const owner = keys.read(owners, i);
+        const owner = keys.readReply(owners, i);
         for (const [place, { pollId, tell }] of asked.entries()) {
           const budget = counts ? limiter.read('session', counts, i, asked.length - 1 - place) : null;
           tell({ owner, budget, brief: pollId === null ? null : bus.runs.parse(briefs, polls.get(pollId)) });

@@ -2,7 +2,7 @@ import { DryRunResult, PollRequest, PollResponse, QuickPollResult, ShortPollRequ
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Operation } from '../../config/rate-limit-policies.ts';
-import { access, waysToKey } from '../../http/access.ts';
+import { access, keyRecoveryActions } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { closingSignal } from '../../http/closing-signal.ts';
@@ -80,5 +80,5 @@ function operationOf(request: FastifyRequest): Operation {
 const needsCredentials = (context: PollsContext): ApiError =>
   new ApiError('authentication_required', {
     detail: 'A full poll needs an API key or a login. POST /api/quick-poll runs a free one without credentials.',
-    recovery: ['use_free_poll', ...waysToKey(context.config)],
+    recovery: ['use_free_poll', ...keyRecoveryActions(context.config)],
   });

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
-import { COOKIE, sealer } from '@eloquentpoll/gateway/session-cookie';
+import { LOGIN_COOKIE, sealer } from '@eloquentpoll/gateway/login-cookie';
 import { createAccount, creditAccount, insertKey, openCookieSession } from '@eloquentpoll/storage';
 import { CALM } from '../../proxy/weather.ts';
 import type { Progress } from '../../terminal/progress.ts';
@@ -152,7 +152,7 @@ async function openAccount({ storage }: Stores): Promise<Account> {
   const key = newApiKey();
   await insertKey(storage, { accountId: id, hash: hashApiKey(PEPPER, key), prefix: apiKeyPrefix(key) });
   const session = await openCookieSession(storage, { accountId: id });
-  return { id, key, cookie: `${COOKIE}=${await sealer([PEPPER]).seal(session)}` };
+  return { id, key, cookie: `${LOGIN_COOKIE}=${await sealer([PEPPER]).seal(session)}` };
 }
 
 /** Also polls that nobody asks about any more have to end. */
