@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
-import { type Access, bearerOf, type Principal, keyRecoveryActions } from '../http/access.ts';
+import { type Access, bearerOf, keyRecoveryActions, type Principal } from '../http/access.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { AccountsContext } from './context.ts';
 import { principalOfUserId } from './keys/user-id-bearer.ts';
@@ -34,7 +34,8 @@ function securityOf({ method, url, schema }: RouteOptions): Access {
 }
 
 function unauthenticated(context: AccountsContext, request: FastifyRequest, schemes: ReadonlySet<string>): ApiError {
-  if (schemes.has('apiKey')) return new ApiError('authentication_required', { recovery: keyRecoveryActions(context.config) });
+  if (schemes.has('apiKey'))
+    return new ApiError('authentication_required', { recovery: keyRecoveryActions(context.config) });
   if (request.headers.authorization === undefined) return new ApiError('authentication_required');
   return new ApiError('authentication_required', {
     detail: 'This operation takes the session cookie of a login, not a bearer key: open /api/auth/login in a browser.',
@@ -67,5 +68,8 @@ async function principalOfHeader(context: AccountsContext, request: FastifyReque
   return principal;
 }
 
-const principalOfDeprecatedBearer = async (context: AccountsContext, { routeOptions }: FastifyRequest, bearer: string) =>
-  routeOptions.config.takesUserId ? principalOfUserId(context, bearer) : null;
+const principalOfDeprecatedBearer = async (
+  context: AccountsContext,
+  { routeOptions }: FastifyRequest,
+  bearer: string,
+) => (routeOptions.config.takesUserId ? principalOfUserId(context, bearer) : null);

@@ -7,7 +7,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isKeyId = (text: string): boolean => UUID.test(text);
 
 /** Once this resolves no replica accepts the key. False when the account has no such active key. */
-export async function revokeKeyEverywhere({ storage, keys }: AccountsContext, accountId: string, keyId: string): Promise<boolean> {
+export async function revokeKeyEverywhere(
+  { storage, keys }: AccountsContext,
+  accountId: string,
+  keyId: string,
+): Promise<boolean> {
   const hash = await revokeKey(storage, accountId, keyId);
   if (!hash) return false;
   await keys.invalidate(hash);

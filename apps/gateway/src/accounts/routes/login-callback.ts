@@ -8,9 +8,11 @@ import type { AccountsContext } from '../context.ts';
 import type { OnFailedLogin } from '../login/failed-login.ts';
 import { CALLBACK_PATH, type Person } from '../login/identity-provider.ts';
 import { ATTEMPT_COOKIE, attemptCookieOptions, consumeAttempt } from '../login/login-attempt.ts';
-import { createLogin, LOGIN_COOKIE, loginCookieOptions, endLogin, readLogin } from '../login/login-cookie.ts';
+import { createLogin, endLogin, LOGIN_COOKIE, loginCookieOptions, readLogin } from '../login/login-cookie.ts';
 
-const CallbackQuery = Type.Object({ code: Type.String({ description: 'From the identity provider, as is the rest.' }) });
+const CallbackQuery = Type.Object({
+  code: Type.String({ description: 'From the identity provider, as is the rest.' }),
+});
 
 interface Route {
   Querystring: { code?: unknown; error?: unknown };

@@ -3,7 +3,7 @@ import { access } from '../../http/access.ts';
 import { errors, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { LOGIN_COOKIE, loginCookieOptions, endLogin, readLogin } from '../login/login-cookie.ts';
+import { endLogin, LOGIN_COOKIE, loginCookieOptions, readLogin } from '../login/login-cookie.ts';
 
 /** GET /api/auth/logout: ends the login, also for copies of its cookie, then redirects to the provider's logout. */
 export function logout(app: FastifyInstance, context: AccountsContext): void {

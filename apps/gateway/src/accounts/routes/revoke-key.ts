@@ -4,7 +4,7 @@ import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { revokeKeyEverywhere, isKeyId } from '../keys/revoke-key.ts';
+import { isKeyId, revokeKeyEverywhere } from '../keys/revoke-key.ts';
 
 /** DELETE /api/keys/{keyId}. Once it has answered, no replica accepts the key. */
 export function revokeKey(app: FastifyInstance, context: AccountsContext): void {

@@ -26,7 +26,8 @@ export async function contractAccepts(context: AccountsContext, signed: SignedMe
       askNode(rpcUrl, 'eth_chainId', [], TIMEOUT_MS),
       askNode(rpcUrl, 'eth_call', [call, 'latest'], TIMEOUT_MS),
     ]);
-    if (chain.result === undefined || Number(chain.result) !== chainId) throw new Error('the node is not on the chain of CHAIN_ID');
+    if (chain.result === undefined || Number(chain.result) !== chainId)
+      throw new Error('the node is not on the chain of CHAIN_ID');
     if (answer.result === undefined && !isRevert(answer)) throw new Error('no answer from the contract');
     return answer.result === ACCEPTED;
   } catch (cause) {

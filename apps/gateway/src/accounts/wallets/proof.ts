@@ -28,7 +28,8 @@ export async function verifyProof(
   const { getAddress, hexlify } = await import('ethers');
   const address = getAddress(hexlify(challenge.address));
   const signed = { address, message, signature };
-  if ((await signerOf(message, signature)) !== address && !(await contractAccepts(context, signed))) throw invalidProof();
+  if ((await signerOf(message, signature)) !== address && !(await contractAccepts(context, signed)))
+    throw invalidProof();
   return { address, bytes: challenge.address, nonce: challenge.nonce };
 }
 

@@ -2,7 +2,7 @@ import { KeyParams, LIMITS } from '@eloquentpoll/contracts';
 import { listKeys } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { issueKey } from '../../accounts/keys/issue-key.ts';
-import { revokeKeyEverywhere, isKeyId } from '../../accounts/keys/revoke-key.ts';
+import { isKeyId, revokeKeyEverywhere } from '../../accounts/keys/revoke-key.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, text } from '../../http/answers.ts';
