@@ -3,7 +3,7 @@ import { isObject, type Json } from './json.ts';
 import type { Model } from './panel-types.ts';
 
 // Reads a provider's reply. Only one thing is a vote: exactly one label of this vote, letter for letter, in the channel
-// that was asked for. Nothing is guessed, searched for in prose or mended.
+// that was asked for. Every step is linear in the answer, so no regular expression runs over it.
 
 export type Reading =
   | { vote: number }
@@ -15,11 +15,19 @@ export interface Usage {
   outputTokens: number;
 }
 
-const FENCED = /^```(?:json)?\s*\n([\s\S]*)\n```$/;
-const LAST_LINE = /^VOTE: (\S.*)$/;
+const FENCE = '```';
+const VOTE_LINE = 'VOTE: ';
+const CHOICE_KEY = '"choice"';
+
+/** No tokenizer makes more of one token; a longer answer is refused before anything reads it. */
+const MAX_CHARACTERS_PER_TOKEN = 64;
 
 /** `labels` by option index. */
-export function readAnswer(model: Pick<Model, 'answer'>, reply: unknown, labels: readonly string[]): Reading {
+export function readAnswer(
+  model: Pick<Model, 'answer' | 'maxOutputTokens'>,
+  reply: unknown,
+  labels: readonly string[],
+): Reading {
   if (!isObject(reply)) return { error: 'provider_error', repair: false };
   const choices = reply.choices;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
@@ -28,31 +36,28 @@ export function readAnswer(model: Pick<Model, 'answer'>, reply: unknown, labels:
   const finish = choice.finish_reason;
   if (finish === 'error' || isObject(choice.error)) return { error: 'provider_error', repair: false };
   if (finish === 'content_filter' || isFilled(message.refusal)) return { error: 'refusal', repair: false };
-  const label =
-    model.answer === 'tool'
-      ? fromTool(message)
-      : model.answer === 'line'
-        ? fromLine(message)
-        : fromJson(message.content);
+  const text = model.answer === 'tool' ? toolArguments(message) : message.content;
+  if (typeof text !== 'string') return { error: 'malformed', repair: finish !== 'length' };
+  if (text.length > model.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN) return { error: 'malformed', repair: false };
+  const label = model.answer === 'line' ? fromLine(text) : fromJson(text);
   // A model that ran out of tokens would run out of them again.
   if (label === null) return { error: 'malformed', repair: finish !== 'length' };
   const option = labels.indexOf(label);
   return option < 0 ? { error: 'invalid_choice', repair: true } : { vote: option };
 }
 
-function fromTool(message: Json): string | null {
+function toolArguments(message: Json): unknown {
   const calls = message.tool_calls;
   if (!Array.isArray(calls) || calls.length !== 1) return null;
   const call: unknown = calls[0];
   if (!isObject(call) || !isObject(call.function) || call.function.name !== 'vote') return null;
-  return fromJson(call.function.arguments);
+  return call.function.arguments;
 }
 
-function fromJson(text: unknown): string | null {
-  if (typeof text !== 'string') return null;
-  const body = FENCED.exec(text.trim())?.[1] ?? text;
+function fromJson(text: string): string | null {
+  const body = withoutFence(text.trim());
   // JSON.parse keeps the last of two equal keys; two choices are no choice.
-  if ((body.match(/(?<!\\)"choice"\s*:/g)?.length ?? 0) > 1) return null;
+  if (choiceKeys(body) > 1) return null;
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -62,10 +67,32 @@ function fromJson(text: unknown): string | null {
   return isObject(parsed) && typeof parsed.choice === 'string' ? parsed.choice : null;
 }
 
-function fromLine(message: Json): string | null {
-  const content = message.content;
-  if (typeof content !== 'string') return null;
-  return LAST_LINE.exec(content.trimEnd().split('\n').at(-1) ?? '')?.[1] ?? null;
+/** The text between a first line of ``` or ```json and a last line of ```. */
+function withoutFence(text: string): string {
+  const start = text.indexOf('\n');
+  const end = text.length - FENCE.length - 1;
+  if (!text.startsWith(FENCE) || !text.endsWith(`\n${FENCE}`) || start >= end) return text;
+  const language = text.slice(FENCE.length, start).trim();
+  return language === '' || language === 'json' ? text.slice(start + 1, end) : text;
+}
+
+/** How often `"choice"` is followed by a colon, quotes that are escaped left out. */
+function choiceKeys(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(CHOICE_KEY); at >= 0; at = text.indexOf(CHOICE_KEY, at + 1)) {
+    let next = at + CHOICE_KEY.length;
+    while (WHITESPACE.has(text[next] ?? '')) next += 1;
+    if (text[next] === ':' && text[at - 1] !== '\\') count += 1;
+  }
+  return count;
+}
+
+const WHITESPACE = new Set([' ', '\t', '\n', '\r']);
+
+function fromLine(text: string): string | null {
+  const content = text.trimEnd();
+  const line = content.slice(content.lastIndexOf('\n') + 1);
+  return line.startsWith(VOTE_LINE) ? line.slice(VOTE_LINE.length) : null;
 }
 
 function isFilled(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 import type { Model } from '../src/panel-types.ts';
@@ -5,7 +6,7 @@ import { readAnswer, readProviderCost, readUsage } from '../src/read-answer.ts';
 import { completion, toolCall } from './misbehaving-server.ts';
 
 const LABELS = ['QJ', 'ZR', 'KF'];
-const model = (answer: Model['answer']): Pick<Model, 'answer'> => ({ answer });
+const model = (answer: Model['answer']) => ({ answer, maxOutputTokens: 4_000 });
 const json = (content: unknown, rest: Record<string, unknown> = {}) =>
   readAnswer(model('json_schema'), completion({ content, ...rest }), LABELS);
 const line = (content: unknown) => readAnswer(model('line'), completion({ content }), LABELS);
@@ -175,3 +176,16 @@ t.test("a provider's own cost is whole micro-USD", async (t) => {
 function withFinish(finish_reason: string, content: string): Record<string, unknown> {
   return { choices: [{ index: 0, finish_reason, message: { role: 'assistant', content } }] };
 }
+
+t.test('no regular expression runs over an answer: 200,000 line feeds kept the event loop for 16 s', async (t) => {
+  for (const text of [`\`\`\`${'\n'.repeat(200_000)}x`, `{"choice"${' '.repeat(200_000)}`, '"choice"'.repeat(25_000)])
+    t.match(json(text), malformed, `${text.length} characters`);
+  const source = readFileSync(new URL('../src/read-answer.ts', import.meta.url), 'utf8');
+  t.notMatch(source, /RegExp|\.(match|matchAll|exec|test|replace|replaceAll|search|split)\(/);
+});
+
+t.test('an answer longer than its tokens can be is malformed and not asked for again', async (t) => {
+  const content = `{"choice":"QJ","rationale":"${'a'.repeat(64 * 10)}"}`;
+  const short = readAnswer({ answer: 'json_schema', maxOutputTokens: 10 }, completion({ content }), LABELS);
+  t.same(short, { error: 'malformed', repair: false });
+});
