@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { testDatabase } from '@eloquentpoll/testkit/database';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { root } from '../launch/folders.mjs';
 import { seedLocalAccount } from '../seed.ts';

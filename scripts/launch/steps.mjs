@@ -7,6 +7,7 @@ const NAME_WIDTH = 12;
 const DETAIL_WIDTH = 46;
 
 /** @typedef {{ detail(text: string): void, done(detail?: string): void, failed(detail?: string): void }} Step */
+/** @typedef {ReturnType<typeof createSteps>} Steps */
 
 /** @param {NodeJS.WriteStream} stream */
 export function createSteps(stream) {

@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 
+// slow: 27 s
+
 // The siege in small: everything that `npm run chaos` starts, a few kills, and a verdict.
 
 const script = fileURLToPath(new URL('../chaos.ts', import.meta.url));

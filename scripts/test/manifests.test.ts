@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBus } from '@eloquentpoll/bus';
-import { testRedis } from '@eloquentpoll/testkit';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import t from 'tap';
 import { root } from '../launch/folders.mjs';
 import { runProgram } from '../services/run-program.ts';

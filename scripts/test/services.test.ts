@@ -10,6 +10,8 @@ import { startPostgres } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
 import { leftIn, ordinaryUser, runFixture, temporaryFolder, until } from './fixtures/run-fixture.ts';
 
+// slow: 26 s
+
 // Real servers in throw-away folders, and everything that can have happened to them before.
 
 async function ask(url: string, query: string): Promise<Record<string, unknown>[]> {

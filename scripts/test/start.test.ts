@@ -6,6 +6,8 @@ import { processIdentity } from '../launch/process-identity.mjs';
 import { freePort } from '../services/free-port.ts';
 import { type Fixture, leftIn, runFixture, temporaryFolder, until } from './fixtures/run-fixture.ts';
 
+// slow: 25 s
+
 // `npm start` from outside: real services, stand-ins for the apps, signals and deaths.
 
 async function startIn(t: Test, folder: string, env: NodeJS.ProcessEnv = {}): Promise<Fixture> {

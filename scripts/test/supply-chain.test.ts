@@ -14,6 +14,8 @@ import { findPnpm } from '../launch/tools.mjs';
 import { writeSbom } from '../sbom.ts';
 import { runProgram } from '../services/run-program.ts';
 
+// slow: 5 s
+
 // What keeps a hijacked package, a known hole and a lost secret out; each is tried with what it is there to stop.
 
 const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8');

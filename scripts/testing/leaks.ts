@@ -1,14 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
-import { ask, type TestServices } from './test-services.ts';
+import type { TestServices } from './test-services.ts';
 
 // What a finished run must not leave: databases of tests, keys, processes. Each finding is one sentence and a failure.
 
 const SETTLE_MS = 3_000;
 
-export async function findLeaks(services: TestServices, runId: string): Promise<string[]> {
+export async function findLeaks(services: TestServices | null, runId: string): Promise<string[]> {
   const processes = await lastingProcesses(runId);
+  const left = processes.map(({ pid, command }) => `process ${pid} was left: ${command}`);
+  return services === null ? left : [...left, ...(await leftIn(services))];
+}
+
+async function leftIn(services: TestServices): Promise<string[]> {
+  const { ask } = await import('./test-services.ts');
   const databases = await ask<{ datname: string }>(
     services.databaseUrl,
     String.raw`select datname from pg_database where datname like 't\_%'`,
@@ -16,7 +21,6 @@ export async function findLeaks(services: TestServices, runId: string): Promise<
   const keys = await keysIn(services.redisUrl);
   return [
     ...databases.map(({ datname }) => `the database ${datname} was left`),
-    ...processes.map(({ pid, command }) => `process ${pid} was left: ${command}`),
     ...(keys.length > 0
       ? [`${keys.length} or more keys were left in Redis, such as ${keys.slice(0, 3).join(', ')}`]
       : []),
@@ -24,6 +28,7 @@ export async function findLeaks(services: TestServices, runId: string): Promise<
 }
 
 async function keysIn(url: string): Promise<string[]> {
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url, { retryStrategy: null });
   redis.on('error', () => {});
   try {

@@ -1,5 +1,5 @@
 import type { PanelName, PollSpec, Vote, VoteError } from '@eloquentpoll/contracts';
-import { virtualClock } from '@eloquentpoll/testkit';
+import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
 import { Abandoned, type Collecting, collectVotes } from '../src/collect-votes.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';

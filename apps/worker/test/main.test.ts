@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { acceptPoll, claimPoll, createAccount, creditAccount, openStorage } from '@eloquentpoll/storage';
-import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { testDatabase } from '@eloquentpoll/testkit/database';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 
 // The worker as a process of its own, as it is started in production.

@@ -1,10 +1,13 @@
-import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { testDatabase } from '@eloquentpoll/testkit/database';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
 import { openOps } from '../src/ops/open-ops.ts';
 import { countProgress, progressCheck } from '../src/ops/progress.ts';
 import { servePolls } from '../src/serve-polls.ts';
+
+// slow: 9 s
 
 t.test('a worker that takes nothing while jobs wait and it has room does not progress', async (t) => {
   let time = 0;

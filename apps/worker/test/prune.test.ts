@@ -1,4 +1,4 @@
-import { virtualClock } from '@eloquentpoll/testkit';
+import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
 import { keepSweeping } from '../src/sweep.ts';
 

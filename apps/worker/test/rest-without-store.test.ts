@@ -1,5 +1,6 @@
 import { openBus } from '@eloquentpoll/bus';
-import { testRedis, virtualClock } from '@eloquentpoll/testkit';
+import { testRedis } from '@eloquentpoll/testkit/redis';
+import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
 import { systemClock } from '../src/clock.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';

@@ -11,7 +11,8 @@ import {
   findResult,
   openStorage,
 } from '@eloquentpoll/storage';
-import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { testDatabase } from '@eloquentpoll/testkit/database';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import { newPoll } from '@eloquentpoll/voting';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
@@ -24,6 +25,8 @@ import { runPoll } from '../src/run-poll.ts';
 import { runningSnapshot } from '../src/snapshot.ts';
 import { storedPolls } from '../src/stored-polls.ts';
 import { keepSweeping, sweep } from '../src/sweep.ts';
+
+// slow: 6 s
 
 // A poll from claim to stored result on real Postgres and Redis; only the models are stand-ins.
 

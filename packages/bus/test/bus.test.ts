@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
-import { testRedis } from '@eloquentpoll/testkit';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { type Bus, openBus } from '../src/index.ts';

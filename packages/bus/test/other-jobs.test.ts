@@ -1,4 +1,4 @@
-import { testRedis } from '@eloquentpoll/testkit';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import t from 'tap';

@@ -1,3 +1,4 @@
+import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { ROWS } from '../src/bench/all-rows.ts';
 import { parseArguments } from '../src/bench/arguments.ts';
@@ -5,6 +6,8 @@ import { report } from '../src/bench/report.ts';
 import { type Line, verdictOf } from '../src/bench/rows.ts';
 import { openStage } from '../src/bench/stage.ts';
 import { interleaved, lowerQuartile } from '../src/bench/windows.ts';
+
+// slow: 8 s
 
 // That the bench measures at all: its arguments, its arithmetic, and one tiny window of rows that start everything there
 // is to start. What it measures is no test's business.
@@ -63,8 +66,9 @@ t.test('a verdict says which target was met', async (t) => {
 });
 
 t.test('one tiny window of everything that is started', async (t) => {
-  const { TEST_DATABASE_URL: databaseUrl, TEST_REDIS_URL: redisUrl } = process.env;
-  await using stage = await openStage({ databaseUrl: databaseUrl!, redisUrl: redisUrl!, bundles: undefined });
+  const databaseUrl = requireEnv('TEST_DATABASE_URL');
+  const redisUrl = requireEnv('TEST_REDIS_URL');
+  await using stage = await openStage({ databaseUrl, redisUrl, bundles: undefined });
   for (const id of ['sync', 'status', 'worker']) {
     const row = ROWS.find((row) => row.id === id)!;
     for (const { quantity, value, must } of await row.measure(stage, course))

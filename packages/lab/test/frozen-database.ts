@@ -1,5 +1,5 @@
 import { openStorage, type Storage } from '@eloquentpoll/storage';
-import { testDatabase } from '@eloquentpoll/testkit';
+import { testDatabase } from '@eloquentpoll/testkit/database';
 import pg from 'pg';
 import type { Test } from 'tap';
 

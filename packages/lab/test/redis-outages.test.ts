@@ -1,10 +1,12 @@
 import { openBus } from '@eloquentpoll/bus';
-import { testRedis } from '@eloquentpoll/testkit';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { redisOutages } from '../src/faults/redis-outages.ts';
 import { openFaultProxy } from '../src/proxy/fault-proxy.ts';
 import { CALM } from '../src/proxy/weather.ts';
 import { silent } from '../src/terminal/progress.ts';
+
+// slow: 13 s
 
 // Redis behind a network that fails: what the queue, the progress channel and those who write to them make of it.
 

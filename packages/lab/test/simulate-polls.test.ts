@@ -1,13 +1,13 @@
-import { randomBytes } from 'node:crypto';
+import { seed as number } from '@eloquentpoll/testkit/seed';
 import t from 'tap';
 import { RULES } from '../src/simulate/judge-poll.ts';
 import { playPoll, type Trace } from '../src/simulate/play-poll.ts';
 import { drawScenario } from '../src/simulate/scenario.ts';
 import { simulatePolls } from '../src/simulate/simulate-polls.ts';
 
-const seed = process.env.SIMULATION_SEED ?? randomBytes(4).toString('hex');
+const seed = String(number);
 
-t.test(`[§A6-billed-votes-only] 2,000 random polls keep every promise (SIMULATION_SEED=${seed})`, async (t) => {
+t.test(`[§A6-billed-votes-only] 2,000 random polls keep every promise (TEST_SEED=${seed})`, async (t) => {
   const simulation = await simulatePolls(seed, 2_000);
   t.same(simulation.violations, []);
   for (const [reason, count] of Object.entries(simulation.reasons)) t.ok(count > 0, `some end by ${reason}`);

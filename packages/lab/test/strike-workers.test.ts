@@ -1,8 +1,10 @@
-import { requireEnv } from '@eloquentpoll/testkit';
+import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { onBench } from '../src/faults/experiment.ts';
 import { strikeWorkers } from '../src/faults/strike-workers.ts';
 import { silent } from '../src/terminal/progress.ts';
+
+// slow: 15 s
 
 t.test('workers that are killed under load lose nothing and bill nothing twice', async (t) => {
   const servers = { postgres: { url: requireEnv('TEST_DATABASE_URL') }, redis: { url: requireEnv('TEST_REDIS_URL') } };

@@ -6,6 +6,8 @@ import { type Behaviour, json, misbehavingServer, says, silence, toolCall, votes
 import { modelEntry, testPanels } from './test-panels.ts';
 import { MODEL, paper } from './vote-request.ts';
 
+// slow: 4 s
+
 // Every way in which a provider can fail, and the vote error that comes of it.
 
 interface Expectation {

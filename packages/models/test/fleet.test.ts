@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
-import { testRedis } from '@eloquentpoll/testkit';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { openAsker } from '../src/ask.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { BYTES_PER_TOKEN, billedU } from '../src/billing.ts';
 import {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { composePrompt, optionOrder } from '../src/prompt.ts';
 import { FORGERIES } from './forgeries.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import type { Model } from '../src/panel-types.ts';
 import { readAnswer, readProviderCost, readUsage } from '../src/read-answer.ts';

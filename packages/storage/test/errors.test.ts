@@ -15,6 +15,8 @@ import {
 } from '../src/index.ts';
 import { acceptance, finished, funded, open, together, USD, unique } from './fixtures.ts';
 
+// slow: 7 s
+
 const NOBODY = '11111111-1111-4111-8111-111111111111';
 
 t.test('a Postgres that is not there, refuses or is read-only is StorageUnavailable', async (t) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PollSpec, Vote } from '@eloquentpoll/contracts';
-import { testDatabase } from '@eloquentpoll/testkit';
+import { testDatabase } from '@eloquentpoll/testkit/database';
 import pg from 'pg';
 import type { Test } from 'tap';
 import {

@@ -1,4 +1,5 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
+import { seed } from '@eloquentpoll/testkit/seed';
 import t from 'tap';
 import {
   balanceOf,
@@ -13,11 +14,12 @@ import {
 } from '../src/index.ts';
 import { open, unique } from './fixtures.ts';
 
+// slow: 7 s
+
 // The ledger against a model that fits on one screen: first command by command, where every answer is predicted; then
 // many hands at once on few accounts, where the books must equal the sum of the answers that the hands got. Twenty
-// thousand operations in every run of the tests, a million with ATTACKS=full; LEDGER_SEED repeats them.
+// thousand operations in every run of the tests, a million with ATTACKS=full; TEST_SEED repeats them.
 
-const seed = Number(process.env.LEDGER_SEED ?? Date.now()) | 0;
 const full = process.env.ATTACKS === 'full';
 
 type Command =

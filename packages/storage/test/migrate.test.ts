@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { requireEnv } from '@eloquentpoll/testkit';
+import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { migrate } from '../src/index.ts';

@@ -3,7 +3,7 @@ export function requireEnv(name: string): string {
   const value = process.env[name];
   if (!value)
     throw new Error(
-      `${name} is not set: run tests with \`npm test\` (or \`npm test -- FILE\`), which starts the services they need`,
+      `${name} is not set: run tests with \`npm test\` (or \`npm test -- FILE\`), which starts the services that they import a use of`,
     );
   return value;
 }

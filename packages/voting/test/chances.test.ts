@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { type Chances, chances, chancesOf } from '../src/chances.ts';
 import { confidenceAmong } from '../src/confidence.ts';

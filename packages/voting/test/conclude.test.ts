@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { conclude } from '../src/conclude.ts';
 import { launched, newPoll, received } from '../src/poll.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { confidence, confidenceAmong } from '../src/confidence.ts';
 import { isLocked } from '../src/mathematical-lock.ts';

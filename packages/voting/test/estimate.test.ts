@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { decide } from '../src/decide.ts';
 import { type EstimateSeat, estimate } from '../src/estimate.ts';

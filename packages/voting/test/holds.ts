@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import type { Test } from 'tap';
 
 /** Asserts a property; a failure shows the seed, the path and the smallest counterexample. */

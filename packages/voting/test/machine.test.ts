@@ -1,5 +1,5 @@
 // A poll from its first launch to its end, with random prices, panels, votes, failures and orders of arrival.
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { budgetLeftU, spentU } from '../src/budget.ts';
 import { conclude } from '../src/conclude.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { panelOrder } from '../src/panel-order.ts';
 import { seededRandom, shuffled } from '../src/seeded-random.ts';

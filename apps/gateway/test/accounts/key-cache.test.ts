@@ -1,7 +1,8 @@
 import { mock } from 'node:test';
 import { openBus } from '@eloquentpoll/bus';
 import { createAccount, insertKey, openStorage, revokeKey } from '@eloquentpoll/storage';
-import { testDatabase, testRedis } from '@eloquentpoll/testkit';
+import { testDatabase } from '@eloquentpoll/testkit/database';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';

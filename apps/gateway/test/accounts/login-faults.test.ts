@@ -10,6 +10,8 @@ import { type Browser, browser } from '../fixtures/browser.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 import { json, type Lies, lyingProvider } from '../fixtures/lying-provider.ts';
 
+// slow: 9 s
+
 // Every fault in the provider's response or in the callback is a 401: no cookie is set, the
 // attempt is consumed and no account is created.
 

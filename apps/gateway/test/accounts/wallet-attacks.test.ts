@@ -1,6 +1,6 @@
 import { checkLedger } from '@eloquentpoll/storage';
+import fc from '@eloquentpoll/testkit/fast-check';
 import { Signature, toBeHex, Wallet } from 'ethers';
-import fc from 'fast-check';
 import { SiweMessage } from 'siwe';
 import t from 'tap';
 import { signerOf } from '../../src/accounts/wallets/signer.ts';

@@ -7,6 +7,8 @@ import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 5 s
+
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 const { app, context, keyWith } = await build(t);
 const { ran } = await standInWorker(t, context);

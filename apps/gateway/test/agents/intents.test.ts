@@ -1,5 +1,5 @@
+import fc from '@eloquentpoll/testkit/fast-check';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import fc from 'fast-check';
 import t from 'tap';
 import { INTENTS } from '../../src/agents/intents/catalogue.ts';
 import { matchIntents } from '../../src/agents/intents/match-intents.ts';

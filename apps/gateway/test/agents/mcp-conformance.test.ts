@@ -11,6 +11,8 @@ import t, { type Test } from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 6 s
+
 // The conformance suites of the protocol's authors, run whole. What fails has to stand in the lists below with a reason;
 // an entry that nothing needs any more fails too.
 

@@ -1,5 +1,5 @@
 import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { sealer } from '../../src/accounts/login/login-cookie.ts';
 import { readAddress } from '../../src/accounts/wallets/address.ts';

@@ -6,6 +6,8 @@ import { readStream } from '../fixtures/read-stream.ts';
 import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
 import { until } from '../fixtures/until.ts';
 
+// slow: 11 s
+
 const POLL = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
 
 /** A gateway process, somebody who can pay, and no worker: whoever waits, waits. */

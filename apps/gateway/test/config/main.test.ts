@@ -1,6 +1,8 @@
 import t from 'tap';
 import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
 
+// slow: 5 s
+
 t.test('the process says when it is ready, answers, and leaves on SIGTERM', async (t) => {
   const run = start(t, await goodEnvironment(t));
   const ready = JSON.parse(await run.line(/"msg":"ready"/));

@@ -8,6 +8,8 @@ import { modelListings } from '../../src/discovery/registry/model-listings.ts';
 import { build } from '../fixtures/build.ts';
 import { fakeRegistry, ROWS } from '../fixtures/fake-registry.ts';
 
+// slow: 5 s
+
 // GET /api/models: what the registry says, asked of it as seldom as possible, and never what somebody else slipped in.
 
 const HOUR_MS = 3_600_000;

@@ -6,6 +6,8 @@ import t from 'tap';
 import { INSTRUCTION_FILES, SKILL_NAME } from '../../src/discovery/documents/skill-paths.ts';
 import { build } from '../fixtures/build.ts';
 
+// slow: 4 s
+
 const { app } = await build(t);
 await app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = app.server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { balanceOf, FREE_POOL, findPollByResult } from '@eloquentpoll/storage';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { build } from '../fixtures/build.ts';

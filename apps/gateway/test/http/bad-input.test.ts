@@ -1,8 +1,10 @@
 import { balanceOf } from '@eloquentpoll/storage';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import type { InjectOptions } from 'fastify';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
+
+// slow: 6 s
 
 const QUESTION = 'Which of these is the best choice?';
 const GOOD = { question: QUESTION, options: ['A', 'B'] };

@@ -4,6 +4,8 @@ import { loopbackServer } from '../fixtures/loopback-server.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 
+// slow: 5 s
+
 // Pages of other origins, in the browser of somebody who is logged in here: whatever they try with the cookie changes
 // nothing and tells them nothing. `localhost` on another port is the same site to a browser, which sends the cookie
 // along; 127.0.0.1 is another one.

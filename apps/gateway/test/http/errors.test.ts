@@ -8,6 +8,8 @@ import { access } from '../../src/http/access.ts';
 import { ApiError } from '../../src/http/api-error.ts';
 import { build } from '../fixtures/build.ts';
 
+// slow: 5 s
+
 const PROBLEM = 'application/problem+json';
 
 t.test(

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 
+// slow: 5 s
+
 t.test('every answer carries the headers that keep browsers out of trouble', async (t) => {
   const { app } = await build(t);
   for (const url of ['/api/health', '/api/nothing', '/api/openapi.json', '/api/docs', '/api/%zz']) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import Fastify from 'fastify';
 import t from 'tap';
 import { fingerprintOf } from '../../src/http/fingerprint.ts';

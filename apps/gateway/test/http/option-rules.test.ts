@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { comparisonKey, optionIssues, questionIssues } from '../../src/http/validation/option-rules.ts';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { preferredWait } from '../../src/http/validation/preferred-wait.ts';
 

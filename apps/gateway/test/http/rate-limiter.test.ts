@@ -1,4 +1,4 @@
-import { testRedis } from '@eloquentpoll/testkit';
+import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';

@@ -6,6 +6,8 @@ import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 6 s
+
 const Q = 'Which of these is the best?';
 const FULL = { question: Q, options: ['A', 'B'] };
 const QUICK = { q: Q, o: ['A', 'B'] };

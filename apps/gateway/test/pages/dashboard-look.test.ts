@@ -10,6 +10,8 @@ import { openTestDesk } from '../fixtures/payer.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 8 s
+
 // The dashboard with everything in it, for every eye and every width: as it is loaded, and after a key was made, a poll
 // run and a question asked.
 

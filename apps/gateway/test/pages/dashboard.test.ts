@@ -7,6 +7,8 @@ import { openDashboard } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { until } from '../fixtures/until.ts';
 
+// slow: 8 s
+
 // The dashboard in a real browser: signing in, keys, polls, history, signing out.
 
 const site = await openSite(t);

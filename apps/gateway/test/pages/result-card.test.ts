@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { houseCard, resultCard } from '../../src/pages/card/result-card.ts';
 import { drawable, fitted, lines, widthOf } from '../../src/pages/card/set-text.ts';

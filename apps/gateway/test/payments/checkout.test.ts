@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { balanceOf, capture, checkLedger, createAccount, hold } from '@eloquentpoll/storage';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { stripeProcessor } from '../../src/payments/card/processor.ts';
@@ -9,6 +9,8 @@ import { reconcilePayments } from '../../src/payments/card/reconcile-payments.ts
 import { startReconciler } from '../../src/payments/reconciler.ts';
 import { build } from '../fixtures/build.ts';
 import { delivery, type FakeSession, fakeStripe, type StripeEvent } from '../fixtures/fake-stripe.ts';
+
+// slow: 7 s
 
 const stripe = await fakeStripe(t);
 const settings = { checkout: stripe.settings, rateLimits: readPolicies('checkout=100000/60,webhook=100000/60') };

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { balanceOf, checkLedger, findIdentity } from '@eloquentpoll/storage';
+import fc from '@eloquentpoll/testkit/fast-check';
 import { Signature, Wallet } from 'ethers';
-import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { reconcileDeposits } from '../../src/payments/usdc/reconcile-deposits.ts';
 import { times } from '../attacks/full-scale.ts';
 import { base64, cashier, PAY_TO, type Signed, sign, v1, v2 } from '../fixtures/payer.ts';
 import { replicaOf } from '../fixtures/replica.ts';
+
+// slow: 5 s
 
 // The facilitator of these tests says yes to everything, so what is refused is refused by us.
 

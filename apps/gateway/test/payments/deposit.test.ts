@@ -8,6 +8,8 @@ import { TOKEN } from '../fixtures/fake-chain.ts';
 import { SECRET_WORDS } from '../fixtures/fake-facilitator.ts';
 import { base64, cashier, PAY_TO, sign, v1, v2 } from '../fixtures/payer.ts';
 
+// slow: 6 s
+
 const shop = await cashier(t);
 const { app, context, chain, facilitator, desk, deposit, log } = shop;
 const { storage } = context;

@@ -7,6 +7,8 @@ import { openSite } from '../fixtures/open-site.ts';
 import { openTestDesk } from '../fixtures/payer.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 
+// slow: 8 s
+
 // Money comes in through the dashboard: by card up to the processor's page and back, in USDC by a wallet of the browser.
 
 const stripe = await fakeStripe(t);

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { ApiError } from '../../src/http/api-error.ts';
 import { centsOf, unitsOf } from '../../src/payments/usdc/amount.ts';

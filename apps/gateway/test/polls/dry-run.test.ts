@@ -1,5 +1,5 @@
 import { balanceOf } from '@eloquentpoll/storage';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 

@@ -1,6 +1,6 @@
 import { TERMINATION_REASONS } from '@eloquentpoll/contracts';
 import { findPoll } from '@eloquentpoll/storage';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import type { Context } from '../../src/context.ts';
 import { build } from '../fixtures/build.ts';

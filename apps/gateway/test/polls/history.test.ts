@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { decimalUsd } from '../../src/polls/order/decimal-usd.ts';
 import { build } from '../fixtures/build.ts';

@@ -3,6 +3,8 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { type Behaviour, standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 5 s
+
 const BODY = { q: 'Which of these is the best?', o: ['A', 'B', '__proto__'] };
 
 for (const [name, opinion, expected] of [

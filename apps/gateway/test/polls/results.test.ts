@@ -1,5 +1,5 @@
 import { deleteAccount, findResult, StorageUnavailable } from '@eloquentpoll/storage';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import type { Context } from '../../src/context.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { ApiError } from '../../src/http/api-error.ts';
 import { readShortOrder } from '../../src/polls/order/short-order.ts';

@@ -1,5 +1,5 @@
 import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { suppliedOptions } from '../../src/polls/order/supplied-options.ts';
 

@@ -11,6 +11,8 @@ import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 import { until } from '../fixtures/until.ts';
 
+// slow: 11 s
+
 const idle = ({ streams, bus, sessions }: Context) =>
   streams.count() === 0 && bus.watched() === 0 && sessions.watched() === 0;
 

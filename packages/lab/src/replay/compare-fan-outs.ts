@@ -1,7 +1,7 @@
 // What the fan-out costs and how long it takes: recorded votes with made-up latencies, run by the code that runs live
 // polls. Cost counts calls that were started, whether or not they were aborted.
 import type { PanelName, PollSpec, Vote } from '@eloquentpoll/contracts';
-import { virtualClock } from '@eloquentpoll/testkit';
+import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import { type Collecting, collectVotes } from '@eloquentpoll/worker/collect-votes';
 import { familyOf } from './families.ts';
 import { latencyMs } from './latencies.ts';

@@ -1,5 +1,5 @@
 import type { Vote } from '@eloquentpoll/contracts';
-import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit';
+import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import {
   Abandoned,
   type Collected,

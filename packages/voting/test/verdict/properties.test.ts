@@ -1,5 +1,5 @@
 // What must hold of the verdict on every poll: the machine's own outcomes, and figures that no machine of ours would send.
-import fc from 'fast-check';
+import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { conclude } from '../../src/conclude.ts';
 import { confidence } from '../../src/confidence.ts';

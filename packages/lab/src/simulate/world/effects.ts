@@ -1,4 +1,4 @@
-import type { VirtualClock } from '@eloquentpoll/testkit';
+import type { VirtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import type { SimulatedProcess } from './process.ts';
 
 // Every step out of a process goes through here: it leaves, takes effect on the other side, and its answer comes back.

@@ -1,4 +1,4 @@
-import type { VirtualClock } from '@eloquentpoll/testkit';
+import type { VirtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import type { Clock } from '@eloquentpoll/worker/clock';
 
 // A process as the world sees it: it can be killed, and it can be paused and go on without knowing. Nothing reaches a

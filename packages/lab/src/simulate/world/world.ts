@@ -1,4 +1,4 @@
-import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit';
+import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import { type Chance, chance } from '../../terminal/chance.ts';
 import { type Effects, effects, type Weather } from './effects.ts';
 import { type ModelBus, modelBus } from './model-bus.ts';

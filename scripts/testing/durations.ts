@@ -1,0 +1,35 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { dataFolder, root } from '../launch/folders.mjs';
+import { slowSeconds } from './slow-tag.ts';
+
+// The longest files are started first, so that no slow one is left alone at the end. How long each took is kept in
+// .data; before the first run, the tags of the slow files say it.
+
+const FILE = join(dataFolder, 'test-durations.json');
+const UNKNOWN_MS = 1_000;
+
+export type Durations = Record<string, number>;
+
+export function longestFirst(files: readonly string[], measured: Durations = readDurations()): string[] {
+  const ms = (file: string) => measured[file] ?? ((slowSeconds(join(root, file)) ?? 0) * 1_000 || UNKNOWN_MS);
+  return files
+    .map((file) => ({ file, ms: ms(file) }))
+    .sort((a, b) => b.ms - a.ms)
+    .map(({ file }) => file);
+}
+
+export function recordDurations(measured: Durations): void {
+  const aside = `${FILE}.${process.pid}`;
+  mkdirSync(dirname(FILE), { recursive: true });
+  writeFileSync(aside, JSON.stringify({ ...readDurations(), ...measured }));
+  renameSync(aside, FILE);
+}
+
+function readDurations(): Durations {
+  try {
+    return JSON.parse(readFileSync(FILE, 'utf8'));
+  } catch {
+    return {};
+  }
+}

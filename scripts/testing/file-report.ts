@@ -1,0 +1,111 @@
+import { type FinalResults, Parser } from 'tap-parser';
+
+// Reads what one test file prints while it runs: every failure in full, the count at the end. A file without tests, a
+// skipped test and one marked as to do count as failed: nothing passes by not running.
+
+export interface Totals {
+  passed: number;
+  failed: number;
+}
+
+/** How the process of a test file ended. */
+export interface Ending {
+  /** Null when all is well; otherwise a phrase, such as "ended with code 7". */
+  fault: string | null;
+  ms: number;
+}
+
+interface Assert {
+  ok: boolean;
+  name: string;
+  fullname: string;
+  skip: string | boolean;
+  todo: string | boolean;
+  diag: Record<string, unknown> | null;
+}
+
+const NOISE = /^# (Subtest|time=|timeout=|\{ total)/;
+
+export class FileReport {
+  readonly totals: Totals = { passed: 0, failed: 0 };
+  readonly #name: string;
+  readonly #print: (line: string) => void;
+  readonly #commentWidth: number;
+  readonly #parser: Parser;
+  #results: FinalResults | undefined;
+
+  constructor(name: string, print: (line: string) => void, commentWidth = Number.POSITIVE_INFINITY) {
+    this.#name = name;
+    this.#print = print;
+    this.#commentWidth = commentWidth;
+    this.#parser = new Parser({ name }, (results) => {
+      this.#results = results;
+    });
+    this.#parser.on('assert', (test: Assert) => this.#count(test));
+    this.#parser.on('bailout', (reason: string) => print(`    ✗ ${name} gave up: ${reason}`));
+    this.#watch(this.#parser);
+  }
+
+  line(line: string): void {
+    this.#parser.write(`${line}\n`);
+  }
+
+  /** Prints the file's line and answers the count. */
+  end({ fault, ms }: Ending): Totals {
+    this.#parser.end();
+    this.#judge(fault);
+    const { passed, failed } = this.totals;
+    const counts = `${passed} passed${failed > 0 ? `, ${failed} failed` : ''}`;
+    const seconds = (ms / 1000).toFixed(1).padStart(5);
+    this.#print(`  ${failed === 0 ? '✓' : '✗'} ${this.#name.padEnd(58)} ${counts.padEnd(12)} ${seconds} s`);
+    return this.totals;
+  }
+
+  #watch(parser: Parser): void {
+    const children = new Set<string>();
+    parser.on('child', (child: Parser) => {
+      children.add(child.name);
+      this.#watch(child);
+    });
+    parser.on('extra', (text: string) => this.#print(`    ${text.trimEnd()}`));
+    parser.on('comment', (text: string) => {
+      if (!NOISE.test(text)) this.#print(`    ${text.trimEnd().slice(0, this.#commentWidth)}`);
+    });
+    parser.on('assert', (assert: Assert) => {
+      if (!assert.ok && !children.has(assert.name)) this.#explain(assert);
+    });
+  }
+
+  #count(test: Assert): void {
+    const ran = !test.skip && !test.todo;
+    if (!ran) this.#print(`    ✗ ${test.fullname} was not run (${test.skip ? 'skip' : 'todo'})`);
+    if (test.ok && ran) this.totals.passed++;
+    else this.totals.failed++;
+  }
+
+  // A file also fails for what no single test says: its exit code, a missing plan, no test at all.
+  #judge(fault: string | null): void {
+    const { passed, failed } = this.totals;
+    if (failed > 0) return;
+    const broken = this.#results?.failures.find(({ tapError }) => tapError)?.tapError;
+    const empty = passed === 0 ? 'has no tests' : null;
+    const reason = fault ?? empty ?? (broken ? `printed TAP with a fault: ${broken}` : null);
+    if (reason === null && this.#results?.ok) return;
+    this.totals.failed++;
+    this.#print(`    ✗ ${this.#name} ${reason ?? 'failed and did not print why'}`);
+  }
+
+  #explain({ fullname, diag }: Assert): void {
+    this.#print(`    ✗ ${fullname}`);
+    const { at: _at, compare: _compare, args: _args, stdio: _stdio, cwd: _cwd, ...rest } = diag ?? {};
+    for (const [name, value] of Object.entries(rest)) {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      const lines = text.split('\n').filter((line) => line.trim() !== '');
+      if (lines.length === 1) this.#print(`      ${name}: ${lines[0]?.slice(0, 300)}`);
+      else {
+        this.#print(`      ${name}:`);
+        for (const line of lines.slice(0, 40)) this.#print(`        ${line.slice(0, 300)}`);
+      }
+    }
+  }
+}

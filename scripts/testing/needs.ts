@@ -1,0 +1,23 @@
+import { reachableTexts } from './import-graph.ts';
+
+// What a test file needs is what it, or a module that it loads, requires of its environment. Whatever this overlooks
+// fails in `requireEnv` or `openBrowser`: nothing is skipped in silence.
+
+export type Need = 'postgres' | 'redis' | 'browser';
+
+const ASKS: Readonly<Record<Need, RegExp>> = {
+  postgres: /requireEnv\('TEST_(?:DATABASE_URL|TEMPLATE_DATABASE)'\)/,
+  redis: /requireEnv\('TEST_REDIS_URL'\)/,
+  browser: /\bfindChromium\(/,
+};
+
+export function needsOf(files: readonly string[]): ReadonlySet<Need> {
+  const open = new Map(Object.entries(ASKS)) as Map<Need, RegExp>;
+  const needs = new Set<Need>();
+  for (const file of files)
+    for (const text of reachableTexts(file)) {
+      for (const [need, asks] of open) if (asks.test(text) && open.delete(need)) needs.add(need);
+      if (open.size === 0) return needs;
+    }
+  return needs;
+}

@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { root } from '../launch/folders.mjs';
+import type { Household } from '../services/household.ts';
+import type { Durations } from './durations.ts';
+import { FileReport, type Totals } from './file-report.ts';
+
+// Runs test files, a few at a time, each in a process of its own that ends with this one.
+
+export interface FileRuns {
+  household: Household;
+  env: NodeJS.ProcessEnv;
+  jobs: number;
+  limitS: number;
+  print: (line: string) => void;
+}
+
+export interface Outcome extends Totals {
+  durations: Durations;
+}
+
+/** In a run of many files, the long lists that a test prints are cut; run its file alone to read them. */
+const SHORT_COMMENT = 110;
+/** A test that reaches its own time limit prints what still runs; a process that does not even do that is killed. */
+const KILL_AFTER_MS = 5_000;
+const GRACE_MS = 3_000;
+
+export async function runFiles(files: readonly string[], runs: FileRuns): Promise<Outcome> {
+  const outcome: Outcome = { passed: 0, failed: 0, durations: {} };
+  const waiting = [...files];
+  const alone = files.length === 1;
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const { passed, failed, ms } = await runFile(file, runs, alone);
+      outcome.passed += passed;
+      outcome.failed += failed;
+      if (failed === 0) outcome.durations[file] = Math.round(ms);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(runs.jobs, files.length) }, work));
+  return outcome;
+}
+
+async function runFile(file: string, runs: FileRuns, alone: boolean): Promise<Totals & { ms: number }> {
+  // The lines of files that run side by side are not mixed.
+  const lines: string[] = [];
+  const print = alone ? runs.print : (line: string) => void lines.push(line);
+  const report = new FileReport(file, print, alone ? undefined : SHORT_COMMENT);
+  const started = performance.now();
+  const running = runs.household.start({
+    name: file.replaceAll('/', '.'),
+    file: process.execPath,
+    args: [join(root, file)],
+    cwd: root,
+    env: { ...runs.env, TAP: '1', TAP_CHILD_ID: file, TAP_TIMEOUT: String(runs.limitS) },
+    stage: 0,
+    patience_ms: GRACE_MS,
+    onLine(line, stream) {
+      if (stream === 'stderr') return print(`    ${line}`);
+      report.line(line);
+      // What `t.setTimeout` of the file itself asks for.
+      const longer = /^# timeout=(\d+)$/.exec(line)?.[1];
+      if (longer !== undefined) limit(Number(longer));
+    },
+  });
+  let timer: NodeJS.Timeout | undefined;
+  let killed = false;
+  const limit = (ms: number) => {
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => {
+        killed = true;
+        process.kill(-running.pid, 'SIGKILL');
+      },
+      started + ms + KILL_AFTER_MS - performance.now(),
+    );
+  };
+  limit(runs.limitS * 1_000);
+  const reason = await running.ended;
+  clearTimeout(timer);
+  const ms = performance.now() - started;
+  const fault = killed ? `was killed after ${Math.round(ms / 1_000)} s` : reason;
+  const totals = report.end({ fault: fault === 'ended with code 0' ? null : fault, ms });
+  for (const line of lines) runs.print(line);
+  return { ...totals, ms };
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { Failure } from '../launch/failure.mjs';
+
+// A test file that takes longer than MAX_QUICK_S has a line of its own that says so: "// slow: 18 s". The quick run
+// leaves it out, and a clone that has not measured yet starts it early.
+
+export const MAX_QUICK_S = 4;
+
+const TAG = /^\/\/ slow: (\d+) s$/m;
+const ATTEMPT = /^\s*(?:\/\/|\/?\*)\s*slow\b.*$/im;
+
+/** The seconds that a file declares, or null where it is not slow. */
+export function slowSeconds(file: string): number | null {
+  const source = readFileSync(file, 'utf8');
+  const seconds = TAG.exec(source)?.[1];
+  if (seconds !== undefined) return Number(seconds);
+  const attempt = ATTEMPT.exec(source)?.[0].trim();
+  if (attempt) throw new Failure(`${file} says "${attempt}": a slow file has the line "// slow: 18 s".`);
+  return null;
+}

@@ -1,0 +1,66 @@
+import type { Steps } from '../launch/steps.mjs';
+import { runStep } from '../launch/steps.mjs';
+import type { Household } from '../services/household.ts';
+import type { Need } from './needs.ts';
+
+// Starts what the chosen test files need and nothing else: a test of pure code waits for no server.
+
+export interface Needed extends AsyncDisposable {
+  /** What tests find in their environment. */
+  env: NodeJS.ProcessEnv;
+  findLeaks(runId: string): Promise<string[]>;
+}
+
+const NOT_STARTED = {
+  TEST_DATABASE_URL: undefined,
+  TEST_TEMPLATE_DATABASE: undefined,
+  TEST_REDIS_URL: undefined,
+};
+
+export async function startNeeded(
+  household: Household,
+  needs: ReadonlySet<Need>,
+  env: NodeJS.ProcessEnv,
+  steps: Steps,
+): Promise<Needed> {
+  const [servers, browser] = await Promise.all([
+    needs.has('postgres') || needs.has('redis') ? startServers(household, env, steps) : null,
+    needs.has('browser') ? findBrowser(env, steps) : {},
+  ]);
+  const { findLeaks } = await import('./leaks.ts');
+  return {
+    env: { ...NOT_STARTED, ...servers?.env, ...browser },
+    findLeaks: (runId) => findLeaks(servers?.services ?? null, runId),
+    [Symbol.asyncDispose]: async () => servers?.services[Symbol.asyncDispose](),
+  };
+}
+
+// Imported when they are needed: the drivers alone take longer than many a test.
+async function startServers(household: Household, env: NodeJS.ProcessEnv, steps: Steps) {
+  const { makeTemplate, startTestServices, TEMPLATE } = await import('./test-services.ts');
+  const services = await runStep(
+    steps,
+    'services',
+    'starting',
+    () => startTestServices(household, env),
+    ({ summary }) => summary,
+  );
+  await runStep(steps, 'template', 'the database that tests clone', () => makeTemplate(services.databaseUrl));
+  const urls = {
+    TEST_DATABASE_URL: services.databaseUrl,
+    TEST_TEMPLATE_DATABASE: TEMPLATE,
+    TEST_REDIS_URL: services.redisUrl,
+  };
+  return { services, env: urls };
+}
+
+async function findBrowser(env: NodeJS.ProcessEnv, steps: Steps) {
+  const { chromiumForTests } = await import('./chromium.ts');
+  return runStep(
+    steps,
+    'browser',
+    'for tests of pages',
+    () => chromiumForTests(env),
+    ({ CHROMIUM_PATH, CHROMIUM_MISSING }) => CHROMIUM_PATH ?? CHROMIUM_MISSING ?? '',
+  );
+}
