@@ -9,23 +9,25 @@ import { Household } from './services/household.ts';
 import { runProgram } from './services/run-program.ts';
 import { announcement, readyLine } from './start/announce.ts';
 import { planModels } from './start/models.ts';
-import { type ProductOptions, startProduct } from './start/product.ts';
+import { type Product, type ProductOptions, startProduct } from './start/product.ts';
 import { readSettings, type Settings } from './start/settings.ts';
 import { stopRequest } from './start/stop-request.ts';
 
 // `npm start`: the whole product in one terminal until Ctrl-C. Whatever happens, it ends everything it started; it
 // leaves with 0 when it was asked to end, and with 1 and one sentence when something failed.
 
-export interface StartOptions {
+export interface StartOptions extends Pick<ProductOptions, 'scripts' | 'startApp'> {
   env: NodeJS.ProcessEnv;
   folder: string;
   json: boolean;
-  scripts?: ProductOptions['scripts'];
+  whenReady?: (product: Product, show: (line: string) => void) => Promise<void>;
 }
 
-export async function start({ env, folder, json, scripts }: StartOptions): Promise<number> {
+export async function start({ env, folder, json, whenReady, ...apps }: StartOptions): Promise<number> {
   const steps = createSteps(json ? process.stderr : process.stdout);
   const stop = stopRequest();
+  const stopping = new AbortController();
+  void stop.requested.then(() => stopping.abort());
   const began = performance.now();
   try {
     const settings = readSettings(env);
@@ -48,7 +50,8 @@ export async function start({ env, folder, json, scripts }: StartOptions): Promi
         steps,
         env,
         gitCommit,
-        ...(scripts && { scripts }),
+        stopping: stopping.signal,
+        ...apps,
       });
       starting.catch(() => {});
       const product = await Promise.race([starting, stop.requested]);
@@ -56,6 +59,7 @@ export async function start({ env, folder, json, scripts }: StartOptions): Promi
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
       if (json) console.log(readyLine(product));
       else steps.line(announcement(product, seconds, models.notice));
+      void whenReady?.(product, steps.line);
       const crash = product.processes.map(async (one) => ({
         name: one.name,
         reason: await one.ended,
@@ -68,6 +72,7 @@ export async function start({ env, folder, json, scripts }: StartOptions): Promi
         first.lines.slice(-10),
       );
     } finally {
+      stopping.abort();
       await household.stop();
       lock.release();
     }

@@ -15,6 +15,8 @@ export interface Secrets {
   apiKey?: string;
   /** Where the product was last started. */
   url?: string;
+  /** Its database then. */
+  databaseUrl?: string;
 }
 
 export function loadSecrets(folder: string): Secrets {

@@ -19,10 +19,18 @@ export interface RunningApp extends RunningProcess {
   ready: Record<string, unknown>;
 }
 
+/** What happens besides: where warnings are shown, and whether everything is being ended. */
+export interface Surroundings {
+  show(line: string): void;
+  stopping: AbortSignal;
+}
+
+export type AppStarter = (household: Household, app: AppSpec, surroundings: Surroundings) => Promise<RunningApp>;
+
 const START_MS = 60_000;
 const WARN = 40;
 
-export async function startApp(household: Household, app: AppSpec, show: (line: string) => void): Promise<RunningApp> {
+export const startApp: AppStarter = async (household, app, { show }) => {
   const { promise: ready, resolve } = Promise.withResolvers<Record<string, unknown>>();
   let isReady = false;
   const running = household.start({
@@ -51,7 +59,7 @@ export async function startApp(household: Household, app: AppSpec, show: (line: 
   const first = await Promise.race([ready, running.ended, timeout]);
   if (typeof first === 'string') throw new Failure(`The ${app.name} ${first} before it was ready.`, running.lastLines);
   return Object.assign(running, { ready: first });
-}
+};
 
 function parse(line: string): Record<string, unknown> | null {
   if (!line.startsWith('{')) return null;

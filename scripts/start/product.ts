@@ -9,7 +9,7 @@ import type { Household, RunningProcess } from '../services/household.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
 import { loadSecrets, type Secrets, saveSecrets } from '../services/secrets.ts';
-import { type AppSpec, type RunningApp, startApp } from './apps.ts';
+import { type AppSpec, type AppStarter, type RunningApp, startApp } from './apps.ts';
 import { planLogin } from './login.ts';
 import type { ModelPlan } from './models.ts';
 import { moneyEnv } from './money.ts';
@@ -39,6 +39,9 @@ export interface ProductOptions {
   env: NodeJS.ProcessEnv;
   gitCommit: string | null;
   scripts?: Partial<typeof SCRIPTS>;
+  stopping: AbortSignal;
+  /** Instead of starting each app once. */
+  startApp?: AppStarter;
 }
 
 const SCRIPTS = {
@@ -97,7 +100,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     app(options, 'gateway', { ...env, ...money, ...loginEnv, ...gatewayEnv(settings, port, url) }, processes),
   ]);
   const { accountId, apiKey, balanceU } = account;
-  saveSecrets(household.folder, { ...secrets, accountId, apiKey, url });
+  saveSecrets(household.folder, { ...secrets, accountId, apiKey, url, databaseUrl });
   const opsUrls = opsUrlsOf({ gateway, worker });
   return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, opsUrls, processes };
 }
@@ -138,14 +141,14 @@ async function simulated(options: ProductOptions, processes: RunningProcess[]): 
 }
 
 function app(
-  { steps, household, scripts }: ProductOptions,
+  { steps, household, scripts, stopping, startApp: starter = startApp }: ProductOptions,
   name: keyof typeof SCRIPTS,
   env: NodeJS.ProcessEnv,
   processes: RunningProcess[],
 ): Promise<RunningApp> {
   const spec: AppSpec = { name, script: scripts?.[name] ?? SCRIPTS[name], env, ...ENDING[name] };
   const starting = async () => {
-    const running = await startApp(household, spec, steps.line);
+    const running = await starter(household, spec, { show: steps.line, stopping });
     processes.push(running);
     return running;
   };

@@ -1,0 +1,46 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runShell } from './db/shell.ts';
+import { Failure, report } from './launch/failure.mjs';
+import { dataFolder } from './launch/folders.mjs';
+
+// `npm run db [-- "select ..."]`: a shell on the database that `npm run dev` or `npm start` runs here, or on
+// DATABASE_URL. It is psql where that is installed, a small shell of our own where it is not.
+
+async function main(statements: readonly string[]): Promise<number> {
+  const url = databaseUrl();
+  if (process.env.DB_SHELL !== 'own' && spawnSync('psql', ['--version']).status === 0) return psql(url, statements);
+  return runShell({ url, statements, input: process.stdin, output: process.stdout });
+}
+
+function databaseUrl(): string {
+  if (process.env.DATABASE_URL) return process.env.DATABASE_URL;
+  try {
+    const { databaseUrl } = JSON.parse(readFileSync(join(dataFolder, 'secrets.json'), 'utf8'));
+    if (databaseUrl) return databaseUrl;
+  } catch {
+    // Nothing was ever started here.
+  }
+  throw new Failure('No database was started here: run `npm run dev` in another terminal, or set DATABASE_URL.');
+}
+
+/** The password goes by the environment: a command line can be read by other users. */
+function psql(address: string, statements: readonly string[]): Promise<number> {
+  const url = new URL(address);
+  const PGPASSWORD = decodeURIComponent(url.password);
+  url.password = '';
+  const commands = statements.flatMap((statement) => ['--command', statement]);
+  const env = { ...process.env, ...(PGPASSWORD && { PGPASSWORD }) };
+  const child = spawn('psql', ['--dbname', url.href, ...commands], { stdio: 'inherit', env });
+  // Ctrl-C is psql's own: it cancels the statement.
+  process.on('SIGINT', () => {});
+  return new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)));
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2).filter((arg) => arg !== '--'));
+} catch (error) {
+  report(error);
+  process.exitCode = 1;
+}
