@@ -111,7 +111,7 @@ const beside = (path: string, name: string): string => fileURLToPath(new URL(nam
  * Our modules name the files that they read by `import.meta.resolve('package/file')` or `new URL('./file',
  * import.meta.url)`. Those are copied beside the bundle, and the names turned to the copies.
  */
-function filesBeside(folder: string): Plugin {
+export function filesBeside(folder: string): Plugin {
   return {
     name: 'files-beside',
     setup({ onLoad }) {

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../launch/folders.mjs';
-import { BANNER, OPTIONAL } from './bundle-apps.ts';
+import { BANNER, filesBeside, OPTIONAL } from './bundle-apps.ts';
 
 // The operator's one-shots as one folder, `dist/operator`, for the image that prepares a release.
 
@@ -25,6 +25,7 @@ export async function bundleOperator(into: string): Promise<string> {
     minifyWhitespace: true,
     banner: { js: BANNER },
     external: OPTIONAL,
+    plugins: [filesBeside(folder)],
     logLevel: 'warning',
   });
   return folder;

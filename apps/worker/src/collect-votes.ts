@@ -125,7 +125,7 @@ export function unanswered(spec: PollSpec, seat: number, error: 'timeout' | 'abo
     billed_u: 0,
     provider_cost_u: null,
     labels: [],
-    attempts: 1,
+    calls: 1,
     searched: false,
   };
 }

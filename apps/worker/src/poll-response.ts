@@ -7,7 +7,6 @@ import {
   type Vote,
   type VoteResult,
 } from '@eloquentpoll/contracts';
-import type { FinishedPoll } from '@eloquentpoll/storage';
 import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
 
 // From what happened to what the world is told: the one place where a poll's outcome takes the shape of the contract.
@@ -75,31 +74,6 @@ export function pollResponse(ended: Ended): PollResponse {
     confidence: verdict.confidence,
     preset: spec.panel_name,
     simulated: spec.simulated,
-  };
-}
-
-/** What is stored of it: the response itself, and what is listed and counted. */
-export function finishedPoll(id: string, epoch: number, response: PollResponse, votes: readonly Vote[]): FinishedPoll {
-  const succeeded = votes.filter((vote) => vote.option !== null).length;
-  return {
-    id,
-    epoch,
-    status: sessionStatus(response),
-    votes,
-    result: {
-      status: response.status,
-      winningOption: response.winning_option,
-      isTie: response.is_tie,
-      earlyTerminated: response.early_terminated,
-      terminationReason: response.termination_reason,
-      modelsRequested: votes.length,
-      modelsSucceeded: succeeded,
-      modelsFailed: votes.length - succeeded,
-      modelsSkipped: response.models_skipped,
-      gatherMs: response.timing.gather_ms,
-      totalMs: response.timing.total_ms,
-      detail: response,
-    },
   };
 }
 

@@ -4,7 +4,7 @@ import { newPoll, received } from '@eloquentpoll/voting';
 import { Abandoned, type Collected, collectVotes, unanswered, voteOf } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { LEASE_MS, type Lease, OVERDUE_MS } from './leases.ts';
-import { type Ended, finishedPoll, pollResponse } from './poll-response.ts';
+import { type Ended, pollResponse } from './poll-response.ts';
 import { rulesOf, seatsOf } from './poll-rules.ts';
 import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
 
@@ -33,7 +33,7 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
   const alive = AbortSignal.any([signal, lease.lost]);
   try {
     const resumed = claim.epoch === 1 ? [] : await earlierVotes(context, claim);
-    if (claim.attempts - resumed.length > MAX_ATTEMPTS) return await giveUp(context, claim);
+    if (claim.claims - resumed.length > MAX_ATTEMPTS) return await giveUp(context, claim);
     // From the moment at which the claim was sent: how long its answer took, nobody knows.
     const timeLeftMs = claim.remainingMs - (clock.now() - askedAt);
     const collected = await collect(context, claim, resumed, timeLeftMs, lease, alive);
@@ -46,11 +46,11 @@ export async function runPoll(context: Context, pollId: string, signal: AbortSig
 }
 
 async function giveUp(context: Context, claim: Claim): Promise<void> {
-  const { id: pollId, epoch, spec, attempts } = claim;
+  const { id: pollId, epoch, spec, claims } = claim;
   const buried = await context.polls.bury({ id: pollId, epoch, reason: 'too_many_attempts' });
   // Then whoever has the poll now tells how it ends.
   if (buried === 'fenced') return;
-  context.log.error({ ...about(claim), attempts }, 'poll buried');
+  context.log.error({ ...about(claim), claims }, 'poll buried');
   const state = newPoll(rulesOf(spec), seatsOf(spec));
   const end: Moment = { pollId, epoch, spec, state, received: 0, vote: null, elapsedMs: claim.ageMs };
   await announceEnd(context, claim, buriedSnapshot(end));
@@ -140,7 +140,7 @@ async function store(
   const times = { gatherMs, totalMs, arrivals };
   const response = pollResponse({ resultId: claim.resultId, spec, state, reason, votes, ...times });
   const stored = await untilStored(context, claim, alive, () =>
-    context.polls.finish(finishedPoll(pollId, epoch, response, votes)),
+    context.polls.finish({ id: pollId, epoch, votes, response }),
   );
   if (stored === 'fenced') {
     context.log.warn({ ...about(claim), epoch }, 'result refused: another worker has the poll');

@@ -86,7 +86,7 @@ function vote(seat: number, option: number | null, error: VoteError | null = nul
     billed_u: option === null ? 0 : 700,
     provider_cost_u: null,
     labels: [],
-    attempts: 1,
+    calls: 1,
     searched: false,
   };
 }

@@ -87,7 +87,7 @@ t.test('a worker that is told to leave gives its polls back at once when their m
   const accountId = await createAccount(storage);
   await creditAccount(storage, { accountId, amountU: 1_000n, source: 'operator', idem: 'test' });
   const poll = { id: POLL_ID, resultId: 'EP-2026-01-01-aaaaaaaaaaaaaaaa', accountId, spec: SPEC, deadlineMs: 60_000 };
-  await acceptPoll(storage, { poll: { ...poll, surface: 'test' }, holdU: 1_000n });
+  await acceptPoll(storage, { poll: { ...poll, entryPoint: 'test' }, holdU: 1_000n });
   await bus.enqueuePoll(POLL_ID);
   await asked.promise;
   t.match(await (await fetch(`${ops_url}/metrics`)).text(), /^eloquentpoll_polls_running 1$/m);

@@ -58,7 +58,7 @@ const vote = (seat: number, option: number | null = 0): Vote => ({
   billed_u: option === null ? 0 : 1_000,
   provider_cost_u: null,
   labels: ['QJ', 'ZR'],
-  attempts: 1,
+  calls: 1,
   searched: false,
 });
 
@@ -111,7 +111,7 @@ async function bench(t: Test) {
           accountId,
           spec: { ...SPEC, ...more.spec },
           deadlineMs: more.deadlineMs ?? 60_000,
-          surface: 'test',
+          entryPoint: 'test',
         },
         holdU: 14_000n,
       });
@@ -345,7 +345,7 @@ t.test('a poll is not given up while its votes keep arriving, however many worke
   const bed = await bench(t);
   const afterTwelveDeaths = async (arrived: number[]) => {
     const id = await bed.accept();
-    await bed.storage.db.updateTable('polls').set({ attempts: 12, lease_epoch: 12 }).where('id', '=', id).execute();
+    await bed.storage.db.updateTable('polls').set({ claims: 12, lease_epoch: 12 }).where('id', '=', id).execute();
     const state = newPoll(rulesOf(SPEC), seatsOf(SPEC));
     for (const seat of arrived) {
       const moment = { pollId: id, epoch: 12, spec: SPEC, state, received: seat, vote: null, elapsedMs: 0 };
@@ -363,7 +363,7 @@ t.test('a poll is not given up while its votes keep arriving, however many worke
 t.test('a poll that took down ten workers is buried, its hold released', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  await bed.storage.db.updateTable('polls').set({ attempts: 10 }).where('id', '=', id).execute();
+  await bed.storage.db.updateTable('polls').set({ claims: 10 }).where('id', '=', id).execute();
   const news: (ProgressSnapshot | null)[] = [];
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
   await runPoll(bed.worker('w1'), id, alive());
@@ -378,7 +378,7 @@ t.test('a poll that took down ten workers is buried, its hold released', async (
 t.test('a worker that may not bury a poll any more does not say that it has ended', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  await bed.storage.db.updateTable('polls').set({ attempts: 10 }).where('id', '=', id).execute();
+  await bed.storage.db.updateTable('polls').set({ claims: 10 }).where('id', '=', id).execute();
   const worker = bed.worker('w1');
   await runPoll({ ...worker, polls: { ...worker.polls, bury: async () => 'fenced' } }, id, alive());
   t.equal(await bed.bus.runs.read(id), null);

@@ -1,4 +1,4 @@
-import type { ProgressSnapshot, SessionStatus } from '@eloquentpoll/contracts';
+import type { PollStatus, ProgressSnapshot } from '@eloquentpoll/contracts';
 
 // The part of a snapshot that a status request needs, in a form that costs its reader next to nothing: five words in one
 // field, of which the last is already the JSON that goes on the wire.
@@ -6,7 +6,7 @@ import type { ProgressSnapshot, SessionStatus } from '@eloquentpoll/contracts';
 /** How a session is doing. */
 export interface Brief {
   owner: string;
-  status: SessionStatus;
+  status: PollStatus;
   seq: number;
   resultId: string | null;
   /** `{"received":3,...}`, as it is sent. */
@@ -27,5 +27,5 @@ export function readBrief(reply: unknown): Brief | null {
   return { owner, status, seq: Number(seq), resultId: resultId === NONE ? null : resultId, progress };
 }
 
-const isStatus = (word: string | undefined): word is SessionStatus =>
+const isStatus = (word: string | undefined): word is PollStatus =>
   word === 'running' || word === 'completed' || word === 'failed';

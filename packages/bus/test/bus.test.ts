@@ -38,7 +38,7 @@ const vote = (seat: number): Vote => ({
   billed_u: 10,
   provider_cost_u: null,
   labels: ['QJ', 'ZR'],
-  attempts: 1,
+  calls: 1,
   searched: false,
 });
 

@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Progress, SESSION_STATUSES } from './progress.ts';
+import { POLL_STATUSES, Progress } from './progress.ts';
 import { literals, nullable, Usd } from './vocabulary.ts';
 
 /** The handle of an asynchronous poll. */
 export const PollSession = Type.Object(
   {
     session_id: Type.String(),
-    status: literals(SESSION_STATUSES),
+    status: literals(POLL_STATUSES),
     result_id: nullable(Type.String()),
     status_url: Type.String(),
     result_url: Type.String(),
@@ -18,7 +18,7 @@ export type PollSession = Static<typeof PollSession>;
 export const SessionStatusBody = Type.Object(
   {
     session_id: Type.String(),
-    status: literals(SESSION_STATUSES),
+    status: literals(POLL_STATUSES),
     result_id: nullable(Type.String()),
     progress: Type.Optional(Type.Ref(Progress)),
   },

@@ -77,8 +77,8 @@ export const Vote = Type.Object({
   provider_cost_u: Type.Union([MicroUsd, Type.Null()]),
   /** Label shown to the model for each option, by option index. */
   labels: Type.Array(Type.String()),
-  /** Calls made for this vote, retries and repair included. */
-  attempts: Type.Integer({ minimum: 0 }),
+  /** Exchanges with the provider for this vote, retries and repair included. */
+  calls: Type.Integer({ minimum: 0 }),
   searched: Type.Boolean(),
 });
 export type Vote = Static<typeof Vote>;

@@ -6,8 +6,8 @@ import { VoteResult } from './vote-result.ts';
 // What a worker publishes after every vote: the whole state of a running poll, numbered, so that a reader may miss
 // any of them and trust the one with the highest number.
 
-export const SESSION_STATUSES = ['running', 'completed', 'failed'] as const;
-export type SessionStatus = (typeof SESSION_STATUSES)[number];
+export const POLL_STATUSES = ['running', 'completed', 'failed'] as const;
+export type PollStatus = (typeof POLL_STATUSES)[number];
 
 export const Progress = Type.Object(
   { received: Count, succeeded: Count, failed: Count, total: Count },
@@ -19,7 +19,7 @@ export const ProgressSnapshot = Type.Object({
   seq: Count,
   /** The internal id, `ps_...`. */
   poll_id: Type.String(),
-  status: literals(SESSION_STATUSES),
+  status: literals(POLL_STATUSES),
   /** Size of the panel. */
   models_requested: Count,
   progress: Progress,

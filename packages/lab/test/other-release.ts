@@ -19,7 +19,7 @@ interface Recorded {
   run: { epoch: string; owner: string; brief: string; snapshot: Members; votes: Members[] };
   told: Members[];
   ended: { epoch: string; owner: string; brief: string; snapshot: Members };
-  finish: Members & { result: Members & { detail: Members } };
+  finish: Members & { response: Members };
 }
 
 export const recorded: Recorded = JSON.parse(text);
@@ -61,7 +61,7 @@ export function otherRelease({ gateway, accountId }: Service, change: <T>(value:
     accept: () => sql`select accept_poll(${written(recorded.accept)}::jsonb)`.execute(db),
     /** It has the poll, and three of its five votes. */
     async begin() {
-      await sql`update polls set lease_owner = 'w_other', lease_epoch = 1, attempts = 1,
+      await sql`update polls set lease_owner = 'w_other', lease_epoch = 1, claims = 1,
                                  lease_until = now() + interval '1 hour' where id = ${pollId}`.execute(db);
       const { epoch, owner, snapshot, votes, brief: words } = recorded.run;
       const fields = { epoch, owner: named(owner), brief: brief(words), snapshot: written(snapshot) };
@@ -72,17 +72,15 @@ export function otherRelease({ gateway, accountId }: Service, change: <T>(value:
     /** It is gone, and its lease is over. */
     die: () => sql`update polls set lease_until = now() - interval '1 second' where id = ${pollId}`.execute(db),
     async finish() {
-      const { result, ...finish } = named(recorded.finish);
-      const { detail, ...columns } = result;
-      const argument = change({ ...finish, result: { ...columns, detail_text: '' } });
-      argument.result.detail_text = JSON.stringify(change(detail));
+      const { response, ...rest } = named(recorded.finish);
+      const argument = { ...change(rest), response: JSON.stringify(change(response)) };
       await sql`select finish_poll(${JSON.stringify(argument)}::jsonb)`.execute(db);
     },
     async announceEnd() {
       const { epoch, owner, brief: words, snapshot } = recorded.ended;
       const end = { epoch, owner: named(owner), brief: brief(words), snapshot: written(snapshot) };
       await bus.redis.hset(run, end);
-      const told = written({ ...snapshot, result: recorded.finish.result.detail });
+      const told = written({ ...snapshot, result: recorded.finish.response });
       for (const end of ['', ':end']) await bus.redis.publish(`${bus.prefix}:{${pollId}}${end}`, told);
     },
   };

@@ -40,7 +40,7 @@ const vote = (seat: number, n: number): Vote => ({
   billed_u: 1,
   provider_cost_u: null,
   labels: [],
-  attempts: 1,
+  calls: 1,
   searched: false,
 });
 

@@ -90,7 +90,7 @@ const PLANTED: Planted[] = [
         ...context.polls,
         finish(poll) {
           const snapshot = bus.read(poll.id)?.snapshot;
-          if (snapshot) bus.end(poll.id, poll.epoch, '', { ...snapshot, seq: snapshot.seq + 1, status: poll.status });
+          if (snapshot) bus.end(poll.id, poll.epoch, '', { ...snapshot, seq: snapshot.seq + 1, status: 'completed' });
           return context.polls.finish(poll);
         },
       },

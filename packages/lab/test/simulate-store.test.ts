@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { inspect } from 'node:util';
-import type { PollSpec, Vote } from '@eloquentpoll/contracts';
+import type { PollResponse, PollSpec, Vote } from '@eloquentpoll/contracts';
 import {
   acceptPoll,
   balanceOf,
@@ -61,7 +61,7 @@ const vote = fc
       billed_u,
       provider_cost_u: null,
       labels: [],
-      attempts: 1,
+      calls: 1,
       searched: false,
     }),
   );
@@ -126,10 +126,10 @@ async function perform(sides: Sides, command: Command): Promise<[real: unknown, 
       const { key, fingerprint, holdU, deadlineMs } = command;
       const id = idOf(sides, command.poll);
       const acceptance = {
-        poll: { id, resultId: `EP-${id}`, accountId: sides.accountId, spec: SPEC, deadlineMs, surface: 'test' },
+        poll: { id, resultId: `EP-${id}`, accountId: sides.accountId, spec: SPEC, deadlineMs, entryPoint: 'test' },
         holdU,
         ...(key !== null && {
-          idempotency: { principal: `run ${sides.run}`, operation: 'poll', key: String(key), fingerprint },
+          idempotency: { principal: `run ${sides.run}`, key: String(key), fingerprint },
         }),
       };
       return both(
@@ -175,9 +175,8 @@ async function perform(sides: Sides, command: Command): Promise<[real: unknown, 
     case 'finish': {
       const finished = {
         ...lease(command.poll, command.back),
-        status: 'completed' as const,
         votes: command.votes,
-        result: { ...RESULT, detail: { votes: command.votes.length } },
+        response: { ...RESPONSE, confidence: command.votes.length / 10 },
       };
       return both(
         () => store.finish(finished),
@@ -201,18 +200,27 @@ async function perform(sides: Sides, command: Command): Promise<[real: unknown, 
   }
 }
 
-const RESULT = {
-  status: 'success' as const,
-  winningOption: 'A',
-  isTie: false,
-  earlyTerminated: false,
-  terminationReason: null,
-  modelsRequested: 3,
-  modelsSucceeded: 3,
-  modelsFailed: 0,
-  modelsSkipped: 0,
-  gatherMs: 1,
-  totalMs: 1,
+const RESPONSE: PollResponse = {
+  poll_id: 'EP-simulated',
+  status: 'success',
+  outcome: 'A',
+  question: SPEC.question,
+  options: SPEC.options,
+  poll_type: 'fptp',
+  winning_option: 'A',
+  is_tie: false,
+  confidence_threshold: SPEC.confidence_threshold,
+  max_cost_usd: 1,
+  early_terminated: false,
+  termination_reason: null,
+  models_skipped: 0,
+  tally: { A: 3, B: 0 },
+  votes: [],
+  timing: { gather_ms: 1, total_ms: 1 },
+  costs: { total_estimated_cost: 0 },
+  confidence: null,
+  preset: SPEC.panel_name,
+  simulated: true,
 };
 
 function answerOf(theirs: () => unknown): unknown {
@@ -227,7 +235,7 @@ function answerOf(theirs: () => unknown): unknown {
 /** What is left in both: rows of polls with their votes, letters and details, and the account's balance. */
 async function leftIn({ real, model, accountId, run }: Sides): Promise<[unknown, unknown]> {
   const rows = await real.query(`
-    select id, status, lease_owner as "leaseOwner", lease_epoch as "leaseEpoch", lease_until as "leaseUntil", attempts,
+    select id, status, lease_owner as "leaseOwner", lease_epoch as "leaseEpoch", lease_until as "leaseUntil", claims,
            created_at as "createdAt", deadline_at as "deadlineAt", finished_at as "finishedAt",
            (select detail::text from results where poll_id = polls.id) as detail,
            (select reason from dead_letters where poll_id = polls.id) as "deadLetter",

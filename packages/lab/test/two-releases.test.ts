@@ -131,7 +131,7 @@ t.test('what is written here says all that an older release reads', async (t) =>
     .executeTakeFirstOrThrow();
   const { run, accept, finish } = recorded;
   t.same(missing(accept.spec, poll.spec), []);
-  t.same(missing(finish.result.detail, answer), []);
+  t.same(missing(finish.response, answer), []);
   t.same(missing(run.snapshot, JSON.parse(record.snapshot ?? 'null')), []);
   t.same(missing(run.votes[0], JSON.parse(record['vote:0'] ?? 'null')), []);
   t.match(record.brief, /^\S+ \d+ running - \{\S+\}$/);

@@ -74,7 +74,7 @@ export function openAsker(options: AskerOptions): Asker {
 
   async function ask(paper: Paper, signal?: AbortSignal, confirmed = nothingToConfirm): Promise<Answer> {
     const started = now();
-    const progress: Progress = { labels: [], attempts: 0, providerCostU: null, searched: false };
+    const progress: Progress = { labels: [], calls: 0, providerCostU: null, searched: false };
     const model = panels.model(paper.modelId);
     // A poll accepted under an older roster file may name a model that is gone.
     const outcome: Outcome = model
@@ -91,7 +91,7 @@ export function openAsker(options: AskerOptions): Asker {
       billed_u: voted ? outcome.billedU : 0,
       provider_cost_u: progress.providerCostU,
       labels: progress.labels,
-      attempts: progress.attempts,
+      calls: progress.calls,
       searched: voted && progress.searched,
     };
   }

@@ -35,7 +35,7 @@ export interface Filling {
 /** What happened to a vote so far, whatever comes of it. */
 export interface Progress {
   labels: string[];
-  attempts: number;
+  calls: number;
   providerCostU: number | null;
   searched: boolean;
 }
@@ -59,10 +59,10 @@ export async function collectVote(filling: Filling, progress: Progress): Promise
     await filling.confirmed();
     if (limit.error() === 'aborted') return { error: 'aborted', blameless: true };
     const body = requestBody({ model, provider, prompt, style: paper.style, search, repair });
-    progress.attempts += 1;
+    progress.calls += 1;
     retries.earn();
     const called = now();
-    const trace = traceOf(provider, paper, progress.attempts);
+    const trace = traceOf(provider, paper, progress.calls);
     const result = await line.complete(body, { timeouts, trace, signal: limit.signal });
     const callMs = now() - called;
     const stopped = limit.error();

@@ -128,7 +128,7 @@ for (const [name, behaviours, expected] of scripts) {
     const answer = await asker.ask(paper(expected.deadlineMs ? { deadlineMs: expected.deadlineMs } : {}));
     t.equal(answer.error, expected.error);
     t.equal(server.calls.length, expected.calls, 'calls the provider saw');
-    t.equal(answer.attempts, expected.calls);
+    t.equal(answer.calls, expected.calls);
     t.equal(answer.model_id, MODEL);
     if (expected.error === null) {
       const last = server.calls.at(-1)!;
@@ -163,7 +163,7 @@ t.test('a connection that never comes about ends after the connect limit, with o
   const url = `https://127.0.0.1:${(hanging.address() as AddressInfo).port}/v1`;
   await using asker = openAsker({ panels: testPanels(t, { one: url }), random: () => 0.01 });
   const answer = await asker.ask(paper());
-  t.match(answer, { error: 'timeout', attempts: 2, option: null });
+  t.match(answer, { error: 'timeout', calls: 2, option: null });
   t.ok(answer.latency_ms < 5_000, 'well before the vote deadline');
 });
 
@@ -175,7 +175,7 @@ t.test('a refused connection is tried twice', async (t) => {
   closed.close();
   await once(closed, 'close');
   await using asker = openAsker({ panels: testPanels(t, { one: url }), random: () => 0.01 });
-  t.match(await asker.ask(paper()), { error: 'provider_error', attempts: 2, option: null, billed_u: 0 });
+  t.match(await asker.ask(paper()), { error: 'provider_error', calls: 2, option: null, billed_u: 0 });
 });
 
 t.test('an answer after the deadline is no vote', async (t) => {
@@ -186,7 +186,7 @@ t.test('an answer after the deadline is no vote', async (t) => {
     late = () => votes()(call, res);
   });
   const answer = await asker.ask(paper({ deadlineMs: 60 }));
-  t.match(answer, { error: 'timeout', option: null, billed_u: 0, attempts: 1 });
+  t.match(answer, { error: 'timeout', option: null, billed_u: 0, calls: 1 });
   late();
   await server.calls[0]!.closed;
 });
@@ -230,7 +230,7 @@ t.test('nobody is called, and nobody again, for a vote that is somebody else’s
       if (asked++ === mine) taken.abort();
     };
     server.behave(MODEL, ...behaviours);
-    t.match(await asker.ask(paper(), taken.signal, confirmed), { error: 'aborted', attempts: mine });
+    t.match(await asker.ask(paper(), taken.signal, confirmed), { error: 'aborted', calls: mine });
     t.equal(server.calls.length - before, mine);
     server.behave(MODEL, votes());
   }
@@ -241,7 +241,7 @@ t.test('a model that is no longer in the roster file is a failed vote', async (t
   t.match(await asker.ask(paper({ modelId: 't/gone' })), {
     model_id: 't/gone',
     error: 'provider_error',
-    attempts: 0,
+    calls: 0,
     labels: [],
   });
 });
@@ -256,6 +256,6 @@ t.test('a fault of our own is a failed vote that is told', async (t) => {
     },
   };
   await using asker = openAsker({ panels: spoilt, onError: (error) => faults.push(error) });
-  t.match(await asker.ask(paper({ panel: 'broad' })), { error: 'provider_error', attempts: 0 });
+  t.match(await asker.ask(paper({ panel: 'broad' })), { error: 'provider_error', calls: 0 });
   t.match(faults, [{ message: 'spoilt' }]);
 });

@@ -15,9 +15,9 @@ t.test('an abort ends a vote at once and frees its socket', async (t) => {
   const asked = asker.ask(paper(), stop.signal);
   await server.called(1);
   stop.abort();
-  t.match(await asked, { error: 'aborted', option: null, billed_u: 0, attempts: 1 });
+  t.match(await asked, { error: 'aborted', option: null, billed_u: 0, calls: 1 });
   await server.calls[0]!.closed;
-  t.match(await asker.ask(paper(), stop.signal), { error: 'aborted', attempts: 0 }, 'an aborted poll calls nobody');
+  t.match(await asker.ask(paper(), stop.signal), { error: 'aborted', calls: 0 }, 'an aborted poll calls nobody');
   t.equal(server.calls.length, 1);
 });
 
@@ -53,7 +53,7 @@ t.test('an abort wakes a vote that waits for its retry, and one that waits for i
   await server.called(1);
   stop.abort();
   t.match(await waitsForRetry, { error: 'aborted' });
-  t.match(await waitsForPlace, { error: 'aborted', attempts: 0 });
+  t.match(await waitsForPlace, { error: 'aborted', calls: 0 });
 });
 
 t.test('a closed asker ends what is under way', async (t) => {
@@ -64,7 +64,7 @@ t.test('a closed asker ends what is under way', async (t) => {
   await server.called(1);
   await asker[Symbol.asyncDispose]();
   t.match(await asked, { error: 'aborted' });
-  t.match(await asker.ask(paper()), { error: 'aborted', attempts: 0 });
+  t.match(await asker.ask(paper()), { error: 'aborted', calls: 0 });
   await server.calls[0]!.closed;
 });
 
@@ -119,7 +119,7 @@ t.test('a breaker opens, lets one probe through, and closes when it succeeds', a
   server.behave(MODEL, json({}, 400));
   for (let i = 0; i < 5; i += 1) await asker.ask(paper());
   t.equal(server.calls.length, 5);
-  t.match(await asker.ask(paper()), { error: 'provider_error', attempts: 0 }, 'open: nobody is let through');
+  t.match(await asker.ask(paper()), { error: 'provider_error', calls: 0 }, 'open: nobody is let through');
   t.equal(server.calls.length, 5);
   t.match(await asker.ask(paper({ modelId: 't/bay-1' })), { error: null }, 'another model is not affected');
 
@@ -132,18 +132,18 @@ t.test('a breaker opens, lets one probe through, and closes when it succeeds', a
   await server.called(7);
   const besides = await Promise.all([asker.ask(paper()), asker.ask(paper())]);
   t.ok(
-    besides.every((answer) => answer.attempts === 0),
+    besides.every((answer) => answer.calls === 0),
     'half-open: one probe and nobody beside it',
   );
   answerProbe();
-  t.match(await probe, { error: 'provider_error', attempts: 1 });
+  t.match(await probe, { error: 'provider_error', calls: 1 });
   now += 5_000;
-  t.match(await asker.ask(paper()), { attempts: 0 }, 'a failed probe doubles the rest');
+  t.match(await asker.ask(paper()), { calls: 0 }, 'a failed probe doubles the rest');
 
   now += 5_000;
   server.behave(MODEL, votes());
-  t.match(await asker.ask(paper()), { error: null, attempts: 1 });
-  t.match(await asker.ask(paper()), { error: null, attempts: 1 }, 'closed again');
+  t.match(await asker.ask(paper()), { error: null, calls: 1 });
+  t.match(await asker.ask(paper()), { error: null, calls: 1 }, 'closed again');
 });
 
 t.test('an aborted probe says nothing: the next one may try', async (t) => {
@@ -159,7 +159,7 @@ t.test('an aborted probe says nothing: the next one may try', async (t) => {
   await server.called(6);
   stop.abort();
   t.match(await probe, { error: 'aborted' });
-  t.match(await asker.ask(paper()), { error: null, attempts: 1 });
+  t.match(await asker.ask(paper()), { error: null, calls: 1 });
 });
 
 t.test('what models answer never opens a breaker', async (t) => {
@@ -172,7 +172,7 @@ t.test('what models answer never opens a breaker', async (t) => {
     json({ error: { code: 'content_filter' } }, 400),
   ]) {
     server.behave(MODEL, behaviour);
-    for (let i = 0; i < 12; i += 1) t.ok((await asker.ask(paper())).attempts > 0);
+    for (let i = 0; i < 12; i += 1) t.ok((await asker.ask(paper())).calls > 0);
   }
 });
 
@@ -366,12 +366,12 @@ t.test('polls that are decided without a model that hangs tell on it in the end'
     await server.called(calls + 1);
     now += ms;
     stop.abort();
-    t.match(await vote, { error: 'aborted', attempts: 1 });
+    t.match(await vote, { error: 'aborted', calls: 1 });
   };
   for (let i = 0; i < 8; i += 1) await stopAfter(39);
   // From twice the p90 that the panel gives it.
   for (let i = 0; i < 5; i += 1) await stopAfter(40);
-  t.match(await asker.ask(paper()), { error: 'provider_error', attempts: 0 }, 'it rests');
+  t.match(await asker.ask(paper()), { error: 'provider_error', calls: 0 }, 'it rests');
 });
 
 t.test('an address that stands in for a provider may want no key', async (t) => {

@@ -67,7 +67,7 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   // The second worker hears of it with its next round trip, which any vote of its own sets off.
   await until(async () => {
     await second.ask(paper({ modelId: 't/bay-1' }));
-    return (await second.ask(paper())).attempts === 0;
+    return (await second.ask(paper())).calls === 0;
   });
 
   now += 10_000;
@@ -78,7 +78,7 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   });
   const probe = first.ask(paper());
   await server.called(before + 1);
-  t.match(await second.ask(paper()), { attempts: 0, error: 'provider_error' }, 'somebody else probes');
+  t.match(await second.ask(paper()), { calls: 0, error: 'provider_error' }, 'somebody else probes');
   t.equal(await redis.exists(probeKey(prefix, MODEL)), 1, 'and keeps the probe');
   answer();
   t.match(await probe, { error: null });

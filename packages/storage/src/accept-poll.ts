@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
-// The moment a poll becomes a promise: idempotency key, hold and poll row are stored together or not at all, in one
-// call of the SQL function accept_poll (migration 0005). Safe to repeat with the same poll id.
+// Accepts a poll: idempotency key, hold and poll row are stored together or not at all, in one call of the SQL function
+// accept_poll. Safe to repeat with the same poll id.
 
 export interface NewPoll {
   id: string;
@@ -14,14 +14,15 @@ export interface NewPoll {
   spec: PollSpec;
   /** From now until the poll must have ended. */
   deadlineMs: number;
-  surface: string;
+  /** The operation that it came in by; its idempotency keys are of this operation only. */
+  entryPoint: string;
   requestId?: string | undefined;
   traceparent?: string | undefined;
 }
 
 export interface IdempotencyKey {
   principal: string;
-  operation: string;
+  entryPoint: string;
   key: string;
   /** Hash of the request that the key stands for. */
   fingerprint: string;
@@ -31,7 +32,7 @@ export interface Acceptance {
   poll: NewPoll;
   /** Set aside until the poll ends; at least one micro-USD, so that every poll is in the ledger. */
   holdU: bigint;
-  idempotency?: IdempotencyKey | undefined;
+  idempotency?: Omit<IdempotencyKey, 'entryPoint'> | undefined;
   /** Charge the free pool instead of the account, which then spends at most this much per UTC day. */
   free?: { dailyCapU: bigint } | undefined;
 }
@@ -53,7 +54,7 @@ export async function acceptPoll({ db }: Storage, { poll, holdU, idempotency, fr
     account_id: poll.accountId,
     spec: poll.spec,
     deadline_ms: poll.deadlineMs,
-    surface: poll.surface,
+    entry_point: poll.entryPoint,
     request_id: poll.requestId ?? null,
     traceparent: poll.traceparent ?? null,
     hold_u: String(holdU > 1n ? holdU : 1n),

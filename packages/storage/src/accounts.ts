@@ -66,7 +66,7 @@ export function deleteAccount(storage: Storage, accountId: string): Promise<bool
       .returning('id')
       .executeTakeFirst();
     if (!account) return false;
-    await db.deleteFrom('cookie_sessions').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('logins').where('account_id', '=', accountId).execute();
     await db.deleteFrom('identities').where('account_id', '=', accountId).execute();
     await db.deleteFrom('api_keys').where('account_id', '=', accountId).execute();
     await db.deleteFrom('idempotency').where('principal', '=', accountId).execute();

@@ -36,7 +36,7 @@ export async function openCheckout(
   { accountId, amountCents }: { accountId: string; amountCents: number },
 ): Promise<string> {
   const row = await db
-    .insertInto('checkout_sessions')
+    .insertInto('checkouts')
     .values({ account_id: accountId, amount_cents: amountCents })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -50,7 +50,7 @@ export async function publishCheckout(
   page: { processorId: string; url: string; livemode: boolean },
 ): Promise<void> {
   await db
-    .updateTable('checkout_sessions')
+    .updateTable('checkouts')
     .set({
       processor_id: page.processorId,
       url: page.url,
@@ -67,7 +67,7 @@ export async function findCheckout(
   { db }: Queries,
   by: { id: string } | { paymentIntent: string },
 ): Promise<Checkout | null> {
-  const all = db.selectFrom('checkout_sessions').select(columns);
+  const all = db.selectFrom('checkouts').select(columns);
   const one = 'id' in by ? all.where('id', '=', by.id) : all.where('payment_intent', '=', by.paymentIntent);
   const row = await one.executeTakeFirst();
   return row ? toCheckout(row) : null;
@@ -76,7 +76,7 @@ export async function findCheckout(
 /** The account's payments of the last day, newest first: those that somebody who comes back from paying asks about. */
 export async function recentCheckouts({ db }: Queries, accountId: string): Promise<Checkout[]> {
   const rows = await db
-    .selectFrom('checkout_sessions')
+    .selectFrom('checkouts')
     .select(columns)
     .where('account_id', '=', accountId)
     .where('processor_id', 'is not', null)
@@ -103,7 +103,7 @@ export function followCheckout(
     if (state === known.state && reversedCents === known.reversedCents) return 'unchanged';
 
     const row = await tx.db
-      .updateTable('checkout_sessions')
+      .updateTable('checkouts')
       .set({
         state,
         processor_id: facts.processorId,
@@ -142,17 +142,17 @@ const U_PER_CENT = 10_000n;
  */
 export async function dueCheckouts({ db }: Queries, limit: number): Promise<Checkout[]> {
   await sql`
-    update checkout_sessions set state = 'expired', version = version + 1, updated_at = now()
+    update checkouts set state = 'expired', version = version + 1, updated_at = now()
      where state in ('created', 'open')
        and created_at < now() - case when processor_id is null then interval '1 day' else interval '30 days' end`.execute(
     db,
   );
   const rows = await db
-    .updateTable('checkout_sessions')
+    .updateTable('checkouts')
     .set({ checked_at: sql<Date>`now()` })
     .where('id', 'in', (eb) =>
       eb
-        .selectFrom('checkout_sessions')
+        .selectFrom('checkouts')
         .select('id')
         .where('state', 'in', ['created', 'open'])
         .where('processor_id', 'is not', null)

@@ -9,7 +9,7 @@ export interface BuriedPoll {
   pollId: string;
   accountId: string | null;
   reason: string;
-  attempts: number;
+  claims: number;
   spec: PollSpec;
   createdAt: Date;
 }
@@ -20,7 +20,7 @@ export async function buriedPolls({ db }: Queries, limit: number, letterId?: big
     .selectFrom('dead_letters')
     .innerJoin('polls', 'polls.id', 'dead_letters.poll_id')
     .select(['dead_letters.id as letterId', 'poll_id as pollId', 'account_id as accountId', 'reason'])
-    .select(['dead_letters.attempts', 'spec', 'dead_letters.created_at as createdAt'])
+    .select(['dead_letters.claims', 'spec', 'dead_letters.created_at as createdAt'])
     .where('seen_at', 'is', null)
     .orderBy('dead_letters.created_at')
     .limit(limit);

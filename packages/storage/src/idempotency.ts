@@ -17,10 +17,10 @@ export type KeyClaim =
 
 export async function claimKey({ db }: Queries, key: IdempotencyKey, holdMs: number): Promise<KeyClaim> {
   const { rows: claimed } = await sql<{ claim: string }>`
-    insert into idempotency as i (principal, operation, key, fingerprint, claim, claimed_until, expires_at)
-    values (${key.principal}, ${key.operation}, ${key.key}, ${key.fingerprint}, gen_random_uuid(),
+    insert into idempotency as i (principal, entry_point, key, fingerprint, claim, claimed_until, expires_at)
+    values (${key.principal}, ${key.entryPoint}, ${key.key}, ${key.fingerprint}, gen_random_uuid(),
             now() + ${holdMs} * interval '1 millisecond', now() + interval '24 hours')
-    on conflict (principal, operation, key) do update
+    on conflict (principal, entry_point, key) do update
       set fingerprint = excluded.fingerprint, poll_id = null, response = null, claim = excluded.claim,
           claimed_until = excluded.claimed_until, created_at = now(), expires_at = excluded.expires_at
       where i.expires_at <= now()
@@ -32,7 +32,7 @@ export async function claimKey({ db }: Queries, key: IdempotencyKey, holdMs: num
   const { rows } = await sql<{ fingerprint: string; response: Buffer | null; wait_ms: number | null }>`
     select fingerprint, response, ceil(extract(epoch from claimed_until - now()) * 1000)::integer as wait_ms
       from idempotency
-     where principal = ${key.principal} and operation = ${key.operation} and key = ${key.key}`.execute(db);
+     where principal = ${key.principal} and entry_point = ${key.entryPoint} and key = ${key.key}`.execute(db);
   const known = rows[0];
   // Released between the two statements: the next attempt gets it.
   if (!known) return { kind: 'running', retryAfterMs: 0 };
@@ -48,7 +48,7 @@ export async function completeKey({ db }: Queries, claim: string, key: KeyScope,
     .updateTable('idempotency')
     .set({ response })
     .where('principal', '=', key.principal)
-    .where('operation', '=', key.operation)
+    .where('entry_point', '=', key.entryPoint)
     .where('key', '=', key.key)
     .where('claim', '=', claim)
     .returning('claim')
@@ -61,7 +61,7 @@ export async function releaseKey({ db }: Queries, claim: string, key: KeyScope):
   await db
     .deleteFrom('idempotency')
     .where('principal', '=', key.principal)
-    .where('operation', '=', key.operation)
+    .where('entry_point', '=', key.entryPoint)
     .where('key', '=', key.key)
     .where('claim', '=', claim)
     .where('response', 'is', null)
@@ -73,7 +73,7 @@ export async function forgetPollKey({ db }: Queries, key: KeyScope, pollId: stri
   await db
     .deleteFrom('idempotency')
     .where('principal', '=', key.principal)
-    .where('operation', '=', key.operation)
+    .where('entry_point', '=', key.entryPoint)
     .where('key', '=', key.key)
     .where('poll_id', '=', pollId)
     .execute();
@@ -85,10 +85,10 @@ export async function findPollOfKey({ db }: Queries, key: KeyScope): Promise<str
     .selectFrom('idempotency')
     .select('poll_id')
     .where('principal', '=', key.principal)
-    .where('operation', '=', key.operation)
+    .where('entry_point', '=', key.entryPoint)
     .where('key', '=', key.key)
     .executeTakeFirst();
   return row?.poll_id ?? null;
 }
 
-type KeyScope = Pick<IdempotencyKey, 'principal' | 'operation' | 'key'>;
+type KeyScope = Pick<IdempotencyKey, 'principal' | 'entryPoint' | 'key'>;

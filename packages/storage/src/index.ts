@@ -21,12 +21,6 @@ export {
   publishCheckout,
   recentCheckouts,
 } from './checkouts.ts';
-export {
-  type CookieSession,
-  endCookieSession,
-  findCookieSession,
-  openCookieSession,
-} from './cookie-sessions.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
 export {
   type Authorization,
@@ -43,7 +37,7 @@ export {
 } from './deposits.ts';
 export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
 export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } from './feedback.ts';
-export { bury, type Finish, type FinishedPoll, type FinishedResult, finishPoll } from './finish-poll.ts';
+export { bury, type Finish, type FinishedPoll, finishPoll } from './finish-poll.ts';
 export { type FleetFigures, fleetFigures } from './fleet-figures.ts';
 export { beat, uptime } from './heartbeats.ts';
 export { claimKey, completeKey, findPollOfKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
@@ -78,6 +72,7 @@ export {
 } from './ledger.ts';
 export { checkLedgerInTurn } from './ledger-checks.ts';
 export { type LockName, withLock } from './locks.ts';
+export { closeLogin, findLogin, insertLogin, type StoredLogin } from './logins.ts';
 export { migrate } from './migrate.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
@@ -94,6 +89,5 @@ export { findResult, findResultOfPoll, history, type Result, type ResultLine, re
 export { type FailedPoll, failedPolls, freeLease, type RunningPoll, runningPolls } from './running-polls.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
-export type { PollStatus, ResultStatus } from './tables/polls.ts';
 export { inTransaction } from './transaction.ts';
 export { noteEvent, unseenEvents } from './webhook-events.ts';

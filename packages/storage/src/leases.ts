@@ -34,10 +34,10 @@ export interface Claim {
   accountId: string | null;
   epoch: number;
   /** How often the poll was claimed, this time included: the measure of a poison poll. */
-  attempts: number;
+  claims: number;
   spec: PollSpec;
   schemaVersion: number;
-  surface: string;
+  entryPoint: string;
   requestId: string | null;
   traceparent: string | null;
   createdAt: Date;
@@ -59,16 +59,16 @@ export async function claimPoll(
   worker: string,
   leaseMs = LEASE_MS,
 ): Promise<Claim | null> {
-  const { rows } = await claim(storage, pollId, worker, leaseMs, sql`attempts < ${DEATHS_BEFORE_SUSPECT}`);
+  const { rows } = await claim(storage, pollId, worker, leaseMs, sql`claims < ${DEATHS_BEFORE_SUSPECT}`);
   if (rows[0] || !(await isSuspect(storage, pollId))) return toClaim(rows[0]);
   return inTransaction(storage, async (tx) => {
     // One claim of a suspect after the other: each sees what the one before it has taken.
     await sql`select pg_advisory_xact_lock(hashtextextended('suspect of ' || ${worker}, 0))`.execute(tx.db);
     const fewEnough = sql`(
-      select count(*) + 1 <= least(${company('polls.attempts')}, min(${company('other.attempts - 1')}))
+      select count(*) + 1 <= least(${company('polls.claims')}, min(${company('other.claims - 1')}))
         from polls as other
        where other.status = 'running' and other.lease_owner = ${worker} and other.lease_until >= now()
-         and other.attempts > ${DEATHS_BEFORE_SUSPECT})`;
+         and other.claims > ${DEATHS_BEFORE_SUSPECT})`;
     return toClaim((await claim(tx, pollId, worker, leaseMs, fewEnough)).rows[0]);
   });
 }
@@ -76,7 +76,7 @@ export async function claimPoll(
 function claim({ db }: Queries, pollId: string, worker: string, leaseMs: number, condition: RawBuilder<unknown>) {
   return sql<ClaimRow>`
     update polls
-       set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, attempts = attempts + 1,
+       set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
            lease_until = now() + ${leaseMs} * interval '1 millisecond'
      where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now())
        and schema_version <= ${KNOWN_SCHEMA} and ${condition}
@@ -89,7 +89,7 @@ async function isSuspect({ db }: Queries, pollId: string): Promise<boolean> {
     .select('id')
     .where('id', '=', pollId)
     .where('status', '=', 'running')
-    .where('attempts', '>=', DEATHS_BEFORE_SUSPECT)
+    .where('claims', '>=', DEATHS_BEFORE_SUSPECT)
     .executeTakeFirst();
   return found !== undefined;
 }
@@ -103,7 +103,7 @@ export async function claimOverdue(
 ): Promise<Claim | null> {
   const { rows } = await sql<ClaimRow>`
     update polls
-       set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, attempts = attempts + 1,
+       set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
            lease_until = now() + ${LEASE_MS} * interval '1 millisecond'
      where id = ${pollId} and status = 'running' and deadline_at < now() - ${graceMs} * interval '1 millisecond'
     returning ${claimed}`.execute(db);
@@ -133,12 +133,12 @@ export async function renewLeases(
 
 /**
  * Hands a poll back so that another worker can claim it at once. A worker that leaves in good order is not the poll's
- * fault, so the attempt is not counted. False when the lease was not ours any more.
+ * fault, so the claim is not counted. False when the lease was not ours any more.
  */
 export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('polls')
-    .set({ lease_owner: null, lease_until: sql<Date>`now()`, attempts: sql<number>`attempts - 1` })
+    .set({ lease_owner: null, lease_until: sql<Date>`now()`, claims: sql<number>`claims - 1` })
     .where('id', '=', id)
     .where('lease_epoch', '=', epoch)
     .where('lease_owner', 'is not', null)
@@ -172,7 +172,7 @@ export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): 
 }
 
 const claimed =
-  sql.raw(`id, result_id, account_id, lease_epoch, attempts, spec, schema_version, surface, request_id, traceparent,
+  sql.raw(`id, result_id, account_id, lease_epoch, claims, spec, schema_version, entry_point, request_id, traceparent,
   created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
   greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
 
@@ -181,10 +181,10 @@ interface ClaimRow {
   result_id: string;
   account_id: string | null;
   lease_epoch: number;
-  attempts: number;
+  claims: number;
   spec: PollSpec;
   schema_version: number;
-  surface: string;
+  entry_point: string;
   request_id: string | null;
   traceparent: string | null;
   created_at: Date;
@@ -200,10 +200,10 @@ function toClaim(row: ClaimRow | undefined): Claim | null {
     resultId: row.result_id,
     accountId: row.account_id,
     epoch: row.lease_epoch,
-    attempts: row.attempts,
+    claims: row.claims,
     spec: row.spec,
     schemaVersion: row.schema_version,
-    surface: row.surface,
+    entryPoint: row.entry_point,
     requestId: row.request_id,
     traceparent: row.traceparent,
     createdAt: row.created_at,

@@ -1,6 +1,5 @@
-import type { PollSpec } from '@eloquentpoll/contracts';
+import type { PollSpec, PollStatus } from '@eloquentpoll/contracts';
 import type { Queries } from './open-storage.ts';
-import type { PollStatus } from './tables/polls.ts';
 
 /** A poll as its caller may ask for it: by the id that is its session on the wire. */
 export interface Poll {
@@ -10,7 +9,7 @@ export interface Poll {
   accountId: string | null;
   status: PollStatus;
   spec: PollSpec;
-  surface: string;
+  entryPoint: string;
   createdAt: Date;
   deadlineAt: Date;
   finishedAt: Date | null;
@@ -51,7 +50,17 @@ export async function findSessions({ db }: Queries, pollIds: readonly string[]):
 function pollColumns({ db }: Queries) {
   return db
     .selectFrom('polls')
-    .select(['id', 'result_id', 'account_id', 'status', 'spec', 'surface', 'created_at', 'deadline_at', 'finished_at']);
+    .select([
+      'id',
+      'result_id',
+      'account_id',
+      'status',
+      'spec',
+      'entry_point',
+      'created_at',
+      'deadline_at',
+      'finished_at',
+    ]);
 }
 
 function toPoll(row: Awaited<ReturnType<ReturnType<typeof pollColumns>['executeTakeFirst']>>): Poll | null {
@@ -62,7 +71,7 @@ function toPoll(row: Awaited<ReturnType<ReturnType<typeof pollColumns>['executeT
     accountId: row.account_id,
     status: row.status,
     spec: row.spec,
-    surface: row.surface,
+    entryPoint: row.entry_point,
     createdAt: row.created_at,
     deadlineAt: row.deadline_at,
     finishedAt: row.finished_at,

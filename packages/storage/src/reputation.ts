@@ -1,6 +1,6 @@
+import type { ResultStatus } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import type { ResultStatus } from './tables/polls.ts';
 
 // How polls went, and how each model did in them. Counted from the newest polls of the window and no more than a given
 // number of them, found by index: what it costs does not grow with what is stored. Neither an account nor a text is read.

@@ -1,7 +1,6 @@
-import { FREE_PRESETS } from '@eloquentpoll/contracts';
+import { FREE_PRESETS, type PollResponse, type ResultStatus } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import type { ResultStatus } from './tables/polls.ts';
 
 // Stored outcomes. `detail` is the poll response that the caller got; whoever shows a result in public leaves out what
 // it says about cost.
@@ -14,7 +13,7 @@ export interface Result {
   modelsRequested: number;
   modelsSucceeded: number;
   modelsFailed: number;
-  detail: Record<string, unknown>;
+  detail: PollResponse;
   createdAt: Date;
 }
 

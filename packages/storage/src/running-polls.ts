@@ -1,18 +1,17 @@
-import type { PanelName } from '@eloquentpoll/contracts';
+import type { PanelName, ResultStatus } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
-import type { ResultStatus } from './tables/polls.ts';
 
 // Polls as an operator looks at them: how long, where, how often tried. What is asked and who asks is in none of it.
 
 export interface RunningPoll {
   pollId: string;
   panel: PanelName;
-  surface: string;
+  entryPoint: string;
   /** Null while nobody has it. */
   worker: string | null;
   epoch: number;
-  attempts: number;
+  claims: number;
   ageS: number;
   /** Negative once the deadline is past. */
   leftS: number;
@@ -21,7 +20,7 @@ export interface RunningPoll {
 /** The ones whose deadline is nearest. */
 export async function runningPolls({ db }: Queries, limit: number): Promise<RunningPoll[]> {
   const { rows } = await sql<RunningPoll>`
-    select id as "pollId", spec ->> 'panel_name' as panel, surface, lease_epoch as epoch, attempts,
+    select id as "pollId", spec ->> 'panel_name' as panel, entry_point as "entryPoint", lease_epoch as epoch, claims,
            case when lease_until >= now() then lease_owner end as worker,
            extract(epoch from now() - created_at)::integer as "ageS",
            extract(epoch from deadline_at - now())::integer as "leftS"
@@ -32,7 +31,7 @@ export async function runningPolls({ db }: Queries, limit: number): Promise<Runn
 export interface FailedPoll {
   pollId: string;
   panel: PanelName;
-  surface: string;
+  entryPoint: string;
   status: ResultStatus;
   failedVotes: number;
   endedAt: Date;
@@ -46,7 +45,7 @@ export async function failedPolls({ db }: Queries, limit: number): Promise<Faile
     with failed as (
       select * from results
        where status <> 'success' and created_at > now() - interval '1 day' order by created_at desc limit ${limit})
-    select f.poll_id as "pollId", f.panel_name as panel, f.surface, f.status, f.models_failed as "failedVotes",
+    select f.poll_id as "pollId", f.panel_name as panel, f.entry_point as "entryPoint", f.status, f.models_failed as "failedVotes",
            f.created_at as "endedAt",
            coalesce((select string_agg(e.error || ' ' || e.times, ', ' order by e.times desc, e.error)
                        from (select error, count(*) as times from votes b

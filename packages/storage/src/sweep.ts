@@ -29,8 +29,8 @@ export async function pruneExpired({ db }: Queries, limit = 5_000): Promise<numb
           (select ctid from idempotency where expires_at <= now() limit ${limit} for update skip locked)`,
     sql`delete from nonces where ctid in
           (select ctid from nonces where expires_at <= now() limit ${limit} for update skip locked)`,
-    sql`delete from cookie_sessions where ctid in
-          (select ctid from cookie_sessions where expires_at <= now() limit ${limit} for update skip locked)`,
+    sql`delete from logins where ctid in
+          (select ctid from logins where expires_at <= now() limit ${limit} for update skip locked)`,
     sql`delete from heartbeats where ctid in
           (select ctid from heartbeats where minute < now() - ${KEPT_HEARTBEATS}::interval limit ${limit}
              for update skip locked)`,

@@ -4,7 +4,6 @@ import { acceptance, funded, newPoll, open, together, USD, unique } from './fixt
 
 const keyOf = (principal: string, key = unique('key-'), fingerprint = 'body') => ({
   principal,
-  operation: 'poll',
   key,
   fingerprint,
 });
@@ -42,15 +41,15 @@ t.test('[§A6-idempotency-running] 100 requests with one key are one poll', asyn
   t.same(await checkLedger(storage), []);
 });
 
-t.test('[§A6-idempotency-scope] a key belongs to a principal and an operation', async (t) => {
+t.test('[§A6-idempotency-scope] a key belongs to a principal and an entry point', async (t) => {
   const { storage } = await open(t);
   const [one, other] = [await funded(storage, 9n * USD), await funded(storage, 9n * USD)];
   const idempotency = keyOf(one);
   t.match(await acceptPoll(storage, acceptance(one, { idempotency })), { kind: 'accepted' });
   const foreign = { ...idempotency, principal: other };
   t.match(await acceptPoll(storage, acceptance(other, { idempotency: foreign })), { kind: 'accepted' });
-  const elsewhere = { ...idempotency, operation: 'quick-poll' };
-  t.match(await acceptPoll(storage, acceptance(one, { idempotency: elsewhere })), { kind: 'accepted' });
+  const poll = newPoll(one, { entryPoint: 'quick-poll' });
+  t.match(await acceptPoll(storage, acceptance(one, { poll, idempotency })), { kind: 'accepted' });
 });
 
 t.test('a key that stands for another request is told apart, and holds nothing', async (t) => {

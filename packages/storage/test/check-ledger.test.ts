@@ -80,20 +80,20 @@ const DAMAGE: Record<string, string[]> = {
     "update votes set poll_id = 'ps_none' where poll_id = '$done'",
   ],
   key_without_poll: [
-    `insert into idempotency (principal, operation, key, fingerprint, poll_id, expires_at)
+    `insert into idempotency (principal, entry_point, key, fingerprint, poll_id, expires_at)
      values ('p', 'poll', 'k', 'f', 'ps_none', now())`,
   ],
   card_credit: [
-    "update checkout_sessions set state = 'open', reversed_cents = 0",
-    'update checkout_sessions set amount_cents = amount_cents + 1',
-    "update checkout_sessions set account_id = '$debtor' where processor_id = 'cs_1'",
-    `insert into checkout_sessions (account_id, amount_cents, state, processor_id)
+    "update checkouts set state = 'open', reversed_cents = 0",
+    'update checkouts set amount_cents = amount_cents + 1',
+    "update checkouts set account_id = '$debtor' where processor_id = 'cs_1'",
+    `insert into checkouts (account_id, amount_cents, state, processor_id)
      values ('$user', 100, 'credited', 'cs_2')`,
     `${FORGED} 'credit', ${CARD}, '$user', 5, null, null`,
   ],
   card_reversal: [
-    'update checkout_sessions set reversed_cents = reversed_cents + 1',
-    'update checkout_sessions set reversed_cents = 0',
+    'update checkouts set reversed_cents = reversed_cents + 1',
+    'update checkouts set reversed_cents = 0',
     `${FORGED} 'reversal', '$user', ${CARD}, 5, null, null`,
     `${UNLOCK} update transfers set debit = '$user' where idem = 'card:cs_3:reversed:1'`,
     `${UNLOCK} delete from transfers where idem = 'card:cs_3:reinstated:2'`,
@@ -120,7 +120,7 @@ async function populate({ storage, query }: Fixture) {
   await bury(storage, { ...buried!, reason: 'poison' });
 
   await query(
-    `insert into checkout_sessions (account_id, amount_cents, state, processor_id, reversed_cents)
+    `insert into checkouts (account_id, amount_cents, state, processor_id, reversed_cents)
      values ($1, 500, 'credited', 'cs_1', 0), ($2, 500, 'credited', 'cs_3', 100)`,
     [user, debtor],
   );

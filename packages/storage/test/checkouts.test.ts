@@ -87,7 +87,7 @@ t.test('unpaid payments come up for a question, the older the rarer, until they 
 
   const age = (hours: number, checkedHoursAgo: number) =>
     query(
-      `update checkout_sessions set created_at = now() - $1 * interval '1 hour', checked_at = now() - $2 * interval '1 hour'`,
+      `update checkouts set created_at = now() - $1 * interval '1 hour', checked_at = now() - $2 * interval '1 hour'`,
       [hours, checkedHoursAgo],
     );
   await age(100, 4);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { PollSpec, Vote } from '@eloquentpoll/contracts';
+import type { PollResponse, PollSpec, Vote } from '@eloquentpoll/contracts';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import pg from 'pg';
 import type { Test } from 'tap';
@@ -80,7 +80,7 @@ export function newPoll(accountId: string | null, poll: Partial<NewPoll> = {}): 
     accountId,
     spec,
     deadlineMs: 60_000,
-    surface: 'rest',
+    entryPoint: 'rest',
     ...poll,
   };
 }
@@ -99,32 +99,42 @@ export function vote(seat: number, more: Partial<Vote> = {}): Vote {
     billed_u: 400 + seat,
     provider_cost_u: null,
     labels: ['QJ', 'ZR'],
-    attempts: 1,
+    calls: 1,
     searched: false,
     ...more,
   };
 }
 
+export const response = (more: Partial<PollResponse> = {}): PollResponse => ({
+  poll_id: 'EP-of-a-test',
+  status: 'success',
+  outcome: 'A',
+  question: spec.question,
+  options: spec.options,
+  poll_type: 'fptp',
+  winning_option: 'A',
+  is_tie: false,
+  confidence_threshold: spec.confidence_threshold,
+  max_cost_usd: 1,
+  early_terminated: false,
+  termination_reason: 'roster_exhausted',
+  models_skipped: 0,
+  tally: { A: 2 },
+  votes: [],
+  timing: { gather_ms: 700, total_ms: 720 },
+  costs: { total_estimated_cost: 0.000801 },
+  confidence: 1,
+  preset: spec.panel_name,
+  simulated: true,
+  ...more,
+});
+
 export function finished(poll: { id: string; epoch: number }, more: Partial<FinishedPoll> = {}): FinishedPoll {
   return {
     id: poll.id,
     epoch: poll.epoch,
-    status: 'completed',
     votes: [vote(0), vote(1), vote(2, { option: null, error: 'timeout', billed_u: 0 })],
-    result: {
-      status: 'success',
-      winningOption: 'A',
-      isTie: false,
-      earlyTerminated: false,
-      terminationReason: 'roster_exhausted',
-      modelsRequested: 3,
-      modelsSucceeded: 2,
-      modelsFailed: 1,
-      modelsSkipped: 0,
-      gatherMs: 700,
-      totalMs: 720,
-      detail: { status: 'success', outcome: 'A', question: spec.question, tally: { A: 2 } },
-    },
+    response: response(),
     ...more,
   };
 }

@@ -1,8 +1,20 @@
 import t from 'tap';
-import { acceptPoll, claimKey, completeKey, findPollOfKey, forgetPollKey, releaseKey } from '../src/index.ts';
-import { acceptance, funded, open, together, USD, unique } from './fixtures.ts';
+import {
+  acceptPoll,
+  claimKey,
+  completeKey,
+  findPollOfKey,
+  forgetPollKey,
+  type IdempotencyKey,
+  releaseKey,
+} from '../src/index.ts';
+import { acceptance, funded, newPoll, open, together, USD, unique } from './fixtures.ts';
 
-const newKey = (more = {}) => ({ principal: 'p', operation: 'checkout', key: unique(), fingerprint: 'body', ...more });
+const newKey = (more = {}) => ({ principal: 'p', entryPoint: 'checkout', key: unique(), fingerprint: 'body', ...more });
+
+/** A poll that takes this key, by the entry point that the key is for. */
+const accepted = (accountId: string, { entryPoint, ...idempotency }: IdempotencyKey) =>
+  acceptance(accountId, { poll: newPoll(accountId, { entryPoint }), idempotency });
 const response = Buffer.from('sealed');
 
 const { storage, query } = await open(t, { maxConnections: 16 });
@@ -24,11 +36,11 @@ t.test('[§A6-idempotency-scope] a key stands for one request in one place', asy
   await claimKey(storage, key, 30_000);
   t.same(await claimKey(storage, { ...key, fingerprint: 'other' }, 30_000), { kind: 'reused' });
   t.match(await claimKey(storage, { ...key, principal: 'q' }, 30_000), { kind: 'claimed' });
-  t.match(await claimKey(storage, { ...key, operation: 'keys' }, 30_000), { kind: 'claimed' });
+  t.match(await claimKey(storage, { ...key, entryPoint: 'keys' }, 30_000), { kind: 'claimed' });
 
   const accountId = await funded(storage, USD);
-  const poll = newKey({ principal: accountId, operation: 'poll' });
-  await acceptPoll(storage, acceptance(accountId, { idempotency: poll }));
+  const poll = newKey({ principal: accountId, entryPoint: 'poll' });
+  await acceptPoll(storage, accepted(accountId, poll));
   t.same(await claimKey(storage, poll, 30_000), { kind: 'reused' }, 'a poll’s key is not for other work');
 });
 
@@ -56,13 +68,13 @@ t.test('[§A6-idempotency-nothing-stored] a released key starts afresh, with any
 
 t.test('the key of a poll that was given up is forgotten, and no other', async (t) => {
   const accountId = await funded(storage, 9n * USD);
-  const key = newKey({ principal: accountId, operation: 'poll' });
+  const key = newKey({ principal: accountId, entryPoint: 'poll' });
   const others = [
     { ...key, key: unique() },
-    { ...key, operation: 'quick' },
+    { ...key, entryPoint: 'quick' },
     { ...key, principal: unique() },
   ];
-  const [poll, ...rest] = [key, ...others].map((idempotency) => acceptance(accountId, { idempotency }));
+  const [poll, ...rest] = [key, ...others].map((each) => accepted(accountId, each));
   for (const each of [poll!, ...rest]) await acceptPoll(storage, each);
   const { id } = poll!.poll;
   t.equal(await findPollOfKey(storage, key), id);

@@ -24,9 +24,9 @@ t.test('of many workers that claim a poll, one gets it with all that it needs', 
     id: poll.id,
     resultId: poll.resultId,
     epoch: 1,
-    attempts: 1,
+    claims: 1,
     schemaVersion: 1,
-    surface: 'rest',
+    entryPoint: 'rest',
     requestId: 'req',
     traceparent: 'trace',
   });
@@ -46,14 +46,14 @@ t.test('a lease that ran out or was handed back can be claimed, with a new epoch
   t.equal(await claimPoll(storage, id, 'first'), null, 'not even its own worker runs it twice');
   await query(`update polls set lease_until = now() - interval '1 second'`);
   t.same(await findLapsed(storage, 10), [{ id, epoch: 1 }]);
-  t.match(await claimPoll(storage, id, 'second'), { epoch: 2, attempts: 2 });
+  t.match(await claimPoll(storage, id, 'second'), { epoch: 2, claims: 2 });
   t.same(await findLapsed(storage, 10), []);
   t.equal(await releaseLease(storage, { id, epoch: 1 }), false);
   t.equal(await claimPoll(storage, id, 'third'), null, 'a stale epoch hands nothing back');
   t.equal(await releaseLease(storage, { id, epoch: 2 }), true);
   t.equal(await releaseLease(storage, { id, epoch: 2 }), false, 'once');
   const last = await claimPoll(storage, id, 'third');
-  t.match(last, { epoch: 3, attempts: 2 }, 'a worker that leaves in good order costs no attempt');
+  t.match(last, { epoch: 3, claims: 2 }, 'a worker that leaves in good order costs no attempt');
   await finishPoll(storage, finished(last!));
   t.equal(await claimPoll(storage, id, 'fourth'), null, 'a poll that ended is never claimed');
   await query(`update polls set lease_until = now() - interval '1 second'`);

@@ -14,7 +14,7 @@ import {
   renewLeases,
   runningPolls,
 } from '../src/index.ts';
-import { acceptance, finished, funded, newPoll, open, USD } from './fixtures.ts';
+import { acceptance, finished, funded, newPoll, open, response, USD } from './fixtures.ts';
 
 t.test('the fleet is told apart into held, lapsed, overdue and buried', async (t) => {
   const { storage, query } = await open(t);
@@ -39,10 +39,9 @@ t.test('what an operator sees of running and failed polls holds no question and 
   await acceptPoll(storage, { ...failed, holdU: USD });
   await claimPoll(storage, running.poll.id, 'w_1');
   const claim = await claimPoll(storage, failed.poll.id, 'w_1');
-  const end = finished(claim!);
-  await finishPoll(storage, { ...end, result: { ...end.result, status: 'partial' } });
+  await finishPoll(storage, finished(claim!, { response: response({ status: 'partial' }) }));
   const seen = [await runningPolls(storage, 10), await failedPolls(storage, 10)] as const;
-  t.match(seen[0], [{ pollId: running.poll.id, worker: 'w_1', epoch: 1, attempts: 1 }]);
+  t.match(seen[0], [{ pollId: running.poll.id, worker: 'w_1', epoch: 1, claims: 1 }]);
   t.match(seen[1], [{ pollId: failed.poll.id, status: 'partial' }]);
   t.notMatch(JSON.stringify(seen), accountId);
   t.notMatch(JSON.stringify(seen), running.poll.spec.question);
@@ -71,7 +70,7 @@ t.test('a dead letter waits until somebody has seen it, once', async (t) => {
   }
   const [first, second, ...others] = await buriedPolls(storage, 10);
   t.same(others, []);
-  t.match(first, { accountId, reason: 'too_many_attempts', attempts: 1 });
+  t.match(first, { accountId, reason: 'too_many_attempts', claims: 1 });
   t.equal(await noteBuriedSeen(storage, first!.letterId), true);
   t.equal(await noteBuriedSeen(storage, first!.letterId), false);
   const again = newPoll(accountId);

@@ -14,7 +14,7 @@ import {
   releaseLease,
   renewLeases,
 } from '../src/index.ts';
-import { acceptance, type Fixture, finished, funded, newPoll, open, vote } from './fixtures.ts';
+import { acceptance, type Fixture, finished, funded, newPoll, open, response, vote } from './fixtures.ts';
 
 // Whole lives of polls, lived by many hands at once that crash, come back as zombies, repeat themselves and race for
 // idempotency keys. Whatever happens: each poll ends once, one key is one poll, and the books are true.
@@ -82,9 +82,7 @@ async function live(world: World, worker: string, action: Step): Promise<void> {
   if (action.do === 'ask') {
     const accountId = world.accounts[action.account]!;
     const idempotency =
-      action.key === null
-        ? undefined
-        : { principal: accountId, operation: 'poll', key: `key ${action.key}`, fingerprint: 'body' };
+      action.key === null ? undefined : { principal: accountId, key: `key ${action.key}`, fingerprint: 'body' };
     const poll = newPoll(action.free ? null : accountId);
     const free = action.free ? { dailyCapU: 400_000n } : undefined;
     const answer = await acceptPoll(
@@ -167,7 +165,10 @@ t.test('[§3.2-terminal] lives of polls in many hands', async (t) => {
   await query("update polls set deadline_at = now() - interval '1 second' where status = 'running'");
   for (const { id } of await findOverdue(storage, 10_000)) {
     const claim = await claimOverdue(storage, id, 'sweeper');
-    t.equal(await finishPoll(storage, finished(claim!, { status: 'failed', votes: [] })), 'stored');
+    t.equal(
+      await finishPoll(storage, finished(claim!, { votes: [], response: response({ status: 'failed' }) })),
+      'stored',
+    );
     world.noteEnd(claim!);
   }
   t.same(await checkLedger(storage), []);

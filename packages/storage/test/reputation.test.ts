@@ -1,26 +1,19 @@
-import type { Vote } from '@eloquentpoll/contracts';
+import type { PollResponse, Vote } from '@eloquentpoll/contracts';
 import t from 'tap';
-import {
-  acceptPoll,
-  bury,
-  claimPoll,
-  type FinishedResult,
-  finishPoll,
-  giveFeedback,
-  readReputation,
-  type Storage,
-} from '../src/index.ts';
-import { acceptance, finished, funded, newPoll, open, spec, USD, vote } from './fixtures.ts';
+import { acceptPoll, bury, claimPoll, finishPoll, giveFeedback, readReputation, type Storage } from '../src/index.ts';
+import { acceptance, finished, funded, newPoll, open, response, spec, USD, vote } from './fixtures.ts';
 
 // Figures about polls, checked against polls whose figures are known.
 
 interface Ended {
   accountId: string;
   votes?: Vote[];
-  result?: Partial<FinishedResult>;
+  response?: Partial<PollResponse>;
   simulated?: boolean;
   panel?: typeof spec.panel_name;
 }
+
+const timing = (total_ms: number) => ({ gather_ms: 1, total_ms });
 
 async function claimed(storage: Storage, { accountId, simulated = true, panel = 'broad' }: Ended) {
   const poll = newPoll(accountId, { spec: { ...spec, simulated, panel_name: panel } });
@@ -31,13 +24,7 @@ async function claimed(storage: Storage, { accountId, simulated = true, panel = 
 async function ended(storage: Storage, end: Ended) {
   const poll = await claimed(storage, end);
   const plain = finished(poll);
-  const failed = end.result?.status === 'failed';
-  await finishPoll(storage, {
-    ...plain,
-    status: failed ? 'failed' : 'completed',
-    votes: end.votes ?? plain.votes,
-    result: { ...plain.result, ...end.result },
-  });
+  await finishPoll(storage, { ...plain, votes: end.votes ?? plain.votes, response: response(end.response) });
   return poll;
 }
 
@@ -58,18 +45,22 @@ t.test('of nothing, counts are 0 and figures are null', async (t) => {
 t.test('every poll and vote counts once, for what it was', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 99n * USD);
-  const first = await ended(storage, { accountId, result: { totalMs: 100 } });
-  await ended(storage, { accountId, result: { status: 'partial', totalMs: 300, earlyTerminated: true } });
+  const first = await ended(storage, { accountId, response: { timing: timing(100) } });
+  await ended(storage, { accountId, response: { status: 'partial', timing: timing(300), early_terminated: true } });
   const tied = [vote(0), vote(1, { option: 1 }), vote(2, { option: null, error: 'aborted', billed_u: 0 })];
-  await ended(storage, { accountId, votes: tied, result: { totalMs: 200, winningOption: null, isTie: true } });
-  await ended(storage, { accountId, panel: 'free', result: { totalMs: 200 } });
+  await ended(storage, {
+    accountId,
+    votes: tied,
+    response: { timing: timing(200), winning_option: null, is_tie: true },
+  });
+  await ended(storage, { accountId, panel: 'free', response: { timing: timing(200) } });
   const nobody = [0, 1, 2].map((seat) => vote(seat, { option: null, error: 'timeout', billed_u: 0 }));
   await ended(storage, {
     accountId,
     votes: nobody,
-    result: { status: 'failed', winningOption: null, totalMs: 9_000 },
+    response: { status: 'failed', winning_option: null, timing: timing(9_000) },
   });
-  await ended(storage, { accountId, simulated: false, result: { totalMs: 77_777 } });
+  await ended(storage, { accountId, simulated: false, response: { timing: timing(77_777) } });
   await bury(storage, { ...(await claimed(storage, { accountId })), reason: 'test' });
   await claimed(storage, { accountId });
   const opinion = { resultId: first.resultId, confidence: null, notes: null };

@@ -25,7 +25,7 @@ t.test('a poison poll is given up alone: none of its neighbours is, though one w
       await together(running.size, 10, (i) => claimPoll(storage, [...running][i]!, `worker ${life}`, 60_000))
     ).filter((claim): claim is Claim => claim !== null);
     const culprit = claims.find(({ id }) => id === poison);
-    if (culprit && culprit.attempts <= GIVEN_UP_AFTER) {
+    if (culprit && culprit.claims <= GIVEN_UP_AFTER) {
       deaths.push(claims.length);
       await query(`update polls set lease_until = now() - interval '1 second' where status = 'running'`);
       continue;
@@ -47,18 +47,18 @@ t.test('a poison poll is given up alone: none of its neighbours is, though one w
 t.test('each worker runs few suspects at a time, and any number of others beside them', async (t) => {
   const { storage, query } = await open(t, { maxConnections: 10 });
   const ids = await crowd(storage, 42);
-  await query('update polls set attempts = 3 where id = any($1)', [ids.slice(0, 40)]);
+  await query('update polls set claims = 3 where id = any($1)', [ids.slice(0, 40)]);
   const claimedBy = async (worker: string) =>
     (await together(ids.length, 8, (i) => claimPoll(storage, ids[i]!, worker, 60_000))).filter(
       (claim) => claim !== null,
     );
-  const suspects = (claims: Claim[]) => claims.filter(({ attempts }) => attempts > 3).length;
+  const suspects = (claims: Claim[]) => claims.filter(({ claims }) => claims > 3).length;
   const first = await claimedBy('one');
   t.equal(suspects(first), 16);
   t.equal(first.length, 18, 'and the two that are none');
   t.same(await claimedBy('one'), [], 'as long as they run');
   t.equal(suspects(await claimedBy('two')), 16);
-  const [suspect] = first.filter(({ attempts }) => attempts > 3);
+  const [suspect] = first.filter(({ claims }) => claims > 3);
   await finishPoll(storage, finished(suspect!));
   t.equal(suspects(await claimedBy('one')), 1, 'when one has ended, the next');
 });
@@ -66,7 +66,7 @@ t.test('each worker runs few suspects at a time, and any number of others beside
 t.test('who died more often has less company, and whoever joins it no more', async (t) => {
   const { storage, query } = await open(t);
   const [pair, lone, ...others] = await crowd(storage, 6);
-  const suspected = (id: string, deaths: number) => query('update polls set attempts = $2 where id = $1', [id, deaths]);
+  const suspected = (id: string, deaths: number) => query('update polls set claims = $2 where id = $1', [id, deaths]);
   await suspected(pair!, 6);
   await suspected(lone!, 7);
   for (const id of others) await suspected(id, 3);

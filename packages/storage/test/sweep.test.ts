@@ -60,7 +60,7 @@ t.test('a process that stops in the middle of a sweep loses the lock', async (t)
 
 t.test('what nobody may use any more is pruned, in bounded steps, and nothing else', async (t) => {
   const { storage, query } = await open(t);
-  const key = () => ({ principal: 'p', operation: 'o', key: unique(), fingerprint: 'f' });
+  const key = () => ({ principal: 'p', entryPoint: 'o', key: unique(), fingerprint: 'f' });
   const accountId = await createAccount(storage);
   const fill = async () => {
     await claimKey(storage, key(), 1_000);
@@ -71,20 +71,17 @@ t.test('what nobody may use any more is pruned, in bounded steps, and nothing el
       purpose: null,
       message: () => 'm',
     });
-    await query("insert into cookie_sessions (account_id, expires_at) values ($1, now() + interval '1 day')", [
-      accountId,
-    ]);
+    await query("insert into logins (account_id, expires_at) values ($1, now() + interval '1 day')", [accountId]);
   };
   for (let index = 0; index < 7; index++) await fill();
-  for (const table of ['idempotency', 'nonces', 'cookie_sessions'])
-    await query(`update ${table} set expires_at = now()`);
+  for (const table of ['idempotency', 'nonces', 'logins']) await query(`update ${table} set expires_at = now()`);
   for (let index = 0; index < 2; index++) await fill();
   await beat(storage, 'gateway');
   await query("insert into heartbeats values ('gateway', now() - interval '33 days')");
   t.equal(await pruneExpired(storage, 5), 16);
   t.equal(await pruneExpired(storage, 5), 6);
   t.equal(await pruneExpired(storage, 5), 0);
-  for (const table of ['idempotency', 'nonces', 'cookie_sessions'])
+  for (const table of ['idempotency', 'nonces', 'logins'])
     t.same(await query(`select count(*)::int as n from ${table}`), [{ n: 2 }], table);
 });
 

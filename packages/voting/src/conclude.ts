@@ -2,12 +2,12 @@
 import { confidenceAmong } from './confidence.ts';
 import type { PollState } from './poll.ts';
 import { seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
-import { type PollStatus, pollStatus, votesMissing } from './status.ts';
+import { type ResultStatus, resultStatus, votesMissing } from './status.ts';
 import type { TerminationReason } from './stop-rules.ts';
 import { isTie, leader } from './tally.ts';
 
 export interface Conclusion {
-  readonly status: PollStatus;
+  readonly status: ResultStatus;
   /** Null on a tie and without votes. */
   readonly winner: number | null;
   readonly isTie: boolean;
@@ -32,7 +32,7 @@ export function conclude(poll: PollState, { reason }: { readonly reason: Termina
   const failed = seatsThatAre(ended, 'failed').length;
   const skipped = ended.seats.length - succeeded - failed;
   return {
-    status: pollStatus(votes, votesMissing(reason, failed, skipped)),
+    status: resultStatus(votes, votesMissing(reason, failed, skipped)),
     winner: leader(votes),
     isTie: isTie(votes),
     tally: votes,

@@ -20,7 +20,7 @@ export {
 export { reasoning } from './reasoning.ts';
 export { seededRandom, shuffled } from './seeded-random.ts';
 export { type Standing, seatsThatAre, standing } from './standing.ts';
-export type { PollStatus } from './status.ts';
+export type { ResultStatus } from './status.ts';
 export type { TerminationReason } from './stop-rules.ts';
 export type { Band } from './verdict/agreement.ts';
 export type { Part } from './verdict/headline.ts';

@@ -1,13 +1,13 @@
 import type { TerminationReason } from './stop-rules.ts';
 import { lead, type Votes, votesCast } from './tally.ts';
 
-export type PollStatus = 'success' | 'partial' | 'failed';
+export type ResultStatus = 'success' | 'partial' | 'failed';
 
 /**
  * `failed`: nobody voted. `partial`: votes that the poll wanted and did not get could have changed the outcome, be it
  * to a tie. `success`: everything else, a tie of a full panel included.
  */
-export function pollStatus(votes: Votes, missing: number): PollStatus {
+export function resultStatus(votes: Votes, missing: number): ResultStatus {
   if (votesCast(votes) === 0) return 'failed';
   return missing > 0 && missing >= lead(votes) ? 'partial' : 'success';
 }

@@ -2,7 +2,7 @@ import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { conclude } from '../src/conclude.ts';
 import { launched, newPoll, received } from '../src/poll.ts';
-import { pollStatus } from '../src/status.ts';
+import { resultStatus } from '../src/status.ts';
 import { holds } from './holds.ts';
 import { pollAfter, RULES, seatsOf } from './make-poll.ts';
 
@@ -102,12 +102,12 @@ t.test(
 );
 
 t.test('status by lead and missing votes', async (t) => {
-  t.equal(pollStatus([0, 0], 0), 'failed');
-  t.equal(pollStatus([0, 0], 3), 'failed');
-  t.equal(pollStatus([3, 1], 1), 'success');
-  t.equal(pollStatus([3, 1], 2), 'partial');
-  t.equal(pollStatus([2, 2], 0), 'success');
-  t.equal(pollStatus([2, 2], 1), 'partial');
+  t.equal(resultStatus([0, 0], 0), 'failed');
+  t.equal(resultStatus([0, 0], 3), 'failed');
+  t.equal(resultStatus([3, 1], 1), 'success');
+  t.equal(resultStatus([3, 1], 2), 'partial');
+  t.equal(resultStatus([2, 2], 0), 'success');
+  t.equal(resultStatus([2, 2], 1), 'partial');
 });
 
 t.test('the same votes in any order give the same conclusion [§A6-counts-sum]', async (t) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createAccount, deleteAccount, findCookieSession } from '@eloquentpoll/storage';
+import { createAccount, deleteAccount, findLogin } from '@eloquentpoll/storage';
 import t from 'tap';
 import { createLogin, endLogin, loginCookieOptions, readLogin, sealer } from '../../src/accounts/login/login-cookie.ts';
 import { build } from '../fixtures/build.ts';
@@ -55,26 +55,26 @@ t.test('cookies of ended, idle, expired and deleted logins read as null', async 
 
   for (const change of [{ last_seen_at: hoursAgo(25) }, { expires_at: hoursAgo(0) }]) {
     const { cookie, id } = await begin();
-    await context.storage.db.updateTable('cookie_sessions').set(change).where('id', '=', id).execute();
+    await context.storage.db.updateTable('logins').set(change).where('id', '=', id).execute();
     t.equal(await readLogin(context, cookie), null, Object.keys(change).join());
   }
 
   const used = await begin();
   await context.storage.db
-    .updateTable('cookie_sessions')
+    .updateTable('logins')
     .set({ last_seen_at: hoursAgo(23) })
     .where('id', '=', used.id)
     .execute();
   t.ok(await readLogin(context, used.cookie));
   const row = await context.storage.db
-    .selectFrom('cookie_sessions')
+    .selectFrom('logins')
     .select('last_seen_at')
     .where('id', '=', used.id)
     .executeTakeFirstOrThrow();
   t.ok(Date.now() - row.last_seen_at.getTime() < 60_000, 'use is noted');
 
   await deleteAccount(context.storage, accountId);
-  t.equal(await findCookieSession(context.storage, used.id), null);
+  t.equal(await findLogin(context.storage, used.id), null);
 });
 
 const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000 - 1_000);

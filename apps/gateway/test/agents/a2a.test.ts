@@ -297,7 +297,7 @@ t.test('a poll that was given up is an error in both forms', async (t) => {
 
 t.test('what a task leaves in the store names the door, not the task', async (t) => {
   const poll = await findPoll(context.storage, ran.at(-1)!);
-  t.match(poll?.surface, /^a2a/);
+  t.match(poll?.entryPoint, /^a2a/);
 });
 
 t.test('a method that is no text is no method', async (t) => {

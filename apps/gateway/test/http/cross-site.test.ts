@@ -23,7 +23,7 @@ function evilPage({ searchParams }: URL): string {
 <script>document.forms[0].submit()</script>`;
 }
 
-const countOf = async (table: 'checkout_sessions' | 'polls', accountId: string): Promise<number> =>
+const countOf = async (table: 'checkouts' | 'polls', accountId: string): Promise<number> =>
   (await storage.db.selectFrom(table).select('id').where('account_id', '=', accountId).execute()).length;
 
 async function visit(t: Test, hostname: string) {
@@ -43,7 +43,7 @@ async function visit(t: Test, hostname: string) {
   const state = async () => ({
     keys: (await listKeys(storage, accountId)).length,
     ...(await balanceOf(storage, accountId)),
-    checkouts: await countOf('checkout_sessions', accountId),
+    checkouts: await countOf('checkouts', accountId),
     polls: await countOf('polls', accountId),
   });
   return { page, accountId, state, evil };

@@ -123,7 +123,7 @@ t.test('what was given up is asked again once, at our expense, and the books sta
   const { running } = await look();
   t.equal(running.length, 1, 'one poll, however often the button was pressed');
   const again = await findPoll(storage, running[0].pollId);
-  t.match(again, { accountId, surface: 'operator', status: 'running' });
+  t.match(again, { accountId, entryPoint: 'operator', status: 'running' });
   t.same(again?.spec, (await findPoll(storage, dead))?.spec);
   t.equal((await findPoll(storage, dead))?.status, 'failed', 'what has ended stays ended');
   t.ok((await fleetFigures(storage)).freePoolU < context.config.freeDailyCapU, 'the pool holds the money');

@@ -4,7 +4,6 @@ import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import type { Context } from '../../src/context.ts';
 import { isResultId, newResultId } from '../../src/polls/order/poll-ids.ts';
-import { toPollResponse } from '../../src/polls/read/to-wire.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { until } from '../fixtures/until.ts';
@@ -181,7 +180,7 @@ t.test('[§2.2-tally] an answer is the same byte for byte whenever it is told', 
   ]) {
     const first = await poll(bearer, { options });
     const stored = await findResult(context.storage, first.json().poll_id);
-    t.equal(JSON.stringify(toPollResponse(stored!)), first.body, options.join());
+    t.equal(JSON.stringify(stored!.detail), first.body, options.join());
   }
 });
 

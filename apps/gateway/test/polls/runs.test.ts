@@ -37,7 +37,7 @@ t.test(
     });
     t.equal(answer.headers.location, session.status_url);
     t.equal(answer.headers['retry-after'], '1');
-    t.match(await findPoll(context.storage, id), { accountId, surface: 'polls', status: 'running' });
+    t.match(await findPoll(context.storage, id), { accountId, entryPoint: 'polls', status: 'running' });
     for (const url of [session.status_url, session.result_url]) {
       const followed = await app.inject({ url: new URL(url).pathname, headers: bearer });
       t.match(followed.json(), { session_id: id, status: 'running' });

@@ -171,7 +171,7 @@ t.test(
     t.match([first, last, more], [{ event: 'started', data: { seq: 0 } }, one.at(-1), []]);
     const after = await stored(context);
     t.same([after.polls, after.idempotency], [before.polls, before.idempotency]);
-    t.equal((await findPoll(context.storage, id))?.surface, 'stream');
+    t.equal((await findPoll(context.storage, id))?.entryPoint, 'stream');
   },
 );
 

@@ -17,8 +17,8 @@ export const NO_TRACES: JobTraces = { begin() {}, end() {}, step: () => null };
 export function jobTraces(tracer: Tracer): JobTraces {
   const jobs = new Map<string, Span>();
   return {
-    begin({ id, epoch, attempts, requestId, spec, traceparent }) {
-      const attributes = { poll_id: id, panel: spec.panel_name, epoch, attempts };
+    begin({ id, epoch, claims, requestId, spec, traceparent }) {
+      const attributes = { poll_id: id, panel: spec.panel_name, epoch, claims };
       const all = requestId === null ? attributes : { ...attributes, request_id: requestId };
       jobs.set(id, tracer.start('job', 'consumer', traceparent, all));
     },

@@ -12,7 +12,7 @@ export function observedAsk(ask: Ask, metrics: Metrics, traces: JobTraces): Ask 
     const span = traces.step(pollId, 'vote', 'client', { model, seat });
     const vote = await ask(asking);
     if (signal.aborted) metrics.counter('eloquentpoll_votes_orphaned_total', model).n += 1;
-    span?.end({ attempts: vote.attempts, searched: vote.searched, orphaned: signal.aborted }, vote.error);
+    span?.end({ calls: vote.calls, searched: vote.searched, orphaned: signal.aborted }, vote.error);
     return vote;
   };
 }

@@ -52,9 +52,9 @@ export function observedBus(bus: PollBus, metrics: Metrics, progress: Progress, 
 }
 
 function voteCounts(metrics: Metrics): (vote: Vote) => void {
-  return ({ model_id: model, error, latency_ms, attempts }) => {
+  return ({ model_id: model, error, latency_ms, calls }) => {
     metrics.counter('eloquentpoll_votes_total', model, error ?? 'vote').n += 1;
-    metrics.counter('eloquentpoll_vote_calls_total', model).n += attempts;
+    metrics.counter('eloquentpoll_vote_calls_total', model).n += calls;
     metrics.histogram('eloquentpoll_vote_duration_seconds', model).observe(latency_ms / 1_000);
   };
 }

@@ -23,7 +23,7 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
     if (!claim) return null;
     claims.n += 1;
     if (claim.epoch === 1) waits.observe(claim.ageMs / 1_000);
-    if (claim.surface === OPERATOR) atOurExpense.add(claim.id);
+    if (claim.entryPoint === OPERATOR) atOurExpense.add(claim.id);
     traces.begin(claim);
     return claim;
   }
@@ -44,7 +44,7 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
       return released;
     },
     async finish(poll) {
-      const span = traces.step(poll.id, 'store result', 'internal', { status: poll.result.status });
+      const span = traces.step(poll.id, 'store result', 'internal', { status: poll.response.status });
       try {
         const finish = await polls.finish(poll);
         if (finish === 'stored') books.enter(poll, atOurExpense.has(poll.id));
@@ -88,20 +88,20 @@ function openBooks(metrics: Metrics) {
   for (const panel of [...PRESETS, ...FREE_PRESETS])
     metrics.counter('eloquentpoll_polls_ended_total', panel, 'success', 'mathematical_lock');
   return {
-    enter({ votes, result }: FinishedPoll, atOurExpense: boolean): void {
-      const panel = String(result.detail.preset);
+    enter({ votes, response }: FinishedPoll, atOurExpense: boolean): void {
+      const panel = response.preset;
       const payer = atOurExpense || FREE_PRESETS.some((free) => free === panel) ? 'free_pool' : 'account';
-      const reason = result.terminationReason ?? 'deadline';
-      metrics.counter('eloquentpoll_polls_ended_total', panel, result.status, reason).n += 1;
-      metrics.histogram('eloquentpoll_poll_duration_seconds', panel).observe(result.totalMs / 1_000);
-      metrics.counter('eloquentpoll_votes_skipped_total', panel).n += result.modelsSkipped;
-      for (const { model_id: model, billed_u, provider_cost_u, attempts } of votes) {
+      const reason = response.termination_reason ?? 'deadline';
+      metrics.counter('eloquentpoll_polls_ended_total', panel, response.status, reason).n += 1;
+      metrics.histogram('eloquentpoll_poll_duration_seconds', panel).observe(response.timing.total_ms / 1_000);
+      metrics.counter('eloquentpoll_votes_skipped_total', panel).n += response.models_skipped;
+      for (const { model_id: model, billed_u, provider_cost_u, calls } of votes) {
         const billed = billed_u / USD;
         metrics.counter('eloquentpoll_billed_usd_total', model, payer).n += billed;
         if (provider_cost_u !== null) {
           metrics.counter('eloquentpoll_provider_cost_usd_total', model, payer).n += provider_cost_u / USD;
           margin[payer] += billed - provider_cost_u / USD;
-        } else if (attempts > 0) {
+        } else if (calls > 0) {
           metrics.counter('eloquentpoll_votes_cost_unknown_total', model).n += 1;
         }
       }

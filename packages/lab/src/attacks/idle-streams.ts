@@ -79,7 +79,7 @@ async function waitingPolls({ stores, panels, accountId }: Field, count: number)
     await Promise.all(
       ids.slice(i, i + AT_ONCE).map((id, n) => {
         const resultId = `EP-2026-01-01-${(i + n).toString(16).padStart(16, '0')}`;
-        const poll = { id, resultId, accountId, spec, deadlineMs: AN_HOUR_MS, surface: 'stream' };
+        const poll = { id, resultId, accountId, spec, deadlineMs: AN_HOUR_MS, entryPoint: 'stream' };
         return acceptPoll(stores.storage, { poll, holdU: 1_000n });
       }),
     );

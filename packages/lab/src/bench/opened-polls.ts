@@ -30,7 +30,7 @@ export async function acceptOne({ stores, panels, accountId }: Stage): Promise<s
   const id = `ps_${draw(24)}`;
   const resultId = `EP-2026-01-01-${draw(16)}`;
   const accepted = await acceptPoll(stores.storage, {
-    poll: { id, resultId, accountId, spec, deadlineMs: DEADLINE_MS, surface: 'polls' },
+    poll: { id, resultId, accountId, spec, deadlineMs: DEADLINE_MS, entryPoint: 'polls' },
     holdU: holdOf(spec),
   });
   if (accepted.kind !== 'accepted') throw new Error(`a poll was not accepted: ${accepted.kind}`);
@@ -54,14 +54,14 @@ export function endOf({ id, epoch, resultId, spec }: Claim): FinishedPoll {
     billed_u: Math.min(seat.reserve_u, 345),
     provider_cost_u: null,
     labels: ['QJ', 'ZR', 'XK', 'WM', 'VN', 'TP', 'SL'],
-    attempts: 1,
+    calls: 1,
     searched: false,
   }));
   const shownVotes = votes.map((vote) => ({
     model_id: vote.model_id,
     success: true,
     chosen_option: spec.options[vote.option] ?? null,
-    transition: 'vote',
+    transition: 'vote' as const,
     latency_ms: vote.latency_ms,
     estimated_cost: 0.000345,
     error: null,
@@ -69,27 +69,28 @@ export function endOf({ id, epoch, resultId, spec }: Claim): FinishedPoll {
   return {
     id,
     epoch,
-    status: 'completed',
     votes,
-    result: {
+    response: {
+      poll_id: resultId,
       status: 'success',
-      winningOption: null,
-      isTie: true,
-      earlyTerminated: false,
-      terminationReason: 'roster_exhausted',
-      modelsRequested: 7,
-      modelsSucceeded: 7,
-      modelsFailed: 0,
-      modelsSkipped: 0,
-      gatherMs: 120,
-      totalMs: 130,
-      detail: {
-        poll_id: resultId,
-        status: 'success',
-        question: spec.question,
-        options: spec.options,
-        votes: shownVotes,
-      },
+      outcome: 'tie',
+      question: spec.question,
+      options: spec.options,
+      poll_type: 'fptp',
+      winning_option: null,
+      is_tie: true,
+      confidence_threshold: spec.confidence_threshold,
+      max_cost_usd: spec.max_cost_u / 1_000_000,
+      early_terminated: false,
+      termination_reason: 'roster_exhausted',
+      models_skipped: 0,
+      tally: Object.fromEntries(spec.options.map((option) => [option, 1])),
+      votes: shownVotes,
+      timing: { gather_ms: 120, total_ms: 130 },
+      costs: { total_estimated_cost: 0.002415 },
+      confidence: null,
+      preset: spec.panel_name,
+      simulated: true,
     },
   };
 }

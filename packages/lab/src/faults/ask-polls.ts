@@ -66,7 +66,7 @@ export async function submit(
   const id = `ps_${base32(24)}`;
   await before(id);
   const accepted = await acceptPoll(storage, {
-    poll: { id, resultId: `EP-2026-01-01-${base32(16)}`, accountId, spec, deadlineMs, surface: 'lab' },
+    poll: { id, resultId: `EP-2026-01-01-${base32(16)}`, accountId, spec, deadlineMs, entryPoint: 'lab' },
     holdU: holdOf(spec),
   });
   if (accepted.kind !== 'accepted') throw new Error(`a poll was not accepted: ${accepted.kind}`);

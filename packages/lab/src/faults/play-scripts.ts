@@ -35,7 +35,7 @@ export interface ScriptRow {
   place: Place;
   /** Of the misbehaving models; empty when the poll did not wait for them. */
   errors: string[];
-  attempts: number[];
+  calls: number[];
   status: string;
   reason: string | null;
   endedMs: number;
@@ -117,8 +117,8 @@ async function rowOf({ stores }: Bench, pollId: string, script: FailureScript, p
        from polls p left join results r on r.poll_id = p.id where p.id = $1`,
     [pollId],
   );
-  const votes = await stores.query<{ error: string | null; attempts: number; billed_u: string; reserve_u: number }>(
-    `select b.error, b.attempts, b.billed_u, (p.spec -> 'seats' -> b.seat::integer ->> 'reserve_u')::integer as reserve_u
+  const votes = await stores.query<{ error: string | null; calls: number; billed_u: string; reserve_u: number }>(
+    `select b.error, b.calls, b.billed_u, (p.spec -> 'seats' -> b.seat::integer ->> 'reserve_u')::integer as reserve_u
        from votes b join polls p on p.id = b.poll_id
       where b.poll_id = $1 and ($2 or b.seat = 0) order by b.seat`,
     [pollId, place === 'all five'],
@@ -127,7 +127,7 @@ async function rowOf({ stores }: Bench, pollId: string, script: FailureScript, p
     script: script.name,
     place,
     errors: [...new Set(votes.map((vote) => vote.error ?? 'vote'))],
-    attempts: votes.map((vote) => vote.attempts),
+    calls: votes.map((vote) => vote.calls),
     status: poll?.status ?? 'still running',
     reason: poll?.reason ?? null,
     endedMs: poll?.ended_ms == null ? Number.POSITIVE_INFINITY : Math.round(Number(poll.ended_ms)),
@@ -158,12 +158,12 @@ export function scriptLines(rows: readonly ScriptRow[]): string[] {
     `Models that misbehave: polls with a deadline of ${seconds(DEADLINE_MS, 0)}; first byte within 1.5 s, vote within 4 s`,
     '',
     ...table(
-      ['script', 'who', 'vote', 'attempts', 'poll', 'reason', 'ended in', 'billed', ''],
+      ['script', 'who', 'vote', 'calls', 'poll', 'reason', 'ended in', 'billed', ''],
       rows.map((row) => [
         row.script,
         row.place,
         row.errors.join(', ') || 'not waited for',
-        spread(row.attempts),
+        spread(row.calls),
         row.status,
         row.reason ?? '-',
         seconds(row.endedMs, 2),

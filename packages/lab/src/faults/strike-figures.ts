@@ -14,7 +14,7 @@ export async function figuresOf({ query }: Stores, history: History): Promise<Fi
   const [kinds] = await query<Record<string, number>>(`
     select (count(*) filter (where status = 'completed'))::integer as completed,
            (count(*) filter (where status = 'failed'))::integer as failed,
-           (count(*) filter (where attempts > 1))::integer as resumed, max(attempts) as most_attempts,
+           (count(*) filter (where claims > 1))::integer as resumed, max(claims) as most_claims,
            (select count(*)::integer from dead_letters) as buried,
            (select count(*)::integer from results where status = 'partial') as partial
       from polls`);
@@ -33,7 +33,7 @@ export async function figuresOf({ query }: Stores, history: History): Promise<Fi
     partial: kinds!.partial!,
     'given up': kinds!.buried!,
     'claimed more than once': kinds!.resumed!,
-    'most claims of a poll': kinds!.most_attempts!,
+    'most claims of a poll': kinds!.most_claims!,
     'polls held by killed workers': held('kill'),
     'polls held by stopped workers': held('stop'),
     'of these claimed by another meanwhile': afterStop.length,

@@ -76,7 +76,14 @@ export async function inhabit(service: Service, sender: Sender): Promise<Inhabit
   /** Nobody was told of it, so it runs until its deadline. */
   async function runningPoll(): Promise<{ session: string; result: string }> {
     const [session, result] = [`ps_${digits(24)}`, `EP-2026-01-01-${digits(16)}`];
-    const poll = { id: session, resultId: result, accountId: rich.id, spec, deadlineMs: 3_600_000, surface: 'session' };
+    const poll = {
+      id: session,
+      resultId: result,
+      accountId: rich.id,
+      spec,
+      deadlineMs: 3_600_000,
+      entryPoint: 'session',
+    };
     await acceptPoll(storage, { poll, holdU: 1_000n });
     return { session, result };
   }

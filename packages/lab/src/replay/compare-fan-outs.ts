@@ -150,7 +150,7 @@ function voteOf({ models, votes }: RecordedPoll, seat: number): Vote {
     billed_u: 0,
     provider_cost_u: null,
     labels: [],
-    attempts: 1,
+    calls: 1,
     searched: false,
   };
 }

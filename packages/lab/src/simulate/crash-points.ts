@@ -57,7 +57,7 @@ export function pointPlay(course: Course, points: readonly Point[], tamper?: Tam
         key: 'poll',
         atMs: 0,
         holdU: 6_000n,
-        poll: { accountId: ACCOUNT, spec: SPEC, deadlineMs: 45_000, surface: 'simulation' },
+        poll: { accountId: ACCOUNT, spec: SPEC, deadlineMs: 45_000, entryPoint: 'simulation' },
       },
     ],
     balanceU: 20_000n,

@@ -38,6 +38,6 @@ function drawOrder(draw: Chance, seed: string, i: number): Order {
     key: String(i),
     atMs: draw.whole(0, 5_000),
     holdU: holdOf(spec),
-    poll: { accountId: ACCOUNT, spec, deadlineMs, surface: 'simulation' },
+    poll: { accountId: ACCOUNT, spec, deadlineMs, entryPoint: 'simulation' },
   };
 }

@@ -1,10 +1,10 @@
 import type { Migration } from './migration.ts';
 
-// Who may use the service and how they prove it. An account row outlives its owner: deletion empties it, because the
-// ledger and public results still point at the id.
+// Who may use the service and how they prove it. Deleting an account empties its row and keeps it, because the ledger
+// and public results still point at the id.
 export const accounts: Migration = {
   name: '0001-accounts',
-  sql: `
+  sql: () => `
 create table accounts (
   id         uuid primary key default gen_random_uuid(),
   kind       text not null default 'user' check (kind in ('user', 'free_pool', 'revenue', 'funding')),
@@ -13,7 +13,7 @@ create table accounts (
   deleted_at timestamptz
 );
 
--- An address is 20 bytes, so that every spelling of one wallet is one row. An e-mail never identifies anybody.
+-- An address is 20 bytes, so that every spelling of one wallet is one row. An e-mail address identifies no one.
 create table identities (
   id         uuid primary key default gen_random_uuid(),
   account_id uuid not null references accounts,
@@ -43,8 +43,8 @@ create table api_keys (
 );
 create index api_keys_account on api_keys (account_id, created_at desc);
 
--- The row behind an ep_session cookie: logout ends it everywhere. Not to be confused with a poll's session.
-create table cookie_sessions (
+-- A signed-in browser: the row that an ep_session cookie names. Logging out ends it everywhere.
+create table logins (
   id           uuid primary key default gen_random_uuid(),
   account_id   uuid not null references accounts,
   identity_id  uuid references identities on delete set null,
@@ -53,20 +53,22 @@ create table cookie_sessions (
   expires_at   timestamptz not null,
   ended_at     timestamptz
 );
-create index cookie_sessions_account on cookie_sessions (account_id);
-create index cookie_sessions_expiry on cookie_sessions (expires_at);
+create index logins_account on logins (account_id);
+create index logins_expiry on logins (expires_at);
 
--- A wallet challenge. purpose binds the signature to one action where the caller asked for that.
+-- A wallet challenge. purpose binds the signature to one action where the caller asked for that. Open challenges are
+-- limited per address and asker, so that no other asker can evict the one that a wallet's owner is about to sign.
 create table nonces (
   nonce      text collate "C" primary key,
   address    bytea not null check (octet_length(address) = 20),
+  asker      bytea not null default '',
   purpose    text,
   message    text not null,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
   used_at    timestamptz
 );
-create index nonces_address on nonces (address, created_at);
+create index nonces_address on nonces (address, asker, created_at);
 create index nonces_expiry on nonces (expires_at);
 `,
 };

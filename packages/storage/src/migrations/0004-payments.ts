@@ -1,11 +1,14 @@
 import type { Migration } from './migration.ts';
 
-// Money coming in. Each row is written before the outside world is asked to move anything, and credited once: the
-// ledger's idem is 'card:<processor session>' or 'deposit:<row id>', and check_ledger() compares both ways.
+// Money coming in. A row is written before anyone is asked to move money, and credited once: the ledger's idem is
+// 'card:<processor session>' or 'deposit:<row id>', and check_ledger() compares both ways.
 export const payments: Migration = {
   name: '0004-payments',
-  sql: `
-create table checkout_sessions (
+  sql: () => `
+-- A card payment. One that is refunded or disputed is reversed, and reinstated when the dispute is won, so that the
+-- ledger's sum is what the processor keeps.
+-- version: an answer of the processor is stored only if the row has not changed since the question was asked.
+create table checkouts (
   id             uuid primary key default gen_random_uuid(),
   account_id     uuid not null references accounts,
   amount_cents   integer not null check (amount_cents between 100 and 100000),
@@ -14,21 +17,31 @@ create table checkout_sessions (
   payment_intent text collate "C" unique,
   livemode       boolean,
   url            text,
+  reversed_cents integer not null default 0,
+  version        integer not null default 0,
   created_at     timestamptz not null default now(),
   updated_at     timestamptz not null default now(),
-  credited_at    timestamptz
+  checked_at     timestamptz not null default now(),
+  credited_at    timestamptz,
+  constraint checkouts_reversed
+    check (reversed_cents between 0 and amount_cents and (reversed_cents = 0 or state = 'credited'))
 );
-create index checkout_sessions_open on checkout_sessions (created_at) where state in ('created', 'open');
-create index checkout_sessions_account on checkout_sessions (account_id);
+create index checkouts_open on checkouts (checked_at) where state in ('created', 'open');
+create index checkouts_account on checkouts (account_id);
 
 create table webhook_events (
   id          text collate "C" primary key,
   type        text not null,
   received_at timestamptz not null default now()
 );
+create index webhook_events_received on webhook_events (received_at);
 
--- An on-chain authorization, keyed by its parsed bytes so that no spelling of it is a second one.
+-- An on-chain authorization, keyed by its parsed bytes so that no spelling of it is a second one. The authorization is
+-- what is unique, not the transaction: a facilitator may settle several in one.
 -- settling: handed to the facilitator. settled: the chain has it. credited: so has the account. failed: no money moved.
+-- check_at: the process that works on a deposit has it until then; afterwards another one checks what became of it.
+-- closed_at: the account has the money, or the authorization can move none any more.
+-- from_block: the head of the chain when the proof came in.
 create table deposits (
   id           uuid primary key default gen_random_uuid(),
   chain_id     bigint not null,
@@ -40,15 +53,18 @@ create table deposits (
   valid_before timestamptz not null,
   state        text not null default 'settling' check (state in ('settling', 'settled', 'credited', 'failed')),
   proof        jsonb not null,
-  tx_hash      bytea unique check (octet_length(tx_hash) = 32),
+  tx_hash      bytea check (octet_length(tx_hash) = 32),
+  from_block   bigint not null default 0,
   account_id   uuid references accounts,
   failure      text,
   attempts     integer not null default 0,
   created_at   timestamptz not null default now(),
   updated_at   timestamptz not null default now(),
+  check_at     timestamptz not null default now(),
+  closed_at    timestamptz,
   constraint deposits_once unique (chain_id, asset, payer, nonce),
   check (state <> 'credited' or (account_id is not null and tx_hash is not null))
 );
-create index deposits_unfinished on deposits (updated_at) where state in ('settling', 'settled');
+create index deposits_watched on deposits (check_at) where closed_at is null;
 `,
 };

@@ -1,5 +1,6 @@
-/** One step of the schema. Once released it is never edited: a correction is the next number. */
+/** One step of the schema. Once released its tables are never edited: a correction is the next number. */
 export interface Migration {
   readonly name: string;
-  readonly sql: string;
+  /** Functions are loaded from sql/ with their present text; a step that changes one loads it again. */
+  sql(): string;
 }

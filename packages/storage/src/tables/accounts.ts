@@ -30,7 +30,7 @@ export interface ApiKeysTable {
   created_at: Generated<Date>;
 }
 
-export interface CookieSessionsTable {
+export interface LoginsTable {
   id: Generated<string>;
   account_id: string;
   identity_id: string | null;

@@ -1,7 +1,7 @@
-import type { AccountsTable, ApiKeysTable, CookieSessionsTable, IdentitiesTable, NoncesTable } from './accounts.ts';
+import type { AccountsTable, ApiKeysTable, IdentitiesTable, LoginsTable, NoncesTable } from './accounts.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable, LedgerChecksTable } from './operations.ts';
-import type { CheckoutSessionsTable, DepositsTable, WebhookEventsTable } from './payments.ts';
+import type { CheckoutsTable, DepositsTable, WebhookEventsTable } from './payments.ts';
 import type { FeedbackTable, PollsTable, ResultsTable, VotesTable } from './polls.ts';
 
 /** Every table, as the migrations leave it. */
@@ -9,7 +9,7 @@ export interface Tables {
   accounts: AccountsTable;
   identities: IdentitiesTable;
   api_keys: ApiKeysTable;
-  cookie_sessions: CookieSessionsTable;
+  logins: LoginsTable;
   nonces: NoncesTable;
   balances: BalancesTable;
   transfers: TransfersTable;
@@ -21,7 +21,7 @@ export interface Tables {
   dead_letters: DeadLettersTable;
   heartbeats: HeartbeatsTable;
   ledger_checks: LedgerChecksTable;
-  checkout_sessions: CheckoutSessionsTable;
+  checkouts: CheckoutsTable;
   webhook_events: WebhookEventsTable;
   deposits: DepositsTable;
 }

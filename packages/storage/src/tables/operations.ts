@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 
 export interface IdempotencyTable {
   principal: string;
-  operation: string;
+  entry_point: string;
   key: string;
   fingerprint: string;
   poll_id: string | null;
@@ -17,7 +17,7 @@ export interface DeadLettersTable {
   id: Generated<bigint>;
   poll_id: string;
   reason: string;
-  attempts: number;
+  claims: number;
   created_at: Generated<Date>;
   seen_at: Date | null;
   retried_as: string | null;

@@ -1,6 +1,6 @@
 import type { Generated, JSONColumnType } from 'kysely';
 
-export interface CheckoutSessionsTable {
+export interface CheckoutsTable {
   id: Generated<string>;
   account_id: string;
   amount_cents: number;

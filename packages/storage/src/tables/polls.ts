@@ -1,8 +1,13 @@
-import type { PanelName, PollSpec, TerminationReason, VoteError } from '@eloquentpoll/contracts';
+import type {
+  PanelName,
+  PollResponse,
+  PollSpec,
+  PollStatus,
+  ResultStatus,
+  TerminationReason,
+  VoteError,
+} from '@eloquentpoll/contracts';
 import type { Generated, JSONColumnType } from 'kysely';
-
-export type PollStatus = 'running' | 'completed' | 'failed';
-export type ResultStatus = 'success' | 'partial' | 'failed';
 
 export interface PollsTable {
   id: string;
@@ -11,13 +16,13 @@ export interface PollsTable {
   status: Generated<PollStatus>;
   schema_version: Generated<number>;
   spec: JSONColumnType<PollSpec>;
-  surface: string;
+  entry_point: string;
   request_id: string | null;
   traceparent: string | null;
   lease_owner: string | null;
   lease_epoch: Generated<number>;
   lease_until: Date;
-  attempts: Generated<number>;
+  claims: Generated<number>;
   created_at: Generated<Date>;
   deadline_at: Date;
   finished_at: Date | null;
@@ -30,7 +35,7 @@ export interface ResultsTable {
   status: ResultStatus;
   poll_type: Generated<string>;
   panel_name: PanelName;
-  surface: string;
+  entry_point: string;
   simulated: boolean;
   winning_option: string | null;
   is_tie: boolean;
@@ -43,7 +48,7 @@ export interface ResultsTable {
   total_cost_u: bigint;
   gather_ms: number;
   total_ms: number;
-  detail: JSONColumnType<Record<string, unknown>>;
+  detail: JSONColumnType<PollResponse>;
   created_at: Generated<Date>;
 }
 
@@ -56,7 +61,7 @@ export interface VotesTable {
   latency_ms: number;
   billed_u: bigint;
   provider_cost_u: bigint | null;
-  attempts: number;
+  calls: number;
   searched: boolean;
   labels: string[];
 }

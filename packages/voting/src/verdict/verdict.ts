@@ -1,6 +1,6 @@
 // What a poll came to, for people: the same data and sentences on every surface. Agreement is the share of the votes,
 // "likely to stay" the probability that the full panel would elect the same; certainty is called "final", never 100%.
-import { pollStatus, votesMissing } from '../status.ts';
+import { resultStatus, votesMissing } from '../status.ts';
 import type { TerminationReason } from '../stop-rules.ts';
 import { isTie, lead, leader, type Votes, votesCast } from '../tally.ts';
 import { type Band, bandOf, changeBySwitching } from './agreement.ts';
@@ -109,7 +109,7 @@ function runningKind({ tally }: VerdictPoll): VerdictKind {
 }
 
 function endedKind({ tally, failures, reason }: VerdictPoll, left: number): VerdictKind {
-  switch (pollStatus(tally, votesMissing(reason, failures.length, left))) {
+  switch (resultStatus(tally, votesMissing(reason, failures.length, left))) {
     case 'failed':
       return 'unanswered';
     case 'partial':

@@ -1,5 +1,5 @@
 import { createHash, hkdfSync } from 'node:crypto';
-import { endCookieSession, findCookieSession, openCookieSession } from '@eloquentpoll/storage';
+import { closeLogin, findLogin, insertLogin } from '@eloquentpoll/storage';
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import type { AccountsContext } from '../context.ts';
 
@@ -65,7 +65,7 @@ export interface Login {
 /** null for a cookie that is forged, or whose login has ended, expired or been idle too long. */
 export async function readLogin(context: AccountsContext, cookie: string): Promise<Login | null> {
   const id = await context.sealer.open(cookie);
-  const found = id === null ? null : await findCookieSession(context.storage, id);
+  const found = id === null ? null : await findLogin(context.storage, id);
   return found && { accountId: found.accountId, loginId: found.id };
 }
 
@@ -74,11 +74,11 @@ export async function createLogin(
   context: AccountsContext,
   account: { accountId: string; identityId?: string | null },
 ): Promise<string> {
-  return context.sealer.seal(await openCookieSession(context.storage, account));
+  return context.sealer.seal(await insertLogin(context.storage, account));
 }
 
 export const endLogin = (context: AccountsContext, loginId: string): Promise<void> =>
-  endCookieSession(context.storage, loginId);
+  closeLogin(context.storage, loginId);
 
 export const loginCookieOptions = (baseUrl: string) => ({
   path: '/',

@@ -1,5 +1,5 @@
 import type { WalletLogin, WalletProof } from '@eloquentpoll/contracts';
-import { admitIdentity, inTransaction, openCookieSession } from '@eloquentpoll/storage';
+import { admitIdentity, insertLogin, inTransaction } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { consumeProof, verifyProof } from './proof.ts';
@@ -24,7 +24,7 @@ export async function logInWithWallet(context: AccountsContext, proof: WalletPro
       user_id: accountId,
       is_new_user: isNewAccount,
       ...(issued && { api_key: issued.key }),
-      loginId: await openCookieSession(tx, known),
+      loginId: await insertLogin(tx, known),
     };
   });
   return { body, cookie: await sealer.seal(loginId) };

@@ -12,11 +12,11 @@ export async function getTask(context: PollsContext, accountId: string, { params
   const ours = readTaskId(id);
   const pollId = ours?.pollId ?? (await pollNamed(context, accountId, id));
   const poll = pollId === null ? null : await findPoll(context.storage, pollId);
-  if (!poll || poll.accountId !== accountId || ![TASK, NAMED_TASK].includes(poll.surface)) {
+  if (!poll || poll.accountId !== accountId || ![TASK, NAMED_TASK].includes(poll.entryPoint)) {
     throw new ApiError('session_not_found', { detail: 'No task of yours has this id.' });
   }
   return taskOf(context, poll, { id, contextId: ours?.contextId ?? null });
 }
 
 const pollNamed = ({ storage }: PollsContext, principal: string, id: string): Promise<string | null> =>
-  findPollOfKey(storage, { principal, operation: NAMED_TASK, key: keyOfTask(id) });
+  findPollOfKey(storage, { principal, entryPoint: NAMED_TASK, key: keyOfTask(id) });

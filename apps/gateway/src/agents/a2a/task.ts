@@ -1,7 +1,6 @@
 import type { PollResponse } from '@eloquentpoll/contracts';
 import { findResultOfPoll, type Poll } from '@eloquentpoll/storage';
 import type { PollsContext } from '../../polls/context.ts';
-import { toPollResponse } from '../../polls/read/to-wire.ts';
 
 // A task is a poll that came in a message. It has no state of its own: it is told from what is stored of the poll,
 // whether its caller waited for it or asks later.
@@ -26,13 +25,12 @@ export async function taskOf(
   name: Pick<Task, 'id' | 'contextId'>,
 ): Promise<Task> {
   if (poll.status === 'running') return { ...name, state: 'working', at: poll.createdAt, result: null };
-  const stored = await findResultOfPoll(storage, poll.id);
-  const result = stored && toPollResponse(stored);
+  const result = await findResultOfPoll(storage, poll.id);
   return {
     ...name,
     state: poll.status === 'completed' ? 'completed' : 'failed',
     at: poll.finishedAt ?? poll.createdAt,
-    result,
+    result: result?.detail ?? null,
   };
 }
 

@@ -41,11 +41,11 @@ const retry: Action = async (context, id) => {
       accountId,
       spec,
       deadlineMs: deadlineMsOf(spec.panel_name),
-      surface: 'operator',
+      entryPoint: 'operator',
     },
     holdU: holdOf(spec),
     // Whoever presses twice gets the same poll.
-    idempotency: { principal: 'operator', operation: 'retry', key: `letter:${id}`, fingerprint: buried.pollId },
+    idempotency: { principal: 'operator', key: `letter:${id}`, fingerprint: buried.pollId },
     free: { dailyCapU: context.config.freeDailyCapU },
   });
   if (accepted.kind === 'insufficient') return 'no_money';

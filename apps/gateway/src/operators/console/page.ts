@@ -34,29 +34,24 @@ export function page(shown: Overview, formToken: string, outcome: Outcome | null
 <h1>Operators</h1>
 ${outcome ? `<p role="status">${escaped(OUTCOMES[outcome])}</p>` : ''}
 <dl>${figures.map(([name, value, bad]) => `<div><dt>${name}</dt><dd${bad ? ' class="bad"' : ''}>${escaped(String(value ?? 'no answer'))}</dd></div>`).join('')}</dl>
-${table(
-  'Dead letters: given up after too many attempts',
-  ['poll', 'reason', 'attempts', 'since', ''],
-  buried,
-  (one) => [
-    one.pollId,
-    one.reason,
-    one.attempts,
-    one.createdAt.toISOString(),
-    raw(`${button('retry', String(one.letterId), 'Ask again')} ${button('seen', String(one.letterId), 'Put aside')}`),
-  ],
-)}
+${table('Dead letters: given up after too many attempts', ['poll', 'reason', 'claims', 'since', ''], buried, (one) => [
+  one.pollId,
+  one.reason,
+  one.claims,
+  one.createdAt.toISOString(),
+  raw(`${button('retry', String(one.letterId), 'Ask again')} ${button('seen', String(one.letterId), 'Put aside')}`),
+])}
 ${table(
   'Running, the nearest deadline first',
-  ['poll', 'panel', 'by', 'worker', 'epoch', 'attempts', 'age', 'left', ''],
+  ['poll', 'panel', 'by', 'worker', 'epoch', 'claims', 'age', 'left', ''],
   running,
   (one) => [
     one.pollId,
     one.panel,
-    one.surface,
+    one.entryPoint,
     one.worker ?? '-',
     one.epoch,
-    one.attempts,
+    one.claims,
     `${one.ageS} s`,
     `${one.leftS} s`,
     one.worker === null ? '' : raw(button('release', one.pollId, 'Take from its worker')),
@@ -66,7 +61,14 @@ ${table(
   'Failed and partial polls of the last day',
   ['poll', 'panel', 'by', 'status', 'ended', 'failed votes'],
   failed,
-  (one) => [one.pollId, one.panel, one.surface, one.status, one.endedAt.toISOString(), one.errors || one.failedVotes],
+  (one) => [
+    one.pollId,
+    one.panel,
+    one.entryPoint,
+    one.status,
+    one.endedAt.toISOString(),
+    one.errors || one.failedVotes,
+  ],
 )}
 </body></html>
 `;

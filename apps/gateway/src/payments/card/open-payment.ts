@@ -22,7 +22,7 @@ export async function openPayment(
   const { storage } = context;
   if (order.idempotencyKey === null) return { url: await pageFor(context, processor, order), replayed: false };
 
-  const scope = { principal: order.accountId, operation: 'checkout', key: order.idempotencyKey };
+  const scope = { principal: order.accountId, entryPoint: 'checkout', key: order.idempotencyKey };
   const fingerprint = fingerprintOf({ amount_cents: order.amountCents });
   const claimed = await claimKey(storage, { ...scope, fingerprint }, CLAIM_MS);
   switch (claimed.kind) {

@@ -9,13 +9,12 @@ import type {
 } from '@eloquentpoll/contracts';
 import type { Result, ResultLine } from '@eloquentpoll/storage';
 import { decimalUsd } from '../order/decimal-usd.ts';
-import { toPollResponse } from './to-wire.ts';
 
 // Stored results as they are read again: by anyone who holds the id, and in the lists of their owner. What the public
 // gets is written out field by field, so that nothing private can come along.
 
 export function toResultDetail(result: Result): ResultDetail {
-  const response: PollResponse = toPollResponse(result);
+  const response: PollResponse = result.detail;
   return {
     poll_id: response.poll_id,
     status: response.status,

@@ -1,5 +1,5 @@
 import type { Brief } from '@eloquentpoll/bus';
-import type { ProgressSnapshot, SessionStatus } from '@eloquentpoll/contracts';
+import type { PollStatus, ProgressSnapshot } from '@eloquentpoll/contracts';
 import type { Session } from '@eloquentpoll/storage';
 
 // A session as its owner sees it, ready to be sent: clients read it all day, so nothing is parsed and nothing built
@@ -10,7 +10,7 @@ export interface SessionView {
   readonly pollId: string;
   /** The account that may see it. */
   readonly owner: string | null;
-  readonly status: SessionStatus;
+  readonly status: PollStatus;
   readonly resultId: string | null;
   /** Number of the snapshot; null where only the status is known. */
   readonly seq: number | null;

@@ -1,10 +1,6 @@
-import type { PollResponse, PollSession } from '@eloquentpoll/contracts';
-import type { Result } from '@eloquentpoll/storage';
+import type { PollSession } from '@eloquentpoll/contracts';
 import type { Config } from '../../config/config.ts';
 import type { SessionView } from './run-view.ts';
-
-/** What is stored with a result is the answer that its caller got, word for word. */
-export const toPollResponse = (result: Result): PollResponse => result.detail as PollResponse;
 
 export const toSession = (config: Config, { pollId, status, resultId }: SessionView): PollSession => ({
   session_id: pollId,

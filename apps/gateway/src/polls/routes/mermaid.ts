@@ -6,7 +6,6 @@ import { sendTagged } from '../../http/send-tagged.ts';
 import type { PollsContext } from '../context.ts';
 import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
 import { toMermaid } from '../read/to-mermaid.ts';
-import { toPollResponse } from '../read/to-wire.ts';
 
 /** GET /api/graph/mermaid/{pollId}: a result as a diagram, for whoever holds its id. */
 export function mermaid(app: FastifyInstance, context: PollsContext): void {
@@ -26,7 +25,7 @@ export function mermaid(app: FastifyInstance, context: PollsContext): void {
     async (request, reply) => {
       const result = await resultWithId(context, request.params.pollId, 'poll_not_found');
       reply.headers(RESULT_HEADERS).type('text/plain; charset=utf-8');
-      return sendTagged(request, reply, toMermaid(toPollResponse(result)));
+      return sendTagged(request, reply, toMermaid(result.detail));
     },
   );
 }

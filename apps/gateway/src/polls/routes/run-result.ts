@@ -6,7 +6,7 @@ import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { openSession } from '../read/open-run.ts';
-import { statusUrl, toPollResponse } from '../read/to-wire.ts';
+import { statusUrl } from '../read/to-wire.ts';
 import { whyFailed } from '../read/why-failed.ts';
 import { SessionPath } from './run-path.ts';
 
@@ -36,9 +36,9 @@ export function sessionResult(app: FastifyInstance, context: PollsContext): void
         return { session_id: pollId, status, status_url: statusUrl(context.config, pollId) };
       }
       const result = await findResultOfPoll(context.storage, pollId);
-      if (status === 'failed') throw new ApiError(whyFailed(result && toPollResponse(result)));
+      if (status === 'failed') throw new ApiError(whyFailed(result?.detail ?? null));
       if (!result) throw new ApiError('internal_error', { cause: new Error('a completed poll has no result') });
-      return toPollResponse(result);
+      return result.detail;
     },
   );
 }

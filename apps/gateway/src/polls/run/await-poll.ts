@@ -3,7 +3,6 @@ import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { findPoll, findResultOfPoll, forgetPollKey } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
-import { toPollResponse } from '../read/to-wire.ts';
 import { createBell } from './latest-value.ts';
 import { type Submission, submitPoll } from './submit-poll.ts';
 
@@ -70,8 +69,8 @@ async function readEnd(
   const poll = await findPoll(storage, pollId);
   if (poll?.status === 'running') return null;
   const result = await findResultOfPoll(storage, pollId);
-  if (result) return toPollResponse(result);
-  const { idempotency, surface } = submission;
-  if (idempotency) await forgetPollKey(storage, { ...idempotency, operation: surface }, pollId);
+  if (result) return result.detail;
+  const { idempotency, entryPoint } = submission;
+  if (idempotency) await forgetPollKey(storage, { ...idempotency, entryPoint }, pollId);
   throw new ApiError('poll_execution_failed');
 }

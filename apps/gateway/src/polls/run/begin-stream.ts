@@ -34,8 +34,8 @@ export async function beginStream(
     to: 'everything',
     hear: relay.hear,
   });
-  const { idempotency, surface: operation } = submission;
-  const givenUp = idempotency && (() => forgetPollKey(context.storage, { ...idempotency, operation }, pollId));
+  const { idempotency, entryPoint } = submission;
+  const givenUp = idempotency && (() => forgetPollKey(context.storage, { ...idempotency, entryPoint }, pollId));
   if (!joined) {
     const poll = { pollId, spec, startedAt: new Date() };
     const opening = firstEvent(context.config, poll, unheard(poll));

@@ -6,7 +6,6 @@ import type { EventStream, StreamOwner } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import { stored } from '../read/open-run.ts';
 import type { Waiter } from '../read/run-memory.ts';
-import { toPollResponse } from '../read/to-wire.ts';
 import { whyFailed } from '../read/why-failed.ts';
 import { completeEvent, errorEvent, progressEvent } from './stream-events.ts';
 
@@ -113,8 +112,8 @@ export class PollRelay implements StreamOwner, Waiter {
     for (let tries = 0; tries < MOST_TRIES && !this.#stream!.closed; tries++) {
       try {
         const result = await findResultOfPoll(this.#context.storage, pollId);
-        if (result?.status === 'failed') return this.#fail(whyFailed(toPollResponse(result)), news);
-        if (result) return this.#complete(toPollResponse(result), news?.seq);
+        if (result?.status === 'failed') return this.#fail(whyFailed(result.detail), news);
+        if (result) return this.#complete(result.detail, news?.seq);
         await givenUp?.();
         return this.#fail('poll_execution_failed', news);
       } catch (error) {

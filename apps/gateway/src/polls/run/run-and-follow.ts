@@ -12,14 +12,14 @@ export async function runAndFollow(
   context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  surface: string,
+  entryPoint: string,
   { order, optionsSource }: ShortOrder,
   closing: AbortSignal,
 ): Promise<undefined> {
   if (closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
   const relay = new PollRelay(context);
   const form = optionsSource === 'server' ? { optionsSource } : {};
-  const start = await beginStream(context, submissionOf(context, request, order, surface, form), relay);
+  const start = await beginStream(context, submissionOf(context, request, order, entryPoint, form), relay);
   followPoll(context, request, reply, relay, start);
   return undefined;
 }

@@ -12,11 +12,11 @@ export async function runAndWait(
   context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  surface: string,
+  entryPoint: string,
   { order, optionsSource }: ShortOrder,
 ): Promise<PollResponse> {
   const form = optionsSource === 'server' ? { optionsSource } : {};
-  const submission = submissionOf(context, request, order, surface, form);
+  const submission = submissionOf(context, request, order, entryPoint, form);
   const { result, joined } = await awaitPoll(context, submission, goneSignal(reply));
   if (joined) markReplayed(reply);
   return result;

@@ -21,7 +21,7 @@ export async function beginSession(context: PollsContext, submission: Submission
   const view = (await recordOf(context, pollId)) ?? (await stored(context, pollId));
   if (!view) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
   if (view.status !== 'failed' || view.resultId !== null || !submission.idempotency) return { view, joined };
-  await forgetPollKey(context.storage, { ...submission.idempotency, operation: submission.surface }, pollId);
+  await forgetPollKey(context.storage, { ...submission.idempotency, entryPoint: submission.entryPoint }, pollId);
   const again = await submitPoll(context, submission);
   return { view: viewOfNew(again.pollId, submission.accountId), joined: again.joined };
 }

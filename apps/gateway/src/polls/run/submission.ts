@@ -8,21 +8,21 @@ import type { PollOrder } from '../order/poll-order.ts';
 import type { Submission } from './submit-poll.ts';
 
 /**
- * What a request that runs a poll comes to. `surface` is the operation, whatever door led to it; its Idempotency-Keys
+ * What a request that runs a poll comes to. `entryPoint` is the operation, whatever door led to it; its Idempotency-Keys
  * are its own. `form` is what else decides how the answer looks: with it, equal keys get equal answers.
  */
 export function submissionOf(
   context: PollsContext,
   request: FastifyRequest,
   order: PollOrder,
-  surface: string,
+  entryPoint: string,
   form: object = {},
 ): Submission {
   const key = request.idempotencyKey;
   return {
     order,
     accountId: request.principal?.accountId ?? null,
-    surface,
+    entryPoint,
     requestId: request.id,
     traceparent: request.span?.traceparent ?? traceparentOf(request.headers.traceparent),
     idempotency:

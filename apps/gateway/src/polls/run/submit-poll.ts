@@ -16,7 +16,7 @@ export interface Submission {
   /** Whose poll it is; null for a caller without an account, whose poll has to be free. */
   accountId: string | null;
   /** The operation that the poll came by. */
-  surface: string;
+  entryPoint: string;
   requestId: string;
   traceparent?: string | undefined;
   /** The caller's Idempotency-Key, whose it is, and the fingerprint of the request that it stands for. */
@@ -79,10 +79,13 @@ export async function submitPoll(
 }
 
 async function accept(context: PollsContext, submission: Submission, newId: string, deadlineMs: number) {
-  const { accountId, surface, requestId, traceparent, idempotency } = submission;
+  const { accountId, entryPoint, requestId, traceparent, idempotency } = submission;
   const spec = await specOf(context, submission.order);
   const holdU = holdOf(spec);
-  const span = context.tracer?.start('accept poll', 'internal', traceparent, { panel: spec.panel_name, surface });
+  const span = context.tracer?.start('accept poll', 'internal', traceparent, {
+    panel: spec.panel_name,
+    entry_point: entryPoint,
+  });
   const accepted = await acceptPoll(context.storage, {
     poll: {
       id: newId,
@@ -90,13 +93,13 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       accountId,
       spec,
       deadlineMs,
-      surface,
+      entryPoint,
       requestId,
       // The worker goes on from here.
       traceparent: span?.traceparent ?? traceparent,
     },
     holdU,
-    idempotency: idempotency && { operation: surface, ...idempotency },
+    idempotency: idempotency,
     free: isFree(spec.panel_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
   });
   span?.end({ outcome: accepted.kind });

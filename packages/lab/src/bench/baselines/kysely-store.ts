@@ -21,8 +21,7 @@ export async function makeTables({ query, databaseUrl }: Stores): Promise<void> 
   db = new Kysely({ dialect: new PostgresDialect({ pool }) });
 }
 
-export async function storeStepByStep({ id, result, votes }: FinishedPoll): Promise<void> {
-  const { detail } = result;
+export async function storeStepByStep({ id, response, votes }: FinishedPoll): Promise<void> {
   const billed = votes.reduce((sum, vote) => sum + vote.billed_u, 0);
   await db!.transaction().execute(async (tx) => {
     await tx
@@ -35,22 +34,22 @@ export async function storeStepByStep({ id, result, votes }: FinishedPoll): Prom
       .insertInto('bench_results')
       .values({
         poll_id: id,
-        result_id: detail.poll_id,
-        status: result.status,
+        result_id: response.poll_id,
+        status: response.status,
         panel_name: 'fast',
-        surface: 'polls',
+        entry_point: 'polls',
         simulated: true,
-        is_tie: result.isTie,
-        early_terminated: result.earlyTerminated,
-        termination_reason: result.terminationReason,
+        is_tie: response.is_tie,
+        early_terminated: response.early_terminated,
+        termination_reason: response.termination_reason,
         models_requested: 7,
         models_succeeded: 7,
         models_failed: 0,
         models_skipped: 0,
         total_cost_u: billed,
-        gather_ms: result.gatherMs,
-        total_ms: result.totalMs,
-        detail: JSON.stringify(detail),
+        gather_ms: response.timing.gather_ms,
+        total_ms: response.timing.total_ms,
+        detail: JSON.stringify(response),
       })
       .execute();
     await tx

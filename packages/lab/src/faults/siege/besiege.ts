@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { LOGIN_COOKIE, sealer } from '@eloquentpoll/gateway/login-cookie';
-import { createAccount, creditAccount, insertKey, openCookieSession } from '@eloquentpoll/storage';
+import { createAccount, creditAccount, insertKey, insertLogin } from '@eloquentpoll/storage';
 import { CALM } from '../../proxy/weather.ts';
 import type { Progress } from '../../terminal/progress.ts';
 import type { Bench } from '../experiment.ts';
@@ -151,7 +151,7 @@ async function openAccount({ storage }: Stores): Promise<Account> {
   await creditAccount(storage, { accountId: id, amountU: 1_000_000_000_000n, source: 'operator', idem: `lab:${id}` });
   const key = newApiKey();
   await insertKey(storage, { accountId: id, hash: hashApiKey(PEPPER, key), prefix: apiKeyPrefix(key) });
-  const session = await openCookieSession(storage, { accountId: id });
+  const session = await insertLogin(storage, { accountId: id });
   return { id, key, cookie: `${LOGIN_COOKIE}=${await sealer([PEPPER]).seal(session)}` };
 }
 

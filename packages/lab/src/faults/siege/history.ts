@@ -13,8 +13,8 @@ export interface StoredPoll {
   id: string;
   resultId: string;
   status: string;
-  surface: string;
-  attempts: number;
+  entryPoint: string;
+  claims: number;
   buried: boolean;
   /** By our clock. */
   createdAt: number;
@@ -65,7 +65,7 @@ export async function readSiege(stores: Stores, aheadMs: number, seen: Seen): Pr
   const { query } = stores;
   const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
   const polls = await query<Record<string, string | number | boolean | null>>(`
-    select p.id, p.result_id, p.status, p.surface, p.attempts, p.spec ->> 'max_cost_u' as max_cost_u,
+    select p.id, p.result_id, p.status, p.entry_point, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
            ${ms('p.created_at')} as created_ms, ${ms('p.deadline_at')} as deadline_ms,
            ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
            exists (select from dead_letters d where d.poll_id = p.id) as buried,
@@ -93,8 +93,8 @@ export async function readSiege(stores: Stores, aheadMs: number, seen: Seen): Pr
       id: String(row.id),
       resultId: String(row.result_id),
       status: String(row.status),
-      surface: String(row.surface),
-      attempts: Number(row.attempts),
+      entryPoint: String(row.entry_point),
+      claims: Number(row.claims),
       buried: row.buried === true,
       createdAt: Number(row.created_ms) - aheadMs,
       deadlineAt: Number(row.deadline_ms) - aheadMs,

@@ -38,7 +38,7 @@ export function place(world: World, order: Order): Promise<Outcome> {
           store.accept({
             poll: { ...order.poll, id, resultId: `EP-${id}` },
             holdU: order.holdU,
-            idempotency: { principal: 'client', operation: 'poll', key: order.key, fingerprint: 'same' },
+            idempotency: { principal: 'client', key: order.key, fingerprint: 'same' },
           }),
         );
         if (accepted.kind === 'insufficient') return definite({ kind: 'refused' });

@@ -15,7 +15,7 @@ export interface PollRow {
   leaseOwner: string | null;
   leaseEpoch: number;
   leaseUntil: number;
-  attempts: number;
+  claims: number;
   finishedAt: number | null;
   votes: readonly Vote[];
   /** What the stored response says; null while the poll runs and when it was buried. */
@@ -50,7 +50,7 @@ export function modelStore(now: () => number): ModelStore {
   function accept(acceptance: Acceptance): Accepted {
     const { poll, holdU, idempotency } = acceptance;
     if (poll.accountId === null) throw new Refused('free polls are not modelled');
-    const scope = idempotency && JSON.stringify([idempotency.principal, idempotency.operation, idempotency.key]);
+    const scope = idempotency && JSON.stringify([idempotency.principal, poll.entryPoint, idempotency.key]);
     const known = scope === undefined ? undefined : keys.get(scope);
     if (known && known.fingerprint !== idempotency?.fingerprint) return { kind: 'reused' };
     if (known && known.pollId !== poll.id) return { kind: 'joined', pollId: known.pollId };
@@ -75,7 +75,7 @@ export function modelStore(now: () => number): ModelStore {
       leaseOwner: null,
       leaseEpoch: 0,
       leaseUntil: now() + FIRST_CLAIM_MS,
-      attempts: 0,
+      claims: 0,
       finishedAt: null,
       votes: [],
       detail: null,
@@ -88,17 +88,17 @@ export function modelStore(now: () => number): ModelStore {
     poll.leaseEpoch += 1;
     poll.leaseOwner = worker;
     poll.leaseUntil = now() + leaseMs;
-    poll.attempts += 1;
+    poll.claims += 1;
     const { poll: asked } = poll.acceptance;
     return {
       id: poll.id,
       resultId: asked.resultId,
       accountId: poll.accountId,
       epoch: poll.leaseEpoch,
-      attempts: poll.attempts,
+      claims: poll.claims,
       spec: asked.spec,
       schemaVersion: 1,
-      surface: asked.surface,
+      entryPoint: asked.entryPoint,
       requestId: asked.requestId ?? null,
       traceparent: asked.traceparent ?? null,
       createdAt: new Date(poll.createdAt),
@@ -164,13 +164,13 @@ export function modelStore(now: () => number): ModelStore {
       if (poll?.leaseEpoch !== epoch || poll.leaseOwner === null) return false;
       poll.leaseOwner = null;
       poll.leaseUntil = now();
-      poll.attempts -= 1;
+      poll.claims -= 1;
       return true;
     },
-    finish({ id, epoch, status, votes, result }) {
-      const poll = end(id, epoch, status, votes);
+    finish({ id, epoch, votes, response }) {
+      const poll = end(id, epoch, response.status === 'failed' ? 'failed' : 'completed', votes);
       if (typeof poll === 'string') return poll;
-      poll.detail = JSON.stringify(result.detail);
+      poll.detail = JSON.stringify(response);
       return 'stored';
     },
     bury({ id, epoch, reason }) {

@@ -27,8 +27,7 @@ export const pollRules: readonly SiegeRule[] = [
   },
   {
     name: 'no poll is given up',
-    broken: ({ polls }) =>
-      polls.filter(({ buried }) => buried).map(({ id, attempts }) => `${id} after ${attempts} claims`),
+    broken: ({ polls }) => polls.filter(({ buried }) => buried).map(({ id, claims }) => `${id} after ${claims} claims`),
   },
   {
     name: `every poll ends within ${LATE_MS / 1_000} s of its deadline`,

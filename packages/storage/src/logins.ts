@@ -9,19 +9,19 @@ const IDLE = '24 hours';
 /** A session in use is noted this rarely, so that reading stays reading. */
 const NOTED_EVERY = '5 minutes';
 
-export interface CookieSession {
+export interface StoredLogin {
   id: string;
   accountId: string;
   /** What it was opened with; null once that identity is gone. */
   identityId: string | null;
 }
 
-export async function openCookieSession(
+export async function insertLogin(
   { db }: Queries,
   { accountId, identityId = null }: { accountId: string; identityId?: string | null },
 ): Promise<string> {
   const row = await db
-    .insertInto('cookie_sessions')
+    .insertInto('logins')
     .values({
       account_id: accountId,
       identity_id: identityId,
@@ -32,17 +32,17 @@ export async function openCookieSession(
   return row.id;
 }
 
-export async function findCookieSession({ db }: Queries, id: string): Promise<CookieSession | null> {
+export async function findLogin({ db }: Queries, id: string): Promise<StoredLogin | null> {
   const row = await db
-    .selectFrom('cookie_sessions')
-    .innerJoin('accounts', 'accounts.id', 'cookie_sessions.account_id')
+    .selectFrom('logins')
+    .innerJoin('accounts', 'accounts.id', 'logins.account_id')
     .select([
-      'cookie_sessions.id',
-      'cookie_sessions.account_id',
-      'cookie_sessions.identity_id',
+      'logins.id',
+      'logins.account_id',
+      'logins.identity_id',
       sql<boolean>`last_seen_at < now() - ${NOTED_EVERY}::interval`.as('due'),
     ])
-    .where('cookie_sessions.id', '=', id)
+    .where('logins.id', '=', id)
     .where('ended_at', 'is', null)
     .where('accounts.deleted_at', 'is', null)
     .where('expires_at', '>', sql<Date>`now()`)
@@ -50,15 +50,15 @@ export async function findCookieSession({ db }: Queries, id: string): Promise<Co
     .executeTakeFirst();
   if (!row) return null;
   if (row.due) {
-    await db.updateTable('cookie_sessions').set({ last_seen_at: sql<Date>`now()` }).where('id', '=', id).execute();
+    await db.updateTable('logins').set({ last_seen_at: sql<Date>`now()` }).where('id', '=', id).execute();
   }
   return { id: row.id, accountId: row.account_id, identityId: row.identity_id };
 }
 
 /** Logout: the cookie opens nothing any more, wherever it was copied to. */
-export async function endCookieSession({ db }: Queries, id: string): Promise<void> {
+export async function closeLogin({ db }: Queries, id: string): Promise<void> {
   await db
-    .updateTable('cookie_sessions')
+    .updateTable('logins')
     .set({ ended_at: sql<Date>`now()` })
     .where('id', '=', id)
     .where('ended_at', 'is', null)

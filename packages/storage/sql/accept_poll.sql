@@ -1,0 +1,74 @@
+-- Takes the key, the hold and the poll row together, or leaves nothing behind.
+--   accepted      this poll exists now (also when it did before: a retry after a lost answer)
+--   joined        the key belongs to poll_id, accepted earlier with the same body
+--   reused        the key was used with another body
+--   insufficient  the account cannot cover the hold; retry_after_s is set when the free pool is empty
+-- Each statement below sees what others committed while the one before it waited; that is what lets a loser of the
+-- race for a key read the winner's poll in the same call.
+create or replace function accept_poll(p jsonb)
+returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer) language plpgsql as $$
+#variable_conflict use_column
+declare
+  v_id constant text := p ->> 'id';
+  v_account uuid := (p ->> 'account_id')::uuid;
+  v_payer uuid := v_account;
+  v_principal constant text := p ->> 'principal';
+  v_entry_point constant text := p ->> 'entry_point';
+  v_key constant text := p ->> 'key';
+  v_fingerprint constant text := p ->> 'fingerprint';
+  v_known idempotency;
+  v_available_u bigint;
+begin
+  if v_key is not null then
+    insert into idempotency as i (principal, entry_point, key, fingerprint, poll_id, expires_at)
+    values (v_principal, v_entry_point, v_key, v_fingerprint, v_id, now() + interval '24 hours')
+    on conflict (principal, entry_point, key) do update
+      set fingerprint = excluded.fingerprint, poll_id = excluded.poll_id, claim = null, claimed_until = null,
+          response = null, created_at = now(), expires_at = excluded.expires_at
+      where i.expires_at <= now();
+    if not found then
+      select * into v_known from idempotency i
+       where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key;
+      if not found then
+        raise exception 'the key was pruned meanwhile' using errcode = '40001';
+      elsif v_known.fingerprint <> v_fingerprint or v_known.poll_id is null then
+        return query select 'reused', null::text, null::bigint, null::integer;
+        return;
+      elsif v_known.poll_id <> v_id then
+        return query select 'joined', v_known.poll_id, null::bigint, null::integer;
+        return;
+      end if;
+    end if;
+  end if;
+
+  perform 1 from polls where id = v_id;
+  if found then
+    return query select 'accepted', v_id, null::bigint, null::integer;
+    return;
+  end if;
+
+  if p ? 'free_daily_cap_u' then
+    v_payer := '00000000-0000-4000-8000-000000000001';
+    perform top_up_free_pool((p ->> 'free_daily_cap_u')::bigint);
+  end if;
+
+  if not ledger_hold(v_payer, (p ->> 'hold_u')::bigint, 'hold:' || v_id, v_id) then
+    perform 1 from polls where id = v_id;
+    if found then
+      return query select 'accepted', v_id, null::bigint, null::integer;
+      return;
+    end if;
+    delete from idempotency i
+     where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
+    select posted_u - held_u into v_available_u from balances where account_id = v_payer;
+    return query select 'insufficient', null::text, coalesce(v_available_u, 0),
+      case when p ? 'free_daily_cap_u' then
+        ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer end;
+    return;
+  end if;
+
+  insert into polls (id, result_id, account_id, spec, entry_point, request_id, traceparent, lease_until, deadline_at)
+  values (v_id, p ->> 'result_id', v_account, p -> 'spec', p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent',
+          now() + interval '5 seconds', now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond');
+  return query select 'accepted', v_id, null::bigint, null::integer;
+end $$;

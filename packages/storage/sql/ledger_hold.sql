@@ -1,0 +1,13 @@
+-- true: the money is set aside. false: not enough, nothing happened.
+create or replace function ledger_hold(p_account uuid, p_amount_u bigint, p_idem text, p_poll_id text) returns boolean
+language plpgsql as $$
+begin
+  update balances set held_u = held_u + p_amount_u
+   where account_id = p_account and posted_u - held_u >= p_amount_u and not allow_negative;
+  if not found then
+    return false;
+  end if;
+  insert into transfers (idem, kind, debit, credit, amount_u, poll_id)
+  values (p_idem, 'hold', p_account, '00000000-0000-4000-8000-000000000002', p_amount_u, p_poll_id);
+  return true;
+end $$;
