@@ -1,3 +1,4 @@
+import { LEASE_MS } from '@eloquentpoll/storage';
 import type { Clock } from './clock.ts';
 import type { PollStore } from './ports.ts';
 
@@ -8,8 +9,6 @@ import type { PollStore } from './ports.ts';
 // so nothing is done outside under a lease that is older than its term before Postgres was asked.
 
 const RENEW_EVERY_MS = 2_500;
-/** Shorter than the queue's lock on a job, so that a dead worker's poll can be claimed when its job comes back. */
-export const LEASE_MS = 8_000;
 /** Of a renewal: the second comes over another connection. */
 const TRIES = 2;
 /** A worker that keeps a poll this long past its deadline hangs, and loses it. */
@@ -53,7 +52,7 @@ export function keepLeases(
     if (asked.length === 0) return;
     const since = clock.now();
     try {
-      const ours = new Set(await polls.renew(workerId, asked, LEASE_MS));
+      const ours = new Set(await polls.renew(workerId, asked));
       for (const { id, lease } of asked)
         if (held.get(id) === lease && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));
     } catch (error) {

@@ -8,12 +8,12 @@ import type { Claim, Finish, FinishedPoll, Lease } from '@eloquentpoll/storage';
 
 /** The polls of Postgres, as far as a worker has to do with them. Every comparison of times is the store's own. */
 export interface PollStore {
-  /** Null when the poll has ended, somebody else holds it, or it is unknown. */
-  claim(pollId: string, worker: string, leaseMs: number): Promise<Claim | null>;
-  /** Takes a poll that outlived its deadline, whoever holds it. */
+  /** For LEASE_MS. Null when the poll has ended, another worker holds it, or it is unknown. */
+  claim(pollId: string, worker: string): Promise<Claim | null>;
+  /** Takes a poll that is past its deadline from its holder. */
   claimOverdue(pollId: string, worker: string, graceMs: number): Promise<Claim | null>;
   /** Answers the ids that are still the worker's own. */
-  renew(worker: string, leases: readonly Lease[], leaseMs: number): Promise<string[]>;
+  renew(worker: string, leases: readonly Lease[]): Promise<string[]>;
   /** False when the lease was not ours any more. */
   release(lease: Lease): Promise<boolean>;
   /** Fenced by the epoch of the claim. Storing the same twice stores it once. */

@@ -3,7 +3,7 @@ import type { Claim } from '@eloquentpoll/storage';
 import { newPoll, received } from '@eloquentpoll/voting';
 import { Abandoned, type Collected, collectVotes, unanswered, voteOf } from './collect-votes.ts';
 import type { Context } from './context.ts';
-import { LEASE_MS, type Lease, OVERDUE_MS } from './leases.ts';
+import { type Lease, OVERDUE_MS } from './leases.ts';
 import { type Ended, pollResponse } from './poll-response.ts';
 import { rulesOf, seatsOf } from './poll-rules.ts';
 import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
@@ -25,8 +25,7 @@ const NOBODY = 'nobody';
 export async function runPoll(context: Context, pollId: string, signal: AbortSignal): Promise<void> {
   const { polls, workerId, clock } = context;
   const askedAt = clock.now();
-  const claim =
-    (await polls.claim(pollId, workerId, LEASE_MS)) ?? (await polls.claimOverdue(pollId, workerId, OVERDUE_MS));
+  const claim = (await polls.claim(pollId, workerId)) ?? (await polls.claimOverdue(pollId, workerId, OVERDUE_MS));
   if (!claim) return;
   const claimedAt = clock.now();
   using lease = context.leases.hold(pollId, claim.epoch, askedAt);

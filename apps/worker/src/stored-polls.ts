@@ -16,9 +16,9 @@ import type { PollStore } from './ports.ts';
 
 /** The store as it is in production: Postgres. */
 export const storedPolls = (storage: Storage): PollStore => ({
-  claim: (pollId, worker, leaseMs) => claimPoll(storage, pollId, worker, leaseMs),
+  claim: (pollId, worker) => claimPoll(storage, pollId, worker),
   claimOverdue: (pollId, worker, graceMs) => claimOverdue(storage, pollId, worker, graceMs),
-  renew: (worker, leases, leaseMs) => renewLeases(storage, worker, leases, leaseMs),
+  renew: (worker, leases) => renewLeases(storage, worker, leases),
   release: (lease) => releaseLease(storage, lease),
   finish: (poll) => finishPoll(storage, poll),
   bury: (poll) => bury(storage, poll),

@@ -1,6 +1,7 @@
+import { LEASE_MS } from '@eloquentpoll/storage';
 import t from 'tap';
 import type { Clock } from '../src/clock.ts';
-import { keepLeases, LEASE_MS } from '../src/leases.ts';
+import { keepLeases } from '../src/leases.ts';
 
 // Leases of a process that is paused at the worst moments: it must know before it goes on what is still its own.
 

@@ -87,7 +87,7 @@ t.test('a claim that is not answered for long is like one that failed', async (t
     beat: () => (clock.now() < 3_000 ? Promise.reject(new Error('away')) : Promise.resolve()),
   };
   const rest = restWithoutStore({ polls, clock, log, random: () => 0.5 }, () => consumer);
-  await t.rejects(clock.run(rest.claim('ps_a', 'w', 8_000)), { message: 'no answer' });
+  await t.rejects(clock.run(rest.claim('ps_a', 'w')), { message: 'no answer' });
   t.same(heard, ['pause at 1500', 'resume at 3000', 'pause at 7000'], 'and the failure is seen once more');
   rest.stop();
   t.equal(clock.pending(), 0);

@@ -56,6 +56,7 @@ export {
   claimPoll,
   findLapsed,
   findOverdue,
+  LEASE_MS,
   type Lease,
   releaseLease,
   renewLeases,

@@ -4,27 +4,28 @@ import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction, repeatable } from './transaction.ts';
 
 // Who runs a poll. A claim raises the epoch, and only the holder of the newest epoch can finish the poll, so a worker
-// that was paused past its lease can do no harm. Every comparison of times is Postgres' own.
+// that was paused past its lease can do no harm. Every comparison of times is made by Postgres.
 
-const LEASE_MS = 10_000;
+/** Shorter than the queue's lock on a job, so that a dead worker's poll can be claimed when its job comes back. */
+export const LEASE_MS = 8_000;
+const endOf = (leaseMs: number) => sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`;
 
 /**
- * The newest kind of poll that this code runs. A poll that a later release accepted may mean what is not known here: it
- * stays with that release's workers, until it is overdue and anybody may end it.
+ * The newest kind of poll that this code runs. A poll that a later release accepted may need what is not known here: it
+ * is left to that release's workers until it is overdue, when any worker may end it.
  */
 const KNOWN_SCHEMA = 1;
 
 /**
- * Workers that a poll may have lost before it is a suspect. The polls of one dead worker lapse together and are claimed
- * together: whichever of them kills workers would take its neighbours along until all are given up. So a worker runs only
- * so many suspects at a time, and half as many of those that died once more, until one that is left alone dies of nobody
- * but itself. One by one from the start, the victims of a bad hour would wait for each other for minutes.
+ * Quarantine of poison polls: after this many lost workers a poll is a suspect. A worker runs a limited number of
+ * suspects at a time, and half as many for each further loss, until a suspect runs alone and only it can be the cause.
+ * Running suspects alone from the start would delay the innocent ones by minutes after an outage.
  */
 const DEATHS_BEFORE_SUSPECT = 3;
-const MOST_SUSPECTS = 16;
-/** How many suspects a poll with so many deaths may be one of. */
-const company = (deaths: string) =>
-  sql.raw(`greatest(1, ${MOST_SUSPECTS} >> least(${deaths} - ${DEATHS_BEFORE_SUSPECT}, 8))`);
+const MAX_SUSPECTS = 16;
+/** How many suspects may run on one worker beside one with so many deaths, itself included. */
+const suspectLimit = (deaths: string) =>
+  sql.raw(`greatest(1, ${MAX_SUSPECTS} >> least(${deaths} - ${DEATHS_BEFORE_SUSPECT}, 8))`);
 
 /** What a worker gets to run a poll. */
 export interface Claim {
@@ -52,7 +53,7 @@ export interface Lease {
   epoch: number;
 }
 
-/** null when the poll has ended, somebody else holds it, it is unknown, or has to wait for other suspects to end. */
+/** null when the poll has ended, another worker holds it, it is unknown, or has to wait for other suspects to end. */
 export async function claimPoll(
   storage: Storage,
   pollId: string,
@@ -65,7 +66,7 @@ export async function claimPoll(
     // One claim of a suspect after the other: each sees what the one before it has taken.
     await sql`select pg_advisory_xact_lock(hashtextextended('suspect of ' || ${worker}, 0))`.execute(tx.db);
     const fewEnough = sql`(
-      select count(*) + 1 <= least(${company('polls.claims')}, min(${company('other.claims - 1')}))
+      select count(*) + 1 <= least(${suspectLimit('polls.claims')}, min(${suspectLimit('other.claims - 1')}))
         from polls as other
        where other.status = 'running' and other.lease_owner = ${worker} and other.lease_until >= now()
          and other.claims > ${DEATHS_BEFORE_SUSPECT})`;
@@ -77,7 +78,7 @@ function claim({ db }: Queries, pollId: string, worker: string, leaseMs: number,
   return sql<ClaimRow>`
     update polls
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
-           lease_until = now() + ${leaseMs} * interval '1 millisecond'
+           lease_until = ${endOf(leaseMs)}
      where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now())
        and schema_version <= ${KNOWN_SCHEMA} and ${condition}
     returning ${claimed}`.execute(db);
@@ -94,7 +95,7 @@ async function isSuspect({ db }: Queries, pollId: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** Takes a poll that outlived its deadline, whoever holds it: a worker that hangs cannot keep a poll from ending. */
+/** Takes a poll past its deadline from its holder: a worker that hangs cannot keep a poll from ending. */
 export async function claimOverdue(
   { db }: Queries,
   pollId: string,
@@ -104,25 +105,20 @@ export async function claimOverdue(
   const { rows } = await sql<ClaimRow>`
     update polls
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
-           lease_until = now() + ${LEASE_MS} * interval '1 millisecond'
+           lease_until = ${endOf(LEASE_MS)}
      where id = ${pollId} and status = 'running' and deadline_at < now() - ${graceMs} * interval '1 millisecond'
     returning ${claimed}`.execute(db);
   return toClaim(rows[0]);
 }
 
 /** Extends the leases of all polls of a worker at once; returns the ids that are still its own. */
-export async function renewLeases(
-  { db }: Queries,
-  worker: string,
-  leases: readonly Lease[],
-  leaseMs = LEASE_MS,
-): Promise<string[]> {
+export async function renewLeases({ db }: Queries, worker: string, leases: readonly Lease[]): Promise<string[]> {
   if (leases.length === 0) return [];
   const ids = leases.map((lease) => lease.id);
   const epochs = leases.map((lease) => lease.epoch);
   const { rows } = await repeatable(() =>
     sql<{ id: string }>`
-      update polls set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+      update polls set lease_until = ${endOf(LEASE_MS)}
         from unnest(${ids}::text[], ${epochs}::int[]) as held (id, epoch)
        where polls.id = held.id and polls.lease_epoch = held.epoch and polls.lease_owner = ${worker}
          and polls.status = 'running'
@@ -147,7 +143,7 @@ export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promi
   return numUpdatedRows === 1n;
 }
 
-/** Running polls that nobody runs: their lease ran out, or they were accepted and never claimed. */
+/** Running polls without a holder: their lease ran out, or they were accepted and never claimed. */
 export async function findLapsed({ db }: Queries, limit: number): Promise<Lease[]> {
   return db
     .selectFrom('polls')

@@ -7,6 +7,7 @@ import {
   findLapsed,
   findOverdue,
   finishPoll,
+  LEASE_MS,
   releaseLease,
   renewLeases,
 } from '../src/index.ts';
@@ -83,6 +84,27 @@ t.test('a worker renews all of its leases at once and learns which it lost', asy
   t.same(still, [kept]);
   t.same(await query('select id from polls where id = $1 and lease_until > now()', [kept]), [{ id: kept }]);
   t.same(await renewLeases(storage, 'worker', []), []);
+});
+
+t.test('every way to a lease grants LEASE_MS: a claim, a renewal, the claim of an overdue poll', async (t) => {
+  const { storage, query } = await open(t);
+  const request = acceptance(await funded(storage, USD));
+  await acceptPoll(storage, request);
+  const { id } = request.poll;
+  const term = async (take: () => Promise<unknown>): Promise<number> => {
+    const [before] = await query<{ ms: number }>('select extract(epoch from clock_timestamp())::float8 * 1000 as ms');
+    await take();
+    const [after] = await query<{ ms: number; until: number }>(
+      `select extract(epoch from clock_timestamp())::float8 * 1000 as ms,
+              extract(epoch from lease_until)::float8 * 1000 as until from polls`,
+    );
+    const within = after!.until - LEASE_MS >= before!.ms && after!.until - LEASE_MS <= after!.ms;
+    return within ? LEASE_MS : after!.until - after!.ms;
+  };
+  t.equal(await term(() => claimPoll(storage, id, 'worker')), LEASE_MS);
+  t.equal(await term(() => renewLeases(storage, 'worker', [{ id, epoch: 1 }])), LEASE_MS);
+  await query(`update polls set deadline_at = now() - interval '1 second'`);
+  t.equal(await term(() => claimOverdue(storage, id, 'sweeper')), LEASE_MS);
 });
 
 t.test('a poll past its deadline is taken from whoever holds it, and settled', async (t) => {

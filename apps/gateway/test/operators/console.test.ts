@@ -59,7 +59,7 @@ t.test('it shows what waits, runs and was given up, and nothing of what was aske
   t.match(shown, {
     queue: { waiting: 2, active: 0 },
     fleet: { held: 1, buried: 1 },
-    running: [{ pollId: running, worker: 'w_runs', attempts: 1 }],
+    running: [{ pollId: running, worker: 'w_runs', claims: 1 }],
     buried: [{ pollId: dead, reason: 'too_many_attempts' }],
     failed: [],
   });

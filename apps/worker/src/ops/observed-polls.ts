@@ -32,8 +32,8 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
     ...polls,
     claim: async (...asked) => claimed(await polls.claim(...asked)),
     claimOverdue: async (...asked) => claimed(await polls.claimOverdue(...asked)),
-    async renew(worker, leases, leaseMs) {
-      const ours = await polls.renew(worker, leases, leaseMs);
+    async renew(worker, leases) {
+      const ours = await polls.renew(worker, leases);
       staleLease.n += leases.length - ours.length;
       return ours;
     },

@@ -1,5 +1,13 @@
 import type { Vote } from '@eloquentpoll/contracts';
-import type { Acceptance, Accepted, Claim, Finish, FinishedPoll, Lease } from '@eloquentpoll/storage';
+import {
+  type Acceptance,
+  type Accepted,
+  type Claim,
+  type Finish,
+  type FinishedPoll,
+  LEASE_MS,
+  type Lease,
+} from '@eloquentpoll/storage';
 import { type Books, modelLedger, Refused } from './model-ledger.ts';
 
 // What Postgres does for the poll engine, in memory: each call is one transaction. A contract test holds it to the real
@@ -26,9 +34,9 @@ export interface PollRow {
 export interface ModelStore {
   credit(accountId: string, amountU: bigint): void;
   accept(acceptance: Acceptance): Accepted;
-  claim(pollId: string, worker: string, leaseMs: number): Claim | null;
+  claim(pollId: string, worker: string): Claim | null;
   claimOverdue(pollId: string, worker: string, graceMs: number): Claim | null;
-  renew(worker: string, leases: readonly Lease[], leaseMs: number): string[];
+  renew(worker: string, leases: readonly Lease[]): string[];
   release(lease: Lease): boolean;
   finish(poll: FinishedPoll): Finish;
   bury(poll: { id: string; epoch: number; reason: string }): Finish;
@@ -40,7 +48,6 @@ export interface ModelStore {
 
 /** A poll that was just accepted is left to the queue for so long. */
 const FIRST_CLAIM_MS = 5_000;
-const OVERDUE_LEASE_MS = 10_000;
 
 export function modelStore(now: () => number): ModelStore {
   const polls = new Map<string, PollRow>();
@@ -84,10 +91,10 @@ export function modelStore(now: () => number): ModelStore {
     return { kind: 'accepted', pollId: poll.id };
   }
 
-  function take(poll: PollRow, worker: string, leaseMs: number): Claim {
+  function take(poll: PollRow, worker: string): Claim {
     poll.leaseEpoch += 1;
     poll.leaseOwner = worker;
-    poll.leaseUntil = now() + leaseMs;
+    poll.leaseUntil = now() + LEASE_MS;
     poll.claims += 1;
     const { poll: asked } = poll.acceptance;
     return {
@@ -141,22 +148,22 @@ export function modelStore(now: () => number): ModelStore {
     books,
     credit: (accountId, amountU) => books.credit(accountId, amountU),
     accept,
-    claim(pollId, worker, leaseMs) {
+    claim(pollId, worker) {
       const poll = running(pollId);
       if (!poll || (poll.leaseOwner !== null && poll.leaseUntil >= now())) return null;
-      return take(poll, worker, leaseMs);
+      return take(poll, worker);
     },
     claimOverdue(pollId, worker, graceMs) {
       const poll = running(pollId);
       if (!poll || poll.deadlineAt >= now() - graceMs) return null;
-      return take(poll, worker, OVERDUE_LEASE_MS);
+      return take(poll, worker);
     },
-    renew(worker, held, leaseMs) {
+    renew(worker, held) {
       const ours = held.filter(({ id, epoch }) => {
         const poll = running(id);
         return poll?.leaseEpoch === epoch && poll.leaseOwner === worker;
       });
-      for (const { id } of ours) polls.get(id)!.leaseUntil = now() + leaseMs;
+      for (const { id } of ours) polls.get(id)!.leaseUntil = now() + LEASE_MS;
       return ours.map(({ id }) => id);
     },
     release({ id, epoch }) {

@@ -71,19 +71,19 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
     return outcome;
   };
   return {
-    claim: (id, worker, ms) =>
+    claim: (id, worker) =>
       claimed(
         id,
-        perform('claim', id, () => store.claim(id, worker, ms)),
+        perform('claim', id, () => store.claim(id, worker)),
       ),
     claimOverdue: (id, worker, ms) =>
       claimed(
         id,
         perform('claim overdue', id, () => store.claimOverdue(id, worker, ms)),
       ),
-    async renew(worker, leases, ms) {
+    async renew(worker, leases) {
       known.unsure = true;
-      const ours = await perform('renew leases', null, () => store.renew(worker, leases, ms));
+      const ours = await perform('renew leases', null, () => store.renew(worker, leases));
       known.unsure = false;
       return ours;
     },
