@@ -95,7 +95,7 @@ t.test('a worker that is told to leave gives its polls back at once when their m
   worker.child.kill('SIGTERM');
   t.equal(await worker.ended, 0, worker.output());
   t.equal((await bus.queueCounts()).waiting, 1, 'the poll has a job again');
-  t.match(await claimPoll(storage, POLL_ID, 'next'), { epoch: 2, attempts: 1 }, 'and can be claimed at once');
+  t.match(await claimPoll(storage, POLL_ID, 'next'), { epoch: 2, claims: 1 }, 'and can be claimed at once');
 });
 
 t.test('a silent worker says that it is ready; what it prints of its settings unlocks nothing', async (t) => {
