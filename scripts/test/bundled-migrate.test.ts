@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { requireEnv } from '@eloquentpoll/testkit';
+import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import pg from 'pg';
 import t from 'tap';
 import { bundleOperator } from '../bundling/bundle-operator.ts';
