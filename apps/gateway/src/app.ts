@@ -61,6 +61,7 @@ export function buildApp(context: Context): App {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  app.addHook('preClose', async () => context.shutdown.close());
   app.setValidatorCompiler(compile);
   // What a handler returns is what is sent: the shapes are built in to-wire.ts, and tests check each answer.
   app.setSerializerCompiler(() => JSON.stringify);

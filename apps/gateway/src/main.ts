@@ -55,12 +55,12 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
   const { delayMs, withinMs } = config.drain;
   log.info({ signal, delay_ms: delayMs, within_ms: withinMs }, 'draining');
   ops?.readiness.drain();
-  context.leaving.abort();
+  context.shutdown.drain();
   setTimeout(() => {
     log.warn('drain took too long');
     process.exit(1);
   }, delayMs + withinMs).unref();
-  setTimeout(() => context.shutdown.abort(), delayMs + withinMs - Math.min(LAST_WORDS_MS, withinMs / 2)).unref();
+  setTimeout(() => context.shutdown.end(), delayMs + withinMs - Math.min(LAST_WORDS_MS, withinMs / 2)).unref();
   await wait(delayMs);
   heartbeat?.[Symbol.dispose]();
   await Promise.all([app.close(), reconciler?.[Symbol.asyncDispose]()]);

@@ -63,9 +63,9 @@ import { profiles } from './polls/routes/profiles.ts';
 import { publicResult } from './polls/routes/public-result.ts';
 import { quickPoll } from './polls/routes/quick-poll.ts';
 import { recentResults } from './polls/routes/recent-results.ts';
-import { sessionResult } from './polls/routes/run-result.ts';
-import { sessionStatus } from './polls/routes/run-status.ts';
-import { createSession } from './polls/routes/start-run.ts';
+import { runResult } from './polls/routes/run-result.ts';
+import { runStatus } from './polls/routes/run-status.ts';
+import { startRun } from './polls/routes/start-run.ts';
 import { streamPoll } from './polls/routes/stream-poll.ts';
 
 /**
@@ -82,9 +82,9 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
   const table: RouteRow[] = [
     ['POST', '/api/poll', 'createPoll', 'login, key or none', () => createPoll(app, context)],
-    ['POST', '/api/polls', 'createSession', 'key', () => createSession(app, context)],
-    ['GET', '/api/polls/:id/status', 'getSessionStatus', 'key', () => sessionStatus(app, context)],
-    ['GET', '/api/polls/:id/result', 'getSessionResult', 'key', () => sessionResult(app, context)],
+    ['POST', '/api/polls', 'createSession', 'key', () => startRun(app, context)],
+    ['GET', '/api/polls/:id/status', 'getSessionStatus', 'key', () => runStatus(app, context)],
+    ['GET', '/api/polls/:id/result', 'getSessionResult', 'key', () => runResult(app, context)],
     ['POST', '/api/poll/stream', 'streamPoll', 'key', () => streamPoll(app, context)],
     ['GET', '/api/poll/estimate', 'estimatePoll', 'anyone', () => estimate(app, context)],
     ['POST', '/api/poll/dry-run', 'dryRunPoll', 'key', () => dryRunPoll(app, context)],

@@ -2,6 +2,7 @@ import type { Bus } from '@eloquentpoll/bus';
 import type { Storage } from '@eloquentpoll/storage';
 import type { ProcessContext } from '../config/context.ts';
 import { type RateLimiter, rateLimiter } from './rate-limits/rate-limiter.ts';
+import { Shutdown } from './shutdown.ts';
 import { type StreamWheel, streamWheel } from './sse/stream-wheel.ts';
 
 /** What serving requests needs, whatever they are about. */
@@ -11,10 +12,7 @@ export interface HttpContext extends ProcessContext {
   readonly limiter: RateLimiter;
   /** The event streams that are open. */
   readonly streams: StreamWheel;
-  /** Aborts on SIGTERM: the process still serves, and asks callers to come back elsewhere. */
-  readonly leaving: AbortController;
-  /** Aborts when the process has to end: requests that still wait for a poll answer now. */
-  readonly shutdown: AbortController;
+  readonly shutdown: Shutdown;
 }
 
 export function openHttpContext(
@@ -27,7 +25,6 @@ export function openHttpContext(
     ...base,
     limiter: overrides.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits),
     streams: overrides.streams ?? owned.use(streamWheel()),
-    leaving: new AbortController(),
-    shutdown: new AbortController(),
+    shutdown: new Shutdown(),
   };
 }

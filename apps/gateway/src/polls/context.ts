@@ -2,8 +2,9 @@ import { type Health, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import type { AccountsContext } from '../accounts/context.ts';
 import { type Config, ConfigError } from '../config/config.ts';
-import { type SessionBatch, sessionBatch } from './read/run-batch.ts';
-import { type SessionMemory, sessionMemory } from './read/run-memory.ts';
+import { type RunBatch, runBatch } from './read/run-batch.ts';
+import { type RunCache, runCache } from './read/run-cache.ts';
+import { type PollRereads, pollRereads } from './run/poll-rereads.ts';
 
 /** What accepting a poll and reading it needs. */
 export interface PollsContext extends AccountsContext {
@@ -11,9 +12,11 @@ export interface PollsContext extends AccountsContext {
   /** How the models have done lately. */
   readonly health: Health;
   /** Reads runs from Redis, many at once. */
-  readonly sessionBatch: SessionBatch;
-  /** What this process knows of runs. */
-  readonly sessions: SessionMemory;
+  readonly runBatch: RunBatch;
+  /** Runs as this process read them from Postgres. */
+  readonly runs: RunCache;
+  /** Reads followed polls from Postgres again. */
+  readonly rereads: PollRereads;
 }
 
 export function openPollsContext(
@@ -23,12 +26,14 @@ export function openPollsContext(
 ): PollsContext {
   const { bus, config, keys, limiter, log, storage } = base;
   const panels = overrides.panels ?? openPanels(config);
+  const runs = overrides.runs ?? runCache();
   return {
     ...base,
     panels,
     health: overrides.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, panels }),
-    sessionBatch: overrides.sessionBatch ?? sessionBatch({ bus, keys, limiter }),
-    sessions: overrides.sessions ?? owned.use(sessionMemory(storage, log)),
+    runBatch: overrides.runBatch ?? runBatch({ bus, keys, limiter }),
+    runs,
+    rereads: overrides.rereads ?? owned.use(pollRereads({ storage, runs, log })),
   };
 }
 

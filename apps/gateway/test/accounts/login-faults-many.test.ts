@@ -3,7 +3,8 @@ import { Redis } from 'ioredis';
 import t from 'tap';
 import { revokeKeyEverywhere } from '../../src/accounts/keys/revoke-key.ts';
 import type { Context } from '../../src/context.ts';
-import { sessionMemory } from '../../src/polls/read/run-memory.ts';
+import { runCache } from '../../src/polls/read/run-cache.ts';
+import { pollRereads } from '../../src/polls/run/poll-rereads.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { replicaOf } from '../fixtures/replica.ts';
@@ -141,25 +142,31 @@ t.test('concurrent reads of several runs are one Postgres query', async (t) => {
   let queries = 0;
   const storage = counting(context, () => void queries++);
   t.teardown(() => storage[Symbol.asyncDispose]());
-  using memory = sessionMemory(storage, context.log, 1);
+  const runs = runCache();
+  using rereads = pollRereads({ storage, runs, log: context.log }, 1);
   const gateway = { app: (await replicaOf(t, context)).app, context, keyWith } as Gateway;
   const { bearer } = await keyWith(10);
   const begun = await Promise.all(Array.from({ length: 5 }, () => begin(gateway, bearer)));
-  for (const { id } of begun) for (let i = 0; i < 100; i++) memory.asked(id);
-  await until(() => begun.every(({ id }) => memory.running(id)));
+  for (const { id } of begun) for (let i = 0; i < 100; i++) rereads.schedule(id);
+  await until(() => begun.every(({ id }) => runs.running(id)));
   t.equal(queries, 1);
   const heard: string[] = [];
-  const waiter = { ended: ({ pollId }: { pollId: string }) => void heard.push(pollId) };
-  for (const { id } of begun) memory.watch(id, waiter);
-  memory.unwatch(begun[0]!.id, waiter);
+  const listener = {
+    endedInPostgres({ pollId }: { pollId: string }) {
+      heard.push(pollId);
+      rereads.remove(pollId, listener);
+    },
+  };
+  for (const { id } of begun) rereads.add(id, listener);
+  rereads.remove(begun[0]!.id, listener);
   for (const { worker } of begun.slice(0, 2)) {
     await worker.vote();
     await worker.end({ silent: true });
   }
   await until(() => heard.length > 0);
   t.same(heard, [begun[1]!.id]);
-  t.match(memory.ended(begun[1]!.id), { status: 'completed', resultId: /^EP-/ });
-  t.equal(memory.watched(), 3);
+  t.match(runs.ended(begun[1]!.id), { status: 'completed', resultId: /^EP-/ });
+  t.equal(rereads.followed(), 3);
 });
 
 t.test('without Redis, runs and keys are read from Postgres', async (t) => {

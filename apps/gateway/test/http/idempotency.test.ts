@@ -174,7 +174,7 @@ t.test('a retry at another gateway finds the poll of one that went away', async 
   } as const;
   const lost = leaving.app.inject(request);
   await until(() => leaving.context.bus.watched() === 1);
-  leaving.context.shutdown.abort();
+  leaving.context.shutdown.end();
   const told = await lost;
   t.match([told.statusCode, told.headers['retry-after'], told.headers['idempotency-key']], [503, '1', 'k']);
   const retried = other.inject(request);

@@ -182,7 +182,7 @@ t.test('a poll whose gateway shuts down is told to come back, and goes on', asyn
     payload: { question: QUESTION, options: ['A', 'B'] },
   });
   await until(() => context.bus.watched() === 1);
-  context.shutdown.abort();
+  context.shutdown.end();
   const answer = await asking;
   t.equal(answer.statusCode, 503);
   t.equal(answer.headers['retry-after'], '1');

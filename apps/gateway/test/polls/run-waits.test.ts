@@ -19,7 +19,7 @@ async function begin() {
 const status = (id: string, headers: Record<string, string> = {}) =>
   app.inject({ url: `/api/polls/${id}/status`, headers: { ...bearer, ...headers } });
 
-const idle = () => context.bus.watched() === 0 && context.sessions.watched() === 0;
+const idle = () => context.bus.watched() === 0 && context.rereads.followed() === 0;
 const waiting = () => until(() => context.bus.watched() === 1);
 
 t.test('[§A6-status-etag] whoever has the newest answer gets 304 without it', async (t) => {
@@ -111,7 +111,7 @@ t.test('a wait that is nonsense or zero is no wait; one that is too long is cut'
 t.test('many may wait for one session, on one subscription', async (t) => {
   const { id, worker } = await begin();
   const asked = Array.from({ length: 20 }, () => status(id, { prefer: 'wait=30' }));
-  await until(() => context.bus.watched() === 1 && context.sessions.watched() === 1);
+  await until(() => context.bus.watched() === 1 && context.rereads.followed() === 1);
   await worker.vote();
   await worker.end();
   for (const answer of await Promise.all(asked)) t.equal(answer.json().status, 'completed');
@@ -130,7 +130,7 @@ t.test('a caller who hangs up is not waited for', async (t) => {
   await until(() => other.context.bus.watched() === 1);
   caller.abort();
   await t.rejects(asked);
-  await until(() => other.context.bus.watched() === 0 && other.context.sessions.watched() === 0);
+  await until(() => other.context.bus.watched() === 0 && other.context.rereads.followed() === 0);
 });
 
 t.test('a service that closes answers everyone first', async (t) => {

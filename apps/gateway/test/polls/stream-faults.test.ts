@@ -13,8 +13,8 @@ import { until } from '../fixtures/until.ts';
 
 // slow: 11 s
 
-const idle = ({ streams, bus, sessions }: Context) =>
-  streams.count() === 0 && bus.watched() === 0 && sessions.watched() === 0;
+const idle = ({ streams, bus, rereads }: Context) =>
+  streams.count() === 0 && bus.watched() === 0 && rereads.followed() === 0;
 
 /** A gateway whose wheel is turned by the test. */
 async function gateway(t: Test, given: Partial<Context> = {}) {
@@ -46,7 +46,7 @@ async function gateway(t: Test, given: Partial<Context> = {}) {
 t.test('[§A6-stream-disconnect] who hangs up frees everything at once, and the poll goes on', async (t) => {
   const { context, begin, accountId } = await gateway(t);
   const many = await Promise.all(Array.from({ length: 50 }, begin));
-  t.same([context.streams.count(), context.bus.watched(), context.sessions.watched()], [50, 50, 50]);
+  t.same([context.streams.count(), context.bus.watched(), context.rereads.followed()], [50, 50, 50]);
   for (const { stream } of many) stream.hangUp();
   await until(() => idle(context));
   const { worker, id } = many[0]!;

@@ -22,8 +22,8 @@ async function begin(headers: Record<string, string> = {}) {
   return { stream, first, id, worker: await takePoll(context, id) };
 }
 
-const idle = ({ streams, bus, sessions } = context) =>
-  streams.count() === 0 && bus.watched() === 0 && sessions.watched() === 0;
+const idle = ({ streams, bus, rereads } = context) =>
+  streams.count() === 0 && bus.watched() === 0 && rereads.followed() === 0;
 
 t.test(
   '[§A6-stream-reattach, §A6-stream-disconnect] a stream that was cut goes on elsewhere, after the event that was read last',

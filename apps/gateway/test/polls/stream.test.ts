@@ -37,7 +37,7 @@ function check(t: Test, events: readonly ReadEvent[], sessionId: string): void {
   }
 }
 
-const idle = () => context.streams.count() === 0 && context.bus.watched() === 0 && context.sessions.watched() === 0;
+const idle = () => context.streams.count() === 0 && context.bus.watched() === 0 && context.rereads.followed() === 0;
 
 t.test(
   '[§4.1-stream-200, §6-event-started, §6-event-complete, §6-event-kinds, §6-progress, §A6-sse-snapshots, §A6-sse-one-terminal] a stream tells each vote as a whole snapshot, then the result',

@@ -114,7 +114,7 @@ const afterwards = (problem: string, reproduction = 'the whole run, by its seed'
 
 /** Streams and subscriptions that nobody listens to any more, and money that is nowhere. */
 async function whatIsLeft({ service: { gateway } }: Setting): Promise<string[]> {
-  const open = () => [gateway.streams.count(), gateway.bus.watched(), gateway.sessions.watched()];
+  const open = () => [gateway.streams.count(), gateway.bus.watched(), gateway.rereads.followed()];
   const until = performance.now() + 20_000;
   while (open().some((count) => count > 0) && performance.now() < until)
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,4 +1,4 @@
-import { findPoll, findPollByResult, type Poll } from '@eloquentpoll/storage';
+import { findPoll } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/api-error.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
@@ -7,17 +7,14 @@ import type { PollsContext } from '../../polls/context.ts';
 import { readPollOrder } from '../../polls/order/poll-order.ts';
 import { awaitPoll } from '../../polls/run/await-poll.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
-import { type Submission, submitPoll } from '../../polls/run/submit-poll.ts';
+import { submitPoll } from '../../polls/run/submit-poll.ts';
 import { isObject } from '../json-rpc.ts';
 import type { Call } from './read-call.ts';
-import { NAMED_TASK, TASK, type Task, taskOf } from './task.ts';
+import { NAMED_TASK, readTask, TASK, type Task, taskOf } from './task.ts';
 import { givenName, keyOfTask, taskIdOf } from './task-ids.ts';
 import { pollIn } from './task-input.ts';
 
-/**
- * Runs the poll that a message holds. The name that a caller of the first generation gave is its idempotency key too:
- * the same name with the same poll gets the task that is there.
- */
+/** Runs the poll that a message holds. A name that a caller of version 0.1 gave is its idempotency key too. */
 export async function sendTask(
   context: PollsContext,
   request: FastifyRequest,
@@ -33,39 +30,22 @@ export async function sendTask(
     'contextId',
   );
   if (name !== null) request.idempotencyKey = keyOfTask(name);
-  const submission = submissionOf(context, request, order, name === null ? TASK : NAMED_TASK);
+  const submission = submissionOf(context, request, name === null ? TASK : NAMED_TASK, { order });
 
-  const { poll, joined } = waits(params)
-    ? await runToEnd(context, submission, reply)
-    : await onlyBegin(context, submission);
+  const { pollId, joined, result } = waits(params)
+    ? await awaitPoll(context, submission, goneSignal(reply))
+    : { ...(await submitPoll(context, submission)), result: null };
   if (joined) markReplayed(reply);
-  const id = name ?? taskIdOf(poll.id, dialect === '0.1' ? null : contextId);
-  return taskOf(context, poll, { id, contextId: contextId ?? (dialect === '0.1' ? null : poll.id) });
+  const poll = await findPoll(context.storage, pollId);
+  if (!poll) throw new ApiError('poll_execution_failed');
+  const id = name ?? taskIdOf(pollId, dialect === '0.1' ? null : contextId);
+  const names = { id, contextId: contextId ?? (dialect === '0.1' ? null : pollId) };
+  return result ? taskOf(poll, result, names) : readTask(context, poll, names);
 }
 
 const ONE_MESSAGE = 'A task takes one message; send a new one without taskId.';
 
-interface Begun {
-  poll: Poll;
-  joined: boolean;
-}
-
-async function runToEnd(context: PollsContext, submission: Submission, reply: FastifyReply): Promise<Begun> {
-  const { result, joined } = await awaitPoll(context, submission, goneSignal(reply));
-  return { poll: there(await findPollByResult(context.storage, result.poll_id)), joined };
-}
-
-async function onlyBegin(context: PollsContext, submission: Submission): Promise<Begun> {
-  const { pollId, joined } = await submitPoll(context, submission);
-  return { poll: there(await findPoll(context.storage, pollId)), joined };
-}
-
-function there(poll: Poll | null): Poll {
-  if (!poll) throw new ApiError('poll_execution_failed');
-  return poll;
-}
-
-/** Versions 0.3 and 1.0 have a word each for not waiting. */
+/** False for a caller of version 0.3 or 1.0 that asked not to wait. */
 function waits({ configuration }: Record<string, unknown>): boolean {
   return !isObject(configuration) || (configuration.blocking !== false && configuration.returnImmediately !== true);
 }

@@ -2,10 +2,9 @@ import type { PollResponse } from '@eloquentpoll/contracts';
 import { findResultOfPoll, type Poll } from '@eloquentpoll/storage';
 import type { PollsContext } from '../../polls/context.ts';
 
-// A task is a poll that came in a message. It has no state of its own: it is told from what is stored of the poll,
-// whether its caller waited for it or asks later.
+// A task is a poll that came in a message. It has no state of its own: everything is derived from the stored poll.
 
-/** The operations that task polls come by; whoever names a task has a room of keys for that. */
+/** The entry points of task polls. Tasks that their callers name have their own idempotency namespace. */
 export const TASK = 'a2a';
 export const NAMED_TASK = 'a2a-named';
 
@@ -19,18 +18,21 @@ export interface Task {
   result: PollResponse | null;
 }
 
-export async function taskOf(
-  { storage }: PollsContext,
-  poll: Poll,
-  name: Pick<Task, 'id' | 'contextId'>,
-): Promise<Task> {
-  if (poll.status === 'running') return { ...name, state: 'working', at: poll.createdAt, result: null };
-  const result = await findResultOfPoll(storage, poll.id);
+type TaskNames = Pick<Task, 'id' | 'contextId'>;
+
+/** The task of a poll whose result is not known here. */
+export async function readTask({ storage }: PollsContext, poll: Poll, names: TaskNames): Promise<Task> {
+  const stored = poll.status === 'running' ? null : await findResultOfPoll(storage, poll.id);
+  return taskOf(poll, stored?.detail ?? null, names);
+}
+
+export function taskOf(poll: Poll, result: PollResponse | null, names: TaskNames): Task {
+  if (poll.status === 'running') return { ...names, state: 'working', at: poll.createdAt, result: null };
   return {
-    ...name,
+    ...names,
     state: poll.status === 'completed' ? 'completed' : 'failed',
     at: poll.finishedAt ?? poll.createdAt,
-    result: result?.detail ?? null,
+    result,
   };
 }
 

@@ -11,16 +11,10 @@ export const responseHeaders = plugin(async (app: FastifyInstance, { context }: 
     setBaseHeaders(reply, headers);
     done();
   });
-  // A connection that stayed open after its answer would hold up a process that wants to end. Callers are told while it
-  // still listens, so that few connections are left that it has to cut.
-  let closing = false;
-  const close = () => {
-    closing = true;
-  };
-  context.leaving.signal.addEventListener('abort', close, { once: true });
-  app.addHook('preClose', async () => close());
+  // Asked to close while the process still accepts others, few connections are left to cut at its end.
+  const { draining } = context.shutdown;
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close');
+    if (draining.aborted) reply.header('connection', 'close');
     done();
   });
 });

@@ -8,6 +8,7 @@ import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import { runAndWait } from '../../polls/run/run-and-wait.ts';
+import { submissionOf } from '../../polls/run/submission.ts';
 import type { PagesContext } from '../context.ts';
 import type { FreePoll } from '../free-poll-form.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
@@ -67,8 +68,8 @@ export async function playground(
     async (request, reply) => {
       const poll = pollOf(request);
       try {
-        const order = readShortOrder(poll, 'anonymous');
-        const result = await runAndWait(context, request, reply, 'quick-poll', order);
+        const submission = submissionOf(context, request, 'quick-poll', readShortOrder(poll, 'anonymous'));
+        const result = await runAndWait(context, reply, submission);
         return reply.redirect(`${context.config.baseUrl}/result/${result.poll_id}`, 303);
       } catch (error) {
         // Said where it can be mended: what was written stays in the form.

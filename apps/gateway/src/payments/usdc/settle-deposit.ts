@@ -72,7 +72,7 @@ async function expect(
   txHash: Buffer | undefined,
 ): Promise<Settlement> {
   const { everyMs, forMs } = desk.patience;
-  const { signal } = context.shutdown;
+  const { ending: signal } = context.shutdown;
   for (const until = Date.now() + forMs; Date.now() < until && !signal.aborted; ) {
     const payout = await look(context, desk, reserved, txHash);
     if (payout && isDeep(payout, reserved)) return credit(context, reserved, payout, key);

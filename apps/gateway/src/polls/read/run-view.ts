@@ -2,11 +2,10 @@ import type { Brief } from '@eloquentpoll/bus';
 import type { PollStatus, ProgressSnapshot } from '@eloquentpoll/contracts';
 import type { Session } from '@eloquentpoll/storage';
 
-// A session as its owner sees it, ready to be sent: clients read it all day, so nothing is parsed and nothing built
-// twice. The tag names what the body says. While a poll runs that is the number of its newest snapshot; its end is one
-// tag, because it never changes.
+// A run as its owner sees it, ready to send: clients read it often, so nothing is parsed or built twice. Its tag is the
+// number of the newest snapshot while the poll runs, and then its status, because an end never changes.
 
-export interface SessionView {
+export interface RunView {
   readonly pollId: string;
   /** The account that may see it. */
   readonly owner: string | null;
@@ -18,7 +17,7 @@ export interface SessionView {
   readonly body: string;
 }
 
-export function viewOfStored({ pollId, accountId, status, resultId }: Session): SessionView {
+export function viewOfStored({ pollId, accountId, status, resultId }: Session): RunView {
   const body = JSON.stringify({ session_id: pollId, status, result_id: resultId });
   return { pollId, owner: accountId, status, resultId, seq: null, tag: `"${status}"`, body };
 }
@@ -27,14 +26,14 @@ export function viewOfStored({ pollId, accountId, status, resultId }: Session): 
 type Known = Omit<Brief, 'owner'> & { owner: string | null };
 
 /** From the run record. Ids and progress hold nothing that JSON would have to escape. */
-export function viewOfBrief(pollId: string, { owner, status, seq, resultId, progress }: Known): SessionView {
+export function viewOfBrief(pollId: string, { owner, status, seq, resultId, progress }: Known): RunView {
   if (status !== 'running') return viewOfStored({ pollId, accountId: owner, status, resultId });
   const body = `{"session_id":"${pollId}","status":"running","result_id":null,"progress":${progress}}`;
   return { pollId, owner, status, resultId: null, seq, tag: `"${seq}"`, body };
 }
 
 /** From what a worker announced. */
-export function viewOfSnapshot(owner: string | null, snapshot: ProgressSnapshot): SessionView {
+export function viewOfSnapshot(owner: string | null, snapshot: ProgressSnapshot): RunView {
   const { poll_id: pollId, status, seq, result_id: resultId, progress } = snapshot;
   return viewOfBrief(pollId, { owner, status, seq, resultId, progress: JSON.stringify(progress) });
 }

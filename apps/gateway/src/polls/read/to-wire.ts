@@ -1,8 +1,8 @@
 import type { PollSession } from '@eloquentpoll/contracts';
 import type { Config } from '../../config/config.ts';
-import type { SessionView } from './run-view.ts';
+import type { RunView } from './run-view.ts';
 
-export const toSession = (config: Config, { pollId, status, resultId }: SessionView): PollSession => ({
+export const toSession = (config: Config, { pollId, status, resultId }: RunView): PollSession => ({
   session_id: pollId,
   status,
   result_id: resultId,

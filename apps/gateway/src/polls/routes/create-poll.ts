@@ -2,30 +2,44 @@ import { DryRunResult, PollRequest, PollResponse, QuickPollResult, ShortPollRequ
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Operation } from '../../config/rate-limit-policies.ts';
-import { access, keyRecoveryActions } from '../../http/access.ts';
+import { access, accountOf, keyRecoveryActions } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { closingSignal } from '../../http/closing-signal.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
 import { isShorthand, readAnyOrder } from '../order/any-order.ts';
 import { dryRunAny } from '../order/dry-run-any.ts';
-import { isFree } from '../order/poll-order.ts';
 import { callerOf, wantsFree } from '../order/themes.ts';
 import { wantsDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
-import { runAndFollow } from '../run/run-and-follow.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
+import { streamPoll } from '../run/stream-poll.ts';
+import { submissionOf } from '../run/submission.ts';
+
+/** What a request asks for, decided once: by its body, unchecked, and by whether its caller is known. */
+type Kind = 'poll' | 'free_poll' | 'dry_run' | 'credentials_missing';
+
+const BUDGETS: Readonly<Record<Kind, Operation>> = {
+  poll: 'poll',
+  free_poll: 'free_poll',
+  dry_run: 'compute',
+  credentials_missing: 'read',
+};
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    pollKind: Kind | null;
+  }
+}
 
 /** POST /api/poll: runs a poll and answers with its result; without credentials, a free one that is asked in short. */
 export function createPoll(app: FastifyInstance, context: PollsContext): void {
-  const closing = closingSignal(app);
-
+  app.decorateRequest('pollKind', null);
   app.post(
     '/api/poll',
     {
-      config: { operation: operationOf, idempotent: true },
+      config: { operation: budgetOf, idempotent: true },
       validatorCompiler: compileExceptBody,
       schema: {
         operationId: 'createPoll',
@@ -50,13 +64,14 @@ export function createPoll(app: FastifyInstance, context: PollsContext): void {
       },
     },
     async (request, reply): Promise<PollResponse | QuickPollResult | DryRunResult | undefined> => {
-      const { body, principal } = request;
-      if (wantsDryRun(body) && principal) return dryRunAny(context, principal.accountId, body);
-      if (!mayAsk(request)) throw needsCredentials(context);
+      const { body, pollKind } = request;
+      if (pollKind === 'credentials_missing') throw credentialsMissing(context);
+      if (pollKind === 'dry_run') return dryRunAny(context, accountOf(request), body);
       const ordered = readAnyOrder(body, callerOf(request));
-      if (prefersEventStream(request)) return runAndFollow(context, request, reply, 'poll', ordered, closing);
-      const result = await runAndWait(context, request, reply, 'poll', ordered);
-      return isFree(ordered.order.panel) ? toQuickResult(context.config, result, ordered.optionsSource) : result;
+      const submission = submissionOf(context, request, 'poll', ordered);
+      if (prefersEventStream(request)) return streamPoll(context, request, reply, submission);
+      const result = await runAndWait(context, reply, submission);
+      return pollKind === 'free_poll' ? toQuickResult(context.config, result, ordered.optionsSource) : result;
     },
   );
 }
@@ -67,17 +82,21 @@ const { description, content } = json(
 );
 const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
 
-/** Without credentials only a free poll runs, and nothing else that was asked for is turned into one. */
-const mayAsk = ({ principal, body }: FastifyRequest): boolean =>
-  principal !== null || (isShorthand(body) && !wantsDryRun(body));
-
-function operationOf(request: FastifyRequest): Operation {
-  if (!mayAsk(request)) return 'read';
-  if (wantsDryRun(request.body)) return 'compute';
-  return wantsFree(request.body, callerOf(request)) ? 'free_poll' : 'poll';
+/** Without credentials only a free poll runs, and no other request is turned into one. */
+function classify({ principal, body }: FastifyRequest): Kind {
+  const dryRun = wantsDryRun(body);
+  if (principal === null) return isShorthand(body) && !dryRun ? 'free_poll' : 'credentials_missing';
+  if (dryRun) return 'dry_run';
+  return wantsFree(body, 'known') ? 'free_poll' : 'poll';
 }
 
-const needsCredentials = (context: PollsContext): ApiError =>
+/** Runs before the handler, which then knows the kind. */
+function budgetOf(request: FastifyRequest): Operation {
+  request.pollKind = classify(request);
+  return BUDGETS[request.pollKind];
+}
+
+const credentialsMissing = (context: PollsContext): ApiError =>
   new ApiError('authentication_required', {
     detail: 'A full poll needs an API key or a login. POST /api/quick-poll runs a free one without credentials.',
     recovery: ['use_free_poll', ...keyRecoveryActions(context.config)],

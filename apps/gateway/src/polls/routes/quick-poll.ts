@@ -3,7 +3,6 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY, text } from '../../http/answers.ts';
-import { closingSignal } from '../../http/closing-signal.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
@@ -11,16 +10,15 @@ import { readShortOrder } from '../order/short-order.ts';
 import { callerOf, wantsFree } from '../order/themes.ts';
 import { refuseDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
-import { runAndFollow } from '../run/run-and-follow.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
+import { streamPoll } from '../run/stream-poll.ts';
+import { submissionOf } from '../run/submission.ts';
 
 const { description, content } = json('The answer; null on a tie and without votes.', QuickPollResult);
 const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
 
 /** POST /api/quick-poll: the shortest way to a poll, free without an account. */
 export function quickPoll(app: FastifyInstance, context: PollsContext): void {
-  const closing = closingSignal(app);
-
   app.post(
     '/api/quick-poll',
     {
@@ -52,10 +50,11 @@ export function quickPoll(app: FastifyInstance, context: PollsContext): void {
     },
     async (request, reply): Promise<QuickPollResult | undefined> => {
       refuseDryRun(request.body);
-      const short = readShortOrder(request.body, callerOf(request));
-      if (prefersEventStream(request)) return runAndFollow(context, request, reply, 'quick-poll', short, closing);
-      const result = await runAndWait(context, request, reply, 'quick-poll', short);
-      return toQuickResult(context.config, result, short.optionsSource);
+      const ordered = readShortOrder(request.body, callerOf(request));
+      const submission = submissionOf(context, request, 'quick-poll', ordered);
+      if (prefersEventStream(request)) return streamPoll(context, request, reply, submission);
+      const result = await runAndWait(context, reply, submission);
+      return toQuickResult(context.config, result, ordered.optionsSource);
     },
   );
 }

@@ -5,14 +5,15 @@ import { access } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
-import { openSession } from '../read/open-run.ts';
+import { authorizeRun } from '../read/authorize-run.ts';
+import { readOwnRun } from '../read/read-run.ts';
 import { statusUrl } from '../read/to-wire.ts';
 import { whyFailed } from '../read/why-failed.ts';
-import { SessionPath } from './run-path.ts';
+import { RunPath } from './run-path.ts';
 
-/** GET /api/polls/{id}/result: what a session came to, from what is stored. */
-export function sessionResult(app: FastifyInstance, context: PollsContext): void {
-  app.get<{ Params: SessionPath }>(
+/** GET /api/polls/{id}/result: the stored result of a run. */
+export function runResult(app: FastifyInstance, context: PollsContext): void {
+  app.get<{ Params: RunPath }>(
     '/api/polls/:id/result',
     {
       config: { operation: 'session' },
@@ -21,7 +22,7 @@ export function sessionResult(app: FastifyInstance, context: PollsContext): void
         tags: ['Polling'],
         summary: 'What a poll came to',
         security: access.bearer,
-        params: SessionPath,
+        params: RunPath,
         response: {
           200: json('The result.', PollResponse),
           202: json('The poll is still running.', SessionRunning),
@@ -30,7 +31,8 @@ export function sessionResult(app: FastifyInstance, context: PollsContext): void
       },
     },
     async (request, reply) => {
-      const { pollId, status } = await openSession(context, request, request.params.id);
+      const authorized = await authorizeRun(context, request, request.params.id);
+      const { pollId, status } = await readOwnRun(context, authorized);
       if (status === 'running') {
         reply.code(202).header('retry-after', '1');
         return { session_id: pollId, status, status_url: statusUrl(context.config, pollId) };

@@ -6,12 +6,13 @@ import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import type { PollsContext } from '../context.ts';
 import { readPollOrder } from '../order/poll-order.ts';
+import { type RunView, viewOfStored } from '../read/run-view.ts';
 import { toSession } from '../read/to-wire.ts';
-import { beginSession } from '../run/start-run.ts';
 import { submissionOf } from '../run/submission.ts';
+import { submitPoll } from '../run/submit-poll.ts';
 
-/** POST /api/polls: begins a poll and answers at once. */
-export function createSession(app: FastifyInstance, context: PollsContext): void {
+/** POST /api/polls: starts a poll and answers at once. */
+export function startRun(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/polls',
     {
@@ -31,13 +32,17 @@ export function createSession(app: FastifyInstance, context: PollsContext): void
       },
     },
     async (request, reply): Promise<PollSession> => {
-      const submission = submissionOf(context, request, readPollOrder(request.body), 'polls');
-      const { view, joined } = await beginSession(context, submission);
+      const submission = submissionOf(context, request, 'polls', { order: readPollOrder(request.body) });
+      const { pollId, joined } = await submitPoll(context, submission);
       if (joined) markReplayed(reply);
-      const session = toSession(context.config, view);
+      const run = joined ?? newRun(pollId, submission.accountId);
+      const session = toSession(context.config, run);
       reply.code(202).header('location', session.status_url);
-      if (view.status === 'running') reply.header('retry-after', '1');
+      if (run.status === 'running') reply.header('retry-after', '1');
       return session;
     },
   );
 }
+
+const newRun = (pollId: string, accountId: string | null): RunView =>
+  viewOfStored({ pollId, accountId, status: 'running', resultId: null });

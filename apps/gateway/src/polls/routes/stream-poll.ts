@@ -3,14 +3,10 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
-import { ApiError } from '../../http/api-error.ts';
-import { closingSignal } from '../../http/closing-signal.ts';
 import { needsEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import { readPollOrder } from '../order/poll-order.ts';
-import { beginStream, resumeStream } from '../run/begin-stream.ts';
-import { followPoll } from '../run/follow-poll.ts';
-import { PollRelay } from '../run/relay-poll.ts';
+import { resumeStream, streamPoll as streamNewPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
 
 const StreamQuery = Type.Object({
@@ -33,11 +29,10 @@ const StreamHeaders = Type.Object({
 const lastEventIdOf = ({ headers }: FastifyRequest): string => String(headers['last-event-id'] ?? '').trim();
 
 /**
- * POST /api/poll/stream: runs a poll and tells how it goes. A caller who leaves ends nothing; one who comes back with
- * Last-Event-ID, or with the same Idempotency-Key, follows the same poll and pays nothing.
+ * POST /api/poll/stream: runs a poll and answers with its events. A caller that reconnects with Last-Event-ID, or with
+ * the same Idempotency-Key, follows the same poll and pays nothing.
  */
 export function streamPoll(app: FastifyInstance, context: PollsContext): void {
-  const closing = closingSignal(app);
   app.addHook('preClose', () => context.streams.close());
 
   app.post<{ Querystring: Static<typeof StreamQuery> }>(
@@ -70,14 +65,13 @@ export function streamPoll(app: FastifyInstance, context: PollsContext): void {
     },
     async (request, reply) => {
       needsEventStream(request);
-      if (closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
-      const relay = new PollRelay(context);
+      const progress = request.query.progress !== 'none';
       const lastEventId = lastEventIdOf(request);
-      const start = lastEventId
-        ? await resumeStream(context, lastEventId, accountOf(request), relay)
-        : await beginStream(context, submissionOf(context, request, readPollOrder(request.body), 'stream'), relay);
-      const following = { progress: request.query.progress !== 'none', resumed: lastEventId !== '' };
-      followPoll(context, request, reply, relay, start, following);
+      if (lastEventId) {
+        return resumeStream(context, request, reply, { lastEventId, accountId: accountOf(request), progress });
+      }
+      const submission = submissionOf(context, request, 'stream', { order: readPollOrder(request.body) });
+      return streamNewPoll(context, request, reply, submission, { progress });
     },
   );
 }

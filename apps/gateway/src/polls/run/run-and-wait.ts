@@ -1,22 +1,17 @@
 import type { PollResponse } from '@eloquentpoll/contracts';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import type { PollsContext } from '../context.ts';
-import type { ShortOrder } from '../order/short-order.ts';
 import { awaitPoll } from './await-poll.ts';
-import { submissionOf } from './submission.ts';
+import type { Submission } from './submit-poll.ts';
 
-/** Runs what a request ordered, or joins what an earlier one with the same key ordered, while its caller waits. */
+/** Answers a request with its poll's result, made now or by an earlier request with the same Idempotency-Key. */
 export async function runAndWait(
   context: PollsContext,
-  request: FastifyRequest,
   reply: FastifyReply,
-  entryPoint: string,
-  { order, optionsSource }: ShortOrder,
+  submission: Submission,
 ): Promise<PollResponse> {
-  const form = optionsSource === 'server' ? { optionsSource } : {};
-  const submission = submissionOf(context, request, order, entryPoint, form);
   const { result, joined } = await awaitPoll(context, submission, goneSignal(reply));
   if (joined) markReplayed(reply);
   return result;

@@ -14,21 +14,23 @@ import {
 import type { Config } from '../../config/config.ts';
 import { resultUrl, statusUrl } from '../read/to-wire.ts';
 
-// The three kinds of event, as they go on the wire. `started` repeats with every vote, each time with everything that
-// is known, so that a reader may ignore all but the first, or keep only the last. Exactly one `complete` or `error` ends
-// a stream.
+// The three kinds of event on the wire. `started` repeats with every vote, each time whole, so that a reader may keep
+// only the first or the last. Exactly one `complete` or `error` ends a stream.
 
-/** What a stream tells about its poll before there is any news. */
+/** What a stream says of its poll before the first vote. */
 export interface StreamedPoll {
   pollId: string;
   spec: PollSpec;
   startedAt: Date;
 }
 
-type Told = Pick<ProgressSnapshot, 'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'vote' | 'elapsed_ms'>;
+type SnapshotView = Pick<
+  ProgressSnapshot,
+  'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'vote' | 'elapsed_ms'
+>;
 
-/** A poll of which nothing is known yet. */
-export const unheard = ({ spec }: StreamedPoll): Told => ({
+/** A poll before its first snapshot. */
+export const initialSnapshot = ({ spec }: StreamedPoll): SnapshotView => ({
   seq: 0,
   progress: { received: 0, succeeded: 0, failed: 0, total: spec.seats.length },
   tally: spec.options.map(() => 0),
@@ -38,11 +40,11 @@ export const unheard = ({ spec }: StreamedPoll): Told => ({
   elapsed_ms: 0,
 });
 
-/** The first event on a connection says what is asked and where to look, and when to come back after a cut. */
-export function firstEvent(config: Config, poll: StreamedPoll, told: Told): string {
+/** The first event of a connection: the question, where to look, and when to reconnect. */
+export function firstEvent(config: Config, poll: StreamedPoll, snapshot: SnapshotView): string {
   const { pollId, spec, startedAt } = poll;
   const data: StreamStarted = {
-    ...progressOf(pollId, spec.options, told),
+    ...progressOf(pollId, spec.options, snapshot),
     question: spec.question,
     options: spec.options,
     poll_type: 'fptp',
@@ -56,29 +58,30 @@ export function firstEvent(config: Config, poll: StreamedPoll, told: Told): stri
   return event('started', pollId, data, `retry: ${RETRY_MS}\n`);
 }
 
-export const progressEvent = (pollId: string, options: readonly string[], told: Told): string =>
-  event('started', pollId, progressOf(pollId, options, told));
+export const progressEvent = (pollId: string, options: readonly string[], snapshot: SnapshotView): string =>
+  event('started', pollId, progressOf(pollId, options, snapshot));
 
-/** For a connection that begins with no event: the caller has the newest. */
-export const RETRY_ONLY = 'retry: 3000\n\n';
 const RETRY_MS = 3_000;
 
-function progressOf(pollId: string, options: readonly string[], told: Told): StreamStarted {
+/** For a connection that begins without an event: the caller has the newest. */
+export const RETRY_ONLY = `retry: ${RETRY_MS}\n\n`;
+
+function progressOf(pollId: string, options: readonly string[], snapshot: SnapshotView): StreamStarted {
   return {
-    seq: told.seq,
-    phase: told.progress.received === 0 ? 'started' : 'voting',
+    seq: snapshot.seq,
+    phase: snapshot.progress.received === 0 ? 'started' : 'voting',
     session_id: pollId,
-    models_requested: told.progress.total,
-    progress: told.progress,
-    tally: Object.fromEntries(options.map((option, i) => [option, told.tally[i] ?? 0])),
-    leader: told.leader === null ? null : (options[told.leader] ?? null),
-    confidence: told.confidence,
-    vote: told.vote,
-    elapsed_ms: told.elapsed_ms,
+    models_requested: snapshot.progress.total,
+    progress: snapshot.progress,
+    tally: Object.fromEntries(options.map((option, i) => [option, snapshot.tally[i] ?? 0])),
+    leader: snapshot.leader === null ? null : (options[snapshot.leader] ?? null),
+    confidence: snapshot.confidence,
+    vote: snapshot.vote,
+    elapsed_ms: snapshot.elapsed_ms,
   };
 }
 
-/** The result itself, with the session and the number of the event beside its fields. */
+/** The result, with `session_id` and the event's number beside its fields. */
 export function completeEvent(pollId: string, seq: number, result: PollResponse): string {
   const data: StreamComplete = { seq, session_id: pollId, ...result };
   return event('complete', pollId, data);

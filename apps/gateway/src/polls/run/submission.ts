@@ -4,19 +4,15 @@ import { fingerprintOf } from '../../http/fingerprint.ts';
 import { principalOf } from '../../http/hooks/rate-limit.ts';
 import { traceparentOf } from '../../http/hooks/request-ids.ts';
 import type { PollsContext } from '../context.ts';
-import type { PollOrder } from '../order/poll-order.ts';
+import type { ShortOrder } from '../order/short-order.ts';
 import type { Submission } from './submit-poll.ts';
 
-/**
- * What a request that runs a poll comes to. `entryPoint` is the operation, whatever door led to it; its Idempotency-Keys
- * are its own. `form` is what else decides how the answer looks: with it, equal keys get equal answers.
- */
+/** A validated request for a poll. Requests with equal fingerprints get equal answers. */
 export function submissionOf(
   context: PollsContext,
   request: FastifyRequest,
-  order: PollOrder,
   entryPoint: string,
-  form: object = {},
+  { order, optionsSource = 'caller' }: Pick<ShortOrder, 'order'> & Partial<ShortOrder>,
 ): Submission {
   const key = request.idempotencyKey;
   return {
@@ -28,11 +24,16 @@ export function submissionOf(
     idempotency:
       key === null
         ? undefined
-        : { principal: keyOwner(context, request), key, fingerprint: fingerprintOf({ ...order, ...form }) },
+        : {
+            principal: keyOwner(context, request),
+            entryPoint,
+            key,
+            fingerprint: fingerprintOf(optionsSource === 'server' ? { ...order, optionsSource } : order),
+          },
   };
 }
 
-/** An account, or the network of an anonymous caller: not its address, only what recognises it. */
+/** An account, or the network of an anonymous caller: keyed, so that the address is recognised and not stored. */
 function keyOwner({ config }: PollsContext, request: FastifyRequest): string {
   if (request.principal) return request.principal.accountId;
   return `network:${createHmac('sha256', config.keyPepper).update(principalOf(request)).digest('base64url')}`;

@@ -1,44 +1,37 @@
-import type { OnNews, Watch } from '@eloquentpoll/bus';
 import type { PanelName, PollSpec } from '@eloquentpoll/contracts';
-import { acceptPoll } from '@eloquentpoll/storage';
+import { acceptPoll, forgetPollKey, type IdempotencyKey } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { decimalUsd } from '../order/decimal-usd.ts';
 import { newPollId, newResultId } from '../order/poll-ids.ts';
 import { isFree, type PollOrder } from '../order/poll-order.ts';
 import { holdOf, specOf } from '../order/poll-spec.ts';
+import { readRun } from '../read/read-run.ts';
+import type { RunView } from '../read/run-view.ts';
+import type { PollFollower } from './poll-follower.ts';
 
-// The one way in. Money is set aside and the poll stored in one transaction; from then on it ends, whatever happens to
-// this process. The queue only makes it soon: a poll that could not be queued is found by the workers' sweep.
+// Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
+// only makes it soon: the workers' sweep finds a poll that was not queued.
 
 export interface Submission {
   order: PollOrder;
-  /** Whose poll it is; null for a caller without an account, whose poll has to be free. */
+  /** Null for a caller without an account, whose poll has to be free. */
   accountId: string | null;
-  /** The operation that the poll came by. */
+  /** The operation that the poll came in by; namespaces idempotency keys. */
   entryPoint: string;
   requestId: string;
   traceparent?: string | undefined;
-  /** The caller's Idempotency-Key, whose it is, and the fingerprint of the request that it stands for. */
-  idempotency?: { principal: string; key: string; fingerprint: string } | undefined;
-}
-
-/** Who listens, and to what: a listener to the end alone is not woken by each vote. */
-export interface Listener {
-  to: 'everything' | 'end';
-  hear: OnNews;
+  idempotency?: IdempotencyKey | undefined;
 }
 
 export interface Submitted {
   pollId: string;
-  /** An earlier request with the same Idempotency-Key made this poll. */
-  joined: boolean;
-  /** What this request came to; a poll that it joined was frozen before. */
+  /** How the run stands that an earlier request with the same Idempotency-Key made; null for a new poll. */
+  joined: RunView | null;
+  /** Of this request; a poll that it joined has its own. */
   spec: PollSpec;
-  /** When it has ended at the latest. */
+  /** From now until the poll has to have ended. */
   deadlineMs: number;
-  /** Null without a listener, or while Redis is away: then only Postgres tells. */
-  watch: Watch | null;
 }
 
 const DEADLINE_MS: Record<PanelName, number> = {
@@ -52,40 +45,43 @@ const DEADLINE_MS: Record<PanelName, number> = {
 /** How long a poll of this panel may take. */
 export const deadlineMsOf = (panel: PanelName): number => DEADLINE_MS[panel];
 
-/**
- * With a listener, the subscription stands before the poll can begin, so that nothing is missed; it is made while the
- * poll is being accepted, for what is nearly always the poll's id.
- */
+/** Makes a poll, or joins the one that its Idempotency-Key stands for. The follower misses nothing of it. */
 export async function submitPoll(
   context: PollsContext,
   submission: Submission,
-  listener?: Listener,
+  follower?: PollFollower,
 ): Promise<Submitted> {
+  const submitted = await submitOnce(context, submission, follower);
+  const { joined, pollId } = submitted;
+  if (joined?.status !== 'failed' || joined.resultId !== null || !submission.idempotency) return submitted;
+  // A poll that was given up cost nothing: its key is free again, and the retry makes a new poll.
+  await forgetPollKey(context.storage, submission.idempotency, pollId);
+  return submitOnce(context, submission, follower);
+}
+
+async function submitOnce(context: PollsContext, submission: Submission, follower?: PollFollower): Promise<Submitted> {
   const deadlineMs = deadlineMsOf(submission.order.panel);
   const newId = newPollId();
-  const watching = listener && watchIfPossible(context, newId, listener);
-  const { pollId, joined, spec } = await accept(context, submission, newId, deadlineMs).catch(async (error) => {
-    (await watching)?.close();
-    throw error;
-  });
-  let watch = (await watching) ?? null;
-  if (listener && pollId !== newId) {
-    watch?.close();
-    watch = await watchIfPossible(context, pollId, listener);
+  // Beside the transaction: the new id is nearly always the poll's.
+  const subscribed = follower?.subscribe(newId);
+  const { pollId, isNew, spec } = await accept(context, submission, newId, deadlineMs);
+  await (pollId === newId ? subscribed : follower?.subscribe(pollId));
+  if (isNew) {
+    // Not awaited: the poll is accepted, and its end is noticed in any case.
+    void enqueueIfPossible(context, pollId, submission.requestId);
+    return { pollId, joined: null, spec, deadlineMs };
   }
-  // Not waited for: the poll is accepted, and whoever waits for its end hears of it anyway.
-  if (!joined) void enqueueIfPossible(context, pollId, submission.requestId);
-  return { pollId, joined, spec, deadlineMs, watch };
+  const joined = await readRun(context, pollId);
+  if (!joined) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
+  return { pollId, joined, spec, deadlineMs };
 }
 
 async function accept(context: PollsContext, submission: Submission, newId: string, deadlineMs: number) {
   const { accountId, entryPoint, requestId, traceparent, idempotency } = submission;
   const spec = await specOf(context, submission.order);
   const holdU = holdOf(spec);
-  const span = context.tracer?.start('accept poll', 'internal', traceparent, {
-    panel: spec.panel_name,
-    entry_point: entryPoint,
-  });
+  const attributes = { panel: spec.panel_name, entry_point: entryPoint };
+  const span = context.tracer?.start('accept poll', 'internal', traceparent, attributes);
   const accepted = await acceptPoll(context.storage, {
     poll: {
       id: newId,
@@ -95,26 +91,26 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       deadlineMs,
       entryPoint,
       requestId,
-      // The worker goes on from here.
+      // The worker's spans continue this one.
       traceparent: span?.traceparent ?? traceparent,
     },
     holdU,
-    idempotency: idempotency,
+    idempotency,
     free: isFree(spec.panel_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
   });
   span?.end({ outcome: accepted.kind });
-  if (accepted.kind === 'accepted')
-    context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
   switch (accepted.kind) {
     case 'accepted':
+      context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
+      return { pollId: accepted.pollId, isNew: true, spec };
     case 'joined':
-      return { pollId: accepted.pollId, joined: accepted.kind === 'joined', spec };
+      return { pollId: accepted.pollId, isNew: false, spec };
     case 'reused':
       throw new ApiError('idempotency_key_reused', {
         detail: 'This Idempotency-Key came with another body before: send that body again, or another key.',
       });
     case 'insufficient':
-      if (accepted.retryAfterS !== null) throw usedUp(accepted.retryAfterS);
+      if (accepted.retryAfterS !== null) throw freeBudgetSpent(accepted.retryAfterS);
       throw new ApiError('insufficient_balance', {
         detail: `This poll may cost up to ${decimalUsd(holdU)} USD; the available balance is ${decimalUsd(accepted.availableU)} USD.`,
       });
@@ -123,25 +119,11 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
   }
 }
 
-const usedUp = (retryAfterSeconds: number): ApiError =>
+const freeBudgetSpent = (retryAfterSeconds: number): ApiError =>
   new ApiError('rate_limited', {
     detail: "The day's budget for free polls is used up; it is filled again at midnight UTC.",
     retryAfterSeconds,
   });
-
-/** Null while Redis is away. */
-export async function watchIfPossible(
-  { bus, log }: PollsContext,
-  pollId: string,
-  { to, hear }: Listener,
-): Promise<Watch | null> {
-  try {
-    return await (to === 'end' ? bus.watchEnd(pollId, hear) : bus.watchPoll(pollId, hear));
-  } catch (error) {
-    log.warn({ pollId, err: error }, 'poll not watched');
-    return null;
-  }
-}
 
 async function enqueueIfPossible(
   { bus, log, metrics }: PollsContext,
@@ -152,6 +134,6 @@ async function enqueueIfPossible(
     await bus.enqueuePoll(pollId);
   } catch (error) {
     metrics.counter('eloquentpoll_polls_not_queued_total').n += 1;
-    log.warn({ pollId, request_id: requestId, err: error }, 'poll not queued; the sweep will find it');
+    log.warn({ poll_id: pollId, request_id: requestId, err: error }, 'poll.enqueue_failed');
   }
 }

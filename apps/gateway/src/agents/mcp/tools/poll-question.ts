@@ -16,7 +16,7 @@ export const pollQuestion: Tool = {
   async run({ context, request, input, gone, progress }): Promise<PollResponse> {
     const order = readPollOrder(input);
     request.idempotencyKey = keyIn(input);
-    const submission = submissionOf(context, request, order, 'mcp');
+    const submission = submissionOf(context, request, 'mcp', { order });
     const { result } = await awaitPoll(context, submission, gone, relay(progress, order.options));
     if (result.status === 'failed') throw new ApiError(whyFailed(result), { members: { poll_id: result.poll_id } });
     return result;
@@ -34,13 +34,14 @@ function keyIn({ idempotency_key: given }: Record<string, unknown>): string | nu
   return key;
 }
 
-/** One step per vote. Snapshots may be lost or arrive twice; the numbers only ever grow. */
-function relay(progress: ToolCall['progress'], options: readonly string[]): (news: ProgressSnapshot | null) => void {
-  let told = 0;
-  return (news) => {
-    if (news?.status !== 'running' || news.progress.received <= told) return;
-    told = news.progress.received;
-    progress({ progress: told, total: news.progress.total, message: sentence(news, options) });
+/** One step per vote; a snapshot of a new worker may hold no new one. */
+function relay(progress: ToolCall['progress'], options: readonly string[]): (snapshot: ProgressSnapshot) => void {
+  let last = 0;
+  return (snapshot) => {
+    const { received, total } = snapshot.progress;
+    if (received <= last) return;
+    last = received;
+    progress({ progress: received, total, message: sentence(snapshot, options) });
   };
 }
 

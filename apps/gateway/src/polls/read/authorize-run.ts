@@ -1,0 +1,57 @@
+import type { FastifyRequest } from 'fastify';
+import { principalOfBearer } from '../../accounts/principal.ts';
+import { bearerOf } from '../../http/access.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { spend } from '../../http/hooks/rate-limit.ts';
+import type { PollsContext } from '../context.ts';
+import { isPollId } from '../order/poll-ids.ts';
+import { runFromRedis } from './read-run.ts';
+import { type RunView, viewOfBrief } from './run-view.ts';
+
+// Operations with the budget `session` authenticate and count here instead of in hooks: together with the read itself
+// that is one round trip to Redis, and what is missing there comes from Postgres.
+
+export interface AuthorizedRead {
+  accountId: string;
+  /** Null for an id that no poll can have. */
+  pollId: string | null;
+  /** The run as Redis has it, read in the same round trip. */
+  inRedis: RunView | null;
+}
+
+/** Refuses an unknown caller before an unknown run. Calls count by key: the account is known too late. */
+export async function authorizeRun(
+  context: PollsContext,
+  request: FastifyRequest,
+  id: string,
+): Promise<AuthorizedRead> {
+  const { keys, limiter, runs, runBatch, hashedKey } = context;
+  const bearer = bearerOf(request.headers.authorization);
+  if (bearer === null) throw new ApiError('authentication_required');
+  const pollId = isPollId(id) ? id : null;
+  const key = hashedKey(bearer);
+  if (!key) return authorizeToken(context, request, bearer, pollId);
+
+  const hasEnded = pollId !== null && runs.ended(pollId) !== undefined;
+  const { owner, budget, brief } = await runBatch.read(key, hasEnded ? null : pollId);
+  const caller = owner ?? (await keys.find(key.hash));
+  if (!caller) throw new ApiError('invalid_api_key');
+  request.principal = { accountId: caller.accountId, keyId: caller.keyId, via: 'api_key' };
+  spend(request, budget ?? limiter.withoutRedis('session', key.name));
+  return { accountId: caller.accountId, pollId, inRedis: brief && viewOfBrief(id, brief) };
+}
+
+/** An access token of the identity provider is verified by its signature, so there is nothing to batch. */
+async function authorizeToken(
+  context: PollsContext,
+  request: FastifyRequest,
+  bearer: string,
+  pollId: string | null,
+): Promise<AuthorizedRead> {
+  const principal = await principalOfBearer(context, bearer);
+  if (!principal) throw new ApiError('invalid_api_key');
+  request.principal = principal;
+  spend(request, await context.limiter.take('session', principal.accountId));
+  const inRedis = pollId === null ? null : await runFromRedis(context, pollId);
+  return { accountId: principal.accountId, pollId, inRedis };
+}

@@ -1,0 +1,40 @@
+import { findSessions } from '@eloquentpoll/storage';
+import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
+import type { AuthorizedRead } from './authorize-run.ts';
+import { type RunView, viewOfBrief } from './run-view.ts';
+
+/** The run that an authorized request names. Another account's run does not exist for its caller. */
+export async function readOwnRun(
+  context: PollsContext,
+  { accountId, pollId, inRedis }: AuthorizedRead,
+): Promise<RunView> {
+  const { runs, rereads } = context;
+  const ended = pollId === null ? undefined : runs.ended(pollId);
+  const run = ended ?? inRedis ?? (pollId === null ? null : await runFromPostgres(context, pollId));
+  if (run?.owner !== accountId) throw new ApiError('session_not_found');
+  // Of a run that seems to go on Postgres is asked too: the announcement of its end may be lost.
+  if (run.status === 'running') rereads.schedule(run.pollId);
+  else if (!ended) runs.storeEnd(run);
+  return run;
+}
+
+export const readRun = async (context: PollsContext, pollId: string): Promise<RunView | null> =>
+  (await runFromRedis(context, pollId)) ?? (await runFromPostgres(context, pollId));
+
+/** What the run record says; null without one, and while Redis is away. */
+export async function runFromRedis({ bus }: PollsContext, pollId: string): Promise<RunView | null> {
+  const pipeline = bus.redis.pipeline();
+  bus.runs.batch(pipeline, [pollId]);
+  const replies = await pipeline.exec().catch(() => null);
+  const brief = bus.runs.parse(replies?.[0]?.[1]);
+  return brief && viewOfBrief(pollId, brief);
+}
+
+/** What Postgres says, or said a moment ago; null when there is no such poll. */
+export async function runFromPostgres({ storage, runs }: PollsContext, pollId: string): Promise<RunView | null> {
+  const known = runs.ended(pollId) ?? runs.running(pollId);
+  if (known) return known;
+  const [stored] = await findSessions(storage, [pollId]);
+  return stored ? runs.store(stored) : null;
+}

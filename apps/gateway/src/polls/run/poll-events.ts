@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ErrorCode, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { IdempotencyKey } from '@eloquentpoll/storage';
+import type { EventStream, StreamOwner } from '../../http/sse/event-stream.ts';
+import type { PollsContext } from '../context.ts';
+import { whyFailed } from '../read/why-failed.ts';
+import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
+import { REREAD_MS } from './poll-rereads.ts';
+import { readOutcome } from './read-outcome.ts';
+import { completeEvent, errorEvent, progressEvent } from './stream-events.ts';
+
+const MAX_READS = 15;
+
+interface Streamed {
+  pollId: string;
+  options: readonly string[];
+  /** False: silence between the first event and the last. */
+  progress: boolean;
+  requestId: string;
+  key: IdempotencyKey | undefined;
+}
+
+/** Writes what a follower hears to an event stream; the follower is closed with the stream. */
+export class PollEvents implements PollListener, StreamOwner {
+  readonly #context: PollsContext;
+  readonly #stream: EventStream;
+  readonly #follower: PollFollower;
+  readonly #poll: Streamed;
+
+  constructor(context: PollsContext, stream: EventStream, follower: PollFollower, poll: Streamed) {
+    this.#context = context;
+    this.#stream = stream;
+    this.#follower = follower;
+    this.#poll = poll;
+    stream.owner = this;
+  }
+
+  onSnapshot(snapshot: ProgressSnapshot): void {
+    const { pollId, options, progress } = this.#poll;
+    if (progress) this.#stream.send(progressEvent(pollId, options, snapshot));
+  }
+
+  onEnd(end: PollEnd): void {
+    void this.#finish(end);
+  }
+
+  overdue(): void {
+    this.#follower[Symbol.dispose]();
+    this.#fail('poll_execution_failed', this.#follower.seq + 1);
+  }
+
+  closed(): void {
+    this.#follower[Symbol.dispose]();
+  }
+
+  async #finish(end: PollEnd): Promise<void> {
+    const { pollId, key } = this.#poll;
+    for (let reads = 0; reads < MAX_READS && !this.#stream.closed; reads++) {
+      try {
+        const result = await readOutcome(this.#context, pollId, end, key);
+        if (!result) return this.#fail('poll_execution_failed', end.seq);
+        if (result.status === 'failed') return this.#fail(whyFailed(result), end.seq);
+        return this.#stream.end(completeEvent(pollId, end.seq, result));
+      } catch (error) {
+        this.#context.log.warn({ poll_id: pollId, err: error }, 'stream.result_unread');
+        await sleep(REREAD_MS, undefined, { ref: false });
+      }
+    }
+    // The client comes back with Last-Event-ID and finds the end once Postgres is there again.
+    this.#stream.end();
+  }
+
+  #fail(code: ErrorCode, seq: number): void {
+    const { pollId, requestId } = this.#poll;
+    this.#stream.end(errorEvent(this.#context.config, pollId, seq, code, requestId));
+  }
+}

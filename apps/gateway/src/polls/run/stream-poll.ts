@@ -1,0 +1,121 @@
+import { findPoll, type IdempotencyKey, type Poll } from '@eloquentpoll/storage';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../http/api-error.ts';
+import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import { openEventStream } from '../../http/sse/open-event-stream.ts';
+import type { PollsContext } from '../context.ts';
+import { isPollId } from '../order/poll-ids.ts';
+import { PollEvents } from './poll-events.ts';
+import { END_GRACE_MS, PollFollower } from './poll-follower.ts';
+import { firstEvent, initialSnapshot, RETRY_ONLY, type StreamedPoll } from './stream-events.ts';
+import { type Submission, submitPoll } from './submit-poll.ts';
+
+// A request whose answer is the event stream of a poll, new or running. What can be refused is refused before the first
+// byte. A caller who disconnects does not end the poll.
+
+interface StreamOptions {
+  /** False: one `started`, then nothing until the end. */
+  progress?: boolean;
+}
+
+interface StreamStart {
+  poll: StreamedPoll;
+  /** The first bytes of the stream. */
+  opening: string;
+  /** Number of the newest snapshot that the caller then has. */
+  seq: number;
+  /** Until the poll's deadline. */
+  leftMs: number;
+  /** There may be newer snapshots already. */
+  catchUp: boolean;
+}
+
+/** Runs a poll, or joins the one that an earlier request with the same Idempotency-Key made. */
+export async function streamPoll(
+  context: PollsContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  submission: Submission,
+  options: StreamOptions = {},
+): Promise<undefined> {
+  refuseWhileClosing(context);
+  using opened = new DisposableStack();
+  const follower = opened.use(new PollFollower(context));
+  const { pollId, joined, spec, deadlineMs } = await submitPoll(context, submission, follower);
+  const start = joined
+    ? await startOfRunning(context, await existing(context, pollId), -1)
+    : startOfNew(context, { pollId, spec, startedAt: new Date() }, deadlineMs);
+  if (joined) markReplayed(reply);
+  opened.move();
+  send(context, request, reply, follower, start, options, submission.idempotency);
+}
+
+/** Continues a stream of the caller's own poll after the event that `lastEventId` names. */
+export async function resumeStream(
+  context: PollsContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { lastEventId, accountId, ...options }: StreamOptions & { lastEventId: string; accountId: string },
+): Promise<undefined> {
+  refuseWhileClosing(context);
+  const [pollId = '', seq = ''] = lastEventId.split(':');
+  const poll = isPollId(pollId) && /^\d{1,9}$/.test(seq) ? await findPoll(context.storage, pollId) : null;
+  if (!poll || poll.accountId !== accountId) throw new ApiError('session_not_found');
+  using opened = new DisposableStack();
+  const follower = opened.use(new PollFollower(context));
+  if (poll.status === 'running') await follower.subscribe(pollId);
+  const start = await startOfRunning(context, poll, Number(seq));
+  opened.move();
+  send(context, request, reply, follower, start, options);
+}
+
+function refuseWhileClosing({ shutdown }: PollsContext): void {
+  if (shutdown.closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
+}
+
+async function existing({ storage }: PollsContext, pollId: string): Promise<Poll> {
+  const poll = await findPoll(storage, pollId);
+  if (!poll) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
+  return poll;
+}
+
+function startOfNew({ config }: PollsContext, poll: StreamedPoll, deadlineMs: number): StreamStart {
+  const opening = firstEvent(config, poll, initialSnapshot(poll));
+  return { poll, opening, seq: 0, leftMs: deadlineMs, catchUp: false };
+}
+
+/** The newest snapshot comes first, unless the caller has it. */
+async function startOfRunning({ bus, config }: PollsContext, found: Poll, after: number): Promise<StreamStart> {
+  const poll = { pollId: found.id, spec: found.spec, startedAt: found.createdAt };
+  const record = await bus.runs.read(found.id).catch(() => null);
+  const newest = record?.snapshot.status === 'running' ? record.snapshot : initialSnapshot(poll);
+  const opening = newest.seq > after ? firstEvent(config, poll, newest) : RETRY_ONLY;
+  const leftMs = found.deadlineAt.getTime() - Date.now();
+  return { poll, opening, seq: Math.max(newest.seq, after), leftMs, catchUp: true };
+}
+
+function send(
+  context: PollsContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  follower: PollFollower,
+  { poll, opening, seq, leftMs, catchUp }: StreamStart,
+  { progress = true }: StreamOptions,
+  key?: IdempotencyKey,
+): void {
+  const stream = openEventStream(context.streams, request, reply, leftMs + END_GRACE_MS);
+  if (!stream) {
+    follower[Symbol.dispose]();
+    return;
+  }
+  stream.send(opening);
+  const { pollId, spec } = poll;
+  const events = new PollEvents(context, stream, follower, {
+    pollId,
+    options: spec.options,
+    progress,
+    requestId: request.id,
+    key,
+  });
+  follower.follow(pollId, events, { after: seq, catchUp });
+}
