@@ -1,20 +1,26 @@
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from '@eloquentpoll/launch/folders';
 import { APPS, bundleApp } from './bundling/bundle-apps.ts';
 import { bundleOperator } from './bundling/bundle-operator.ts';
-import { root } from './launch/folders.mjs';
 
-// `npm run bundle [-- APP...]`: what container images run, in dist/<app>/main.js and, where no app is named, the
-// operator's one-shots in dist/operator.
+// `npm run bundle [-- [--into FOLDER] APP...]`: what container images run, in dist/<app>/main.js and, where no app is
+// named, the operator's one-shots in dist/operator.
 
-const asked = process.argv.slice(2).filter((argument) => argument !== '--');
-const unknown = asked.filter((name) => !APPS.some((app) => app === name));
+const { values, positionals: named } = parseArgs({
+  args: process.argv.slice(2).filter((argument) => argument !== '--'),
+  options: { into: { type: 'string', default: join(root, 'dist') } },
+  allowPositionals: true,
+});
+const unknown = named.filter((name) => !APPS.some((app) => app === name));
 if (unknown.length > 0) {
   process.stderr.write(`There is no app ${unknown.join(', ')}; there are ${APPS.join(', ')}.\n`);
   process.exit(2);
 }
+const into = resolve(values.into);
 for (const app of APPS) {
-  if (asked.length > 0 && !asked.includes(app)) continue;
-  const { file, bytes } = await bundleApp(app, join(root, 'dist'));
-  process.stdout.write(`${file.slice(root.length + 1)}  ${(bytes / 1024).toFixed(0)} KiB at the start\n`);
+  if (named.length > 0 && !named.includes(app)) continue;
+  const { file, bytes } = await bundleApp(app, into);
+  process.stdout.write(`${relative(root, file)}  ${(bytes / 1024).toFixed(0)} KiB at the start\n`);
 }
-if (asked.length === 0) await bundleOperator(join(root, 'dist'));
+if (named.length === 0) await bundleOperator(into);

@@ -1,5 +1,5 @@
+import { createSteps } from '@eloquentpoll/launch/steps';
 import { CHECKS, type Check } from './checking/checks.ts';
-import { createSteps } from './launch/steps.mjs';
 
 // `npm run check [-- NAME...]`: what can be said about the code without running it. Every check runs, also after one
 // that failed, and the findings of those that failed are printed in full.

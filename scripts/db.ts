@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure, report } from '@eloquentpoll/launch/failure';
+import { dataFolder } from '@eloquentpoll/launch/folders';
 import { runShell } from './db/shell.ts';
-import { Failure, report } from './launch/failure.mjs';
-import { dataFolder } from './launch/folders.mjs';
 
 // `npm run db [-- "select ..."]`: a shell on the database that `npm run dev` or `npm start` runs here, or on
 // DATABASE_URL. It is psql where that is installed, a small shell of our own where it is not.

@@ -1,7 +1,7 @@
+import { dataFolder, root } from '@eloquentpoll/launch/folders';
 import { INSPECT_PORTS, restartingApps } from './dev/restarting-app.ts';
 import { seedPolls } from './dev/seed-polls.ts';
 import { watchSources } from './dev/watch-sources.ts';
-import { dataFolder, root } from './launch/folders.mjs';
 import type { Product } from './start/product.ts';
 import { start } from './start.ts';
 

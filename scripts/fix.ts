@@ -1,5 +1,5 @@
+import { createSteps } from '@eloquentpoll/launch/steps';
 import { runTool } from './checking/run-tool.ts';
-import { createSteps } from './launch/steps.mjs';
 
 // `npm run fix`: what biome and oxlint can mend by themselves. What is left over is for the author.
 

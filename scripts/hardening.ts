@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { report } from '@eloquentpoll/launch/failure';
+import { root } from '@eloquentpoll/launch/folders';
+import { createSteps, runStep } from '@eloquentpoll/launch/steps';
 import { APPS, bundleApp } from './bundling/bundle-apps.ts';
 import { findBubblewrap } from './hardening/bubblewrap.ts';
 import { makeImageRoot } from './hardening/image-root.ts';
-import { report } from './launch/failure.mjs';
-import { root } from './launch/folders.mjs';
-import { createSteps, runStep } from './launch/steps.mjs';
 
 // `npm run hardening`: the whole product with every process in a sandbox like its container's. It needs Linux and
 // bubblewrap, which is brought along where the machine can fetch it; without one it fails and says so.

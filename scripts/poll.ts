@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runHere } from '@eloquentpoll/client/cli';
-import { dataFolder } from './launch/folders.mjs';
-import type { Secrets } from './services/secrets.ts';
+import { dataFolder } from '@eloquentpoll/launch/folders';
+import type { Secrets } from './start/secrets.ts';
 
 // `npm run poll -- "Which is larger? [The Sun, The Moon]"`: the command line of the client, at the service that
 // `npm start` runs here and with the key of its local account, unless it is told otherwise.

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { report } from './launch/failure.mjs';
-import { root } from './launch/folders.mjs';
-import { findPnpm } from './launch/tools.mjs';
-import { runProgram } from './services/run-program.ts';
+import { report } from '@eloquentpoll/launch/failure';
+import { root } from '@eloquentpoll/launch/folders';
+import { findPnpm } from '@eloquentpoll/launch/tools';
+import { runProgram } from '@eloquentpoll/services/run-program';
 
 // `npm run sbom`: what each image is made of, as CycloneDX with the hash of every package, in dist/sbom. It reads the
 // lockfile and the installed packages and asks nobody, so that the same commit gives the same list.

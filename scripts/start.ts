@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, report } from './launch/failure.mjs';
-import { dataFolder, requireSpace, requireWritable, root } from './launch/folders.mjs';
-import { tryLock } from './launch/lock.mjs';
-import { createSteps } from './launch/steps.mjs';
-import { portIsFree } from './services/free-port.ts';
-import { Household } from './services/household.ts';
-import { runProgram } from './services/run-program.ts';
+import { Failure, report } from '@eloquentpoll/launch/failure';
+import { dataFolder, requireSpace, requireWritable, root } from '@eloquentpoll/launch/folders';
+import { tryLock } from '@eloquentpoll/launch/lock';
+import { createSteps } from '@eloquentpoll/launch/steps';
+import { portIsFree } from '@eloquentpoll/services/free-port';
+import { ProcessGroup } from '@eloquentpoll/services/process-group';
+import { runProgram } from '@eloquentpoll/services/run-program';
+import { stopRequest } from '@eloquentpoll/services/stop-request';
 import { announcement, readyLine } from './start/announce.ts';
 import { planModels } from './start/models.ts';
 import { type Product, type ProductOptions, startProduct } from './start/product.ts';
 import { readSettings, type Settings } from './start/settings.ts';
-import { stopRequest } from './start/stop-request.ts';
 
 // `npm start`: the whole product in one terminal until Ctrl-C. Whatever happens, it ends everything it started; it
 // leaves with 0 when it was asked to end, and with 1 and one sentence when something failed.
@@ -40,13 +40,13 @@ export async function start({ env, folder, json, whenReady, ...apps }: StartOpti
         `EloquentPoll runs here already, as process ${lock.owner.pid}: stop that one first, or use a second clone.`,
       );
     await requireFreePort(settings);
-    await using household = await Household.open(folder);
+    await using group = await ProcessGroup.open(folder);
     try {
       const gitCommit = await commitOf(root);
       const starting = startProduct({
         settings,
         models,
-        household,
+        group,
         steps,
         env,
         gitCommit,
@@ -55,7 +55,7 @@ export async function start({ env, folder, json, whenReady, ...apps }: StartOpti
       });
       starting.catch(() => {});
       const product = await Promise.race([starting, stop.requested]);
-      if (product === 'stop') return await end(household, steps, stop);
+      if (product === 'stop') return await end(group, steps, stop);
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
       if (json) console.log(readyLine(product));
       else steps.line(announcement(product, seconds, models.notice));
@@ -66,14 +66,14 @@ export async function start({ env, folder, json, whenReady, ...apps }: StartOpti
         lines: one.lastLines,
       }));
       const first = await Promise.race([stop.requested, ...crash]);
-      if (first === 'stop') return await end(household, steps, stop);
+      if (first === 'stop') return await end(group, steps, stop);
       throw new Failure(
         `The ${first.name} ${first.reason}; everything else is being ended. Its log is .data/logs/${first.name}.log.`,
         first.lines.slice(-10),
       );
     } finally {
       stopping.abort();
-      await household.stop();
+      await group.stop();
       lock.release();
     }
   } catch (error) {
@@ -82,10 +82,10 @@ export async function start({ env, folder, json, whenReady, ...apps }: StartOpti
   }
 }
 
-async function end(household: Household, steps: ReturnType<typeof createSteps>, stop: ReturnType<typeof stopRequest>) {
+async function end(group: ProcessGroup, steps: ReturnType<typeof createSteps>, stop: ReturnType<typeof stopRequest>) {
   const step = steps.begin('stopping', 'running polls end first');
-  stop.onAgain(() => void household.stop());
-  const killed = await household.stop();
+  stop.onAgain(() => void group.stop());
+  const killed = await group.stop();
   if (killed.length > 0) step.failed(`had to kill: ${killed.join(', ')}`);
   else step.done('everything ended in order');
   return 0;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { root, toolEnvironment } from './launch/folders.mjs';
-import { findPnpm, nodeFirst } from './launch/tools.mjs';
+import { root, toolEnvironment } from '@eloquentpoll/launch/folders';
+import { findPnpm, nodeFirst } from '@eloquentpoll/launch/tools';
 
 // Deposits on a real chain: a suite with hundreds of packages of its own, which nobody else should have to install.
 

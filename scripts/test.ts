@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Failure, report } from '@eloquentpoll/launch/failure';
+import { dataFolder, requireSpace, root } from '@eloquentpoll/launch/folders';
+import { createSteps } from '@eloquentpoll/launch/steps';
+import { ProcessGroup } from '@eloquentpoll/services/process-group';
+import { stopRequest } from '@eloquentpoll/services/stop-request';
 import { seed } from '@eloquentpoll/testkit/seed';
-import { Failure, report } from './launch/failure.mjs';
-import { dataFolder, requireSpace, root } from './launch/folders.mjs';
-import { createSteps } from './launch/steps.mjs';
-import { Household } from './services/household.ts';
-import { stopRequest } from './start/stop-request.ts';
 import { longestFirst, recordDurations } from './testing/durations.ts';
 import { needsOf } from './testing/needs.ts';
 import { type Outcome, runFiles } from './testing/run-files.ts';
@@ -30,11 +30,11 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     const selection = selectFiles(args);
     chmodSync(folder, 0o755);
     requireSpace(folder, 300, 'a test run');
-    await using household = await Household.open(folder);
-    household.temporary(folder);
-    await using needed = await startNeeded(household, needsOf(selection.files), env, steps);
+    await using group = await ProcessGroup.open(folder);
+    group.temporary(folder);
+    await using needed = await startNeeded(group, needsOf(selection.files), env, steps);
     const run = runFiles(longestFirst(selection.files), {
-      household,
+      group,
       env: { ...forTests(env), ...needed.env, TEST_RUN: runId, TEST_SEED: String(seed) },
       jobs: JOBS,
       limitS: selection.limitS,
@@ -42,7 +42,7 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     });
     const ended = await Promise.race([run, stop.requested, timeLimit()]);
     if (typeof ended === 'string') {
-      await household.stop();
+      await group.stop();
       throw new Failure(
         ended === 'stop'
           ? 'Stopped before the tests ended.'

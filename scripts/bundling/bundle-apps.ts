@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { root } from '@eloquentpoll/launch/folders';
 import { build, type Plugin } from 'esbuild';
-import { root } from '../launch/folders.mjs';
 
 // Each process as a folder that needs nothing but Node: `main.js` and `app.js`, which are read at the start, chunks that
 // are read when somebody needs them, the files that the code reads as they are, and what Node made of it all when it

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
 import { build } from 'esbuild';
-import { root } from '../launch/folders.mjs';
 import { BANNER, filesBeside, OPTIONAL } from './bundle-apps.ts';
 
 // The operator's one-shots as one folder, `dist/operator`, for the image that prepares a release.

@@ -1,5 +1,5 @@
-import { findPnpm } from '../launch/tools.mjs';
-import { runProgram } from '../services/run-program.ts';
+import { findPnpm } from '@eloquentpoll/launch/tools';
+import { runProgram } from '@eloquentpoll/services/run-program';
 
 // Known vulnerabilities of what ships: high and critical ones fail the check. A registry that answers nothing about
 // them, or cannot be reached, is said and fails nothing: what is known does not change with the network of a machine.

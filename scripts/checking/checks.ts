@@ -1,4 +1,4 @@
-import { root } from '../launch/folders.mjs';
+import { root } from '@eloquentpoll/launch/folders';
 import { advisories } from './advisories.ts';
 import { committedSecrets } from './committed-secrets.ts';
 import { upwardImports } from './gateway-arrows.ts';

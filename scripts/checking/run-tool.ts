@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import { root } from '../launch/folders.mjs';
-import { type Outcome, runProgram } from '../services/run-program.ts';
+import { root } from '@eloquentpoll/launch/folders';
+import { type Outcome, runProgram } from '@eloquentpoll/services/run-program';
 
 const LIMIT_MS = 5 * 60_000;
 

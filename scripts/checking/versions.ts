@@ -10,9 +10,10 @@ export function versionProblems(root: string): string[] {
   const read = (file: string) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '');
   const version = String(JSON.parse(read('package.json')).version);
   const others = [
-    ...globSync(['apps/*/package.json', 'packages/*/package.json', 'scripts/package.json'], { cwd: root }).map(
-      (file) => [file, JSON.parse(read(file)).version] as const,
-    ),
+    ...globSync(
+      ['apps/*/package.json', 'packages/*/package.json', 'scripts/package.json', 'scripts/launch/package.json'],
+      { cwd: root },
+    ).map((file) => [file, JSON.parse(read(file)).version] as const),
     ...['docs/api/openapi.json', 'docs/api/asyncapi.json'].map(
       (file) => [file, JSON.parse(read(file) || '{}').info?.version] as const,
     ),

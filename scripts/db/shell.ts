@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
+import { Failure } from '@eloquentpoll/launch/failure';
 import pg from 'pg';
-import { Failure } from '../launch/failure.mjs';
 import { asTable } from './as-table.ts';
 
 // A small SQL shell: statements end with a semicolon, \d lists tables or describes one, \q ends.

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Failure } from '../launch/failure.mjs';
-import { freePort } from '../services/free-port.ts';
-import { type AppStarter, type RunningApp, startApp } from '../start/apps.ts';
+import { Failure } from '@eloquentpoll/launch/failure';
+import { freePort } from '@eloquentpoll/services/free-port';
+import type { RunningApp } from '@eloquentpoll/services/start-app';
+import { type AppStarter, startApp } from '../start/apps.ts';
 import type { Sources } from './watch-sources.ts';
 
 // Starts a program of the product, and starts it anew whenever a source file that it depends on has changed. One that
@@ -55,10 +56,10 @@ const endOf = (running: RunningApp): Promise<null> => running.ended.then(() => n
 
 async function stop(running: RunningApp): Promise<void> {
   if (running.hasEnded) return;
-  process.kill(running.pid, 'SIGTERM');
+  running.signal('SIGTERM');
   const kill = new AbortController();
   const late = delay(KILL_AFTER_MS, 'late', { signal: kill.signal }).catch(() => 'ended');
-  if ((await Promise.race([running.ended, late])) === 'late' && !running.hasEnded) process.kill(running.pid, 'SIGKILL');
+  if ((await Promise.race([running.ended, late])) === 'late') running.signal('SIGKILL');
   kill.abort();
   await running.ended;
 }

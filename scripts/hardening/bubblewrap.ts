@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { Failure } from '../launch/failure.mjs';
-import { toolsFolder } from '../launch/folders.mjs';
-import { fetchWithApt } from '../services/from-apt.ts';
-import { runProgram } from '../services/run-program.ts';
+import { Failure } from '@eloquentpoll/launch/failure';
+import { toolsFolder } from '@eloquentpoll/launch/folders';
+import { fetchWithApt } from '@eloquentpoll/services/from-apt';
+import { runProgram } from '@eloquentpoll/services/run-program';
 
 // Finds bubblewrap: on the PATH, in the copy of an earlier run, or in the system's package archive.
 

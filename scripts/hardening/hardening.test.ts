@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
+import { freePort } from '@eloquentpoll/services/free-port';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
-import { root } from '../launch/folders.mjs';
 import { seedLocalAccount } from '../seed.ts';
-import { freePort } from '../services/free-port.ts';
 import { type Sandboxed, sandbox } from './sandbox.ts';
 
 // The product works when its processes may do next to nothing: read-only root, nobody's user, no capabilities, no shell.

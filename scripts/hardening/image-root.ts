@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { root } from '../launch/folders.mjs';
-import { runProgram } from '../services/run-program.ts';
+import { root } from '@eloquentpoll/launch/folders';
+import { runProgram } from '@eloquentpoll/services/run-program';
 
 // The root file system of an image, as the Dockerfile makes it: Node, the libraries that it opens, one bundle, and
 // nothing else.

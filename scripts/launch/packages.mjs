@@ -39,7 +39,7 @@ export async function installPackages(node, pnpm, progress) {
 /** @param {string} node */
 function fingerprint(node) {
   const hash = createHash('sha256');
-  const manifests = ['.', 'scripts', ...['apps', 'packages'].flatMap(foldersOf)].map((folder) =>
+  const manifests = ['.', 'scripts', 'scripts/launch', ...['apps', 'packages'].flatMap(foldersOf)].map((folder) =>
     join(folder, 'package.json'),
   );
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests])

@@ -1,4 +1,4 @@
-import { secret } from '../services/secrets.ts';
+import { secret } from '@eloquentpoll/services/secret';
 import type { Settings } from './settings.ts';
 
 // Who tells the product who people are: the provider that the settings name, or one of our own while nobody but people

@@ -1,5 +1,5 @@
+import { Failure } from '@eloquentpoll/launch/failure';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
-import { Failure } from '../launch/failure.mjs';
 import type { Settings } from './settings.ts';
 
 // Which models answer: real ones when the settings name a provider, simulated ones otherwise.

@@ -1,4 +1,4 @@
-import { secret } from '../services/secrets.ts';
+import { secret } from '@eloquentpoll/services/secret';
 import { isHere } from './login.ts';
 import type { Settings } from './settings.ts';
 

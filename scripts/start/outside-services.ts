@@ -1,7 +1,7 @@
+import { Failure } from '@eloquentpoll/launch/failure';
+import { recentEnough } from '@eloquentpoll/services/redis-program';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { Failure } from '../launch/failure.mjs';
-import { recentEnough } from '../services/redis-program.ts';
 
 // The user's own Postgres and Redis, checked before the product relies on them: reachable, recent enough, and set up so
 // that nothing is lost. Addresses are shown without user and password.

@@ -1,23 +1,24 @@
+import type { createSteps } from '@eloquentpoll/launch/steps';
+import { runStep } from '@eloquentpoll/launch/steps';
+import { freePort } from '@eloquentpoll/services/free-port';
+import { startPostgres } from '@eloquentpoll/services/postgres';
+import type { ProcessGroup, RunningProcess } from '@eloquentpoll/services/process-group';
+import { startRedis } from '@eloquentpoll/services/redis';
+import type { RunningApp } from '@eloquentpoll/services/start-app';
 import { migrate } from '@eloquentpoll/storage';
 import pg from 'pg';
 import { PRODUCT } from '../identity-provider/client.ts';
-import type { createSteps } from '../launch/steps.mjs';
-import { runStep } from '../launch/steps.mjs';
 import { seedLocalAccount } from '../seed.ts';
-import { freePort } from '../services/free-port.ts';
-import type { Household, RunningProcess } from '../services/household.ts';
-import { startPostgres } from '../services/postgres.ts';
-import { startRedis } from '../services/redis.ts';
-import { loadSecrets, type Secrets, saveSecrets } from '../services/secrets.ts';
-import { type AppSpec, type AppStarter, type RunningApp, startApp } from './apps.ts';
+import { type AppStarter, startApp } from './apps.ts';
 import { planLogin } from './login.ts';
 import type { ModelPlan } from './models.ts';
 import { moneyEnv } from './money.ts';
 import { checkPostgres, checkRedis } from './outside-services.ts';
+import { loadSecrets, type Secrets, saveSecrets } from './secrets.ts';
 import type { Settings } from './settings.ts';
 
 // Brings up the whole product: services, schema, simulator, worker, gateway and the local account, side by side where
-// they do not wait for each other. Stages say in which order they end; all patience together stays under 10 s.
+// they do not wait for each other. Stages say in which order they end; all grace periods together stay under 10 s.
 
 export interface Product {
   url: string;
@@ -34,7 +35,7 @@ export interface Product {
 export interface ProductOptions {
   settings: Settings;
   models: ModelPlan;
-  household: Household;
+  group: ProcessGroup;
   steps: ReturnType<typeof createSteps>;
   env: NodeJS.ProcessEnv;
   gitCommit: string | null;
@@ -51,10 +52,10 @@ const SCRIPTS = {
   'id-provider': 'scripts/identity-provider/main.ts',
 };
 const ENDING = {
-  gateway: { stage: 1, patience_ms: 2_500 },
-  worker: { stage: 2, patience_ms: 2_000 },
-  simulator: { stage: 3, patience_ms: 300 },
-  'id-provider': { stage: 3, patience_ms: 300 },
+  gateway: { stage: 1, grace_ms: 2_500 },
+  worker: { stage: 2, grace_ms: 2_000 },
+  simulator: { stage: 3, grace_ms: 300 },
+  'id-provider': { stage: 3, grace_ms: 300 },
   redis: { stage: 4 },
   postgres: { stage: 5 },
 };
@@ -63,8 +64,8 @@ const WORKER_DRAIN_MS = 1_500;
 const DATABASE = 'eloquentpoll';
 
 export async function startProduct(options: ProductOptions): Promise<Product> {
-  const { settings, household, models } = options;
-  const secrets = loadSecrets(household.folder);
+  const { settings, group, models } = options;
+  const secrets = loadSecrets(group.folder);
   const processes: RunningProcess[] = [];
   const port = settings.port || (await freePort(settings.host));
   const simulating = models.simulate ? simulated(options, processes) : Promise.resolve(null);
@@ -100,7 +101,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     app(options, 'gateway', { ...env, ...money, ...loginEnv, ...gatewayEnv(settings, port, url) }, processes),
   ]);
   const { accountId, apiKey, balanceU } = account;
-  saveSecrets(household.folder, { ...secrets, accountId, apiKey, url, databaseUrl });
+  saveSecrets(group.folder, { ...secrets, accountId, apiKey, url, databaseUrl });
   const opsUrls = opsUrlsOf({ gateway, worker });
   return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, opsUrls, processes };
 }
@@ -121,7 +122,7 @@ const opsUrlsOf = (apps: Record<string, RunningApp>): Record<string, string> =>
 async function identityProvider(options: ProductOptions, baseUrl: string, processes: RunningProcess[]) {
   const { local, clientSecret } = planLogin(options.settings, options.env);
   if (!local) return null;
-  const { folder } = options.household;
+  const { folder } = options.group;
   const env = {
     ...options.env,
     HOST: '127.0.0.1',
@@ -141,14 +142,14 @@ async function simulated(options: ProductOptions, processes: RunningProcess[]): 
 }
 
 function app(
-  { steps, household, scripts, stopping, startApp: starter = startApp }: ProductOptions,
+  { steps, group, scripts, stopping, startApp: starter = startApp }: ProductOptions,
   name: keyof typeof SCRIPTS,
   env: NodeJS.ProcessEnv,
   processes: RunningProcess[],
 ): Promise<RunningApp> {
-  const spec: AppSpec = { name, script: scripts?.[name] ?? SCRIPTS[name], env, ...ENDING[name] };
+  const spec = { name, script: scripts?.[name] ?? SCRIPTS[name], env, ...ENDING[name] };
   const starting = async () => {
-    const running = await starter(household, spec, { show: steps.line, stopping });
+    const running = await starter(group, spec, { show: steps.line, stopping });
     processes.push(running);
     return running;
   };
@@ -161,7 +162,7 @@ function app(
   );
 }
 
-function database({ settings, steps, household }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
+function database({ settings, steps, group }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
   const { databaseUrl } = settings;
   if (databaseUrl)
     return runStep(
@@ -177,7 +178,7 @@ function database({ settings, steps, household }: ProductOptions, secrets: Secre
     'Postgres',
     'starting',
     async () => {
-      const server = await startPostgres({ household, password, durable: true, stage: ENDING.postgres.stage });
+      const server = await startPostgres({ group, password, durable: true, stage: ENDING.postgres.stage });
       processes.push(server.process);
       const url = await ownDatabase(server.url, password);
       return { url, version: server.version };
@@ -186,7 +187,7 @@ function database({ settings, steps, household }: ProductOptions, secrets: Secre
   ).then(({ url }) => url);
 }
 
-function redis({ settings, steps, household, env }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
+function redis({ settings, steps, group, env }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
   const { redisUrl } = settings;
   if (redisUrl)
     return runStep(
@@ -202,7 +203,7 @@ function redis({ settings, steps, household, env }: ProductOptions, secrets: Sec
     'starting',
     async () => {
       const server = await startRedis({
-        household,
+        group,
         password: secrets.redisPassword,
         durable: true,
         stage: ENDING.redis.stage,

@@ -1,4 +1,4 @@
-import { Failure } from '../launch/failure.mjs';
+import { Failure } from '@eloquentpoll/launch/failure';
 
 // What the environment asks for, decided before anything is started. A setting that is wrong or contradicts another is
 // one sentence that names the variable and the way out; values are not repeated where they may hold a secret.

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
+import { runProgram } from '@eloquentpoll/services/run-program';
 import t, { type Test } from 'tap';
 import { changelogProblems, versionProblems } from '../checking/versions.ts';
 import { findWords } from '../checking/words.ts';
-import { root } from '../launch/folders.mjs';
-import { runProgram } from '../services/run-program.ts';
 import { temporaryFolder } from './fixtures/run-fixture.ts';
 
 function files(t: Test, texts: Record<string, string>): string {

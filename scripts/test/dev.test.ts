@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
+import { ProcessGroup } from '@eloquentpoll/services/process-group';
 import t, { type Test } from 'tap';
 import { restartingApps } from '../dev/restarting-app.ts';
 import { type Sources, sourceFolders, watchSources } from '../dev/watch-sources.ts';
-import { root } from '../launch/folders.mjs';
-import { Household } from '../services/household.ts';
 import { temporaryFolder, until } from './fixtures/run-fixture.ts';
 
 t.test('a program depends on its own folder and the packages of its package.json, and theirs', async (t) => {
@@ -43,7 +43,7 @@ async function runningProgram(t: Test, text: string) {
   const file = join(folder, 'program.ts');
   const write = (source: string) => writeFileSync(file, source);
   write(text);
-  const group = await Household.open(folder);
+  const group = await ProcessGroup.open(folder);
   const stopping = new AbortController();
   t.teardown(async () => {
     stopping.abort();
@@ -51,7 +51,7 @@ async function runningProgram(t: Test, text: string) {
   });
   const { sources, change } = manualSources();
   const lines: string[] = [];
-  const spec = { name: 'program', script: relative(root, file), env: process.env, stage: 1, patience_ms: 500 };
+  const spec = { name: 'program', script: relative(root, file), env: process.env, stage: 1, grace_ms: 500 };
   const surroundings = { show: (line: string) => void lines.push(line), stopping: stopping.signal };
   const app = await restartingApps(sources)(group, spec, surroundings);
   const shown = (pattern: RegExp) =>

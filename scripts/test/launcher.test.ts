@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
+import { tryLock } from '@eloquentpoll/launch/lock';
+import { processIdentity } from '@eloquentpoll/launch/process-identity';
 import t, { type Test } from 'tap';
-import { root } from '../launch/folders.mjs';
-import { tryLock } from '../launch/lock.mjs';
-import { processIdentity } from '../launch/process-identity.mjs';
 import { ordinaryUser, temporaryFolder } from './fixtures/run-fixture.ts';
 
 // The launcher in a repository of its own, with a pnpm that only pretends: it counts its calls, and fails on demand.

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBus } from '@eloquentpoll/bus';
+import { root } from '@eloquentpoll/launch/folders';
+import { runProgram } from '@eloquentpoll/services/run-program';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t from 'tap';
-import { root } from '../launch/folders.mjs';
-import { runProgram } from '../services/run-program.ts';
 import { knownSettings, settingOf } from './infra/known-settings.ts';
 import { kustomize, type Manifest, named, schemaOf } from './infra/manifests.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
 import { METRICS } from '@eloquentpoll/ops/metric-table';
 import { parser } from '@prometheus-io/lezer-promql';
 import t from 'tap';
 import { parse } from 'yaml';
-import { root } from '../launch/folders.mjs';
 
 // Alarms and the board speak of metrics that exist: every expression parses, every name and label in it is one of the
 // table that the processes count by, and every alarm says what to do.

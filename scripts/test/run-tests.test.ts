@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
 import t, { type Test } from 'tap';
-import { root } from '../launch/folders.mjs';
 import { longestFirst } from '../testing/durations.ts';
 import { needsOf } from '../testing/needs.ts';
 import { slowSeconds } from '../testing/slow-tag.ts';

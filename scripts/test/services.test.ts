@@ -1,13 +1,13 @@
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@eloquentpoll/services/free-port';
+import { startPostgres } from '@eloquentpoll/services/postgres';
+import { ProcessGroup } from '@eloquentpoll/services/process-group';
+import { startRedis } from '@eloquentpoll/services/redis';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import t from 'tap';
-import { freePort } from '../services/free-port.ts';
-import { Household } from '../services/household.ts';
-import { startPostgres } from '../services/postgres.ts';
-import { startRedis } from '../services/redis.ts';
 import { leftIn, ordinaryUser, runFixture, temporaryFolder, until } from './fixtures/run-fixture.ts';
 
 // slow: 26 s
@@ -36,18 +36,18 @@ async function redisCommand(url: string, ...command: [string, ...string[]]): Pro
 }
 
 async function services(folder: string) {
-  const household = await Household.open(folder);
+  const group = await ProcessGroup.open(folder);
   const [postgres, redis] = await Promise.all([
-    startPostgres({ household, password: 'secret', durable: false, stage: 2 }),
-    startRedis({ household, password: 'secret', durable: true, stage: 1 }),
+    startPostgres({ group, password: 'secret', durable: false, stage: 2 }),
+    startRedis({ group, password: 'secret', durable: true, stage: 1 }),
   ]);
-  return { household, postgres, redis };
+  return { group, postgres, redis };
 }
 
 t.test('data is kept between starts, behind a password, on loopback only', async (t) => {
   const folder = temporaryFolder(t);
   {
-    const { household, postgres, redis } = await services(folder);
+    const { group, postgres, redis } = await services(folder);
     await ask(postgres.url, 'create table kept as select 7 as n');
     await redisCommand(redis.url, 'SET', 'kept', '7');
     const wrong = postgres.url.replace(':secret@', ':wrong@');
@@ -57,12 +57,12 @@ t.test('data is kept between starts, behind a password, on loopback only', async
     t.same(await redisCommand(redis.url, 'CONFIG', 'GET', 'maxmemory-policy'), ['maxmemory-policy', 'noeviction']);
     const commandLine = readFileSync(`/proc/${redis.process.pid}/cmdline`, 'utf8');
     t.notMatch(commandLine, /secret/, 'no process list shows the password');
-    t.same(await household.stop(), [], 'nobody had to be killed');
+    t.same(await group.stop(), [], 'nobody had to be killed');
   }
-  const { household, postgres, redis } = await services(folder);
+  const { group, postgres, redis } = await services(folder);
   t.same(await ask(postgres.url, 'select n from kept'), [{ n: 7 }]);
   t.equal(await redisCommand(redis.url, 'GET', 'kept'), '7');
-  await household.stop();
+  await group.stop();
   t.same(leftIn(folder), []);
 });
 
@@ -117,12 +117,12 @@ t.test(
 t.test('a stale postmaster.pid does not matter, not even when its number belongs to somebody else', async (t) => {
   const folder = temporaryFolder(t);
   const first = await services(folder);
-  await first.household.stop();
+  await first.group.stop();
   for (const pid of [999_999_999, process.pid]) {
     writeFileSync(join(folder, 'postgres/postmaster.pid'), `${pid}\n${folder}/postgres\n1\n1\n\n\n`);
-    const { household, postgres } = await services(folder);
+    const { group, postgres } = await services(folder);
     t.same(await ask(postgres.url, 'select 1 as one'), [{ one: 1 }], `with process ${pid}`);
-    await household.stop();
+    await group.stop();
   }
 });
 
@@ -137,10 +137,10 @@ t.test('a port that is taken in the last moment is replaced', async (t) => {
     const queue = [busy];
     return async () => queue.shift() ?? freePort();
   };
-  const household = await Household.open(folder);
-  t.teardown(() => household.stop());
-  const postgres = await startPostgres({ household, password: 'secret', durable: false, stage: 2, ports: ports() });
-  const redis = await startRedis({ household, password: 'secret', durable: false, stage: 1, ports: ports() });
+  const group = await ProcessGroup.open(folder);
+  t.teardown(() => group.stop());
+  const postgres = await startPostgres({ group, password: 'secret', durable: false, stage: 2, ports: ports() });
+  const redis = await startRedis({ group, password: 'secret', durable: false, stage: 1, ports: ports() });
   t.notMatch(postgres.url, `:${busy}/`);
   t.notMatch(redis.url, `:${busy}`);
   t.same(await ask(postgres.url, 'select 1 as one'), [{ one: 1 }]);
@@ -194,10 +194,10 @@ t.test('data of another major version, and lost secrets, are one sentence each',
 
 t.test('without any Redis to be had: one sentence that says what to install', async (t) => {
   const folder = temporaryFolder(t);
-  const household = await Household.open(folder);
-  t.teardown(() => household.stop());
+  const group = await ProcessGroup.open(folder);
+  t.teardown(() => group.stop());
   const starting = startRedis({
-    household,
+    group,
     password: 'secret',
     durable: false,
     stage: 1,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@eloquentpoll/services/free-port';
 import t from 'tap';
-import { freePort } from '../services/free-port.ts';
 import { planModels } from '../start/models.ts';
 import { moneyEnv } from '../start/money.ts';
 import { checkPostgres, checkRedis } from '../start/outside-services.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { processIdentity } from '@eloquentpoll/launch/process-identity';
+import { freePort } from '@eloquentpoll/services/free-port';
 import t, { type Test } from 'tap';
-import { processIdentity } from '../launch/process-identity.mjs';
-import { freePort } from '../services/free-port.ts';
 import { type Fixture, leftIn, runFixture, temporaryFolder, until } from './fixtures/run-fixture.ts';
 
 // slow: 25 s

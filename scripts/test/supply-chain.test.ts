@@ -3,16 +3,16 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newApiKey } from '@eloquentpoll/gateway/api-key';
+import { root } from '@eloquentpoll/launch/folders';
+import { findPnpm } from '@eloquentpoll/launch/tools';
+import { runProgram } from '@eloquentpoll/services/run-program';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { readAudit } from '../checking/advisories.ts';
 import { committedSecrets } from '../checking/committed-secrets.ts';
 import { installPolicyProblems } from '../checking/install-policy.ts';
 import { lockfileProblems } from '../checking/lockfile.ts';
-import { root } from '../launch/folders.mjs';
-import { findPnpm } from '../launch/tools.mjs';
 import { writeSbom } from '../sbom.ts';
-import { runProgram } from '../services/run-program.ts';
 
 // slow: 5 s
 

@@ -3,11 +3,11 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress } from 'node:zlib';
+import { requireSpace, toolEnvironment, toolsFolder } from '@eloquentpoll/launch/folders';
+import { runTool } from '@eloquentpoll/launch/run-tool';
+import { npmCommand } from '@eloquentpoll/launch/tools';
+import { runProgram } from '@eloquentpoll/services/run-program';
 import { findChromium } from '@eloquentpoll/testkit/chromium';
-import { requireSpace, toolEnvironment, toolsFolder } from '../launch/folders.mjs';
-import { runTool } from '../launch/run-tool.mjs';
-import { npmCommand } from '../launch/tools.mjs';
-import { runProgram } from '../services/run-program.ts';
 
 // The browser that page tests start: the machine's own, or one from npm, which brings the libraries and the font that a
 // bare machine lacks. It is one exact version, checked against its hash, and kept in .tools. Where none can be had, only

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { dataFolder, root } from '../launch/folders.mjs';
+import { dataFolder, root } from '@eloquentpoll/launch/folders';
 import { slowSeconds } from './slow-tag.ts';
 
 // The longest files are started first, so that no slow one is left alone at the end. How long each took is kept in

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { root } from '../launch/folders.mjs';
+import { root } from '@eloquentpoll/launch/folders';
 
 // Which modules of this repository a module may load: its imports, and every file that a relative path in it names
 // (a fixture that is started as a process). Type imports are left out, because they load nothing.

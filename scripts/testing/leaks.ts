@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TestServices } from './test-services.ts';
+import type { ThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
 
 // What a finished run must not leave: databases of tests, keys, processes. Each finding is one sentence and a failure.
 
 const SETTLE_MS = 3_000;
 
-export async function findLeaks(services: TestServices | null, runId: string): Promise<string[]> {
+export async function findLeaks(services: ThrowAwayServers | null, runId: string): Promise<string[]> {
   const processes = await lastingProcesses(runId);
   const left = processes.map(({ pid, command }) => `process ${pid} was left: ${command}`);
   return services === null ? left : [...left, ...(await leftIn(services))];
 }
 
-async function leftIn(services: TestServices): Promise<string[]> {
-  const { ask } = await import('./test-services.ts');
-  const databases = await ask<{ datname: string }>(
+async function leftIn(services: ThrowAwayServers): Promise<string[]> {
+  const { queryOnce } = await import('@eloquentpoll/services/databases');
+  const databases = await queryOnce<{ datname: string }>(
     services.databaseUrl,
     String.raw`select datname from pg_database where datname like 't\_%'`,
   );
@@ -29,16 +29,15 @@ async function leftIn(services: TestServices): Promise<string[]> {
 
 async function keysIn(url: string): Promise<string[]> {
   const { Redis } = await import('ioredis');
+  const { scanKeys } = await import('@eloquentpoll/services/redis-keys');
   const redis = new Redis(url, { retryStrategy: null });
   redis.on('error', () => {});
   try {
     const found = new Set<string>();
-    let cursor = '0';
-    do {
-      const [next, keys] = await redis.scan(cursor, 'COUNT', 1_000);
+    for await (const keys of scanKeys(redis)) {
       for (const key of keys) found.add(key);
-      cursor = next;
-    } while (cursor !== '0' && found.size < 100);
+      if (found.size >= 100) break;
+    }
     return [...found];
   } finally {
     redis.disconnect();

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { root } from '../launch/folders.mjs';
-import type { Household } from '../services/household.ts';
+import { root } from '@eloquentpoll/launch/folders';
+import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import type { Durations } from './durations.ts';
 import { FileReport, type Totals } from './file-report.ts';
 
 // Runs test files, a few at a time, each in a process of its own that ends with this one.
 
 export interface FileRuns {
-  household: Household;
+  group: ProcessGroup;
   env: NodeJS.ProcessEnv;
   jobs: number;
   limitS: number;
@@ -46,14 +46,14 @@ async function runFile(file: string, runs: FileRuns, alone: boolean): Promise<To
   const print = alone ? runs.print : (line: string) => void lines.push(line);
   const report = new FileReport(file, print, alone ? undefined : SHORT_COMMENT);
   const started = performance.now();
-  const running = runs.household.start({
+  const running = runs.group.start({
     name: file.replaceAll('/', '.'),
     file: process.execPath,
     args: [join(root, file)],
     cwd: root,
     env: { ...runs.env, TAP: '1', TAP_CHILD_ID: file, TAP_TIMEOUT: String(runs.limitS) },
     stage: 0,
-    patience_ms: GRACE_MS,
+    grace_ms: GRACE_MS,
     onLine(line, stream) {
       if (stream === 'stderr') return print(`    ${line}`);
       report.line(line);

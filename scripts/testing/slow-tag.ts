@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Failure } from '../launch/failure.mjs';
+import { Failure } from '@eloquentpoll/launch/failure';
 
 // A test file that takes longer than MAX_QUICK_S has a line of its own that says so: "// slow: 18 s". The quick run
 // leaves it out, and a clone that has not measured yet starts it early.

@@ -1,6 +1,6 @@
-import type { Steps } from '../launch/steps.mjs';
-import { runStep } from '../launch/steps.mjs';
-import type { Household } from '../services/household.ts';
+import type { Steps } from '@eloquentpoll/launch/steps';
+import { runStep } from '@eloquentpoll/launch/steps';
+import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import type { Need } from './needs.ts';
 
 // Starts what the chosen test files need and nothing else: a test of pure code waits for no server.
@@ -18,13 +18,13 @@ const NOT_STARTED = {
 };
 
 export async function startNeeded(
-  household: Household,
+  group: ProcessGroup,
   needs: ReadonlySet<Need>,
   env: NodeJS.ProcessEnv,
   steps: Steps,
 ): Promise<Needed> {
   const [servers, browser] = await Promise.all([
-    needs.has('postgres') || needs.has('redis') ? startServers(household, env, steps) : null,
+    needs.has('postgres') || needs.has('redis') ? startServers(group, env, steps) : null,
     needs.has('browser') ? findBrowser(env, steps) : {},
   ]);
   const { findLeaks } = await import('./leaks.ts');
@@ -36,16 +36,20 @@ export async function startNeeded(
 }
 
 // Imported when they are needed: the drivers alone take longer than many a test.
-async function startServers(household: Household, env: NodeJS.ProcessEnv, steps: Steps) {
-  const { makeTemplate, startTestServices, TEMPLATE } = await import('./test-services.ts');
+async function startServers(group: ProcessGroup, env: NodeJS.ProcessEnv, steps: Steps) {
+  const { createTemplate, TEMPLATE } = await import('@eloquentpoll/services/databases');
+  const { startThrowAwayServers } = await import('@eloquentpoll/services/throw-away-servers');
+  const { migrate } = await import('@eloquentpoll/storage');
   const services = await runStep(
     steps,
     'services',
     'starting',
-    () => startTestServices(household, env),
+    () => startThrowAwayServers(group, env),
     ({ summary }) => summary,
   );
-  await runStep(steps, 'template', 'the database that tests clone', () => makeTemplate(services.databaseUrl));
+  await runStep(steps, 'template', 'the database that tests clone', () =>
+    createTemplate(services.databaseUrl, migrate),
+  );
   const urls = {
     TEST_DATABASE_URL: services.databaseUrl,
     TEST_TEMPLATE_DATABASE: TEMPLATE,

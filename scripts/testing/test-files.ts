@@ -1,8 +1,8 @@
 import { existsSync, globSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Failure } from '../launch/failure.mjs';
-import { root } from '../launch/folders.mjs';
+import { Failure } from '@eloquentpoll/launch/failure';
+import { root } from '@eloquentpoll/launch/folders';
 import { slowSeconds } from './slow-tag.ts';
 
 // What a run was asked for: all test files, those that are named, or those in a folder that is named.

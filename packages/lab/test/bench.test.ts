@@ -1,7 +1,7 @@
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { ROWS } from '../src/bench/all-rows.ts';
-import { parseArguments } from '../src/bench/arguments.ts';
+import { readArguments } from '../src/bench/arguments.ts';
 import { report } from '../src/bench/report.ts';
 import { type Line, verdictOf } from '../src/bench/rows.ts';
 import { openStage } from '../src/bench/stage.ts';
@@ -22,13 +22,13 @@ const course = {
 
 t.test('rows are chosen by name, long ones only by name', async (t) => {
   t.same(
-    parseArguments(['--only', 'status, queue']).rows.map(({ id }) => id),
+    readArguments(['--only', 'status, queue']).rows.map(({ id }) => id),
     ['status', 'queue'],
   );
-  t.notOk(parseArguments([]).rows.some(({ long }) => long));
-  t.equal(parseArguments(['--', '--windows', '7', '--json']).windows, 7);
+  t.notOk(readArguments([]).rows.some(({ long }) => long));
+  t.equal(readArguments(['--', '--windows', '7', '--json']).windows, 7);
   for (const wrong of [['--only', 'nothing'], ['--windows', '0'], ['--window-ms', 'x'], ['--what']])
-    t.throws(() => parseArguments(wrong), { message: /there is no row|is a whole number|Unknown option/ });
+    t.throws(() => readArguments(wrong), { message: /there is no row|is a whole number|Unknown option/ });
   t.equal(new Set(ROWS.map(({ id }) => id)).size, ROWS.length);
 });
 

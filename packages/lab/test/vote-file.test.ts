@@ -1,5 +1,6 @@
+import { Failure } from '@eloquentpoll/launch/failure';
 import t from 'tap';
-import { parseVoteFile, VoteFileError } from '../src/replay/vote-file.ts';
+import { parseVoteFile } from '../src/replay/vote-file.ts';
 
 const HEAD = '# some text. Models in column order: a,b,c\nquestion_id,category,k,answer,votes\n';
 
@@ -41,5 +42,5 @@ t.test('another format is one clear error with the line [§I3-vote-file-format]'
     [`${HEAD}1,x,4,A,AAa\n`, 'votes.csv:3: vote 3 is "a", which is none of 4 options'],
   ];
   for (const [text, message] of refused)
-    t.throws(() => parseVoteFile(text, 'votes.csv'), new VoteFileError(message), message);
+    t.throws(() => parseVoteFile(text, 'votes.csv'), new Failure(message), message);
 });

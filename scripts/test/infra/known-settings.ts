@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnvironment } from '@eloquentpoll/gateway/environment';
+import { root } from '@eloquentpoll/launch/folders';
 import { loadPanels } from '@eloquentpoll/models/panels';
-import { root } from '../../launch/folders.mjs';
 
 // Which variables each process reads, so that a manifest that sets another is found: a typing error there would be a
 // default in production.

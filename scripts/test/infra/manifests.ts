@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
 import { parseAllDocuments } from 'yaml';
-import { root } from '../../launch/folders.mjs';
 
 // The manifests as a cluster gets them, by the real kustomize.
 

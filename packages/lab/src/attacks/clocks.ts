@@ -1,8 +1,9 @@
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { checkLedger } from '@eloquentpoll/storage';
+import { startModule } from '../fixture/modules.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { Attack } from './attack.ts';
 import type { Field } from './field.ts';
+import type { Attack } from './main.ts';
 
 // Two gateways and two workers whose clocks are twenty minutes apart, and one of the workers is killed: leases, keys of
 // repeated requests and deadlines go by the clock of the database, so nobody notices. Needs libfaketime (FAKETIME_LIB).
@@ -23,7 +24,7 @@ export async function clocks(field: Field, library: string, progress: Progress):
   });
   try {
     const start = (name: string, app: string, by: string) =>
-      field.home.start(name, `@eloquentpoll/${app}/main`, at(by));
+      startModule(field.group, name, `@eloquentpoll/${app}/main`, at(by));
     const [early, late, ahead] = await Promise.all([
       start('gateway behind', 'gateway', `-${APART}`),
       start('gateway ahead', 'gateway', `+${APART}`),

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
+import { startModule } from '../fixture/modules.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { Attack } from './attack.ts';
 import { type Field, rssBytes } from './field.ts';
+import type { Attack } from './main.ts';
 import { probe } from './probe.ts';
 
 // Readers who ask for the longest streams there can be and never read: each costs little, their polls go on, and others
@@ -21,7 +22,7 @@ export async function deafStreams(
   const simulator = buildSimulator({ latencyScale: 0 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   try {
-    await field.home.start('worker', '@eloquentpoll/worker/main', {
+    await startModule(field.group, 'worker', '@eloquentpoll/worker/main', {
       ...field.env,
       MODELS_BASE_URL: `${models}/v1`,
       WORKER_CONCURRENCY: '20',

@@ -1,17 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { loadPanels } from '@eloquentpoll/models/panels';
-import { insertKey, revokeKey } from '@eloquentpoll/storage';
-import { richAccount } from '../faults/ask-polls.ts';
-import { type Household, household } from '../faults/processes.ts';
-import { type Stores, throwAwayStores } from '../faults/throw-away.ts';
+import type { ProcessGroup } from '@eloquentpoll/services/process-group';
+import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
+import { revokeKey } from '@eloquentpoll/storage';
+import { createFundedAccount, createKey, KEY_PEPPER } from '../fixture/accounts.ts';
+import { startModule } from '../fixture/modules.ts';
+import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
 
 // Where attacks happen: one gateway as a process of its own, as it is shipped, on stores of its own, and somebody with
 // money and keys.
 
 export interface Field extends AsyncDisposable {
   readonly stores: Stores;
-  readonly home: Household;
+  readonly group: ProcessGroup;
   readonly port: number;
   readonly origin: string;
   readonly pid: number;
@@ -24,47 +25,32 @@ export interface Field extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface Servers {
-  readonly databaseUrl: string;
-  readonly redisUrl: string;
-}
-
-const PEPPER = 'a pepper of at least 32 characters';
 const LIMITS = ['poll', 'free_poll', 'session', 'account', 'compute', 'read', 'login', 'deposit'];
 
-export async function openField({ databaseUrl, redisUrl }: Servers, more: Record<string, string> = {}): Promise<Field> {
+export async function openField(servers: Servers, more: Record<string, string> = {}): Promise<Field> {
   await using made = new AsyncDisposableStack();
-  const stores = made.use(await throwAwayStores(databaseUrl, redisUrl));
-  const home = made.use(household());
-  const accountId = await richAccount(stores);
-  async function giveKey(): Promise<{ id: string; key: string }> {
-    const key = newApiKey();
-    const { id } = await insertKey(stores.storage, {
-      accountId,
-      hash: hashApiKey(PEPPER, key),
-      prefix: apiKeyPrefix(key),
-    });
-    return { id, key };
-  }
-  const { key } = await giveKey();
+  const stores = made.use(await openStores(servers));
+  const group = made.use(await openThrowAwayGroup('an attack'));
+  const accountId = await createFundedAccount(stores.storage);
+  const { key } = await createKey(stores.storage, accountId);
   const env = {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     REDIS_PREFIX: stores.redisPrefix,
     MODELS_FILE: 'simulator',
-    KEY_PEPPER: PEPPER,
+    KEY_PEPPER,
     BASE_URL: 'http://localhost:8080',
     PORT: '0',
     LOG_LEVEL: 'warn',
     RATE_LIMITS: LIMITS.map((name) => `${name}=999999999/3600`).join(),
     ...more,
   };
-  const gateway = await home.start('gateway', '@eloquentpoll/gateway/main', env);
+  const gateway = await startModule(group, 'gateway', '@eloquentpoll/gateway/main', env);
   const port = Number(gateway.ready.port);
-  const kept = made.move();
+  const owned = made.move();
   return {
     stores,
-    home,
+    group,
     port,
     origin: `http://127.0.0.1:${port}`,
     pid: gateway.pid,
@@ -72,12 +58,12 @@ export async function openField({ databaseUrl, redisUrl }: Servers, more: Record
     key,
     panels: loadPanels({ file: 'simulator' }),
     async revokedKey() {
-      const { id, key: old } = await giveKey();
+      const { id, key: old } = await createKey(stores.storage, accountId);
       await revokeKey(stores.storage, accountId, id);
       return old;
     },
     env,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

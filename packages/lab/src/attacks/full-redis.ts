@@ -1,9 +1,10 @@
 import { Agent, request } from 'node:http';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { checkLedger } from '@eloquentpoll/storage';
+import { startModule } from '../fixture/modules.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { Attack } from './attack.ts';
 import { comesTrue, type Field } from './field.ts';
+import type { Attack } from './main.ts';
 
 // Redis has no memory left and refuses every write. Reading goes on, what is accepted is kept in Postgres, and once
 // there is room again every poll ends. Only on a Redis of our own: the limit is the server's.
@@ -23,7 +24,10 @@ export async function fullRedis(field: Field, { seconds }: { seconds: number }, 
     statuses[name] = { ...counts, [status]: (counts[status] ?? 0) + 1 };
   };
   try {
-    await field.home.start('worker', '@eloquentpoll/worker/main', { ...field.env, MODELS_BASE_URL: `${models}/v1` });
+    await startModule(field.group, 'worker', '@eloquentpoll/worker/main', {
+      ...field.env,
+      MODELS_BASE_URL: `${models}/v1`,
+    });
     await statusOf(field, agent, 'POST', '/api/polls');
     const ended = async () => (await unended(field)) === 0;
     await comesTrue(ended, 30_000);

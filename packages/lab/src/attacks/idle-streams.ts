@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { acceptPoll } from '@eloquentpoll/storage';
-import { specOf } from '../faults/ask-polls.ts';
+import { specOf } from '../fixture/polls.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { Attack } from './attack.ts';
 import { comesTrue, type Field, openFiles, rssBytes, watchedPolls } from './field.ts';
+import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
 // Ten thousand readers, each of a poll of its own on which nothing happens: what each keeps in the memory of the

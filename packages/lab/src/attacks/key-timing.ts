@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { apiKeyPrefix, newApiKey } from '@eloquentpoll/gateway/api-key';
 import type { Progress } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
-import type { Attack } from './attack.ts';
 import type { Field } from './field.ts';
+import type { Attack } from './main.ts';
 
 // How long a refusal takes tells nothing about a key: unknown, revoked, or right at its beginning. The three are asked
 // in turns, so that whatever else happens on the machine happens to all. Compared are the fastest tenths, as somebody would

@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { pruneExpired } from '@eloquentpoll/storage';
 import type { Progress } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
-import type { Attack } from './attack.ts';
 import type { Field } from './field.ts';
+import type { Attack } from './main.ts';
 
 // A million Idempotency-Keys, half of them over: finding one is a step through an index, a poll with a key is accepted as
 // fast as before, and what is over goes in steps that hold nobody up, while what still counts stays.

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Progress } from '../terminal/progress.ts';
-import type { Attack } from './attack.ts';
 import { comesTrue, type Field, openFiles, rssBytes } from './field.ts';
+import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
 // Connections that are opened and hardly used: headers and bodies that come a byte at a time, connections that say

@@ -3,9 +3,10 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { requestsWithinRequests } from '@eloquentpoll/gateway/fakes/requests';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
+import { startModule } from '../fixture/modules.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { Attack } from './attack.ts';
 import type { Field } from './field.ts';
+import type { Attack } from './main.ts';
 import { findNginx, type Nginx, startNginx } from './nginx-process.ts';
 
 // What lies between clients and gateways in production, with the configuration that is shipped: two servers in a row read
@@ -138,7 +139,10 @@ async function stream(field: Field, { port }: Nginx) {
   const simulator = buildSimulator({ latencyScale: 4 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   try {
-    await field.home.start('worker', '@eloquentpoll/worker/main', { ...field.env, MODELS_BASE_URL: `${models}/v1` });
+    await startModule(field.group, 'worker', '@eloquentpoll/worker/main', {
+      ...field.env,
+      MODELS_BASE_URL: `${models}/v1`,
+    });
     const began = performance.now();
     const response = await fetch(`http://127.0.0.1:${port}/api/poll/stream`, {
       method: 'POST',

@@ -1,39 +1,48 @@
 import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '@eloquentpoll/launch/failure';
+import { root } from '@eloquentpoll/launch/folders';
+import { startPostgres } from '@eloquentpoll/services/postgres';
+import type { ProcessGroup } from '@eloquentpoll/services/process-group';
+import { startRedis } from '@eloquentpoll/services/redis';
+import { runProgram } from '@eloquentpoll/services/run-program';
+import { secret } from '@eloquentpoll/services/secret';
+import { runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
-import { type Arguments, parseArguments, USAGE, UsageError } from './arguments.ts';
+import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { report } from './report.ts';
 import { type Line, verdictOf } from './rows.ts';
 import { openStage, type StageOptions } from './stage.ts';
 
-// npm run bench: every target of performance beside its anchor, measured in the same run on the same machine. Exit code 1
-// when a target that must be met was not.
+// npm run bench: every target of performance beside its anchor, measured in the same run on the same machine, on servers
+// of its own and the product as it is shipped. Exit code 1 when a target that must be met was not.
 
-const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => {
-    if (interrupted.signal.aborted) process.exit(130);
-    interrupted.abort(new Error('interrupted'));
-  });
+const BUNDLING_MS = 120_000;
 
-try {
-  process.exitCode = await bench(parseArguments(process.argv.slice(2)));
-} catch (error) {
-  if (interrupted.signal.aborted) {
-    console.error('interrupted');
-    process.exitCode = 130;
-  } else if (error instanceof UsageError) {
-    console.error(`${error.message}\n\n${USAGE}`);
-    process.exitCode = 2;
-  } else throw error;
+await runCommand(USAGE, async ({ group, signal }) => {
+  const args = readArguments(process.argv.slice(2));
+  return bench(args, await prepare(await group(), args), signal);
+});
+
+async function prepare(group: ProcessGroup, { durable }: Arguments): Promise<StageOptions> {
+  const bundles = join(group.folder, 'bundles');
+  const bundle = [join(root, 'scripts/bundle.ts'), '--into', bundles, 'gateway', 'worker'];
+  const [postgres, redis, bundling] = await Promise.all([
+    startPostgres({ group, password: secret(), durable, stage: 5 }),
+    startRedis({ group, password: secret(), durable: true, stage: 4 }),
+    runProgram(process.execPath, bundle, { cwd: root, env: process.env }, BUNDLING_MS),
+  ]);
+  if (!bundling.ok) throw new Failure('The product could not be bundled.', bundling.output.split('\n'));
+  return { databaseUrl: postgres.url, redisUrl: redis.url, bundles, nodeOptions: process.env.BENCH_NODE_OPTIONS };
 }
 
-async function bench(args: Arguments): Promise<number> {
+async function bench(args: Arguments, options: StageOptions, signal: AbortSignal): Promise<number> {
   const { windows, windowMs } = args;
   const progress = args.json && !process.stderr.isTTY ? silent : progressOn(process.stderr);
   const disk = args.durable ? 'commits wait for the disk' : 'commits do not wait for the disk';
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, Node ${process.versions.node}`;
   const loadBefore = loadavg()[0]!;
-  await using stage = await openStage(options(process.env));
+  await using stage = await openStage(options);
   const lines: (Line & { row: string })[] = [];
   for (const [place, row] of args.rows.entries()) {
     const where = `[${place + 1}/${args.rows.length}] ${row.id}`;
@@ -42,7 +51,7 @@ async function bench(args: Arguments): Promise<number> {
       windows,
       windowMs,
       soakMinutes: args.soakMinutes,
-      signal: interrupted.signal,
+      signal,
       onWindow: (done, of, name) => progress.show(`${where}: ${name}, measurement ${done + 1} of ${of}`),
     });
     lines.push(...found.map((line) => ({ row: row.id, ...line })));
@@ -61,10 +70,4 @@ async function bench(args: Arguments): Promise<number> {
     );
   }
   return short.length === 0 ? 0 : 1;
-}
-
-function options(env: NodeJS.ProcessEnv): StageOptions {
-  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, BUNDLES: bundles } = env;
-  if (!databaseUrl || !redisUrl) throw new UsageError('DATABASE_URL and REDIS_URL are not both set');
-  return { databaseUrl, redisUrl, bundles, nodeOptions: env.BENCH_NODE_OPTIONS };
 }

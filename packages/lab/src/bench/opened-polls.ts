@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FinishedPoll } from '@eloquentpoll/storage';
 import { acceptPoll, type Claim, claimPoll, finishPoll } from '@eloquentpoll/storage';
-import { holdOf, specOf } from '../faults/ask-polls.ts';
+import { holdOf, specOf } from '../fixture/polls.ts';
 import { QUESTION } from './polls.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,18 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
-import { insertKey } from '@eloquentpoll/storage';
-import { richAccount } from '../faults/ask-polls.ts';
-import { type Household, household, type Service } from '../faults/processes.ts';
-import { type Stores, throwAwayStores } from '../faults/throw-away.ts';
+import type { ProcessGroup, RunningProcess } from '@eloquentpoll/services/process-group';
+import { deleteKeys } from '@eloquentpoll/services/redis-keys';
+import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
+import { createFundedAccount, createKey, KEY_PEPPER } from '../fixture/accounts.ts';
+import { startModule } from '../fixture/modules.ts';
+import { openStores, type Stores } from '../fixture/stores.ts';
 import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
 
 // Everything a row needs, started when it asks for it: stores of their own, the product as it is shipped (bundles, where
 // somebody made them), models that cost nothing, an account that never runs out and keys without limits.
 
-const PEPPER = 'a pepper of at least 32 characters';
 const LIMITS = ['session', 'poll', 'read', 'account', 'compute'].map((name) => `${name}=999999999/3600`).join(',');
 /** As many models as the targets speak of. */
 const MODELS = 7;
@@ -63,17 +62,17 @@ export interface StageOptions {
 
 export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }: StageOptions): Promise<Stage> {
   await using made = new AsyncDisposableStack();
-  const stores = made.use(await throwAwayStores(databaseUrl, redisUrl));
-  const folder = await mkdtemp(join(tmpdir(), 'ep-bench-'));
-  made.defer(() => rm(folder, { recursive: true, force: true }));
-  const home = made.use(household());
-  const accountId = await richAccount(stores);
-  const keys = await Promise.all(Array.from({ length: 16 }, () => giveKey(stores, accountId)));
+  const stores = made.use(await openStores({ databaseUrl, redisUrl }));
+  const group = made.use(await openThrowAwayGroup('a bench'));
+  const { folder } = group;
+  const accountId = await createFundedAccount(stores.storage);
+  const keyOf = async (account: string) => (await createKey(stores.storage, account)).key;
+  const keys = await Promise.all(Array.from({ length: 16 }, () => keyOf(accountId)));
   const customers = await Promise.all(
-    Array.from({ length: 64 }, async () => giveKey(stores, await richAccount(stores))),
+    Array.from({ length: 64 }, async () => keyOf(await createFundedAccount(stores.storage))),
   );
   const [redisPid, postgresPid] = await Promise.all([redisPidOf(stores), postgresPidOf(stores)]);
-  const models = once(() => baseline(home, 'model-server'));
+  const models = once(() => baseline(group, 'model-server'));
   const rosterFile = (afterMs: number) => makePanels(folder, models, afterMs);
   const panels = loadPanels({ file: await rosterFile(0) });
   const shared = { REDIS_URL: redisUrl, REDIS_PREFIX: stores.redisPrefix };
@@ -81,7 +80,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
     ...shared,
     DATABASE_URL: stores.databaseUrl,
     MODELS_FILE: await rosterFile(afterMs),
-    KEY_PEPPER: PEPPER,
+    KEY_PEPPER,
     BASE_URL: 'http://localhost:8080',
     PORT: '0',
     RATE_LIMITS: LIMITS,
@@ -89,10 +88,10 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
   });
   const moduleOf = (app: 'gateway' | 'worker') =>
     bundles === undefined ? `@eloquentpoll/${app}/main` : new URL(`file://${join(bundles, app, 'main.js')}`).href;
-  const hello = once(() => baseline(home, 'hello', shared));
+  const hello = once(() => baseline(group, 'hello', shared));
   const calls = once(async () => {
     const { port } = await models();
-    return baseline(home, 'calls', { MODEL_SERVER: `http://127.0.0.1:${port}` });
+    return baseline(group, 'calls', { MODEL_SERVER: `http://127.0.0.1:${port}` });
   });
 
   const kept = made.move();
@@ -113,12 +112,12 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
       return (await answer.json()) as Record<string, number>;
     },
     async gateway({ afterMs = 0, heapMb } = {}) {
-      const service = await home.start('gateway', moduleOf('gateway'), await appEnv(afterMs, heapMb));
+      const service = await startModule(group, 'gateway', moduleOf('gateway'), await appEnv(afterMs, heapMb));
       return { pid: service.pid, port: Number(service.ready.port), [Symbol.asyncDispose]: () => leave(service) };
     },
     async worker({ afterMs = 0, concurrency = 50, heapMb } = {}) {
       const env = { ...(await appEnv(afterMs, heapMb)), WORKER_CONCURRENCY: String(concurrency) };
-      const service = await home.start('worker', moduleOf('worker'), env);
+      const service = await startModule(group, 'worker', moduleOf('worker'), env);
       return { pid: service.pid, [Symbol.asyncDispose]: () => leave(service) };
     },
     forgetPolls: () => forgetPolls(stores),
@@ -129,21 +128,16 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
 
 async function forgetPolls({ bus, query, redisPrefix }: Stores): Promise<void> {
   await query("update polls set status = 'failed', finished_at = now(), lease_owner = null where status = 'running'");
-  let cursor = '0';
-  do {
-    const [next, keys] = await bus.redis.scan(cursor, 'MATCH', `{${redisPrefix}}:polls:*`, 'COUNT', 1_000);
-    cursor = next;
-    if (keys.length > 0) await bus.redis.unlink(...keys);
-  } while (cursor !== '0');
+  await deleteKeys(bus.redis, `{${redisPrefix}}:polls:*`);
 }
 
-async function leave(service: Service): Promise<void> {
+async function leave(service: RunningProcess): Promise<void> {
   service.signal('SIGTERM');
-  await service.gone;
+  await service.exited;
 }
 
-async function baseline(home: Household, name: string, env: Record<string, string> = {}): Promise<Server> {
-  const { pid, ready } = await home.start(name, new URL(`baselines/${name}.ts`, import.meta.url).href, env);
+async function baseline(group: ProcessGroup, name: string, env: Record<string, string> = {}): Promise<Server> {
+  const { pid, ready } = await startModule(group, name, new URL(`baselines/${name}.ts`, import.meta.url).href, env);
   return { pid, port: Number(ready.port) };
 }
 
@@ -173,12 +167,6 @@ async function makePanels(folder: string, models: () => Promise<Server>, afterMs
   const file = join(folder, `panels-${afterMs}.json`);
   await writeFile(file, JSON.stringify(json));
   return file;
-}
-
-async function giveKey({ storage }: Stores, accountId: string): Promise<string> {
-  const key = newApiKey();
-  await insertKey(storage, { accountId, hash: hashApiKey(PEPPER, key), prefix: apiKeyPrefix(key) });
-  return key;
 }
 
 async function redisPidOf({ bus }: Stores): Promise<number> {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Household, LogLine, Service } from './processes.ts';
+import type { ProcessGroup } from '@eloquentpoll/services/process-group';
+import type { LogLine, RunningApp } from '@eloquentpoll/services/start-app';
+import { startModule } from '../fixture/modules.ts';
 
 // The workers under test. One that was killed is replaced at once, as a supervisor would.
 
 export interface Worker {
-  readonly service: Service;
+  readonly service: RunningApp;
   /** As it stands in the leases. */
   readonly workerId: string;
   /** Somebody is at it: not to be struck again now. */
@@ -28,9 +30,9 @@ export interface Crew {
 
 const WARN = 40;
 
-export async function hireCrew(home: Household, size: number, env: Record<string, string>): Promise<Crew> {
+export async function hireCrew(group: ProcessGroup, size: number, env: Record<string, string>): Promise<Crew> {
   const workers = new Set<Worker>();
-  const doomed = new Set<Service>();
+  const doomed = new Set<RunningApp>();
   const hiring = new Set<Promise<void>>();
   const complaints = new Map<string, number>();
   const startsMs: number[] = [];
@@ -46,11 +48,11 @@ export async function hireCrew(home: Household, size: number, env: Record<string
 
   async function hire(): Promise<void> {
     const started = performance.now();
-    const service = await home.start(`worker ${++hired}`, '@eloquentpoll/worker/main', env, hear);
+    const service = await startModule(group, `worker ${++hired}`, '@eloquentpoll/worker/main', env, hear);
     startsMs.push(performance.now() - started);
     const worker: Worker = { service, workerId: String(service.ready.worker_id), struck: false };
     workers.add(worker);
-    void service.gone.then(() => {
+    void service.exited.then(() => {
       workers.delete(worker);
       if (!doomed.has(service)) breakDown(new Error(`${service.name} ended by itself`));
     });
@@ -79,7 +81,7 @@ export async function hireCrew(home: Household, size: number, env: Record<string
       doomed.add(worker.service);
       workers.delete(worker);
       worker.service.signal('SIGKILL');
-      await worker.service.gone;
+      await worker.service.exited;
       replace();
     },
     get running() {

@@ -1,9 +1,9 @@
 import { openAsker, type Paper } from '@eloquentpoll/models/ask';
 import type { Behaviour } from '@eloquentpoll/simulator/app';
+import { makePanels } from '../fixture/roster-file.ts';
 import { chance } from '../terminal/chance.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { percent, table } from '../terminal/table.ts';
-import { makePanels } from './roster-file.ts';
 
 // Models that do what an attack hopes for: they obey orders in the text, or take a fixed place. The question favours one
 // option; if it got more votes than its share, labels or places could be gamed. Each vote goes through the ask that

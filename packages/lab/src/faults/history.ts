@@ -1,4 +1,5 @@
 import type { Violation } from '@eloquentpoll/storage';
+import type { Call } from '../fixture/simulators.ts';
 import type { PollEvent } from './journal.ts';
 import type { Strike } from './nemesis.ts';
 
@@ -15,16 +16,6 @@ export interface AcceptedPoll {
 export interface Arrival {
   pollId: string;
   seat: number;
-  at: number;
-}
-
-export interface Call {
-  pollId: string;
-  seat: number;
-  /** 1 for the first call of a vote; retries and repairs count on. */
-  attempt: number;
-  /** When its worker made the call, and when it reached the model: between the two the worker may have been stopped. */
-  madeAt: number;
   at: number;
 }
 

@@ -1,4 +1,4 @@
-import type { Stores } from './throw-away.ts';
+import type { Stores } from '../fixture/stores.ts';
 
 // Every claim and every end of a poll, written down by Postgres itself in the transaction in which it happens: the
 // account of what the workers did that no worker can forget or embellish.

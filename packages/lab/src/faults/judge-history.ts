@@ -1,5 +1,6 @@
+import type { Call } from '../fixture/simulators.ts';
 import { percentile } from '../terminal/table.ts';
-import type { Call, History } from './history.ts';
+import type { History } from './history.ts';
 import type { PollEvent } from './journal.ts';
 
 // What must hold whatever strikes the workers, one rule each. A rule answers what contradicts it; an empty list is proof

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import type { Panels } from '@eloquentpoll/models/panels';
+import { createFundedAccount } from '../fixture/accounts.ts';
+import { anyQuestion, specOf, submit } from '../fixture/polls.ts';
+import type { Stores } from '../fixture/stores.ts';
 import { chance } from '../terminal/chance.ts';
-import { anyQuestion, richAccount, specOf, submit } from './ask-polls.ts';
 import type { AcceptedPoll, Arrival } from './history.ts';
-import type { Stores } from './throw-away.ts';
 
 // Clients: so many polls at once, the next as soon as one has ended, and every accepted poll watched to its end. They
 // note when a poll was accepted and when each of its votes stood in the run record.
@@ -33,7 +34,7 @@ const LOOK_EVERY_MS = 200;
 export async function startLoad(options: LoadOptions): Promise<Load> {
   const { stores, panels, inFlight, deadlineMs, signal } = options;
   const draw = chance(`${options.seed}|polls`);
-  const accountId = await richAccount(stores);
+  const accountId = await createFundedAccount(stores.storage);
   const accepted: AcceptedPoll[] = [];
   const arrivals: Arrival[] = [];
   const running = new Map<string, () => void>();

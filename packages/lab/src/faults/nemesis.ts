@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stores } from '../fixture/stores.ts';
 import { type Chance, chance } from '../terminal/chance.ts';
 import type { Crew, Worker } from './crew.ts';
-import type { Stores } from './throw-away.ts';
 
 // What strikes the workers, by several hands at once: some kill at random moments, others stop a worker for longer than
 // its lease and let it go on, a zombie. The seed decides who, when and how long. Of each victim it is written down what

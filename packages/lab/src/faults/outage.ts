@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PollSpec } from '@eloquentpoll/contracts';
 import type { Model } from '@eloquentpoll/models/panels';
+import { createFundedAccount } from '../fixture/accounts.ts';
+import type { Experiment } from '../fixture/experiment.ts';
+import { type Question, specOf, submit } from '../fixture/polls.ts';
+import { type MadeModel, makePanels } from '../fixture/roster-file.ts';
+import { type SimulatorProcess, startSimulator } from '../fixture/simulators.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { percentile, seconds, table } from '../terminal/table.ts';
-import { type Question, richAccount, specOf, submit } from './ask-polls.ts';
 import { hireCrew } from './crew.ts';
-import type { Bench } from './experiment.ts';
-import { type MadeModel, makePanels } from './roster-file.ts';
-import { type SimulatorProcess, startSimulator } from './simulators.ts';
 
 // Two providers, and one of them goes away: first it hangs (it is stopped: connections stand, nobody answers), then it
 // is back, then it refuses (it is killed). Polls that ask only the other one must not notice; polls of the lost one end
@@ -50,24 +51,24 @@ export interface OutageReport {
   slower: Record<'hanging' | 'refusing', number>;
 }
 
-export async function outage(bench: Bench, seed: string, progress: Progress): Promise<OutageReport> {
-  const { stores, home, folder } = bench;
+export async function outage(bench: Experiment, seed: string, progress: Progress): Promise<OutageReport> {
+  const { stores, group } = bench;
   const latency = { p50_ms: 150, sigma: 0.25, straggler_rate: 0.01, straggler_factor: 4 };
   const settings = { seed, models: { '*': { latency } } };
-  const near = await startSimulator(home, folder, settings);
-  const far = await startSimulator(home, folder, settings);
+  const near = await startSimulator(group, settings);
+  const far = await startSimulator(group, settings);
   const models = FAMILIES.flatMap((family): MadeModel[] =>
     (['near', 'far'] as const).map((provider) => ({ id: `sim/${family}-${provider}`, provider, family })),
   );
-  const { file, panels } = await makePanels(folder, { near: near.modelsUrl, far: far.modelsUrl }, models);
-  await hireCrew(home, 1, {
+  const { file, panels } = await makePanels(group.folder, { near: near.modelsUrl, far: far.modelsUrl }, models);
+  await hireCrew(group, 1, {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     REDIS_PREFIX: stores.redisPrefix,
     MODELS_FILE: file,
     WORKER_CONCURRENCY: '100',
   });
-  const accountId = await richAccount(stores);
+  const accountId = await createFundedAccount(stores.storage);
   const model = (family: string, provider: string): Model => panels.model(`sim/${family}-${provider}`)!;
   const members: Record<Kind, Model[]> = {
     near: FAMILIES.slice(0, 5).map((family) => model(family, 'near')),
@@ -98,11 +99,11 @@ export async function outage(bench: Bench, seed: string, progress: Progress): Pr
   return { seed, rows, slower: { hanging: slower('hanging'), refusing: slower('refusing') } };
 }
 
-async function enter(state: State, { service }: SimulatorProcess, signal: AbortSignal): Promise<void> {
-  if (state === 'hanging') service.signal('SIGSTOP');
-  if (state === 'refusing') service.signal('SIGKILL');
+async function enter(state: State, { app }: SimulatorProcess, signal: AbortSignal): Promise<void> {
+  if (state === 'hanging') app.signal('SIGSTOP');
+  if (state === 'refusing') app.signal('SIGKILL');
   if (state !== 'back') return;
-  service.signal('SIGCONT');
+  app.signal('SIGCONT');
   await sleep(BREAKERS_REST_MS, undefined, { signal });
 }
 
@@ -115,7 +116,7 @@ const questionOf = (models: readonly Model[], seed: string, n: number): Question
 
 /** Keeps so many polls of a kind going until all were asked, and takes the time of each. */
 async function measure(
-  { stores, signal }: Bench,
+  { stores, signal }: Experiment,
   accountId: string,
   kind: Kind,
   count: number,

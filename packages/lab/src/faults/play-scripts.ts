@@ -2,14 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Behaviour } from '@eloquentpoll/simulator/app';
+import { createFundedAccount } from '../fixture/accounts.ts';
+import type { Experiment } from '../fixture/experiment.ts';
+import { specOf, submit } from '../fixture/polls.ts';
+import { type MadeModel, makePanels } from '../fixture/roster-file.ts';
+import { startSimulator } from '../fixture/simulators.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { seconds, table } from '../terminal/table.ts';
-import { richAccount, specOf, submit } from './ask-polls.ts';
 import { hireCrew } from './crew.ts';
-import type { Bench } from './experiment.ts';
 import { FAILURE_SCRIPTS, type FailureScript } from './failure-scripts.ts';
-import { type MadeModel, makePanels } from './roster-file.ts';
-import { startSimulator } from './simulators.ts';
 
 // Every failure script in three places: one model of five whose others agree, one model of three on whose vote the
 // outcome depends, and all models. Each poll has models and a provider of its own, so that no breaker and no retry
@@ -43,30 +44,30 @@ export interface ScriptRow {
   wrong: string[];
 }
 
-export async function playScripts(bench: Bench, progress: Progress): Promise<ScriptRow[]> {
-  const { stores, home, folder, signal } = bench;
+export async function playScripts(bench: Experiment, progress: Progress): Promise<ScriptRow[]> {
+  const { stores, group, signal } = bench;
   const cases = FAILURE_SCRIPTS.flatMap((script, s) =>
     PLACES.map((place, p) => ({ script, place, key: `s${s}p${p}` })),
   );
   const models = cases.flatMap(({ place, key }) =>
     VOTES[place].map((_, seat): MadeModel => ({ id: modelId(key, seat), provider: key, family: FAMILIES[seat]! })),
   );
-  const votesFile = join(folder, 'votes.csv');
+  const votesFile = join(group.folder, 'votes.csv');
   await writeFile(votesFile, RECORDED);
-  const simulator = await startSimulator(home, folder, {
+  const simulator = await startSimulator(group, {
     votes_file: votesFile,
     models: Object.fromEntries(cases.flatMap(({ script, place, key }) => behaviours(script, place, key))),
   });
   const providers = Object.fromEntries(cases.map(({ key }) => [key, simulator.modelsUrl]));
-  const { file, panels } = await makePanels(folder, providers, models);
-  await hireCrew(home, 1, {
+  const { file, panels } = await makePanels(group.folder, providers, models);
+  await hireCrew(group, 1, {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     REDIS_PREFIX: stores.redisPrefix,
     MODELS_FILE: file,
     WORKER_CONCURRENCY: '200',
   });
-  const accountId = await richAccount(stores);
+  const accountId = await createFundedAccount(stores.storage);
   const asked = new Map<string, (typeof cases)[number]>();
   for (const one of cases) {
     const spec = specOf(panels, {
@@ -110,7 +111,7 @@ interface PollRow {
   billed_u: string | null;
 }
 
-async function rowOf({ stores }: Bench, pollId: string, script: FailureScript, place: Place): Promise<ScriptRow> {
+async function rowOf({ stores }: Experiment, pollId: string, script: FailureScript, place: Place): Promise<ScriptRow> {
   const [poll] = await stores.query<PollRow>(
     `select r.status, r.termination_reason as reason, r.total_cost_u as billed_u,
             extract(epoch from p.finished_at - p.created_at) * 1000 as ended_ms

@@ -1,9 +1,9 @@
+import type { Stores } from '../fixture/stores.ts';
 import { percentile, seconds } from '../terminal/table.ts';
 import type { AcceptedPoll, History } from './history.ts';
 import type { PollEvent } from './journal.ts';
 import { callsOnTheirWay, handsChangedUnstruck, repeatedCalls, resumes } from './judge-history.ts';
 import type { Strike } from './nemesis.ts';
-import type { Stores } from './throw-away.ts';
 
 // What a history of strikes amounts to, in figures by name.
 

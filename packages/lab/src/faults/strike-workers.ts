@@ -1,17 +1,17 @@
 import { loadPanels } from '@eloquentpoll/models/panels';
 import { checkLedger } from '@eloquentpoll/storage';
+import type { Experiment } from '../fixture/experiment.ts';
+import { startSimulator } from '../fixture/simulators.ts';
+import type { Stores } from '../fixture/stores.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { percentile, seconds, table } from '../terminal/table.ts';
 import { hireCrew } from './crew.ts';
-import type { Bench } from './experiment.ts';
 import type { History, Settlement, StoredVote } from './history.ts';
 import { clockAheadMs, keepJournal, readJournal } from './journal.ts';
 import { RULES } from './judge-history.ts';
 import { startLoad } from './load.ts';
 import { expectedMs, handsFor, type Strike, strike } from './nemesis.ts';
-import { startSimulator } from './simulators.ts';
 import { type Figures, figuresOf } from './strike-figures.ts';
-import type { Stores } from './throw-away.ts';
 
 // Workers are killed and stopped under load; afterwards the history is judged.
 
@@ -37,8 +37,12 @@ export interface StrikeReport {
   rules: { rule: string; violations: number; examples: string[] }[];
 }
 
-export async function strikeWorkers(bench: Bench, settings: StrikeSettings, progress: Progress): Promise<StrikeReport> {
-  const { stores, home, folder } = bench;
+export async function strikeWorkers(
+  bench: Experiment,
+  settings: StrikeSettings,
+  progress: Progress,
+): Promise<StrikeReport> {
+  const { stores, group } = bench;
   const { seed } = settings;
   const begun = performance.now();
   const hands = handsFor(settings.workers);
@@ -46,12 +50,12 @@ export async function strikeWorkers(bench: Bench, settings: StrikeSettings, prog
   const signal = AbortSignal.any([bench.signal, bound]);
   const aheadMs = await clockAheadMs(stores);
   await keepJournal(stores);
-  const simulator = await startSimulator(home, folder, {
+  const simulator = await startSimulator(group, {
     seed,
     latency_scale: LATENCY_SCALE,
     call_log_size: 1_000_000,
   });
-  const crew = await hireCrew(home, settings.workers, {
+  const crew = await hireCrew(group, settings.workers, {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
     REDIS_PREFIX: stores.redisPrefix,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { balanceOf, checkLedger, FREE_POOL } from '@eloquentpoll/storage';
-import type { Bench } from '../faults/experiment.ts';
-import { startSimulator } from '../faults/simulators.ts';
+import type { Experiment } from '../fixture/experiment.ts';
+import { startModule } from '../fixture/modules.ts';
+import { startSimulator } from '../fixture/simulators.ts';
 import type { Progress } from '../terminal/progress.ts';
 
 // Everybody asks for a free poll at once: every request from an address of its own, behind a proxy that the gateways
@@ -32,7 +33,7 @@ const GATEWAYS = 2;
 const LOOK_EVERY_MS = 20;
 
 export async function floodWithFreePolls(
-  bench: Bench,
+  bench: Experiment,
   { addresses, atOnce, capUsd }: FloodOptions,
   progress: Progress,
 ): Promise<FloodReport> {
@@ -87,8 +88,8 @@ export async function floodWithFreePolls(
   };
 }
 
-async function startService({ home, folder, stores }: Bench, capUsd: string): Promise<string[]> {
-  const { modelsUrl } = await startSimulator(home, folder, { latency_scale: 0 });
+async function startService({ group, stores }: Experiment, capUsd: string): Promise<string[]> {
+  const { modelsUrl } = await startSimulator(group, { latency_scale: 0 });
   const env = {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
@@ -96,9 +97,9 @@ async function startService({ home, folder, stores }: Bench, capUsd: string): Pr
     MODELS_FILE: 'simulator',
     MODELS_BASE_URL: modelsUrl,
   };
-  await home.start('worker', '@eloquentpoll/worker/main', { ...env, WORKER_CONCURRENCY: '50' });
+  await startModule(group, 'worker', '@eloquentpoll/worker/main', { ...env, WORKER_CONCURRENCY: '50' });
   const gateways = Array.from({ length: GATEWAYS }, (_, n) =>
-    home.start(`gateway ${n + 1}`, '@eloquentpoll/gateway/main', {
+    startModule(group, `gateway ${n + 1}`, '@eloquentpoll/gateway/main', {
       ...env,
       PORT: '0',
       BASE_URL: 'http://localhost',

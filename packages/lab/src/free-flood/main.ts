@@ -2,7 +2,7 @@
 //
 //   DATABASE_URL=... REDIS_URL=... node packages/lab/src/free-flood/main.ts [--addresses 10000] [--cap 0.05] [--json]
 import { parseArgs } from 'node:util';
-import { onBench } from '../faults/experiment.ts';
+import { runExperiment } from '../fixture/experiment.ts';
 import { progressOn } from '../terminal/progress.ts';
 import { floodHolds, floodWithFreePolls } from './flood.ts';
 
@@ -23,8 +23,8 @@ if (!databaseUrl || !redisUrl || !(addresses >= 1 && addresses <= 131_072)) {
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());
 
-const servers = { postgres: { url: databaseUrl }, redis: { url: redisUrl } };
-const report = await onBench(servers, interrupted.signal, (bench) =>
+const servers = { databaseUrl, redisUrl };
+const report = await runExperiment(servers, interrupted.signal, (bench) =>
   floodWithFreePolls(bench, { addresses, atOnce: 64, capUsd: values.cap }, progressOn(process.stderr)),
 );
 const holds = floodHolds(report);

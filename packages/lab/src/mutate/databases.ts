@@ -1,3 +1,4 @@
+import { databaseOn } from '@eloquentpoll/services/databases';
 import pg from 'pg';
 
 // Databases in which one function is wrong, to be cloned by the tests in place of the right ones.
@@ -16,9 +17,7 @@ export async function openDatabases(databaseUrl: string, template: string): Prom
   let number = 0;
 
   async function inside<R>(name: string, work: (client: pg.Client) => Promise<R>): Promise<R> {
-    const url = new URL(databaseUrl);
-    url.pathname = `/${name}`;
-    const client = new pg.Client({ connectionString: url.href });
+    const client = new pg.Client({ connectionString: databaseOn(databaseUrl, name) });
     await client.connect();
     try {
       return await work(client);

@@ -1,3 +1,4 @@
+import { Failure } from '@eloquentpoll/launch/failure';
 // Confidence against figures that somebody else computed exactly. A figure that the file does not have is counted as
 // missing, never as passed.
 import { confidence, isLocked } from '@eloquentpoll/voting';
@@ -14,8 +15,6 @@ export interface VectorFigures {
   /** Vectors whose leader or lock is not ours. */
   readonly contradicted: number;
 }
-
-export class VectorFileError extends Error {}
 
 interface Vector {
   readonly votes: readonly number[];
@@ -55,13 +54,12 @@ function parse(text: string, name: string): readonly Vector[] {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    throw new VectorFileError(`${name}: ${error instanceof Error ? error.message : error}`);
+    throw new Failure(`${name}: ${error instanceof Error ? error.message : error}`);
   }
   const vectors = parsed !== null && typeof parsed === 'object' && 'vectors' in parsed ? parsed.vectors : undefined;
-  if (!Array.isArray(vectors)) throw new VectorFileError(`${name}: expected an object with a list "vectors"`);
+  if (!Array.isArray(vectors)) throw new Failure(`${name}: expected an object with a list "vectors"`);
   for (const [i, vector] of vectors.entries())
-    if (!isVector(vector))
-      throw new VectorFileError(`${name}: vector ${i + 1} lacks a field or has one of another type`);
+    if (!isVector(vector)) throw new Failure(`${name}: vector ${i + 1} lacks a field or has one of another type`);
   return vectors;
 }
 

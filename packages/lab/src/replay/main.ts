@@ -1,22 +1,18 @@
-// npm run replay: what the voting rules save and how often they are wrong, on recorded votes.
 import { readFile, writeFile } from 'node:fs/promises';
-import { type Arguments, parseArguments, USAGE, UsageError } from './arguments.ts';
+import { runCommand } from '../terminal/command.ts';
+import { progressOn, silent } from '../terminal/progress.ts';
+import { percent } from '../terminal/table.ts';
+import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { calibrationPlot } from './calibration-plot.ts';
-import { checkVectors, type VectorFigures, VectorFileError, vectorsPass } from './check-vectors.ts';
-import { choosePanels, PanelError } from './panels.ts';
-import { progressBar } from './progress-bar.ts';
-import { NothingToReplay, type PanelFigures, replayPanel } from './replay-panel.ts';
+import { checkVectors, type VectorFigures, vectorsPass } from './check-vectors.ts';
+import { choosePanels } from './panels.ts';
+import { type PanelFigures, replayPanel } from './replay-panel.ts';
 import { panelReport, vectorReport } from './report.ts';
-import { parseVoteFile, VoteFileError } from './vote-file.ts';
+import { parseVoteFile } from './vote-file.ts';
 
-try {
-  process.exitCode = await replay(parseArguments(process.argv.slice(2)));
-} catch (error) {
-  if (!isExpected(error)) throw error;
-  console.error(error.message);
-  if (error instanceof UsageError) console.error(`\n${USAGE}`);
-  process.exitCode = 1;
-}
+// npm run replay: what the voting rules save and how often they are wrong, on recorded votes.
+
+await runCommand(USAGE, () => replay(readArguments(process.argv.slice(2))));
 
 async function replay(args: Arguments): Promise<number> {
   const vectors = args.vectors === undefined ? null : checkVectors(await readFile(args.vectors, 'utf8'), args.vectors);
@@ -26,18 +22,18 @@ async function replay(args: Arguments): Promise<number> {
   return vectors === null || vectorsPass(vectors) ? 0 : 1;
 }
 
-async function replayVotes(path: string, { panel, threshold }: Arguments): Promise<PanelFigures[]> {
+async function replayVotes(path: string, { roster, threshold }: Arguments): Promise<PanelFigures[]> {
   const file = parseVoteFile(await readFile(path, 'utf8'), path);
   const figures: PanelFigures[] = [];
-  for (const chosen of choosePanels(panel, file.models)) {
-    let bar: ReturnType<typeof progressBar> | undefined;
+  const progress = process.stderr.isTTY ? progressOn(process.stderr) : silent;
+  for (const chosen of choosePanels(roster, file.models)) {
     const watch = (steps: number) => {
-      bar = progressBar(chosen.name, steps, process.stderr);
-      return bar.step;
+      let done = 0;
+      return () => progress.show(`${chosen.name}: ${percent(++done / steps, 0)}`);
     };
     figures.push(await replayPanel(file, chosen, threshold, watch));
-    bar?.end();
   }
+  progress.end();
   return figures;
 }
 
@@ -50,10 +46,4 @@ function report(args: Arguments, panels: readonly PanelFigures[], vectors: Vecto
 function json(args: Arguments, panels: readonly PanelFigures[], vectors: VectorFigures | null): string {
   const figures = { votes: args.votes ?? null, threshold: args.threshold, panels, vectors };
   return `${JSON.stringify(figures, null, 2)}\n`;
-}
-
-/** Errors that a better command line or file would avoid: one line says enough. */
-function isExpected(error: unknown): error is Error {
-  const known = [UsageError, VoteFileError, VectorFileError, PanelError, NothingToReplay];
-  return known.some((kind) => error instanceof kind) || (error instanceof Error && 'code' in error && 'path' in error);
 }

@@ -1,3 +1,5 @@
+import { Failure } from '@eloquentpoll/launch/failure';
+
 // The panels that published figures speak of, by short name, and panels spelled out on the command line.
 
 const R9 = [
@@ -31,17 +33,15 @@ export interface NamedPanel {
   readonly models: readonly string[];
 }
 
-export class PanelError extends Error {}
-
 /** A short name or a list of models, all of which `recorded` must know; without either, every short name. */
 export function choosePanels(choice: string | undefined, recorded: readonly string[]): NamedPanel[] {
   const names = choice === undefined ? Object.keys(PANELS) : [choice];
   return names.map((name) => {
     const models = Object.hasOwn(PANELS, name) ? PANELS[name]! : name.split(',').map((model) => model.trim());
     const unknown = models.filter((model) => !recorded.includes(model));
-    if (unknown.length > 0) throw new PanelError(`the vote file has no model ${unknown.join(', ')}`);
-    if (new Set(models).size < models.length) throw new PanelError('a panel names a model once');
-    if (models.length < 2) throw new PanelError('a panel has at least two models');
+    if (unknown.length > 0) throw new Failure(`the vote file has no model ${unknown.join(', ')}`);
+    if (new Set(models).size < models.length) throw new Failure('a panel names a model once');
+    if (models.length < 2) throw new Failure('a panel has at least two models');
     return { name: Object.hasOwn(PANELS, name) ? name : `${models.length} models`, models };
   });
 }

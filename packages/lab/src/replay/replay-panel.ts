@@ -1,3 +1,4 @@
+import { Failure } from '@eloquentpoll/launch/failure';
 import { type Calibration, calibrate, forecastsOf } from './calibration.ts';
 import { compareFanOuts, type FanOutFigures } from './compare-fan-outs.ts';
 import { compareRules, type RuleFigures } from './compare-rules.ts';
@@ -18,8 +19,6 @@ export interface PanelFigures {
   readonly fanOuts: readonly FanOutFigures[];
 }
 
-export class NothingToReplay extends Error {}
-
 /** Everything that a vote file says about one panel. `watch` hears how much there is to do, then of every step. */
 export async function replayPanel(
   file: VoteFile,
@@ -28,7 +27,7 @@ export async function replayPanel(
   watch: (steps: number) => () => void,
 ): Promise<PanelFigures> {
   const polls = recordedPolls(file, panel);
-  if (polls.length === 0) throw new NothingToReplay(`no question was put to every model of the panel ${panel.name}`);
+  if (polls.length === 0) throw new Failure(`no question was put to every model of the panel ${panel.name}`);
   const onPoll = watch(2 * polls.length);
   return {
     name: panel.name,

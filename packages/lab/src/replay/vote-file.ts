@@ -1,3 +1,4 @@
+import { Failure } from '@eloquentpoll/launch/failure';
 // A file of recorded votes: which option each of many models chose for each of many questions. Anything that is not
 // exactly this format is refused with the line where it starts to differ.
 //
@@ -20,8 +21,6 @@ export interface RecordedQuestion {
   readonly votes: readonly (number | null | undefined)[];
 }
 
-export class VoteFileError extends Error {}
-
 const MODELS = 'Models in column order: ';
 const COLUMNS = 'question_id,category,k,answer,votes';
 
@@ -32,34 +31,34 @@ export function parseVoteFile(text: string, name: string): VoteFile {
   let line = 0;
   try {
     const models = parseModels(lines[line++] ?? '');
-    if (lines[line++] !== COLUMNS) throw new VoteFileError(`expected the columns ${COLUMNS}`);
+    if (lines[line++] !== COLUMNS) throw new Failure(`expected the columns ${COLUMNS}`);
     const questions: RecordedQuestion[] = [];
     while (line < lines.length) questions.push(parseQuestion(lines[line++]!, models.length));
-    if (questions.length === 0) throw new VoteFileError('expected a question');
+    if (questions.length === 0) throw new Failure('expected a question');
     return { models, questions };
   } catch (error) {
-    if (error instanceof VoteFileError) throw new VoteFileError(`${name}:${Math.max(1, line)}: ${error.message}`);
+    if (error instanceof Failure) throw new Failure(`${name}:${Math.max(1, line)}: ${error.message}`);
     throw error;
   }
 }
 
 function parseModels(line: string): string[] {
   const start = line.indexOf(MODELS);
-  if (!line.startsWith('#') || start < 0) throw new VoteFileError(`expected a comment that ends with "${MODELS}..."`);
+  if (!line.startsWith('#') || start < 0) throw new Failure(`expected a comment that ends with "${MODELS}..."`);
   const models = line.slice(start + MODELS.length).split(',');
-  if (models.some((model) => model.trim() === '')) throw new VoteFileError('a model has no name');
-  if (new Set(models).size < models.length) throw new VoteFileError('a model is named twice');
+  if (models.some((model) => model.trim() === '')) throw new Failure('a model has no name');
+  if (new Set(models).size < models.length) throw new Failure('a model is named twice');
   return models;
 }
 
 function parseQuestion(line: string, models: number): RecordedQuestion {
   const fields = line.split(',');
-  if (fields.length !== 5) throw new VoteFileError(`expected 5 fields, found ${fields.length}`);
+  if (fields.length !== 5) throw new Failure(`expected 5 fields, found ${fields.length}`);
   const [id, category, k, answer, letters] = fields as [string, string, string, string, string];
   const optionCount = Number(k);
   if (!/^\d+$/.test(k) || optionCount < 2 || optionCount > 26)
-    throw new VoteFileError(`k is the number of options, 2 to 26, not "${k}"`);
-  if (letters.length !== models) throw new VoteFileError(`expected ${models} votes, found ${letters.length}`);
+    throw new Failure(`k is the number of options, 2 to 26, not "${k}"`);
+  if (letters.length !== models) throw new Failure(`expected ${models} votes, found ${letters.length}`);
   return {
     id,
     category,
@@ -76,5 +75,5 @@ function parseQuestion(line: string, models: number): RecordedQuestion {
 function parseOption(letter: string, optionCount: number, what: string): number {
   const option = letter.length === 1 ? letter.charCodeAt(0) - 'A'.charCodeAt(0) : -1;
   if (option >= 0 && option < optionCount) return option;
-  throw new VoteFileError(`${what} is "${letter}", which is none of ${optionCount} options`);
+  throw new Failure(`${what} is "${letter}", which is none of ${optionCount} options`);
 }

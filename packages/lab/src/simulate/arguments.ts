@@ -1,16 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
-
-export interface Arguments {
-  /** Null: this experiment was not asked for. */
-  readonly polls: number | null;
-  readonly seeds: number | null;
-  readonly crashPoints: boolean;
-  readonly seed: string;
-  readonly json: boolean;
-}
-
-export class UsageError extends Error {}
+import { parseOptions, wholeNumber } from '../terminal/command.ts';
 
 export const USAGE = `usage: npm run simulate -- [--seeds N] [--crash-points] [--polls N] [--seed TEXT] [--json]
 
@@ -23,38 +12,25 @@ export const USAGE = `usage: npm run simulate -- [--seeds N] [--crash-points] [-
 Without any of the first three: all of them, with 10000 seeds and 100000 polls.
 `;
 
-export function parseArguments(argv: readonly string[]): Arguments {
-  const { seeds, polls, seed, json, 'crash-points': crashPoints } = parse(argv);
-  const all = seeds === undefined && polls === undefined && !crashPoints;
+export type Arguments = ReturnType<typeof readArguments>;
+
+/** Null is an experiment that was not asked for. */
+export function readArguments(argv: readonly string[]) {
+  const options = parseOptions(argv, {
+    seeds: { type: 'string' },
+    polls: { type: 'string' },
+    'crash-points': { type: 'boolean', default: false },
+    seed: { type: 'string', default: randomBytes(4).toString('hex') },
+    json: { type: 'boolean', default: false },
+  });
+  const all = options.seeds === undefined && options.polls === undefined && !options['crash-points'];
+  const count = (option: string, text: string | undefined, unnamed: number) =>
+    text === undefined ? (all ? unnamed : null) : wholeNumber(option, text, 1, 100_000_000);
   return {
-    seeds: all ? 10_000 : seeds === undefined ? null : count('--seeds', seeds),
-    polls: all ? 100_000 : polls === undefined ? null : count('--polls', polls),
-    crashPoints: all || crashPoints,
-    seed: seed ?? randomBytes(4).toString('hex'),
-    json,
+    seeds: count('--seeds', options.seeds, 10_000),
+    polls: count('--polls', options.polls, 100_000),
+    crashPoints: all || options['crash-points'],
+    seed: options.seed,
+    json: options.json,
   };
-}
-
-function count(option: string, text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= 100_000_000) return value;
-  throw new UsageError(`${option} is a whole number from 1 to 100000000, not "${text}"`);
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      // A package runner hands its own separator on.
-      args: argv[0] === '--' ? argv.slice(1) : [...argv],
-      options: {
-        seeds: { type: 'string' },
-        polls: { type: 'string' },
-        'crash-points': { type: 'boolean', default: false },
-        seed: { type: 'string' },
-        json: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }

@@ -1,7 +1,8 @@
 // npm run simulate: polls in virtual time through the code that runs live ones. Exit code 1 on any violation.
+import { runCommand } from '../terminal/command.ts';
 import { type Progress, progressOn } from '../terminal/progress.ts';
 import { percent } from '../terminal/table.ts';
-import { type Arguments, parseArguments, USAGE, UsageError } from './arguments.ts';
+import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { COURSES, type Course, exhaustCrashPoints } from './crash-points.ts';
 import { crashPointLines, pollLines, worldLines } from './report.ts';
 import { simulatePolls } from './simulate-polls.ts';
@@ -13,13 +14,7 @@ interface Shown {
   readonly violations: number;
 }
 
-try {
-  process.exitCode = await simulate(parseArguments(process.argv.slice(2)));
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  console.error(`${error.message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runCommand(USAGE, () => simulate(readArguments(process.argv.slice(2))));
 
 async function simulate(args: Arguments): Promise<number> {
   const progress = progressOn(process.stderr);

@@ -1,7 +1,7 @@
 import type { FinishedPoll } from '@eloquentpoll/storage';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import type { Stores } from '../../faults/throw-away.ts';
+import type { Stores } from '../../fixture/stores.ts';
 
 // The end of a poll as one would write it without thinking about speed: a transaction of five statements, built by
 // Kysely and sent one after the other, into tables like ours. It checks less than finish_poll does.

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { household } from '../../faults/processes.ts';
+import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
+import { startModule } from '../../fixture/modules.ts';
 import { ms, type Row } from '../rows.ts';
 import { interleaved } from '../windows.ts';
 
@@ -10,16 +11,16 @@ export const cold: Row = {
   about: 'cold start of a gateway until it is ready against a bare Node (N)',
   async measure(stage, course) {
     const { module, env } = await stage.command('gateway');
-    await using home = household();
+    await using group = await openThrowAwayGroup('a cold start');
     const found = await interleaved(
       {
         N: async () => ({ wall: await bareNode() }),
         async gateway() {
           const begun = performance.now();
-          const service = await home.start('gateway', module, env);
+          const service = await startModule(group, 'gateway', module, env);
           const wall = performance.now() - begun;
           service.signal('SIGTERM');
-          await service.gone;
+          await service.exited;
           return { wall };
         },
       },

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { LOGIN_COOKIE, sealer } from '@eloquentpoll/gateway/login-cookie';
+import type { RestartableServers } from '@eloquentpoll/services/restartable';
 import { createAccount, creditAccount, insertKey, insertLogin } from '@eloquentpoll/storage';
+import type { Experiment } from '../../fixture/experiment.ts';
+import { startSimulator } from '../../fixture/simulators.ts';
+import type { Stores } from '../../fixture/stores.ts';
 import { CALM } from '../../proxy/weather.ts';
 import type { Progress } from '../../terminal/progress.ts';
-import type { Bench } from '../experiment.ts';
 import { clockAheadMs, keepJournal } from '../journal.ts';
-import type { OwnServers } from '../own-servers.ts';
-import { startSimulator } from '../simulators.ts';
-import type { Stores } from '../throw-away.ts';
 import { type Blow, PROCESS_KILLS } from './blows.ts';
 import type { Account } from './callers.ts';
 import { type Fleet, openFleet } from './fleet.ts';
@@ -59,25 +59,25 @@ const GATEWAY = {
 const WORKER = { MODELS_FILE: 'simulator', WORKER_CONCURRENCY: '50', WORKER_DRAIN_MS: '15000' };
 
 export async function besiege(
-  bench: Bench,
-  servers: OwnServers,
+  bench: Experiment,
+  servers: RestartableServers,
   settings: SiegeSettings,
   progress: Progress,
 ): Promise<Siege> {
-  const { stores, home, folder } = bench;
+  const { stores, group } = bench;
   const { plan, seed } = settings;
   const began = performance.now();
   const aheadMs = await clockAheadMs(stores);
   await keepJournal(stores);
   await watchMoneyAndEnds(stores);
-  const simulator = await startSimulator(home, folder, {
+  const simulator = await startSimulator(group, {
     seed,
     latency_scale: LATENCY_SCALE,
     call_log_size: 1_000_000,
   });
   const common = { REDIS_PREFIX: stores.redisPrefix, LOG_LEVEL: 'info' };
   await using fleet = await openFleet({
-    home,
+    group,
     gateways: 2,
     workers: 3,
     databaseUrl: stores.databaseUrl,
@@ -87,7 +87,7 @@ export async function besiege(
     env: { gateway: { ...common, ...GATEWAY }, worker: { ...common, ...WORKER } },
     signal: bench.signal,
   });
-  const file = createWriteStream(settings.record ?? join(folder, 'operations.jsonl'));
+  const file = createWriteStream(settings.record ?? join(group.folder, 'operations.jsonl'));
   const record = recorder(file);
   const quit = new AbortController();
   const doors = fleet.slots

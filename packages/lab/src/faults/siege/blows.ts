@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RestartableServers } from '@eloquentpoll/services/restartable';
+import type { Stores } from '../../fixture/stores.ts';
 import type { FaultProxy } from '../../proxy/fault-proxy.ts';
 import { CALM, type Weather } from '../../proxy/weather.ts';
 import type { Chance } from '../../terminal/chance.ts';
-import type { OwnServers } from '../own-servers.ts';
-import type { Stores } from '../throw-away.ts';
 import type { Fleet, Role, Slot } from './fleet.ts';
 
 // What can happen to the service, by name. Each blow is over when it resolves: what it broke is mended or on its way.
@@ -21,7 +21,7 @@ export interface Blow {
 
 export interface Field {
   readonly fleet: Fleet;
-  readonly servers: OwnServers;
+  readonly servers: RestartableServers;
   readonly stores: Stores;
   readonly signal: AbortSignal;
 }
@@ -92,7 +92,7 @@ export async function land(kind: BlowKind, field: Field, chance: Chance): Promis
 }
 
 function able({ slots }: Fleet, role: Role): Slot[] {
-  return slots.filter((slot) => slot.role === role && slot.service?.alive && !slot.struck);
+  return slots.filter((slot) => slot.role === role && slot.service?.hasEnded === false && !slot.struck);
 }
 
 async function striking(field: Field, role: Role, chance: Chance, blow: (slot: Slot) => Promise<Struck>) {
@@ -130,7 +130,7 @@ function stop(role: Role, [low, high]: readonly [number, number]): Strike {
 }
 
 async function bounce(
-  server: OwnServers['redis'],
+  server: RestartableServers['redis'],
   how: 'SIGKILL' | 'SIGQUIT',
   chance: Chance,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { anyQuestion } from '../../fixture/polls.ts';
 import type { Chance } from '../../terminal/chance.ts';
-import { anyQuestion } from '../ask-polls.ts';
 import { followStream } from './follow-stream.ts';
 import { digestOf } from './history.ts';
 import type { Kind, Operation, Recorder } from './operations.ts';

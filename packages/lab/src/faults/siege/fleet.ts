@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '@eloquentpoll/launch/failure';
+import type { Exit, ProcessGroup } from '@eloquentpoll/services/process-group';
+import type { LogLine, RunningApp } from '@eloquentpoll/services/start-app';
+import { startModule } from '../../fixture/modules.ts';
 import { type FaultProxy, openFaultProxy } from '../../proxy/fault-proxy.ts';
-import type { Exit, Household, LogLine, Service } from '../processes.ts';
 
 // The processes of the product, each in a slot with links of its own to everything that it talks to. A process that
 // ends is replaced in its slot, as a supervisor would; one that nobody ended is noted.
@@ -13,7 +16,7 @@ export interface Slot {
   /** To Redis, Postgres and the models; a gateway's `door` is what its callers use. */
   readonly links: Readonly<Record<string, FaultProxy>>;
   /** Null while it is being replaced. */
-  service: Service | null;
+  service: RunningApp | null;
   /** Somebody is at it: not to be struck again now. */
   struck: boolean;
 }
@@ -33,7 +36,7 @@ export interface Fleet extends AsyncDisposable {
 }
 
 export interface FleetOptions {
-  home: Household;
+  group: ProcessGroup;
   gateways: number;
   workers: number;
   databaseUrl: string;
@@ -48,12 +51,12 @@ const WARN = 40;
 const AGAIN_MS = 300;
 
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
-  const { home, signal } = options;
+  const { group, signal } = options;
   await using opened = new AsyncDisposableStack();
   const crashes: string[] = [];
   const complaints = new Map<string, number>();
   const startsMs: number[] = [];
-  const expected = new WeakSet<Service>();
+  const expected = new WeakSet<RunningApp>();
   let over = false;
 
   const link = async (slot: string, to: string, url: string) => {
@@ -87,23 +90,24 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
     while (!over) {
       try {
         const began = performance.now();
-        const service = await home.start(slot.name, `@eloquentpoll/${slot.role}/main`, envOf(slot), hear);
+        const service = await startModule(group, slot.name, `@eloquentpoll/${slot.role}/main`, envOf(slot), hear);
         startsMs.push(performance.now() - began);
         if (slot.links.door) slot.links.door.target = { host: '127.0.0.1', port: Number(service.ready.port) };
         slot.service = service;
-        void service.gone.then(({ code, signal }) => {
+        void service.exited.then(({ code, signal }) => {
           slot.service = null;
           if (over) return;
           if (!expected.has(service)) {
             const how = `${slot.name} ended by itself (${signal ?? `code ${code}`})`;
-            crashes.push([how, ...service.lastWords].join('\n    '));
+            crashes.push([how, ...service.lastLines].join('\n    '));
           }
           void fill(slot);
         });
         return;
       } catch (error) {
         // Postgres or Redis may be away: a supervisor tries again.
-        const text = `${slot.role} did not start: ${reasonIn(String(error))}`.slice(0, 160);
+        const reason = error instanceof Failure ? reasonIn(error.output) : String(error);
+        const text = `${slot.role} did not start: ${reason}`.slice(0, 160);
         complaints.set(text, (complaints.get(text) ?? 0) + 1);
         await sleep(AGAIN_MS);
       }
@@ -136,7 +140,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
       expected.add(service);
       service.signal(how);
       const late = setTimeout(() => service.signal('SIGKILL'), withinMs);
-      const exit = await service.gone;
+      const exit = await service.exited;
       clearTimeout(late);
       return exit;
     },
@@ -154,9 +158,9 @@ function through(url: string, { port }: FaultProxy): string {
   return by.href.replace(/\/$/, '');
 }
 
-/** Its last words are a sentence, or an error with all that Node tells around it. */
-function reasonIn(words: string): string {
-  const lines = words.split('\n').map((line) => line.trim());
+/** The last lines are a sentence, or an error and its stack. */
+function reasonIn(lastLines: readonly string[]): string {
+  const lines = lastLines.map((line) => line.trim());
   return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? '';
 }
 

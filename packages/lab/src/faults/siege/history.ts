@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { checkLedger, type Violation } from '@eloquentpoll/storage';
-import type { Call } from '../history.ts';
+import type { Call } from '../../fixture/simulators.ts';
+import type { Stores } from '../../fixture/stores.ts';
 import { type PollEvent, readJournal } from '../journal.ts';
-import type { Stores } from '../throw-away.ts';
 import type { Blow } from './blows.ts';
 import type { Operation } from './operations.ts';
 import { type BalanceState, type Rewrite, readBalances, readRewrites } from './witness.ts';

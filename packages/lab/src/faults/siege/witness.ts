@@ -1,4 +1,4 @@
-import type { Stores } from '../throw-away.ts';
+import type { Stores } from '../../fixture/stores.ts';
 
 // What Postgres itself writes down, in the transaction in which it happens: every state of a balance, and every change
 // of what should never change again.

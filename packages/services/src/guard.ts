@@ -1,0 +1,27 @@
+import { rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { GuardMessage } from './process-group.ts';
+import { type OwnedProcess, stopProcesses } from './stop-processes.ts';
+
+// Reads from a pipe which processes and temporary folders a group owns. When the pipe closes the owner is gone, perhaps
+// killed, and the guard ends and removes what is left.
+
+const processes = new Map<number, OwnedProcess>();
+const folders = new Set<string>();
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+const messages = createInterface({ input: process.stdin });
+messages.on('line', (line) => {
+  const message: GuardMessage = JSON.parse(line);
+  if ('started' in message) processes.set(message.started.pid, message.started);
+  else if ('ended' in message) processes.delete(message.ended);
+  else folders.add(message.temporary);
+});
+messages.on('close', () => void endWhatIsLeft());
+
+async function endWhatIsLeft(): Promise<void> {
+  await stopProcesses([...processes.values()]);
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+}

@@ -1,0 +1,15 @@
+import type { Redis } from 'ioredis';
+
+/** Batches of the keys that match; a key may come twice. */
+export async function* scanKeys(redis: Redis, pattern = '*'): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', pattern, 'COUNT', 1_000);
+    cursor = next;
+    if (keys.length > 0) yield keys;
+  } while (cursor !== '0');
+}
+
+export async function deleteKeys(redis: Redis, pattern: string): Promise<void> {
+  for await (const keys of scanKeys(redis, pattern)) await redis.unlink(...keys);
+}

@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, lchownSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '@eloquentpoll/launch/failure';
+
+// Postgres refuses to run as root. Root runs it as the user `nobody`: the data folder is entered before the change of
+// user, and programs out of its reach run in a user namespace that maps us to it, or from a readable copy.
+
+const NOBODY = 65534;
+
+export interface ServerUser {
+  /** Folder of the programs, which may be a copy. */
+  programs: string;
+  command(program: string, args: readonly string[]): { file: string; args: string[]; uid?: number; gid?: number };
+  /** How the program, running in its data folder, names that folder. */
+  dataArgument(folder: string): string;
+  /** Gives a folder and all that is in it to the server's user. */
+  own(folder: string): void;
+}
+
+/** `temporary` is called with a folder that must be removed with the server. */
+export function serverUser(programs: string, temporary: (folder: string) => void): ServerUser {
+  const direct: ServerUser = {
+    programs,
+    command: (program, args) => ({ file: join(programs, program), args: [...args] }),
+    dataArgument: (folder) => folder,
+    own: () => {},
+  };
+  if (process.getuid?.() !== 0) return works(direct) ?? refuse();
+
+  const rooted = {
+    ...direct,
+    dataArgument: process.platform === 'linux' ? () => '/proc/self/cwd' : direct.dataArgument,
+  };
+  const nobody: ServerUser = {
+    ...rooted,
+    command: (program, args) => ({ ...direct.command(program, args), uid: NOBODY, gid: NOBODY }),
+    own: (folder) => ownAll(folder, NOBODY),
+  };
+  const namespace: ServerUser = {
+    ...rooted,
+    command: (program, args) => ({
+      file: 'unshare',
+      args: ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`, join(programs, program), ...args],
+    }),
+    own: (folder) => ownAll(folder, 0),
+  };
+  return works(nobody) ?? works(namespace) ?? works(copied(nobody, temporary)) ?? refuse();
+}
+
+/** What a server sees of our environment: nothing that changes its answers. */
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
+}
+
+function works(user: ServerUser): ServerUser | null {
+  const { file, args, ...identity } = user.command('postgres', ['--version']);
+  return spawnSync(file, args, { ...identity, cwd: '/', env: serverEnvironment(), timeout: 10_000 }).status === 0
+    ? user
+    : null;
+}
+
+function copied(user: ServerUser, temporary: (folder: string) => void): ServerUser {
+  const folder = mkdtempSync(join(tmpdir(), 'eloquentpoll-postgres-'));
+  temporary(folder);
+  chmodSync(folder, 0o755);
+  cpSync(join(user.programs, '..'), folder, { recursive: true, verbatimSymlinks: true });
+  const programs = join(folder, 'bin');
+  return {
+    ...user,
+    programs,
+    command: (program, args) => ({ ...user.command(program, args), file: join(programs, program) }),
+  };
+}
+
+function refuse(): never {
+  throw new Failure('The embedded Postgres does not run on this machine: set DATABASE_URL to a Postgres of your own.');
+}
+
+function ownAll(folder: string, id: number): void {
+  const { uid, gid } = statSync(folder);
+  if (uid === id && gid === id) return;
+  for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    lchownSync(join(folder, entry), id, id);
+  lchownSync(folder, id, id);
+}

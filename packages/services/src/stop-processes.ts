@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { processIdentity } from '@eloquentpoll/launch/process-identity';
+
+// Ends processes in stages, each with a bound: signalled first, killed after its grace period. Used by the owner, by the
+// guard when the owner is gone, and by the next start when both are.
+
+export interface OwnedProcess {
+  name: string;
+  pid: number;
+  /** Distinguishes it from a later process with the same pid: nothing else is ever signalled. */
+  identity: string;
+  /** Lower stages end first. */
+  stage: number;
+  signal: NodeJS.Signals;
+  /** Sent at the bound; SIGKILL follows half a second later. */
+  lastSignal: NodeJS.Signals;
+  grace_ms: number;
+}
+
+const LAST_SIGNAL_MS = 500;
+const HURRY_MS = 300;
+const LOOK_EVERY_MS = process.platform === 'linux' ? 20 : 100;
+
+export function isAlive(owned: { pid: number; identity: string }): boolean {
+  return processIdentity(owned.pid) === owned.identity;
+}
+
+/** Resolves with the names of those that had to be killed. Later stages get the time that earlier ones left. */
+export async function stopProcesses(processes: readonly OwnedProcess[], hurry?: AbortSignal): Promise<string[]> {
+  const stages = [...Map.groupBy(processes, (owned) => owned.stage).entries()].sort(([a], [b]) => a - b);
+  const killed: string[] = [];
+  let deadline = performance.now();
+  for (const [, members] of stages) {
+    deadline += Math.max(...members.map((member) => member.grace_ms));
+    for (const member of members) {
+      send(member, member.signal);
+      // A stopped process does not see its signal before it goes on.
+      send(member, 'SIGCONT');
+    }
+    await untilGone(members, () => (hurry?.aborted ? Math.min(deadline, hurriedUntil(hurry)) : deadline));
+    for (const signal of ['last', 'kill'] as const) {
+      const left = members.filter(isAlive);
+      if (signal === 'last') killed.push(...left.map((member) => member.name));
+      for (const member of left) send(member, signal === 'last' ? member.lastSignal : 'SIGKILL');
+      const bound = performance.now() + LAST_SIGNAL_MS;
+      await untilGone(left, () => bound);
+    }
+  }
+  return killed;
+}
+
+const hurried = new WeakMap<AbortSignal, number>();
+
+// After a second Ctrl-C every stage gets a moment to close its files, no more.
+function hurriedUntil(signal: AbortSignal): number {
+  const since = hurried.get(signal) ?? performance.now();
+  hurried.set(signal, since);
+  return since + HURRY_MS;
+}
+
+async function untilGone(processes: readonly OwnedProcess[], deadline: () => number): Promise<void> {
+  while (processes.some(isAlive) && performance.now() < deadline()) await delay(LOOK_EVERY_MS);
+}
+
+// They lead their own process groups, so that a killed one takes along what it started.
+function send(owned: OwnedProcess, signal: NodeJS.Signals): void {
+  if (!isAlive(owned)) return;
+  try {
+    process.kill(signal === 'SIGKILL' && process.platform !== 'win32' ? -owned.pid : owned.pid, signal);
+  } catch {
+    // It ended between the look and the signal.
+  }
+}

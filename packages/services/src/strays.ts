@@ -1,0 +1,38 @@
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { processIdentity } from '@eloquentpoll/launch/process-identity';
+import { type OwnedProcess, stopProcesses } from './stop-processes.ts';
+
+/**
+ * Ends servers that still work in a data folder though no record names them. They are recognised by their working folder,
+ * which is their data folder; without /proc none is found.
+ */
+export async function endStraysIn(folder: string, name: string, signal: NodeJS.Signals): Promise<void> {
+  const strays = processesIn(folder).map(
+    (pid): OwnedProcess => ({
+      name,
+      pid,
+      identity: processIdentity(pid) ?? '',
+      stage: 0,
+      signal,
+      lastSignal: 'SIGQUIT',
+      grace_ms: 8_000,
+    }),
+  );
+  if (strays.length > 0) await stopProcesses(strays);
+}
+
+export function processesIn(folder: string): number[] {
+  if (process.platform !== 'linux') return [];
+  const real = realpathSync(folder);
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid && workingFolder(pid) === real);
+}
+
+function workingFolder(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
