@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
+import { LOCAL_EMAIL, subjectOf } from '@eloquentpoll/identity-provider/people';
 import {
   balanceOf,
   createAccount,
@@ -11,7 +12,6 @@ import {
   openStorage,
   type Storage,
 } from '@eloquentpoll/storage';
-import { LOCAL_EMAIL, subjectOf } from './identity-provider/people.ts';
 
 // The local account: one per clone, funded once, with a key that a second start prints again; logging in at the local
 // identity provider under the address that it proposes leads here too. Deleting the account or revoking the key is

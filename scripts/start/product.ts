@@ -1,3 +1,4 @@
+import { PRODUCT } from '@eloquentpoll/identity-provider/client';
 import type { createSteps } from '@eloquentpoll/launch/steps';
 import { runStep } from '@eloquentpoll/launch/steps';
 import { freePort } from '@eloquentpoll/services/free-port';
@@ -7,7 +8,6 @@ import { startRedis } from '@eloquentpoll/services/redis';
 import type { RunningApp } from '@eloquentpoll/services/start-app';
 import { migrate } from '@eloquentpoll/storage';
 import pg from 'pg';
-import { PRODUCT } from '../identity-provider/client.ts';
 import { seedLocalAccount } from '../seed.ts';
 import { type AppStarter, startApp } from './apps.ts';
 import { planLogin } from './login.ts';
@@ -49,7 +49,7 @@ const SCRIPTS = {
   gateway: 'apps/gateway/src/main.ts',
   worker: 'apps/worker/src/main.ts',
   simulator: 'apps/simulator/src/main.ts',
-  'id-provider': 'scripts/identity-provider/main.ts',
+  'id-provider': 'apps/identity-provider/src/main.ts',
 };
 const ENDING = {
   gateway: { stage: 1, grace_ms: 2_500 },

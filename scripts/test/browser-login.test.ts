@@ -1,31 +1,22 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { buildApp } from '@eloquentpoll/gateway/app';
 import { decideConfig } from '@eloquentpoll/gateway/config';
 import { openContext } from '@eloquentpoll/gateway/context';
 import { readEnvironment } from '@eloquentpoll/gateway/environment';
+import { PRODUCT } from '@eloquentpoll/identity-provider/client';
+import { startLocalProvider } from '@eloquentpoll/identity-provider/server';
+import { freePort } from '@eloquentpoll/services/free-port';
 import { openBrowser } from '@eloquentpoll/testkit/browser';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
-import { PRODUCT } from '../identity-provider/client.ts';
-import { startLocalProvider } from '../identity-provider/server.ts';
 
 // A person logs in and out at the local identity provider, in a real browser: every policy, cookie and redirect on the
 // way has to fit, on both sides.
 
 const SECRET = 'a client secret of at least 32 characters';
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, 'localhost');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
-}
-
 async function product(t: Test) {
-  const port = await freePort();
+  const port = await freePort('localhost');
   const baseUrl = `http://localhost:${port}`;
   const provider = await startLocalProvider({ folder: t.testdir(), baseUrl, clientSecret: SECRET });
   t.teardown(() => provider.stop());

@@ -1,9 +1,9 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-// What the provider remembers: logins under way, sessions, tokens, and clients that registered themselves. It is of one
-// process and one person, so it lives as long as that process; the oldest gives way before it grows without end.
+// Logins under way, sessions, tokens and registered clients, in the memory of this process. When it is full the oldest
+// entry is dropped.
 
-const MOST = 1_000;
+const MAX_ENTRIES = 1_000;
 
 interface Entry {
   model: string;
@@ -12,8 +12,8 @@ interface Entry {
   expiresAt: number;
 }
 
-/** One memory for all models; each asks through an adapter of its own. */
-export function inMemory(): (model: string) => Adapter {
+/** The models share one bound. */
+export function memoryAdapter(): (model: string) => Adapter {
   const entries = new Map<string, Entry>();
 
   function forget(isOver: (entry: Entry) => boolean): void {
@@ -32,8 +32,8 @@ export function inMemory(): (model: string) => Adapter {
         const expiresAt = expiresIn === undefined ? Number.POSITIVE_INFINITY : Date.now() + expiresIn * 1_000;
         entries.delete(keyOf(id));
         entries.set(keyOf(id), { model, id, payload, expiresAt });
-        if (entries.size > MOST) forget((entry) => entry.expiresAt <= Date.now());
-        if (entries.size > MOST) entries.delete(entries.keys().next().value!);
+        if (entries.size > MAX_ENTRIES) forget((entry) => entry.expiresAt <= Date.now());
+        if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
       },
       async find(id) {
         const entry = entries.get(keyOf(id));

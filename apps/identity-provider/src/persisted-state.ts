@@ -2,26 +2,26 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// What stays from start to start: the signing key, so that tokens last; the key of the cookies; and the port, because
+// Kept between starts: the signing key and the cookie key, so that tokens and sessions stay valid, and the port, because
 // it is part of the issuer and an account belongs to its issuer.
 
-export interface Keepsakes {
+export interface PersistedState {
   signingKey: Record<string, unknown>;
   cookieKey: string;
   port: number;
 }
 
-export function readKeepsakes(folder: string): Keepsakes {
+export function readState(folder: string): PersistedState {
   try {
     return JSON.parse(readFileSync(fileIn(folder), 'utf8'));
   } catch {
-    // Missing or unreadable: begun anew, which logs people out and harms nobody.
+    // Missing or unreadable: a new state logs everyone out and does no other harm.
     return { signingKey: newSigningKey(), cookieKey: randomBytes(32).toString('hex'), port: 0 };
   }
 }
 
-export function keep(folder: string, keepsakes: Keepsakes): void {
-  writeFileSync(`${fileIn(folder)}.new`, JSON.stringify(keepsakes), { mode: 0o600 });
+export function writeState(folder: string, state: PersistedState): void {
+  writeFileSync(`${fileIn(folder)}.new`, JSON.stringify(state), { mode: 0o600 });
   renameSync(`${fileIn(folder)}.new`, fileIn(folder));
 }
 

@@ -1,29 +1,29 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { interact } from './interactions.ts';
-import { type Keepsakes, keep, readKeepsakes } from './keepsakes.ts';
 import { notePage, policyFor } from './pages.ts';
+import { type PersistedState, readState, writeState } from './persisted-state.ts';
 import { localProvider } from './provider.ts';
 
-// The provider behind a server of our own, on loopback only. A request that was not meant for this address, as when
-// another site's name leads here, gets nothing.
+// The provider behind a server of our own, on loopback only. A request whose Host is another name (DNS rebinding) is
+// refused.
 
 const HOST = '127.0.0.1';
 
 export interface LocalProviderOptions {
-  /** Where what stays from start to start is kept. */
+  /** Of the persisted state. */
   folder: string;
   baseUrl: string;
   clientSecret: string;
 }
 
 export async function startLocalProvider({ folder, ...client }: LocalProviderOptions) {
-  const keepsakes = readKeepsakes(folder);
+  const state = readState(folder);
   const server = createServer();
-  const port = await listen(server, keepsakes.port);
-  keep(folder, { ...keepsakes, port });
+  const port = await listen(server, state.port);
+  writeState(folder, { ...state, port });
   const issuer = `http://${HOST}:${port}`;
-  server.on('request', handler({ issuer, keepsakes, ...client }));
+  server.on('request', handler({ issuer, state, ...client }));
   return {
     issuer,
     async stop(): Promise<void> {
@@ -36,13 +36,13 @@ export async function startLocalProvider({ folder, ...client }: LocalProviderOpt
 
 interface HandlerOptions {
   issuer: string;
-  keepsakes: Keepsakes;
+  state: PersistedState;
   baseUrl: string;
   clientSecret: string;
 }
 
-function handler({ issuer, keepsakes, baseUrl, clientSecret }: HandlerOptions) {
-  const provider = localProvider({ issuer, baseUrl, clientSecret, keepsakes });
+function handler({ issuer, state, baseUrl, clientSecret }: HandlerOptions) {
+  const provider = localProvider({ issuer, baseUrl, clientSecret, state });
   const callback = provider.callback();
   const { host } = new URL(issuer);
 

@@ -3,10 +3,9 @@ import type Provider from 'oidc-provider';
 import { consentPage, loginPage, policyFor } from './pages.ts';
 import { emailOf, personOf, subjectOf } from './people.ts';
 
-// The two questions that a person answers on the way: who are you, and may this client act for you. The interaction
-// belongs to the browser that began it, by a cookie of its path.
+// Login and consent. A cookie binds the interaction to the browser that began it.
 
-const MOST_BYTES = 4_096;
+const MAX_BYTES = 4_096;
 
 export async function interact(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
@@ -49,14 +48,14 @@ interface Missing {
   missingResourceScopes?: Record<string, string[]>;
 }
 
-/** As a policy names it: programs on this machine have schemes of their own. */
+/** As a content security policy names it; native clients have schemes of their own. */
 const originOf = ({ protocol, origin }: URL): string => (origin === 'null' ? protocol : origin);
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) {
     text += chunk;
-    if (text.length > MOST_BYTES) throw new Error('the form is too large');
+    if (text.length > MAX_BYTES) throw new Error('the form is too large');
   }
   return new URLSearchParams(text);
 }

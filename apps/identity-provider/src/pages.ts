@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EMAIL_PATTERN, LOCAL_EMAIL } from './people.ts';
 
-// The pages, without scripts and without anything from elsewhere. Every text that is not ours is escaped.
+// Pages without scripts and external resources. Every text that is not ours is escaped.
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1d2433; --soft: #586174; --paper: #fff; --back: #eef1f6; --line: #8a94a6;

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { LOCAL_EMAIL } from '../identity-provider/people.ts';
-import { startLocalProvider } from '../identity-provider/server.ts';
+import { LOCAL_EMAIL } from '../src/people.ts';
+import { startLocalProvider } from '../src/server.ts';
 
 // The local identity provider as a person with a browser meets it, and as a client that asks for tokens.
 
@@ -202,7 +202,7 @@ t.test('another name, another browser and a stale login get nothing', async (t) 
 });
 
 t.test('it runs for development on this machine and for nothing else', async (t) => {
-  const script = fileURLToPath(new URL('../identity-provider/main.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../src/main.ts', import.meta.url));
   const good = { HOST: '127.0.0.1', BASE_URL: BASE, FOLDER: t.testdir(), CLIENT_SECRET: SECRET };
   const wrong: [NodeJS.ProcessEnv, RegExp][] = [
     [{ NODE_ENV: 'production' }, /does not run in production/],

@@ -1,28 +1,28 @@
 import Provider, { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { PRODUCT } from './client.ts';
-import type { Keepsakes } from './keepsakes.ts';
-import { inMemory } from './memory.ts';
+import { memoryAdapter } from './memory-adapter.ts';
 import { logoutPage, notePage } from './pages.ts';
 import { personOf } from './people.ts';
+import type { PersistedState } from './persisted-state.ts';
 
-// What oidc-provider is told: the product is a client from the start and is let in without a question; other clients
-// register themselves, as MCP clients do, and are asked about. Tokens for the product are signed JWTs.
+// The configuration of oidc-provider. The product is a client that needs no consent; other clients register themselves,
+// as MCP clients do, and need it. Tokens for the product are signed JWTs.
 
 export interface ProviderOptions {
   issuer: string;
   /** Of the product. */
   baseUrl: string;
   clientSecret: string;
-  keepsakes: Pick<Keepsakes, 'signingKey' | 'cookieKey'>;
+  state: Pick<PersistedState, 'signingKey' | 'cookieKey'>;
 }
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
-export function localProvider({ issuer, baseUrl, clientSecret, keepsakes }: ProviderOptions): Provider {
+export function localProvider({ issuer, baseUrl, clientSecret, state }: ProviderOptions): Provider {
   const resources = [baseUrl, `${baseUrl}/`, `${baseUrl}/api/mcp`];
   return new Provider(issuer, {
-    adapter: inMemory(),
+    adapter: memoryAdapter(),
     clients: [
       {
         client_id: PRODUCT,
@@ -32,8 +32,8 @@ export function localProvider({ issuer, baseUrl, clientSecret, keepsakes }: Prov
         post_logout_redirect_uris: [`${baseUrl}/`],
       },
     ],
-    jwks: { keys: [keepsakes.signingKey] },
-    cookies: { keys: [keepsakes.cookieKey] },
+    jwks: { keys: [state.signingKey] },
+    cookies: { keys: [state.cookieKey] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
     conformIdTokenClaims: false,
     findAccount: (_ctx, subject) => {
@@ -84,7 +84,7 @@ export function localProvider({ issuer, baseUrl, clientSecret, keepsakes }: Prov
   });
 }
 
-/** The product needs nobody's consent to know who logged in to it. */
+/** The product needs no consent to learn who logged in to it. */
 async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
   const { provider, client, session, result } = oidc;
   if (!client || !session?.accountId) return undefined;

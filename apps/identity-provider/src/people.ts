@@ -1,15 +1,15 @@
-// Everybody who has an e-mail address exists. The subject is the address in another spelling, so nothing is stored.
+// Every e-mail address is an account. The subject is the encoded address, so nothing is stored.
 
-/** Who the local account of `npm start` belongs to; the login page proposes it. */
+/** The login of `npm start`'s local account; the login page proposes it. */
 export const LOCAL_EMAIL = 'you@local.example';
 
-const LONGEST = 120;
+const MAX_LENGTH = 120;
 export const EMAIL_PATTERN = `[^\\s@]+@[^\\s@.]+(\\.[^\\s@.]+)+`;
 
-/** The one spelling of an address; null for what is none. */
+/** Normalised; null when it is no address. */
 export function emailOf(text: string): string | null {
   const email = text.trim().toLowerCase();
-  return email.length <= LONGEST && new RegExp(`^${EMAIL_PATTERN}$`).test(email) ? email : null;
+  return email.length <= MAX_LENGTH && new RegExp(`^${EMAIL_PATTERN}$`).test(email) ? email : null;
 }
 
 export const subjectOf = (email: string): string => Buffer.from(email).toString('base64url');
