@@ -32,15 +32,21 @@ export interface Estimate {
   };
 }
 
-/** Which model comes first is drawn for every poll, so the panel enters through its averages. */
+/**
+ * Shuffled, the panel enters through its averages: which model comes first is drawn for every poll. With the cheapest
+ * first it is known who is asked, and each model counts by how likely it is to be asked at all.
+ */
 export function estimate(rules: Rules, seats: readonly EstimateSeat[]): Estimate {
-  const affordable = seatsWithinBudget(rules, seats);
+  const affordable = seatsWithinBudget(rules, isCheapestFirst(rules) ? byPrice(seats) : seats);
   const endings = forecast(rules, seats.length, affordable.length, mean(seats.map((seat) => seat.failureRate)));
   const calls = rangeOf(endings, (ending) => ending.calls);
   return {
     calls,
-    costU: costOf(rules, affordable, calls),
-    latencyMs: latencyOf(endings, mean(seats.map(meanCallMs))),
+    costU: costOf(rules, affordable, endings, calls),
+    latencyMs: latencyOf(
+      endings,
+      isCheapestFirst(rules) ? callMsByOrder(affordable, endings) : mean(seats.map(meanCallMs)),
+    ),
     earlyTermination: earlyTermination(endings),
   };
 }
@@ -58,9 +64,17 @@ function seatsWithinBudget(rules: Rules, seats: readonly EstimateSeat[]): Estima
 }
 
 /** A vote that fails is not billed, which can bring the expected cost below that of the fewest votes. */
-function costOf(rules: Rules, seats: readonly EstimateSeat[], calls: Range<number>): Range<bigint> {
+function costOf(
+  rules: Rules,
+  seats: readonly EstimateSeat[],
+  endings: readonly Ending[],
+  calls: Range<number>,
+): Range<bigint> {
   const prices = seats.map((seat) => Number(seat.typicalCostU));
-  const expected = calls.expected * mean(seats.map((seat, i) => prices[i]! * (1 - seat.failureRate)));
+  const billed = seats.map((seat, i) => prices[i]! * (1 - seat.failureRate));
+  const expected = isCheapestFirst(rules)
+    ? expectation(endings, (ending) => sum(billed.slice(0, ending.calls)))
+    : calls.expected * mean(billed);
   const cheapest = sum(prices.toSorted((a, b) => a - b).slice(0, calls.min));
   const dearest = sum(seats.map((seat) => Number(seat.reserveU)));
   return {
@@ -68,6 +82,12 @@ function costOf(rules: Rules, seats: readonly EstimateSeat[], calls: Range<numbe
     expected: wholeU(expected),
     max: wholeU(Math.min(dearest, Number(rules.maxCostU))),
   };
+}
+
+/** Each model by the probability that it is asked; 0 where none is. */
+function callMsByOrder(seats: readonly EstimateSeat[], endings: readonly Ending[]): number {
+  const asked = seats.map((_, i) => expectation(endings, (ending) => Number(ending.calls > i)));
+  return sum(seats.map((seat, i) => asked[i]! * meanCallMs(seat))) / Math.max(Number.MIN_VALUE, sum(asked));
 }
 
 function latencyOf(endings: readonly Ending[], callMs: number): Estimate['latencyMs'] {
@@ -89,6 +109,11 @@ function earlyTermination(endings: readonly Ending[]): Estimate['earlyTerminatio
   const probability = Math.min(1, sum(early.map((end) => end.probability)));
   return { probability, likelyReason: likeliest && probability > 0 ? likeliest.reason : 'roster_exhausted' };
 }
+
+const isCheapestFirst = ({ order }: Rules): boolean => order === 'cheapest';
+
+const byPrice = (seats: readonly EstimateSeat[]): EstimateSeat[] =>
+  seats.toSorted((a, b) => Number(a.typicalCostU - b.typicalCostU));
 
 /** Mean of the log-normal distribution that has this median and this 90th percentile. */
 function meanCallMs({ p50Ms, p90Ms }: EstimateSeat): number {

@@ -1,3 +1,14 @@
+export {
+  type AskingOrder,
+  askingOrder,
+  type Certificate,
+  type Certificates,
+  hasAlarm,
+  MAX_FEW_OPTIONS,
+  MIN_AUDITS,
+  orderInEffect,
+  type PricedSeat,
+} from './asking-order.ts';
 export { type Chances, chances, chancesOf } from './chances.ts';
 export { type Conclusion, conclude } from './conclude.ts';
 export { confidence } from './confidence.ts';
@@ -22,6 +33,7 @@ export { seededRandom, shuffled } from './seeded-random.ts';
 export { type Standing, seatsThatAre, standing } from './standing.ts';
 export type { ResultStatus } from './status.ts';
 export type { TerminationReason } from './stop-rules.ts';
+export { type HeardPoll, learn, type Outcomes, situationOf, type TrackRecord } from './track-record.ts';
 export type { Band } from './verdict/agreement.ts';
 export type { Part } from './verdict/headline.ts';
 export {

@@ -1,6 +1,7 @@
 // A running poll as an immutable value: its rules, its seats in the order in which they are asked, and what has become
 // of each seat. A seat is asked at most once, its vote counts at most once, and what is spent plus what is reserved
 // never exceeds the poll's maximum cost.
+import type { AskingOrder } from './asking-order.ts';
 import { budgetLeftU } from './budget.ts';
 import type { Bar } from './need.ts';
 
@@ -12,6 +13,8 @@ export interface Rules extends Bar {
   /** Micro-USD. */
   readonly maxCostU: bigint;
   readonly hedge: Hedge;
+  /** In which order its seats stand; shuffled unless it says otherwise. Decisions follow the seats, estimates this. */
+  readonly order?: AskingOrder;
 }
 
 export interface Seat {
