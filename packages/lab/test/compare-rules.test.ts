@@ -17,6 +17,7 @@ t.test('figures of rules on a handful of polls', async (t) => {
   t.same(full, {
     rule: 'full panel',
     callsSaved: 0,
+    dollarsSaved: null,
     wrongStops: 0,
     stoppedEarly: 0,
     agreement: 1,
@@ -25,6 +26,7 @@ t.test('figures of rules on a handful of polls', async (t) => {
   t.same(lock, {
     rule: 'lock only',
     callsSaved: 4 / 20,
+    dollarsSaved: null,
     wrongStops: 0,
     stoppedEarly: 0.5,
     agreement: 1,

@@ -27,6 +27,7 @@ t.test('the command line', async (t) => {
   t.same(readArguments(['--votes', 'v.csv']), {
     votes: 'v.csv',
     threshold: 0.95,
+    order: 'shuffled',
     json: false,
   });
   t.match(readArguments(['--', '--vectors', 'v.json', '--json', '--threshold', '0.8']), {

@@ -4,7 +4,7 @@ import { lead, type Votes, votesCast } from './tally.ts';
 export type ResultStatus = 'success' | 'partial' | 'failed';
 
 /**
- * `failed`: nobody voted. `partial`: votes that the poll wanted and did not get could have changed the outcome, be it
+ * `failed`: no valid vote. `partial`: votes that the poll wanted and did not get could have changed the outcome, be it
  * to a tie. `success`: everything else, a tie of a full panel included.
  */
 export function resultStatus(votes: Votes, missing: number): ResultStatus {

@@ -1,7 +1,8 @@
 import { Failure } from '@eloquentpoll/launch/failure';
-// Confidence against figures that somebody else computed exactly. A figure that the file does not have is counted as
-// missing, never as passed.
 import { confidence, isLocked } from '@eloquentpoll/voting';
+
+// Confidence against exact figures of an independent program. A figure that the file does not have is counted as
+// missing, never as passed.
 
 export interface VectorFigures {
   readonly vectors: number;

@@ -3,6 +3,7 @@
 import type { PanelName, PollSpec, Vote } from '@eloquentpoll/contracts';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import { type Collecting, collectVotes } from '@eloquentpoll/worker/collect-votes';
+import { priceOf } from './compare-rules.ts';
 import { familyOf } from './families.ts';
 import { latencyMs } from './latencies.ts';
 import type { RecordedPoll } from './recorded-poll.ts';
@@ -11,6 +12,8 @@ export interface FanOutFigures {
   readonly fanOut: string;
   /** Share of the calls of a full panel. */
   readonly cost: number;
+  /** Share of the price of a full panel; null where no prices are known. */
+  readonly dollars: number | null;
   readonly meanLatencyMs: number;
   /** Relative to asking everybody and waiting for the last. */
   readonly relativeLatency: number;
@@ -18,6 +21,7 @@ export interface FanOutFigures {
 
 interface Run {
   readonly calls: number;
+  readonly price: number;
   readonly latencyMs: number;
 }
 
@@ -30,6 +34,7 @@ const FULL: FanOut = {
   name: 'full, wait for all',
   run: async (recorded) => ({
     calls: recorded.models.length,
+    price: priceOf(recorded),
     latencyMs: Math.max(...recorded.models.map((model) => latencyMs(model, recorded.question.id))),
   }),
 };
@@ -48,11 +53,12 @@ export async function compareFanOuts(
   threshold: number,
   onPoll: () => void,
 ): Promise<FanOutFigures[]> {
-  const totals = FAN_OUTS.map((fanOut) => ({ fanOut, calls: 0, latencyMs: 0 }));
+  const totals = FAN_OUTS.map((fanOut) => ({ fanOut, calls: 0, price: 0, latencyMs: 0 }));
   for (const recorded of polls) {
     for (const total of totals) {
-      const { calls, latencyMs } = await total.fanOut.run(recorded, threshold);
+      const { calls, price, latencyMs } = await total.fanOut.run(recorded, threshold);
       total.calls += calls;
+      total.price += price;
       total.latencyMs += latencyMs;
     }
     onPoll();
@@ -61,6 +67,7 @@ export async function compareFanOuts(
   return totals.map((total) => ({
     fanOut: total.fanOut.name,
     cost: total.calls / full.calls,
+    dollars: full.price > 0 ? total.price / full.price : null,
     meanLatencyMs: total.latencyMs / polls.length,
     relativeLatency: total.latencyMs / full.latencyMs,
   }));
@@ -76,9 +83,11 @@ async function collect(
   const clock = virtualClock();
   const line = waitingLine(concurrency);
   let calls = 0;
+  let price = 0;
   const ask: Collecting['ask'] = async (seat, _timeLeftMs, signal) => {
     await line.enter();
     calls += 1;
+    price += recorded.prices?.[seat] ?? 0;
     await new Promise<void>((answered) => {
       const cancel = clock.after(latencyMs(recorded.models[seat]!, recorded.question.id), answered);
       signal.addEventListener('abort', cancel, { once: true });
@@ -98,7 +107,7 @@ async function collect(
     onVote: () => {},
   });
   await clock.run(collecting);
-  return { calls, latencyMs: clock.now() };
+  return { calls, price, latencyMs: clock.now() };
 }
 
 /** Lets so many in at once; the others wait in their order. */

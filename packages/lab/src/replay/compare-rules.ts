@@ -7,6 +7,8 @@ export interface RuleFigures {
   readonly rule: string;
   /** Share of the calls of a full panel. */
   readonly callsSaved: number;
+  /** Share of the price of a full panel; null where no prices are known. */
+  readonly dollarsSaved: number | null;
   /** Share of the early stops whose winner is not the one that the full panel elects. */
   readonly wrongStops: number;
   /** Share of all polls that stopped early. */
@@ -27,18 +29,26 @@ export function courseOf(recorded: RecordedPoll, threshold: number): PollState[]
 
 export const winnerOf = (poll: PollState): number | null => standing(poll).leader;
 
+/** What the first `calls` models cost. */
+export const priceOf = ({ prices }: RecordedPoll, calls?: number): number =>
+  (prices ?? []).slice(0, calls).reduce((sum, price) => sum + price, 0);
+
 export function compareRules(polls: readonly RecordedPoll[], threshold: number, onPoll: () => void): RuleFigures[] {
-  const counts = stoppingRules(threshold).map((rule) => ({ rule, calls: 0, early: 0, wrong: 0, agreed: 0, right: 0 }));
-  let fullCalls = 0;
+  const counts = stoppingRules(threshold).map((rule) => ({
+    ...{ rule, calls: 0, price: 0, early: 0, wrong: 0, agreed: 0, right: 0 },
+  }));
+  const full = { calls: 0, price: 0 };
   for (const recorded of polls) {
     const course = courseOf(recorded, threshold);
     const elected = winnerOf(course.at(-1)!);
-    fullCalls += recorded.votes.length;
+    full.calls += recorded.votes.length;
+    full.price += priceOf(recorded);
     for (const count of counts) {
       const calls = callsUntilStop(count.rule, course, recorded.votes);
       const winner = winnerOf(course[calls]!);
       const early = calls < recorded.votes.length;
       count.calls += calls;
+      count.price += priceOf(recorded, calls);
       count.early += Number(early);
       count.wrong += Number(early && winner !== elected);
       count.agreed += Number(winner === elected);
@@ -46,9 +56,10 @@ export function compareRules(polls: readonly RecordedPoll[], threshold: number, 
     }
     onPoll();
   }
-  return counts.map(({ rule, calls, early, wrong, agreed, right }) => ({
+  return counts.map(({ rule, calls, price, early, wrong, agreed, right }) => ({
     rule: rule.name,
-    callsSaved: (fullCalls - calls) / fullCalls,
+    callsSaved: (full.calls - calls) / full.calls,
+    dollarsSaved: full.price > 0 ? (full.price - price) / full.price : null,
     wrongStops: early === 0 ? 0 : wrong / early,
     stoppedEarly: early / polls.length,
     agreement: agreed / polls.length,

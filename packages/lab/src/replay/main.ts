@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, realpath, writeFile } from 'node:fs/promises';
 import { runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { percent } from '../terminal/table.ts';
@@ -6,9 +6,10 @@ import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { calibrationPlot } from './calibration-plot.ts';
 import { checkVectors, type VectorFigures, vectorsPass } from './check-vectors.ts';
 import { choosePanels } from './panels.ts';
+import { parsePriceFile, pricesOf } from './price-file.ts';
 import { type PanelFigures, replayPanel } from './replay-panel.ts';
 import { panelReport, vectorReport } from './report.ts';
-import { parseVoteFile } from './vote-file.ts';
+import { parseVoteFile, type VoteFile } from './vote-file.ts';
 
 // npm run replay: what the voting rules save and how often they are wrong, on recorded votes.
 
@@ -22,8 +23,11 @@ async function replay(args: Arguments): Promise<number> {
   return vectors === null || vectorsPass(vectors) ? 0 : 1;
 }
 
-async function replayVotes(path: string, { roster, threshold }: Arguments): Promise<PanelFigures[]> {
-  const file = parseVoteFile(await readFile(path, 'utf8'), path);
+async function replayVotes(path: string, args: Arguments): Promise<PanelFigures[]> {
+  const { roster, threshold, order } = args;
+  const file = await readVotes(path);
+  const record = await readRecord(args, path, file);
+  const priceFile = args.prices === undefined ? null : parsePriceFile(await readFile(args.prices, 'utf8'), args.prices);
   const figures: PanelFigures[] = [];
   const progress = process.stderr.isTTY ? progressOn(process.stderr) : silent;
   for (const chosen of choosePanels(roster, file.models)) {
@@ -31,10 +35,22 @@ async function replayVotes(path: string, { roster, threshold }: Arguments): Prom
       let done = 0;
       return () => progress.show(`${chosen.name}: ${percent(++done / steps, 0)}`);
     };
-    figures.push(await replayPanel(file, chosen, threshold, watch));
+    const prices = priceFile && pricesOf(priceFile, args['price-set'], chosen);
+    figures.push(await replayPanel({ file, threshold, order, prices, record }, chosen, watch));
   }
   progress.end();
   return figures;
+}
+
+async function readVotes(path: string): Promise<VoteFile> {
+  return parseVoteFile(await readFile(path, 'utf8'), path);
+}
+
+/** The same file by another path is still the same file. */
+async function readRecord({ record }: Arguments, votes: string, file: VoteFile): Promise<VoteFile | null> {
+  if (record === undefined) return null;
+  const [one, other] = await Promise.all([realpath(record), realpath(votes)]);
+  return one === other ? file : readVotes(record);
 }
 
 function report(args: Arguments, panels: readonly PanelFigures[], vectors: VectorFigures | null): string {

@@ -1,8 +1,16 @@
 // A recorded question as a poll that could have been run: the panel in the order in which the product would have asked
 // it, and the vote that each model would have cast.
-import { newPoll, type PollState, panelOrder } from '@eloquentpoll/voting';
+import {
+  type AskingOrder,
+  askingOrder,
+  MAX_FEW_OPTIONS,
+  newPoll,
+  type PollState,
+  type TrackRecord,
+} from '@eloquentpoll/voting';
 import { familyOf } from './families.ts';
 import type { NamedPanel } from './panels.ts';
+import type { Prices } from './price-file.ts';
 import type { RecordedQuestion, VoteFile } from './vote-file.ts';
 
 export interface RecordedPoll {
@@ -11,23 +19,44 @@ export interface RecordedPoll {
   readonly models: readonly string[];
   /** Their votes: an option, or null for no valid vote. */
   readonly votes: readonly (number | null)[];
+  /** What each call costs, in milli-dollars; null where no prices are known. */
+  readonly prices: readonly number[] | null;
+  readonly record?: TrackRecord;
 }
 
+export interface Asking {
+  readonly order: AskingOrder;
+  readonly prices: Prices | null;
+}
+
+export const SHUFFLED: Asking = { order: 'shuffled', prices: null };
+
 /** The polls of a panel. Questions that one of its models was never asked are left out. */
-export function recordedPolls(file: VoteFile, panel: NamedPanel): RecordedPoll[] {
-  const seats = panel.models.map((model) => ({ family: familyOf(model), column: file.models.indexOf(model) }));
+export function recordedPolls(file: VoteFile, panel: NamedPanel, asking: Asking = SHUFFLED): RecordedPoll[] {
+  const seats = panel.models.map((model) => ({
+    family: familyOf(model),
+    column: file.models.indexOf(model),
+    typicalCostU: BigInt(Math.round(1_000_000 * (asking.prices?.get(model) ?? 0))),
+  }));
   return file.questions.flatMap((question) => {
-    const order = panelOrder(seats, question.id);
-    const votes = order.map((seat) => question.votes[seats[seat]!.column]);
+    // No file has enough questions of few options for a certificate of their own.
+    const order = question.optionCount <= MAX_FEW_OPTIONS ? 'shuffled' : asking.order;
+    const inOrder = askingOrder(order, seats, question.id);
+    const votes = inOrder.map((seat) => question.votes[seats[seat]!.column]);
     if (!votes.every((vote) => vote !== undefined)) return [];
-    return [{ question, models: order.map((seat) => panel.models[seat]!), votes }];
+    const models = inOrder.map((seat) => panel.models[seat]!);
+    const prices = asking.prices && models.map((model) => asking.prices!.get(model)!);
+    return [{ question, models, votes, prices }];
   });
 }
 
 /** The poll before its first vote, with the guards of a paid poll and no limit on cost. */
-export function openPoll({ question, models }: RecordedPoll, threshold: number): PollState {
+export function openPoll({ question, models, record }: RecordedPoll, threshold: number): PollState {
   return newPoll(
-    { optionCount: question.optionCount, threshold, minVotes: 3, maxCostU: 0n, hedge: 'one' },
+    {
+      ...{ optionCount: question.optionCount, threshold, minVotes: 3, maxCostU: 0n, hedge: 'one' },
+      ...(record && { record }),
+    },
     models.map((model) => ({ family: familyOf(model), reserveU: 0n, failureRate: 0 })),
   );
 }

@@ -1,10 +1,13 @@
 import { Failure } from '@eloquentpoll/launch/failure';
+import type { AskingOrder } from '@eloquentpoll/voting';
+import { crossFitted, trackRecordOf } from './audited-polls.ts';
 import { type Calibration, calibrate, forecastsOf } from './calibration.ts';
 import { compareFanOuts, type FanOutFigures } from './compare-fan-outs.ts';
 import { compareRules, type RuleFigures } from './compare-rules.ts';
 import { familyOf } from './families.ts';
 import type { NamedPanel } from './panels.ts';
-import { recordedPolls } from './recorded-poll.ts';
+import type { Prices } from './price-file.ts';
+import { type RecordedPoll, recordedPolls } from './recorded-poll.ts';
 import type { VoteFile } from './vote-file.ts';
 
 export interface PanelFigures {
@@ -14,20 +17,33 @@ export interface PanelFigures {
   readonly polls: number;
   /** Questions that a model of the panel was never asked. */
   readonly leftOut: number;
+  readonly order: AskingOrder;
+  /** Audited polls of the track record; null without one. */
+  readonly audits: number | null;
   readonly rules: readonly RuleFigures[];
   readonly calibration: Calibration;
   readonly fanOuts: readonly FanOutFigures[];
 }
 
+export interface Replay {
+  readonly file: VoteFile;
+  readonly threshold: number;
+  readonly order: AskingOrder;
+  readonly prices: Prices | null;
+  /** Votes to learn the track record from. The file itself means that each poll is judged by a record of the others. */
+  readonly record: VoteFile | null;
+}
+
 /** Everything that a vote file says about one panel. `watch` hears how much there is to do, then of every step. */
 export async function replayPanel(
-  file: VoteFile,
+  replay: Replay,
   panel: NamedPanel,
-  threshold: number,
   watch: (steps: number) => () => void,
 ): Promise<PanelFigures> {
-  const polls = recordedPolls(file, panel);
-  if (polls.length === 0) throw new Failure(`no question was put to every model of the panel ${panel.name}`);
+  const { file, order, threshold } = replay;
+  const unjudged = recordedPolls(file, panel, replay);
+  if (unjudged.length === 0) throw new Failure(`no question was put to every model of the panel ${panel.name}`);
+  const { polls, audits } = withRecord(replay, panel, unjudged);
   const onPoll = watch(2 * polls.length);
   return {
     name: panel.name,
@@ -35,8 +51,20 @@ export async function replayPanel(
     families: new Set(panel.models.map(familyOf)).size,
     polls: polls.length,
     leftOut: file.questions.length - polls.length,
+    order,
+    audits,
     rules: compareRules(polls, threshold, onPoll),
     calibration: calibrate(forecastsOf(polls)),
     fanOuts: await compareFanOuts(polls, threshold, onPoll),
   };
+}
+
+function withRecord(replay: Replay, panel: NamedPanel, polls: RecordedPoll[]) {
+  const { file, record } = replay;
+  if (record === null) return { polls, audits: null };
+  const panelSize = panel.models.length;
+  if (record === file) return { polls: crossFitted(polls, panelSize), audits: polls.length };
+  const audited = recordedPolls(record, panel, replay);
+  const learned = trackRecordOf(audited, panelSize);
+  return { polls: polls.map((poll) => ({ ...poll, record: learned })), audits: audited.length };
 }

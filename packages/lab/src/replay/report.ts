@@ -9,12 +9,22 @@ export function panelReport(panel: PanelFigures, threshold: number): string {
   return [
     `${panel.name}: ${panel.models.length} models of ${panel.families} families, ${panel.polls} polls` +
       `${panel.leftOut > 0 ? ` (${panel.leftOut} left out: not put to every model)` : ''}, threshold ${threshold}`,
+    ...howAsked(panel),
     '',
     ...table(
-      ['rule', 'calls saved', 'stopped early', 'wrong stops', 'agreement', 'accuracy'],
+      [
+        'rule',
+        'calls saved',
+        ...ifPriced(panel, 'dollars saved'),
+        'stopped early',
+        'wrong stops',
+        'agreement',
+        'accuracy',
+      ],
       panel.rules.map((rule) => [
         rule.rule,
         percent(rule.callsSaved),
+        ...ifPriced(panel, percent(rule.dollarsSaved ?? 0)),
         percent(rule.stoppedEarly),
         percent(rule.wrongStops, 2),
         percent(rule.agreement, 2),
@@ -37,10 +47,17 @@ export function panelReport(panel: PanelFigures, threshold: number): string {
     ),
     '',
     ...table(
-      ['fan-out (made-up latencies)', 'cost', 'mean latency', 'against full'],
+      [
+        `fan-out (made-up latencies${panel.audits === null ? '' : ', without the record'})`,
+        'calls',
+        ...ifPriced(panel, 'dollars'),
+        'mean latency',
+        'against full',
+      ],
       panel.fanOuts.map((fanOut) => [
         fanOut.fanOut,
         percent(fanOut.cost),
+        ...ifPriced(panel, percent(fanOut.dollars ?? 0)),
         `${(fanOut.meanLatencyMs / 1000).toFixed(1)} s`,
         percent(fanOut.relativeLatency),
       ]),
@@ -48,6 +65,15 @@ export function panelReport(panel: PanelFigures, threshold: number): string {
     '',
   ].join('\n');
 }
+
+/** Nothing where neither order nor record was asked for. */
+function howAsked({ order, audits }: PanelFigures): string[] {
+  if (order === 'shuffled' && audits === null) return [];
+  const asked = order === 'cheapest' ? 'asked cheapest first' : 'asked in shuffled order';
+  return [audits === null ? asked : `${asked}, with the track record of ${audits} audited polls`];
+}
+
+const ifPriced = ({ rules }: PanelFigures, cell: string): string[] => (rules[0]?.dollarsSaved == null ? [] : [cell]);
 
 export const vectorReport = (figures: VectorFigures): string =>
   `vectors: ${figures.vectors} read, ${figures.exact} confidences and ${figures.withFailures} with failures compared` +

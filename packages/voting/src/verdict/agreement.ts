@@ -6,7 +6,7 @@ import { isTie, lead, type Votes, votesCast } from '../tally.ts';
  */
 export type Band = 'unanimous' | 'broad' | 'clear' | 'split' | 'tied';
 
-/** Null before the first vote, and for a single vote, which agrees with nobody. */
+/** Null before the first vote, and for a single vote, which agrees with no other. */
 export function bandOf(votes: Votes): Band | null {
   const cast = votesCast(votes);
   if (cast < 2) return null;
