@@ -1,8 +1,8 @@
 import type { PollSpec, TerminationReason, Vote } from '@eloquentpoll/contracts';
-import { decide, type EndedVote, launched, newPoll, type PollState, received } from '@eloquentpoll/voting';
+import { pollState, withVote } from '@eloquentpoll/polls';
+import { decide, launched, type PollState } from '@eloquentpoll/voting';
 import type { Clock } from './clock.ts';
 import type { HedgeBudget } from './hedge-budget.ts';
-import { rulesOf, seatsOf } from './poll-rules.ts';
 
 // The fan-out: asks as many models as the rule needs, decides again with every vote, and stops the moment the outcome
 // is certain enough, the money or the time is used up, or somebody else has the poll. It ends by the deadline whatever
@@ -46,8 +46,7 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
   const news = mailbox<News>();
   const cancels: (() => void)[] = [];
 
-  let state = newPoll(rulesOf(spec), seatsOf(spec));
-  for (const vote of run.resumed) state = received(state, voteOf(vote));
+  let state = pollState(spec, run.resumed);
 
   const abandon = () => news.put('abandoned');
   run.signal.addEventListener('abort', abandon, { once: true });
@@ -74,7 +73,7 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     if (!calls.delete(vote.seat)) return;
     hedged.delete(vote.seat);
     votes.push(vote);
-    state = received(state, voteOf(vote));
+    state = withVote(state, vote);
     run.onVote(vote, state, votes);
   }
 
@@ -107,12 +106,6 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     for (const call of calls.values()) call.abort.abort(new Error('the poll has stopped'));
   }
 }
-
-export const voteOf = (vote: Vote): EndedVote => ({
-  seat: vote.seat,
-  option: vote.option,
-  billedU: BigInt(vote.billed_u),
-});
 
 /** The vote of a model that was not heard. */
 export function unanswered(spec: PollSpec, seat: number, error: 'timeout' | 'aborted', latencyMs: number): Vote {

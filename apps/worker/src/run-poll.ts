@@ -1,12 +1,16 @@
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
+import {
+  finalSnapshot,
+  type Moment,
+  type PollOutcome,
+  pollResponse,
+  pollState,
+  runningSnapshot,
+} from '@eloquentpoll/polls';
 import type { Claim } from '@eloquentpoll/storage';
-import { newPoll, received } from '@eloquentpoll/voting';
-import { Abandoned, type Collected, collectVotes, unanswered, voteOf } from './collect-votes.ts';
+import { Abandoned, type Collected, collectVotes, unanswered } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { type Lease, OVERDUE_MS } from './leases.ts';
-import { type Ended, pollResponse } from './poll-response.ts';
-import { rulesOf, seatsOf } from './poll-rules.ts';
-import { buriedSnapshot, type Moment, runningSnapshot, terminalSnapshot } from './snapshot.ts';
 
 // One poll from claim to stored result: claim -> resume -> collect -> store -> announce. Each step may be the last that
 // this process ever does. Before the store nothing counts that another worker could not do again from the run record;
@@ -50,9 +54,9 @@ async function giveUp(context: Context, claim: Claim): Promise<void> {
   // Then whoever has the poll now tells how it ends.
   if (buried === 'fenced') return;
   context.log.error({ ...about(claim), claims }, 'poll buried');
-  const state = newPoll(rulesOf(spec), seatsOf(spec));
+  const state = pollState(spec);
   const end: Moment = { pollId, epoch, spec, state, received: 0, vote: null, elapsedMs: claim.ageMs };
-  await announceEnd(context, claim, buriedSnapshot(end));
+  await announceEnd(context, claim, finalSnapshot(end, null));
 }
 
 async function collect(
@@ -62,9 +66,9 @@ async function collect(
   timeLeftMs: number,
   lease: Lease,
   alive: AbortSignal,
-): Promise<Collected & Pick<Ended, 'arrivals'>> {
+): Promise<Collected & Pick<PollOutcome, 'arrivals'>> {
   const { bus, clock, log } = context;
-  const arrivals: Ended['arrivals'] = [];
+  const arrivals: PollOutcome['arrivals'] = [];
   const { id: pollId, epoch, spec } = claim;
   const claimedAt = clock.now();
   const moment = (state: Moment['state'], received: number, vote: Vote | null): Moment => ({
@@ -85,7 +89,7 @@ async function collect(
     );
   };
 
-  const opening = resumed.reduce((state, vote) => received(state, voteOf(vote)), newPoll(rulesOf(spec), seatsOf(spec)));
+  const opening = pollState(spec, resumed);
   const collecting = collectVotes({
     spec,
     resumed,
@@ -146,7 +150,7 @@ async function store(
     return;
   }
   const end: Moment = { pollId, epoch, spec, state, received: votes.length, vote: null, elapsedMs: totalMs };
-  await announceEnd(context, claim, terminalSnapshot(end, response));
+  await announceEnd(context, claim, finalSnapshot(end, response));
   const { status } = response;
   context.log.info({ ...about(claim), status, reason, votes: votes.length, totalMs }, 'poll ended');
 }

@@ -1,5 +1,6 @@
 import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec, ProgressSnapshot, Timing, Vote } from '@eloquentpoll/contracts';
+import { pollState, runningSnapshot } from '@eloquentpoll/polls';
 import {
   acceptPoll,
   balanceOf,
@@ -13,16 +14,13 @@ import {
 } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import { testRedis } from '@eloquentpoll/testkit/redis';
-import { newPoll } from '@eloquentpoll/voting';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { systemClock } from '../src/clock.ts';
 import type { Context } from '../src/context.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';
 import { keepLeases } from '../src/leases.ts';
-import { rulesOf, seatsOf } from '../src/poll-rules.ts';
 import { runPoll } from '../src/run-poll.ts';
-import { runningSnapshot } from '../src/snapshot.ts';
 import { storedPolls } from '../src/stored-polls.ts';
 import { keepSweeping, sweep } from '../src/sweep.ts';
 
@@ -346,7 +344,7 @@ t.test('a poll is not given up while its votes keep arriving, however many worke
   const afterTwelveDeaths = async (arrived: number[]) => {
     const id = await bed.accept();
     await bed.storage.db.updateTable('polls').set({ claims: 12, lease_epoch: 12 }).where('id', '=', id).execute();
-    const state = newPoll(rulesOf(SPEC), seatsOf(SPEC));
+    const state = pollState(SPEC);
     for (const seat of arrived) {
       const moment = { pollId: id, epoch: 12, spec: SPEC, state, received: seat, vote: null, elapsedMs: 0 };
       await bed.bus.runs.vote(id, 12, vote(seat), runningSnapshot(moment));

@@ -60,9 +60,6 @@ export const PollSpec = Type.Object({
 });
 export type PollSpec = Static<typeof PollSpec>;
 
-/** The maximum as its caller configured it. */
-export const maxCostUsdOf = ({ max_cost_usd, max_cost_u }: PollSpec): number => max_cost_usd ?? max_cost_u / 1_000_000;
-
 /** One model's answer, as it is logged while the poll runs and stored when it ends. */
 export const Vote = Type.Object({
   seat: Type.Integer({ minimum: 0 }),

@@ -6,9 +6,9 @@ import { checkPanelFile } from './check-roster-file.ts';
 import { RosterFileError } from './panel-problems.ts';
 import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
 
-export { hedgeOf, promptStyle } from './panel-habits.ts';
 export { RosterFileError } from './panel-problems.ts';
 export type { Model, Panel, Provider, Timeouts } from './panel-types.ts';
+export { promptStyle } from './prompt-words.ts';
 export { type PollText, reserveOf, seatsFor } from './seats.ts';
 export { typicalCostsFor } from './typical-cost.ts';
 

@@ -1,3 +1,4 @@
+import type { PanelName } from '@eloquentpoll/contracts';
 import type { Model } from './panel-types.ts';
 import type { Prompt } from './prompt.ts';
 
@@ -5,6 +6,9 @@ import type { Prompt } from './prompt.ts';
 // only inside the ballot's block, in the user message.
 
 export type PromptStyle = 'choice' | 'rationale';
+
+/** A fast poll asks for the bare choice; the others let the model give its reason first. */
+export const promptStyle = (panel: PanelName): PromptStyle => (panel === 'fast' ? 'choice' : 'rationale');
 
 const ROLE = [
   'You are one of several independent voters in a poll. You read one ballot and vote for exactly one of its options.',

@@ -1,15 +1,7 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { BYTES_PER_TOKEN, billedU } from '../src/billing.ts';
-import {
-  hedgeOf,
-  loadPanels,
-  type PollText,
-  promptStyle,
-  reserveOf,
-  seatsFor,
-  typicalCostsFor,
-} from '../src/panels.ts';
+import { loadPanels, type PollText, promptStyle, reserveOf, seatsFor, typicalCostsFor } from '../src/panels.ts';
 import { costOf, parseUsd } from '../src/price.ts';
 import { composePrompt } from '../src/prompt.ts';
 import { answerBytes } from '../src/read-answer.ts';
@@ -226,11 +218,10 @@ t.test('what is typical follows what is asked: reasons, thoughts, searches', asy
     if (models[i]!.search) t.ok(cost > costs({})[i]! + models[i]!.search!.feeU, `${models[i]!.id} pays its search`);
 });
 
-t.test('only a fast poll asks for the bare choice and for everybody at once', async (t) => {
+t.test('only a fast poll asks for the bare choice', async (t) => {
   t.same(
     ['broad', 'strong', 'free', 'free_search'].map((name) => promptStyle(name as 'broad')),
     ['rationale', 'rationale', 'rationale', 'rationale'],
   );
   t.equal(promptStyle('fast'), 'choice');
-  t.same([hedgeOf('fast'), hedgeOf('broad'), hedgeOf('strong')], ['all', 'one', 'when_slow']);
 });

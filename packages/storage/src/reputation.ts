@@ -1,4 +1,4 @@
-import type { ResultStatus } from '@eloquentpoll/contracts';
+import { FREE_PRESETS, type ResultStatus } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
@@ -81,7 +81,7 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
               from answered having count(*) > 0) as latency,
            (select json_build_object('average', avg(total_cost_u),
                      'median', percentile_cont(0.5) within group (order by total_cost_u))
-              from answered where panel_name not in ('free', 'free_search') having count(*) > 0) as cost,
+              from answered where panel_name <> all (${FREE_PRESETS}::text[]) having count(*) > 0) as cost,
            (select count(*) filter (where early_terminated)::integer from answered) as early,
            (select to_json(judgement) from judgement) as feedback
       from span`.execute(db);

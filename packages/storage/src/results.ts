@@ -1,4 +1,5 @@
-import { FREE_PRESETS, type PollResponse, type ResultStatus } from '@eloquentpoll/contracts';
+import type { PollResponse, ResultStatus } from '@eloquentpoll/contracts';
+import { isFree } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
@@ -82,7 +83,7 @@ export async function history(
     isTie: row.is_tie,
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
-    totalCostU: FREE_PRESETS.some((free) => free === row.panel_name) ? 0n : row.total_cost_u,
+    totalCostU: isFree(row.panel_name) ? 0n : row.total_cost_u,
     totalMs: row.total_ms,
     createdAt: row.created_at,
   }));

@@ -1,7 +1,7 @@
 import { type Estimate, LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import { seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
 import { estimatePoll } from '../polls/order/estimate-poll.ts';
-import { pollTextOf } from '../polls/order/poll-spec.ts';
+import { pollTextOf } from '../polls/order/freeze-order.ts';
 import { typicalOrder } from '../polls/order/typical-poll.ts';
 import type { PagesContext } from './context.ts';
 
@@ -60,7 +60,7 @@ export async function priceOf(parts: Parts, { preset, options, threshold }: Pric
 export async function votePrices({ panels, health }: Parts, question: PriceQuestion): Promise<VotePrice[]> {
   const { preset, options, threshold } = question;
   const order = typicalOrder({ preset, confidence_threshold: threshold }, options);
-  const panel = panels.panel(order.panel);
+  const panel = panels.panel(order.panel_name);
   const records = await health.snapshot(panel.models.map(({ id }) => id));
   const seats = seatsFor(panel, pollTextOf(order), records);
   const usual = typicalCostsFor(panel, pollTextOf(order));

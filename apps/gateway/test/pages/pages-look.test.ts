@@ -19,12 +19,8 @@ const shown = (result = madeUpResult()) =>
 
 const MADE: Record<string, string> = {
   result: shown(),
-  'result-partial': shown(
-    madeUpResult({ status: 'partial', termination_reason: null, choices: [0, null, 1, null, 0], confidence: 0.62 }),
-  ),
-  'result-failed': shown(
-    madeUpResult({ status: 'failed', choices: [null, null, null], termination_reason: 'roster_exhausted' }),
-  ),
+  'result-partial': shown(madeUpResult({ reason: null, choices: [0, null, 1, null, 0] })),
+  'result-failed': shown(madeUpResult({ choices: [null, null, null], reason: 'roster_exhausted' })),
   'new-key': newKeyPage(site.url, `ep_k_${'x'.repeat(38)}`),
   'revoke-key': revokeKeyPage(site.url, {
     id: '00000000-0000-4000-8000-000000000000',

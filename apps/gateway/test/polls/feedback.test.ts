@@ -1,6 +1,6 @@
+import { newResultId } from '@eloquentpoll/polls';
 import { giveFeedback } from '@eloquentpoll/storage';
 import t from 'tap';
-import { newResultId } from '../../src/polls/order/poll-ids.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 

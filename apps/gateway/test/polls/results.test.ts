@@ -1,9 +1,9 @@
+import { isResultId, newResultId } from '@eloquentpoll/polls';
 import { deleteAccount, findResult, StorageUnavailable } from '@eloquentpoll/storage';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import type { Context } from '../../src/context.ts';
-import { isResultId, newResultId } from '../../src/polls/order/poll-ids.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { until } from '../fixtures/until.ts';

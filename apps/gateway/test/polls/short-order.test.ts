@@ -59,8 +59,8 @@ t.test('two ways that say different things are refused: nobody pays for a guess'
 
 t.test('[§4.1-quick-theme, §8-free-themes] themes choose the models', async (t) => {
   const panelFor = (body: object, read = known) => {
-    const { panel, search } = read({ question: Q, ...body }).order;
-    return [panel, search];
+    const { panel_name, search } = read({ question: Q, ...body }).order;
+    return [panel_name, search];
   };
   t.same(panelFor({}), ['broad', false]);
   t.same(panelFor({ theme: 'broad' }), ['broad', false]);
@@ -91,8 +91,8 @@ t.test('[§4.1-quick-theme, §8-free-themes] themes choose the models', async (t
 
 t.test('[§4.1-rule-poll-profile] fields override the profile, the profile overrides the defaults', async (t) => {
   const terms = (body: object) => {
-    const { panel, confidenceThreshold, maxCostU } = known({ question: Q, ...body }).order;
-    return [panel, confidenceThreshold, maxCostU];
+    const { panel_name, confidence_threshold, max_cost_u } = known({ question: Q, ...body }).order;
+    return [panel_name, confidence_threshold, max_cost_u];
   };
   t.same(terms({}), ['broad', 0.95, 1_000_000]);
   t.same(terms({ profile: 'balanced' }), ['broad', 0.95, 1_000_000]);
@@ -118,7 +118,7 @@ t.test('[§4.1-quick-free-theme-enum] without an account nothing paid is turned 
 
 t.test('a free poll is small, whoever asks for it, and what it may cost is ours to say', async (t) => {
   for (const read of [anonymous, (body: object) => known({ theme: 'free', ...body })]) {
-    t.match(read({ q: Q, o: ['A', 'B'], max_cost_usd: 25 }).order, { maxCostU: 100_000, minVotes: 1 });
+    t.match(read({ q: Q, o: ['A', 'B'], max_cost_usd: 25 }).order, { max_cost_u: 100_000, min_votes: 1 });
     const says = (body: object) => refusal(() => read(body));
     // [§4.1-quick-free-question-max, §8-free-question-max]
     t.equal(read({ q: '\u{1F600}'.repeat(1000) }).order.question.length, 2000);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { newPollId } from '@eloquentpoll/polls';
 import { findPoll } from '@eloquentpoll/storage';
 import t from 'tap';
-import { newPollId } from '../../src/polls/order/poll-ids.ts';
 import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { listen, POLL, readStream } from '../fixtures/read-stream.ts';

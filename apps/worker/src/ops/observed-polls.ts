@@ -1,5 +1,6 @@
 import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
 import type { Counter, Metrics } from '@eloquentpoll/ops';
+import { isFree } from '@eloquentpoll/polls';
 import type { Claim, FinishedPoll } from '@eloquentpoll/storage';
 import type { PollStore } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
@@ -90,7 +91,7 @@ function openBooks(metrics: Metrics) {
   return {
     enter({ votes, response }: FinishedPoll, atOurExpense: boolean): void {
       const panel = response.preset;
-      const payer = atOurExpense || FREE_PRESETS.some((free) => free === panel) ? 'free_pool' : 'account';
+      const payer = atOurExpense || isFree(panel) ? 'free_pool' : 'account';
       const reason = response.termination_reason ?? 'deadline';
       metrics.counter('eloquentpoll_polls_ended_total', panel, response.status, reason).n += 1;
       metrics.histogram('eloquentpoll_poll_duration_seconds', panel).observe(response.timing.total_ms / 1_000);

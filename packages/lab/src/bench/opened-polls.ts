@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { holdOf, newPollId, newResultId } from '@eloquentpoll/polls';
 import type { FinishedPoll } from '@eloquentpoll/storage';
 import { acceptPoll, type Claim, claimPoll, finishPoll } from '@eloquentpoll/storage';
-import { holdOf, specOf } from '../fixture/polls.ts';
+import { specOf } from '../fixture/polls.ts';
 import { QUESTION } from './polls.ts';
 import type { Stage } from './stage.ts';
 
 // Polls that no worker runs, for rows that are about reading, storing or streaming them.
 
-const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
-const draw = (length: number): string => Array.from(randomBytes(length), (byte) => LETTERS[byte & 31]).join('');
 const DEADLINE_MS = 3_600_000;
 
 export async function openedPolls(
@@ -27,8 +25,8 @@ export async function openedPolls(
 
 export async function acceptOne({ stores, panels, accountId }: Stage): Promise<string> {
   const spec = specOf(panels, QUESTION);
-  const id = `ps_${draw(24)}`;
-  const resultId = `EP-2026-01-01-${draw(16)}`;
+  const id = newPollId();
+  const resultId = newResultId();
   const accepted = await acceptPoll(stores.storage, {
     poll: { id, resultId, accountId, spec, deadlineMs: DEADLINE_MS, entryPoint: 'polls' },
     holdU: holdOf(spec),

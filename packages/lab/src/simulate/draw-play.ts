@@ -1,4 +1,4 @@
-import { holdOf } from '../fixture/polls.ts';
+import { holdOf } from '@eloquentpoll/polls';
 import { type Chance, chance } from '../terminal/chance.ts';
 import { drawScenario } from './scenario.ts';
 import type { Order } from './world/client.ts';

@@ -1,6 +1,5 @@
+import { holdOf, pollResponse } from '@eloquentpoll/polls';
 import { conclude } from '@eloquentpoll/voting';
-import { pollResponse } from '@eloquentpoll/worker/poll-response';
-import { holdOf } from '../fixture/polls.ts';
 import type { Trace } from './play-poll.ts';
 
 // What must hold for every poll, one rule each. A rule answers what contradicts it, null when nothing does.

@@ -1,6 +1,6 @@
 import type { TerminationReason } from '@eloquentpoll/contracts';
+import { holdOf } from '@eloquentpoll/polls';
 import { conclude } from '@eloquentpoll/voting';
-import { holdOf } from '../fixture/polls.ts';
 import { capturedU, RULES } from './judge-poll.ts';
 import { playPoll, type Trace } from './play-poll.ts';
 import { drawScenario } from './scenario.ts';

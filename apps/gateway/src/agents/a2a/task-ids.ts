@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { isPollId } from '@eloquentpoll/polls';
 import { ApiError } from '../../http/api-error.ts';
-import { isPollId } from '../../polls/order/poll-ids.ts';
 
 // What a task is called. A caller of the first generation names it; else its name is its poll's, followed by the
 // context that the caller gave, so that a task that is asked for later is in its context again.

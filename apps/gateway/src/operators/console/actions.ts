@@ -1,7 +1,5 @@
+import { deadlineMsOf, holdOf, isPollId, newPollId, newResultId } from '@eloquentpoll/polls';
 import { acceptPoll, buriedPolls, freeLease, noteBuriedSeen, noteRetried } from '@eloquentpoll/storage';
-import { isPollId, newPollId, newResultId } from '../../polls/order/poll-ids.ts';
-import { holdOf } from '../../polls/order/poll-spec.ts';
-import { deadlineMsOf } from '../../polls/run/submit-poll.ts';
 import type { OperatorsContext } from '../context.ts';
 
 // What an operator can do: take a running poll from a worker that hangs, ask again what was given up, and put a dead
@@ -37,7 +35,7 @@ const retry: Action = async (context, id) => {
   const accepted = await acceptPoll(context.storage, {
     poll: {
       id: newPollId(),
-      resultId: newResultId(new Date()),
+      resultId: newResultId(),
       accountId,
       spec,
       deadlineMs: deadlineMsOf(spec.panel_name),

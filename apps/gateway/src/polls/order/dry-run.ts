@@ -1,10 +1,11 @@
 import type { DryRunEstimates, DryRunResult, Issue, PollRequest } from '@eloquentpoll/contracts';
+import { holdOf, isFree, maxCostUsdOf, type PollOrder } from '@eloquentpoll/polls';
 import { balanceOf } from '@eloquentpoll/storage';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
 import type { PollsContext } from '../context.ts';
 import { estimatePoll } from './estimate-poll.ts';
-import { isFree, type PollOrder, pollIssues, profileIssues } from './poll-order.ts';
-import { holdOf, specOf } from './poll-spec.ts';
+import { freezeOrder } from './freeze-order.ts';
+import { pollIssues, profileIssues } from './poll-order.ts';
 import { typicalOrder } from './typical-poll.ts';
 
 // Everything that a poll with this body would be told, without running it: what is wrong with it, what it would take,
@@ -53,15 +54,15 @@ function everyIssue(body: unknown): Issue[] {
 async function estimatesOf(context: PollsContext, accountId: string, order: PollOrder): Promise<DryRunEstimates> {
   const [estimate, spec, balance] = await Promise.all([
     estimatePoll(context, order),
-    specOf(context, order),
+    freezeOrder(context, order),
     balanceOf(context.storage, accountId),
   ]);
   const wholePanel = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
   return {
     ...estimate,
-    max_cost_usd: order.maxCostUsd ?? order.maxCostU / 1_000_000,
-    within_budget: wholePanel <= BigInt(order.maxCostU),
-    balance_sufficient: isFree(order.panel) || (balance?.availableU ?? 0n) >= holdOf(spec),
+    max_cost_usd: maxCostUsdOf(order),
+    within_budget: wholePanel <= BigInt(order.max_cost_u),
+    balance_sufficient: isFree(order.panel_name) || (balance?.availableU ?? 0n) >= holdOf(spec),
     estimated_cost_usd: estimate.cost_usd.expected,
     estimated_models_invoked: Math.round(estimate.models.expected_calls),
     total_models: estimate.models.roster_size,

@@ -1,9 +1,9 @@
 import type { Estimate } from '@eloquentpoll/contracts';
-import { hedgeOf, seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
+import { seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
+import { type PollOrder, rulesOf, votingSeat } from '@eloquentpoll/polls';
 import { type EstimateSeat, estimate, type Rules } from '@eloquentpoll/voting';
 import type { PollsContext } from '../context.ts';
-import type { PollOrder } from './poll-order.ts';
-import { pollTextOf } from './poll-spec.ts';
+import { pollTextOf } from './freeze-order.ts';
 
 // What an order will take, from the panel's prices and the models' records; no model is asked. The forecast is a pure
 // function of what enters it and takes milliseconds, so the latest ones are kept: callers ask for the same few polls
@@ -16,14 +16,12 @@ export async function estimatePoll(
   { panels, health }: Pick<PollsContext, 'panels' | 'health'>,
   order: PollOrder,
 ): Promise<Estimate> {
-  const panel = panels.panel(order.panel);
+  const panel = panels.panel(order.panel_name);
   const records = await health.snapshot(panel.models.map((model) => model.id));
-  const paper = pollTextOf(order);
-  const costs = typicalCostsFor(panel, paper);
-  const seats = seatsFor(panel, paper, records).map((seat, i) => ({
-    family: seat.family,
-    reserveU: BigInt(seat.reserve_u),
-    failureRate: seat.failure_rate,
+  const text = pollTextOf(order);
+  const costs = typicalCostsFor(panel, text);
+  const seats = seatsFor(panel, text, records).map((seat, i) => ({
+    ...votingSeat(seat),
     typicalCostU: costs[i]!,
     p50Ms: records.get(seat.model_id)!.p50Ms,
     p90Ms: seat.p90_ms,
@@ -32,14 +30,6 @@ export async function estimatePoll(
   const sampleSize = [...records.values()].reduce((sum, record) => sum + record.calls, 0);
   return toEstimate(order, seats.length, forecast, sampleSize);
 }
-
-const rulesOf = (order: PollOrder): Rules => ({
-  optionCount: order.options.length,
-  threshold: order.confidenceThreshold,
-  minVotes: order.minVotes,
-  maxCostU: BigInt(order.maxCostU),
-  hedge: hedgeOf(order.panel),
-});
 
 function forecastOf(rules: Rules, seats: readonly EstimateSeat[]) {
   const key = [...Object.values(rules), ...seats.flatMap((seat) => Object.values(seat))].join(' ');
@@ -60,10 +50,10 @@ function toEstimate(
 ): Estimate {
   const { calls, costU, latencyMs, earlyTermination } = forecast;
   return {
-    preset: order.panel,
+    preset: order.panel_name,
     options: order.options.length,
     poll_type: 'fptp',
-    confidence_threshold: order.confidenceThreshold,
+    confidence_threshold: order.confidence_threshold,
     currency: 'USD',
     models: {
       roster_size: panelSize,

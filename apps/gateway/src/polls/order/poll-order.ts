@@ -1,29 +1,12 @@
-import { FREE_PRESETS, type FreePreset, type Issue, type PanelName, PollRequest } from '@eloquentpoll/contracts';
+import { type Issue, PollRequest } from '@eloquentpoll/contracts';
+import { minVotesOf, type PollOrder } from '@eloquentpoll/polls';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
 import { DEFAULT_PROFILE, PROFILES, profileNamed } from './profiles.ts';
 import { refuseDryRun } from './wants-dry-run.ts';
 
-// A poll as it was ordered: aliases folded, defaults filled in, every rule checked. Whatever door a request came
-// through (REST, a stream, MCP, A2A), this is the one reading of it, and nothing that it did not name gets further.
-
-export interface PollOrder {
-  question: string;
-  options: string[];
-  panel: PanelName;
-  confidenceThreshold: number;
-  maxCostU: number;
-  /** What was said, where it is finer than micro-USD. */
-  maxCostUsd?: number;
-  /** Valid votes before confidence may stop the poll. */
-  minVotes: number;
-  search: boolean;
-}
-
-/** Whether the operator pays: open-weight models, and a cap on what all such polls of a day may cost. */
-export const isFree = (panel: PanelName): panel is FreePreset => FREE_PRESETS.some((free) => free === panel);
-
-export const MIN_VOTES = 3;
+// From the long form of a request to an order, for every entry point (REST, streams, MCP, A2A). Fields that the request
+// schema does not name never get into the order.
 
 export function readPollOrder(body: unknown): PollOrder {
   refuseDryRun(body);
@@ -61,27 +44,30 @@ const missingQuestion = (body: object): Issue[] =>
 const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body);
 
 export function toOrder(request: PollRequest): PollOrder {
+  const terms = termsOf(request);
   return {
     question: request.question ?? request.prompt ?? '',
     options: request.options,
-    ...termsOf(request),
-    minVotes: MIN_VOTES,
+    ...terms,
+    min_votes: minVotesOf(terms.panel_name),
     search: false,
   };
 }
 
 type Terms = Pick<PollRequest, 'preset' | 'confidence_threshold' | 'max_cost_usd' | 'profile'>;
 
-/** With which models, how sure and how dear: as the request says, else its profile, else the default one. */
-export function termsOf(request: Terms): Pick<PollOrder, 'panel' | 'confidenceThreshold' | 'maxCostU' | 'maxCostUsd'> {
+type OrderTerms = Pick<PollOrder, 'panel_name' | 'confidence_threshold' | 'max_cost_u' | 'max_cost_usd'>;
+
+/** Panel, threshold and maximum cost: as the request says, else its profile, else the default profile. */
+export function termsOf(request: Terms): OrderTerms {
   const profile = profileNamed(request.profile ?? DEFAULT_PROFILE)!;
   const maxCostUsd = request.max_cost_usd ?? profile.max_cost_usd;
   const maxCostU = microUsd(maxCostUsd);
   return {
-    panel: request.preset ?? profile.preset,
-    confidenceThreshold: request.confidence_threshold ?? profile.confidence_threshold,
-    maxCostU,
-    ...(maxCostU / 1_000_000 !== maxCostUsd && { maxCostUsd }),
+    panel_name: request.preset ?? profile.preset,
+    confidence_threshold: request.confidence_threshold ?? profile.confidence_threshold,
+    max_cost_u: maxCostU,
+    ...(maxCostU / 1_000_000 !== maxCostUsd && { max_cost_usd: maxCostUsd }),
   };
 }
 

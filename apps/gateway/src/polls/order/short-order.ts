@@ -1,9 +1,10 @@
 import { FreePollRequest, type Issue, ShortPollRequest } from '@eloquentpoll/contracts';
+import { isFree, minVotesOf, type PollOrder } from '@eloquentpoll/polls';
 import { invalid } from '../../http/api-error.ts';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
 import { type Folded, foldAliases, type Told, withinPoll } from './fold-aliases.ts';
-import { isFree, MIN_VOTES, type PollOrder, profileIssues, termsOf } from './poll-order.ts';
+import { profileIssues, termsOf } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
 import { type Caller, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 
@@ -18,7 +19,6 @@ export interface ShortOrder {
 
 /** More than any free panel can cost, so that no free poll stops for money. */
 const FREE_MAX_COST_USD = 0.1;
-const FREE_MIN_VOTES = 1;
 
 export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
   if (caller === 'anonymous') refusePaid(body);
@@ -35,14 +35,13 @@ export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
   refuse(sizeIssues(folded, shape));
   refuse(textIssues(question, options));
 
-  const free = isFree(panel);
   return {
     order: {
       question: question.value,
       options: options?.value ?? suppliedOptions(question.value),
-      ...termsOf(free ? { ...request, max_cost_usd: FREE_MAX_COST_USD } : request),
-      panel,
-      minVotes: free ? FREE_MIN_VOTES : MIN_VOTES,
+      ...termsOf(isFree(panel) ? { ...request, max_cost_usd: FREE_MAX_COST_USD } : request),
+      panel_name: panel,
+      min_votes: minVotesOf(panel),
       search,
     },
     optionsSource: options ? 'caller' : 'server',

@@ -1,7 +1,8 @@
 import { FREE_PRESETS, type PanelName, type ShortPollRequest } from '@eloquentpoll/contracts';
+import { isFree } from '@eloquentpoll/polls';
 import type { FastifyRequest } from 'fastify';
 import { invalid } from '../../http/api-error.ts';
-import { isFree, termsOf } from './poll-order.ts';
+import { termsOf } from './poll-order.ts';
 
 // What a theme means: which models are asked, and whether they search the web. Without an account only the free themes
 // are there; whoever names another, or a preset, does not get a free poll instead of it.
@@ -20,8 +21,8 @@ export function wantsFree(body: unknown, caller: Caller): boolean {
 
 export function panelOfTheme(request: ShortPollRequest, caller: Caller): { panel: PanelName; search: boolean } {
   const { theme, preset, profile } = request;
-  if (theme === undefined) return { panel: caller === 'known' ? termsOf(request).panel : 'free', search: false };
-  if (theme === 'search') return { panel: termsOf(request).panel, search: true };
+  if (theme === undefined) return { panel: caller === 'known' ? termsOf(request).panel_name : 'free', search: false };
+  if (theme === 'search') return { panel: termsOf(request).panel_name, search: true };
   const other = isFree(theme) ? { preset, profile } : { preset: preset === theme ? undefined : preset };
   refuse(other, (field) => `${field} and theme ${theme} say different things; send one of them`);
   return { panel: theme, search: theme === 'free_search' };

@@ -1,5 +1,6 @@
 import type { PollRequest } from '@eloquentpoll/contracts';
-import { type PollOrder, toOrder } from './poll-order.ts';
+import type { PollOrder } from '@eloquentpoll/polls';
+import { toOrder } from './poll-order.ts';
 
 const QUESTION_LENGTH = 120;
 const OPTION_LENGTH = 24;

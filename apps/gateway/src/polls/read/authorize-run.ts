@@ -1,10 +1,10 @@
+import { isPollId } from '@eloquentpoll/polls';
 import type { FastifyRequest } from 'fastify';
 import { principalOfBearer } from '../../accounts/principal.ts';
 import { bearerOf } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { spend } from '../../http/hooks/rate-limit.ts';
 import type { PollsContext } from '../context.ts';
-import { isPollId } from '../order/poll-ids.ts';
 import { runFromRedis } from './read-run.ts';
 import { type RunView, viewOfBrief } from './run-view.ts';
 

@@ -1,7 +1,7 @@
+import { isResultId } from '@eloquentpoll/polls';
 import { findResult, type Result } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
-import { isResultId } from '../order/poll-ids.ts';
 
 /** Whoever holds the id may read. Malformed, unknown and still running are one answer. */
 export async function resultWithId(

@@ -1,7 +1,7 @@
 import type { PollResponse, QuickPollResult } from '@eloquentpoll/contracts';
+import { isFree } from '@eloquentpoll/polls';
 import { reasoning } from '@eloquentpoll/voting';
 import type { Config } from '../../config/config.ts';
-import { isFree } from '../order/poll-order.ts';
 import type { ShortOrder } from '../order/short-order.ts';
 
 /** The short answer to a short question. A free poll costs its caller nothing, and tells where its result stays. */

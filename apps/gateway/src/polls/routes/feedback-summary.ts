@@ -1,11 +1,11 @@
 import { FeedbackSummary } from '@eloquentpoll/contracts';
+import { isResultId } from '@eloquentpoll/polls';
 import { feedbackSummary as findSummary, type FeedbackSummary as Summary } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
-import { isResultId } from '../order/poll-ids.ts';
 
 /** GET /api/feedback/{pollId}: what was said about an outcome, without who said it. */
 export function feedbackSummary(app: FastifyInstance, { storage }: PollsContext): void {

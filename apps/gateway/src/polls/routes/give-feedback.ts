@@ -1,4 +1,5 @@
 import { FeedbackReceipt, FeedbackRequest } from '@eloquentpoll/contracts';
+import { isResultId } from '@eloquentpoll/polls';
 import { giveFeedback as storeFeedback } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
@@ -6,7 +7,6 @@ import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
-import { isResultId } from '../order/poll-ids.ts';
 
 /** POST /api/feedback: one opinion per account and poll, of which the latest counts. */
 export function giveFeedback(app: FastifyInstance, { storage }: PollsContext): void {

@@ -2,7 +2,6 @@ import {
   ERRORS,
   type ErrorCode,
   errorBody,
-  maxCostUsdOf,
   type PollResponse,
   type PollSpec,
   type ProgressSnapshot,
@@ -11,6 +10,7 @@ import {
   type StreamError,
   type StreamStarted,
 } from '@eloquentpoll/contracts';
+import { maxCostUsdOf, tallyByOption } from '@eloquentpoll/polls';
 import type { Config } from '../../config/config.ts';
 import { resultUrl, statusUrl } from '../read/to-wire.ts';
 
@@ -73,7 +73,7 @@ function progressOf(pollId: string, options: readonly string[], snapshot: Snapsh
     session_id: pollId,
     models_requested: snapshot.progress.total,
     progress: snapshot.progress,
-    tally: Object.fromEntries(options.map((option, i) => [option, snapshot.tally[i] ?? 0])),
+    tally: tallyByOption(options, snapshot.tally),
     leader: snapshot.leader === null ? null : (options[snapshot.leader] ?? null),
     confidence: snapshot.confidence,
     vote: snapshot.vote,

@@ -1,10 +1,10 @@
+import { isPollId } from '@eloquentpoll/polls';
 import { findPoll, type IdempotencyKey, type Poll } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/api-error.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { openEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
-import { isPollId } from '../order/poll-ids.ts';
 import { PollEvents } from './poll-events.ts';
 import { END_GRACE_MS, PollFollower } from './poll-follower.ts';
 import { firstEvent, initialSnapshot, RETRY_ONLY, type StreamedPoll } from './stream-events.ts';

@@ -1,11 +1,10 @@
-import type { PanelName, PollSpec } from '@eloquentpoll/contracts';
+import type { PollSpec } from '@eloquentpoll/contracts';
+import { deadlineMsOf, holdOf, isFree, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
 import { acceptPoll, forgetPollKey, type IdempotencyKey } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { decimalUsd } from '../order/decimal-usd.ts';
-import { newPollId, newResultId } from '../order/poll-ids.ts';
-import { isFree, type PollOrder } from '../order/poll-order.ts';
-import { holdOf, specOf } from '../order/poll-spec.ts';
+import { freezeOrder } from '../order/freeze-order.ts';
 import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
 import type { PollFollower } from './poll-follower.ts';
@@ -34,17 +33,6 @@ export interface Submitted {
   deadlineMs: number;
 }
 
-const DEADLINE_MS: Record<PanelName, number> = {
-  broad: 120_000,
-  strong: 120_000,
-  fast: 45_000,
-  free: 45_000,
-  free_search: 120_000,
-};
-
-/** How long a poll of this panel may take. */
-export const deadlineMsOf = (panel: PanelName): number => DEADLINE_MS[panel];
-
 /** Makes a poll, or joins the one that its Idempotency-Key stands for. The follower misses nothing of it. */
 export async function submitPoll(
   context: PollsContext,
@@ -60,7 +48,7 @@ export async function submitPoll(
 }
 
 async function submitOnce(context: PollsContext, submission: Submission, follower?: PollFollower): Promise<Submitted> {
-  const deadlineMs = deadlineMsOf(submission.order.panel);
+  const deadlineMs = deadlineMsOf(submission.order.panel_name);
   const newId = newPollId();
   // Beside the transaction: the new id is nearly always the poll's.
   const subscribed = follower?.subscribe(newId);
@@ -78,14 +66,14 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
 
 async function accept(context: PollsContext, submission: Submission, newId: string, deadlineMs: number) {
   const { accountId, entryPoint, requestId, traceparent, idempotency } = submission;
-  const spec = await specOf(context, submission.order);
+  const spec = await freezeOrder(context, submission.order);
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
   const span = context.tracer?.start('accept poll', 'internal', traceparent, attributes);
   const accepted = await acceptPoll(context.storage, {
     poll: {
       id: newId,
-      resultId: newResultId(new Date()),
+      resultId: newResultId(),
       accountId,
       spec,
       deadlineMs,

@@ -1,16 +1,15 @@
 import t from 'tap';
-import { newPollId, newResultId } from '../../src/polls/order/poll-ids.ts';
-import { times } from './full-scale.ts';
+import { isPollId, isResultId, newPollId, newResultId } from '../src/index.ts';
 
-// Whoever holds a result id may read the result, so ids are as random as they look: none comes twice, every character is
-// as likely at every place, and one says nothing about the next.
+// A result id is the permission to read the result, so ids are as random as they look: none comes twice, every character
+// is as likely at every place, and one says nothing about the next.
 
-const COUNT = times(20_000, 2_000_000);
+const COUNT = process.env.ATTACKS === 'full' ? 2_000_000 : 20_000;
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 for (const [name, next] of Object.entries({
-  results: () => newResultId(new Date()).slice('EP-2026-01-01-'.length),
-  sessions: () => newPollId().slice('ps_'.length),
+  results: () => newResultId().slice('EP-2026-01-01-'.length),
+  polls: () => newPollId().slice('ps_'.length),
 })) {
   t.test(`ids of ${name}`, async (t) => {
     const seen = new Set<string>();
@@ -40,3 +39,10 @@ for (const [name, next] of Object.entries({
     t.ok(Math.abs(same - likely) < 7 * Math.sqrt(likely), 'an id is no more like the one before it than chance has it');
   });
 }
+
+t.test('[§A6-result-id-secret] an id names its kind, and a result id the UTC day', async (t) => {
+  t.match(newResultId(new Date('2026-11-20T23:59:59.999Z')), /^EP-2026-11-20-[0-9a-hjkmnp-tv-z]{16}$/);
+  t.match(newPollId(), /^ps_[0-9a-hjkmnp-tv-z]{24}$/);
+  t.same([isPollId(newPollId()), isResultId(newPollId())], [true, false]);
+  t.same([isPollId(newResultId()), isResultId(newResultId())], [false, true]);
+});

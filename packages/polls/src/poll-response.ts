@@ -1,0 +1,78 @@
+import type { PollResponse, PollSpec, TerminationReason, Timing, Vote, VoteResult } from '@eloquentpoll/contracts';
+import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
+import { maxCostUsdOf } from './poll-spec.ts';
+
+// The one place where a poll's outcome takes the shape of the contract: it is stored, published and sent as built here.
+
+export interface PollOutcome {
+  resultId: string;
+  spec: PollSpec;
+  state: PollState;
+  /** Null when the deadline ended the poll. */
+  reason: TerminationReason | null;
+  votes: readonly Vote[];
+  gatherMs: number;
+  totalMs: number;
+  /** Empty when an earlier worker received some of the votes. */
+  arrivals: NonNullable<Timing['arrivals']>;
+}
+
+export function pollResponse(outcome: PollOutcome): PollResponse {
+  const { spec, votes } = outcome;
+  const conclusion = conclude(outcome.state, { reason: outcome.reason });
+  return {
+    poll_id: outcome.resultId,
+    status: conclusion.status,
+    outcome: outcomeOf(spec, conclusion),
+    question: spec.question,
+    options: spec.options,
+    poll_type: 'fptp',
+    winning_option: optionText(spec, conclusion.winner),
+    is_tie: conclusion.isTie,
+    confidence_threshold: spec.confidence_threshold,
+    max_cost_usd: maxCostUsdOf(spec),
+    early_terminated: conclusion.earlyTerminated,
+    termination_reason: conclusion.reason,
+    models_skipped: conclusion.skipped,
+    tally: tallyByOption(spec.options, conclusion.tally),
+    votes: votes.map((vote) => voteResult(spec, vote)),
+    timing: {
+      gather_ms: Math.round(outcome.gatherMs),
+      total_ms: Math.round(outcome.totalMs),
+      ...(outcome.arrivals.length > 0 && { arrivals: outcome.arrivals }),
+    },
+    costs: { total_estimated_cost: usd(votes.reduce((sum, vote) => sum + vote.billed_u, 0)) },
+    confidence: conclusion.confidence,
+    preset: spec.panel_name,
+    simulated: spec.simulated,
+  };
+}
+
+export function voteResult(spec: PollSpec, vote: Vote): VoteResult {
+  return {
+    model_id: vote.model_id,
+    success: vote.option !== null,
+    chosen_option: optionText(spec, vote.option),
+    transition: 'vote',
+    latency_ms: vote.latency_ms,
+    estimated_cost: usd(vote.billed_u),
+    error: vote.error,
+  };
+}
+
+/** Keys are option texts and any text is legal, `__proto__` too. */
+export const tallyByOption = (options: readonly string[], tally: readonly number[]): Record<string, number> =>
+  Object.fromEntries(options.map((option, i) => [option, tally[i] ?? 0]));
+
+/** A run fails when its poll has no valid vote; everything else has an outcome to read. */
+export const runStatusOf = ({ status }: Pick<PollResponse, 'status'>): 'completed' | 'failed' =>
+  status === 'failed' ? 'failed' : 'completed';
+
+function outcomeOf(spec: PollSpec, { winner, isTie }: Conclusion): string {
+  return optionText(spec, winner) ?? (isTie ? 'tie' : 'no_votes');
+}
+
+const optionText = ({ options }: PollSpec, option: number | null): string | null =>
+  option === null ? null : (options[option] ?? null);
+
+const usd = (microUsd: number): number => microUsd / 1_000_000;

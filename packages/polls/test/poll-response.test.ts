@@ -1,0 +1,110 @@
+import type { TerminationReason, Vote } from '@eloquentpoll/contracts';
+import t from 'tap';
+import { finalSnapshot, type Moment, pollResponse, pollState, runningSnapshot, withVote } from '../src/index.ts';
+import { SPEC, vote } from './make-spec.ts';
+
+const RESULT_ID = 'EP-2026-11-20-0123456789abcdef';
+
+function responseTo(votes: readonly Vote[], reason: TerminationReason | null = 'roster_exhausted') {
+  const times = { gatherMs: 99.6, totalMs: 120.4, arrivals: [] };
+  return pollResponse({ resultId: RESULT_ID, spec: SPEC, state: pollState(SPEC, votes), reason, votes, ...times });
+}
+
+t.test('a response says who won, with how many votes, and what they cost', async (t) => {
+  const response = responseTo([vote(0, 0), vote(1, null), vote(2, 0), vote(3, 2)]);
+  t.match(response, {
+    poll_id: RESULT_ID,
+    status: 'success',
+    outcome: '__proto__',
+    winning_option: '__proto__',
+    is_tie: false,
+    termination_reason: 'roster_exhausted',
+    early_terminated: false,
+    models_skipped: 0,
+    max_cost_usd: 1,
+    timing: { gather_ms: 100, total_ms: 120 },
+    costs: { total_estimated_cost: 0.0003 },
+    confidence: 1,
+    preset: 'broad',
+    simulated: true,
+  });
+  t.notOk('arrivals' in response.timing, 'no arrivals where some votes came to an earlier worker');
+  t.same(Object.entries(response.tally), [
+    ['__proto__', 2],
+    ['tie', 0],
+    ['C', 1],
+  ]);
+  t.match(response.votes[0], { model_id: 'a/1', success: true, chosen_option: '__proto__', estimated_cost: 0.0001 });
+  t.match(response.votes[1], { model_id: 'b/1', success: false, chosen_option: null, error: 'timeout' });
+});
+
+t.test('an option named "tie" that wins is no tie', async (t) => {
+  t.match(responseTo([vote(0, 1), vote(1, 1), vote(2, 1), vote(3, 0)]), {
+    outcome: 'tie',
+    winning_option: 'tie',
+    is_tie: false,
+  });
+  t.match(responseTo([vote(0, 1), vote(1, 0)]), { outcome: 'tie', winning_option: null, is_tie: true });
+});
+
+t.test('without a valid vote a poll has failed', async (t) => {
+  t.match(responseTo([vote(0, null)], null), {
+    status: 'failed',
+    outcome: 'no_votes',
+    winning_option: null,
+    is_tie: false,
+    confidence: null,
+    termination_reason: null,
+    models_skipped: 3,
+  });
+});
+
+const moment = (votes: readonly Vote[], epoch = 1): Moment => ({
+  pollId: 'ps_0123456789abcdefghjkmnpq',
+  epoch,
+  spec: SPEC,
+  state: pollState(SPEC, votes),
+  received: votes.length,
+  vote: votes.at(-1) ?? null,
+  elapsedMs: 12.4,
+});
+
+t.test('a running snapshot shows the poll after its newest vote', async (t) => {
+  t.match(runningSnapshot(moment([])), { seq: 0, status: 'running', tally: [0, 0, 0], leader: null, vote: null });
+  t.match(runningSnapshot(moment([vote(0, 2), vote(1, null)])), {
+    seq: 2,
+    progress: { received: 2, succeeded: 1, failed: 1, total: 4 },
+    tally: [0, 0, 1],
+    leader: 2,
+    vote: { model_id: 'b/1', success: false },
+    result_id: null,
+    result: null,
+    elapsed_ms: 12,
+  });
+});
+
+t.test('the final snapshot carries the result, or none for a poll that was given up', async (t) => {
+  const votes = [vote(0, 2), vote(1, 2)];
+  const result = responseTo(votes);
+  t.match(finalSnapshot(moment(votes), result), {
+    seq: 3,
+    status: 'completed',
+    vote: null,
+    result_id: RESULT_ID,
+    result,
+  });
+  t.equal(finalSnapshot(moment([vote(0, null)]), responseTo([vote(0, null)])).status, 'failed');
+  t.match(finalSnapshot(moment([]), null), { seq: 1, status: 'failed', vote: null, result_id: null, result: null });
+});
+
+t.test("a later worker's first snapshot is newer than the last of an earlier one", async (t) => {
+  const all = [vote(0, 2), vote(1, 2), vote(2, 2), vote(3, 2)];
+  t.ok(runningSnapshot(moment([], 2)).seq > finalSnapshot(moment(all), null).seq);
+});
+
+t.test('a repeated vote counts once, in whatever order the votes come', async (t) => {
+  const votes = [vote(0, 2), vote(1, null), vote(2, 1)];
+  const state = pollState(SPEC, votes);
+  t.same(withVote(state, vote(0, 2)), state);
+  t.same(pollState(SPEC, votes.toReversed()), state);
+});
