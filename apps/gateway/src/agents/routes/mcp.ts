@@ -12,7 +12,7 @@ import { sendResponse } from '../mcp/send-response.ts';
 import { serveMcp } from '../mcp/serve.ts';
 import { operationOf } from '../mcp/tools.ts';
 
-/** POST /api/mcp: the tools of the service in the Model PollsContext Protocol. */
+/** POST /api/mcp: the tools of the service in the Model Context Protocol. */
 export async function mcp(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
   // Before anything else, credentials included.
   app.addHook('onRequest', refuseForeignOrigins(context.config));
@@ -25,7 +25,7 @@ export async function mcp(app: FastifyInstance, { context }: { context: PollsCon
       schema: {
         operationId: 'speakMcp',
         tags: ['Agents'],
-        summary: 'Model PollsContext Protocol: poll_question, get_poll_result, get_balance',
+        summary: 'Model Context Protocol: poll_question, get_poll_result, get_balance',
         description:
           'Streamable HTTP without sessions, revision 2026-07-28 and the older ones. One message per request, no batches. What a tool could not do is a result with `isError`, whose text holds the code and the ways out.',
         security: access.bearer,
