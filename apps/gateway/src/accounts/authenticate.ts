@@ -34,8 +34,7 @@ function securityOf({ method, url, schema }: RouteOptions): Access {
 }
 
 function unauthenticated(context: AccountsContext, request: FastifyRequest, schemes: ReadonlySet<string>): ApiError {
-  if (schemes.has('apiKey'))
-    return new ApiError('authentication_required', { recovery: keyRecoveryActions(context.config) });
+  if (schemes.has('apiKey')) return new ApiError('authentication_required', { recovery: keyRecoveryActions(context) });
   if (request.headers.authorization === undefined) return new ApiError('authentication_required');
   return new ApiError('authentication_required', {
     detail: 'This operation takes the session cookie of a login, not a bearer key: open /api/auth/login in a browser.',

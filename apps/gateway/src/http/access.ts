@@ -1,7 +1,7 @@
 import type { RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../config/config.ts';
 import { ApiError } from './api-error.ts';
+import type { HttpContext } from './context.ts';
 
 /** On whose behalf a request acts, and how it proved that. */
 export interface Principal {
@@ -38,7 +38,8 @@ export const access = {
 } as const satisfies Record<string, Access>;
 
 /** How a program can get a key without a human. */
-export const keyRecoveryActions = ({ deposits }: Config): RecoveryAction[] => (deposits ? ['open_account'] : []);
+export const keyRecoveryActions = ({ takesDeposits }: Pick<HttpContext, 'takesDeposits'>): RecoveryAction[] =>
+  takesDeposits ? ['open_account'] : [];
 
 /** The token of a bearer; another scheme counts as no credentials. */
 export function bearerOf(header: string | undefined): string | null {

@@ -9,6 +9,8 @@ import { type StreamWheel, streamWheel } from './sse/stream-wheel.ts';
 export interface HttpContext extends ProcessContext {
   readonly storage: Storage;
   readonly bus: Bus;
+  /** A deposit opens an account here, so refusals may name it as the way to a key. */
+  readonly takesDeposits: boolean;
   readonly limiter: RateLimiter;
   /** The event streams that are open. */
   readonly streams: StreamWheel;
@@ -16,7 +18,7 @@ export interface HttpContext extends ProcessContext {
 }
 
 export function openHttpContext(
-  base: ProcessContext & Pick<HttpContext, 'storage' | 'bus'>,
+  base: ProcessContext & Pick<HttpContext, 'storage' | 'bus' | 'takesDeposits'>,
   owned: AsyncDisposableStack,
   overrides: Partial<HttpContext>,
 ): HttpContext {

@@ -171,7 +171,7 @@ t.test(
     t.match(messageIn(balance).result.structuredContent, { balance_cents: 500 });
     t.match(balance.headers, { deprecation: /^@\d+$/, sunset: / GMT$/ });
     t.ok(Date.parse(String(balance.headers.sunset)) > Number(String(balance.headers.deprecation).slice(1)) * 1_000);
-    t.match(kept.log.join(''), /user id .* deprecated/);
+    t.match(kept.log.join(''), /auth\.user_id_bearer_used/);
     t.notMatch(kept.log.join(''), owner.accountId, 'the id itself is in no log');
 
     const poll = messageIn(await post(callOf('poll_question', POLL), byId, kept)).result;

@@ -36,7 +36,7 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
       const name = typeof operation === 'function' ? operation(request) : operation;
       // Whoever has asked all the free polls of an hour can go on with a key, without waiting.
       const withKey = name === 'free_poll' && request.principal === null;
-      const waysOut = withKey ? (['re_authenticate', ...keyRecoveryActions(context.config)] as const) : [];
+      const waysOut = withKey ? (['re_authenticate', ...keyRecoveryActions(context)] as const) : [];
       spend(request, await limiter.take(name, principalOf(request)), waysOut);
     };
     // After authentication, which the route's own hooks begin with; a body has to be read first.

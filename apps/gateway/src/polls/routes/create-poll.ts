@@ -99,5 +99,5 @@ function budgetOf(request: FastifyRequest): Operation {
 const credentialsMissing = (context: PollsContext): ApiError =>
   new ApiError('authentication_required', {
     detail: 'A full poll needs an API key or a login. POST /api/quick-poll runs a free one without credentials.',
-    recovery: ['use_free_poll', ...keyRecoveryActions(context.config)],
+    recovery: ['use_free_poll', ...keyRecoveryActions(context)],
   });
