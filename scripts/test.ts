@@ -77,13 +77,16 @@ function conclude(passed: number, failed: number): number {
   return failed === 0 && passed > 0 ? 0 : 1;
 }
 
-/** What a person may want to know, and no check: a loaded machine takes longer. */
-function remark({ leftOut }: Selection, { durations }: Outcome, print: (line: string) => void): void {
+/** For people, and no check: a busy machine takes longer. */
+function remark({ leftOut, named }: Selection, { durations }: Outcome, print: (line: string) => void): void {
   print(`  … TEST_SEED=${seed} repeats what was random.`);
   if (leftOut > 0) print(`  … ${leftOut} slow files were left out: npm test runs them.`);
-  for (const [file, ms] of Object.entries(durations))
-    if (ms > MAX_QUICK_S * 1_000 && slowSeconds(join(root, file)) === null)
-      print(`  … ${file} took ${Math.round(ms / 1_000)} s: if it always does, it needs the line "// slow: N s".`);
+  if (named) return;
+  const slow = Object.entries(durations).filter(
+    ([file, ms]) => ms > MAX_QUICK_S * 1_000 && slowSeconds(join(root, file)) === null,
+  );
+  const list = slow.map(([file, ms]) => `${file} (${Math.round(ms / 1_000)} s)`).join(', ');
+  if (list) print(`  … If they always take so long, these files need the line "// slow: N s": ${list}`);
 }
 
 function timeLimit(): Promise<'late'> {

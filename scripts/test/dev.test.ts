@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { ProcessGroup } from '@eloquentpoll/services/process-group';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { restartingApps } from '../dev/restarting-app.ts';
 import { type Sources, sourceFolders, watchSources } from '../dev/watch-sources.ts';
-import { temporaryFolder, until } from './fixtures/run-fixture.ts';
+import { temporaryFolder } from './fixtures/run-fixture.ts';
 
 t.test('a program depends on its own folder and the packages of its package.json, and theirs', async (t) => {
   const gateway = sourceFolders(root, 'apps/gateway/src/main.ts');
@@ -55,7 +56,7 @@ async function runningProgram(t: Test, text: string) {
   const surroundings = { show: (line: string) => void lines.push(line), stopping: stopping.signal };
   const app = await restartingApps(sources)(group, spec, surroundings);
   const shown = (pattern: RegExp) =>
-    until(`${pattern} is shown`, () => {
+    eventually(`${pattern} is shown`, () => {
       const index = lines.findIndex((line) => pattern.test(line));
       if (index >= 0) lines.splice(0, index + 1);
       return index >= 0;

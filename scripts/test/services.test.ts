@@ -5,10 +5,11 @@ import { freePort } from '@eloquentpoll/services/free-port';
 import { startPostgres } from '@eloquentpoll/services/postgres';
 import { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { startRedis } from '@eloquentpoll/services/redis';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import t from 'tap';
-import { leftIn, ordinaryUser, runFixture, temporaryFolder, until } from './fixtures/run-fixture.ts';
+import { leftIn, ordinaryUser, runFixture, temporaryFolder } from './fixtures/run-fixture.ts';
 
 // slow: 26 s
 
@@ -86,7 +87,7 @@ t.test('a run that was killed takes its servers along, and the next one finds it
   const { postgres } = await fixture.ready;
   await ask(postgres, 'create table kept as select 7 as n');
   fixture.child.kill('SIGKILL');
-  await until('the guard has ended the servers', () => leftIn(folder).length === 0);
+  await eventually('the guard has ended the servers', () => leftIn(folder).length === 0);
   const next = runFixture(t, 'services.ts', { args: [folder] });
   t.same(await ask((await next.ready).postgres, 'select n from kept'), [{ n: 7 }]);
   next.child.kill('SIGTERM');

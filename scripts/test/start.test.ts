@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { processIdentity } from '@eloquentpoll/launch/process-identity';
 import { freePort } from '@eloquentpoll/services/free-port';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
-import { type Fixture, leftIn, runFixture, temporaryFolder, until } from './fixtures/run-fixture.ts';
+import { type Fixture, leftIn, runFixture, temporaryFolder } from './fixtures/run-fixture.ts';
 
 // slow: 25 s
 
@@ -18,7 +19,7 @@ async function startIn(t: Test, folder: string, env: NodeJS.ProcessEnv = {}): Pr
 const alive = (pids: Record<string, number>) => Object.values(pids).filter((pid) => processIdentity(pid));
 
 async function everythingEnded(folder: string, pids: Record<string, number>): Promise<void> {
-  await until('every process has ended', () => alive(pids).length === 0 && leftIn(folder).length === 0);
+  await eventually('every process has ended', () => alive(pids).length === 0 && leftIn(folder).length === 0);
 }
 
 t.test('ready, ended by a signal, and the next start has the same account and key', async (t) => {
@@ -74,7 +75,7 @@ t.test('apps that do not listen are killed in time, and sooner when somebody ask
   const { processes } = await fixture.ready;
   const began = performance.now();
   fixture.child.kill('SIGINT');
-  await until('the first request was heard', () => performance.now() - began > 800);
+  await eventually('the first request was heard', () => performance.now() - began > 800);
   fixture.child.kill('SIGINT');
   const { code, output } = await fixture.ended;
   t.equal(code, 0);

@@ -12,8 +12,8 @@ export interface Selection {
   files: string[];
   /** Slow files that a quick run leaves out. */
   leftOut: number;
-  /** Whether every test of the repository is run. */
-  complete: boolean;
+  /** Whether files or folders were named; otherwise all are meant. */
+  named: boolean;
   /** How long one file may take. */
   limitS: number;
 }
@@ -29,7 +29,7 @@ export function selectFiles(args: readonly string[]): Selection {
   const limitS = values.timeout === undefined ? LIMIT_S : Number(values.timeout);
   if (!(limitS > 0)) throw new Failure(`--timeout=${values.timeout} is not a number of seconds. ${USAGE}`);
   const files = values.quick ? all.filter((file) => slowSeconds(join(root, file)) === null) : all;
-  return { files, leftOut: all.length - files.length, complete: positionals.length === 0 && !values.quick, limitS };
+  return { files, leftOut: all.length - files.length, named: positionals.length > 0, limitS };
 }
 
 function parsed(args: readonly string[]) {

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Deposit } from '@eloquentpoll/contracts';
 import { balanceOf, checkLedger, findIdentity, openStorage, type Storage } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment as payByVersion2, x402Client } from '@x402/fetch';
@@ -172,7 +172,7 @@ t.test('somebody else hands the authorization to the chain first: its signer is 
 t.test('a larger deposit waits for blocks on top of it', async (t) => {
   const payer = await chain.payer(200);
   const answer = deposit(version2(payer), 200);
-  while ((await chain.balanceOf(payer.account.address)) > 0n) await wait(20);
+  await eventually('the transfer is mined', async () => (await chain.balanceOf(payer.account.address)) === 0n);
   t.equal(await credited(payer.account.address), null);
   await chain.bank.mine({ blocks: 3 });
   t.equal((await answer).status, 200);
@@ -233,7 +233,11 @@ t.test('a gateway that is killed after the settlement: the next one credits', as
 
   await lapse(books);
   const second = await startGateway(t, env);
-  while ((await credited(payer.account.address, books)) === null) await wait(50);
+  await eventually(
+    'the deposit is credited',
+    async () => (await credited(payer.account.address, books)) !== null,
+    60_000,
+  );
   t.equal(await credited(payer.account.address, books), 500);
   t.match(await (await send(proof, 5, second.url)).json(), { code: 'payment_already_used' });
   await second.kill();

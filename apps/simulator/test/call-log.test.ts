@@ -1,5 +1,6 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
-import { eventually, start, vote } from './start.ts';
+import { start, vote } from './start.ts';
 
 // The log says who asked whom and how it ended, and never what was asked.
 
@@ -71,10 +72,10 @@ t.test('calls beyond what the simulator can hold are turned away', async (t) => 
   const hanging = running.client.chat.completions
     .create(vote('sim/oak-1'), { signal: leave.signal })
     .catch((error: Error) => error.name);
-  await eventually(async () => (await running.calls('?outcome=pending')).length === 1, 'a call is in flight');
+  await eventually('a call is in flight', async () => (await running.calls('?outcome=pending')).length === 1);
   await t.rejects(running.client.chat.completions.create(vote('sim/oak-2')), { status: 503, code: 'overloaded' });
   leave.abort();
   t.ok(await hanging);
-  await eventually(async () => (await running.calls('?outcome=gone')).length === 1, 'the call is over');
+  await eventually('the call is over', async () => (await running.calls('?outcome=gone')).length === 1);
   t.ok(await running.client.chat.completions.create(vote('sim/oak-2')), 'and there is room again');
 });

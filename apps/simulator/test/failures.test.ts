@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import type { Failure } from '../src/app.ts';
-import { COLOURS, eventually, paper, type Running, start, vote } from './start.ts';
+import { COLOURS, paper, type Running, start, vote } from './start.ts';
 
 // Every scripted failure, as it is seen on the wire.
 
@@ -80,27 +81,27 @@ t.test('cut: the connection breaks in the middle of the answer', async (t) => {
 
 t.test('hang before the first byte, until the caller leaves', async (t) => {
   const [running, watched] = await failing(t, { kind: 'hang_before_first_byte' });
-  await eventually(async () => (await running.calls('?outcome=pending')).length === 1, 'the call hangs');
+  await eventually('the call hangs', async () => (await running.calls('?outcome=pending')).length === 1);
   t.equal(watched.seen.status, null);
   watched.leave();
-  await eventually(async () => (await running.calls('?outcome=gone')).length === 1, 'the hang has ended');
+  await eventually('the hang has ended', async () => (await running.calls('?outcome=gone')).length === 1);
 });
 
 t.test('hang after the first byte, until the caller leaves', async (t) => {
   const [running, watched] = await failing(t, { kind: 'hang_after_first_byte' });
-  await eventually(() => watched.seen.body.length > 0, 'a byte has arrived');
+  await eventually('a byte has arrived', () => watched.seen.body.length > 0);
   t.match(watched.seen, { status: 200, body: '{' });
   t.equal((await running.calls('?outcome=pending')).length, 1);
   watched.leave();
-  await eventually(async () => (await running.calls('?outcome=gone')).length === 1, 'the hang has ended');
+  await eventually('the hang has ended', async () => (await running.calls('?outcome=gone')).length === 1);
 });
 
 t.test('hangs end when the simulator closes', async (t) => {
   const [running, before] = await failing(t, { kind: 'hang_before_first_byte' });
-  await eventually(async () => (await running.calls('?outcome=pending')).length === 1, 'the call hangs');
+  await eventually('the call hangs', async () => (await running.calls('?outcome=pending')).length === 1);
   await running.behave('sim/oak-2', { steps: [{ kind: 'hang_after_first_byte' }] });
   const after = watch(running, vote('sim/oak-2'));
-  await eventually(() => after.seen.body.length > 0, 'a byte has arrived');
+  await eventually('a byte has arrived', () => after.seen.body.length > 0);
   await running.close();
   t.ok((await before.ended).error);
   t.ok((await after.ended).error);
@@ -111,7 +112,7 @@ t.test('closing does not wait for a connection that never asked anything', async
   const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
   const ended = once(socket, 'close');
   await once(socket, 'connect');
-  await eventually(async () => (await running.connections()) >= 1, 'the connection is accepted');
+  await eventually('the connection is accepted', async () => (await running.connections()) >= 1);
   await running.close();
   await ended;
   t.pass('the connection was cut');
@@ -141,9 +142,9 @@ t.test('wrong_shape: JSON, but no completion', async (t) => {
 
 t.test('huge: more than anybody wants, sent only as fast as it is read', async (t) => {
   const [running, watched] = await failing(t, { kind: 'huge', bytes: 2 ** 30 });
-  await eventually(() => watched.seen.body.length > 1_000_000, 'more than a megabyte has arrived');
+  await eventually('more than a megabyte has arrived', () => watched.seen.body.length > 1_000_000);
   watched.leave();
-  await eventually(async () => (await running.calls('?outcome=gone')).length === 1, 'sending has ended');
+  await eventually('sending has ended', async () => (await running.calls('?outcome=gone')).length === 1);
 });
 
 t.test('slow_drip: the whole answer in small pieces', async (t) => {

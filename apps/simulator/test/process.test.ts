@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
-import { eventually, vote } from './start.ts';
+import { vote } from './start.ts';
 
 // The process says where it listens, ends in order, and refuses wrong settings in one line that names them.
 
@@ -46,7 +47,7 @@ t.test('it prints where it listens, on loopback, and drains on SIGTERM', async (
     const { in_flight } = (await (await fetch(`${url}/_control/calls`)).json()) as { in_flight: number };
     return in_flight === 1;
   };
-  await eventually(inFlight, 'a call is in flight');
+  await eventually('a call is in flight', inFlight);
   child.kill('SIGTERM');
   t.equal((await answer).status, 200, 'the call in flight is answered');
   t.equal(await ended, 0);

@@ -84,12 +84,3 @@ export async function choice(running: Running, model: string, question?: string,
   const { choice: label } = JSON.parse(content) as { choice: string };
   return options.find(([candidate]) => candidate === label)?.[1];
 }
-
-/** Waits until the condition holds; fails after ten seconds. */
-export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`still not so: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -6,6 +6,7 @@ import { openBus } from '@eloquentpoll/bus';
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { acceptPoll, claimPoll, createAccount, creditAccount, openStorage } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 
@@ -40,12 +41,12 @@ function start(t: Test, env: Record<string, string>) {
       .slice(0, -1)
       .map((line) => JSON.parse(line));
   async function line(msg: string) {
-    for (;;) {
-      const found = lines().find((one) => one.msg === msg);
-      if (found) return found;
-      if (child.exitCode !== null) throw new Error(`ended before it said ${msg}: ${err}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const found = await eventually(
+      `the line "${msg}"`,
+      () => lines().find((one) => one.msg === msg) ?? (child.exitCode !== null && 'ended'),
+    );
+    if (found === 'ended') throw new Error(`ended before it logged ${msg}: ${err}`);
+    return found;
   }
   return { child, ended, line, output: () => out + err };
 }

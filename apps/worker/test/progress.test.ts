@@ -1,4 +1,5 @@
 import { testDatabase } from '@eloquentpoll/testkit/database';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { readConfig } from '../src/config.ts';
@@ -66,31 +67,28 @@ async function workerWithOps(t: Test) {
     const answer = await fetch(`${ops.url}/readyz`);
     return { status: answer.status, ...JSON.parse(await answer.text()) };
   };
-  return { context, config, ops, prefix, readiness };
-}
-
-async function until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (holds(answer)) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const answers = (status: number) =>
+    eventually(`/readyz answers ${status}`, async () => {
+      const answer = await readiness();
+      return answer.status === status && answer;
+    });
+  return { context, config, ops, prefix, readiness, answers };
 }
 
 t.test('a worker whose queue is blocked answers every ping, and is not ready until it takes jobs again', async (t) => {
-  const { context, config, ops, prefix, readiness } = await workerWithOps(t);
+  const { context, config, ops, prefix, readiness, answers } = await workerWithOps(t);
   const { redis } = context.fittings;
   t.match(await readiness(), { status: 503, checks: { consuming: 'takes no jobs yet' } });
   const serving = servePolls(context, config.concurrency);
   t.teardown(() => serving.drain(1_000));
   await serving.ready();
   ops.began();
-  t.match(await until(readiness, ({ status }) => status === 200), { ready: true });
+  t.match(await answers(200), { ready: true });
 
   const meta = `{${prefix}}:polls:meta`;
   await redis.redis.hset(meta, 'paused', '1');
   await redis.enqueuePoll('ps_nobody_takes_it');
-  const stuck = await until(readiness, ({ status }) => status === 503);
+  const stuck = await answers(503);
   t.match(stuck.checks, { postgres: null, redis: null, event_loop: null, consuming: null });
   t.match(stuck.checks.progress, /^a job waits for \d+ s, 50 slots are free/);
   t.match(await (await fetch(`${ops.url}/metrics`)).text(), /^eloquentpoll_ready_check\{check="progress"\} 0$/m);
@@ -98,5 +96,5 @@ t.test('a worker whose queue is blocked answers every ping, and is not ready unt
 
   await redis.redis.hdel(meta, 'paused');
   await redis.enqueuePoll('ps_nor_this_one');
-  t.match(await until(readiness, ({ status }) => status === 200), { ready: true });
+  t.match(await answers(200), { ready: true });
 });

@@ -1,4 +1,5 @@
 import { openBus } from '@eloquentpoll/bus';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
@@ -65,13 +66,12 @@ t.test('a worker without Postgres leaves the jobs to others, and takes them agai
   };
   const serving = servePolls(context, 2);
   t.teardown(() => serving.drain(1_000));
-  while (store.claimed.length === 0 || (await bus.queueCounts()).active > 0)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  const resting = async () => store.claimed.length > 0 && (await bus.queueCounts()).active === 0;
+  await eventually('the worker takes no more jobs', resting);
   t.ok(store.claimed.length <= 4, `${store.claimed.length} of ${ids.length} jobs were taken`);
   t.equal((await bus.queueCounts()).waiting, ids.length - store.claimed.length, 'the others wait');
   store.comesBack();
-  while (new Set(store.claimed).size < ids.length) await new Promise((resolve) => setTimeout(resolve, 10));
-  t.pass('all were taken');
+  await eventually('all jobs are taken', () => new Set(store.claimed).size === ids.length);
 });
 
 t.test('a claim that is not answered for long is like one that failed', async (t) => {

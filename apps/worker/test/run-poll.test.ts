@@ -13,6 +13,7 @@ import {
   openStorage,
 } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
@@ -165,7 +166,7 @@ t.test('a poll is asked, stored, billed and announced', async (t) => {
   t.equal(balance?.heldU, 0n);
   t.same(await checkLedger(bed.storage), []);
 
-  while (news.at(-1)?.status !== 'completed') await new Promise((resolve) => setImmediate(resolve));
+  await eventually('the end is published', () => news.at(-1)?.status === 'completed');
   const seqs = news.map((snapshot) => snapshot!.seq);
   t.same(seqs, [0, 1, 2, 3, 4, 5], 'numbered without a gap');
   t.equal(news.at(-1)?.result?.poll_id, poll!.resultId);
@@ -209,7 +210,7 @@ t.test('a worker that is told to stop hands the poll over; the next one asks onl
     id,
     stop.signal,
   );
-  while ((await bed.bus.runs.votes(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await eventually('two votes are recorded', async () => (await bed.bus.runs.votes(id)).length >= 2);
   stop.abort();
   await first;
   t.equal((await findPoll(bed.storage, id))?.status, 'running');
@@ -235,7 +236,7 @@ t.test('a worker that lost its lease stores nothing and stops asking', async (t)
     id,
     alive(),
   );
-  while (!(await bed.bus.runs.read(id))) await new Promise((resolve) => setImmediate(resolve));
+  await eventually('the run is recorded', () => bed.bus.runs.read(id));
   const taken = await claimPoll(bed.storage, id, 'w2', -1);
   t.equal(taken, null, 'the lease holds while it is young');
   await bed.storage.db
@@ -265,7 +266,7 @@ t.test('a worker that was paused past its lease asks nobody when it goes on', as
   const leases = keepLeases(storedPolls(bed.storage), 'w1', clock, () => {});
   t.teardown(() => leases.stop());
   const run = runPoll({ ...paused, clock, leases }, id, alive());
-  while (answers.size < 5) await new Promise((resolve) => setImmediate(resolve));
+  await eventually('five models are asked', () => answers.size >= 5);
   t.same(bed.asked, [0, 1, 2, 3, 4]);
 
   pausedMs = 20_000;
@@ -294,7 +295,7 @@ t.test('a worker that takes a poll over from itself goes on with one run of it',
     ({ seat, signal }) => new Promise((answer) => answers.push({ seat, signal, answer })),
   );
   const first = runPoll(worker, id, alive());
-  while (answers.length < 5) await new Promise((resolve) => setImmediate(resolve));
+  await eventually('five models are asked', () => answers.length >= 5);
   await bed.storage.db
     .updateTable('polls')
     .set({ lease_until: new Date(0) })
@@ -302,7 +303,7 @@ t.test('a worker that takes a poll over from itself goes on with one run of it',
     .execute();
   const earlier = answers.splice(0);
   const second = runPoll(worker, id, alive());
-  while (answers.length < 5) await new Promise((resolve) => setImmediate(resolve));
+  await eventually('five models are asked', () => answers.length >= 5);
   t.ok(
     earlier.every((call) => call.signal.aborted),
     'the earlier run has stopped its calls',
@@ -329,13 +330,13 @@ t.test('a worker that takes over announces what has arrived so far', async (t) =
     id,
     stop.signal,
   );
-  while ((await bed.bus.runs.votes(id)).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await eventually('two votes are recorded', async () => (await bed.bus.runs.votes(id)).length >= 2);
   stop.abort();
   await first;
   const news: (ProgressSnapshot | null)[] = [];
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
   await runPoll(bed.worker('w2'), id, alive());
-  while (news.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually('a snapshot arrives', () => news.length > 0);
   t.match(news[0], { progress: { received: 2, succeeded: 2 }, tally: [2, 0], leader: 0 });
 });
 
@@ -365,7 +366,7 @@ t.test('a poll that took down ten workers is buried, its hold released', async (
   const news: (ProgressSnapshot | null)[] = [];
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
   await runPoll(bed.worker('w1'), id, alive());
-  while (news.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually('a snapshot arrives', () => news.length > 0);
   t.match(news, [{ status: 'failed', result: null, result_id: null }], 'whoever waits is told');
   t.same(bed.asked, []);
   t.equal((await findPoll(bed.storage, id))?.status, 'failed');
@@ -403,7 +404,7 @@ t.test(
       },
     };
     const sweeping = keepSweeping({ ...worker, clock });
-    while ((await bed.bus.queueCounts()).waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    await eventually('a job waits', async () => (await bed.bus.queueCounts()).waiting > 0);
     sweeping.stop();
     t.ok(waits[0]! <= 500, 'hardly a wait before the first look');
   },

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
@@ -42,13 +43,6 @@ const vote = (seat: number): Vote => ({
   searched: false,
 });
 
-function until(condition: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => (condition() ? resolve() : setImmediate(look));
-    look();
-  });
-}
-
 t.test('a poll that is enqueued reaches one consumer, twice enqueued still once', async (t) => {
   const { bus: b } = await bus(t);
   await b.enqueuePoll('ps_a');
@@ -56,12 +50,12 @@ t.test('a poll that is enqueued reaches one consumer, twice enqueued still once'
   await b.enqueuePoll('ps_b');
   const ran: string[] = [];
   const consumer = b.consumePolls({ concurrency: 4, run: async (id) => void ran.push(id) });
-  await until(() => ran.includes('ps_a') && ran.includes('ps_b'));
+  await eventually('both polls were run', () => ran.includes('ps_a') && ran.includes('ps_b'));
   t.same(ran.toSorted(), ['ps_a', 'ps_b']);
   // A job ends when Redis has heard so, a moment after its poll.
-  while ((await b.queueCounts()).active > 0);
+  await eventually('no job is active', async () => (await b.queueCounts()).active === 0);
   await b.enqueuePoll('ps_a');
-  await until(() => ran.length === 3);
+  await eventually('three polls were run', () => ran.length === 3);
   t.equal(ran[2], 'ps_a', 'a poll whose job ended can be enqueued again');
   await consumer.drain(1_000);
 });
@@ -81,9 +75,9 @@ t.test('a job that still occupies its id does not block the next round', async (
     },
   });
   await b.enqueuePoll('ps_a');
-  await until(() => ran.length === 1);
+  await eventually('one poll was run', () => ran.length === 1);
   await b.enqueuePoll('ps_a', 1);
-  await until(() => ran.length === 2);
+  await eventually('two polls were run', () => ran.length === 2);
   t.same(ran, ['ps_a', 'ps_a']);
   release();
   await consumer.drain(1_000);
@@ -105,7 +99,7 @@ t.test('drain waits for running polls, then aborts them', async (t) => {
       }),
   });
   await b.enqueuePoll('ps_a');
-  await until(() => started);
+  await eventually('the run has started', () => started);
   await consumer.drain(20);
   t.ok(reason, 'the poll was told');
 });
@@ -119,11 +113,11 @@ t.test('watchers see what is published after watch resolved; leaving frees the s
   t.equal(b.watched(), 1, 'one subscription for both');
   await b.runs.open('ps_a', 1, 'acc', snapshot(0));
   await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
-  await until(() => seen.length === 2 && also.length === 2);
+  await eventually('both watchers have two snapshots', () => seen.length === 2 && also.length === 2);
   t.same(seen, [0, 1]);
   one.close();
   await b.runs.vote('ps_a', 1, vote(1), snapshot(2));
-  await until(() => also.length === 3);
+  await eventually('the second watcher has three snapshots', () => also.length === 3);
   t.same(seen, [0, 1], 'a watcher that left hears nothing');
   two.close();
   two.close();
@@ -140,7 +134,7 @@ t.test('who listens for the end alone hears nothing else', async (t) => {
   await b.runs.open('ps_a', 1, 'acc', snapshot(0));
   await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
   await b.runs.end('ps_a', 1, 'acc', { ...snapshot(2), status: 'completed' });
-  await until(() => all.length === 3 && ends.length > 0);
+  await eventually('three snapshots and an end arrive', () => all.length === 3 && ends.length > 0);
   t.same(all, [0, 1, 2]);
   t.same(ends, [2]);
   for (const watch of watches) watch.close();
@@ -158,9 +152,9 @@ t.test('after a lost connection every watcher is told to look again', async (t) 
     const id = /(?:^| )id=(\d+) /.exec(line)?.[1];
     if (id && line.includes(`name={${prefix}}-watch`)) await admin.client('KILL', 'ID', id);
   }
-  await until(() => news.includes(null));
+  await eventually('the end is announced', () => news.includes(null));
   await b.runs.open('ps_a', 1, 'acc', snapshot(7));
-  await until(() => news.includes(7));
+  await eventually('the number is announced', () => news.includes(7));
   t.pass('and the subscription stands again');
 });
 
@@ -200,12 +194,12 @@ t.test('a connection that breaks while it subscribes again is made once more, an
     const id = /(?:^| )id=(\d+) /.exec(line)?.[1];
     if (id && line.includes(`name={${prefix}}-watch`)) await admin.client('KILL', 'ID', id);
   }
-  await until(() => news.includes(null));
+  await eventually('the end is announced', () => news.includes(null));
   t.equal(subscriptions, 5);
   const direct = await openBus({ redisUrl: url, prefix });
   t.teardown(() => direct[Symbol.asyncDispose]());
   await direct.runs.open('ps_a', 1, 'acc', snapshot(7));
-  await until(() => news.includes(7));
+  await eventually('the number is announced', () => news.includes(7));
   t.pass('and news arrive');
 });
 
@@ -219,7 +213,7 @@ t.test('the run record is fenced by the epoch', async (t) => {
   t.same((await b.runs.read('ps_a'))?.snapshot.seq, 1);
   t.same(await b.runs.votes('ps_a'), [vote(0)]);
   t.equal(await b.runs.end('ps_a', 2, 'acc', snapshot(2, { status: 'completed', result_id: 'EP-1' })), true);
-  await until(() => heard.length > 0);
+  await eventually('something is heard', () => heard.length > 0);
   t.same(heard, [2], 'and nothing of it was announced');
   const kept = await b.runs.read('ps_a');
   t.match(kept, { owner: 'acc', snapshot: { status: 'completed', result_id: 'EP-1', result: null } });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { type FaultProxy, openFaultProxy } from '../src/proxy/fault-proxy.ts';
 import { CALM } from '../src/proxy/weather.ts';
@@ -43,18 +44,14 @@ async function caller(t: Test, proxy: FaultProxy) {
   return { socket, heard };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
-}
-
 t.test('calm, everything passes as it is, the end included', async (t) => {
   const { proxy, guests } = await echo(t);
   const { socket, heard } = await caller(t, proxy);
   const text = 'x'.repeat(3_000_000);
   socket.end(text);
-  await until(() => heard.ended);
+  await eventually('the connection has ended', () => heard.ended);
   t.equal(heard.text.length, text.length);
-  await until(() => proxy.connections === 0 && guests.size === 0);
+  await eventually('no connection is left on either side', () => proxy.connections === 0 && guests.size === 0);
 });
 
 t.test('latency and jitter delay, and nothing overtakes', async (t) => {
@@ -64,7 +61,7 @@ t.test('latency and jitter delay, and nothing overtakes', async (t) => {
   const asked = performance.now();
   const numbers = Array.from({ length: 200 }, (_, i) => `${i},`);
   for (const number of numbers) socket.write(number);
-  await until(() => heard.text.endsWith('199,'));
+  await eventually('the last number arrives', () => heard.text.endsWith('199,'));
   t.ok(performance.now() - asked >= 59, 'there and back');
   t.equal(heard.text, numbers.join(''));
 });
@@ -75,12 +72,12 @@ t.test('bandwidth takes its time, slices arrive one by one', async (t) => {
   const { socket, heard } = await caller(t, proxy);
   const asked = performance.now();
   socket.write('x'.repeat(1_000));
-  await until(() => heard.text.length === 1_000);
+  await eventually('1,000 characters arrive', () => heard.text.length === 1_000);
   t.ok(performance.now() - asked >= 99, '50 ms there, 50 ms back');
   proxy.set({ sliceBytes: 10 });
   const before = heard.pieces;
   socket.write('y'.repeat(200));
-  await until(() => heard.text.length === 1_200);
+  await eventually('1,200 characters arrive', () => heard.text.length === 1_200);
   t.ok(heard.pieces - before > 1, 'not in one read');
   t.match(heard.text, /^x{1000}y{200}$/);
 });
@@ -88,7 +85,7 @@ t.test('bandwidth takes its time, slices arrive one by one', async (t) => {
 t.test('a blackhole swallows nothing: what was sent arrives when it is over', async (t) => {
   const { proxy, guests } = await echo(t);
   const { socket, heard } = await caller(t, proxy);
-  await until(() => guests.size === 1);
+  await eventually('the server has one connection', () => guests.size === 1);
   let reached = '';
   for (const guest of guests)
     guest.on('data', (bytes) => {
@@ -101,19 +98,19 @@ t.test('a blackhole swallows nothing: what was sent arrives when it is over', as
   const calm = await echo(t);
   const other = await caller(t, calm.proxy);
   other.socket.write('calm');
-  await until(() => other.heard.text === 'calm');
+  await eventually('the other connection hears its text', () => other.heard.text === 'calm');
   t.same([reached, heard.text, late.heard.text], ['', '', ''], 'while another link works');
   proxy.set(CALM);
-  await until(() => heard.text === 'one' && late.heard.text === 'two');
+  await eventually('both connections hear their texts', () => heard.text === 'one' && late.heard.text === 'two');
 });
 
 t.test('a reset is seen by both ends; a link that refuses resets whoever comes', async (t) => {
   const { proxy, guests } = await echo(t);
   const { socket, heard } = await caller(t, proxy);
   socket.write('hello');
-  await until(() => heard.text === 'hello');
+  await eventually('the greeting arrives', () => heard.text === 'hello');
   t.equal(proxy.reset(), 1);
-  await until(() => heard.error === 'ECONNRESET' && guests.size === 0);
+  await eventually('the connection is reset on both sides', () => heard.error === 'ECONNRESET' && guests.size === 0);
   proxy.set({ refuse: true });
   const late = connect(proxy.port, '127.0.0.1');
   const [error] = await once(late, 'error');
@@ -125,17 +122,17 @@ t.test('half open: one end is gone, the other believes that it is heard', async 
   const { proxy, guests } = await echo(t);
   const { socket, heard } = await caller(t, proxy);
   socket.write('hello');
-  await until(() => heard.text === 'hello');
+  await eventually('the greeting arrives', () => heard.text === 'hello');
   t.equal(proxy.halfOpen(), 1);
-  await until(() => guests.size === 0);
+  await eventually('the server has no connection', () => guests.size === 0);
   await new Promise<void>((resolve) => socket.write('anybody?', () => resolve()));
   const next = await caller(t, proxy);
   next.socket.write('new');
-  await until(() => next.heard.text === 'new');
+  await eventually('a new connection is answered', () => next.heard.text === 'new');
   t.same(heard, { text: 'hello', pieces: heard.pieces, ended: false, error: '' });
   socket.destroy();
   next.socket.destroy();
-  await until(() => proxy.connections === 0);
+  await eventually('the proxy has no connection', () => proxy.connections === 0);
 });
 
 t.test('a target that is away, or elsewhere', async (t) => {
@@ -148,5 +145,5 @@ t.test('a target that is away, or elsewhere', async (t) => {
   proxy.target = there;
   const { socket, heard } = await caller(t, proxy);
   socket.write('back');
-  await until(() => heard.text === 'back');
+  await eventually('the delayed text arrives', () => heard.text === 'back');
 });

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { METRICS, openLog } from '@eloquentpoll/ops';
 import { checkLedgerInTurn } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { readConfig } from '@eloquentpoll/worker/config';
 import { openOps } from '@eloquentpoll/worker/open-ops';
 import t, { type Test } from 'tap';
@@ -56,11 +57,6 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Waits for a condition; the test's own limit ends it. */
-async function until(what: () => boolean): Promise<void> {
-  while (!what()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 t.test('one poll is one connected trace, from the request through the job to every vote', async (t) => {
   const { url, spans, bodies } = await collector(t);
   const { app, headers } = await wholeService(t, RECORDED, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
@@ -74,7 +70,7 @@ t.test('one poll is one connected trace, from the request through the job to eve
   t.equal(answer.statusCode, 200, answer.body);
   const { votes } = answer.json();
   const named = (name: string) => spans.filter((span) => span.name === name);
-  await until(() => named('createPoll').length === 1 && named('job').length === 1);
+  await eventually('both spans are exported', () => named('createPoll').length === 1 && named('job').length === 1);
 
   const [request] = named('createPoll');
   const [accept] = named('accept poll');
@@ -105,7 +101,7 @@ t.test('a caller that does not want to be traced is not, and nothing is lost wit
     app.inject({ method: 'POST', url: '/api/poll', headers: { ...headers, ...more }, payload: POLL });
   t.equal((await post({ traceparent: refused })).statusCode, 200);
   t.equal((await post({})).statusCode, 200);
-  await until(() => spans.some(({ name }) => name === 'job'));
+  await eventually('the span of the job is exported', () => spans.some(({ name }) => name === 'job'));
   t.notOk(spans.some(({ traceId }) => traceId === '0af7651916cd43dd8448eb211c80319c'));
   t.ok(gateway.tracer);
 

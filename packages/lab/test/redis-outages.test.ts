@@ -1,4 +1,5 @@
 import { openBus } from '@eloquentpoll/bus';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { redisOutages } from '../src/faults/redis-outages.ts';
@@ -39,9 +40,8 @@ t.test('a Redis that is gone without a word is given up: commands and news come 
   link.halfOpen();
   await t.rejects(bus.enqueuePoll('ps_b'), 'nobody answers');
   const commands = [() => bus.enqueuePoll('ps_b'), () => bus.ping(), () => bus.watchPoll('ps_b', () => {})];
-  await Promise.all(commands.map(eventually));
-  while (!news.includes(null)) await new Promise((resolve) => setTimeout(resolve, 10));
-  t.pass('the watcher is told to look again');
+  await Promise.all(commands.map(succeeds));
+  await eventually('the watcher is asked to read again', () => news.includes(null));
 });
 
 t.test('a Redis that hangs, from the first command on, keeps nobody waiting and is found again', async (t) => {
@@ -51,7 +51,7 @@ t.test('a Redis that hangs, from the first command on, keeps nobody waiting and 
   await t.rejects(bus.watchPoll('ps_a', () => {}));
   await t.rejects(bus.runs.read('ps_a'));
   link.set(CALM);
-  await eventually(() => bus.enqueuePoll('ps_a'));
+  await succeeds(() => bus.enqueuePoll('ps_a'));
 });
 
 async function busBehindLink(t: Test) {
@@ -66,13 +66,8 @@ async function busBehindLink(t: Test) {
   return { link, bus };
 }
 
-async function eventually(command: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await command();
-      return;
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
+const succeeds = (command: () => Promise<unknown>) =>
+  eventually('the command succeeds', async () => {
+    await command();
+    return true;
+  });

@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import fc from '@eloquentpoll/testkit/fast-check';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
@@ -95,7 +96,7 @@ t.test('the run record of the simulation answers and tells what Redis does', asy
         const [ours, theirs] = await perform(real, model, id, n, each);
         deepStrictEqual(theirs, ours, each.do);
       }
-      while (heard.length < model.published.length) await new Promise((resolve) => setImmediate(resolve));
+      await eventually('all snapshots arrive', () => heard.length >= model.published.length);
       deepStrictEqual(
         model.published.map((each) => each.snapshot),
         heard,
@@ -127,7 +128,7 @@ t.test('the queue of the simulation keeps and brings what BullMQ does', async (t
       }
       const brought: string[] = [];
       const consumer = real.consumePolls({ concurrency: 1, run: async (pollId) => void brought.push(pollId) });
-      while (brought.length < expected.length) await new Promise((resolve) => setImmediate(resolve));
+      await eventually('all jobs are brought', () => brought.length >= expected.length);
       await consumer.drain(30_000);
       t.same(brought, expected, 'each once, in the order in which they came');
       t.match(await real.queueCounts(), { waiting: 0, active: 0 }, 'and nothing is kept');

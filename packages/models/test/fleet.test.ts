@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import fc from '@eloquentpoll/testkit/fast-check';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
@@ -19,10 +20,6 @@ async function connection(t: Test, url: string): Promise<Redis> {
   const redis = new Redis(url);
   t.teardown(() => redis.disconnect());
   return redis;
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 t.test('failure rates and latencies of all workers add up and reach a reader', async (t) => {
@@ -63,9 +60,9 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   for (let i = 0; i < 5; i += 1) await first.ask(paper());
   const resting = async (): Promise<boolean> =>
     (await openHealth({ redis, prefix, panels }).snapshot([MODEL])).get(MODEL)!.resting;
-  await until(resting);
+  await eventually('the model rests', resting);
   // The second worker hears of it with its next round trip, which any vote of its own sets off.
-  await until(async () => {
+  await eventually('the second worker does not ask', async () => {
     await second.ask(paper({ modelId: 't/bay-1' }));
     return (await second.ask(paper())).calls === 0;
   });
@@ -83,12 +80,12 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   answer();
   t.match(await probe, { error: null });
   server.behave(MODEL, votes());
-  await until(async () => {
+  await eventually('the second worker asks again', async () => {
     now += 100;
     await second.ask(paper({ modelId: 't/bay-1' }));
     return (await second.ask(paper())).error === null;
   });
-  await until(async () => !(await resting()));
+  await eventually('the model is asked again', async () => !(await resting()));
   t.pass('closed for all');
 });
 
@@ -102,12 +99,15 @@ t.test('a worker that is answered does not believe one that is cut off', async (
   bad.behave(MODEL, json({}, 400));
   await healthy.ask(paper());
   for (let i = 0; i < 5; i += 1) await cutOff.ask(paper());
-  await until(async () => (await redis.hget(healthKey(prefix), MODEL))?.includes('"level":1') ?? false);
+  await eventually(
+    'the first level of rest is stored',
+    async () => (await redis.hget(healthKey(prefix), MODEL))?.includes('"level":1') ?? false,
+  );
   const seen = async (): Promise<number> =>
     (await openHealth({ redis, prefix, panels: well }).snapshot([MODEL])).get(MODEL)!.calls;
   const calls = await seen();
   t.match(await healthy.ask(paper()), { error: null });
-  await until(async () => (await seen()) > calls);
+  await eventually('another call is made', async () => (await seen()) > calls);
   t.match(await healthy.ask(paper()), { error: null }, 'after it heard of the other');
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-const WITHIN_MS = 10_000;
+const WITHIN_MS = 20_000;
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 50;
 

@@ -14,3 +14,17 @@ export function seedFrom(given: string | undefined): number {
   if (!Number.isInteger(number)) throw new Error(`TEST_SEED is "${given}": use a whole number, or random.`);
   return number;
 }
+
+let state = seed;
+
+/** A whole number from 0 to `end - 1`, drawn from the seed (mulberry32). */
+export function randomBelow(end: number): number {
+  state = (state + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * end);
+}
+
+/** Bytes drawn from the seed. */
+export const randomBuffer = (bytes: number): Buffer =>
+  Buffer.from(Array.from({ length: bytes }, () => randomBelow(256)));

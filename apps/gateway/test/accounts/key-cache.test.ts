@@ -2,6 +2,7 @@ import { mock } from 'node:test';
 import { openBus } from '@eloquentpoll/bus';
 import { createAccount, insertKey, openStorage, revokeKey } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
@@ -26,12 +27,8 @@ async function open(t: Test) {
   return { storage, redis: bus.redis, prefix, cache, used, hash, place, owner: { accountId, keyId } };
 }
 
-const remembered = async (redis: Redis, place: string): Promise<string> => {
-  for (;;) {
-    const value = await redis.get(place);
-    if (value !== null) return value;
-  }
-};
+const remembered = (redis: Redis, place: string): Promise<string> =>
+  eventually('the key is cached', () => redis.get(place));
 
 t.test('a key that was found is cached for ten seconds, and onUse is called each time', async (t) => {
   const { storage, redis, cache, used, hash, place, owner } = await open(t);

@@ -1,4 +1,5 @@
 import { listKeys, openStorage, type Storage } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Redis } from 'ioredis';
 import t from 'tap';
 import { revokeKeyEverywhere } from '../../src/accounts/keys/revoke-key.ts';
@@ -8,7 +9,6 @@ import { pollRereads } from '../../src/polls/run/poll-rereads.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { replicaOf } from '../fixtures/replica.ts';
-import { until } from '../fixtures/until.ts';
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 
@@ -109,13 +109,16 @@ t.test('a run whose end was not published is read as ended', async (t) => {
   const polled = await begin(gateway, bearer);
   const waited = await begin(gateway, bearer);
   const asked = app.inject({ url: waited.url, headers: { ...bearer, prefer: 'wait=30' } });
-  await until(() => context.bus.watched() === 1);
+  await eventually('one poll is watched', () => context.bus.watched() === 1);
   for (const { worker } of [polled, waited]) {
     await worker.vote();
     await worker.end({ silent: true });
   }
   t.equal((await asked).json().status, 'completed');
-  await until(async () => (await app.inject({ url: polled.url, headers: bearer })).json().status === 'completed');
+  await eventually(
+    'the poll is completed',
+    async () => (await app.inject({ url: polled.url, headers: bearer })).json().status === 'completed',
+  );
 });
 
 t.test('without the run record in Redis the status comes from Postgres', async (t) => {
@@ -148,7 +151,7 @@ t.test('concurrent reads of several runs are one Postgres query', async (t) => {
   const { bearer } = await keyWith(10);
   const begun = await Promise.all(Array.from({ length: 5 }, () => begin(gateway, bearer)));
   for (const { id } of begun) for (let i = 0; i < 100; i++) rereads.schedule(id);
-  await until(() => begun.every(({ id }) => runs.running(id)));
+  await eventually('every poll is known to run', () => begun.every(({ id }) => runs.running(id)));
   t.equal(queries, 1);
   const heard: string[] = [];
   const listener = {
@@ -163,7 +166,7 @@ t.test('concurrent reads of several runs are one Postgres query', async (t) => {
     await worker.vote();
     await worker.end({ silent: true });
   }
-  await until(() => heard.length > 0);
+  await eventually('something is heard', () => heard.length > 0);
   t.same(heard, [begun[1]!.id]);
   t.match(runs.ended(begun[1]!.id), { status: 'completed', resultId: /^EP-/ });
   t.equal(rereads.followed(), 3);
@@ -205,7 +208,7 @@ t.test('after Redis closes connections requests are answered and connections res
     for (const answer of [...(await Promise.all(asked)), await app.inject({ url, headers: bearer })]) {
       t.equal(answer.statusCode, 200);
     }
-    await until(() => context.bus.redis.status === 'ready');
+    await eventually('Redis is connected', () => context.bus.redis.status === 'ready');
   }
   await worker.vote();
   t.equal((await app.inject({ url, headers: bearer })).json().progress.received, 1);

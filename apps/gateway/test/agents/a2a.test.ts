@@ -1,5 +1,6 @@
 import { PollResponse } from '@eloquentpoll/contracts';
 import { findPoll } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { inlined } from '../../src/discovery/documents/inlined.ts';
@@ -242,11 +243,9 @@ t.test('a caller who does not wait gets a task that works, and its end later; no
   const foreign = await ask(get, other.bearer);
   t.match([foreign.statusCode, foreign.json().error.code], [404, -32_001]);
   release();
-  const until = async (): Promise<{ status: { state: string } }> => {
-    const { result } = (await ask(get)).json();
-    return result.status.state === 'TASK_STATE_WORKING' ? until() : result;
-  };
-  t.equal((await until()).status.state, 'TASK_STATE_COMPLETED');
+  const state = async () => (await ask(get)).json().result.status.state;
+  await eventually('the task has ended', async () => (await state()) !== 'TASK_STATE_WORKING');
+  t.equal(await state(), 'TASK_STATE_COMPLETED');
 
   const { poll_id } = (
     await slow.app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload: POLL })

@@ -1,4 +1,5 @@
 import { balanceOf, findPoll } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { PEERS, type Step } from '../fixtures/mcp-peers.ts';
@@ -169,12 +170,12 @@ for (const { era, revision, connect } of PEERS) {
     // The client connects anew when it was cut off, and asks nothing: such a connection would be waited for.
     t.teardown(() => slow.app.server.closeAllConnections());
     const call = peer.call('poll_question', POLL).catch((error: unknown) => error);
-    await until(() => slow.context.bus.watched() === 1);
+    await eventually('the request waits for its poll', () => slow.context.bus.watched() === 1);
     await peer.hangUp();
     t.ok((await call) instanceof Error);
-    await until(() => slow.context.bus.watched() === 0);
+    await eventually('nothing waits for the poll', () => slow.context.bus.watched() === 0);
     release();
-    await until(() => ran.length === 1);
+    await eventually('one poll was run', () => ran.length === 1);
     t.equal((await findPoll(slow.context.storage, ran[0]!))?.status, 'completed');
   });
 }
@@ -191,10 +192,3 @@ t.test('a poll that nobody could vote in is an error that names its result', asy
     t.equal((await balanceOf(lost.context.storage, accountId))?.usageU, 0n);
   }
 });
-
-function until(condition: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => (condition() ? resolve() : setTimeout(look, 5));
-    look();
-  });
-}

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBelow, randomBuffer } from '@eloquentpoll/testkit/seed';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
@@ -9,16 +9,16 @@ import { times } from './full-scale.ts';
 const LIMIT = 1_000_000;
 const rateLimits = readPolicies(`read=${LIMIT}/3600`);
 
-const random = (count: number) => [...randomBytes(count)].join('.');
+const random = (count: number) => [...randomBuffer(count)].join('.');
 const spellings = [
   () => random(4),
   () => `${random(4)}, ${random(4)}`,
-  () => `2001:db8::${randomBytes(2).toString('hex')}`,
-  () => `[2001:db8::1]:${randomBytes(2).readUInt16BE()}`,
+  () => `2001:db8::${randomBuffer(2).toString('hex')}`,
+  () => `[2001:db8::1]:${randomBelow(65_536)}`,
   () => `::ffff:${random(4)}`,
   () => `${random(4)}:80`,
   () => 'unknown',
-  () => randomBytes(8).toString('base64'),
+  () => randomBuffer(8).toString('base64'),
   () => ',,,',
   () => `127.0.0.1, ${random(4)}`,
 ];

@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto';
 import { balanceOf, checkLedger, createAccount } from '@eloquentpoll/storage';
+import { randomBelow } from '@eloquentpoll/testkit/seed';
 import { Wallet } from 'ethers';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
@@ -91,7 +91,7 @@ t.test('[§4.5-checkout-credits] events in any order, again and again, on two re
 function shuffled<T>(items: readonly T[]): T[] {
   const mixed = [...items];
   for (let i = mixed.length - 1; i > 0; i--) {
-    const j = randomInt(i + 1);
+    const j = randomBelow(i + 1);
     [mixed[i], mixed[j]] = [mixed[j]!, mixed[i]!];
   }
   return mixed;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createAccount, creditAccount, findPoll, insertKey, openStorage } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { readStream } from '../fixtures/read-stream.ts';
 import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
-import { until } from '../fixtures/until.ts';
 
 // slow: 11 s
 
@@ -48,7 +48,7 @@ t.test('a gateway that leaves says good-bye to all who wait, and ends in its tim
   const stream = await readStream(t, origin, { authorization: headers.authorization });
   const sync = post('/api/poll');
   const metric = async (line: string) => (await (await fetch(`${ops}/metrics`)).text()).includes(line);
-  await until(() => metric('eloquentpoll_polls_watched 3'));
+  await eventually('three polls are waited for', () => metric('eloquentpoll_polls_watched 3'));
 
   run.child.kill('SIGTERM');
   const told = await longPoll;

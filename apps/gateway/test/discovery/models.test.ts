@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { openRegistry } from '@eloquentpoll/models/registry';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/config/log.ts';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
@@ -121,7 +122,7 @@ t.test('[§4.7-models-cache] a thousand who wait are one call upstream, and thos
     response.end(JSON.stringify({ variants: ROWS }));
   });
   const crowd = Promise.all(Array.from({ length: 1_000 }, () => get('?org=acorn')));
-  while (registry.calls.length === 0) await new Promise(setImmediate);
+  await eventually('the registry is called', () => registry.calls.length > 0);
   waiting.resolve();
   const answers = await crowd;
   t.ok(answers.every((answer) => answer.statusCode === 200 && answer.body === answers[0]!.body));

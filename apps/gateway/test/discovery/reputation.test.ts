@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { beat, giveFeedback, type Storage, StorageUnavailable } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { reputations } from '../../src/discovery/reputations.ts';
 import { startHeartbeat } from '../../src/operators/heartbeat.ts';
@@ -146,7 +146,7 @@ t.test('a gateway that runs notes its minutes, and goes on after a failure', asy
   };
   using _heartbeat = startHeartbeat({ storage: shaky, log }, 1);
   const minutes = () => storage.db.selectFrom('heartbeats').select(['service', 'minute']).execute();
-  while ((await minutes()).length === 0) await wait(5);
+  await eventually('a minute is recorded', async () => (await minutes()).length > 0);
   t.match((await minutes())[0], { service: 'gateway' });
   t.ok(fails < 0);
 });

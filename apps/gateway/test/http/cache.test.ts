@@ -1,3 +1,4 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { type Keeping, keep } from '../../src/http/cache.ts';
 
@@ -75,7 +76,7 @@ t.test('the old one serves who has waited long enough; the new one is there when
   clock.now += 100;
   t.equal(await textOf('a'), '1');
   gate.resolve();
-  while ((await textOf('a')) !== '2') await new Promise(setImmediate);
+  await eventually('the new value is served', async () => (await textOf('a')) === '2');
   t.equal(made, 2);
 });
 

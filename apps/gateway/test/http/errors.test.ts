@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import type { Bus } from '@eloquentpoll/bus';
 import { ERROR_CODES, ERRORS, RECOVERY_ACTIONS } from '@eloquentpoll/contracts';
 import { bury, claimPoll, StorageUnavailable } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { buildApp } from '../../src/app.ts';
 import { access } from '../../src/http/access.ts';
@@ -170,9 +171,8 @@ t.test('a store that is away answers 503, and a queue that is away delays the po
   const asking = alone.inject(poll);
   const rows = async () =>
     context.storage.db.selectFrom('polls').select('id').where('account_id', '=', accountId).execute();
-  let found = await rows();
-  while (found.length === 0) found = await rows();
-  const claim = await claimPoll(context.storage, found[0]!.id, 'sweeper');
+  const { id } = await eventually('the poll is stored', async () => (await rows())[0]);
+  const claim = await claimPoll(context.storage, id, 'sweeper');
   await bury(context.storage, { id: claim!.id, epoch: claim!.epoch, reason: 'test' });
   t.equal(
     (await asking).json().code,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { balanceOf, checkLedger, creditAccount } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { keyOf } from '../../src/http/hooks/idempotency-key.ts';
@@ -173,7 +174,7 @@ t.test('a retry at another gateway finds the poll of one that went away', async 
     payload: FULL,
   } as const;
   const lost = leaving.app.inject(request);
-  await until(() => leaving.context.bus.watched() === 1);
+  await eventually('the request waits for its poll', () => leaving.context.bus.watched() === 1);
   leaving.context.shutdown.end();
   const told = await lost;
   t.match([told.statusCode, told.headers['retry-after'], told.headers['idempotency-key']], [503, '1', 'k']);
@@ -223,10 +224,3 @@ t.test(`[§A6-idempotency-running] ${KEYS} keys, ${PARALLEL} requests each at on
   t.same(await checkLedger(context.storage), []);
   t.comment(`${KEYS} keys, ${KEYS * PARALLEL} requests: ${more('polls')} polls, ${captures.length} captures`);
 });
-
-function until(condition: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => (condition() ? resolve() : setImmediate(look));
-    look();
-  });
-}

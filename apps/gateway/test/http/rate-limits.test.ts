@@ -1,3 +1,4 @@
+import { randomBelow } from '@eloquentpoll/testkit/seed';
 import { Redis } from 'ioredis';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
@@ -137,7 +138,7 @@ const FREE = { rateLimits: readPolicies('free_poll=1000000/3600') };
 const buckets = (answers: readonly Answer[]) => Math.max(...answers.map((answer) => 1_000_000 - left(answer)));
 
 t.test('X-Forwarded-For is believed from trusted networks only, and only its last hop', async (t) => {
-  const random = () => Array.from({ length: 4 }, () => Math.floor(Math.random() * 256)).join('.');
+  const random = () => Array.from({ length: 4 }, () => randomBelow(256)).join('.');
   const ask = async (gateway: Gateway, from: string, forwarded: (n: number) => string) => {
     const { post } = asking(gateway);
     const answers = [];

@@ -1,3 +1,4 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Wallet } from 'ethers';
 import t from 'tap';
 import { installWallet } from '../fixtures/browser-wallet.ts';
@@ -5,7 +6,6 @@ import { takePoll } from '../fixtures/hand-worker.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { openDashboard } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
-import { until } from '../fixtures/until.ts';
 
 // slow: 8 s
 
@@ -112,7 +112,10 @@ t.test('[§4.1-poll-cookie] a poll: what it will take, its votes as they come, w
     [1, '1', '2'],
   ] as const) {
     await worker.vote(option);
-    await until(async () => (await bars.locator('.count').allTextContents()).join() === `${left},${right}`);
+    await eventually(
+      'the bars show the counts',
+      async () => (await bars.locator('.count').allTextContents()).join() === `${left},${right}`,
+    );
   }
   t.same(await bars.locator('.name').allTextContents(), ['The left one', 'The <i>right</i> one']);
   const { poll_id } = await worker.end();
@@ -130,7 +133,7 @@ async function newestPollOf(accountId: string): Promise<string> {
       .where('account_id', '=', accountId)
       .orderBy('created_at', 'desc')
       .executeTakeFirst();
-  await until(async () => (await newest()) !== undefined);
+  await eventually('the newest poll is stored', async () => (await newest()) !== undefined);
   return (await newest())!.id;
 }
 

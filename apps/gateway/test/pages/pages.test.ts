@@ -1,21 +1,18 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw } from '../fixtures/page-problems.ts';
-import { until } from '../fixtures/until.ts';
 
 const site = await openSite(t);
 const { context, keyWith, sessionFor } = site;
 
-/** The poll that somebody began last, run by hand. */
+/** The poll that was begun last, run by hand. */
 async function newestPoll() {
-  let id: string | undefined;
-  await until(async () => {
-    const running = context.storage.db.selectFrom('polls').select('id').where('status', '=', 'running');
-    id = (await running.executeTakeFirst())?.id;
-    return id !== undefined;
-  });
-  return takePoll(context, id!);
+  const running = context.storage.db.selectFrom('polls').select('id').where('status', '=', 'running');
+  const newest = running.orderBy('created_at', 'desc').limit(1);
+  const { id } = await eventually('a poll runs', () => newest.executeTakeFirst());
+  return takePoll(context, id);
 }
 
 t.test(

@@ -1,6 +1,6 @@
-import { randomInt, randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import { balanceOf, capture, checkLedger, createAccount, hold } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
@@ -168,7 +168,7 @@ t.test('gateways that run ask by themselves', async (t) => {
   const eager = { ...context, config: { ...context.config, reconcile: { checkoutsS: 0.01, depositsS: 60 } } };
   await using _one = startReconciler(eager);
   await using _other = startReconciler(eager);
-  while ((await cents(accountId)) === 0) await wait(10);
+  await eventually('the payment is credited', async () => (await cents(accountId)) > 0);
   t.equal(await cents(accountId), 800);
 });
 
@@ -182,9 +182,7 @@ t.test('any order of everything that happened, with repeats, leaves what the pro
     stripe.closeDispute(session, 'lost'),
   ]);
   const twice = [...events, ...events];
-  const seed = randomInt(2 ** 31);
-  t.comment(`seed ${seed}`);
-  const [shuffled = []] = fc.sample(fc.shuffledSubarray(twice, { minLength: twice.length }), { seed, numRuns: 1 });
+  const [shuffled = []] = fc.sample(fc.shuffledSubarray(twice, { minLength: twice.length }), 1);
   const lanes = Array.from({ length: 4 }, async () => {
     for (let event = shuffled.pop(); event; event = shuffled.pop()) await deliver(event);
   });

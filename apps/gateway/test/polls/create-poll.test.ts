@@ -1,4 +1,5 @@
 import { balanceOf, findPoll } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -181,14 +182,14 @@ t.test('a poll whose gateway shuts down is told to come back, and goes on', asyn
     headers: bearer,
     payload: { question: QUESTION, options: ['A', 'B'] },
   });
-  await until(() => context.bus.watched() === 1);
+  await eventually('one poll is watched', () => context.bus.watched() === 1);
   context.shutdown.end();
   const answer = await asking;
   t.equal(answer.statusCode, 503);
   t.equal(answer.headers['retry-after'], '1');
   t.equal(context.bus.watched(), 0);
   gate.resolve();
-  await until(() => ran.length === 1);
+  await eventually('one poll was run', () => ran.length === 1);
   t.equal((await findPoll(context.storage, ran[0]!))?.status, 'completed');
 });
 
@@ -202,18 +203,11 @@ t.test('a caller who hangs up leaves nothing behind here, and the poll goes on',
   const body = JSON.stringify({ question: QUESTION, options: ['A', 'B'] });
   const headers = { ...bearer, 'content-type': 'application/json' };
   const asking = fetch(url, { method: 'POST', headers, body, signal: caller.signal });
-  await until(() => context.bus.watched() === 1);
+  await eventually('one poll is watched', () => context.bus.watched() === 1);
   caller.abort();
   await t.rejects(asking);
-  await until(() => context.bus.watched() === 0);
+  await eventually('no poll is watched', () => context.bus.watched() === 0);
   gate.resolve();
-  await until(() => ran.length === 1);
+  await eventually('one poll was run', () => ran.length === 1);
   t.equal((await findPoll(context.storage, ran[0]!))?.status, 'completed');
 });
-
-function until(condition: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => (condition() ? resolve() : setImmediate(look));
-    look();
-  });
-}

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { listen, POLL } from '../fixtures/read-stream.ts';
-import { until } from '../fixtures/until.ts';
 
 const { app, context, keyWith } = await build(t);
 const { bearer } = await keyWith(100);
@@ -18,12 +18,7 @@ const pollIds = async (): Promise<string[]> => {
 async function made(ask: () => void): Promise<string> {
   const before = await pollIds();
   ask();
-  let added: string[] = [];
-  await until(async () => {
-    added = (await pollIds()).filter((id) => !before.includes(id));
-    return added.length > 0;
-  });
-  return added[0]!;
+  return eventually('the poll is stored', async () => (await pollIds()).find((id) => !before.includes(id)));
 }
 
 for (const path of ['/api/poll', '/api/poll/stream', '/api/polls']) {
@@ -35,7 +30,7 @@ for (const path of ['/api/poll', '/api/poll/stream', '/api/polls']) {
     const caller = new AbortController();
     const first = await made(() => void ask(caller.signal).catch(() => undefined));
     caller.abort();
-    await until(() => context.rereads.followed() === 0);
+    await eventually('no poll is followed', () => context.rereads.followed() === 0);
     await (await takePoll(context, first)).bury({ silent: true });
 
     let retried: Promise<Response> | undefined;

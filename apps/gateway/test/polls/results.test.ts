@@ -1,12 +1,12 @@
 import { isResultId, newResultId } from '@eloquentpoll/polls';
 import { deleteAccount, findResult, StorageUnavailable } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import type { Context } from '../../src/context.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
-import { until } from '../fixtures/until.ts';
 
 const QUESTION = 'Which of these is the best choice?';
 const { app, context, keyWith, sessionFor } = await build(t);
@@ -145,7 +145,7 @@ t.test("a poll that still runs has no result, and its id is nobody else's to gue
     headers: bearer,
     payload: { question: QUESTION, options: ['A', 'B'] },
   });
-  await until(async () => (await resultIds(slow)).length === 1);
+  await eventually('the result is stored', async () => (await resultIds(slow)).length === 1);
   const [id] = await resultIds(slow);
   const url = `/api/results/${id}`;
   t.equal((await slow.app.inject({ url })).statusCode, 404);

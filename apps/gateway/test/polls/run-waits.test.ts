@@ -1,7 +1,7 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
-import { until } from '../fixtures/until.ts';
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 
@@ -20,7 +20,7 @@ const status = (id: string, headers: Record<string, string> = {}) =>
   app.inject({ url: `/api/polls/${id}/status`, headers: { ...bearer, ...headers } });
 
 const idle = () => context.bus.watched() === 0 && context.rereads.followed() === 0;
-const waiting = () => until(() => context.bus.watched() === 1);
+const waiting = () => eventually('one poll is watched', () => context.bus.watched() === 1);
 
 t.test('[§A6-status-etag] whoever has the newest answer gets 304 without it', async (t) => {
   const { id, worker } = await begin();
@@ -70,7 +70,7 @@ t.test('whoever names the last answer hears of every vote', async (t) => {
     const answer = await asked;
     t.match([answer.statusCode, answer.json().progress.received], [200, votes]);
     tag = String(answer.headers.etag);
-    await until(idle);
+    await eventually('no stream and no watch is left', idle);
   }
   const behind = await status(id, { prefer: 'wait=30', 'if-none-match': '"1"' });
   t.equal(behind.json().progress.received, 3, 'who is behind is told at once');
@@ -111,7 +111,10 @@ t.test('a wait that is nonsense or zero is no wait; one that is too long is cut'
 t.test('many may wait for one session, on one subscription', async (t) => {
   const { id, worker } = await begin();
   const asked = Array.from({ length: 20 }, () => status(id, { prefer: 'wait=30' }));
-  await until(() => context.bus.watched() === 1 && context.rereads.followed() === 1);
+  await eventually(
+    'the poll is watched and followed',
+    () => context.bus.watched() === 1 && context.rereads.followed() === 1,
+  );
   await worker.vote();
   await worker.end();
   for (const answer of await Promise.all(asked)) t.equal(answer.json().status, 'completed');
@@ -127,10 +130,13 @@ t.test('a caller who hangs up is not waited for', async (t) => {
     headers: { ...bearer, prefer: 'wait=30' },
     signal: caller.signal,
   });
-  await until(() => other.context.bus.watched() === 1);
+  await eventually('the other gateway watches the poll', () => other.context.bus.watched() === 1);
   caller.abort();
   await t.rejects(asked);
-  await until(() => other.context.bus.watched() === 0 && other.context.rereads.followed() === 0);
+  await eventually(
+    'the other gateway follows nothing',
+    () => other.context.bus.watched() === 0 && other.context.rereads.followed() === 0,
+  );
 });
 
 t.test('a service that closes answers everyone first', async (t) => {
@@ -138,7 +144,7 @@ t.test('a service that closes answers everyone first', async (t) => {
   const other = await build(t, context.config);
   const origin = await other.app.listen({ host: '127.0.0.1', port: 0 });
   const asked = fetch(`${origin}/api/polls/${id}/status`, { headers: { ...bearer, prefer: 'wait=30' } });
-  await until(() => other.context.bus.watched() === 1);
+  await eventually('the other gateway watches the poll', () => other.context.bus.watched() === 1);
   const closed = other.app.close();
   const answer = await asked;
   t.match([answer.status, await answer.json()], [200, { status: 'running' }]);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { balanceOf, findPoll } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import type { Context } from '../../src/context.ts';
@@ -9,7 +10,6 @@ import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
 import { replicaOf } from '../fixtures/replica.ts';
-import { until } from '../fixtures/until.ts';
 
 // slow: 11 s
 
@@ -48,7 +48,7 @@ t.test('[§A6-stream-disconnect] who hangs up frees everything at once, and the 
   const many = await Promise.all(Array.from({ length: 50 }, begin));
   t.same([context.streams.count(), context.bus.watched(), context.rereads.followed()], [50, 50, 50]);
   for (const { stream } of many) stream.hangUp();
-  await until(() => idle(context));
+  await eventually('no stream and no watch is left', () => idle(context));
   const { worker, id } = many[0]!;
   await worker.vote();
   await worker.end();
@@ -93,7 +93,7 @@ t.test('a subscription that Redis cuts is made again, and what was missed is rea
   t.equal(context.bus.runs.vote, publish);
   await worker.end();
   t.equal((await stream.all()).at(-1)?.event, 'complete');
-  await until(() => idle(context));
+  await eventually('no stream and no watch is left', () => idle(context));
 });
 
 async function killSubscriber(admin: Redis, prefix: string): Promise<void> {
@@ -160,7 +160,7 @@ t.test('a reader that never reads costs little and is cut after thirty seconds; 
   pass(29);
   t.equal(context.streams.count(), 1, 'not yet');
   pass(1);
-  await until(() => idle(context));
+  await eventually('no stream and no watch is left', () => idle(context));
   await worker.vote();
   await worker.end();
   t.equal((await findPoll(context.storage, id))?.status, 'completed');
@@ -173,20 +173,20 @@ t.test('a reader that is slow gets the newest snapshot, and the end', async (t) 
   const { worker, told } = await flooded(context);
   await worker.vote();
   await worker.end();
-  await until(() => context.bus.watched() === 0);
+  await eventually('no poll is watched', () => context.bus.watched() === 0);
   let text = '';
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
   });
   socket.resume();
-  await until(() => /event: complete/.test(text));
+  await eventually('the stream says complete', () => /event: complete/.test(text));
   const ids = [...text.matchAll(/^id: \w+:(\d+)$/gm)].map(([, seq]) => Number(seq));
   t.ok(ids.length < told, `${ids.length} of ${told} events`);
   t.same(
     ids,
     ids.toSorted((a, b) => a - b),
   );
-  await until(() => idle(context));
+  await eventually('no stream and no watch is left', () => idle(context));
 });
 
 t.test('a reader that never reads does not hold up the end of the process', async (t) => {
@@ -200,16 +200,17 @@ t.test('a reader that never reads does not hold up the end of the process', asyn
 
 /** Tells of the one poll there is until its reader's socket takes no more: its snapshots are made large. */
 async function flooded(context: Context) {
-  await until(() => context.streams.count() === 1);
+  await eventually('one stream is open', () => context.streams.count() === 1);
   const { id } = await context.storage.db.selectFrom('polls').select('id').executeTakeFirstOrThrow();
   const worker = await takePoll(context, id);
   const big = { ...worker.running(), vote: { ...VOTE, model_id: 'x'.repeat(200_000) } };
   let told = 0;
   // The stream is blocked once a snapshot more changes nothing in what waits for the socket.
-  while (context.streams.blocked() === 0) {
-    told++;
-    await context.bus.runs.open(id, 1, '', { ...big, seq: told });
-  }
+  await eventually('the stream is blocked', async () => {
+    for (let i = 0; i < 10 && context.streams.blocked() === 0; i++)
+      await context.bus.runs.open(id, 1, '', { ...big, seq: ++told });
+    return context.streams.blocked() > 0;
+  });
   for (let i = 0; i < 100; i++) await context.bus.runs.open(id, 1, '', { ...big, seq: ++told });
   return { id, worker, told };
 }

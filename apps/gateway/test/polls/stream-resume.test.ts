@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { newPollId } from '@eloquentpoll/polls';
 import { findPoll } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 import { stored } from '../fixtures/stored.ts';
-import { until } from '../fixtures/until.ts';
 
 const { app, context, keyWith } = await build(t);
 const { bearer } = await keyWith(100);
@@ -35,7 +35,7 @@ t.test(
     const cut = (await stream.next())!;
     t.equal(cut.id, `${id}:2`);
     stream.hangUp();
-    await until(idle);
+    await eventually('no stream and no watch is left', idle);
     const before = await stored(context);
 
     await worker.vote();
@@ -55,7 +55,7 @@ t.test(
     t.ok(seq > 4);
     t.equal(await again.next(), null);
     t.same(again.retries, [3000]);
-    await until(() => idle(other.context));
+    await eventually('no stream and no watch is left at the other gateway', () => idle(other.context));
   },
 );
 
@@ -91,7 +91,7 @@ t.test('what has ended is told again, from what is stored', async (t) => {
       t.ok(seq > Number(last.split(':')[1]));
     }
   }
-  await until(idle);
+  await eventually('no stream and no watch is left', idle);
 });
 
 t.test('only an own session is resumed; any other is 404 before a byte', async (t) => {
@@ -189,5 +189,5 @@ t.test('a hundred requests with one key at two gateways are one poll', async (t)
   await worker.end();
   for (const stream of streams) t.equal((await stream.all()).at(-1)?.event, 'complete');
   t.equal((await stored(context)).polls, before.polls! + 1);
-  await until(() => idle() && idle(other.context));
+  await eventually('no stream and no watch is left at either gateway', () => idle() && idle(other.context));
 });

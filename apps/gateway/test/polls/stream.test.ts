@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StreamComplete, StreamError, StreamStarted } from '@eloquentpoll/contracts';
 import { balanceOf } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import t, { type Test } from 'tap';
@@ -9,7 +10,6 @@ import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { listen, POLL, type ReadEvent, readStream } from '../fixtures/read-stream.ts';
 import { stored } from '../fixtures/stored.ts';
-import { until } from '../fixtures/until.ts';
 
 const { app, context, keyWith } = await build(t);
 const { bearer, accountId } = await keyWith(100);
@@ -93,7 +93,7 @@ t.test(
     const { seq, session_id, ...result } = stream.events.at(-1)!.data;
     t.same(result, response, 'complete is the poll response');
     t.same(stream.retries, [3000], 'said once');
-    await until(idle);
+    await eventually('no stream and no watch is left', idle);
     const answer = await app.inject({ url: `/api/polls/${id}/result`, headers: bearer });
     t.same(answer.json(), result);
   },
@@ -176,7 +176,7 @@ t.test(
     const query = { method: 'POST', url: '/api/poll/stream?progress=some', headers: bearer, payload: POLL } as const;
     t.equal((await app.inject(query)).statusCode, 400);
     t.same(await stored(context), before);
-    await until(idle);
+    await eventually('no stream and no watch is left', idle);
   },
 );
 
@@ -193,7 +193,7 @@ t.test('any Accept that does not exclude a stream gets one', async (t) => {
     t.equal(stream.status, 200, accept);
     stream.hangUp();
   }
-  await until(idle);
+  await eventually('no stream and no watch is left', idle);
 });
 
 t.test('[§6-event-error] a poll without a valid vote ends in an error', async (t) => {
@@ -212,7 +212,7 @@ t.test('[§6-event-error] a poll without a valid vote ends in an error', async (
       recovery: [{ action: 'back_off' }, { action: 'open_documentation' }],
     },
   });
-  await until(idle);
+  await eventually('no stream and no watch is left', idle);
 });
 
 t.test('[§6-event-error, §1-reason-budget] a maximum that pays for no call is not worth asking again', async (t) => {
@@ -223,7 +223,7 @@ t.test('[§6-event-error, §1-reason-budget] a maximum that pays for no call is 
     event: 'error',
     data: { code: 'budget_too_small', retryable: false, recovery: [{ action: 'open_documentation' }] },
   });
-  await until(idle);
+  await eventually('no stream and no watch is left', idle);
 });
 
 t.test('a poll that was given up ends in an error, costs nothing, and leaves its key free', async (t) => {
