@@ -73,7 +73,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => vo
 
 await app.listen(config.listen).catch((error) => fail(portProblem(error)));
 reconciler = startReconciler(context);
-context.desk?.chain.token().catch((error) => log.warn({ err: error }, 'no deposits for now'));
+context.deposits?.chain.token().catch((error) => log.warn({ err: error }, 'deposit.chain_unavailable'));
 heartbeat = startHeartbeat(context);
 const { address, port } = app.server.address() as AddressInfo;
 const ready = { msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl };

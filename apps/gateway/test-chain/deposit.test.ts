@@ -11,7 +11,7 @@ import { type Address, getAddress, type Hex } from 'viem';
 import { wrapFetchWithPayment as payByVersion1 } from 'x402-fetch';
 import type { DepositSettings } from '../src/config/payment-settings.ts';
 import { readPolicies } from '../src/config/rate-limit-policies.ts';
-import { openDesk } from '../src/payments/usdc/deposit-service.ts';
+import { openDepositService } from '../src/payments/usdc/deposit-service.ts';
 import { reconcileDeposits } from '../src/payments/usdc/reconcile-deposits.ts';
 import { build, PEPPER } from '../test/fixtures/build.ts';
 import { replicaOf } from '../test/fixtures/replica.ts';
@@ -246,6 +246,6 @@ t.test('a gateway that is killed after the settlement: the next one credits', as
 
 t.test('the books are right after all of it, and agree with the chain', async (t) => {
   await lapse(storage);
-  await reconcileDeposits(gateway.context, openDesk(settings, storage), new AbortController().signal);
+  await reconcileDeposits(gateway.context, openDepositService(settings, storage), new AbortController().signal);
   t.same(await checkLedger(storage), []);
 });

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import { type Answer, errors } from '../http/answers.ts';
 
-// JSON-RPC 2.0 as both agent protocols speak it: what a message looks like, and what an error in it looks like.
+// JSON-RPC 2.0 messages and errors, for A2A and MCP.
 
 export type RpcId = string | number | null;
 
@@ -22,10 +22,10 @@ export const RpcError = Type.Object(
     id: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),
     error: Type.Object({ code: Type.Integer(), message: Type.String() }, { additionalProperties: true }),
   },
-  { description: 'To a caller who spoke JSON-RPC.' },
+  { description: 'To a caller who sent JSON-RPC.' },
 );
 
-/** The errors of an operation that answers JSON-RPC in kind. */
+/** The errors of an operation that answers JSON-RPC with JSON-RPC errors. */
 export function rpcErrors(...codes: readonly ErrorCode[]): Record<number, Answer> {
   return Object.fromEntries(
     Object.entries(errors(...codes)).map(([status, answer]) => {

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { beat } from '@eloquentpoll/storage';
 import type { OperatorsContext } from './context.ts';
 
-// Uptime is what was noted, not what is claimed: a gateway that runs and reaches its database notes the minute. Three
-// tries a minute, so that one that fails or comes late makes no hole; the second and third of a minute change nothing.
+// Records in Postgres each minute in which a gateway ran, as the source of the uptime figure. Three times a minute, so
+// that one failed write leaves no gap; writing a minute twice changes nothing.
 
 const EVERY_MS = 20_000;
 
@@ -15,7 +15,7 @@ export function startHeartbeat(
   const stop = new AbortController();
   const run = async () => {
     while (!stop.signal.aborted) {
-      await beat(storage, 'gateway').catch((error) => log.warn({ err: error }, 'heartbeat'));
+      await beat(storage, 'gateway').catch((error) => log.warn({ err: error }, 'heartbeat.write_failed'));
       await wait(everyMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
     }
   };

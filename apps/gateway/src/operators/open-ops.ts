@@ -14,19 +14,18 @@ import { findPoll, fleetFigures as storedFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/settings.ts';
-import { adminDesk } from './console/handler.ts';
+import { consoleHandler } from './console/handler.ts';
 import type { OperatorsContext } from './context.ts';
 
-// The gateway's ops port. Without Postgres there is nothing to sell, so such a gateway is not ready. Without Redis it
-// goes on, more slowly and with tighter limits, and all replicas are without it at the same time: that is shown, and
-// alarms, but takes none of them out of service.
+// The gateway's ops port. Without Postgres the gateway is not ready. Without Redis it stays ready: it works more slowly
+// and with tighter limits, and all replicas would lose it at the same time.
 
 export interface Ops extends AsyncDisposable {
   readonly url: string;
   readonly readiness: Readiness;
 }
 
-/** The part of the app that the probes look at. */
+/** The part of the app that probes read. */
 type Listening = Pick<FastifyInstance, 'server'>;
 
 /** Null where OPS_PORT is not set. */
@@ -47,7 +46,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
     postgres: {
       vital: true,
       async ask() {
-        // A read of the table that matters, by its key; there is no such poll.
+        // Reads the polls table by primary key; there is no such poll.
         await findPoll(storage, 'ps_ready');
         return null;
       },
@@ -62,8 +61,8 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
     event_loop: loop,
     listening: { vital: true, ask: () => (app.server.listening ? null : 'does not listen') },
   });
-  const desk = config.adminToken === null ? null : adminDesk(context, config.adminToken);
-  const port = made.use(await listen({ ...config.ops, metrics, readiness, desk }));
+  const handler = config.adminToken === null ? null : consoleHandler(context, config.adminToken);
+  const port = made.use(await listen({ ...config.ops, metrics, readiness, desk: handler }));
   const keep = made.move();
   return { url: port.url, readiness, [Symbol.asyncDispose]: () => keep.disposeAsync() };
 }

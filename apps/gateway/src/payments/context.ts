@@ -1,13 +1,13 @@
 import type { AccountsContext } from '../accounts/context.ts';
 import { type Processor, stripeProcessor } from './card/processor.ts';
-import { type Desk, openDesk } from './usdc/deposit-service.ts';
+import { type DepositService, openDepositService } from './usdc/deposit-service.ts';
 
 /** What taking money needs. */
 export interface PaymentsContext extends AccountsContext {
   /** Takes card payments; null where none is configured. */
   readonly processor: Processor | null;
   /** Takes USDC deposits; null where none is configured. */
-  readonly desk: Desk | null;
+  readonly deposits: DepositService | null;
 }
 
 export function openPaymentsContext(base: AccountsContext, overrides: Partial<PaymentsContext>): PaymentsContext {
@@ -15,6 +15,6 @@ export function openPaymentsContext(base: AccountsContext, overrides: Partial<Pa
   return {
     ...base,
     processor: overrides.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
-    desk: overrides.desk ?? (config.deposits && openDesk(config.deposits, storage)),
+    deposits: overrides.deposits ?? (config.deposits && openDepositService(config.deposits, storage)),
   };
 }

@@ -5,7 +5,7 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// The clients that other people use, for two generations of the protocol. They find the service by its card, which
+// Third-party A2A clients of two protocol versions. They find the service by its card, which
 // names the public address; here that address is this process.
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
@@ -45,7 +45,7 @@ const request = (value: unknown) => ({
 });
 
 t.test(
-  '[§4.6-a2a-200, §4.6-a2a-402, §4.6-a2a-400] the client of version 1.0 sends a task and reads it again',
+  '[§4.6-a2a-200, §4.6-a2a-402, §4.6-a2a-400] a client of version 1.0 sends a task and reads it again',
   async (t) => {
     const client = await clientOf((await keyWith(5)).bearer);
     const task = await client.sendMessage(request(POLL));
@@ -61,13 +61,13 @@ t.test(
   },
 );
 
-t.test('[§4.7-agent-card] the unified card serves it as well', async (t) => {
+t.test('[§4.7-agent-card] a client of version 1.0 works from the unified card', async (t) => {
   const client = await clientOf((await keyWith(5)).bearer, '/api/agent-card');
   t.ok('artifacts' in (await client.sendMessage(request(POLL))));
 });
 
 t.test(
-  '[§4.6-a2a-200, §4.6-agent-json] the client of version 0.3 does the same, from either path of the card',
+  '[§4.6-a2a-200, §4.6-agent-json] a client of version 0.3 sends and reads a task, from either path of the card',
   async (t) => {
     for (const path of ['agent.json', 'agent-card.json']) {
       const { bearer } = await keyWith(5);

@@ -25,7 +25,7 @@ const early = (data: unknown, more: object = {}) => ({
 });
 const rpc = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 7, method, params });
 
-t.test('[§4.6-a2a-200, §1-way-a2a] the plain form answers with the task itself', async (t) => {
+t.test('[§4.6-a2a-200, §1-way-a2a] a body that is not JSON-RPC is answered with the bare task', async (t) => {
   const { bearer } = await keyWith(5);
   const answer = await send(early(POLL, { sessionId: 'ses-1' }), bearer);
   t.equal(answer.statusCode, 200);
@@ -46,7 +46,7 @@ t.test('[§4.6-a2a-200, §1-way-a2a] the plain form answers with the task itself
   t.notMatch(JSON.stringify(task), /"kind"|contextId/);
 });
 
-t.test('[§4.6-a2a-200] each generation is answered in its own words, and reads its task again', async (t) => {
+t.test('[§4.6-a2a-200] each version gets its own field names, and reads its task again', async (t) => {
   const { bearer } = await keyWith(5);
   const ask = async (method: string, params: unknown) => (await send(rpc(method, params), bearer)).json();
 
@@ -91,7 +91,7 @@ t.test('[§4.6-a2a-200] each generation is answered in its own words, and reads 
   t.same((await ask('GetTask', { id: third.result.task.id })).result, third.result.task);
 });
 
-t.test('[§4.6-a2a-200] a task id of the caller is its idempotency key, per caller', async (t) => {
+t.test('[§4.6-a2a-200] a task id chosen by the caller is an idempotency key of that account', async (t) => {
   const [a, b] = [await keyWith(5), await keyWith(5)];
   const first = await send(early(POLL, { id: 'mine: ü' }), a.bearer);
   const before = await stored(context);
@@ -113,7 +113,7 @@ t.test('[§4.6-a2a-200] a task id of the caller is its idempotency key, per call
   t.same(replayed.json(), keyed.json());
 });
 
-t.test('[§4.6-a2a-401, §A6-bad-bearer-401] a task needs a bearer', async (t) => {
+t.test('[§4.6-a2a-401, §A6-bad-bearer-401] a task without a valid bearer is a 401', async (t) => {
   for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
     const answer = await send(early(POLL), headers);
     t.equal(answer.statusCode, 401);
@@ -121,7 +121,7 @@ t.test('[§4.6-a2a-401, §A6-bad-bearer-401] a task needs a bearer', async (t) =
   }
 });
 
-t.test('[§4.6-a2a-402, §7-402-balance] and a balance that suffices', async (t) => {
+t.test('[§4.6-a2a-402, §7-402-balance] a task without sufficient balance is a 402', async (t) => {
   const { bearer } = await keyWith(0);
   const before = await stored(context);
   const plain = await send(early(POLL), bearer);
@@ -144,7 +144,7 @@ t.test('[§4.6-a2a-402, §7-402-balance] and a balance that suffices', async (t)
   t.same(await stored(context), before);
 });
 
-t.test('[§4.6-a2a-400, §7-400-task, §4.6-a2a-parts] what is no poll is refused with 400', async (t) => {
+t.test('[§4.6-a2a-400, §7-400-task, §4.6-a2a-parts] a message without a valid poll is a 400', async (t) => {
   const { bearer } = await keyWith(5);
   const before = await stored(context);
   const wrong: [unknown, string][] = [
@@ -192,7 +192,7 @@ t.test('[§4.6-a2a-400, §7-400-task, §4.6-a2a-parts] what is no poll is refuse
   t.same(await stored(context), before);
 });
 
-t.test('[§4.6-a2a-parts] the first part that holds a poll counts, whatever stands around it', async (t) => {
+t.test('[§4.6-a2a-parts] the first part with a poll is used, whatever other parts there are', async (t) => {
   const { bearer } = await keyWith(5);
   const text = (value: unknown) => ({ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) });
   const prompt = {
@@ -218,7 +218,7 @@ t.test('[§4.6-a2a-parts] the first part that holds a poll counts, whatever stan
   }
 });
 
-t.test('application/a2a+json is JSON here, and nowhere else', async (t) => {
+t.test('application/a2a+json is accepted here, and is a 415 elsewhere', async (t) => {
   const { bearer } = await keyWith(5);
   const headers = { ...bearer, 'content-type': 'application/a2a+json', 'a2a-version': '1.0' };
   const payload = JSON.stringify(rpc('SendMessage', { message: { messageId: 'm', parts: [{ data: POLL }] } }));
@@ -227,7 +227,7 @@ t.test('application/a2a+json is JSON here, and nowhere else', async (t) => {
   t.equal((await app.inject({ method: 'POST', url: '/api/a2a/tasks/send', headers, payload: '{' })).statusCode, 400);
 });
 
-t.test('a caller who does not wait gets a task that works, and its end later; nobody else does', async (t) => {
+t.test('a non-blocking caller gets a working task and later its end; other accounts get a 404', async (t) => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const slow = await build(t);
   await standInWorker(t, slow.context, { holdUntil: held });
@@ -256,10 +256,10 @@ t.test('a caller who does not wait gets a task that works, and its end later; no
     .where('result_id', '=', poll_id)
     .execute();
   const notATask = await ask(rpc('GetTask', { id: sessions[0]?.id }));
-  t.equal(notATask.statusCode, 404, 'a poll that came by another door is no task');
+  t.equal(notATask.statusCode, 404, 'a poll of another entry point is not a task');
 });
 
-t.test('a tie is an outcome; a poll without votes is a task that failed, with 200', async (t) => {
+t.test('a tie is a completed task; a poll without valid votes is a failed task, both with 200', async (t) => {
   for (const [opinion, state, text] of [
     [
       (seat: number, spec: { seats: unknown[] }) =>
@@ -283,7 +283,7 @@ t.test('a tie is an outcome; a poll without votes is a task that failed, with 20
   }
 });
 
-t.test('a poll that was given up is an error in both forms', async (t) => {
+t.test('a poll given up by the workers is an error, as JSON-RPC and as plain JSON', async (t) => {
   const one = await build(t);
   await standInWorker(t, one.context, { buries: true });
   const { bearer } = await one.keyWith(5);
@@ -294,12 +294,12 @@ t.test('a poll that was given up is an error in both forms', async (t) => {
   t.match([answer.statusCode, answer.json().error], [500, { code: -32_603, data: { code: 'poll_execution_failed' } }]);
 });
 
-t.test('what a task leaves in the store names the door, not the task', async (t) => {
+t.test('a stored poll has the A2A entry point', async (t) => {
   const poll = await findPoll(context.storage, ran.at(-1)!);
   t.match(poll?.entryPoint, /^a2a/);
 });
 
-t.test('a method that is no text is no method', async (t) => {
+t.test('a method that is not a known string is -32601', async (t) => {
   const { bearer } = await keyWith(5);
   for (const method of [{ toString: 1 }, { toString: 'tasks/send' }, ['tasks/send'], 5, null, '__proto__']) {
     const answer = await send({ jsonrpc: '2.0', id: 7, method, params: early(POLL) }, bearer);

@@ -8,7 +8,7 @@ const get = (url: string, headers = {}) => app.inject({ url, headers });
 const CARDS = ['/.well-known/agent.json', '/.well-known/agent-card.json'];
 const SERVER_CARDS = ['/.well-known/mcp/server-card.json', '/api/mcp/server-card'];
 
-t.test('cards are documents: tagged, cacheable, open to every origin, ours whatever Host says', async (t) => {
+t.test('cards have ETag, cache and CORS headers, and ignore the Host header', async (t) => {
   for (const url of [...CARDS, ...SERVER_CARDS, '/api/agent-card']) {
     const answer = await get(url, { host: 'evil.example', 'x-forwarded-host': 'evil.example' });
     t.match(answer, { statusCode: 200, headers: { etag: /^"/, 'access-control-allow-origin': '*' } }, url);
@@ -28,7 +28,7 @@ t.test(
     t.equal(second?.headers.etag, first?.headers.etag);
     const card = first?.json();
     t.equal(card.version, '1.0.0');
-    // What each version of the protocol requires of a card.
+    // Required by each version of the protocol.
     for (const field of [
       'protocolVersion',
       'url',
@@ -52,16 +52,19 @@ t.test(
   },
 );
 
-t.test('[§4.7-agent-card] the unified card is that card and all protocols, whose addresses are there', async (t) => {
-  const card = (await get(CARDS[0]!)).json();
-  const { protocols, ...rest } = (await get('/api/agent-card')).json();
-  t.same(rest, card);
-  const paths = JSON.stringify(protocols).match(/(?<=https:\/\/polls\.example)[^"]+/g) ?? [];
-  t.ok(paths.length > 8);
-  for (const url of paths) t.not((await get(url)).statusCode, 404, url);
-});
+t.test(
+  '[§4.7-agent-card] the unified card is the agent card plus all protocols, and each address answers',
+  async (t) => {
+    const card = (await get(CARDS[0]!)).json();
+    const { protocols, ...rest } = (await get('/api/agent-card')).json();
+    t.same(rest, card);
+    const paths = JSON.stringify(protocols).match(/(?<=https:\/\/polls\.example)[^"]+/g) ?? [];
+    t.ok(paths.length > 8);
+    for (const url of paths) t.not((await get(url)).statusCode, 404, url);
+  },
+);
 
-/** The fields that the draft of server cards (SEP-2127) names, and how it constrains them. */
+/** The fields of the draft of server cards (SEP-2127) and their constraints. */
 const DRAFT = {
   type: 'object',
   required: ['$schema', 'name', 'version', 'description'],
@@ -91,7 +94,7 @@ const DRAFT = {
   },
 };
 
-t.test('[§4.7-mcp-server-card] the server card fits the draft, and the one before it', async (t) => {
+t.test('[§4.7-mcp-server-card] the server card satisfies SEP-2127 and SEP-1649', async (t) => {
   const ajv = new Ajv2020();
   formats.default(ajv);
   const fits = ajv.compile(DRAFT);
@@ -111,7 +114,7 @@ t.test('[§4.7-mcp-server-card] the server card fits the draft, and the one befo
   t.equal((await get('/api/health')).json().version, card.version);
 });
 
-t.test('a service on a bare address has a card with a good name too', async (t) => {
+t.test('a service on an IP address has a valid name in its card', async (t) => {
   for (const baseUrl of ['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080']) {
     const { app } = await build(t, { baseUrl });
     t.match((await app.inject({ url: SERVER_CARDS[0]! })).json().name, /^[a-zA-Z0-9.-]+\/eloquentpoll$/);

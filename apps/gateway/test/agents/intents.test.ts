@@ -2,7 +2,7 @@ import fc from '@eloquentpoll/testkit/fast-check';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { INTENTS } from '../../src/agents/intents/catalogue.ts';
-import { matchIntents } from '../../src/agents/intents/match-intents.ts';
+import { rankIntents } from '../../src/agents/intents/match-intents.ts';
 import { build } from '../fixtures/build.ts';
 
 const { app } = await build(t);
@@ -13,7 +13,7 @@ const match = (payload: object | string | undefined) =>
     ...(payload !== undefined && { payload, headers: { 'content-type': 'application/json' } }),
   });
 
-t.test('[§4.3-intents-200] the signatures are public and name what is there', async (t) => {
+t.test('[§4.3-intents-200] the intents are public and complete', async (t) => {
   const answer = await app.inject({ url: '/api/intents' });
   t.match(answer, { statusCode: 200, headers: { 'cache-control': 'public, max-age=3600', etag: /./ } });
   const { version, count, intents } = answer.json();
@@ -38,10 +38,10 @@ t.test('[§4.3-intents-200] the signatures are public and name what is there', a
   t.equal((await app.inject({ url: '/api/intents', headers })).statusCode, 304);
 });
 
-/** Operations that are not served yet; whoever builds one takes it out. */
+/** Operations that are not served yet. */
 const TO_COME = ['GET /api/examples/{language}'];
 
-t.test('every endpoint exists, and asks for the credentials that the intent names', async (t) => {
+t.test('the endpoint of every intent exists and requires the credentials that it names', async (t) => {
   const { paths } = (await app.inject({ url: '/api/openapi.json' })).json();
   for (const { id, endpoint, auth } of INTENTS) {
     const operation = paths[endpoint.path]?.[endpoint.method.toLowerCase()];
@@ -55,7 +55,7 @@ t.test('every endpoint exists, and asks for the credentials that the intent name
   }
 });
 
-t.test('parameters are JSON Schemas that their own examples satisfy', async (t) => {
+t.test('the examples of every intent satisfy its JSON Schema', async (t) => {
   const ajv = new Ajv2020({ strict: true });
   for (const { id, parameters, examples } of INTENTS) {
     const check = ajv.compile(parameters);
@@ -64,7 +64,7 @@ t.test('parameters are JSON Schemas that their own examples satisfy', async (t) 
   }
 });
 
-t.test('[§4.3-match-200, §1-support-intents] each example is understood as it says', async (t) => {
+t.test('[§4.3-match-200, §1-support-intents] every example text matches its intent with its parameters', async (t) => {
   for (const { id, name, examples, endpoint } of INTENTS) {
     for (const { text, parameters } of examples) {
       const answer = await match({ text });
@@ -78,13 +78,13 @@ t.test('[§4.3-match-200, §1-support-intents] each example is understood as it 
   }
   for (const { id, trigger_phrases } of INTENTS)
     for (const phrase of trigger_phrases) {
-      const found = matchIntents(phrase).matches.find(({ intent_id }) => intent_id === id);
+      const found = rankIntents(phrase).matches.find(({ intent_id }) => intent_id === id);
       t.ok(found?.matched_phrases.includes(phrase), `${id}: ${phrase}`);
-      t.ok(matchIntents(phrase.toUpperCase()).matches.some(({ intent_id }) => intent_id === id));
+      t.ok(rankIntents(phrase.toUpperCase()).matches.some(({ intent_id }) => intent_id === id));
     }
 });
 
-t.test('what people say', async (t) => {
+t.test('common phrasings match the expected intent', async (t) => {
   for (const [text, id, parameters, missing = []] of [
     ['ask several models', 'run_poll', {}, ['question', 'options']],
     ['Ask several models: what is my balance sheet risk? [Low, High]', 'run_poll', { options: ['Low', 'High'] }],
@@ -100,20 +100,20 @@ t.test('what people say', async (t) => {
     ['show me how to call you in TypeScript', 'get_code_example', { language: 'typescript' }],
     ['list the models', 'list_models', {}],
   ] as const) {
-    const { best_match } = matchIntents(text);
+    const { best_match } = rankIntents(text);
     t.match(best_match, { intent_id: id, parameters, missing_parameters: missing }, text);
     t.equal(best_match?.missing_parameters.length, missing.length, text);
   }
 });
 
-t.test('[§4.3-match-none] what nobody can do here matches nothing', async (t) => {
+t.test('[§4.3-match-none] requests that no operation serves match nothing', async (t) => {
   for (const text of ['hello there', 'How is the weather in Oslo?', 'the of and to', '¿?', '🙂🙂🙂', '今日は']) {
     const { matches, best_match } = (await match({ text })).json();
     t.same([matches, best_match], [[], null], text);
   }
 });
 
-t.test('[§4.3-match-400, §7-400-intent-text] a text that is missing has a code of its own', async (t) => {
+t.test('[§4.3-match-400, §7-400-intent-text] a missing or blank text is missing_text', async (t) => {
   const blank = ['', ' ', '\n\t', '\u200b\u2060', '\u00a0'].map((text) => ({ text }));
   const wrong = [null, 5, true, ['run a poll'], { text: 'run a poll' }].map((text) => ({ text }));
   for (const body of [undefined, 'null', '[]', '"run a poll"', {}, { Text: 'run a poll' }, ...blank, ...wrong]) {
@@ -141,7 +141,7 @@ const HARD = [
   '\\"'.repeat(1_000),
 ];
 
-t.test('any text gets the same sound answer every time', async (t) => {
+t.test('any text gets a valid answer, the same each time', async (t) => {
   const words = fc.constantFrom(
     ...new Set(INTENTS.flatMap(({ trigger_phrases }) => trigger_phrases.join(' ').split(' '))),
   );
@@ -149,10 +149,10 @@ t.test('any text gets the same sound answer every time', async (t) => {
   const text = fc.oneof(spoken, fc.string({ maxLength: 300, unit: 'grapheme' }), fc.constantFrom(...HARD));
   fc.assert(
     fc.property(text, (text) => {
-      const found = matchIntents(text);
+      const found = rankIntents(text);
       const { matches, best_match } = found;
       return (
-        JSON.stringify(matchIntents(text)) === JSON.stringify(found) &&
+        JSON.stringify(rankIntents(text)) === JSON.stringify(found) &&
         best_match === (matches[0] ?? null) &&
         matches.length <= 5 &&
         matches.every(({ score }) => score >= 0.3 && score <= 1) &&

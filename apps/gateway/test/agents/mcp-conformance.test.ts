@@ -13,13 +13,13 @@ import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 6 s
 
-// The conformance suites of the protocol's authors, run whole. What fails has to stand in the lists below with a reason;
-// an entry that nothing needs any more fails too.
+// The official MCP conformance suites. A failure must be listed below with a reason;
+// an entry that is not needed any more fails too.
 
 const ITS_OWN_TOOL = "calls a tool that only the suite's example server has";
 const TOOLS_ONLY = 'is about something else than tools, which is all that we offer';
 
-/** Scenarios that are not about this server, whole. */
+/** Scenarios that do not apply to this server. */
 const NOT_OURS: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/^tools-call-/, ITS_OWN_TOOL],
   [/^json-schema-2020-12$/, ITS_OWN_TOOL],
@@ -31,7 +31,7 @@ const NOT_OURS: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/^(completion-complete|logging-set-level)$/, TOOLS_ONLY],
 ];
 
-/** Single checks of scenarios that are about this server. */
+/** Single checks of applicable scenarios. */
 const CHECKS_NOT_OURS: Readonly<Record<string, string>> = {
   'sep-2575-server-rejects-undeclared-capability': ITS_OWN_TOOL,
   'sep-2575-missing-capability-http-400': ITS_OWN_TOOL,
@@ -78,7 +78,7 @@ interface Check {
 }
 
 const server = await serveWithKey(t);
-/** Reasons that were needed, by their pattern or check. */
+/** Entries that were needed, by pattern or check. */
 const needed = new Set<string>();
 
 for (const { name, suite, options, passes } of SUITES) {
@@ -104,12 +104,12 @@ for (const { name, suite, options, passes } of SUITES) {
   });
 }
 
-t.test('no reason outlives what it was needed for', async (t) => {
+t.test('every listed exception is still needed', async (t) => {
   for (const entry of [...NOT_OURS.map(([pattern]) => String(pattern)), ...Object.keys(CHECKS_NOT_OURS)])
     t.ok(needed.has(entry), entry);
 });
 
-/** Every scenario with its checks, as the suite wrote them down. It exits with an error whenever a check failed. */
+/** Every scenario with its checks, as the suite reports them. It exits with an error if a check failed. */
 async function run(t: Test, suite: string, options: readonly string[]): Promise<Map<string, Check[]>> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
   t.teardown(() => rm(folder, { recursive: true }));
@@ -125,7 +125,7 @@ async function run(t: Test, suite: string, options: readonly string[]): Promise<
   return scenarios;
 }
 
-/** The suites know no credentials, so a door in front of the gateway adds them, and changes nothing else. */
+/** The suites send no credentials, so a proxy before the gateway adds them. */
 async function serveWithKey(t: Test): Promise<string> {
   const door = createServer();
   door.listen(0, 'localhost');

@@ -39,7 +39,7 @@ for (const { era, revision, connect } of PEERS) {
     async (t) => {
       const { bearer, accountId } = await keyWith(5);
       const peer = await connect(t, url, bearer);
-      // The clients check what they are given against the output schemas, and throw when it differs.
+      // The clients validate results against the output schemas, and throw if they differ.
       await peer.listTools();
       const answer = await peer.call('poll_question', { ...POLL, preset: 'fast', max_cost_usd: 0.5, unknown: 1 });
       t.match(answer.structuredContent, { winning_option: 'A', preset: 'fast', max_cost_usd: 0.5, status: 'success' });
@@ -58,7 +58,7 @@ for (const { era, revision, connect } of PEERS) {
     },
   );
 
-  t.test(`${era} is told of every vote once, in growing numbers`, async (t) => {
+  t.test(`${era} gets one notification per vote, with increasing progress`, async (t) => {
     const { bearer } = await keyWith(5);
     const peer = await connect(t, url, bearer);
     const steps: Step[] = [];
@@ -74,7 +74,7 @@ for (const { era, revision, connect } of PEERS) {
     t.equal(context.bus.watched(), 0);
   });
 
-  t.test(`${era} gets what goes wrong as an answer that says what to do`, async (t) => {
+  t.test(`${era} gets errors as results with code and recovery`, async (t) => {
     const [poor, { bearer }] = [await keyWith(0), await keyWith(5)];
     const peer = await connect(t, url, bearer);
     await peer.listTools();
@@ -114,7 +114,7 @@ for (const { era, revision, connect } of PEERS) {
     t.same(await stored(context), before, 'nothing was run, nothing kept');
   });
 
-  t.test(`${era} may ask again under the same key and pays once`, async (t) => {
+  t.test(`${era} retries with the same idempotency_key and pays once`, async (t) => {
     const { bearer, accountId } = await keyWith(5);
     const peer = await connect(t, url, bearer);
     const asked = { ...POLL, idempotency_key: 'a-key' };
@@ -129,7 +129,7 @@ for (const { era, revision, connect } of PEERS) {
     t.not(theirs.structuredContent?.poll_id, first.structuredContent?.poll_id);
   });
 
-  t.test(`[§I2-prototype-options] ${era} may call options whatever it likes`, async (t) => {
+  t.test(`[§I2-prototype-options] ${era} may name options like object properties`, async (t) => {
     const peer = await connect(t, url, (await keyWith(5)).bearer);
     const options = ['__proto__', 'constructor', 'toString'];
     const { content } = await peer.call('poll_question', { ...POLL, options });
@@ -138,7 +138,7 @@ for (const { era, revision, connect } of PEERS) {
     t.equal(told.winning_option, '__proto__');
   });
 
-  t.test(`${era}, many of them at once: nobody gets another's answer`, async (t) => {
+  t.test(`${era}, many concurrent calls: each gets its own answer`, async (t) => {
     const callers = await Promise.all(
       Array.from({ length: 8 }, async (_, i) => ({
         usd: i + 1,
@@ -160,14 +160,14 @@ for (const { era, revision, connect } of PEERS) {
     );
   });
 
-  t.test(`${era} hangs up: the poll goes on, and nobody listens for it any more`, async (t) => {
+  t.test(`${era} disconnects: the poll goes on, and the gateway stops following it`, async (t) => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const slow = await build(t);
     const { ran } = await standInWorker(t, slow.context, { holdUntil: held });
     const there = new URL('/api/mcp', await slow.app.listen({ host: '127.0.0.1', port: 0 }));
     const { bearer } = await slow.keyWith(5);
     const peer = await connect(t, there, bearer);
-    // The client connects anew when it was cut off, and asks nothing: such a connection would be waited for.
+    // The client reconnects after a disconnect without sending a request; close would wait for that connection.
     t.teardown(() => slow.app.server.closeAllConnections());
     const call = peer.call('poll_question', POLL).catch((error: unknown) => error);
     await eventually('the request waits for its poll', () => slow.context.bus.watched() === 1);
@@ -180,7 +180,7 @@ for (const { era, revision, connect } of PEERS) {
   });
 }
 
-t.test('a poll that nobody could vote in is an error that names its result', async (t) => {
+t.test('a poll without valid votes is an error with its poll_id', async (t) => {
   const lost = await build(t);
   await standInWorker(t, lost.context, { opinion: () => null });
   const there = new URL('/api/mcp', await lost.app.listen({ host: '127.0.0.1', port: 0 }));

@@ -7,7 +7,7 @@ import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// What goes over the wire, as no library would send it.
+// Raw HTTP requests, including ones that no client library would send.
 
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 const gateway = await build(t);
@@ -21,7 +21,7 @@ const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B
 const post = (payload: unknown, headers: Record<string, string> = bearer, to: Gateway = gateway) =>
   to.app.inject({ method: 'POST', url: '/api/mcp', headers: { ...ACCEPT, ...headers }, payload: payload as object });
 
-/** The last message of an answer, whichever of the two forms it has. */
+/** The last message of an answer, as JSON or as an event stream. */
 function messageIn({ headers, body }: LightMyRequestResponse) {
   if (!String(headers['content-type']).startsWith('text/event-stream')) return JSON.parse(body);
   const lines = body.split('\n').filter((line) => line.startsWith('data: {'));
@@ -36,7 +36,7 @@ const modern = (method: string, params: object = {}) => rpc(method, { ...params,
 const MODERN = { ...bearer, 'mcp-protocol-version': '2026-07-28' };
 
 t.test(
-  '[§4.6-mcp-bearer, §A6-bad-bearer-401] without a good bearer nothing is served, and the way to one is named',
+  '[§4.6-mcp-bearer, §A6-bad-bearer-401] without a valid bearer every message is a 401 with the recovery',
   async (t) => {
     for (const [headers, error] of [
       [{}, undefined],
@@ -60,7 +60,7 @@ t.test(
   },
 );
 
-t.test('a page of somebody else is refused before anything else, whatever it brings', async (t) => {
+t.test('a request from a page of another origin is a 403, even with credentials', async (t) => {
   for (const origin of ['https://evil.example', 'null', 'https://polls.example.evil.example', 'http://polls.example'])
     for (const headers of [{ origin }, { origin, ...bearer }, { origin, ...MODERN }]) {
       const answer = await post(rpc('tools/list'), headers);
@@ -69,7 +69,7 @@ t.test('a page of somebody else is refused before anything else, whatever it bri
   t.equal((await post(rpc('tools/list'), { ...bearer, origin: 'https://polls.example' })).statusCode, 200);
 });
 
-t.test('[§4.6-mcp-transport] only POST speaks; a message that says nothing is told so', async (t) => {
+t.test('[§4.6-mcp-transport] GET and DELETE are a 405, and malformed messages a JSON-RPC error', async (t) => {
   for (const method of ['GET', 'DELETE', 'PUT'] as const) {
     const answer = await app.inject({ method, url: '/api/mcp', headers: bearer });
     t.match([answer.statusCode, answer.headers.allow], [405, 'OPTIONS, POST'], method);
@@ -95,7 +95,7 @@ t.test('[§4.6-mcp-transport] only POST speaks; a message that says nothing is t
   t.equal((await post('{}', { ...bearer, 'content-type': 'text/plain' })).statusCode, 415);
 });
 
-t.test('[§A6-mcp-revisions] every revision that the card names is the one that is spoken', async (t) => {
+t.test('[§A6-mcp-revisions] every revision of the card is negotiated as asked', async (t) => {
   for (const protocolVersion of REVISIONS.slice(1)) {
     const hello = { protocolVersion, capabilities: {}, clientInfo: { name: 'x', version: '1' } };
     const answer = await post(rpc('initialize', hello));
@@ -125,20 +125,20 @@ t.test('[§A6-mcp-revisions] every revision that the card names is the one that 
   t.match([later.statusCode, later.json().error.code], [400, -32_022]);
 });
 
-t.test('a subscription is acknowledged and complete at once: there is nothing to wait for', async (t) => {
+t.test('a subscription is acknowledged and its stream ends at once', async (t) => {
   const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
   const answer = await post(listen, { ...MODERN, 'mcp-method': 'subscriptions/listen' });
   t.match(answer.body, 'notifications/subscriptions/acknowledged');
   t.match(messageIn(answer), { id: 1, result: { resultType: 'complete' } });
 });
 
-t.test("a session id of somebody else's connects to nothing", async (t) => {
+t.test('an Mcp-Session-Id is ignored', async (t) => {
   const other = await keyWith(2);
   const answer = await post(callOf('get_balance'), { ...other.bearer, 'mcp-session-id': randomUUID() });
   t.match(messageIn(answer).result.structuredContent, { balance_cents: 200 });
 });
 
-t.test('[§8-ratelimit-limit, §7-429] each tool draws from the budget of what it does', async (t) => {
+t.test('[§8-ratelimit-limit, §7-429] each tool counts against the rate limit of its operation', async (t) => {
   const small = await build(t, { rateLimits: readPolicies('poll=1/60,account=2/60,read=50/60') });
   await standInWorker(t, small.context);
   const { bearer } = await small.keyWith(5);
@@ -156,12 +156,12 @@ t.test('[§8-ratelimit-limit, §7-429] each tool draws from the budget of what i
   });
 });
 
-t.test('[§A6-mcp-user-id-off] a user id opens nothing', async (t) => {
+t.test('[§A6-mcp-user-id-off] a user id as bearer is a 401 by default', async (t) => {
   t.equal((await post(callOf('get_balance'), { authorization: `Bearer ${accountId}` })).statusCode, 401);
 });
 
 t.test(
-  '[§5-mcp-user-id-bearer, §9-user-id-bearer-kept, §A6-mcp-user-id-zero-spend, §A6-mcp-user-id-deprecation] where the operator switched it on, it reads, spends nothing, and is announced',
+  '[§5-mcp-user-id-bearer, §9-user-id-bearer-kept, §A6-mcp-user-id-zero-spend, §A6-mcp-user-id-deprecation] where switched on, a user id reads, cannot spend, and is marked as deprecated',
   async (t) => {
     const kept = await build(t, { mcpUserIdBearer: true });
     const owner = await kept.keyWith(5);
@@ -189,7 +189,7 @@ t.test(
   },
 );
 
-t.test('what a caller asks is in no log', async (t) => {
+t.test('questions and options are not logged', async (t) => {
   await standInWorker(t, context);
   gateway.log.length = 0;
   const secret = 'Is this sentence private or not?';

@@ -40,11 +40,11 @@ t.test('[§5-cookie-encrypted] cookies', async (t) => {
 
 t.test('[§A6-stripe-webhook] webhooks, body and signature', async (t) => {
   const stripe = await fakeStripe(t);
-  const { openEvent } = stripeProcessor(stripe.settings, 'https://polls.example');
+  const { verifyEvent } = stripeProcessor(stripe.settings, 'https://polls.example');
   let accepted = 0;
   let tried = 0;
   const opens = (body: string, signature: string) =>
-    openEvent(Buffer.from(body, 'latin1'), signature).then(
+    verifyEvent(Buffer.from(body, 'latin1'), signature).then(
       () => true,
       () => false,
     );

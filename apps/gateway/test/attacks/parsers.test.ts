@@ -5,9 +5,9 @@ import { sealer } from '../../src/accounts/login/login-cookie.ts';
 import { readAddress } from '../../src/accounts/wallets/address.ts';
 import { signerOf } from '../../src/accounts/wallets/signer.ts';
 import { readCall, rpcIdOf } from '../../src/agents/a2a/read-call.ts';
-import { readTaskId } from '../../src/agents/a2a/task-ids.ts';
-import { pollIn } from '../../src/agents/a2a/task-input.ts';
-import { matchIntents } from '../../src/agents/intents/match-intents.ts';
+import { parseTaskId } from '../../src/agents/a2a/task-ids.ts';
+import { pollOfMessage } from '../../src/agents/a2a/task-input.ts';
+import { rankIntents } from '../../src/agents/intents/match-intents.ts';
 import { operationOf } from '../../src/agents/mcp/tools.ts';
 import { bearerOf } from '../../src/http/access.ts';
 import { ApiError } from '../../src/http/api-error.ts';
@@ -27,7 +27,7 @@ const { open } = sealer(['a secret of at least 32 characters long']);
 const TEXTS: Record<string, (text: string) => unknown> = {
   'poll shorthand': parseShorthand,
   // The route takes no more.
-  'text of an intent': (text) => matchIntents(text.slice(0, 2_000)),
+  'text of an intent': (text) => rankIntents(text.slice(0, 2_000)),
   'payment header': readPayment,
   'payment header in base64': (text) => readPayment(Buffer.from(text).toString('base64')),
   'session cookie': open,
@@ -39,7 +39,7 @@ const TEXTS: Record<string, (text: string) => unknown> = {
   trace: traceparentOf,
   'preferred wait': (text) => preferredWait(text, 30),
   'accepted types': prefersMarkdown,
-  'task id': readTaskId,
+  'task id': parseTaskId,
 };
 
 const BODIES: Record<string, (body: unknown) => unknown> = {
@@ -47,7 +47,7 @@ const BODIES: Record<string, (body: unknown) => unknown> = {
   'order of an account': (body) => readAnyOrder(body, 'known'),
   'message of A2A': readCall,
   'id of a message': rpcIdOf,
-  'input of a task': (body) => pollIn(Object(body) as Record<string, unknown>),
+  'input of a task': (body) => pollOfMessage(Object(body) as Record<string, unknown>),
   'operation of MCP': (body) => operationOf({ body } as Parameters<typeof operationOf>[0]),
 };
 

@@ -35,7 +35,7 @@ async function operated(t: Test, adminToken: string | null = TOKEN) {
   return { ...gateway, ask, act, look, accepted, buried, accountId };
 }
 
-t.test('the admin view is closed unless a token opens it', async (t) => {
+t.test('the console without ADMIN_TOKEN or with a wrong one is closed', async (t) => {
   const closed = await operated(t, null);
   t.equal((await closed.ask('/admin', { headers: BEARER })).status, 404);
   const { ask } = await operated(t);
@@ -51,7 +51,7 @@ t.test('the admin view is closed unless a token opens it', async (t) => {
   t.equal((await ask('/admin', { headers: basic(TOKEN) })).status, 429, 'guessing ends soon');
 });
 
-t.test('it shows what waits, runs and was given up, and nothing of what was asked or by whom', async (t) => {
+t.test('the console shows queue, running and buried polls, without questions, options or accounts', async (t) => {
   const { context, ask, look, accepted, buried, accountId } = await operated(t);
   const [running, dead] = [await accepted(), await buried()];
   await claimPoll(context.storage, running, 'w_runs');
@@ -74,7 +74,7 @@ t.test('it shows what waits, runs and was given up, and nothing of what was aske
   }
 });
 
-t.test('a browser acts only from the page itself', async (t) => {
+t.test('an action from another page or without the form token is a 403', async (t) => {
   const { context, ask, buried } = await operated(t);
   await buried();
   const html = await (await ask('/admin', { headers: basic(TOKEN) })).text();
@@ -97,7 +97,7 @@ t.test('a browser acts only from the page itself', async (t) => {
   t.equal((await fleetFigures(context.storage)).buried, 0);
 });
 
-t.test('a poll is taken from a worker that hangs, and gets a job again', async (t) => {
+t.test('release ends the lease of a running poll and enqueues it again', async (t) => {
   const { context, act, accepted, log } = await operated(t);
   const id = await accepted();
   await claimPoll(context.storage, id, 'w_hangs');
@@ -107,12 +107,12 @@ t.test('a poll is taken from a worker that hangs, and gets a job again', async (
   t.equal((await context.bus.queueCounts()).waiting, 2);
   t.equal(await act('/admin/release/ps_unknown'), 'gone');
   t.ok(
-    log.some((line) => line.includes('operator acted') && line.includes(id)),
-    'and it is written down',
+    log.some((line) => line.includes('console.action_performed') && line.includes(id)),
+    'the action is logged',
   );
 });
 
-t.test('what was given up is asked again once, at our expense, and the books stay right', async (t) => {
+t.test('retry of a dead letter starts one free poll, and the ledger balances', async (t) => {
   const { context, act, look, buried, accountId } = await operated(t);
   const { storage } = context;
   const dead = await buried();

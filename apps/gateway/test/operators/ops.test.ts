@@ -20,7 +20,7 @@ async function withOps(t: Test, given: Parameters<typeof build>[1] = {}) {
   return { ...gateway, ops, get };
 }
 
-t.test('what callers do is counted by operation, status and error code', async (t) => {
+t.test('requests are counted by operation, status and error code', async (t) => {
   const { app, context, keyWith, get } = await withOps(t);
   await standInWorker(t, context);
   const { bearer } = await keyWith(1);
@@ -44,7 +44,7 @@ t.test('what callers do is counted by operation, status and error code', async (
   t.notMatch(body, /secret/, 'no path');
 });
 
-t.test('every metric of the table that a gateway has is shown', async (t) => {
+t.test('/metrics contains every gateway metric of the table', async (t) => {
   const { app, context, get } = await withOps(t);
   openLog(context.metrics, 'silent');
   await checkLedgerInTurn(context.storage, 60_000);
@@ -59,7 +59,7 @@ t.test('every metric of the table that a gateway has is shown', async (t) => {
   t.match(body, /^eloquentpoll_free_pool_remaining_usd 0$/m);
 });
 
-t.test('a gateway is ready while its database answers, and not from the moment on that it leaves', async (t) => {
+t.test('a gateway is ready while its database answers, and not ready once it drains', async (t) => {
   const { ops, get } = await withOps(t);
   const ready = await get('/readyz');
   t.equal(ready.status, 200, ready.body);
@@ -71,7 +71,7 @@ t.test('a gateway is ready while its database answers, and not from the moment o
   t.equal((await get('/api/health')).status, 404, 'the public operations are not here');
 });
 
-t.test('a gateway without its database is not ready; one without Redis is, and says what it lacks', async (t) => {
+t.test('without Postgres a gateway is not ready; without Redis it is ready and reports the failed check', async (t) => {
   const withoutPostgres = await withOps(t);
   await withoutPostgres.context.storage[Symbol.asyncDispose]();
   const first = await withoutPostgres.get('/readyz');
@@ -86,7 +86,7 @@ t.test('a gateway without its database is not ready; one without Redis is, and s
   t.match(JSON.parse(second.body), { ready: true, checks: { postgres: null, redis: 'does not answer' } });
 });
 
-t.test('of good answers LOG_SAMPLE says how many are written down; every refusal is', async (t) => {
+t.test('LOG_SAMPLE samples successful requests in the access log; every failure is logged', async (t) => {
   const { app, log } = await build(t, { logSample: 0.25 });
   for (let i = 0; i < 8; i++) await app.inject({ url: '/api/health' });
   for (let i = 0; i < 3; i++)

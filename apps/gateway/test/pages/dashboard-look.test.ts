@@ -6,7 +6,7 @@ import t from 'tap';
 import { fakeStripe } from '../fixtures/fake-stripe.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw, MOST_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
-import { openTestDesk } from '../fixtures/payer.ts';
+import { openTestDeposits } from '../fixtures/payer.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
@@ -15,9 +15,9 @@ import { standInWorker } from '../fixtures/stand-in-worker.ts';
 // The dashboard with everything in it, for every eye and every width: as it is loaded, and after a key was made, a poll
 // run and a question asked.
 
-const { desk } = await openTestDesk(t);
+const { deposits } = await openTestDeposits(t);
 const { settings: checkout } = await fakeStripe(t);
-const site = await openSite(t, { checkout }, { desk });
+const site = await openSite(t, { checkout }, { deposits });
 const { app, context } = site;
 await standInWorker(t, context, { tells: true, opinion: (seat) => (seat === 2 ? null : seat % 3 === 0 ? 1 : 0) });
 

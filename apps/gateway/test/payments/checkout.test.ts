@@ -27,7 +27,7 @@ async function customer() {
 const order = (headers: object, payload: object) =>
   app.inject({ method: 'POST', url: '/api/checkout', headers: { ...headers }, payload });
 
-/** A payment page that was opened for somebody. */
+/** A payment page opened for an account. */
 async function opened(cents = 500): Promise<{ accountId: string; session: FakeSession }> {
   const { accountId, headers } = await customer();
   const { url } = (await order(headers, { amount_cents: cents })).json();
@@ -38,7 +38,7 @@ const deliver = async (event: StripeEvent, options = {}) => (await app.inject(de
 const cents = async (accountId: string) => Number((await balanceOf(storage, accountId))!.postedU / 10_000n);
 const reconcile = () => reconcilePayments(context, processor, new AbortController().signal);
 
-t.test('[§4.5-checkout-200] a page for exactly this amount, opened under our row id', async (t) => {
+t.test('[§4.5-checkout-200] POST /api/checkout opens a page for the exact amount with our checkout id', async (t) => {
   const { headers } = await customer();
   const answer = await order(headers, { amount_cents: 1_234 });
   t.equal(answer.statusCode, 200);
@@ -54,24 +54,34 @@ t.test('[§4.5-checkout-200] a page for exactly this amount, opened under our ro
   });
 });
 
-t.test('[§4.5-checkout-amount-required, §4.5-checkout-amount-range, §8-checkout-amount] other amounts', async (t) => {
-  const { headers } = await customer();
-  for (const amount of [100, 100_000]) t.equal((await order(headers, { amount_cents: amount })).statusCode, 200);
-  const before = stripe.sessions.size;
-  for (const amount of [99, 100_001, 100.5, '500', null, undefined, -100, 0, 1e21, [500], true])
-    t.match((await order(headers, { amount_cents: amount })).json(), { code: 'validation_error' }, `${amount}`);
-  t.equal(stripe.sessions.size, before);
-});
+t.test(
+  '[§4.5-checkout-amount-required, §4.5-checkout-amount-range, §8-checkout-amount] an amount out of range or not whole cents is a 400',
+  async (t) => {
+    const { headers } = await customer();
+    for (const amount of [100, 100_000]) t.equal((await order(headers, { amount_cents: amount })).statusCode, 200);
+    const before = stripe.sessions.size;
+    for (const amount of [99, 100_001, 100.5, '500', null, undefined, -100, 0, 1e21, [500], true])
+      t.match((await order(headers, { amount_cents: amount })).json(), { code: 'validation_error' }, `${amount}`);
+    t.equal(stripe.sessions.size, before);
+  },
+);
 
-t.test('[§4.5-checkout-401, §5-rule-cookie-only] the cookie of a login and nothing else', async (t) => {
-  const { accountId, bearer } = await keyWith(1);
-  for (const headers of [{}, bearer]) t.equal((await order(headers, { amount_cents: 500 })).statusCode, 401);
-  const { cookie } = await sessionFor(accountId);
-  t.match((await order({ cookie, origin: 'https://evil.example' }, { amount_cents: 500 })).json(), {
-    code: 'forbidden_origin',
-  });
-  t.equal((await order({ cookie }, { amount_cents: 500 })).statusCode, 200, 'a program with a cookie names no origin');
-});
+t.test(
+  '[§4.5-checkout-401, §5-rule-cookie-only] checkout takes a login cookie; a key or no credential is a 401',
+  async (t) => {
+    const { accountId, bearer } = await keyWith(1);
+    for (const headers of [{}, bearer]) t.equal((await order(headers, { amount_cents: 500 })).statusCode, 401);
+    const { cookie } = await sessionFor(accountId);
+    t.match((await order({ cookie, origin: 'https://evil.example' }, { amount_cents: 500 })).json(), {
+      code: 'forbidden_origin',
+    });
+    t.equal(
+      (await order({ cookie }, { amount_cents: 500 })).statusCode,
+      200,
+      'a program with a cookie names no origin',
+    );
+  },
+);
 
 t.test('a retry with the same Idempotency-Key gets the same page', async (t) => {
   const { headers } = await customer();
@@ -85,19 +95,22 @@ t.test('a retry with the same Idempotency-Key gets the same page', async (t) => 
   t.match((await order(keyed, { amount_cents: 701 })).json(), { code: 'idempotency_key_reused' });
 });
 
-t.test('[§4.5-checkout-credits, §A6-stripe-webhook, §1-support-card] 100 deliveries at once, one credit', async (t) => {
-  const { accountId, session } = await opened(1_500);
-  const event = stripe.complete(session);
-  const codes = await Promise.all(Array.from({ length: 100 }, () => deliver(event)));
-  t.ok(
-    codes.every((code) => code === 200 || code === 503),
-    `${new Set(codes)}`,
-  );
-  t.equal(await deliver(event), 200);
-  t.equal(await cents(accountId), 1_500);
-});
+t.test(
+  '[§4.5-checkout-credits, §A6-stripe-webhook, §1-support-card] 100 concurrent deliveries of an event credit once',
+  async (t) => {
+    const { accountId, session } = await opened(1_500);
+    const event = stripe.complete(session);
+    const codes = await Promise.all(Array.from({ length: 100 }, () => deliver(event)));
+    t.ok(
+      codes.every((code) => code === 200 || code === 503),
+      `${new Set(codes)}`,
+    );
+    t.equal(await deliver(event), 200);
+    t.equal(await cents(accountId), 1_500);
+  },
+);
 
-t.test('two events of one payment, and events in any order, are one credit', async (t) => {
+t.test('two events of one payment, in any order, credit once', async (t) => {
   const { accountId, session } = await opened(500);
   const early = stripe.complete(session, { paid: false });
   t.equal(await deliver(early), 200);
@@ -107,13 +120,13 @@ t.test('two events of one payment, and events in any order, are one credit', asy
   t.equal(await cents(accountId), 500);
 });
 
-t.test('an expired page credits nothing', async (t) => {
+t.test('an expired checkout credits nothing', async (t) => {
   const { accountId, session } = await opened();
   t.equal(await deliver(stripe.expire(session)), 200);
   t.equal(await cents(accountId), 0);
 });
 
-t.test('refunds and disputes are taken back, below zero if the money is gone, and given back when won', async (t) => {
+t.test('refunds and disputes debit the balance, below zero if need be; won disputes are credited back', async (t) => {
   const { accountId, session } = await opened(1_000);
   await deliver(stripe.complete(session));
   await deliver(stripe.refund(session, 300));
@@ -128,7 +141,7 @@ t.test('refunds and disputes are taken back, below zero if the money is gone, an
   t.equal(await cents(accountId), 700, 'an old event asks what is true now');
 });
 
-t.test('money that was spent and is then taken back leaves a debt, and no new polls', async (t) => {
+t.test('a refund of spent money leaves a negative balance, and new polls are refused', async (t) => {
   const { accountId, session } = await opened(200);
   await deliver(stripe.complete(session));
   await hold(storage, { accountId, amountU: 1_500_000n, idem: `hold:${session.id}` });
@@ -138,7 +151,7 @@ t.test('money that was spent and is then taken back leaves a debt, and no new po
   t.equal(await hold(storage, { accountId, amountU: 1n, idem: randomUUID() }), false);
 });
 
-t.test('a refund that is heard of before its payment', async (t) => {
+t.test('a refund event before the payment event ends with the correct balance', async (t) => {
   const { accountId, session } = await opened(400);
   const paid = stripe.complete(session);
   const refund = stripe.refund(session, 400);
@@ -147,7 +160,7 @@ t.test('a refund that is heard of before its payment', async (t) => {
   t.equal(await cents(accountId), 0);
 });
 
-t.test('every webhook lost: the reconciler credits and reverses', async (t) => {
+t.test('with every webhook lost the reconciler credits and reverses', async (t) => {
   const payments = await Promise.all(Array.from({ length: 5 }, () => opened(600)));
   for (const { session } of payments) stripe.complete(session);
   await reconcile();
@@ -162,7 +175,7 @@ t.test('every webhook lost: the reconciler credits and reverses', async (t) => {
   t.ok(stripe.asked.length - asked < 10, 'what is settled is not asked about again');
 });
 
-t.test('gateways that run ask by themselves', async (t) => {
+t.test('a running gateway reconciles periodically', async (t) => {
   const { accountId, session } = await opened(800);
   stripe.complete(session);
   const eager = { ...context, config: { ...context.config, reconcile: { checkoutsS: 0.01, depositsS: 60 } } };
@@ -172,7 +185,7 @@ t.test('gateways that run ask by themselves', async (t) => {
   t.equal(await cents(accountId), 800);
 });
 
-t.test('any order of everything that happened, with repeats, leaves what the processor keeps', async (t) => {
+t.test('events in any order, with repeats, end with the amount that the processor kept', async (t) => {
   const payments = await Promise.all(Array.from({ length: 6 }, () => opened(900)));
   const events = payments.flatMap(({ session }) => [
     stripe.complete(session, { paid: false }),
@@ -191,7 +204,7 @@ t.test('any order of everything that happened, with repeats, leaves what the pro
   for (const { accountId } of payments) t.equal(await cents(accountId), 500);
 });
 
-t.test('forged, touched, stale and foreign events have no effect', async (t) => {
+t.test('forged, altered, stale and foreign events have no effect', async (t) => {
   const { accountId, session } = await opened();
   const event = stripe.complete(session);
   const good = delivery(event);
@@ -227,7 +240,7 @@ t.test('forged, touched, stale and foreign events have no effect', async (t) => 
   t.equal(await cents(accountId), 500);
 });
 
-t.test('a payment that does not fit its checkout is not credited, whoever signed the event', async (t) => {
+t.test('a payment that does not match its checkout is not credited, even with a valid signature', async (t) => {
   for (const change of [
     { amount_total: 50_000 },
     { currency: 'eur' },
@@ -253,24 +266,27 @@ t.test('a payment that does not fit its checkout is not credited, whoever signed
   }
 });
 
-t.test('Stripe away: 502 in our words, and the event comes again', async (t) => {
-  const { accountId, session } = await opened();
-  const event = stripe.complete(session);
-  const { headers } = await customer();
-  for (const kind of ['down', 'errors', 'nonsense'] as const) {
-    stripe.trouble(kind);
-    const answer = await order(headers, { amount_cents: 500 });
-    t.match(answer.json(), { code: 'payment_processor_error' }, kind);
-    t.notMatch(answer.body, /secret words|html/);
-    t.equal(await deliver(event), 502);
-  }
-  stripe.trouble('none');
-  t.notMatch(log.join(''), /secret words|sk_test|whsec/);
-  t.equal(await deliver(event), 200);
-  t.equal(await cents(accountId), 500);
-});
+t.test(
+  'while Stripe does not answer checkout and webhook are a 502 without its message; the event works later',
+  async (t) => {
+    const { accountId, session } = await opened();
+    const event = stripe.complete(session);
+    const { headers } = await customer();
+    for (const kind of ['down', 'errors', 'nonsense'] as const) {
+      stripe.trouble(kind);
+      const answer = await order(headers, { amount_cents: 500 });
+      t.match(answer.json(), { code: 'payment_processor_error' }, kind);
+      t.notMatch(answer.body, /secret words|html/);
+      t.equal(await deliver(event), 502);
+    }
+    stripe.trouble('none');
+    t.notMatch(log.join(''), /secret words|sk_test|whsec/);
+    t.equal(await deliver(event), 200);
+    t.equal(await cents(accountId), 500);
+  },
+);
 
-t.test('an answer that comes too late is asked for again, and is the same page', async (t) => {
+t.test('a checkout retried after a timeout gets the same page', async (t) => {
   const hasty = await build(t, settings, {
     processor: stripeProcessor(stripe.settings, 'https://polls.example', 1_000),
   });
@@ -287,7 +303,7 @@ t.test('an answer that comes too late is asked for again, and is the same page',
   t.equal(stripe.sessions.size, before + 1);
 });
 
-t.test('[§A6-stripe-webhook] without settings both operations say so', async (t) => {
+t.test('[§A6-stripe-webhook] without Stripe settings both operations are not_configured', async (t) => {
   const bare = await build(t);
   const accountId = await createAccount(bare.context.storage);
   const headers = await bare.sessionFor(accountId);
@@ -302,6 +318,6 @@ t.test('[§A6-stripe-webhook] without settings both operations say so', async (t
   t.match(event.json(), { code: 'not_configured' });
 });
 
-t.test('the books are right after all of it', async (t) => {
+t.test('the ledger balances after all tests', async (t) => {
   t.same(await checkLedger(storage), []);
 });

@@ -10,12 +10,12 @@ import { replicaOf } from '../fixtures/replica.ts';
 
 // slow: 5 s
 
-// The facilitator of these tests says yes to everything, so what is refused is refused by us.
+// The facilitator of these tests accepts everything, so every refusal is the gateway's.
 
 const shop = await cashier(t);
-const { context, chain, facilitator, desk, deposit } = shop;
+const { context, chain, facilitator, deposits, deposit } = shop;
 const { storage } = context;
-const replica = await replicaOf(t, context, { desk });
+const replica = await replicaOf(t, context, { deposits });
 
 const OTHER = '0x00000000000000000000000000000000000000cc';
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -27,7 +27,7 @@ const credit = async ({ address }: { address: string }) => {
 const transfers = async () => (await storage.db.selectFrom('transfers').select('id').execute()).length;
 const inS = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds);
 
-t.test('each field of a good proof changed, with a facilitator that says yes: nothing is credited', async (t) => {
+t.test('a proof with any one field changed is refused, though the facilitator accepts it', async (t) => {
   const wallet = Wallet.createRandom();
   const good = await sign(wallet, 5);
   const other = await sign(Wallet.createRandom(), 5);
@@ -62,7 +62,7 @@ t.test('each field of a good proof changed, with a facilitator that says yes: no
   t.equal(await transfers(), 0);
 });
 
-t.test('proofs that were signed well, for something else', async (t) => {
+t.test('proofs signed for another recipient, chain, token, amount or time are refused', async (t) => {
   const wallet = Wallet.createRandom();
   const signed: [string, Signed, string][] = [
     ['another payee', await sign(wallet, 5, { change: { to: OTHER } }), 'payment_network_mismatch'],
@@ -87,7 +87,7 @@ t.test('proofs that were signed well, for something else', async (t) => {
   t.equal(await transfers(), 0);
 });
 
-t.test('signatures that are malleable or odd', async (t) => {
+t.test('malleated and malformed signatures are refused', async (t) => {
   const wallet = Wallet.createRandom();
   const good = await sign(wallet, 5);
   const { r, s, v, compactSerialized } = Signature.from(good.signature);
@@ -113,7 +113,7 @@ t.test('signatures that are malleable or odd', async (t) => {
   t.equal(await transfers(), 0);
 });
 
-t.test('headers that are no payments are a 400, whatever they are', async (t) => {
+t.test('payment headers that do not parse are a 400', async (t) => {
   const good = v1(await sign(Wallet.createRandom(), 5));
   const { authorization } = good.payload;
   const within = (change: object) => ({ ...good, payload: { ...good.payload, ...change } });
@@ -162,7 +162,7 @@ t.test('headers that are no payments are a 400, whatever they are', async (t) =>
   );
 });
 
-/** The same authorization, spelled in many ways that all mean the same bytes. */
+/** Many spellings of the same authorization. */
 function spellings(proof: Signed): Record<string, string>[] {
   const { authorization: a, signature } = proof;
   const v = signature.slice(-2);
@@ -192,9 +192,12 @@ function spellings(proof: Signed): Record<string, string>[] {
   });
 }
 
-t.test('[§4.5-deposit-credits] 50 spellings of one proof, 200 times at once on two replicas: one credit', async (t) => {
-  for (let round = 0; round < times(1, 50); round++) await raceOneProof(t);
-});
+t.test(
+  '[§4.5-deposit-credits] 50 spellings of one proof, sent 200 times at once to two replicas, credit once',
+  async (t) => {
+    for (let round = 0; round < times(1, 50); round++) await raceOneProof(t);
+  },
+);
 
 async function raceOneProof(t: Test): Promise<void> {
   const wallet = Wallet.createRandom();
@@ -219,7 +222,7 @@ async function raceOneProof(t: Test): Promise<void> {
   t.equal(await credit(wallet), 500);
 }
 
-t.test('first deposits of one wallet that race open one account with one key, and all are credited', async (t) => {
+t.test('concurrent first deposits of one wallet create one account with one key, and all are credited', async (t) => {
   const wallet = Wallet.createRandom();
   const proofs = await Promise.all(Array.from({ length: 10 }, () => sign(wallet, 5)));
   const answers = await Promise.all(proofs.map((proof) => pay(v1(proof))));
@@ -228,12 +231,12 @@ t.test('first deposits of one wallet that race open one account with one key, an
   t.equal(await credit(wallet), 5_000);
 });
 
-t.test('one payment in a transaction with others does not count for two', async (t) => {
+t.test('a transaction with several transfers credits each authorization once', async (t) => {
   const wallet = Wallet.createRandom();
   const [paid, unpaid] = [await sign(wallet, 5), await sign(wallet, 5)];
   const elsewhere = { from: wallet.address, to: OTHER, value: 5_000_000n };
   const { usedEvent, transferEvent } = chain;
-  // `unpaid` names us, but on the chain its nonce paid somebody else, next to a real payment to us.
+  // `unpaid` names us, but on the chain its nonce paid another address, beside a real payment to us.
   chain.transaction([
     usedEvent(unpaid.authorization),
     transferEvent(elsewhere),
@@ -247,11 +250,11 @@ t.test('one payment in a transaction with others does not count for two', async 
     .set({ check_at: new Date(0) })
     .where('closed_at', 'is', null)
     .execute();
-  await reconcileDeposits(context, desk, new AbortController().signal);
+  await reconcileDeposits(context, deposits, new AbortController().signal);
   t.equal(await credit(wallet), 500);
 });
 
-t.test('events that are not what they look like: no credit', async (t) => {
+t.test('chain events with a wrong token, payer, amount, nonce or status are not credited', async (t) => {
   const { usedEvent, transferEvent, transaction } = chain;
   facilitator.state.manner = 'liar';
   const tries: ((signed: Signed, from: string) => void)[] = [
@@ -288,6 +291,6 @@ t.test('events that are not what they look like: no credit', async (t) => {
   facilitator.state.manner = 'kind';
 });
 
-t.test('the books are right after all of it', async (t) => {
+t.test('the ledger balances after all tests', async (t) => {
   t.same(await checkLedger(storage), []);
 });

@@ -11,7 +11,7 @@ import { base64, cashier, PAY_TO, sign, v1, v2 } from '../fixtures/payer.ts';
 // slow: 6 s
 
 const shop = await cashier(t);
-const { app, context, chain, facilitator, desk, deposit, log } = shop;
+const { app, context, chain, facilitator, deposits, deposit, log } = shop;
 const { storage } = context;
 
 const credit = async (address: string) => {
@@ -24,7 +24,7 @@ const reconcile = async () => {
     .set({ check_at: new Date(0) })
     .where('closed_at', 'is', null)
     .execute();
-  await reconcileDeposits(context, desk, new AbortController().signal);
+  await reconcileDeposits(context, deposits, new AbortController().signal);
 };
 const decoded = (header: unknown) => JSON.parse(Buffer.from(String(header), 'base64').toString());
 t.afterEach(() => {
@@ -33,7 +33,7 @@ t.afterEach(() => {
 });
 
 t.test(
-  '[§4.5-deposit-402-requirements, §7-402-deposit] without a payment: how to pay, for both versions',
+  '[§4.5-deposit-402-requirements, §7-402-deposit] without a payment the answer is a 402 with the terms of both x402 versions',
   async (t) => {
     const answer = await deposit(12.34);
     t.equal(answer.statusCode, 402);
@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-t.test('who has no key is told that a deposit brings one, where deposits are taken', async (t) => {
+t.test('a 401 recommends open_account where deposits are configured, and only there', async (t) => {
   const refusal = async (gateway: typeof app, url: string) => {
     const headers = { 'x-machine-client': 'true' };
     const payload = { question: 'Which one is the larger of the two?', options: ['A', 'B'] };
@@ -70,24 +70,27 @@ t.test('who has no key is told that a deposit brings one, where deposits are tak
   }
 });
 
-t.test('[§4.5-deposit-amount-required, §4.5-deposit-amount-range, §8-deposit-amount] exact dollars', async (t) => {
-  for (const [usd, units] of [
-    [1, '1000000'],
-    [1.1, '1100000'],
-    [1.13, '1130000'],
-    [9.95, '9950000'],
-    [999.99, '999990000'],
-    [1000, '1000000000'],
-  ] as const)
-    t.match((await deposit(usd)).json(), { accepts: [{ maxAmountRequired: units }] }, `${usd}`);
-  for (const usd of [0.99, 1000.01, 1.005, 1.001, 5.0000001, -5, 0, 1e21, '5', null, undefined, [5], true])
-    t.match((await deposit(usd)).json(), { code: 'validation_error' }, `${usd}`);
-  t.match(
-    (await deposit(1.005, { 'x-payment': 'whatever' })).json(),
-    { code: 'validation_error' },
-    'before the payment',
-  );
-});
+t.test(
+  '[§4.5-deposit-amount-required, §4.5-deposit-amount-range, §8-deposit-amount] an amount out of range or with more than two decimals is a 400',
+  async (t) => {
+    for (const [usd, units] of [
+      [1, '1000000'],
+      [1.1, '1100000'],
+      [1.13, '1130000'],
+      [9.95, '9950000'],
+      [999.99, '999990000'],
+      [1000, '1000000000'],
+    ] as const)
+      t.match((await deposit(usd)).json(), { accepts: [{ maxAmountRequired: units }] }, `${usd}`);
+    for (const usd of [0.99, 1000.01, 1.005, 1.001, 5.0000001, -5, 0, 1e21, '5', null, undefined, [5], true])
+      t.match((await deposit(usd)).json(), { code: 'validation_error' }, `${usd}`);
+    t.match(
+      (await deposit(1.005, { 'x-payment': 'whatever' })).json(),
+      { code: 'validation_error' },
+      'before the payment',
+    );
+  },
+);
 
 t.test(
   '[§4.5-deposit-200, §4.5-deposit-id, §4.5-deposit-amounts, §4.5-deposit-tx-hash, §4.5-deposit-payer, §4.5-deposit-user-id, §4.5-deposit-is-new-user, §4.5-deposit-api-key, §4.5-deposit-credits, §5-payment-proof, §1-support-x402] a wallet pays, with version 1 and then 2',
@@ -111,7 +114,7 @@ t.test(
   },
 );
 
-t.test('a replay is refused and told nothing about the account', async (t) => {
+t.test('a replayed payment is refused without details of the account', async (t) => {
   const wallet = Wallet.createRandom();
   const header = { 'x-payment': base64(v1(await sign(wallet, 5))) };
   t.equal((await deposit(5, header)).statusCode, 200);
@@ -123,7 +126,7 @@ t.test('a replay is refused and told nothing about the account', async (t) => {
   t.equal(await credit(wallet.address), 500);
 });
 
-t.test('the wallet that signed is credited, whoever is logged in', async (t) => {
+t.test('the account of the signer is credited, not that of the login cookie', async (t) => {
   const { accountId, bearer } = await shop.keyWith(0);
   const cookie = await shop.sessionFor(accountId);
   const wallet = Wallet.createRandom();
@@ -133,7 +136,7 @@ t.test('the wallet that signed is credited, whoever is logged in', async (t) => 
   t.equal(await credit(wallet.address), 500);
 });
 
-t.test('[§4.5-deposit-402-verification] reasons of a facilitator become ours, and their words stay away', async (t) => {
+t.test('[§4.5-deposit-402-verification] reasons of a facilitator map to our codes and are not quoted', async (t) => {
   for (const [reason, code] of [
     ['invalid_exact_evm_payload_signature', 'payment_invalid_signature'],
     ['invalid_exact_evm_payload_authorization_valid_before', 'payment_expired'],
@@ -157,7 +160,7 @@ t.test('[§4.5-deposit-402-verification] reasons of a facilitator become ours, a
   t.equal((await deposit(5, header)).statusCode, 200, 'what did not settle may be tried again');
 });
 
-t.test('a facilitator that misbehaves: no credit without money', async (t) => {
+t.test('a facilitator that falsely reports success does not cause a credit', async (t) => {
   for (const manner of ['down', 'huge', 'redirects', 'nonsense'] as const) {
     facilitator.state.manner = manner;
     const wallet = Wallet.createRandom();
@@ -176,7 +179,7 @@ t.test('a facilitator that misbehaves: no credit without money', async (t) => {
   t.ok(facilitator.asked.every(({ operation }) => operation !== 'elsewhere'));
 });
 
-t.test('no money without credit: lost answers, wrong answers and a busy chain', async (t) => {
+t.test('transfers on the chain are credited despite lost, wrong or late answers of the facilitator', async (t) => {
   const mute = Wallet.createRandom();
   facilitator.state.manner = 'mute';
   const heard = await deposit(5, { 'x-payment': base64(v1(await sign(mute, 5))) });
@@ -205,7 +208,7 @@ t.test('no money without credit: lost answers, wrong answers and a busy chain', 
   t.equal(await credit(blind.address), 500);
 });
 
-t.test('somebody else used the authorization: the money is here, so it is credited to who signed', async (t) => {
+t.test('an authorization submitted by a third party is credited to its signer', async (t) => {
   const wallet = Wallet.createRandom();
   const signed = await sign(wallet, 5);
   chain.settle({ ...signed.authorization, value: 5_000_000n });
@@ -214,20 +217,20 @@ t.test('somebody else used the authorization: the money is here, so it is credit
   t.equal(await credit(wallet.address), 500);
 });
 
-t.test('a facilitator that never answers is not waited for', async (t) => {
+t.test('a facilitator that does not answer is given up after the timeout', async (t) => {
   const hasty = await cashier(t, { timeoutMs: 300 });
   hasty.facilitator.state.manner = 'deaf';
   const header = { 'x-payment': base64(v1(await sign(Wallet.createRandom(), 5))) };
   t.match((await hasty.deposit(5, header)).json(), { code: 'payment_processor_error' });
 });
 
-t.test('a process that dies after the settlement: the reconciler credits once', async (t) => {
+t.test('after a crash behind the settlement the reconciler credits once', async (t) => {
   const wallet = Wallet.createRandom();
   const signed = await sign(wallet, 5);
   const { promise: died, resolve: die } = Promise.withResolvers<void>();
   const { promise: later, resolve: wake } = Promise.withResolvers<void>();
   facilitator.state.before = () => {
-    // The money moves, and whoever asked for it hears nothing.
+    // The transfer happens, and the response is lost.
     chain.settle({ ...signed.authorization, value: 5_000_000n });
     die();
     return later;
@@ -241,7 +244,7 @@ t.test('a process that dies after the settlement: the reconciler credits once', 
   t.equal(await credit(wallet.address), 500);
 });
 
-t.test('larger amounts wait until blocks are built upon them', async (t) => {
+t.test('a larger amount is credited after three confirmations', async (t) => {
   const wallet = Wallet.createRandom();
   const header = { 'x-payment': base64(v1(await sign(wallet, 100))) };
   t.match((await deposit(100, header)).json(), { code: 'deposit_in_progress' });
@@ -252,7 +255,7 @@ t.test('larger amounts wait until blocks are built upon them', async (t) => {
   t.equal(await credit(wallet.address), 10_000);
 });
 
-t.test('an authorization that moved nothing in its time is closed', async (t) => {
+t.test('an authorization that expired unused is closed', async (t) => {
   facilitator.state.failure = 'whatever';
   const signed = await sign(Wallet.createRandom(), 5);
   await deposit(5, { 'x-payment': base64(v1(signed)) });
@@ -271,7 +274,7 @@ t.test('an authorization that moved nothing in its time is closed', async (t) =>
   t.same(open, []);
 });
 
-t.test('a node that is away, or of another chain: 503 before anything is signed', async (t) => {
+t.test('a node that does not answer or is on another chain is a 503 before the terms', async (t) => {
   const other = await cashier(t);
   for (const wrong of [{ down: true }, { chainId: 1 }, { decimals: 18n }]) {
     Object.assign(other.chain.state, { down: false, chainId: 84_532, decimals: 6n }, wrong);
@@ -281,13 +284,13 @@ t.test('a node that is away, or of another chain: 503 before anything is signed'
   t.equal((await other.deposit(5)).statusCode, 402, 'and good again when it is');
 });
 
-t.test('without settings it says so', async (t) => {
+t.test('without settings deposits are not_configured', async (t) => {
   const { app } = await build(t);
   const answer = await app.inject({ method: 'POST', url: '/api/deposit', payload: { amount_usd: 5 } });
   t.match(answer.json(), { code: 'not_configured' });
 });
 
-t.test('the books are right after all of it, and no proof is in the log', async (t) => {
+t.test('the ledger balances, and no payment proof is in the log', async (t) => {
   t.same(await checkLedger(storage), []);
   t.notMatch(log.join(''), /0x[0-9a-f]{130}|ep_k_/);
 });

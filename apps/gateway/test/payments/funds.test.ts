@@ -4,19 +4,19 @@ import t from 'tap';
 import { installWallet } from '../fixtures/browser-wallet.ts';
 import { delivery, fakeStripe } from '../fixtures/fake-stripe.ts';
 import { openSite } from '../fixtures/open-site.ts';
-import { openTestDesk } from '../fixtures/payer.ts';
+import { openTestDeposits } from '../fixtures/payer.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 
 // slow: 8 s
 
-// Money comes in through the dashboard: by card up to the processor's page and back, in USDC by a wallet of the browser.
+// Funding from the dashboard: by card through the processor's page and back, in USDC by a wallet in the browser.
 
 const stripe = await fakeStripe(t);
-const { desk, facilitator } = await openTestDesk(t);
-const site = await openSite(t, { checkout: stripe.settings }, { desk });
+const { deposits, facilitator } = await openTestDeposits(t);
+const site = await openSite(t, { checkout: stripe.settings }, { deposits });
 const { storage } = site.context;
 
-/** Logged in, and free to leave for other sites. */
+/** A logged-in page that may navigate to other sites. */
 async function traveller(accountId: string) {
   const context = await site.browser.newContext({ baseURL: site.url });
   context.setDefaultTimeout(60_000);
@@ -28,7 +28,7 @@ async function traveller(accountId: string) {
 const newest = () => [...stripe.sessions.values()].at(-1)!;
 
 t.test(
-  '[§4.5-checkout-200, §4.5-checkout-credits] by card: off to the processor, and the balance is right on coming back',
+  '[§4.5-checkout-200, §4.5-checkout-credits] a card payment is in the balance when the browser returns from the processor',
   async (t) => {
     const { accountId } = await site.keyWith(1);
     const page = await traveller(accountId);
@@ -45,7 +45,7 @@ t.test(
     t.equal(page.url(), `https://checkout.stripe.test/c/pay/${session.id}`);
     t.match(session, { amount_total: 2_500, currency: 'usd' });
 
-    // Paid, and back before the processor's event is.
+    // Paid, and back before the webhook.
     const event = stripe.complete(session);
     await page.goto(session.form.success_url!);
     await page.getByText('Your payment of $25.00 has arrived').waitFor();
@@ -57,7 +57,7 @@ t.test(
   },
 );
 
-t.test('a payment that is not confirmed yet is looked for again, a number of times', async (t) => {
+t.test('the page waits for an unconfirmed payment, and loads while the processor fails', async (t) => {
   const { accountId } = await site.keyWith(1);
   const { cookie, origin } = await site.sessionFor(accountId);
   const opened = await site.app.inject({
@@ -76,14 +76,14 @@ t.test('a payment that is not confirmed yet is looked for again, a number of tim
   await page.getByText('Your payment of $7.00 has arrived').waitFor();
   t.equal(await page.locator('[data-balance]').textContent(), '$8.00');
 
-  const told = async (path: string) => (await site.app.inject({ url: path, headers: { cookie } })).body;
-  t.match(await told('/dashboard?checkout=cancelled'), 'Nothing was charged.');
+  const pageAt = async (path: string) => (await site.app.inject({ url: path, headers: { cookie } })).body;
+  t.match(await pageAt('/dashboard?checkout=cancelled'), 'Nothing was charged.');
   stripe.trouble('errors');
-  t.match(await told('/dashboard?checkout=success'), '$8.00', 'a processor in trouble holds up no page');
+  t.match(await pageAt('/dashboard?checkout=success'), '$8.00', 'a processor in trouble holds up no page');
   stripe.trouble('none');
 });
 
-t.test('others’ payments are none of ours', async (t) => {
+t.test('the page does not show payments of other accounts', async (t) => {
   const [payer, other] = [await site.keyWith(1), await site.keyWith(1)];
   const headers = await site.sessionFor(payer.accountId);
   await site.app.inject({ method: 'POST', url: '/api/checkout', headers, payload: { amount_cents: 900 } });
@@ -99,30 +99,33 @@ async function ownerOf(wallet: HDNodeWallet): Promise<string> {
   return (await admitIdentity(storage, { kind: 'wallet', address })).accountId;
 }
 
-t.test('[§4.5-deposit-200, §4.5-deposit-credits] in USDC: the wallet signs, the balance grows', async (t) => {
-  const wallet = Wallet.createRandom();
-  const page = await site.open('/logo.svg');
-  const asked = await installWallet(page, wallet);
-  await logIn(site, await ownerOf(wallet), page);
-  await page.goto('/dashboard');
-  await page.getByRole('tab', { name: 'USDC' }).click();
-  await page.getByRole('button', { name: '$5', exact: true }).click();
-  await page.getByRole('button', { name: 'Pay with the wallet' }).click();
-  await page.getByText('5 USDC are part of your balance.').waitFor();
-  t.same(asked, ['eth_requestAccounts', 'eth_chainId', 'eth_signTypedData_v4']);
-  t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
+t.test(
+  '[§4.5-deposit-200, §4.5-deposit-credits] a USDC deposit signed by the browser wallet is in the balance',
+  async (t) => {
+    const wallet = Wallet.createRandom();
+    const page = await site.open('/logo.svg');
+    const asked = await installWallet(page, wallet);
+    await logIn(site, await ownerOf(wallet), page);
+    await page.goto('/dashboard');
+    await page.getByRole('tab', { name: 'USDC' }).click();
+    await page.getByRole('button', { name: '$5', exact: true }).click();
+    await page.getByRole('button', { name: 'Pay with the wallet' }).click();
+    await page.getByText('5 USDC are part of your balance.').waitFor();
+    t.same(asked, ['eth_requestAccounts', 'eth_chainId', 'eth_signTypedData_v4']);
+    t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
 
-  facilitator.state.invalid = 'insufficient_funds';
-  await page.getByRole('button', { name: 'Pay with the wallet' }).click();
-  await page
-    .getByText(/not enough|insufficient|balance/i)
-    .last()
-    .waitFor();
-  t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
-  facilitator.state.invalid = null;
-});
+    facilitator.state.invalid = 'insufficient_funds';
+    await page.getByRole('button', { name: 'Pay with the wallet' }).click();
+    await page
+      .getByText(/not enough|insufficient|balance/i)
+      .last()
+      .waitFor();
+    t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
+    facilitator.state.invalid = null;
+  },
+);
 
-t.test('a wallet of another account is not asked to sign: its payment would be credited there', async (t) => {
+t.test('a wallet of another account is not asked to sign', async (t) => {
   const [own, other] = [Wallet.createRandom(), Wallet.createRandom()];
   const page = await site.open('/logo.svg');
   const asked = await installWallet(page, other);
@@ -140,6 +143,6 @@ t.test('a wallet of another account is not asked to sign: its payment would be c
   await page.getByText('no wallet opens this account').waitFor();
 });
 
-t.test('and the books are right', async (t) => {
+t.test('the ledger balances after all tests', async (t) => {
   t.same(await checkLedger(storage), []);
 });

@@ -4,7 +4,7 @@ import { ApiError } from '../../src/http/api-error.ts';
 import { centsOf, unitsOf } from '../../src/payments/usdc/amount.ts';
 import { decimalUsd } from '../../src/polls/order/decimal-usd.ts';
 
-// Amounts between the world, which writes decimals, and the ledger, which counts micro-USD: exact or refused, never
+// Conversion between decimal amounts and the ledger's micro-USD: exact or refused, never
 // rounded.
 
 t.test('an amount in dollars and cents becomes micro-USD exactly', async (t) => {
@@ -27,7 +27,7 @@ t.test('an amount in dollars and cents becomes micro-USD exactly', async (t) => 
     t.equal(unitsOf(usd), units, String(usd));
 });
 
-t.test('an amount that is no number of cents is refused by name', async (t) => {
+t.test('an amount that is not whole cents is refused and the field named', async (t) => {
   for (const usd of [1.005, 0.001, 0.1 + 0.2, 1e-7, 1e21, -1, -0.01, Number.NaN, Number.POSITIVE_INFINITY])
     t.throws(() => unitsOf(usd), ApiError, String(usd));
   t.throws(() => unitsOf(1.005), {
@@ -38,7 +38,7 @@ t.test('an amount that is no number of cents is refused by name', async (t) => {
   });
 });
 
-t.test('cents are what is whole of an amount', async (t) => {
+t.test('centsOf rounds down', async (t) => {
   t.equal(centsOf(0n), 0);
   t.equal(centsOf(9_999n), 0);
   t.equal(centsOf(10_000n), 1);
@@ -46,7 +46,7 @@ t.test('cents are what is whole of an amount', async (t) => {
   t.equal(centsOf(1_000_000n), 100);
 });
 
-t.test('what the ledger counts is told to the last digit', async (t) => {
+t.test('decimalUsd prints micro-USD exactly, with at least two decimals', async (t) => {
   for (const [microUsd, text] of [
     [0n, '0.00'],
     [1n, '0.000001'],

@@ -1,5 +1,4 @@
-// The agent card in one document for three generations of readers: each finds the fields that its version requires, and
-// is used to ignoring others. It promises what the endpoint does, and no stream.
+// One agent card for A2A 0.1, 0.3 and 1.0: it has the fields that each version requires, and readers ignore the rest.
 
 export const TASK_PATH = '/api/a2a/tasks/send';
 

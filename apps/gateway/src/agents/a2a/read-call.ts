@@ -1,31 +1,30 @@
 import { ApiError } from '../../http/api-error.ts';
 import { isObject, type RpcId } from '../json-rpc.ts';
 
-// What a body at the task endpoint says: which generation of the protocol it speaks, and what it wants. The method
-// names tell them apart, so that one address serves all; a body that is no JSON-RPC is the parameters themselves, in
-// the words of the first generation.
+// Parses a body of the task endpoint. The method name determines the protocol version, so one address serves all; a body
+// that is not JSON-RPC is the parameters of version 0.1.
 
-export type Dialect = '0.1' | '0.3' | '1.0';
-export type Action = 'send' | 'get';
+export type A2aVersion = '0.1' | '0.3' | '1.0';
+export type TaskAction = 'send' | 'get';
 
-export interface Call {
-  dialect: Dialect;
-  action: Action;
+export interface A2aCall {
+  version: A2aVersion;
+  action: TaskAction;
   params: Record<string, unknown>;
-  /** Absent from the plain form, whose answer is the task itself. */
+  /** Absent if the body is not JSON-RPC; the answer is then the bare task. */
   rpcId?: RpcId;
 }
 
-const METHODS: Readonly<Record<string, { dialect: Dialect; action: Action }>> = {
-  'tasks/send': { dialect: '0.1', action: 'send' },
-  'message/send': { dialect: '0.3', action: 'send' },
-  SendMessage: { dialect: '1.0', action: 'send' },
-  'tasks/get': { dialect: '0.3', action: 'get' },
-  GetTask: { dialect: '1.0', action: 'get' },
+const METHODS: Readonly<Record<string, { version: A2aVersion; action: TaskAction }>> = {
+  'tasks/send': { version: '0.1', action: 'send' },
+  'message/send': { version: '0.3', action: 'send' },
+  SendMessage: { version: '1.0', action: 'send' },
+  'tasks/get': { version: '0.3', action: 'get' },
+  GetTask: { version: '1.0', action: 'get' },
 };
 
-/** A refusal that JSON-RPC has a number of its own for. */
-export class RpcRefusal extends ApiError {
+/** An error with a code of its own in JSON-RPC or A2A. */
+export class RpcProtocolError extends ApiError {
   readonly rpcCode: number;
 
   constructor(rpcCode: number, detail: string) {
@@ -34,36 +33,36 @@ export class RpcRefusal extends ApiError {
   }
 }
 
-/** The id to answer to, for any body, however wrong; undefined for the plain form. */
+/** The id to answer to, for any body; undefined if it is not JSON-RPC. */
 export function rpcIdOf(body: unknown): RpcId | undefined {
   if (!isObject(body) || body.jsonrpc !== '2.0') return undefined;
   const { id } = body;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-export function readCall(body: unknown): Call {
-  if (!isObject(body)) throw new RpcRefusal(-32_600, 'The body must be a task or one JSON-RPC message.');
+export function readCall(body: unknown): A2aCall {
+  if (!isObject(body)) throw new RpcProtocolError(-32_600, 'The body must be a task or one JSON-RPC message.');
   const rpcId = rpcIdOf(body);
-  if (rpcId === undefined) return { dialect: '0.1', action: 'send', params: body };
+  if (rpcId === undefined) return { version: '0.1', action: 'send', params: body };
   const { method } = body;
   const known = typeof method === 'string' && Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
   if (!known) {
-    throw new RpcRefusal(-32_601, `The methods of this endpoint are ${Object.keys(METHODS).join(', ')}.`);
+    throw new RpcProtocolError(-32_601, `The methods of this endpoint are ${Object.keys(METHODS).join(', ')}.`);
   }
-  if (!isObject(body.params)) throw new RpcRefusal(-32_602, 'params must be an object.');
+  if (!isObject(body.params)) throw new RpcProtocolError(-32_602, 'params must be an object.');
   return { ...known, params: body.params, rpcId };
 }
 
-/** Whether a body asks for a task that was sent before; for any body. */
-export const asksForTask = (body: unknown): boolean =>
+/** Whether any body reads an existing task. */
+export const isTaskRead = (body: unknown): boolean =>
   isObject(body) && typeof body.method === 'string' && METHODS[body.method]?.action === 'get';
 
 const VERSIONS = ['0.1', '0.2', '0.3', '1.0'];
 
-/** Clients of version 1.0 say which version they mean; the others say nothing. */
+/** The A2A-Version header was introduced in version 1.0; older clients do not send it. */
 export function refuseUnknownVersion(header: string | undefined): void {
   const [version = ''] = /^\d+\.\d+/.exec(header ?? '') ?? [];
   if (header && !VERSIONS.includes(version)) {
-    throw new RpcRefusal(-32_009, `A2A-Version must be one of ${VERSIONS.join(', ')}.`);
+    throw new RpcProtocolError(-32_009, `A2A-Version must be one of ${VERSIONS.join(', ')}.`);
   }
 }

@@ -4,11 +4,9 @@ import type { Config } from '../../config/config.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import { sendError } from '../../http/hooks/errors.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
-import { RpcRefusal, rpcIdOf } from './read-call.ts';
+import { RpcProtocolError, rpcIdOf } from './read-call.ts';
 
-// Whoever spoke JSON-RPC is refused in it, with the same status, code and ways out that everybody else gets.
-
-/** The error handler of the task endpoint. */
+/** The error handler of the task endpoint: JSON-RPC errors carry the same status, code and recovery as REST errors. */
 export const sendRpcError = (config: Config) => (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
   const id = rpcIdOf(request.body);
   if (id === undefined) return sendError(config, error, request, reply);
@@ -23,7 +21,7 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
     jsonrpc: '2.0',
     id,
     error: {
-      code: numberOf(known, status),
+      code: rpcCodeOf(known, status),
       message: body.error,
       data: {
         ...body,
@@ -34,8 +32,8 @@ export const sendRpcError = (config: Config) => (error: unknown, request: Fastif
   });
 };
 
-function numberOf(known: ApiError, status: number): number {
-  if (known instanceof RpcRefusal) return known.rpcCode;
+function rpcCodeOf(known: ApiError, status: number): number {
+  if (known instanceof RpcProtocolError) return known.rpcCode;
   if (known.code === 'session_not_found') return -32_001;
   if (status === 400 || status === 422) return -32_602;
   return status >= 500 ? -32_603 : -32_000;

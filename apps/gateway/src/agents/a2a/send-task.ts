@@ -9,43 +9,43 @@ import { awaitPoll } from '../../polls/run/await-poll.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
 import { submitPoll } from '../../polls/run/submit-poll.ts';
 import { isObject } from '../json-rpc.ts';
-import type { Call } from './read-call.ts';
+import type { A2aCall } from './read-call.ts';
 import { NAMED_TASK, readTask, TASK, type Task, taskOf } from './task.ts';
-import { givenName, keyOfTask, taskIdOf } from './task-ids.ts';
-import { pollIn } from './task-input.ts';
+import { keyOfTask, readName, taskIdOf } from './task-ids.ts';
+import { pollOfMessage } from './task-input.ts';
 
 /** Runs the poll that a message holds. A name that a caller of version 0.1 gave is its idempotency key too. */
 export async function sendTask(
   context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { dialect, params }: Call,
+  { version, params }: A2aCall,
 ): Promise<Task> {
   const { message } = params;
   if (isObject(message) && message.taskId) throw new ApiError('invalid_task_input', { detail: ONE_MESSAGE });
-  const order = readPollOrder(pollIn(params));
-  const name = dialect === '0.1' ? givenName(params.id, 'id') : null;
-  const contextId = givenName(
-    dialect === '0.1' ? params.sessionId : isObject(message) && message.contextId,
+  const order = readPollOrder(pollOfMessage(params));
+  const name = version === '0.1' ? readName(params.id, 'id') : null;
+  const contextId = readName(
+    version === '0.1' ? params.sessionId : isObject(message) && message.contextId,
     'contextId',
   );
   if (name !== null) request.idempotencyKey = keyOfTask(name);
   const submission = submissionOf(context, request, name === null ? TASK : NAMED_TASK, { order });
 
-  const { pollId, joined, result } = waits(params)
+  const { pollId, joined, result } = isBlocking(params)
     ? await awaitPoll(context, submission, goneSignal(reply))
     : { ...(await submitPoll(context, submission)), result: null };
   if (joined) markReplayed(reply);
   const poll = await findPoll(context.storage, pollId);
   if (!poll) throw new ApiError('poll_execution_failed');
-  const id = name ?? taskIdOf(pollId, dialect === '0.1' ? null : contextId);
-  const names = { id, contextId: contextId ?? (dialect === '0.1' ? null : pollId) };
+  const id = name ?? taskIdOf(pollId, version === '0.1' ? null : contextId);
+  const names = { id, contextId: contextId ?? (version === '0.1' ? null : pollId) };
   return result ? taskOf(poll, result, names) : readTask(context, poll, names);
 }
 
 const ONE_MESSAGE = 'A task takes one message; send a new one without taskId.';
 
-/** False for a caller of version 0.3 or 1.0 that asked not to wait. */
-function waits({ configuration }: Record<string, unknown>): boolean {
+/** Version 0.3 has `blocking`, version 1.0 has `returnImmediately`. */
+function isBlocking({ configuration }: Record<string, unknown>): boolean {
   return !isObject(configuration) || (configuration.blocking !== false && configuration.returnImmediately !== true);
 }

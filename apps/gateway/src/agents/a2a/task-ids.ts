@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { isPollId } from '@eloquentpoll/polls';
 import { ApiError } from '../../http/api-error.ts';
 
-// What a task is called. A caller of the first generation names it; else its name is its poll's, followed by the
-// context that the caller gave, so that a task that is asked for later is in its context again.
+// A task id is chosen by the caller (version 0.1), or is the poll's id followed by the encoded contextId, so that a later
+// read returns the same contextId.
 
-const LONGEST = 255;
+const MAX_NAME_LENGTH = 255;
 
-export interface TaskName {
+export interface TaskId {
   pollId: string;
   contextId: string;
 }
@@ -15,19 +15,21 @@ export interface TaskName {
 export const taskIdOf = (pollId: string, contextId: string | null): string =>
   contextId === null ? pollId : `${pollId}.${Buffer.from(contextId).toString('base64url')}`;
 
-/** null for what is no name of ours. */
-export function readTaskId(id: string): TaskName | null {
+/** null for an id that was chosen by a caller. */
+export function parseTaskId(id: string): TaskId | null {
   const [pollId = '', context] = id.split('.');
   if (!isPollId(pollId)) return null;
   return { pollId, contextId: context ? Buffer.from(context, 'base64url').toString() : pollId };
 }
 
-/** A name that a caller may give: of a task, or of a context. */
-export function givenName(value: unknown, field: string): string | null {
+/** A task or context id from a caller; null if absent. */
+export function readName(value: unknown, field: string): string | null {
   if (value === undefined || value === null || value === '') return null;
-  if (typeof value === 'string' && value.length <= LONGEST) return value;
-  throw new ApiError('invalid_task_input', { detail: `${field} must be a string of at most ${LONGEST} characters.` });
+  if (typeof value === 'string' && value.length <= MAX_NAME_LENGTH) return value;
+  throw new ApiError('invalid_task_input', {
+    detail: `${field} must be a string of at most ${MAX_NAME_LENGTH} characters.`,
+  });
 }
 
-/** The name that a caller gave a task, as the key under which its poll is found again. */
+/** The idempotency key of a task id that a caller chose. */
 export const keyOfTask = (id: string): string => createHash('sha256').update(id).digest('base64url');

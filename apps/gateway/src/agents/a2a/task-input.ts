@@ -2,11 +2,11 @@ import { ApiError, invalid } from '../../http/api-error.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
 import { isObject } from '../json-rpc.ts';
 
-// The poll in a message: the first part that holds an object, or else the first text that is a JSON object. Free text
-// is no poll: nobody here guesses what the options might be.
-
-/** Not yet checked as a poll, but clean text all through. */
-export function pollIn(params: Record<string, unknown>): Record<string, unknown> {
+/**
+ * The poll in a message: the first data part, or else the first text part that is a JSON object. Options are not guessed
+ * from free text. Checked for clean text, not yet as a poll.
+ */
+export function pollOfMessage(params: Record<string, unknown>): Record<string, unknown> {
   const { message } = params;
   const parts = isObject(message) && Array.isArray(message.parts) ? message.parts.filter(isObject) : [];
   const found = parts.map(({ data }) => data).find(isObject) ?? parts.map(({ text }) => objectIn(text)).find(isObject);

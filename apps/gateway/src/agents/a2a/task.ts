@@ -10,9 +10,9 @@ export const NAMED_TASK = 'a2a-named';
 
 export interface Task {
   id: string;
-  /** null where the caller gave none and the protocol wants none. */
+  /** null if the caller gave none and the version does not require one. */
   contextId: string | null;
-  /** A tie is an outcome. A poll in which no model gave a vote failed. */
+  /** A tie is completed; a poll without a valid vote is failed. */
   state: 'working' | 'completed' | 'failed';
   at: Date;
   result: PollResponse | null;
@@ -36,7 +36,7 @@ export function taskOf(poll: Poll, result: PollResponse | null, names: TaskNames
   };
 }
 
-/** What came out, in a sentence. Quoted, so that no option passes for words of ours. */
+/** The outcome as a sentence. The option is quoted, so that it cannot pass for our own text (prompt injection). */
 export function sentence({ state, result }: Task): string {
   if (state === 'working') return 'The models are voting.';
   if (!result || state === 'failed') return 'No model gave a valid vote; nothing was charged.';

@@ -1,19 +1,18 @@
 import type { Config } from '../../config/config.ts';
-import type { Dialect } from './read-call.ts';
+import type { A2aVersion } from './read-call.ts';
 import { sentence, type Task } from './task.ts';
 
-// One task in the words of three generations of the protocol. They agree about what a task is; each has its own names
-// for parts, roles and states.
+// Serialises a task for three protocol versions, which differ in the names of parts, roles and states.
 
 type Part = { text: string } | { data: object };
 
-interface Words {
+interface VersionForm {
   part(part: Part): object;
   role: string;
   state(state: Task['state']): string;
 }
 
-const WORDS: Readonly<Record<Dialect, Words>> = {
+const FORMS: Readonly<Record<A2aVersion, VersionForm>> = {
   '0.1': { part: (part) => ({ type: kindOf(part), ...part }), role: 'agent', state: (state) => state },
   '0.3': { part: (part) => ({ kind: kindOf(part), ...part }), role: 'agent', state: (state) => state },
   '1.0': {
@@ -25,23 +24,23 @@ const WORDS: Readonly<Record<Dialect, Words>> = {
 
 const kindOf = (part: Part): string => ('data' in part ? 'data' : 'text');
 
-export function toWireTask({ baseUrl }: Config, dialect: Dialect, task: Task): Record<string, unknown> {
-  const words = WORDS[dialect];
+export function toWireTask({ baseUrl }: Config, version: A2aVersion, task: Task): Record<string, unknown> {
+  const form = FORMS[version];
   const { id, contextId, state, at, result } = task;
-  const early = dialect === '0.1';
-  const kind = (name: string) => dialect === '0.3' && { kind: name };
-  const said = [words.part({ text: sentence(task) })];
-  const home = early ? contextId !== null && { sessionId: contextId } : { contextId: contextId ?? id };
+  const early = version === '0.1';
+  const kind = (name: string) => version === '0.3' && { kind: name };
+  const parts = [form.part({ text: sentence(task) })];
+  const contextFields = early ? contextId !== null && { sessionId: contextId } : { contextId: contextId ?? id };
   return {
     id,
-    ...home,
+    ...contextFields,
     ...kind('task'),
     status: {
-      state: words.state(state),
+      state: form.state(state),
       message: {
-        role: words.role,
-        parts: said,
-        ...(!early && { messageId: `${id}-${state}`, taskId: id, ...home, ...kind('message') }),
+        role: form.role,
+        parts,
+        ...(!early && { messageId: `${id}-${state}`, taskId: id, ...contextFields, ...kind('message') }),
       },
       timestamp: at.toISOString(),
     },
@@ -50,7 +49,7 @@ export function toWireTask({ baseUrl }: Config, dialect: Dialect, task: Task): R
         {
           name: 'poll_result',
           ...(early ? { index: 0 } : { artifactId: result.poll_id }),
-          parts: [words.part({ data: result }), words.part({ text: result.outcome })],
+          parts: [form.part({ data: result }), form.part({ text: result.outcome })],
         },
       ],
       metadata: { poll_id: result.poll_id, result_url: `${baseUrl}/api/results/${result.poll_id}` },

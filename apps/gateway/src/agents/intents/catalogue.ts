@@ -1,6 +1,6 @@
 import { type Intent, LIMITS } from '@eloquentpoll/contracts';
 
-// What one can want from the service, as data: how people say it, which operation does it, and what that needs.
+// The intents of /api/intents: trigger phrases, parameters and the operation of each.
 
 const question = { type: 'string', minLength: LIMITS.question.min };
 const options = (max: number, maxLength: number) => ({
@@ -280,7 +280,7 @@ export const INTENTS = [
   },
 ] as const satisfies readonly Shape[];
 
-/** As it may be written down here: lists that nobody changes. */
+/** Intent with readonly lists. */
 type Shape = Readonly<Omit<Intent, 'trigger_phrases' | 'examples' | 'id'>> & {
   readonly id: string;
   readonly trigger_phrases: readonly string[];

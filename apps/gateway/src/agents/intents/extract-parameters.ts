@@ -1,25 +1,24 @@
 import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import type { IntentId, KnownIntent } from './catalogue.ts';
-import { phrasePattern, pollIn } from './poll-in-text.ts';
+import { phrasePattern, readPollInText } from './poll-in-text.ts';
 
-// What a text says of the parameters of an intent. Only what stands there: nothing is guessed that costs money.
+// Reads an intent's parameters from a text. Only what is written there: nothing that costs money is guessed.
 
 export interface Extracted {
   parameters: Record<string, unknown>;
-  /** How much the text's form alone speaks for this intent, whatever its words: 0 to 1. */
+  /** Evidence from the text's form alone, such as a group of options: 0 to 1. */
   form: number;
 }
 
 type Reader = (text: string) => Extracted;
 
-/** One reader per intent; made once. */
 export function readerOf(intent: KnownIntent): Reader {
   const phrases = intent.trigger_phrases.map(phrasePattern);
   const polls = { options: LIMITS.options.max, option: LIMITS.options.length };
   const free = { question: LIMITS.free.question, options: LIMITS.free.options, option: LIMITS.free.option };
   const readers: Record<IntentId, Reader> = {
     run_poll: (text) => poll(text, phrases, polls, 0.7, 0.45),
-    // Free and without an account: the better guess where the words do not decide.
+    // Slightly higher, because it is free and needs no account.
     quick_poll: (text) => poll(text, phrases, free, 0.75, 0.5),
     dry_run: (text) => poll(text, phrases, polls, 0, 0),
     estimate_cost: (text) => plain({ options: optionCount(text), preset: preset(text) }),
@@ -36,11 +35,11 @@ export function readerOf(intent: KnownIntent): Reader {
 function poll(
   text: string,
   phrases: readonly RegExp[],
-  limits: Parameters<typeof pollIn>[2],
+  limits: Parameters<typeof readPollInText>[2],
   grouped: number,
   named: number,
 ): Extracted {
-  const { grouped: isGrouped, ...parameters } = pollIn(text, phrases, limits);
+  const { grouped: isGrouped, ...parameters } = readPollInText(text, phrases, limits);
   const asksForChoice = parameters.options !== undefined && text.trimEnd().endsWith('?');
   return { parameters, form: isGrouped ? grouped : asksForChoice ? named : 0 };
 }

@@ -3,13 +3,12 @@ import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import { optionIssues } from '../../http/validation/option-rules.ts';
 import { namedChoices } from '../../polls/order/supplied-options.ts';
 
-// The poll that a text speaks of: what is left when the words that ask for one are taken off its front, read as the
-// shorthand of quick polls is read.
+// Reads a poll from free text: removes the leading trigger phrase and parses the rest as quick-poll shorthand.
 
 export interface PollInText {
   question?: string;
   options?: string[];
-  /** The options were written as a group, so that this is a poll whatever else the words say. */
+  /** The options were written as a group, so the text is certainly a poll. */
   grouped: boolean;
 }
 
@@ -19,13 +18,13 @@ interface Limits {
   option: number;
 }
 
-/** What may stand between the words that ask for a poll and the question. */
+/** Connecting words between the trigger phrase and the question. */
 const LINK = /^(?:[\s:,.\u2013\u2014-]+|(?:on|about|whether|if|for|this|the question|to answer|to vote on)\b)/iu;
-/** `please`, `can you` and the like; a text that has more before the phrase is not led by it. */
-const LEAD_CHARACTERS = 30;
-const MOST_LINKS = 6;
+/** `please`, `can you` and the like; a phrase further in does not lead the text. */
+const MAX_LEAD_CHARACTERS = 30;
+const MAX_LINKS = 6;
 
-export function pollIn(text: string, phrases: readonly RegExp[], limits: Limits): PollInText {
+export function readPollInText(text: string, phrases: readonly RegExp[], limits: Limits): PollInText {
   const asked = afterPhrase(text, phrases);
   const parsed = parseShorthand(asked ?? text);
   if (!parsed.ok) return { grouped: false };
@@ -39,16 +38,16 @@ export function pollIn(text: string, phrases: readonly RegExp[], limits: Limits)
   return { question, ...(named && fits(named, limits) && { options: named }), grouped: options !== null };
 }
 
-/** What follows the phrase that leads the text; null where none does. */
+/** The text after its leading trigger phrase; null if it has none. */
 function afterPhrase(text: string, phrases: readonly RegExp[]): string | null {
   let end = -1;
   for (const phrase of phrases) {
     const found = phrase.exec(text);
-    if (found && found.index <= LEAD_CHARACTERS) end = Math.max(end, found.index + found[0].length);
+    if (found && found.index <= MAX_LEAD_CHARACTERS) end = Math.max(end, found.index + found[0].length);
   }
   if (end < 0) return null;
   let rest = text.slice(end);
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     const link = LINK.exec(rest);
     if (!link) break;
     rest = rest.slice(link[0].length);
@@ -65,6 +64,6 @@ function fits(options: readonly string[], limits: Limits): boolean {
   );
 }
 
-/** A phrase as it may stand in a text: any case, any spaces. */
+/** Matches a phrase as whole words, in any case and with any spaces. */
 export const phrasePattern = (phrase: string): RegExp =>
   new RegExp(`(?<![\\p{L}\\p{N}])${phrase.split(' ').join('\\s+')}(?![\\p{L}\\p{N}])`, 'iu');

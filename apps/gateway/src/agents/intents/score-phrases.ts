@@ -1,10 +1,9 @@
-// How well a text says what a list of phrases says, by the words alone: the same text always gets the same score. Time
-// grows with the text's length and no faster, because every phrase looks at each word a fixed number of times.
+// Scores how well a text matches lists of phrases, by words alone. Deterministic, and linear in the text's length.
 
 export interface PhraseScore {
   /** 0 to 1. */
   score: number;
-  /** The phrases whose words all stand together in the text. */
+  /** The phrases whose words all occur together in the text. */
   matched: string[];
 }
 
@@ -16,14 +15,14 @@ interface Phrase {
 
 export type Scorer = (words: readonly string[]) => ReadonlyMap<string, PhraseScore>;
 
-/** Words of strangers may stand between those of a phrase, this many. */
+/** So many other words may stand between those of a phrase. */
 const SLACK = 3;
-/** For words that stand close but not side by side. */
+/** Factor for words that are close but not adjacent. */
 const LOOSE = 0.75;
-/** Whoever says what they want says it early; what comes later is what it is about. */
+/** Penalty for a phrase at the end of the text: people state the request first. */
 const LATE = 0.2;
 const EXTRA = 0.02;
-/** They hold a phrase together and mean nothing alone. */
+/** Stop words: they count little. */
 const FILLERS: ReadonlySet<string> = new Set(
   'a an and are did do does for have how i in is it me much my of on one or that the this to was what which who with would you'.split(
     ' ',
@@ -31,7 +30,7 @@ const FILLERS: ReadonlySet<string> = new Set(
 );
 const LIGHT = 0.1;
 
-/** Phrases by the id of what they stand for. Words that many phrases share weigh little. */
+/** Phrases by intent id. Weights are inverse document frequencies: words of many phrases count little. */
 export function phraseScorer(phrasesById: ReadonlyMap<string, readonly string[]>): Scorer {
   const all = [...phrasesById.values()].flat().map(wordsOf);
   const frequency = new Map<string, number>();
@@ -74,7 +73,7 @@ export function phraseScorer(phrasesById: ReadonlyMap<string, readonly string[]>
   };
 }
 
-/** Lower case, without punctuation; the plural of a word is the word. */
+/** Lower case, without punctuation and plural s. */
 export function wordsOf(text: string): string[] {
   const words =
     text

@@ -3,17 +3,17 @@ import { ApiError } from '../../http/api-error.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
 import type { Tool, ToolCall } from './tool.ts';
 
-// A tool's answer in the form of the protocol. What goes wrong while a tool runs is an answer too, which its caller, a
-// model, can read and act on: the words, the code and the ways out that the REST operation would have given.
+// Runs a tool. An error is a result with isError, which the calling model can act on: it holds the message, code and
+// recovery that the REST operation would have answered.
 
-/** A type, so that it has the index signature that the library asks for. */
-export type ToolAnswer = {
+/** A type alias, because an interface has no implicit index signature, which the library requires. */
+export type ToolResult = {
   content: { type: 'text'; text: string }[];
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
 };
 
-export async function callTool(tool: Tool, call: ToolCall): Promise<ToolAnswer> {
+export async function callTool(tool: Tool, call: ToolCall): Promise<ToolResult> {
   try {
     if (tool.spends && call.request.principal?.via === 'user_id') throw mayNotSpend(tool);
     const answer = await tool.run(call);
@@ -23,15 +23,15 @@ export async function callTool(tool: Tool, call: ToolCall): Promise<ToolAnswer> 
   }
 }
 
-function failure(known: ApiError, error: unknown, { context, request }: ToolCall): ToolAnswer {
-  if (ERRORS[known.code].status >= 500) request.log.error({ err: error, code: known.code }, 'tool failed');
+function failure(known: ApiError, error: unknown, { context, request }: ToolCall): ToolResult {
+  if (ERRORS[known.code].status >= 500) request.log.error({ err: error, code: known.code }, 'mcp.tool_failed');
   const { detail, issues, retryAfterSeconds, recovery, members } = known.circumstances;
   const problem = problemBody(
     { code: known.code, requestId: request.id, detail, issues, retryAfterSeconds, recovery, members },
     context.config.baseUrl,
   );
-  const { type: _type, title: _title, status: _status, instance: _instance, ...told } = problem;
-  return { content: [asText(told)], isError: true };
+  const { type: _type, title: _title, status: _status, instance: _instance, ...details } = problem;
+  return { content: [asText(details)], isError: true };
 }
 
 const mayNotSpend = ({ definition }: Tool): ApiError =>

@@ -1,2 +1,2 @@
-/** The revisions of MCP that clients may speak here, newest first: all that know Streamable HTTP. */
+/** The supported MCP revisions, newest first: all that have Streamable HTTP. */
 export const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'] as const;

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { FastifyReply } from 'fastify';
 
-/** What the library answered, sent with all the headers that every answer of ours has. */
+/** Sends the library's web Response through Fastify, so that it gets the headers of every answer. */
 export async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   reply.code(response.status);
-  for (const name of PASSED_ON) {
+  for (const name of FORWARDED_HEADERS) {
     const value = response.headers.get(name);
     if (value !== null) reply.header(name, value);
   }
@@ -16,4 +16,4 @@ export async function sendResponse(reply: FastifyReply, response: Response): Pro
   return reply.send(Readable.fromWeb(response.body as NodeReadableStream));
 }
 
-const PASSED_ON = ['content-type', 'allow'];
+const FORWARDED_HEADERS = ['content-type', 'allow'];

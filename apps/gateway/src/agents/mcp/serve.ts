@@ -5,27 +5,26 @@ import { isObject } from '../json-rpc.ts';
 import { callTool } from './call-tool.ts';
 import { TOOLS, toolNamed } from './tools.ts';
 
-// One HTTP request, one server: it is made for the request, knows its caller alone, and is gone with it. There are no
-// sessions, so that any replica answers any message; the library speaks revision 2026-07-28 and the older ones.
+// Creates one MCP server per HTTP request, without MCP sessions, so that any replica answers any message.
 
-export const SERVER = { name: 'eloquentpoll', title: 'EloquentPoll', version: packageJson.version } as const;
+export const SERVER_INFO = { name: 'eloquentpoll', title: 'EloquentPoll', version: packageJson.version } as const;
 
 export const INSTRUCTIONS =
   'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance tells what is left, and get_poll_result reads a result again for nothing.';
 
 const KEEP_ALIVE_MS = 15_000;
-/** Tools are part of the release. */
-const TOOLS_KEPT_MS = 300_000;
+/** Tools change only with a release. */
+const TOOLS_TTL_MS = 300_000;
 
 export async function serveMcp(context: PollsContext, request: FastifyRequest, gone: AbortSignal): Promise<Response> {
   const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await library();
 
-  const kept = { ttlMs: TOOLS_KEPT_MS, cacheScope: 'public' } as const;
+  const cacheHint = { ttlMs: TOOLS_TTL_MS, cacheScope: 'public' } as const;
   const makeServer = () => {
-    const server = new Server(SERVER, {
+    const server = new Server(SERVER_INFO, {
       capabilities: { tools: {} },
       instructions: INSTRUCTIONS,
-      cacheHints: { 'tools/list': kept, 'server/discover': kept },
+      cacheHints: { 'tools/list': cacheHint, 'server/discover': cacheHint },
     });
     server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(({ definition }) => toListed(definition)) }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
@@ -40,7 +39,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
         progress(step) {
           if (token === undefined) return;
           const params = { progressToken: token, ...step };
-          // Who hung up meanwhile misses it.
+          // Fails if the client has disconnected.
           mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
         },
       });
@@ -52,20 +51,20 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
     legacy: 'stateless',
     responseMode: 'auto',
     keepAliveMs: KEEP_ALIVE_MS,
-    onerror: (error) => request.log.debug({ err: error }, 'mcp message refused'),
+    onerror: (error) => request.log.debug({ err: error }, 'mcp.message_refused'),
   });
   const response = await handler.fetch(asWebRequest(request, gone), { parsedBody: request.body });
-  // Nothing here changes while it runs: a subscription is acknowledged, and complete.
+  // Nothing to subscribe to changes while the process runs: close the subscription's stream at once.
   if (isObject(request.body) && request.body.method === 'subscriptions/listen') await handler.close();
   return response;
 }
 
-/** Loaded when the first agent comes: most processes start for others. */
+/** Loaded by the first MCP request, to keep start-up short. */
 const library = () => import('@modelcontextprotocol/server');
 
 type Definition = (typeof TOOLS)[number]['definition'];
 
-/** The library's type wants `type: 'object'` said literally. */
+/** The library's type requires the literal `type: 'object'`. */
 const toListed = ({ name, description, inputSchema, outputSchema, annotations }: Definition) => ({
   name,
   description,
@@ -74,17 +73,17 @@ const toListed = ({ name, description, inputSchema, outputSchema, annotations }:
   annotations,
 });
 
-/** The body was parsed already and goes beside it; the address is ours, whatever Host says. */
+/** Without the body, which is already parsed. The address is fixed, not taken from Host. */
 function asWebRequest({ headers, method, url }: FastifyRequest, signal: AbortSignal): Request {
-  const accept = takesAnything(headers.accept) ? 'application/json, text/event-stream' : headers.accept;
+  const accept = acceptsAnything(headers.accept) ? 'application/json, text/event-stream' : headers.accept;
   const named = Object.entries({ ...headers, accept }).flatMap(([name, value]) =>
     value === undefined || HOP_BY_HOP.has(name) ? [] : [[name, String(value)] as [string, string]],
   );
   return new Request(new URL(url, 'http://gateway'), { method, headers: named, signal });
 }
 
-/** Who names no type, or every type, takes both of ours, which the library wants to read literally. */
-const takesAnything = (accept = '*/*'): boolean =>
+/** The library requires both media types literally; a client without Accept, or with a wildcard, accepts them. */
+const acceptsAnything = (accept = '*/*'): boolean =>
   accept.split(',').some((range) => /^\s*\*\/\*/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range));
 
 const HOP_BY_HOP = new Set(['connection', 'content-length', 'expect', 'host', 'keep-alive', 'transfer-encoding']);

@@ -1,9 +1,9 @@
 import { REVISIONS } from './revisions.ts';
-import { SERVER } from './serve.ts';
+import { SERVER_INFO } from './serve.ts';
 import { TOOLS } from './tools.ts';
 
-// The MCP server card: what a client may know before it connects. The draft that is under way (SEP-2127) and the one
-// before it (SEP-1649), which scanners still look for, name different fields; this document has both.
+// The MCP server card, with the fields of the current draft (SEP-2127) and of the one before it (SEP-1649), which
+// scanners still look for.
 
 export const SERVER_CARD_TYPE = 'application/mcp-server-card+json';
 
@@ -12,7 +12,7 @@ const DESCRIPTION = 'Ask several AI models one multiple-choice question; stops o
 
 export function serverCard(baseUrl: string): Record<string, unknown> {
   const endpoint = `${baseUrl}/api/mcp`;
-  const { name, title, version } = SERVER;
+  const { name, title, version } = SERVER_INFO;
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
     name: `${namespaceOf(baseUrl)}/${name}`,
@@ -47,7 +47,7 @@ export function serverCard(baseUrl: string): Record<string, unknown> {
   };
 }
 
-/** The host from behind, as packages are named: `polls.example` is `example.polls`. */
+/** The host name in reverse order: `polls.example` is `example.polls`. */
 function namespaceOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl);
   const isAddress = /^[\d.]+$|:/.test(hostname);

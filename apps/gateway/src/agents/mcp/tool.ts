@@ -2,17 +2,16 @@ import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../../config/rate-limit-policies.ts';
 import type { PollsContext } from '../../polls/context.ts';
 
-// What a tool is to us: how it is described, what it draws from, and what it does. It answers with what the REST
-// operation answers, and throws what the REST operation throws.
+// A tool wraps a REST operation: it resolves to the same body, throws the same errors and has the same rate limit.
 
 export interface ToolCall {
   context: PollsContext;
-  /** The one HTTP request that carries the call: its caller, its id. */
+  /** The HTTP request that carries the call. */
   request: FastifyRequest;
   input: Record<string, unknown>;
-  /** Aborts when the caller hung up. */
+  /** Aborts when the client disconnects. */
   gone: AbortSignal;
-  /** Tells how far it is; silent for callers who did not ask. */
+  /** Sends a progress notification if the caller sent a progress token. */
   progress(step: { progress: number; total: number; message: string }): void;
 }
 
@@ -36,8 +35,8 @@ export interface Tool {
   run(call: ToolCall): Promise<object>;
 }
 
-/** The hints of a tool that looks something up here and changes nothing. */
-export const LOOKS_UP = {
+/** The hints of a tool that only reads. */
+export const READ_ONLY_HINTS = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,

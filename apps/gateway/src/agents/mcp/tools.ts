@@ -6,12 +6,12 @@ import { getBalance } from './tools/get-balance.ts';
 import { getPollResult } from './tools/get-poll-result.ts';
 import { pollQuestion } from './tools/poll-question.ts';
 
-/** In the order in which they are listed, always. */
+/** Listed in this order. */
 export const TOOLS: readonly Tool[] = [pollQuestion, getPollResult, getBalance];
 
 export const toolNamed = (name: unknown): Tool | undefined => TOOLS.find(({ definition }) => definition.name === name);
 
-/** A tool call draws from the budget of what it does, every other message from the one of reading. */
+/** The rate limit of a message: a tool call counts as the tool's operation, any other message as a read. */
 export function operationOf({ body }: FastifyRequest): Operation {
   if (!isObject(body) || body.method !== 'tools/call' || !isObject(body.params)) return 'read';
   return toolNamed(body.params.name)?.operation ?? 'read';

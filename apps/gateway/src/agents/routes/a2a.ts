@@ -6,21 +6,21 @@ import { parseJsonBody } from '../../http/hooks/body-parsing.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { getTask } from '../a2a/get-task.ts';
-import { asksForTask, type Dialect, readCall, refuseUnknownVersion } from '../a2a/read-call.ts';
+import { type A2aVersion, isTaskRead, readCall, refuseUnknownVersion } from '../a2a/read-call.ts';
 import { sendRpcError } from '../a2a/send-rpc-error.ts';
 import { sendTask } from '../a2a/send-task.ts';
 import type { Task } from '../a2a/task.ts';
 import { toWireTask } from '../a2a/to-wire.ts';
 import { RpcMessage, rpcErrors } from '../json-rpc.ts';
 
-/** POST /api/a2a/tasks/send: a poll as a task of the Agent2Agent protocol, in the forms of three generations. */
+/** POST /api/a2a/tasks/send: a poll as a task of the Agent2Agent protocol, versions 0.1, 0.3 and 1.0. */
 export async function a2a(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
   app.addContentTypeParser('application/a2a+json', { parseAs: 'buffer' }, parseJsonBody);
   const answerError = sendRpcError(context.config);
   app.post<{ Headers: { 'a2a-version'?: string } }>(
     '/api/a2a/tasks/send',
     {
-      config: { operation: ({ body }) => (asksForTask(body) ? 'account' : 'poll'), idempotent: true },
+      config: { operation: ({ body }) => (isTaskRead(body) ? 'account' : 'poll'), idempotent: true },
       errorHandler: (error, request, reply) => void answerError(error, request, reply),
       validatorCompiler: compileExceptBody,
       schema: {
@@ -49,21 +49,21 @@ export async function a2a(app: FastifyInstance, { context }: { context: PollsCon
     async (request, reply) => {
       refuseUnknownVersion(request.headers['a2a-version']);
       const call = readCall(request.body);
-      const { dialect, action, rpcId } = call;
+      const { version, action, rpcId } = call;
       const task =
         action === 'get'
           ? await getTask(context, accountOf(request), call)
           : await sendTask(context, request, reply, call);
-      const wire = toWireTask(context.config, toldIn(dialect, task), task);
+      const wire = toWireTask(context.config, answerVersion(version, task), task);
       if (rpcId === undefined) return wire;
-      return { jsonrpc: '2.0', id: rpcId, result: dialect === '1.0' && action === 'send' ? { task: wire } : wire };
+      return { jsonrpc: '2.0', id: rpcId, result: version === '1.0' && action === 'send' ? { task: wire } : wire };
     },
   );
 }
 
-/** Both older generations say `tasks/get`; only callers of the first name their tasks, which then have no context. */
-const toldIn = (dialect: Dialect, { contextId }: Task): Dialect =>
-  dialect === '0.3' && contextId === null ? '0.1' : dialect;
+/** Versions 0.1 and 0.3 share `tasks/get`; only tasks of version 0.1 can lack a contextId. */
+const answerVersion = (version: A2aVersion, { contextId }: Task): A2aVersion =>
+  version === '0.3' && contextId === null ? '0.1' : version;
 
 const PART = Type.Object({}, { additionalProperties: true });
 

@@ -5,7 +5,7 @@ import { agentCard } from '../a2a/agent-card.ts';
 import { SERVER_CARD_TYPE, serverCard } from '../mcp/server-card.ts';
 import { unifiedCard } from '../unified-card.ts';
 
-/** The cards by which agents introduce themselves: ours for A2A, for MCP, and for both at once. */
+/** The A2A agent card, the MCP server card and the unified card. */
 export function cards(app: FastifyInstance, { config }: PollsContext): void {
   const { baseUrl } = config;
   const ofAgent = {

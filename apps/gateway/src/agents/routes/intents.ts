@@ -5,7 +5,7 @@ import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import { INTENTS } from '../intents/catalogue.ts';
 
-/** GET /api/intents: what one can want here, and how people say it. */
+/** GET /api/intents: the intents with their trigger phrases and parameters. */
 export function intents(app: FastifyInstance): void {
   const listing = JSON.stringify({ version: '1.0.0', count: INTENTS.length, intents: INTENTS });
   app.get(

@@ -5,15 +5,15 @@ import { access } from '../../http/access.ts';
 import { errors, json, READS_BODY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import { comparisonKey } from '../../http/validation/option-rules.ts';
-import { matchIntents as match } from '../intents/match-intents.ts';
+import { rankIntents } from '../intents/match-intents.ts';
 
-/** POST /api/intents/match: which operation does what a text asks for. No model reads it. */
+/** POST /api/intents/match: which operation a text asks for, by its words, without a model. */
 export function matchIntents(app: FastifyInstance): void {
   app.post<{ Body: IntentMatchRequest }>(
     '/api/intents/match',
     {
       config: { operation: 'compute' },
-      // Before the shape is looked at: a text that is not there has a code of its own.
+      // Before schema validation, because a missing text has its own error code.
       preValidation: async ({ body }) => {
         if (!hasText(body))
           throw invalid([{ pointer: '#/text', detail: 'text must be a string that is not blank' }], 'missing_text');
@@ -29,7 +29,7 @@ export function matchIntents(app: FastifyInstance): void {
         response: { 200: json('The matches.', IntentMatches), ...errors(...READS_BODY, 'missing_text') },
       },
     },
-    async ({ body }): Promise<IntentMatches> => match(body.text),
+    async ({ body }): Promise<IntentMatches> => rankIntents(body.text),
   );
 }
 

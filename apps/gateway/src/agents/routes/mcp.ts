@@ -14,7 +14,7 @@ import { operationOf } from '../mcp/tools.ts';
 
 /** POST /api/mcp: the tools of the service in the Model Context Protocol. */
 export async function mcp(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
-  // Before anything else, credentials included.
+  // Before authentication.
   app.addHook('onRequest', refuseForeignOrigins(context.config));
   app.post(
     '/api/mcp',
@@ -41,7 +41,7 @@ export async function mcp(app: FastifyInstance, { context }: { context: PollsCon
       if (Array.isArray(request.body)) throw invalid([NO_BATCH]);
       const gone = goneSignal(reply);
       const response = await serveMcp(context, request, gone);
-      // Nobody is there to be told.
+      // The client has disconnected.
       return gone.aborted ? reply.hijack() : sendResponse(reply, response);
     },
   );

@@ -2,21 +2,21 @@ import { deadlineMsOf, holdOf, isPollId, newPollId, newResultId } from '@eloquen
 import { acceptPoll, buriedPolls, freeLease, noteBuriedSeen, noteRetried } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 
-// What an operator can do: take a running poll from a worker that hangs, ask again what was given up, and put a dead
-// letter aside. Each may be done twice without harm, and is written down.
+// Operator actions: release a running poll from a hanging worker, retry a dead letter, mark it as seen. Each is
+// idempotent and logged.
 
 export const OUTCOMES = {
-  released: 'The poll was taken from its worker; another one goes on with it.',
-  retried: 'A new poll asks the same, at our expense; its result is in the history of who asked.',
-  seen: 'The dead letter is put aside.',
-  gone: 'Nothing to do: it has ended, or somebody was faster.',
-  no_money: 'The free pool, which pays for a retry, has not enough left today.',
+  released: 'The lease was released; another worker continues the poll.',
+  retried: 'A new poll was started at our expense. Its result is in the history of the same account.',
+  seen: 'The dead letter was marked as seen.',
+  gone: 'Nothing to do: the poll has ended, or another operator was faster.',
+  no_money: 'The free pool, which pays for retries, is used up for today.',
 } as const;
-export type Outcome = keyof typeof OUTCOMES;
+export type ActionOutcome = keyof typeof OUTCOMES;
 
-export type Action = (context: OperatorsContext, id: string) => Promise<Outcome>;
+export type OperatorAction = (context: OperatorsContext, id: string) => Promise<ActionOutcome>;
 
-const release: Action = async (context, id) => {
+const release: OperatorAction = async (context, id) => {
   const freed = isPollId(id) ? await freeLease(context.storage, id) : null;
   if (!freed) return 'gone';
   await enqueue(context, id, freed.epoch);
@@ -24,10 +24,10 @@ const release: Action = async (context, id) => {
 };
 
 /**
- * A poll that has ended stays ended, and its caller may have asked again already. So a retry is a poll of its own, for
- * the same account, paid by the pool of free polls and bounded by its daily cap.
+ * Starts a new poll for the same account, because an ended poll stays ended and its caller may have asked again already.
+ * Paid from the free pool, within its daily cap.
  */
-const retry: Action = async (context, id) => {
+const retry: OperatorAction = async (context, id) => {
   const letterId = letterOf(id);
   const [buried] = letterId === null ? [] : await buriedPolls(context.storage, 1, letterId);
   if (!buried) return 'gone';
@@ -42,7 +42,7 @@ const retry: Action = async (context, id) => {
       entryPoint: 'operator',
     },
     holdU: holdOf(spec),
-    // Whoever presses twice gets the same poll.
+    // A second click gets the same poll.
     idempotency: { principal: 'operator', key: `letter:${id}`, fingerprint: buried.pollId },
     free: { dailyCapU: context.config.freeDailyCapU },
   });
@@ -53,18 +53,18 @@ const retry: Action = async (context, id) => {
   return 'retried';
 };
 
-const seen: Action = async ({ storage }, id) => {
+const seen: OperatorAction = async ({ storage }, id) => {
   const letterId = letterOf(id);
   return letterId !== null && (await noteBuriedSeen(storage, letterId)) ? 'seen' : 'gone';
 };
 
-export const ACTIONS: Readonly<Record<string, Action>> = { release, retry, seen };
+export const ACTIONS: Readonly<Record<string, OperatorAction>> = { release, retry, seen };
 
-/** When Redis is away, the sweep finds the poll. */
+/** Without Redis the sweep enqueues the poll later. */
 async function enqueue({ bus, log }: OperatorsContext, pollId: string, epoch: number): Promise<void> {
   await bus
     .enqueuePoll(pollId, epoch)
-    .catch((error) => log.warn({ pollId, err: error }, 'poll not queued; the sweep will find it'));
+    .catch((error) => log.warn({ poll_id: pollId, err: error }, 'poll.enqueue_failed'));
 }
 
 const letterOf = (text: string): bigint | null => (/^\d{1,18}$/.test(text) ? BigInt(text) : null);

@@ -1,19 +1,19 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-// Who may look and act: whoever knows ADMIN_TOKEN, as a bearer or as the password that a browser asks for. A browser
-// sends that password by itself, so an action must also come from a form of ours. Guessing is slowed down for all.
+// Authenticates operators by ADMIN_TOKEN, as a bearer or a Basic password. Browsers send Basic credentials by themselves,
+// so actions also need a form token (CSRF). Failures are limited for all clients together.
 
-export type Verdict = 'in' | 'unknown' | 'wait';
+export type Admission = 'admitted' | 'unauthenticated' | 'rate_limited';
 
 export interface Guard {
-  admit(request: IncomingMessage): Verdict;
-  /** What a form of ours carries. */
+  admit(request: IncomingMessage): Admission;
+  /** The hidden field of our forms. */
   readonly formToken: string;
   isOurForm(request: IncomingMessage, form: URLSearchParams): boolean;
 }
 
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
 
 export function guard(token: string, now: () => number = () => performance.now()): Guard {
@@ -23,24 +23,24 @@ export function guard(token: string, now: () => number = () => performance.now()
     formToken,
     admit({ headers }) {
       failures = failures.filter((at) => now() - at < WINDOW_MS);
-      if (failures.length >= MOST_FAILURES) return 'wait';
-      const given = passwordOf(headers.authorization);
-      if (given === null) return 'unknown';
-      if (same(given, token)) return 'in';
+      if (failures.length >= MAX_FAILURES) return 'rate_limited';
+      const password = passwordOf(headers.authorization);
+      if (password === null) return 'unauthenticated';
+      if (isEqual(password, token)) return 'admitted';
       failures.push(now());
-      return 'unknown';
+      return 'unauthenticated';
     },
     isOurForm({ headers }, form) {
       const site = headers['sec-fetch-site'];
       if (site !== undefined && site !== 'same-origin') return false;
-      // A bearer is put into a request by hand, so nothing has to prove that.
-      return /^bearer /i.test(headers.authorization ?? '') || same(form.get('form') ?? '', formToken);
+      // A browser does not send a bearer by itself, so a bearer needs no form token.
+      return /^bearer /i.test(headers.authorization ?? '') || isEqual(form.get('form') ?? '', formToken);
     },
   };
 }
 
-/** Compared by their hashes, so that neither content nor length shows in the time it takes. */
-const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+/** Constant time: compares hashes, so neither content nor length shows. */
+const isEqual = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 function passwordOf(header: string | undefined): string | null {

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Desk } from '@eloquentpoll/ops';
+import type { Desk as OpsHandler } from '@eloquentpoll/ops';
 import type { OperatorsContext } from '../context.ts';
-import { ACTIONS, OUTCOMES, type Outcome } from './actions.ts';
+import { ACTIONS, type ActionOutcome, OUTCOMES } from './actions.ts';
 import { guard } from './guard.ts';
 import { overview, overviewJson } from './overview.ts';
 import { page, styleSource } from './page.ts';
 
-// The admin view on the ops port, where ADMIN_TOKEN is set:
-//   GET  /admin                what there is to see; as JSON for whoever asks for it
+// The operators' console on the ops port, where ADMIN_TOKEN is set:
+//   GET  /admin                the overview, as HTML or JSON
 //   POST /admin/{action}/{id}  release a running poll, retry a dead letter, or note it as seen
 
-const MOST_FORM_BYTES = 4_096;
+const MAX_FORM_BYTES = 4_096;
 const ACTION_PATH = /^\/admin\/(release|retry|seen)\/([\w-]{1,64})$/;
 const HEADERS = {
   'cache-control': 'no-store',
@@ -20,16 +20,16 @@ const HEADERS = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSource).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
 };
 
-export function adminDesk(context: OperatorsContext, token: string): Desk {
+export function consoleHandler(context: OperatorsContext, token: string): OpsHandler {
   const { admit, isOurForm, formToken } = guard(token);
   const { log } = context;
 
   async function show(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
-    const shown = await overview(context);
+    const current = await overview(context);
     if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
-      return send(response, 200, overviewJson(shown), 'application/json');
+      return send(response, 200, overviewJson(current), 'application/json');
     }
-    send(response, 200, page(shown, formToken, outcomeOf(query.get('done'))), 'text/html; charset=utf-8');
+    send(response, 200, page(current, formToken, outcomeOf(query.get('done'))), 'text/html; charset=utf-8');
   }
 
   async function act(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
@@ -39,7 +39,7 @@ export function adminDesk(context: OperatorsContext, token: string): Desk {
     const form = await formOf(request);
     if (!form || !isOurForm(request, form)) return send(response, 403, 'An action comes from the page itself.\n');
     const outcome = await perform(context, id);
-    log.warn({ action, id, outcome }, 'operator acted');
+    log.warn({ action, id, outcome }, 'console.action_performed');
     if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
       return send(response, 200, JSON.stringify({ outcome, detail: OUTCOMES[outcome] }), 'application/json');
     }
@@ -49,10 +49,10 @@ export function adminDesk(context: OperatorsContext, token: string): Desk {
   return async (request, response) => {
     const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
     if (path !== '/admin' && !path.startsWith('/admin/')) return false;
-    const verdict = admit(request);
-    if (verdict === 'wait') {
+    const admission = admit(request);
+    if (admission === 'rate_limited') {
       send(response, 429, 'Too many wrong tokens; wait a minute.\n', undefined, { 'retry-after': '60' });
-    } else if (verdict === 'unknown') {
+    } else if (admission === 'unauthenticated') {
       const challenge = { 'www-authenticate': 'Basic realm="EloquentPoll operators", charset="UTF-8"' };
       send(response, 401, 'The password is ADMIN_TOKEN; any name will do.\n', undefined, challenge);
     } else if (request.method === 'POST') {
@@ -66,16 +66,16 @@ export function adminDesk(context: OperatorsContext, token: string): Desk {
   };
 }
 
-const outcomeOf = (text: string | null): Outcome | null =>
-  text !== null && Object.hasOwn(OUTCOMES, text) ? (text as Outcome) : null;
+const outcomeOf = (text: string | null): ActionOutcome | null =>
+  text !== null && Object.hasOwn(OUTCOMES, text) ? (text as ActionOutcome) : null;
 
-/** Null when it is larger than any form of ours. */
+/** Null if the body is larger than any of our forms. */
 async function formOf(request: IncomingMessage): Promise<URLSearchParams | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > MOST_FORM_BYTES) return null;
+    if (bytes > MAX_FORM_BYTES) return null;
     chunks.push(chunk);
   }
   return new URLSearchParams(Buffer.concat(chunks).toString());

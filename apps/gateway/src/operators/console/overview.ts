@@ -10,10 +10,9 @@ import {
 } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 
-// What an operator wants to know first, read when asked. A part whose store does not answer is null, and the rest is
-// shown all the same. No question, no option and no account is in it.
+// The console's overview. A part whose store does not answer is null. Contains no question, option or account.
 
-const MOST = 50;
+const MAX_ROWS = 50;
 
 export interface Overview {
   queue: { waiting: number; active: number; oldestSeconds: number | null } | null;
@@ -24,17 +23,17 @@ export interface Overview {
 }
 
 export async function overview({ storage, bus, log }: OperatorsContext): Promise<Overview> {
-  const orNull = <T>(what: string, asked: Promise<T>): Promise<T | null> =>
-    asked.catch((error: unknown) => {
-      log.warn({ err: error, what }, 'admin view not complete');
+  const orNull = <T>(part: string, read: Promise<T>): Promise<T | null> =>
+    read.catch((error: unknown) => {
+      log.warn({ err: error, part }, 'console.read_failed');
       return null;
     });
   const [queue, fleet, running, buried, failed] = await Promise.all([
     orNull('queue', bus.queueCounts()),
     orNull('fleet', fleetFigures(storage)),
-    orNull('running', runningPolls(storage, MOST)),
-    orNull('buried', buriedPolls(storage, MOST)),
-    orNull('failed', failedPolls(storage, MOST)),
+    orNull('running', runningPolls(storage, MAX_ROWS)),
+    orNull('buried', buriedPolls(storage, MAX_ROWS)),
+    orNull('failed', failedPolls(storage, MAX_ROWS)),
   ]);
   return {
     queue: queue && {
@@ -49,6 +48,6 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
   };
 }
 
-/** Money and row ids are beyond what a JSON number holds exactly, so they go as texts. */
-export const overviewJson = (shown: Overview): string =>
-  JSON.stringify(shown, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+/** bigint (money, row ids) as strings, because JSON numbers are not exact. */
+export const overviewJson = (content: Overview): string =>
+  JSON.stringify(content, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

@@ -1,7 +1,7 @@
-import { OUTCOMES, type Outcome } from './actions.ts';
+import { type ActionOutcome, OUTCOMES } from './actions.ts';
 import type { Overview } from './overview.ts';
 
-// The admin view: one page without scripts, made anew at each look.
+// The console's page, without scripts.
 
 const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color-scheme: light dark }
@@ -12,8 +12,8 @@ dl { display: flex; flex-wrap: wrap; gap: .25rem 2rem } dt { opacity: .7 } dd { 
 
 export const styleSource = STYLE;
 
-export function page(shown: Overview, formToken: string, outcome: Outcome | null): string {
-  const { queue, fleet, running, buried, failed } = shown;
+export function page(content: Overview, formToken: string, outcome: ActionOutcome | null): string {
+  const { queue, fleet, running, buried, failed } = content;
   const button = (action: string, id: string, label: string): string =>
     `<form method="post" action="/admin/${action}/${escaped(id)}"><input type="hidden" name="form" value="${formToken}"><button>${label}</button></form>`;
   const figures: [name: string, value: unknown, bad?: boolean][] = [
@@ -98,4 +98,4 @@ function cell(value: Cell): string {
 }
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign]!);
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);

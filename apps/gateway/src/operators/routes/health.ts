@@ -7,7 +7,7 @@ import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import type { OperatorsContext } from '../context.ts';
 
-/** GET /api/health: asks the database, and does not wait long for it. */
+/** GET /api/health, with a bounded read of the database. */
 export function health(app: FastifyInstance, context: OperatorsContext): void {
   app.get(
     '/api/health',
@@ -31,20 +31,20 @@ export function health(app: FastifyInstance, context: OperatorsContext): void {
   );
 }
 
-const PATIENCE_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 
 async function databaseStatus({ storage, log }: OperatorsContext): Promise<Health['db']> {
   try {
-    // A read of the table that matters, by its key; there is no such poll.
-    await Promise.race([findPoll(storage, 'ps_health'), tooLate()]);
+    // Reads the polls table by primary key; there is no such poll.
+    await Promise.race([findPoll(storage, 'ps_health'), timeout()]);
     return 'ok';
   } catch (error) {
-    log.warn({ err: error }, 'database not healthy');
+    log.warn({ err: error }, 'health.database_unavailable');
     return 'error';
   }
 }
 
-async function tooLate(): Promise<never> {
-  await wait(PATIENCE_MS, undefined, { ref: false });
-  throw new Error(`the database did not answer within ${PATIENCE_MS} ms`);
+async function timeout(): Promise<never> {
+  await wait(TIMEOUT_MS, undefined, { ref: false });
+  throw new Error(`the database did not answer within ${TIMEOUT_MS} ms`);
 }

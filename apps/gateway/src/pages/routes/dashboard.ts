@@ -52,12 +52,12 @@ const read = ({ page, checkout, looks }: Query): AccountQuery => ({
 
 const count = (text = ''): number => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
 
-const fundingOf = ({ processor, desk }: PagesContext): Funding => ({
+const fundingOf = ({ processor, deposits }: PagesContext): Funding => ({
   card: processor !== null,
-  chain: desk && {
-    id: desk.settings.chainId,
-    name: desk.settings.network,
-    asset: desk.settings.asset,
-    payTo: desk.settings.payTo,
+  chain: deposits && {
+    id: deposits.settings.chainId,
+    name: deposits.settings.network,
+    asset: deposits.settings.asset,
+    payTo: deposits.settings.payTo,
   },
 });

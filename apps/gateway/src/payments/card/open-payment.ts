@@ -4,20 +4,20 @@ import { fingerprintOf } from '../../http/fingerprint.ts';
 import type { PaymentsContext } from '../context.ts';
 import type { Processor } from './processor.ts';
 
-interface Order {
+interface CheckoutOrder {
   accountId: string;
   amountCents: number;
   idempotencyKey: string | null;
 }
 
-/** Longer than the processor may take. */
+/** Longer than the processor's timeout. */
 const CLAIM_MS = 30_000;
 
-/** The page where the order can be paid; a retry with the same key gets the same page. */
+/** Opens the processor's payment page; a retry with the same idempotency key gets the same page. */
 export async function openPayment(
   context: PaymentsContext,
   processor: Processor,
-  order: Order,
+  order: CheckoutOrder,
 ): Promise<{ url: string; replayed: boolean }> {
   const { storage } = context;
   if (order.idempotencyKey === null) return { url: await pageFor(context, processor, order), replayed: false };
@@ -44,8 +44,12 @@ export async function openPayment(
   }
 }
 
-/** The row first: whatever is paid afterwards finds its account. */
-async function pageFor({ storage, config }: PaymentsContext, processor: Processor, order: Order): Promise<string> {
+/** Stores the checkout before the page exists, so that every payment can be matched to its account. */
+async function pageFor(
+  { storage, config }: PaymentsContext,
+  processor: Processor,
+  order: CheckoutOrder,
+): Promise<string> {
   const id = await openCheckout(storage, order);
   const page = await processor.openPage({ id, amountCents: order.amountCents });
   await publishCheckout(storage, id, { ...page, livemode: config.checkout?.livemode === true });

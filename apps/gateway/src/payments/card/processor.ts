@@ -3,29 +3,29 @@ import type Stripe from 'stripe';
 import type { CheckoutSettings } from '../../config/payment-settings.ts';
 import { ApiError } from '../../http/api-error.ts';
 
-// Stripe as we use it. Answers and events are turned into the few facts that we act on; an event is only a reason to
-// ask, so facts come from the API alone. Whatever goes wrong over there is one error of ours, without its words.
+// The part of Stripe that we use. Events only trigger a read: facts come from the API. Every failure is a
+// payment_processor_error; Stripe's messages are not passed on.
 
 const API_VERSION = '2026-10-28.endive';
 const TIMEOUT_MS = 10_000;
-const TOLERANCE_S = 300;
+const SIGNATURE_TOLERANCE_S = 300;
 
 export interface Processor {
-  /** Opens a page where the payment can be made; repeated with the same id it is the same page. */
+  /** Creates a payment page. Idempotent by id. */
   openPage(payment: { id: string; amountCents: number }): Promise<{ processorId: string; url: string }>;
-  /** What became of a payment. */
+  /** The current state of a payment. */
   read(processorId: string): Promise<PaymentReport>;
-  /** Which payment a charge, a refund or a dispute belongs to; null when it is none that we opened. */
+  /** The payment of a charge, refund or dispute; null if it is not one of ours. */
   find(paymentIntent: string): Promise<PaymentName | null>;
-  /** An event, once its signature was found good; 400 otherwise. */
-  openEvent(body: Buffer, signature: string | undefined): Promise<Happening>;
-  /** Refunds and disputes since then, newest first, a bounded number of them. */
-  reversals(sinceS: number): Promise<Happening[]>;
+  /** Verifies an event's signature and parses it; 400 if it is invalid. */
+  verifyEvent(body: Buffer, signature: string | undefined): Promise<PaymentEvent>;
+  /** Refund and dispute events since then, newest first, at most 1,000. */
+  reversals(sinceS: number): Promise<PaymentEvent[]>;
 }
 
 export interface PaymentName {
   processorId: string;
-  /** The id that we gave it. */
+  /** Our id of the checkout. */
   id: string;
 }
 
@@ -35,65 +35,65 @@ export interface PaymentReport extends CheckoutFacts {
   amountCents: number | null;
 }
 
-export interface Happening {
+export interface PaymentEvent {
   id: string;
   type: string;
   livemode: boolean;
-  /** What it is about: a payment page, something that was done with the money, or nothing of ours. */
-  about: PaymentName | { paymentIntent: string } | null;
+  /** A checkout, or a charge, refund or dispute of a payment intent; null for other objects. */
+  subject: PaymentName | { paymentIntent: string } | null;
 }
 
 export function stripeProcessor(settings: CheckoutSettings, baseUrl: string, timeoutMs = TIMEOUT_MS): Processor {
   let client: Promise<Stripe> | undefined;
   const stripe = () => (client ??= connect(settings, timeoutMs));
 
-  async function ask<T>(question: (stripe: Stripe) => Promise<T>): Promise<T> {
+  async function call<T>(request: (stripe: Stripe) => Promise<T>): Promise<T> {
     try {
-      return await question(await stripe());
+      return await request(await stripe());
     } catch (error) {
-      throw new ApiError('payment_processor_error', { retryAfterSeconds: 5, cause: inOurWords(error) });
+      throw new ApiError('payment_processor_error', { retryAfterSeconds: 5, cause: withoutMessage(error) });
     }
   }
 
   return {
     openPage: ({ id, amountCents }) =>
-      ask(async ({ checkout }) => {
+      call(async ({ checkout }) => {
         const session = await checkout.sessions.create(pageOf(id, amountCents, baseUrl), { idempotencyKey: id });
-        if (!session.url) throw new Error('a session without a page');
+        if (!session.url) throw new Error('the checkout session has no url');
         return { processorId: session.id, url: session.url };
       }),
     read: (processorId) =>
-      ask(async ({ checkout, disputes }) => {
+      call(async ({ checkout, disputes }) => {
         const session = await checkout.sessions.retrieve(processorId, { expand: ['payment_intent.latest_charge'] });
         const charge = chargeOf(session);
         const disputed = charge?.disputed ? await disputes.list({ charge: charge.id, limit: 100 }) : null;
         return reportOf(session, charge?.amount_refunded ?? 0, disputed?.data ?? []);
       }),
     find: (paymentIntent) =>
-      ask(async ({ checkout }) => {
+      call(async ({ checkout }) => {
         const { data } = await checkout.sessions.list({ payment_intent: paymentIntent, limit: 1 });
         return data[0] ? nameOf(data[0]) : null;
       }),
-    async openEvent(body, signature) {
+    async verifyEvent(body, signature) {
       const { webhooks } = await stripe();
       for (const secret of settings.webhookSecrets) {
         try {
-          return happeningOf(webhooks.constructEvent(body, signature ?? '', secret, TOLERANCE_S));
+          return toPaymentEvent(webhooks.constructEvent(body, signature ?? '', secret, SIGNATURE_TOLERANCE_S));
         } catch {
-          // Signed with the other secret, or not by Stripe.
+          // Try the next secret: two are configured during rotation.
         }
       }
       throw new ApiError('invalid_webhook');
     },
     async reversals(sinceS) {
-      const found: Happening[] = [];
+      const found: PaymentEvent[] = [];
       let last: string | undefined;
-      for (let page = 0; page < MOST_PAGES; page++) {
+      for (let page = 0; page < MAX_PAGES; page++) {
         const query = { types: [...REVERSALS], created: { gte: sinceS }, limit: 100 };
-        const { data, has_more } = await ask(({ events }) =>
+        const { data, has_more } = await call(({ events }) =>
           events.list(last === undefined ? query : { ...query, starting_after: last }),
         );
-        found.push(...data.map(happeningOf));
+        found.push(...data.map(toPaymentEvent));
         last = data.at(-1)?.id;
         if (!has_more || last === undefined) break;
       }
@@ -102,8 +102,8 @@ export function stripeProcessor(settings: CheckoutSettings, baseUrl: string, tim
   };
 }
 
-const MOST_PAGES = 10;
-/** After these the money may be somewhere else than before. */
+const MAX_PAGES = 10;
+/** Events after which we may keep less of a payment, or more again. */
 const REVERSALS = [
   'charge.refunded',
   'charge.refund.updated',
@@ -111,8 +111,8 @@ const REVERSALS = [
   'charge.dispute.updated',
   'charge.dispute.closed',
 ] as const satisfies Stripe.Event['type'][];
-/** Withdrawn or about to be: a dispute that is won, or was only a question, costs nothing. */
-const COSTS = new Set<Stripe.Dispute['status']>(['needs_response', 'under_review', 'lost']);
+/** The disputed amount is withdrawn or may be. Won disputes and inquiries cost nothing. */
+const WITHHELD = new Set<Stripe.Dispute['status']>(['needs_response', 'under_review', 'lost']);
 
 async function connect({ secretKey, apiBase }: CheckoutSettings, timeout: number): Promise<Stripe> {
   const { default: Client } = await import('stripe');
@@ -138,7 +138,7 @@ const pageOf = (id: string, amountCents: number, baseUrl: string): Stripe.Checko
       price_data: { currency: 'usd', unit_amount: amountCents, product_data: { name: 'EloquentPoll credit' } },
     },
   ],
-  // What is shown is what is credited, in the same currency.
+  // The page shows the amount in the currency that is credited.
   adaptive_pricing: { enabled: false },
   client_reference_id: id,
   metadata: { checkout_id: id },
@@ -158,7 +158,7 @@ function reportOf(
   disputes: readonly Stripe.Dispute[],
 ): PaymentReport {
   const { payment_intent: intent, amount_total: amountCents } = session;
-  const disputed = disputes.filter(({ status }) => COSTS.has(status)).reduce((sum, { amount }) => sum + amount, 0);
+  const disputed = disputes.filter(({ status }) => WITHHELD.has(status)).reduce((sum, { amount }) => sum + amount, 0);
   return {
     processorId: session.id,
     id: session.client_reference_id,
@@ -175,11 +175,11 @@ function reportOf(
 const nameOf = ({ id, client_reference_id }: Stripe.Checkout.Session): PaymentName | null =>
   client_reference_id === null ? null : { processorId: id, id: client_reference_id };
 
-function happeningOf({ id, type, livemode, data }: Stripe.Event): Happening {
-  return { id, type, livemode, about: subjectOf(data.object) };
+function toPaymentEvent({ id, type, livemode, data }: Stripe.Event): PaymentEvent {
+  return { id, type, livemode, subject: subjectOf(data.object) };
 }
 
-function subjectOf(object: Stripe.Event.Data.Object): Happening['about'] {
+function subjectOf(object: Stripe.Event.Data.Object): PaymentEvent['subject'] {
   if (!('object' in object)) return null;
   if (object.object === 'checkout.session') return nameOf(object as Stripe.Checkout.Session);
   if (!('payment_intent' in object)) return null;
@@ -188,8 +188,9 @@ function subjectOf(object: Stripe.Event.Data.Object): Happening['about'] {
   return paymentIntent === undefined ? null : { paymentIntent };
 }
 
-function inOurWords(error: unknown): Error {
-  if (!(error instanceof Error)) return new Error('stripe: not an error');
+/** Keeps type, code and request id of an error for the log; its message may quote what was sent. */
+function withoutMessage(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error('stripe: unknown error');
   const { name, type, code, statusCode, requestId } = error as Error & Record<string, unknown>;
   return new Error(['stripe', type ?? name, code, statusCode, requestId].filter((word) => word).join(' '));
 }

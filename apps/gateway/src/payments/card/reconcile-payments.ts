@@ -1,14 +1,14 @@
 import { dueCheckouts, unseenEvents } from '@eloquentpoll/storage';
 import type { PaymentsContext } from '../context.ts';
-import { followPayment } from './follow-payment.ts';
-import type { Happening, Processor } from './processor.ts';
-import { takeEvent } from './take-event.ts';
+import { handleEvent } from './handle-event.ts';
+import type { PaymentEvent, Processor } from './processor.ts';
+import { syncPayment } from './sync-payment.ts';
 
-// What no event told: payments that are still open are asked about one by one, refunds and disputes are read from the
-// processor's list of events. One that fails waits for the next round and keeps nobody else from its turn.
+// Repairs lost webhooks: syncs payments that are still open and handles missed refund and dispute events. A payment that
+// fails is retried in the next round and does not hold up the others.
 
-const MOST_PAYMENTS = 100;
-/** The processor itself repeats an event for three days. */
+const MAX_PAYMENTS = 100;
+/** The processor retries a webhook for three days. */
 const LOOK_BACK_S = 4 * 24 * 3_600;
 
 export async function reconcilePayments(
@@ -16,20 +16,20 @@ export async function reconcilePayments(
   processor: Processor,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { id, processorId } of await dueCheckouts(context.storage, MOST_PAYMENTS)) {
+  for (const { id, processorId } of await dueCheckouts(context.storage, MAX_PAYMENTS)) {
     if (signal.aborted) return;
-    if (processorId) await attempt(context, () => followPayment(context, processor, { id, processorId }));
+    if (processorId) await attempt(context, () => syncPayment(context, processor, { id, processorId }));
   }
   await attempt(context, async () => {
-    for (const event of await missed(context, processor)) {
+    for (const event of await missedEvents(context, processor)) {
       if (signal.aborted) return;
-      await attempt(context, () => takeEvent(context, processor, event));
+      await attempt(context, () => handleEvent(context, processor, event));
     }
   });
 }
 
-/** Oldest first, as they happened. */
-async function missed({ storage }: PaymentsContext, processor: Processor): Promise<Happening[]> {
+/** Oldest first. */
+async function missedEvents({ storage }: PaymentsContext, processor: Processor): Promise<PaymentEvent[]> {
   const sinceS = Math.floor(Date.now() / 1_000) - LOOK_BACK_S;
   const events = await processor.reversals(sinceS);
   const unseen = await unseenEvents(
@@ -43,6 +43,6 @@ async function attempt({ log }: PaymentsContext, work: () => Promise<void>): Pro
   try {
     await work();
   } catch (error) {
-    log.warn({ err: error }, 'a card payment could not be followed');
+    log.warn({ err: error }, 'checkout.reconcile_failed');
   }
 }

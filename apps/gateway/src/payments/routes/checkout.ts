@@ -8,7 +8,7 @@ import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { openPayment } from '../card/open-payment.ts';
 import type { PaymentsContext } from '../context.ts';
 
-/** POST /api/checkout: a page of the payment processor where the balance can be filled by card. */
+/** POST /api/checkout: opens a card payment page of the processor. */
 export function checkout(app: FastifyInstance, context: PaymentsContext): void {
   app.post<{ Body: CheckoutRequest }>(
     '/api/checkout',

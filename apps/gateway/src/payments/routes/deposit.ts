@@ -6,17 +6,17 @@ import { errors, json, READS_BODY, withContent } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
 import { makeDeposit } from '../usdc/make-deposit.ts';
-import { PATH } from '../usdc/terms.ts';
+import { DEPOSIT_PATH } from '../usdc/terms.ts';
 
-const Payment = Type.Object({
+const PaymentHeaders = Type.Object({
   'x-payment': Type.Optional(Type.String({ description: 'The signed payment of x402 version 1 or 2, in base64.' })),
   'payment-signature': Type.Optional(Type.String({ description: 'The same, under the name of version 2.' })),
 });
 
-/** POST /api/deposit: fills the balance with USDC by x402. The payment is the credential, and opens the account. */
+/** POST /api/deposit: takes USDC by x402. The signed payment is the credential; a new wallet gets an account. */
 export function deposit(app: FastifyInstance, context: PaymentsContext): void {
   app.post<{ Body: DepositRequest }>(
-    PATH,
+    DEPOSIT_PATH,
     {
       config: { operation: 'deposit' },
       schema: {
@@ -26,7 +26,7 @@ export function deposit(app: FastifyInstance, context: PaymentsContext): void {
         description:
           'Without a payment it answers 402 with the terms; x402 clients sign and repeat by themselves. The balance of the paying wallet grows once per payment, and a wallet that is new here gets an account and its first API key in this answer only. A payment that was credited is refused when it comes again.',
         security: access.none,
-        headers: Payment,
+        headers: PaymentHeaders,
         body: Type.Ref(DepositRequest),
         response: {
           200: json('Credited.', Deposit),
@@ -54,8 +54,8 @@ export function deposit(app: FastifyInstance, context: PaymentsContext): void {
       },
     },
     async (request, reply): Promise<Deposit> => {
-      if (!context.desk) throw new ApiError('not_configured', { detail: 'Deposits are not set up here.' });
-      const paid = await makeDeposit(context, context.desk, request.body.amount_usd, paymentOf(request));
+      if (!context.deposits) throw new ApiError('not_configured', { detail: 'Deposits are not set up here.' });
+      const paid = await makeDeposit(context, context.deposits, request.body.amount_usd, paymentOf(request));
       reply.header(paid.receipt.header, paid.receipt.value);
       return paid.deposit;
     },

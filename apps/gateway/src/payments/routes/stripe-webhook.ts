@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { takeEvent } from '../card/take-event.ts';
+import { handleEvent } from '../card/handle-event.ts';
 import type { PaymentsContext } from '../context.ts';
 
 const Received = Type.Object({ received: Type.Literal(true) });
 
-/** POST /api/webhooks/stripe: Stripe tells that something happened. Its signature over the raw bytes is the credential. */
+/** POST /api/webhooks/stripe. Stripe's signature over the raw bytes of the body is the credential. */
 export async function stripeWebhook(app: FastifyInstance, { context }: { context: PaymentsContext }): Promise<void> {
-  // In this scope only: what was parsed and written again is not what was signed.
+  // Keeps the raw bytes, in this scope only: the signature covers them, not the parsed JSON.
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser(
     'application/json',
@@ -44,8 +44,8 @@ export async function stripeWebhook(app: FastifyInstance, { context }: { context
       const { processor } = context;
       if (!processor) throw new ApiError('not_configured', { detail: 'Card payments are not set up here.' });
       const signature = request.headers['stripe-signature'];
-      const event = await processor.openEvent(request.body ?? Buffer.alloc(0), signature?.toString());
-      await takeEvent(context, processor, event);
+      const event = await processor.verifyEvent(request.body ?? Buffer.alloc(0), signature?.toString());
+      await handleEvent(context, processor, event);
       return { received: true };
     },
   );

@@ -1,6 +1,6 @@
 import { invalid } from '../../http/api-error.ts';
 
-/** US dollars as micro-USD, which are also the smallest unit of USDC. Read digit by digit: 1.005 is refused, not rounded. */
+/** US dollars as micro-USD, which equal USDC's smallest units. Parses the digits: 1.005 is refused, not rounded. */
 export function unitsOf(amountUsd: number): bigint {
   const [, dollars = '', cents = ''] = /^(\d+)(?:\.(\d{1,2}))?$/.exec(String(amountUsd)) ?? [];
   if (dollars === '') {

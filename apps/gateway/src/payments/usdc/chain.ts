@@ -3,11 +3,11 @@ import { askNode } from '../../accounts/wallets/ethereum-node.ts';
 import type { DepositSettings } from '../../config/payment-settings.ts';
 import type { TokenDomain } from './terms.ts';
 
-// What the chain itself says, through the operator's node. Only this makes a deposit good: a facilitator is believed when
-// the money can be seen.
+// Reads the chain through the operator's node. A deposit is credited only for a transfer seen here, whatever the
+// facilitator reports.
 
 const TIMEOUT_MS = 5_000;
-/** Somebody else may have used the authorization before its proof reached us; on Base this is half an hour. */
+/** The authorization may have been used before its proof reached us. On Base this is half an hour. */
 const BLOCKS_BEFORE = 1_000n;
 
 // Event topics and function selectors of USDC (FiatToken with EIP-3009).
@@ -19,20 +19,20 @@ const NAME = '0x06fdde03';
 const VERSION = '0x54fd4d50';
 const DECIMALS = '0x313ce567';
 
-export interface Payout {
+export interface ChainTransfer {
   txHash: Buffer;
-  /** How many blocks agree with it: 1 in the newest one. */
+  /** Confirmations: 1 in the newest block. */
   depth: bigint;
 }
 
 export interface Chain {
-  /** Read once; throws when the node is away, of another chain, or the token is none with six decimals. */
+  /** Cached. Throws if the node does not answer or is on another chain, or the token does not have six decimals. */
   token(): Promise<TokenDomain>;
   head(): Promise<bigint>;
-  /** Why it cannot be settled: it was used or cancelled, or the payer has less than it says. */
-  obstacle(authorization: Authorization): Promise<'used' | 'poor' | null>;
-  /** The transfer to us that used the authorization; `txHash` is where it is said to be. */
-  payout(authorization: Authorization, fromBlock: bigint, txHash?: Buffer): Promise<Payout | null>;
+  /** Why an authorization cannot settle: it was used or cancelled, or the payer's balance is too low. */
+  obstacle(authorization: Authorization): Promise<'used' | 'insufficient_funds' | null>;
+  /** The transfer to us by this authorization. `txHash` is where to look first. */
+  findTransfer(authorization: Authorization, fromBlock: bigint, txHash?: Buffer): Promise<ChainTransfer | null>;
 }
 
 interface Log {
@@ -64,13 +64,13 @@ export function openChain({ rpcUrl, chainId, asset }: DepositSettings): Chain {
     const chain = Number(await ask<string>('eth_chainId', []));
     if (chain !== chainId) throw new Error(`ETH_RPC_URL is a node of chain ${chain}, not of ${chainId}`);
     const [name, version, decimals] = await Promise.all([call(NAME), call(VERSION), call(DECIMALS)]);
-    if (BigInt(decimals) !== 6n) throw new Error('X402_ASSET has not six decimals');
+    if (BigInt(decimals) !== 6n) throw new Error('X402_ASSET must be a token with six decimals');
     const { AbiCoder } = await import('ethers');
     const text = (answer: string): string => AbiCoder.defaultAbiCoder().decode(['string'], answer)[0];
     return { name: text(name), version: text(version) };
   }
 
-  async function payoutIn(txHash: string, authorization: Authorization): Promise<Payout | null> {
+  async function transferIn(txHash: string, authorization: Authorization): Promise<ChainTransfer | null> {
     const receipt = await ask<Receipt | null>('eth_getTransactionReceipt', [txHash]);
     if (receipt?.status !== '0x1' || !paysUs(receipt.logs, asset, authorization)) return null;
     return {
@@ -95,10 +95,10 @@ export function openChain({ rpcUrl, chainId, asset }: DepositSettings): Chain {
         call(BALANCE_OF + word(payer)),
       ]);
       if (BigInt(state) !== 0n) return 'used';
-      return BigInt(balance) < amountU ? 'poor' : null;
+      return BigInt(balance) < amountU ? 'insufficient_funds' : null;
     },
-    async payout(authorization, fromBlock, txHash) {
-      const hinted = txHash ? await payoutIn(`0x${txHash.toString('hex')}`, authorization) : null;
+    async findTransfer(authorization, fromBlock, txHash) {
+      const hinted = txHash ? await transferIn(`0x${txHash.toString('hex')}`, authorization) : null;
       if (hinted) return hinted;
       const first = fromBlock > BLOCKS_BEFORE ? fromBlock - BLOCKS_BEFORE : 0n;
       const logs = await ask<Log[]>('eth_getLogs', [
@@ -109,9 +109,9 @@ export function openChain({ rpcUrl, chainId, asset }: DepositSettings): Chain {
           toBlock: 'latest',
         },
       ]);
-      // The token lets an authorization be used once; after a reorganisation the node may know of two places.
+      // An authorization is used once, but after a chain reorganisation a node may report two transactions.
       for (const log of logs.filter(({ removed }) => !removed)) {
-        const found = await payoutIn(log.transactionHash, authorization);
+        const found = await transferIn(log.transactionHash, authorization);
         if (found) return found;
       }
       return null;
@@ -120,24 +120,26 @@ export function openChain({ rpcUrl, chainId, asset }: DepositSettings): Chain {
 }
 
 /**
- * Whether this very authorization moved the money to us. One transaction can hold several transfers, also of one payer to
- * us; the one that belongs to an authorization is the token's next event.
+ * Whether this authorization moved the money to us. A transaction can contain several transfers, also of one payer to us;
+ * the token emits an authorization's Transfer event directly after its AuthorizationUsed event.
  */
 function paysUs(logs: readonly Log[], asset: string, { payer, nonce, payTo, amountU }: Authorization): boolean {
   const ofAsset = (log: Log): boolean => log.address.toLowerCase() === asset;
-  const used = logs.find((log) => ofAsset(log) && is(log.topics, [AUTHORIZATION_USED, word(payer), word(nonce)]));
+  const used = logs.find(
+    (log) => ofAsset(log) && hasTopics(log.topics, [AUTHORIZATION_USED, word(payer), word(nonce)]),
+  );
   const next = used && logs.find((log) => Number(log.logIndex) === Number(used.logIndex) + 1);
   return (
     next !== undefined &&
     ofAsset(next) &&
-    is(next.topics, [TRANSFER, word(payer), word(payTo)]) &&
+    hasTopics(next.topics, [TRANSFER, word(payer), word(payTo)]) &&
     BigInt(next.data) === amountU
   );
 }
 
-const is = (topics: readonly string[], wanted: readonly string[]): boolean =>
-  topics.length === wanted.length &&
-  wanted.every((topic, i) => topics[i]?.toLowerCase().replace('0x', '') === topic.replace('0x', ''));
+const hasTopics = (topics: readonly string[], expected: readonly string[]): boolean =>
+  topics.length === expected.length &&
+  expected.every((topic, i) => topics[i]?.toLowerCase().replace('0x', '') === topic.replace('0x', ''));
 
-/** As 32 bytes of call data or a topic. */
+/** ABI encoding of call data and topics: 32 bytes. */
 const word = (bytes: Buffer): string => bytes.toString('hex').padStart(64, '0');

@@ -4,22 +4,22 @@ import { type Chain, openChain } from './chain.ts';
 import { type Facilitator, remoteFacilitator } from './facilitator.ts';
 import { ownFacilitator } from './own-facilitator.ts';
 
-/** Where deposits are taken: the terms, who settles, and who is believed. */
-export interface Desk {
+/** What USDC deposits need. */
+export interface DepositService {
   settings: DepositSettings;
   facilitator: Facilitator;
   chain: Chain;
-  /** How often and how long the chain is asked for a transfer that should be there. */
-  patience: { everyMs: number; forMs: number };
+  /** How often, and for how long, we look for a settled transfer on the chain. */
+  confirmation: { everyMs: number; timeoutMs: number };
 }
 
-export function openDesk(settings: DepositSettings, storage: Storage): Desk {
+export function openDepositService(settings: DepositSettings, storage: Storage): DepositService {
   const { facilitator } = settings;
   return {
     settings,
     chain: openChain(settings),
     facilitator:
       'key' in facilitator ? ownFacilitator(settings, facilitator.key, storage) : remoteFacilitator(facilitator),
-    patience: { everyMs: 500, forMs: 10_000 },
+    confirmation: { everyMs: 500, timeoutMs: 10_000 },
   };
 }

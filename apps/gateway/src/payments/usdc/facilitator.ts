@@ -3,22 +3,22 @@ import { boundedFetch } from '../../http/bounded-fetch.ts';
 import type { Payment } from './read-payment.ts';
 import type { Terms } from './terms.ts';
 
-// Who checks a payment and hands it to the chain. What it says is a reason to look at the chain, and its words stay
-// here: they are matched against known ones and never repeated. The client of @x402/core follows redirects, has no bound
-// for answers and prints parts of them, so this is our own.
+// An x402 facilitator verifies payments and submits them to the chain. Own client, because that of @x402/core follows
+// redirects, does not bound response sizes and prints parts of responses.
 
-export type Judgement = { ok: true; txHash?: Buffer } | { ok: false; reason: string };
+/** `reason` is matched against known reasons and never repeated to the caller. */
+export type FacilitatorVerdict = { ok: true; txHash?: Buffer } | { ok: false; reason: string };
 
-/** Both throw when nobody can say what happened. */
+/** Both throw when the outcome is unknown. */
 export interface Facilitator {
-  verify(payment: Payment, terms: Terms): Promise<Judgement>;
-  settle(payment: Payment, terms: Terms): Promise<Judgement>;
+  verify(payment: Payment, terms: Terms): Promise<FacilitatorVerdict>;
+  settle(payment: Payment, terms: Terms): Promise<FacilitatorVerdict>;
 }
 
 const TIMEOUT_MS = 10_000;
-const MOST_BYTES = 64 * 1_024;
+const MAX_RESPONSE_BYTES = 64 * 1_024;
 
-export type Submission =
+export type FacilitatorRequest =
   | {
       x402Version: 1;
       paymentPayload: PaymentPayloadV1;
@@ -26,8 +26,8 @@ export type Submission =
     }
   | { x402Version: 2; paymentPayload: PaymentPayload; paymentRequirements: PaymentRequirements };
 
-/** Written anew from what was parsed: nothing that we did not read goes further. */
-export function submissionOf(payment: Payment, { v1, v2, resource }: Terms): Submission {
+/** Built from the parsed payment, so nothing unparsed is forwarded. */
+export function facilitatorRequest(payment: Payment, { v1, v2, resource }: Terms): FacilitatorRequest {
   const payload = {
     signature: payment.signature,
     authorization: {
@@ -55,20 +55,20 @@ export function remoteFacilitator(
   { url, token }: { url: string; token?: string },
   timeoutMs = TIMEOUT_MS,
 ): Facilitator {
-  async function ask(operation: 'verify' | 'settle', submission: Submission): Promise<Record<string, unknown>> {
+  async function ask(operation: 'verify' | 'settle', request: FacilitatorRequest): Promise<Record<string, unknown>> {
     const response = await boundedFetch(
       `${url}/${operation}`,
       {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
-        body: JSON.stringify(submission),
+        body: JSON.stringify(request),
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
       },
-      MOST_BYTES,
+      MAX_RESPONSE_BYTES,
     );
     const answer: unknown = await response.json().catch(() => null);
-    // Some say no with a status of 400.
+    // Some facilitators reject with status 400 and a verdict in the body.
     const verdict = operation === 'verify' ? 'isValid' : 'success';
     if (typeof answer === 'object' && answer !== null && verdict in answer) return { ...answer };
     throw new Error(`the facilitator answered ${operation} with ${response.status} and no verdict`);
@@ -76,17 +76,17 @@ export function remoteFacilitator(
 
   return {
     async verify(payment, terms) {
-      const { isValid, invalidReason } = await ask('verify', submissionOf(payment, terms));
+      const { isValid, invalidReason } = await ask('verify', facilitatorRequest(payment, terms));
       return isValid === true ? { ok: true } : { ok: false, reason: String(invalidReason) };
     },
     async settle(payment, terms) {
-      const { success, transaction, errorReason } = await ask('settle', submissionOf(payment, terms));
+      const { success, transaction, errorReason } = await ask('settle', facilitatorRequest(payment, terms));
       return success === true ? { ok: true, ...hashOf(transaction) } : { ok: false, reason: String(errorReason) };
     },
   };
 }
 
-/** Where it says the transaction is; only a place to look first. */
+/** The transaction hash that a facilitator reports, unverified. */
 export function hashOf(transaction: unknown): { txHash?: Buffer } {
   const isHash = typeof transaction === 'string' && /^0x[0-9a-f]{64}$/i.test(transaction);
   return isHash ? { txHash: Buffer.from(transaction.slice(2), 'hex') } : {};

@@ -4,51 +4,51 @@ import { apiKeyPrefix, hashApiKey, newApiKey } from '../../accounts/keys/api-key
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
 import { centsOf, unitsOf } from './amount.ts';
-import type { Desk } from './deposit-service.ts';
-import { submissionOf } from './facilitator.ts';
-import { faultOf } from './judge-payment.ts';
+import type { DepositService } from './deposit-service.ts';
+import { facilitatorRequest } from './facilitator.ts';
 import { type Payment, readPayment } from './read-payment.ts';
 import { type Credited, settleDeposit } from './settle-deposit.ts';
-import { refusal, type Terms, termsFor } from './terms.ts';
+import { paymentRequired, type Terms, termsFor } from './terms.ts';
+import { validatePayment } from './validate-payment.ts';
 
-// POST /api/deposit as a walk: terms, payment, judgement, reservation, settlement, answer. Whose account is credited
-// is decided by who signed, and by nothing else in the request.
+// POST /api/deposit step by step: terms, payment, validation, reservation, settlement, answer. The signer's account is
+// credited, whatever else the request contains.
 
-export interface Paid {
+export interface PaidDeposit {
   deposit: Deposit;
-  /** The receipt that x402 clients read, and the header they read it from. */
+  /** The x402 receipt, and the header that carries it. */
   receipt: { header: string; value: string };
 }
 
 export async function makeDeposit(
   context: PaymentsContext,
-  desk: Desk,
+  deposits: DepositService,
   amountUsd: number,
   header: string | null,
-): Promise<Paid> {
+): Promise<PaidDeposit> {
   const amountU = unitsOf(amountUsd);
-  const terms = await currentTerms(context, desk, amountU);
-  if (header === null) throw await refusal(terms, 'payment_required', 'X-PAYMENT header is required');
+  const terms = await currentTerms(context, deposits, amountU);
+  if (header === null) throw await paymentRequired(terms, 'payment_required', 'X-PAYMENT header is required');
   const payment = await readPayment(header);
-  const fault = await faultOf(payment, terms, desk.settings);
-  if (fault) throw await refusal(terms, fault);
+  const invalid = await validatePayment(payment, terms, deposits.settings);
+  if (invalid) throw await paymentRequired(terms, invalid);
 
-  const reserved = await reserve(context, desk, payment, terms);
+  const reserved = await reserve(context, deposits, payment, terms);
   const key = newApiKey();
   const hash = hashApiKey(context.config.keyPepper, key);
-  const settlement = await settleDeposit(context, desk, reserved, {
+  const settlement = await settleDeposit(context, deposits, reserved, {
     payment,
     terms,
     key: { hash, prefix: apiKeyPrefix(key), label: 'First deposit' },
   });
   switch (settlement.kind) {
     case 'credited':
-      return paid(reserved.id, payment, terms, settlement.credited, key);
+      return paidDeposit(reserved.id, payment, terms, settlement.credited, key);
     case 'failed':
-      throw await refusal(terms, settlement.code);
-    case 'known':
-      throw await refusal(terms, 'payment_already_used');
-    case 'open':
+      throw await paymentRequired(terms, settlement.code);
+    case 'already_credited':
+      throw await paymentRequired(terms, 'payment_already_used');
+    case 'pending':
       throw new ApiError('deposit_in_progress', {
         detail: 'The payment is not on the chain yet; it is credited when it is. Do not sign another one.',
         retryAfterSeconds: 10,
@@ -56,12 +56,16 @@ export async function makeDeposit(
   }
 }
 
-async function currentTerms({ config }: PaymentsContext, { chain, settings }: Desk, amountU: bigint): Promise<Terms> {
-  return termsFor(settings, await reachable(chain.token()), amountU, config.baseUrl);
+async function currentTerms(
+  { config }: PaymentsContext,
+  { chain, settings }: DepositService,
+  amountU: bigint,
+): Promise<Terms> {
+  return termsFor(settings, await orUnavailable(chain.token()), amountU, config.baseUrl);
 }
 
-/** What is asked of the chain before anything happened. */
-async function reachable<T>(answer: Promise<T>): Promise<T> {
+/** For reads before the reservation: a failure is a 503, and the payment can be sent again. */
+async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (cause) {
@@ -73,7 +77,12 @@ async function reachable<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-async function reserve({ storage }: PaymentsContext, { chain, settings }: Desk, payment: Payment, terms: Terms) {
+async function reserve(
+  { storage }: PaymentsContext,
+  { chain, settings }: DepositService,
+  payment: Payment,
+  terms: Terms,
+) {
   const authorization: Authorization = {
     chainId: settings.chainId,
     asset: bytes(settings.asset),
@@ -82,18 +91,18 @@ async function reserve({ storage }: PaymentsContext, { chain, settings }: Desk, 
     payTo: bytes(settings.payTo),
     amountU: terms.amountU,
   };
-  const fromBlock = await reachable(chain.head());
+  const fromBlock = await orUnavailable(chain.head());
   const { validAfter, validBefore } = payment;
-  const proof = { ...submissionOf(payment, terms).paymentPayload };
+  const proof = { ...facilitatorRequest(payment, terms).paymentPayload };
   const offered = { ...authorization, validAfter, validBefore, proof, fromBlock };
   const reservation = await reserveDeposit(storage, offered);
   switch (reservation.kind) {
     case 'reserved':
       return { id: reservation.id, authorization, fromBlock };
     case 'expired':
-      throw await refusal(terms, 'payment_expired');
+      throw await paymentRequired(terms, 'payment_expired');
     case 'used':
-      throw await refusal(terms, 'payment_already_used');
+      throw await paymentRequired(terms, 'payment_already_used');
     case 'in_progress':
       throw new ApiError('deposit_in_progress', { retryAfterSeconds: reservation.retryAfterS });
   }
@@ -101,7 +110,13 @@ async function reserve({ storage }: PaymentsContext, { chain, settings }: Desk, 
 
 const bytes = (hex: `0x${string}`): Buffer => Buffer.from(hex.slice(2), 'hex');
 
-async function paid(id: string, payment: Payment, terms: Terms, credited: Credited, key: string): Promise<Paid> {
+async function paidDeposit(
+  id: string,
+  payment: Payment,
+  terms: Terms,
+  credited: Credited,
+  key: string,
+): Promise<PaidDeposit> {
   const { encodePaymentResponseHeader } = await import('@x402/core/http');
   const { getAddress } = await import('ethers');
   const transaction = `0x${credited.txHash.toString('hex')}`;

@@ -4,17 +4,17 @@ import type { x402Facilitator } from '@x402/core/facilitator';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import type { Abi, VerifyTypedDataParameters } from 'viem';
 import type { DepositSettings } from '../../config/payment-settings.ts';
-import { type Facilitator, hashOf, type Submission, submissionOf } from './facilitator.ts';
+import { type Facilitator, type FacilitatorRequest, facilitatorRequest, hashOf } from './facilitator.ts';
 
-// A facilitator of our own: a wallet of the operator that hands payments to the chain and pays their fees. Its
-// transactions are numbered, so one is sent at a time, over all replicas.
+// A facilitator in this process: the operator's wallet submits payments and pays their gas. Its transactions have
+// consecutive nonces, so one is sent at a time across all replicas.
 
-const RPC_MS = 5_000;
-const CONFIRMATION_MS = 8_000;
-/** How long a settlement may wait for its turn, and how long one is believed to be under way. */
-const TURN_MS = 10_000;
-const PATIENCE_MS = 30_000;
-const MOST_WAITING = 10;
+const RPC_TIMEOUT_MS = 5_000;
+const CONFIRMATION_TIMEOUT_MS = 8_000;
+const LOCK_WAIT_TIMEOUT_MS = 10_000;
+/** A lock held longer is taken over: its holder has crashed. */
+const LOCK_TERM_MS = 30_000;
+const MAX_WAITING = 10;
 
 export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, storage: Storage): Facilitator {
   let opened: Promise<x402Facilitator> | undefined;
@@ -25,17 +25,17 @@ export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, st
     });
     return opened;
   };
-  const inTurn = turns(storage);
+  const serialized = serialize(storage);
 
   return {
     async verify(payment, terms) {
       const facilitator = await open();
-      const { isValid, invalidReason } = await facilitator.verify(...parts(submissionOf(payment, terms)));
+      const { isValid, invalidReason } = await facilitator.verify(...parts(facilitatorRequest(payment, terms)));
       return isValid ? { ok: true } : { ok: false, reason: String(invalidReason) };
     },
     async settle(payment, terms) {
       const facilitator = await open();
-      const answer = await inTurn(() => facilitator.settle(...parts(submissionOf(payment, terms))));
+      const answer = await serialized(() => facilitator.settle(...parts(facilitatorRequest(payment, terms))));
       return answer.success
         ? { ok: true, ...hashOf(answer.transaction) }
         : { ok: false, reason: String(answer.errorReason) };
@@ -43,8 +43,8 @@ export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, st
   };
 }
 
-/** It takes both versions, and its types know of one. */
-const parts = ({ paymentPayload, paymentRequirements }: Submission) =>
+/** The casts: x402Facilitator accepts both versions, its types only version 2. */
+const parts = ({ paymentPayload, paymentRequirements }: FacilitatorRequest) =>
   [paymentPayload as PaymentPayload, paymentRequirements as PaymentRequirements] as const;
 
 async function openFacilitator({ rpcUrl, chainId }: DepositSettings, key: `0x${string}`): Promise<x402Facilitator> {
@@ -57,9 +57,9 @@ async function openFacilitator({ rpcUrl, chainId }: DepositSettings, key: `0x${s
   const account = privateKeyToAccount(key);
   const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 };
   const chain = defineChain({ id: chainId, name: 'chain', nativeCurrency, rpcUrls: { default: { http: [rpcUrl] } } });
-  const transport = http(rpcUrl, { timeout: RPC_MS, retryCount: 1, fetchOptions: { redirect: 'error' } });
+  const transport = http(rpcUrl, { timeout: RPC_TIMEOUT_MS, retryCount: 1, fetchOptions: { redirect: 'error' } });
   const client = createWalletClient({ account, chain, transport, pollingInterval: 250 }).extend(publicActions);
-  // One by one, because viem infers its types from the ABI and x402 hands any ABI on.
+  // Wrapped one by one, because viem infers argument types from the ABI and x402 passes any ABI.
   const signer = toFacilitatorEvmSigner(
     {
       address: account.address,
@@ -70,32 +70,32 @@ async function openFacilitator({ rpcUrl, chainId }: DepositSettings, key: `0x${s
       waitForTransactionReceipt: (transaction) => client.waitForTransactionReceipt(transaction),
       getCode: (contract) => client.getCode(contract),
     },
-    { confirmationTimeoutMs: CONFIRMATION_MS },
+    { confirmationTimeoutMs: CONFIRMATION_TIMEOUT_MS },
   );
   return registerExactEvmScheme(new x402Facilitator(), { signer, networks: `eip155:${chainId}` });
 }
 
-/** One at a time: first in this process, then among all of them. */
-function turns(storage: Storage) {
+/** Runs one piece of work at a time: queued in this process, then under a lock across replicas. */
+function serialize(storage: Storage) {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
-  return async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (waiting >= MOST_WAITING) throw new Error('too many settlements are waiting');
+  return async function serialized<T>(work: () => Promise<T>): Promise<T> {
+    if (waiting >= MAX_WAITING) throw new Error('too many settlements are waiting');
     waiting++;
-    const turn = last.then(() => amongAll(storage, work)).finally(() => waiting--);
-    last = turn.catch(() => {});
-    return turn;
+    const result = last.then(() => serializeAcrossReplicas(storage, work)).finally(() => waiting--);
+    last = result.catch(() => {});
+    return result;
   };
 }
 
-async function amongAll<T>(storage: Storage, work: () => Promise<T>): Promise<T> {
+async function serializeAcrossReplicas<T>(storage: Storage, work: () => Promise<T>): Promise<T> {
   let done: { value: T } | undefined;
-  for (const until = Date.now() + TURN_MS; Date.now() < until; ) {
-    const mine = await withLock(storage, 'signer', PATIENCE_MS, async () => {
+  for (const until = Date.now() + LOCK_WAIT_TIMEOUT_MS; Date.now() < until; ) {
+    const isAcquired = await withLock(storage, 'signer', LOCK_TERM_MS, async () => {
       done = { value: await work() };
     });
-    if (mine && done) return done.value;
+    if (isAcquired && done) return done.value;
     await wait(50 + Math.random() * 100);
   }
-  throw new Error('other settlements took too long');
+  throw new Error('timed out waiting for other settlements');
 }

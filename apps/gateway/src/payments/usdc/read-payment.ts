@@ -2,16 +2,15 @@ import { canonicalSignature } from '../../accounts/wallets/signer.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
 
-// From a payment header to what was signed. Everything is parsed to its value here and written anew for whoever else
-// needs it, so that no spelling of a payment is a second payment. What cannot be read is a 400; whether it is good is not
-// decided here.
+// Parses a payment header into canonical values, so that another spelling of a payment is not a second payment.
+// A malformed payment is a 400; validate-payment.ts checks the rest.
 
-/** A signed transfer authorization (EIP-3009), in one spelling: lower-case hexadecimal, plain integers. */
+/** A signed transfer authorization (EIP-3009) in canonical form: lower-case hexadecimal, plain integers. */
 export interface Payment {
   version: 1 | 2;
   scheme: string;
   network: string;
-  /** What the payer says he accepted; version 2 only. */
+  /** The terms that the payer accepted; version 2 only. */
   accepted: { asset: string; payTo: string; amount: string } | null;
   from: `0x${string}`;
   to: `0x${string}`;
@@ -22,11 +21,11 @@ export interface Payment {
   signature: `0x${string}`;
 }
 
-const LONGEST = 8 * 1_024;
-const MOST = 2n ** 256n - 1n;
+const MAX_HEADER_LENGTH = 8 * 1_024;
+const MAX_UINT256 = 2n ** 256n - 1n;
 
 export async function readPayment(header: string): Promise<Payment> {
-  if (header.length > LONGEST) throw unreadable(`longer than ${LONGEST} characters`);
+  if (header.length > MAX_HEADER_LENGTH) throw unreadable(`longer than ${MAX_HEADER_LENGTH} characters`);
   const json = parseJson(header);
   if (uncleanIn(json)) throw unreadable('text that is none');
   const { parsePaymentPayload } = await import('@x402/core/schemas');
@@ -46,7 +45,7 @@ export async function readPayment(header: string): Promise<Payment> {
     validAfter: integer(signed.validAfter, 'validAfter'),
     validBefore: integer(signed.validBefore, 'validBefore'),
     nonce: hex(signed.nonce, 32, 'nonce'),
-    signature: spelled(signature),
+    signature: readSignature(signature),
   };
 }
 
@@ -70,13 +69,13 @@ function hex(value: unknown, bytes: number, name: string): `0x${string}` {
 }
 
 function integer(value: unknown, name: string): bigint {
-  const number = typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : MOST + 1n;
-  if (number > MOST) throw unreadable(`${name} is not a decimal integer in a string`);
+  const number = typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : MAX_UINT256 + 1n;
+  if (number > MAX_UINT256) throw unreadable(`${name} is not a decimal integer in a string`);
   return number;
 }
 
-/** A signature in a form that is not canonical is signed by nobody, so it stays as it is. */
-function spelled(signature: unknown): `0x${string}` {
+/** Keeps a signature that is not canonical: validation refuses it. */
+function readSignature(signature: unknown): `0x${string}` {
   if (typeof signature !== 'string' || !/^0x[0-9a-f]*$/i.test(signature)) {
     throw unreadable('signature is not 0x-prefixed hexadecimal');
   }

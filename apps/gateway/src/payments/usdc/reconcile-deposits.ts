@@ -1,35 +1,42 @@
 import { closeDeposit, creditDeposit, noteSettled, type WatchedDeposit, watchedDeposits } from '@eloquentpoll/storage';
 import type { PaymentsContext } from '../context.ts';
-import type { Desk } from './deposit-service.ts';
-import { isDeep } from './settle-deposit.ts';
+import type { DepositService } from './deposit-service.ts';
+import { isConfirmed } from './settle-deposit.ts';
 
-// Deposits that were left in the middle: by a process that died, a facilitator that did not answer or said no too early,
-// or somebody who used the authorization in our place. Money that reached us is credited to who signed for it; an
-// authorization that can move none any more is closed. A wallet that gets its account here gets no key: nobody is there
-// to be shown one, and its owner can have one by signing in.
+// Completes deposits left open by a crash, a facilitator without a clear answer, or a third party that submitted the
+// authorization: credits the signer if the transfer is on the chain, closes the deposit once the authorization expired.
 
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
-export async function reconcileDeposits(context: PaymentsContext, desk: Desk, signal: AbortSignal): Promise<void> {
-  for (const watched of await watchedDeposits(context.storage, desk.settings.chainId, AT_ONCE)) {
+export async function reconcileDeposits(
+  context: PaymentsContext,
+  deposits: DepositService,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const watched of await watchedDeposits(context.storage, deposits.settings.chainId, BATCH_SIZE)) {
     if (signal.aborted) return;
     try {
-      await follow(context, desk, watched);
+      await reconcileDeposit(context, deposits, watched);
     } catch (error) {
-      context.log.warn({ err: error, deposit: watched.id }, 'a deposit could not be followed');
+      context.log.warn({ err: error, deposit_id: watched.id }, 'deposit.reconcile_failed');
     }
   }
 }
 
-async function follow({ storage, log }: PaymentsContext, { chain }: Desk, watched: WatchedDeposit): Promise<void> {
-  const payout = await chain.payout(watched, watched.fromBlock);
-  if (!payout) {
-    // What is not used by now never will be: its time is over.
+async function reconcileDeposit(
+  { storage, log }: PaymentsContext,
+  { chain }: DepositService,
+  watched: WatchedDeposit,
+): Promise<void> {
+  const transfer = await chain.findTransfer(watched, watched.fromBlock);
+  if (!transfer) {
+    // Past validBefore, an unused authorization can no longer be used.
     if (watched.isOver) await closeDeposit(storage, watched.id, 'payment_expired');
     return;
   }
-  if (!isDeep(payout, { authorization: watched })) return noteSettled(storage, watched.id, payout.txHash);
-  if (await creditDeposit(storage, watched.id, { txHash: payout.txHash })) {
-    log.warn({ deposit: watched.id }, 'a deposit that was left in the middle is credited');
+  if (!isConfirmed(transfer, { authorization: watched })) return noteSettled(storage, watched.id, transfer.txHash);
+  // No first key: there is no request to return it to. The owner gets one by signing in.
+  if (await creditDeposit(storage, watched.id, { txHash: transfer.txHash })) {
+    log.warn({ deposit_id: watched.id }, 'deposit.recovered');
   }
 }

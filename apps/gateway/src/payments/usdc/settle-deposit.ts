@@ -3,14 +3,14 @@ import type { ErrorCode } from '@eloquentpoll/contracts';
 import { type Authorization, creditDeposit, failDeposit, leaveDeposit, noteSettled } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
-import type { Payout } from './chain.ts';
-import type { Desk } from './deposit-service.ts';
-import type { Judgement } from './facilitator.ts';
+import type { ChainTransfer } from './chain.ts';
+import type { DepositService } from './deposit-service.ts';
+import type { FacilitatorVerdict } from './facilitator.ts';
 import type { Payment } from './read-payment.ts';
 import type { Terms } from './terms.ts';
 
-// From a reserved deposit to money on an account. Whatever the facilitator says, or does not say, the chain decides: the
-// transfer is there and is credited, or it is not and the deposit stays open for a second look.
+// Settles a reserved deposit. The chain decides, not the facilitator: a confirmed transfer is credited; without one the
+// deposit fails, or stays open for the reconciler if the outcome is unknown.
 
 export interface Reserved {
   id: string;
@@ -26,122 +26,132 @@ export interface Credited {
 
 export type Settlement =
   | { kind: 'credited'; credited: Credited }
-  /** Credited by somebody else in the meantime. */
-  | { kind: 'known' }
+  /** Credited by a concurrent request or the reconciler. */
+  | { kind: 'already_credited' }
   /** No money moved, for this reason. */
   | { kind: 'failed'; code: ErrorCode }
-  /** Nobody knows yet. */
-  | { kind: 'open' };
+  /** The outcome is not known yet. */
+  | { kind: 'pending' };
 
 type NewKey = { hash: Buffer; prefix: string; label: string };
 
 export async function settleDeposit(
   context: PaymentsContext,
-  desk: Desk,
+  deposits: DepositService,
   reserved: Reserved,
   { payment, terms, key }: { payment: Payment; terms: Terms; key: NewKey },
 ): Promise<Settlement> {
   const { storage, log } = context;
-  const { facilitator } = desk;
-  let verdict: Judgement;
+  const { facilitator } = deposits;
+  let verdict: FacilitatorVerdict;
   try {
     verdict = await facilitator.verify(payment, terms);
   } catch (cause) {
-    // It was asked to look only, so nothing moved.
+    // verify does not submit anything, so no money moved.
     await failDeposit(storage, reserved.id, 'payment_processor_error');
     throw new ApiError('payment_processor_error', { retryAfterSeconds: 5, cause });
   }
-  if (!verdict.ok) return conclude(context, desk, reserved, key, codeOf(verdict.reason, 'payment_verification_failed'));
+  if (!verdict.ok)
+    return resolveUnconfirmed(context, deposits, reserved, key, codeOf(verdict.reason, 'payment_verification_failed'));
 
   const settled = await facilitator.settle(payment, terms).catch((error: unknown) => {
-    log.warn({ err: error, deposit: reserved.id }, 'no word of a settlement');
+    log.warn({ err: error, deposit_id: reserved.id }, 'deposit.settlement_unknown');
     return null;
   });
-  if (!settled) return conclude(context, desk, reserved, key, null);
-  if (settled.ok) return expect(context, desk, reserved, key, settled.txHash);
+  if (!settled) return resolveUnconfirmed(context, deposits, reserved, key, null);
+  if (settled.ok) return awaitTransfer(context, deposits, reserved, key, settled.txHash);
   const code = /pending/.test(settled.reason) ? null : codeOf(settled.reason, 'payment_settlement_failed');
-  return conclude(context, desk, reserved, key, code);
+  return resolveUnconfirmed(context, deposits, reserved, key, code);
 }
 
-/** The facilitator says that the money moved: wait until it can be seen. */
-async function expect(
+/** After a successful settlement: waits until the transfer is confirmed on the chain. */
+async function awaitTransfer(
   context: PaymentsContext,
-  desk: Desk,
+  deposits: DepositService,
   reserved: Reserved,
   key: NewKey,
   txHash: Buffer | undefined,
 ): Promise<Settlement> {
-  const { everyMs, forMs } = desk.patience;
+  const { everyMs, timeoutMs } = deposits.confirmation;
   const { ending: signal } = context.shutdown;
-  for (const until = Date.now() + forMs; Date.now() < until && !signal.aborted; ) {
-    const payout = await look(context, desk, reserved, txHash);
-    if (payout && isDeep(payout, reserved)) return credit(context, reserved, payout, key);
+  for (const until = Date.now() + timeoutMs; Date.now() < until && !signal.aborted; ) {
+    const transfer = await findTransfer(context, deposits, reserved, txHash);
+    if (transfer && isConfirmed(transfer, reserved)) return credit(context, reserved, transfer, key);
     await wait(everyMs, undefined, { signal }).catch(() => {});
   }
-  context.log.warn({ deposit: reserved.id }, 'a settled deposit is not on the chain yet');
+  context.log.warn({ deposit_id: reserved.id }, 'deposit.confirmation_delayed');
   await leaveDeposit(context.storage, reserved.id);
-  return { kind: 'open' };
+  return { kind: 'pending' };
 }
 
-/** The facilitator did not do it, or did not say: it may be there all the same. `code` is why it should not be. */
-async function conclude(
+/** After a rejected or unknown settlement: the transfer may be on the chain all the same. `code` is null if unknown. */
+async function resolveUnconfirmed(
   context: PaymentsContext,
-  desk: Desk,
+  deposits: DepositService,
   reserved: Reserved,
   key: NewKey,
   code: ErrorCode | null,
 ): Promise<Settlement> {
   const { storage } = context;
-  const payout = await look(context, desk, reserved);
-  if (payout && isDeep(payout, reserved)) return credit(context, reserved, payout, key);
-  if (payout === undefined || payout || code === null) {
+  const transfer = await findTransfer(context, deposits, reserved);
+  if (transfer && isConfirmed(transfer, reserved)) return credit(context, reserved, transfer, key);
+  if (transfer === undefined || transfer || code === null) {
     await leaveDeposit(storage, reserved.id);
-    return { kind: 'open' };
+    return { kind: 'pending' };
   }
-  const precise = await preciser(code, desk, reserved);
-  await failDeposit(storage, reserved.id, precise);
-  return { kind: 'failed', code: precise };
+  const refined = await refineErrorCode(code, deposits, reserved);
+  await failDeposit(storage, reserved.id, refined);
+  return { kind: 'failed', code: refined };
 }
 
-const GENERAL: ReadonlySet<ErrorCode> = new Set(['payment_verification_failed', 'payment_settlement_failed']);
+const GENERIC_CODES: ReadonlySet<ErrorCode> = new Set(['payment_verification_failed', 'payment_settlement_failed']);
 
-/** Where the facilitator gave no reason that we know, the chain may. */
-async function preciser(code: ErrorCode, { chain }: Desk, { authorization }: Reserved): Promise<ErrorCode> {
-  if (!GENERAL.has(code)) return code;
+/** Asks the chain for the reason if the facilitator gave none that we know. */
+async function refineErrorCode(
+  code: ErrorCode,
+  { chain }: DepositService,
+  { authorization }: Reserved,
+): Promise<ErrorCode> {
+  if (!GENERIC_CODES.has(code)) return code;
   const obstacle = await chain.obstacle(authorization).catch(() => null);
   if (obstacle === 'used') return 'payment_already_used';
-  return obstacle === 'poor' ? 'payment_insufficient_funds' : code;
+  return obstacle === 'insufficient_funds' ? 'payment_insufficient_funds' : code;
 }
 
-/** null: it is not there. undefined: the chain could not be asked. */
-async function look(
+/** null: not on the chain. undefined: the chain did not answer. */
+async function findTransfer(
   { log, storage }: PaymentsContext,
-  { chain }: Desk,
+  { chain }: DepositService,
   { id, authorization, fromBlock }: Reserved,
   txHash?: Buffer,
-): Promise<Payout | null | undefined> {
+): Promise<ChainTransfer | null | undefined> {
   try {
-    const payout = await chain.payout(authorization, fromBlock, txHash);
-    if (payout) await noteSettled(storage, id, payout.txHash);
-    return payout;
+    const transfer = await chain.findTransfer(authorization, fromBlock, txHash);
+    if (transfer) await noteSettled(storage, id, transfer.txHash);
+    return transfer;
   } catch (error) {
-    log.warn({ err: error, deposit: id }, 'the chain could not be asked about a deposit');
+    log.warn({ err: error, deposit_id: id }, 'deposit.chain_unavailable');
     return undefined;
   }
 }
 
-const SMALL_U = 50_000_000n;
+const MAX_SMALL_U = 50_000_000n;
 
-/** One block is enough for small amounts; a larger one has to be built upon. */
-export const isDeep = ({ depth }: Payout, { authorization }: { authorization: Authorization }): boolean =>
-  depth >= (authorization.amountU <= SMALL_U ? 1n : 3n);
+/** Small amounts need one confirmation, larger ones three. */
+export const isConfirmed = ({ depth }: ChainTransfer, { authorization }: { authorization: Authorization }): boolean =>
+  depth >= (authorization.amountU <= MAX_SMALL_U ? 1n : 3n);
 
-async function credit(context: PaymentsContext, { id }: Reserved, payout: Payout, key: NewKey): Promise<Settlement> {
-  const account = await creditDeposit(context.storage, id, { txHash: payout.txHash, key });
-  return account ? { kind: 'credited', credited: { ...account, txHash: payout.txHash } } : { kind: 'known' };
+async function credit(
+  context: PaymentsContext,
+  { id }: Reserved,
+  { txHash }: ChainTransfer,
+  key: NewKey,
+): Promise<Settlement> {
+  const account = await creditDeposit(context.storage, id, { txHash, key });
+  return account ? { kind: 'credited', credited: { ...account, txHash } } : { kind: 'already_credited' };
 }
 
-/** Reasons of facilitators by what is in them; anything else is told in our own general words. */
+/** Maps a facilitator's reason to an error code by pattern. */
 const REASONS: readonly [RegExp, ErrorCode][] = [
   [/insufficient_(funds|balance)/, 'payment_insufficient_funds'],
   [/valid_(before|after)|expired/, 'payment_expired'],

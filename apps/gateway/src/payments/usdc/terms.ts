@@ -3,11 +3,10 @@ import type { PaymentRequirements } from '@x402/core/types';
 import type { DepositSettings } from '../../config/payment-settings.ts';
 import { ApiError } from '../../http/api-error.ts';
 
-// What a deposit of one amount has to look like, as both versions of x402 write it. Made from our settings and the
-// amount of the request, never from what a payment claims.
+// Payment requirements of both x402 versions, built from our settings and the requested amount, never from a payment.
 
-export const PATH = '/api/deposit';
-/** How long a payment that follows these terms is valid; clients count from when they sign. */
+export const DEPOSIT_PATH = '/api/deposit';
+/** How long a signed payment is valid, counted from the signature. */
 const MAX_TIMEOUT_S = 300;
 
 export interface Terms {
@@ -17,7 +16,7 @@ export interface Terms {
   resource: { url: string; description: string; mimeType: string };
 }
 
-/** The token's name and version in what wallets sign (EIP-712). */
+/** The token's EIP-712 domain. */
 export interface TokenDomain {
   name: string;
   version: string;
@@ -31,7 +30,7 @@ export function termsFor(
 ): Terms {
   const dollars = `${amountU / 1_000_000n}.${String((amountU / 10_000n) % 100n).padStart(2, '0')}`;
   const resource = {
-    url: `${baseUrl}${PATH}`,
+    url: `${baseUrl}${DEPOSIT_PATH}`,
     description: `Deposit ${dollars} USD`,
     mimeType: 'application/json',
   };
@@ -51,8 +50,8 @@ export function termsFor(
   };
 }
 
-/** A 402 that says again how to pay, in the body for version 1 and in a header for version 2. */
-export async function refusal(terms: Terms, code: ErrorCode, detail?: string): Promise<ApiError> {
+/** A 402 with the terms: in the body for version 1, in a header for version 2. */
+export async function paymentRequired(terms: Terms, code: ErrorCode, detail?: string): Promise<ApiError> {
   const { encodePaymentRequiredHeader } = await import('@x402/core/http');
   const header = { x402Version: 2, error: code, resource: terms.resource, accepts: [terms.v2] };
   return new ApiError(code, {

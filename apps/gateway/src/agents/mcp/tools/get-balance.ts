@@ -4,16 +4,16 @@ import { readBalance } from '../../../accounts/balance.ts';
 import { inlined } from '../../../discovery/documents/inlined.ts';
 import { accountOf } from '../../../http/access.ts';
 import { ApiError } from '../../../http/api-error.ts';
-import { LOOKS_UP, type Tool } from '../tool.ts';
+import { READ_ONLY_HINTS, type Tool } from '../tool.ts';
 
-/** What the caller of this very request can spend. */
+/** GET /api/balance as a tool. */
 export const getBalance: Tool = {
   definition: {
     name: 'get_balance',
     description: 'Read what your account can spend, and what it has used.',
     inputSchema: inlined(Type.Object({}, { additionalProperties: false })),
     outputSchema: inlined(Balance),
-    annotations: { title: 'Read the balance', ...LOOKS_UP },
+    annotations: { title: 'Read the balance', ...READ_ONLY_HINTS },
   },
   operation: 'account',
   spends: false,

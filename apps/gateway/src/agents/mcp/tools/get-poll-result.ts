@@ -4,7 +4,7 @@ import { inlined } from '../../../discovery/documents/inlined.ts';
 import { invalid } from '../../../http/api-error.ts';
 import { resultWithId } from '../../../polls/read/find-result.ts';
 import { toResultDetail } from '../../../polls/read/public-result.ts';
-import { LOOKS_UP, type Tool } from '../tool.ts';
+import { READ_ONLY_HINTS, type Tool } from '../tool.ts';
 
 const input = Type.Object({
   result_id: Type.String({
@@ -12,14 +12,14 @@ const input = Type.Object({
   }),
 });
 
-/** What GET /api/results/{resultId} answers, to whoever holds the id. */
+/** GET /api/results/{resultId} as a tool. */
 export const getPollResult: Tool = {
   definition: {
     name: 'get_poll_result',
     description: 'Read the stored result of a finished poll by its id. Costs nothing; a result never changes.',
     inputSchema: inlined(input),
     outputSchema: inlined(ResultDetail),
-    annotations: { title: 'Read a poll result', ...LOOKS_UP },
+    annotations: { title: 'Read a poll result', ...READ_ONLY_HINTS },
   },
   operation: 'read',
   spends: false,

@@ -8,7 +8,7 @@ import { awaitPoll } from '../../../polls/run/await-poll.ts';
 import { submissionOf } from '../../../polls/run/submission.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 
-/** Runs a poll as POST /api/poll does. Whoever hangs up leaves a poll that goes on and is stored. */
+/** POST /api/poll as a tool. A poll whose client disconnects goes on and its result is stored. */
 export const pollQuestion: Tool = {
   definition: POLL_TOOL,
   operation: 'poll',
@@ -23,7 +23,7 @@ export const pollQuestion: Tool = {
   },
 };
 
-/** Not a header here: what one agent's tool calls share is their connection, not their meaning. */
+/** An argument, not a header: an agent's tool calls share one connection and its headers. */
 function keyIn({ idempotency_key: given }: Record<string, unknown>): string | null {
   if (given === undefined) return null;
   const key = typeof given === 'string' ? keyOf(given) : null;
@@ -34,7 +34,7 @@ function keyIn({ idempotency_key: given }: Record<string, unknown>): string | nu
   return key;
 }
 
-/** One step per vote; a snapshot of a new worker may hold no new one. */
+/** One notification per vote. A snapshot may repeat votes; MCP requires increasing progress. */
 function relay(progress: ToolCall['progress'], options: readonly string[]): (snapshot: ProgressSnapshot) => void {
   let last = 0;
   return (snapshot) => {
@@ -47,6 +47,6 @@ function relay(progress: ToolCall['progress'], options: readonly string[]): (sna
 
 function sentence({ progress, leader, tally }: ProgressSnapshot, options: readonly string[]): string {
   const voted = `${progress.received}/${progress.total} models voted`;
-  // Quoted, so that no option passes for a sentence of ours.
+  // Quoted, so that an option cannot pass for our own text.
   return leader === null ? voted : `${voted}; leading: ${JSON.stringify(options[leader])} (${tally[leader] ?? 0})`;
 }

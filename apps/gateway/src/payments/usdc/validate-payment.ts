@@ -4,12 +4,12 @@ import type { DepositSettings } from '../../config/payment-settings.ts';
 import type { Payment } from './read-payment.ts';
 import type { Terms } from './terms.ts';
 
-// Whether a payment is what the terms ask for, judged here from our own terms, whatever the facilitator says later. Its
-// time window is judged by the database, whose clock all replicas share.
+// Validates a payment against our own terms, before and independently of the facilitator. Its time window is checked by
+// Postgres, whose clock all replicas share.
 
 type Rule = (payment: Payment, terms: Terms, settings: DepositSettings) => boolean | Promise<boolean>;
 
-/** In this order; the first one that does not hold decides. */
+/** In this order; the first violated rule gives the error. */
 const RULES: readonly [Rule, ErrorCode][] = [
   [({ scheme }) => scheme === 'exact', 'payment_verification_failed'],
   [({ version, network }, { v1, v2 }) => network === (version === 1 ? v1 : v2).network, 'payment_network_mismatch'],
@@ -17,12 +17,16 @@ const RULES: readonly [Rule, ErrorCode][] = [
   [({ accepted }, { v2 }) => !accepted || same(accepted.payTo, v2.payTo), 'payment_network_mismatch'],
   [({ accepted }, { v2 }) => !accepted || accepted.amount === v2.amount, 'payment_amount_mismatch'],
   [({ to }, { v2 }) => same(to, v2.payTo), 'payment_network_mismatch'],
-  // More would be credited as less.
+  // Equal, not at least: an overpayment would not be credited in full.
   [({ value }, { amountU }) => value === amountU, 'payment_amount_mismatch'],
   [isSignedByPayer, 'payment_invalid_signature'],
 ];
 
-export async function faultOf(payment: Payment, terms: Terms, settings: DepositSettings): Promise<ErrorCode | null> {
+export async function validatePayment(
+  payment: Payment,
+  terms: Terms,
+  settings: DepositSettings,
+): Promise<ErrorCode | null> {
   for (const [holds, code] of RULES) if (!(await holds(payment, terms, settings))) return code;
   return null;
 }
