@@ -25,7 +25,7 @@ export async function openContext(config: Config, overrides: Partial<Parts> = {}
   const panels = overrides.panels ?? openPanels(config);
   const storage = overrides.storage ?? owned.use(openStorage(storageOptions(config, metrics)));
   const bus = overrides.bus ?? owned.use(await connectBus(config, log, metrics));
-  const takesDeposits = (overrides.desk ?? config.deposits) !== null;
+  const takesDeposits = (overrides.deposits ?? config.deposits) !== null;
   const http = openHttpContext({ ...process, storage, bus, takesDeposits }, owned, overrides);
   const accounts = openAccountsContext(http, owned, overrides);
   const polls = openPollsContext(accounts, owned, { ...overrides, panels });
