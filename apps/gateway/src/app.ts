@@ -63,7 +63,7 @@ export function buildApp(context: Context): App {
 
   app.addHook('preClose', async () => context.shutdown.close());
   app.setValidatorCompiler(compile);
-  // What a handler returns is what is sent: the shapes are built in to-wire.ts, and tests check each answer.
+  // A handler returns the body that is sent; tests check each against its schema.
   app.setSerializerCompiler(() => JSON.stringify);
 
   app.register(errors, { config });

@@ -15,7 +15,7 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
   app.addHook('onRoute', (route) => {
     const security = securityOf(route);
     if (security.length === 0) return;
-    // Reading a session authenticates, counts and reads in one step: see polls/open-session.ts.
+    // Status requests authenticate and count together with their read: see polls/read/authorize-run.ts.
     if (route.config?.operation === 'session') return;
     const schemes = new Set(security.flatMap((one) => (Object.keys(one).length === 0 ? ['none'] : Object.keys(one))));
     const authenticate = async (request: FastifyRequest) => {

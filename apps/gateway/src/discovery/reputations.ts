@@ -6,7 +6,7 @@ import {
   type StoredReputation,
   uptime,
 } from '@eloquentpoll/storage';
-import { type Entry, keep, type Times } from '../http/cache.ts';
+import { type Entry, type Lifetime, memoize } from '../http/cache.ts';
 import type { DiscoveryContext } from './context.ts';
 
 // One snapshot of how the service has done, taken at most every five minutes; both documents are views of it, so that
@@ -28,16 +28,16 @@ type Parts = Pick<DiscoveryContext, 'storage' | 'panels'>;
 export type Reputations = () => Promise<Entry<Snapshot>>;
 
 export function reputations(parts: Parts, now: () => number = Date.now): Reputations {
-  const snapshot = keep<Snapshot>({ make: () => take(parts), freshMs: FRESH_MS, staleMs: STALE_MS, now });
+  const snapshot = memoize<Snapshot>({ load: () => take(parts), freshMs: FRESH_MS, staleMs: STALE_MS, now });
   return () => snapshot('');
 }
 
-async function take({ storage, panels }: Parts): Promise<(times: Times) => Snapshot> {
+async function take({ storage, panels }: Parts): Promise<(lifetime: Lifetime) => Snapshot> {
   const { simulated } = panels;
   const found = await readReputation(storage, { simulated });
   const ratio = await uptime(storage, 'gateway', REPUTATION_DAYS);
-  return ({ madeAt, expiresAt }) => {
-    const taken = { simulated, generated_at: madeAt.toISOString(), cache_expires_at: expiresAt.toISOString() };
+  return ({ loadedAt, expiresAt }) => {
+    const taken = { simulated, generated_at: loadedAt.toISOString(), cache_expires_at: expiresAt.toISOString() };
     const service: Reputation = { ...toReputation(found, ratio), ...taken };
     const rows = found.models.map((model) => toModel(model, panels.model(model.modelId)?.provider));
     const models: ModelReputations = { window: windowOf(found), count: rows.length, models: rows, ...taken };

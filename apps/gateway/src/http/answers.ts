@@ -1,7 +1,7 @@
 import { ERRORS, ErrorBody, type ErrorCode, Problem } from '@eloquentpoll/contracts';
 import { type TSchema, Type } from '@sinclair/typebox';
 
-// What an operation can answer, as its schema says it: the good answers one by one, the errors by their codes.
+// The answers of an operation in its schema: the successful ones one by one, the errors by their codes.
 
 export interface Answer {
   description: string;
@@ -33,13 +33,10 @@ export const READS_BODY = [
   'unsupported_media_type',
 ] as const satisfies ErrorCode[];
 
-/** What asking for a bearer key can end in. */
+/** What a missing or wrong bearer key can end in. */
 export const NEEDS_KEY = ['authentication_required', 'invalid_api_key'] as const satisfies ErrorCode[];
 
-/**
- * What any operation can end in: bad syntax, text that is not text in a path or query, too many requests, a bug, a store
- * that is away.
- */
+/** What any operation can end in: bad syntax, malformed text, too many requests, a bug, a store that is away. */
 const ALWAYS = [
   'bad_request',
   'validation_error',
@@ -61,7 +58,7 @@ const errorContent = {
   'application/problem+json': { schema: Type.Ref(Problem) },
 };
 
-/** The same errors, of an operation that tells them on a page too. */
+/** The same errors, of an operation that shows them on a page too. */
 export const orPage = (answers: Record<number, Answer>): Record<number, Answer> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => [
@@ -73,7 +70,7 @@ export const orPage = (answers: Record<number, Answer>): Record<number, Answer> 
 const described = (codes: readonly ErrorCode[]): string =>
   codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join('\n\n');
 
-/** A browser that is sent on. */
+/** A redirect of a browser. */
 export const redirect = (description: string) =>
   ({ description, type: 'null', headers: { location: { type: 'string', format: 'uri' } } }) as const;
 

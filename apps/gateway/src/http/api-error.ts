@@ -8,12 +8,12 @@ interface Circumstances {
   /** What the caller can do besides what the code always offers. */
   recovery?: readonly RecoveryAction[];
   headers?: Record<string, string>;
-  /** What another protocol expects at the top of the body, in both of its forms. */
+  /** Members that another protocol expects at the top of the body, in both of its forms. */
   members?: Readonly<Record<string, unknown>>;
   cause?: unknown;
 }
 
-/** The one way to refuse a request: any code of the closed catalogue, thrown from wherever the reason is known. */
+/** A refusal of a request, with a code of the closed catalogue; thrown wherever the reason is known. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly circumstances: Circumstances;
@@ -26,7 +26,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A 400 that says everything that is wrong: one sentence for a person, one pointer per field for a program. */
+/** A 400 with everything that is wrong: one sentence for a person, one pointer per field for a program. */
 export function invalid(issues: readonly Issue[], code: ErrorCode = 'validation_error'): ApiError {
   return new ApiError(code, { detail: issues.map((issue) => issue.detail).join('; '), issues });
 }

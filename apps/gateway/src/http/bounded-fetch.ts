@@ -1,23 +1,23 @@
 import type { CustomFetchOptions } from 'openid-client';
 
-// fetch for documents of another server that we hold in memory: an answer beyond the bound is an error, whatever its
-// headers announced.
+// fetch for documents of other servers that are held in memory: an answer beyond the limit is an error, whatever its
+// headers say.
 
-const MOST_BYTES = 512 * 1_024;
+const MAX_BYTES = 512 * 1_024;
 
 type Options = Omit<RequestInit, 'body'> & { body?: CustomFetchOptions['body'] };
 
 export async function boundedFetch(
   url: string,
   { body, ...options }: Options,
-  mostBytes = MOST_BYTES,
+  maxBytes = MAX_BYTES,
 ): Promise<Response> {
   const response = await fetch(url, { ...options, body: body ?? null });
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`an answer of more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   const { status, statusText, headers } = response;

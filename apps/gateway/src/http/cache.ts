@@ -1,114 +1,111 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from './api-error.ts';
 
-// What takes effort to make is made once and kept for a while, however many ask: whoever comes while it is being made
-// waits for the same one. What is past its time is made anew; while that fails or takes long, the old one still serves,
-// up to an age. A failure is never kept. What is kept is bounded in number and size, the least recently asked for goes.
+// A least-recently-used cache of loaded values: one load per key at a time, however many callers wait. An expired entry
+// still serves, up to an age, while its reload fails or takes long. A failure is never cached.
 
-export interface Keeping<T> {
-  /** Makes the thing that this key stands for. It must end. It gets to know when it was made and until when it holds. */
-  make(key: string): Promise<(times: Times) => T>;
+export interface MemoizeOptions<T> {
+  /** Must settle. What it returns is called with the times of the entry. */
+  load(key: string): Promise<(lifetime: Lifetime) => T>;
   freshMs: number;
-  /** Up to this age an old one serves while no new one can be made. */
+  /** Up to this age an entry serves while it cannot be reloaded. */
   staleMs: number;
-  /** What one weighs, in bytes. */
+  /** In bytes. */
   sizeOf?(value: T): number;
-  mostEntries?: number;
-  mostBytes?: number;
-  /** How many may be in the making at once. */
-  mostMaking?: number;
-  /** How long somebody waits for a new one who could have the old one. */
-  patienceMs?: number;
+  maxEntries?: number;
+  maxBytes?: number;
+  maxConcurrentLoads?: number;
+  /** How long a caller waits for a reload before it gets the stale entry. */
+  reloadTimeoutMs?: number;
   now?(): number;
 }
 
-export interface Times {
-  madeAt: Date;
+export interface Lifetime {
+  loadedAt: Date;
   expiresAt: Date;
 }
 
 export interface Entry<T> {
   value: T;
-  madeAt: number;
+  loadedAt: number;
   expiresAt: number;
 }
 
-interface Stored<T> extends Entry<T> {
+interface StoredEntry<T> extends Entry<T> {
   bytes: number;
-  /** After a failure nobody tries again before. */
-  restsUntil: number;
+  /** After a failure no reload before this. */
+  retryAt: number;
 }
 
-const REST_MS = 10_000;
+const RETRY_AFTER_FAILURE_MS = 10_000;
 
-export function keep<T>(keeping: Keeping<T>): (key: string) => Promise<Entry<T>> {
-  const { make, freshMs, staleMs, sizeOf = () => 0, now = Date.now } = keeping;
-  const { mostEntries = 200, mostBytes = 32 * 1024 * 1024, mostMaking = 32, patienceMs = 1_500 } = keeping;
-  const entries = new Map<string, Stored<T>>();
-  const making = new Map<string, Promise<Stored<T>>>();
+export function memoize<T>(options: MemoizeOptions<T>): (key: string) => Promise<Entry<T>> {
+  const { load, freshMs, staleMs, sizeOf = () => 0, now = Date.now } = options;
+  const { maxEntries = 200, maxBytes = 32 * 1024 * 1024, maxConcurrentLoads = 32, reloadTimeoutMs = 1_500 } = options;
+  const entries = new Map<string, StoredEntry<T>>();
+  const loading = new Map<string, Promise<StoredEntry<T>>>();
   let bytes = 0;
 
-  function store(key: string, entry: Stored<T>): void {
-    forget(key);
+  function store(key: string, entry: StoredEntry<T>): void {
+    evict(key);
     entries.set(key, entry);
     bytes += entry.bytes;
     for (const oldest of entries.keys()) {
-      if (entries.size <= mostEntries && bytes <= mostBytes) break;
-      forget(oldest);
+      if (entries.size <= maxEntries && bytes <= maxBytes) break;
+      evict(oldest);
     }
   }
 
-  function forget(key: string): void {
+  function evict(key: string): void {
     bytes -= entries.get(key)?.bytes ?? 0;
     entries.delete(key);
   }
 
-  async function makeNow(key: string): Promise<Stored<T>> {
-    const write = await make(key);
-    const madeAt = now();
-    const value = write({ madeAt: new Date(madeAt), expiresAt: new Date(madeAt + freshMs) });
-    const entry = { value, madeAt, expiresAt: madeAt + freshMs, bytes: sizeOf(value), restsUntil: 0 };
+  async function loadNow(key: string): Promise<StoredEntry<T>> {
+    const write = await load(key);
+    const loadedAt = now();
+    const value = write({ loadedAt: new Date(loadedAt), expiresAt: new Date(loadedAt + freshMs) });
+    const entry = { value, loadedAt, expiresAt: loadedAt + freshMs, bytes: sizeOf(value), retryAt: 0 };
     store(key, entry);
     return entry;
   }
 
-  function begin(key: string): Promise<Stored<T>> {
-    const work = makeNow(key).finally(() => making.delete(key));
-    making.set(key, work);
-    work.catch(() => {
-      const old = entries.get(key);
-      if (old) old.restsUntil = now() + REST_MS;
+  function startLoad(key: string): Promise<StoredEntry<T>> {
+    const load = loadNow(key).finally(() => loading.delete(key));
+    loading.set(key, load);
+    load.catch(() => {
+      const stale = entries.get(key);
+      if (stale) stale.retryAt = now() + RETRY_AFTER_FAILURE_MS;
     });
-    return work;
+    return load;
   }
 
   return async (key) => {
     const known = entries.get(key);
     if (known && now() < known.expiresAt) {
-      // To the end of the line of those that go.
+      // Moved to the end: the first entries are evicted.
       entries.delete(key);
       entries.set(key, known);
       return known;
     }
-    const old = known && now() < known.madeAt + staleMs ? known : null;
-    if (old && now() < old.restsUntil) return old;
-    const full = !making.has(key) && making.size >= mostMaking;
-    if (full && old) return old;
-    if (full) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
-    const work = making.get(key) ?? begin(key);
-    if (!old) return work;
-    return orElse(work, patienceMs, old);
+    const stale = known && now() < known.loadedAt + staleMs ? known : null;
+    if (stale && now() < stale.retryAt) return stale;
+    const isFull = !loading.has(key) && loading.size >= maxConcurrentLoads;
+    if (isFull && stale) return stale;
+    if (isFull) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
+    const load = loading.get(key) ?? startLoad(key);
+    return stale ? withFallback(load, reloadTimeoutMs, stale) : load;
   };
 }
 
-/** What comes of it within this time; otherwise, and when it fails, the other. */
-async function orElse<T>(work: Promise<T>, ms: number, other: T): Promise<T> {
-  const done = new AbortController();
+/** The fallback where the promise fails or takes longer. */
+async function withFallback<T>(promise: Promise<T>, timeoutMs: number, fallback: T): Promise<T> {
+  const settled = new AbortController();
   try {
-    return await Promise.race([work, wait(ms, other, { signal: done.signal })]);
+    return await Promise.race([promise, sleep(timeoutMs, fallback, { signal: settled.signal })]);
   } catch {
-    return other;
+    return fallback;
   } finally {
-    done.abort();
+    settled.abort();
   }
 }

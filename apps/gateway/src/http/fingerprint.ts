@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** SHA-256 over a value in its one canonical form: the same whatever order its members were written in. */
+/** SHA-256 over a value in canonical form: the order of its members does not matter. */
 export function fingerprintOf(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex');
 }

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError, invalid } from './api-error.ts';
 import { uncleanIn } from './validation/text-rules.ts';
 
-/** What a form of our pages sends: the names, each with its values in their order. */
+/** The fields of a form, each with its values in order. */
 export type FormBody = ReadonlyMap<string, readonly string[]>;
 
-/** For a scope whose routes take forms, and nothing else. */
+/** For a Fastify scope whose routes take only forms. */
 export function takeForms(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser(
@@ -29,6 +29,6 @@ function readForm(bytes: Buffer): FormBody {
   return form;
 }
 
-/** Line breaks of forms are CRLF; ours are LF. */
+/** Forms send line breaks as CRLF. */
 export const valuesOf = (form: FormBody | undefined, name: string): string[] =>
   (form?.get(name) ?? []).map((value) => value.replaceAll('\r\n', '\n'));

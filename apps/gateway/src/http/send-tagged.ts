@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Sends a text with its ETag, or 304 to a caller whose copy is this very text. Headers are set before. */
+/** Sends a text with its ETag, or 304 to a caller that has it. To be called after all headers are set. */
 export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
   const tag = tagOf(body);
   reply.header('etag', tag);
@@ -11,7 +11,7 @@ export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: s
 
 const tagOf = (body: string): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 
-/** By weak comparison (RFC 9110, 13.1.2): a proxy may have marked our tag as weak. */
+/** Weak comparison (RFC 9110, 13.1.2): a proxy may have marked the tag as weak. */
 export function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const named: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];

@@ -1,4 +1,4 @@
-/** The groups of the documentation: sections 4.1 to 4.7 of the contract, as their operations arrive. */
+/** The groups of operations in the API document. */
 export const TAGS = [
   { name: 'Polling', description: 'Run a poll: synchronously, as a session, as a stream or in shorthand.' },
   { name: 'Results', description: 'What polls came to: your own as lists, any as long as you hold its id.' },

@@ -1,53 +1,53 @@
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
-import { type Keeping, keep } from '../../src/http/cache.ts';
+import { type MemoizeOptions, memoize } from '../../src/http/cache.ts';
 
-// What is kept: made once for all who wait, bounded, never a failure, and never too old.
+// One load for all callers, a bound in entries and bytes, no failures, nothing too old.
 
-function making(more: Partial<Keeping<string>> = {}) {
-  const made: string[] = [];
+function cache(more: Partial<MemoizeOptions<string>> = {}) {
+  const loaded: string[] = [];
   const clock = { now: 1_000_000 };
-  const get = keep<string>({
-    make: async (key) => {
-      made.push(key);
-      return () => `${key} ${made.length}`;
+  const get = memoize<string>({
+    load: async (key) => {
+      loaded.push(key);
+      return () => `${key} ${loaded.length}`;
     },
     freshMs: 100,
     staleMs: 1_000,
     now: () => clock.now,
     ...more,
   });
-  return { made, clock, get, textOf: async (key: string) => (await get(key)).value };
+  return { loaded, clock, get, textOf: async (key: string) => (await get(key)).value };
 }
 
-t.test('what is fresh is not made again, what is old is', async (t) => {
-  const { clock, get, textOf, made } = making();
-  t.same(await get('a'), { ...(await get('a')), value: 'a 1', madeAt: 1_000_000, expiresAt: 1_000_100 });
+t.test('a fresh entry is not loaded again, an expired one is', async (t) => {
+  const { clock, get, textOf, loaded } = cache();
+  t.same(await get('a'), { ...(await get('a')), value: 'a 1', loadedAt: 1_000_000, expiresAt: 1_000_100 });
   clock.now += 99;
   t.equal(await textOf('a'), 'a 1');
   clock.now += 1;
   t.equal(await textOf('a'), 'a 2');
-  t.same(made, ['a', 'a']);
+  t.same(loaded, ['a', 'a']);
 });
 
-t.test('the least recently asked for goes first, by number and by size', async (t) => {
-  const { textOf, made } = making({ mostEntries: 3 });
+t.test('the least recently used entry is evicted first, by number and by size', async (t) => {
+  const { textOf, loaded } = cache({ maxEntries: 3 });
   for (const key of ['a', 'b', 'c', 'a', 'd', 'a', 'c', 'b']) await textOf(key);
-  t.same(made, ['a', 'b', 'c', 'd', 'b']);
-  const heavy = making({ mostBytes: 10, sizeOf: () => 4 });
+  t.same(loaded, ['a', 'b', 'c', 'd', 'b']);
+  const heavy = cache({ maxBytes: 10, sizeOf: () => 4 });
   for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await heavy.textOf(key);
-  t.same(heavy.made, ['a', 'b', 'c', 'b']);
-  const huge = making({ mostBytes: 10, sizeOf: () => 11 });
+  t.same(heavy.loaded, ['a', 'b', 'c', 'b']);
+  const huge = cache({ maxBytes: 10, sizeOf: () => 11 });
   for (const key of ['a', 'a']) await huge.textOf(key);
-  t.same(huge.made, ['a', 'a'], 'what is too big for all is not kept');
+  t.same(huge.loaded, ['a', 'a'], 'an entry above the byte limit is not cached');
 });
 
-t.test('a failure goes to all who wait for it and is forgotten', async (t) => {
+t.test('a failed load rejects for all callers that wait and is not cached', async (t) => {
   let fails = true;
-  let made = 0;
-  const { textOf } = making({
-    make: async () => {
-      made++;
+  let loads = 0;
+  const { textOf } = cache({
+    load: async () => {
+      loads++;
       if (fails) throw new Error('not today');
       return () => 'good';
     },
@@ -57,38 +57,38 @@ t.test('a failure goes to all who wait for it and is forgotten', async (t) => {
     all.map(({ status }) => status),
     ['rejected', 'rejected', 'rejected'],
   );
-  t.equal(made, 1);
+  t.equal(loads, 1);
   fails = false;
   t.equal(await textOf('a'), 'good');
 });
 
-t.test('the old one serves who has waited long enough; the new one is there when it is done', async (t) => {
+t.test('a slow reload gives the stale entry after the timeout, and the new one once it is done', async (t) => {
   const gate = Promise.withResolvers<void>();
-  let made = 0;
-  const { clock, textOf } = making({
-    make: async () => {
-      if (++made > 1) await gate.promise;
-      return () => `${made}`;
+  let loads = 0;
+  const { clock, textOf } = cache({
+    load: async () => {
+      if (++loads > 1) await gate.promise;
+      return () => `${loads}`;
     },
-    patienceMs: 1,
+    reloadTimeoutMs: 1,
   });
   t.equal(await textOf('a'), '1');
   clock.now += 100;
   t.equal(await textOf('a'), '1');
   gate.resolve();
   await eventually('the new value is served', async () => (await textOf('a')) === '2');
-  t.equal(made, 2);
+  t.equal(loads, 2);
 });
 
-t.test('so many are made at once and no more; who has an old one gets that', async (t) => {
+t.test('above the limit of concurrent loads: the stale entry, or 503 without one', async (t) => {
   const gate = Promise.withResolvers<void>();
   let held = false;
-  const { clock, textOf } = making({
-    make: async (key) => {
+  const { clock, textOf } = cache({
+    load: async (key) => {
       if (held) await gate.promise;
       return () => key;
     },
-    mostMaking: 2,
+    maxConcurrentLoads: 2,
   });
   await textOf('old');
   clock.now += 100;

@@ -29,9 +29,9 @@ t.test('of several windows the tightest is told', async (t) => {
   const limiter = rateLimiter(redis, prefix, readPolicies('free_poll=5/10+3/3600'));
   t.match(await limiter.take('free_poll', 'ip'), { allowed: true, remaining: 2, window: { limit: 3, seconds: 3600 } });
   const batch = redis.pipeline();
-  limiter.batch(batch, 'free_poll', [{ principal: 'ip', calls: 1 }]);
+  limiter.appendTo(batch, 'free_poll', [{ principal: 'ip', calls: 1 }]);
   const [[, reply] = []] = (await batch.exec()) ?? [];
-  t.match(limiter.read('free_poll', reply), { remaining: 1 });
+  t.match(limiter.readReply('free_poll', reply), { remaining: 1 });
 });
 
 t.test('without Redis paid operations have a local budget and free ones close', async (t) => {

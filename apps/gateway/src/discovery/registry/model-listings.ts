@@ -2,7 +2,7 @@ import { MODELS_PARAMETERS, type ModelListing, type ModelsQuery } from '@eloquen
 import type { Registry } from '@eloquentpoll/models/registry';
 import type { Logger } from '../../config/log.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { type Entry, keep } from '../../http/cache.ts';
+import { type Entry, memoize } from '../../http/cache.ts';
 import { modelCountOf } from './model-count.ts';
 
 // The registry's listings as we serve them, each kept for an hour. What tells two of them apart is what goes upstream,
@@ -15,17 +15,17 @@ const STALE_MS = 24 * FRESH_MS;
 export type ModelListings = (query: ModelsQuery) => Promise<Entry<string>>;
 
 export function modelListings(registry: Registry, log: Logger, now: () => number = Date.now): ModelListings {
-  const listing = keep<string>({
-    make: async (key) => {
+  const listing = memoize<string>({
+    load: async (key) => {
       const parameters = new URLSearchParams(key);
       const found = await registry.list(parameters).catch((cause) => {
         log.warn({ err: cause }, 'model registry');
         throw new ApiError('upstream_registry_error', { cause });
       });
       const modelCount = modelCountOf(found, parameters.has('limit') ? Number(parameters.get('limit')) : null);
-      return ({ madeAt, expiresAt }) => {
+      return ({ loadedAt, expiresAt }) => {
         const envelope: ModelListing = {
-          fetched_at: madeAt.toISOString(),
+          fetched_at: loadedAt.toISOString(),
           cache_expires_at: expiresAt.toISOString(),
           count: found.variants.length,
           model_count: modelCount,

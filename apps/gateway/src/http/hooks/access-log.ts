@@ -4,24 +4,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { HttpContext } from '../context.ts';
 
-// What is noted of each answered request: a count and a duration by operation, and a line with the route's pattern,
-// never the path or the query, which may hold an id or a code. Sessions are asked after all day long, so what went well
-// there is for debugging: writing it down costs more than answering it. Of other good answers LOG_SAMPLE says which share
-// is written down; every refusal and failure is.
+// Counts, times and logs each answered request, by the route's pattern: a path or query may hold an id or a code. Of
+// successful requests the share LOG_SAMPLE is logged, and status requests only for debugging; of errors each one.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     meter?: Meter;
   }
   interface FastifyInstance {
-    /** For requests that no route takes. */
+    /** For requests without a route. */
     unmatchedMeter: Meter;
   }
 }
 
 interface Meter {
   count(status: number, seconds: number, code: ErrorCode | null): void;
-  /** Whether this good answer is written down. */
+  /** Whether this successful request is logged. */
   sample(): boolean;
 }
 
@@ -32,19 +30,19 @@ export const accessLog = plugin(async (app: FastifyInstance, { context }: { cont
     route.config = { ...route.config, meter: meterOf(route.schema?.operationId ?? 'none') };
   });
   app.addHook('onResponse', (request, reply, done) => {
-    noteAnswer(request, reply);
+    recordAnswer(request, reply);
     done();
   });
 });
 
-export function noteAnswer(request: FastifyRequest, reply: FastifyReply): void {
+export function recordAnswer(request: FastifyRequest, reply: FastifyReply): void {
   const { url = 'none', config } = request.routeOptions;
   const { statusCode: status, elapsedTime, errorCode: code } = reply;
   const meter = config.meter ?? request.server.unmatchedMeter;
   meter.count(status, elapsedTime / 1_000, code);
-  const good = status < 400;
-  const level = good && config.operation === 'session' ? 'debug' : 'info';
-  if (good && !meter.sample()) return;
+  const succeeded = status < 400;
+  const level = succeeded && config.operation === 'session' ? 'debug' : 'info';
+  if (succeeded && !meter.sample()) return;
   const line = { method: request.method, route: url, status, ms: Math.round(elapsedTime) };
   request.log[level](code === null ? line : { ...line, code }, 'request');
 }

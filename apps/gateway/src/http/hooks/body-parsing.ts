@@ -3,13 +3,13 @@ import plugin from 'fastify-plugin';
 import { ApiError, invalid } from '../api-error.ts';
 import { uncleanIn } from '../validation/text-rules.ts';
 
-// Bodies are JSON in UTF-8, and there is one parser: no header can choose a laxer one. What gets past here is clean
-// text all through, nests no deeper than allowed, and has no member that could reach a prototype; only an operation
-// whose answer is about what is wrong with a body gets to see one that is not.
+// One parser for JSON in UTF-8, so that no header selects a laxer one. What passes is well-formed text, nests no deeper
+// than allowed and cannot reach a prototype. Only a dry run, which lists what is wrong, sees other bodies.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    uncleanBody?: 'judged';
+    /** The handler reports what is wrong with the text of a body. */
+    reportsUncleanBody?: boolean;
   }
 }
 
@@ -24,10 +24,10 @@ export const bodyParsing = plugin(async (app: FastifyInstance) => {
   });
 });
 
-/** For operations that know JSON by another media type too. */
+/** For operations that take JSON by another media type too. */
 export async function parseJsonBody(request: FastifyRequest, bytes: Buffer): Promise<unknown> {
   const body = parseJson(bytes);
-  const issue = request.routeOptions.config.uncleanBody === 'judged' ? null : uncleanIn(body);
+  const issue = request.routeOptions.config.reportsUncleanBody ? null : uncleanIn(body);
   if (issue) throw invalid([issue]);
   return body;
 }

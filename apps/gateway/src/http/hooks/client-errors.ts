@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { ERRORS, type ErrorCode, errorBody } from '@eloquentpoll/contracts';
 import { requestId } from './request-ids.ts';
 
-// Bytes that never became a request: there is no path and no header to go by, only the socket.
+// Bytes that never became a request: without path and headers, only the socket is there to answer.
 
 const CODES: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',

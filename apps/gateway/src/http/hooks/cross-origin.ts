@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 
-// Browsers of any origin may call what needs no cookie, without credentials: a bearer is given by a page that has one.
-// Operations that know callers by the cookie alone answer no other origin.
+// CORS: any origin may call an operation that takes a bearer or nothing. Operations that accept only the login cookie
+// answer no other origin.
 
 const EXPOSED = [
   'Deprecation',
@@ -42,7 +42,7 @@ const ACCEPTED = [
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Worked out once per route: no other origin may read its answers. */
+    /** Derived once per route: no other origin may read its answers. */
     cookieOnly?: boolean;
   }
 }
@@ -53,7 +53,7 @@ export const crossOrigin = plugin(async (app: FastifyInstance) => {
   });
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config.cookieOnly !== true) {
-      // Said always, so that a cached answer serves browsers too; the long list only to those who can read it.
+      // On every answer, so that a cached one serves browsers too; the long list only where a browser reads it.
       reply.header('access-control-allow-origin', '*');
       if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED);
     }
@@ -66,7 +66,7 @@ function isCookieOnly({ schema }: RouteOptions): boolean {
   return schemes.length > 0 && schemes.every((scheme) => scheme === 'session');
 }
 
-/** The answer to a preflight for a path that knows these methods. */
+/** The answer to a preflight for a path with these methods. */
 export function answerPreflight(reply: FastifyReply, methods: string): FastifyReply {
   return reply
     .code(204)

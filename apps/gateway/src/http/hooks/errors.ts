@@ -5,12 +5,11 @@ import type { Config } from '../../config/config.ts';
 import type { ApiError } from '../api-error.ts';
 import { toApiError } from './to-api-error.ts';
 
-// Every error leaves here: one of the closed catalogue, as a plain body or as Problem Details, and nothing about how
-// we are built.
+// Every error answer: a code of the closed catalogue, as a plain body or as Problem Details, without internals.
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** What the error catalogue calls it, where the answer is an error. */
+    /** The code of the error catalogue, where the answer is an error. */
     errorCode: ErrorCode | null;
   }
 }
@@ -43,7 +42,7 @@ function occurrenceOf({ code, circumstances }: ApiError, requestId: string): Occ
   return { code, requestId, detail, issues, retryAfterSeconds, recovery, members };
 }
 
-/** Problem Details are for whoever names them: a wildcard does not, and `q=0` refuses them. */
+/** Problem Details are for callers that name them: a wildcard does not, and `q=0` refuses them. */
 function wantsProblem({ headers }: FastifyRequest): boolean {
   if (String(headers['x-machine-client']).toLowerCase() === 'true') return true;
   return (headers.accept ?? '').split(',').some((range) => {

@@ -3,9 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { invalid } from '../api-error.ts';
 
-// Reads the Idempotency-Key of operations that cost or create something, and repeats it on their answers. The draft
-// (draft-ietf-httpapi-idempotency-key-header-07) writes it in double quotes, most clients send it bare: both are the
-// same key. What the key does is decided where the work is accepted.
+// Reads Idempotency-Key and repeats it on the answer; submitting acts on it. Double quotes, as
+// draft-ietf-httpapi-idempotency-key-header-07 has them, and the bare form of most clients are the same key.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -43,12 +42,12 @@ export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
   });
 });
 
-/** On an answer that an earlier request with the same key had got. */
+/** For an answer that an earlier request with the same key had. */
 export const markReplayed = (reply: FastifyReply): FastifyReply => reply.header('idempotent-replayed', 'true');
 
 const WRONG = 'Idempotency-Key must be 1 to 255 visible ASCII characters, bare or in double quotes';
 
-/** null for what is no key. Two headers arrive as one with a space in it, which no key has. */
+/** Null for what is no key, such as two headers: they arrive as one with a space. */
 export function keyOf(header: string): string | null {
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header);
   const key = quoted ? quoted[1]!.replace(/\\(.)/g, '$1') : header.startsWith('"') ? '' : header;

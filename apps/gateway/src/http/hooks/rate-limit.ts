@@ -8,14 +8,14 @@ import type { HttpContext } from '../context.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { Budget } from '../rate-limits/rate-limiter.ts';
 
-// Every route says which operation it is, and the operation's budget decides. The headers are those of
-// draft-ietf-httpapi-ratelimit-headers-06, the last one that has all four names.
+// Every route names its operation, whose budget applies. The headers are those of
+// draft-ietf-httpapi-ratelimit-headers-06, the last draft with all four names.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Which budget the route draws from; a route that does not say it does not start. A function may look at the body,
-     * which was parsed but not checked.
+     * The budget that the route draws from; a route without one does not start. A function may read the body, which is
+     * parsed and not validated.
      */
     operation?: Operation | ((request: FastifyRequest) => Operation);
   }
@@ -30,39 +30,39 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
   app.addHook('onRoute', (route) => {
     const { operation } = route.config ?? {};
     if (operation === undefined) throw new Error(`${route.method} ${route.url} does not say its operation`);
-    // Counted in polls/open-session.ts, together with the reading.
+    // Counted in polls/read/authorize-run.ts, together with the read.
     if (operation === 'session') return;
     const limit = async (request: FastifyRequest) => {
       const name = typeof operation === 'function' ? operation(request) : operation;
-      // Whoever has asked all the free polls of an hour can go on with a key, without waiting.
-      const withKey = name === 'free_poll' && request.principal === null;
-      const waysOut = withKey ? (['re_authenticate', ...keyRecoveryActions(context)] as const) : [];
-      spend(request, await limiter.take(name, principalOf(request)), waysOut);
+      // A caller whose free polls of the hour are used up can continue with a key, without waiting.
+      const isAnonymous = name === 'free_poll' && request.principal === null;
+      const recovery = isAnonymous ? (['re_authenticate', ...keyRecoveryActions(context)] as const) : [];
+      spend(request, await limiter.take(name, principalOf(request)), recovery);
     };
     // After authentication, which the route's own hooks begin with; a body has to be read first.
     if (typeof operation === 'function') route.preValidation = [limit, ...[route.preValidation ?? []].flat()];
     else route.onRequest = [...[route.onRequest ?? []].flat(), limit];
   });
-  // What ended before its budget was known (no such route, no such key) is counted by where it came from.
+  // A request that failed before its budget was known (no route, wrong key) counts for its network.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    const known = request.budget;
-    if (known) {
-      tell(reply, known);
+    const spent = request.budget;
+    if (spent) {
+      setBudgetHeaders(reply, spent);
       done();
     } else {
       limiter.take('read', clientNetwork(request.ip)).then((budget) => {
-        tell(reply, budget);
+        setBudgetHeaders(reply, budget);
         done();
       }, done);
     }
   });
 });
 
-/** Who a call is counted for. */
+/** The account or network that a call counts for. */
 export const principalOf = (request: FastifyRequest): string =>
   request.principal?.accountId ?? clientNetwork(request.ip);
 
-/** Notes the budget that a request drew from, and refuses it when there is nothing left. */
+/** Records the budget that a request drew from, and refuses the request when it is used up. */
 export function spend(request: FastifyRequest, budget: Budget, recovery: readonly RecoveryAction[] = []): void {
   request.budget = budget;
   if (budget.allowed) return;
@@ -73,23 +73,23 @@ export function spend(request: FastifyRequest, budget: Budget, recovery: readonl
   });
 }
 
-/** The four headers. For answers that no hook sees, too. */
-export function tell(reply: FastifyReply, { window, remaining, resetSeconds, policy }: Budget): void {
+/** The four headers; also for event streams, which no hook sees. */
+export function setBudgetHeaders(reply: FastifyReply, { window, remaining, resetSeconds, policy }: Budget): void {
   reply.headers({
     'ratelimit-limit': String(window.limit),
     'ratelimit-remaining': String(remaining),
     'ratelimit-reset': String(resetSeconds),
-    'ratelimit-policy': toldPolicy(policy),
+    'ratelimit-policy': policyHeader(policy),
   });
 }
 
-const told = new WeakMap<Policy, string>();
+const policyHeaders = new WeakMap<Policy, string>();
 
-function toldPolicy(policy: Policy): string {
-  let text = told.get(policy);
+function policyHeader(policy: Policy): string {
+  let text = policyHeaders.get(policy);
   if (text === undefined) {
     text = policy.windows.map(({ limit, seconds }) => `${limit};w=${seconds}`).join(', ');
-    told.set(policy, text);
+    policyHeaders.set(policy, text);
   }
   return text;
 }

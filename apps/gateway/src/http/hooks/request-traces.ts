@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
 import { traceparentOf } from './request-ids.ts';
 
-// One span per request, named by its operation. Registered only where traces are collected; reading a session is left
-// out, because it is asked so often that nothing else would be seen.
+// One span per request, named by its operation. Status requests have none: they are so many that they would hide the
+// others.
 
 declare module 'fastify' {
   interface FastifyRequest {

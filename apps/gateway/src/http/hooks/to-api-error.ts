@@ -2,8 +2,8 @@ import { ERRORS, type ErrorCode } from '@eloquentpoll/contracts';
 import { isStorageError, StorageRefused } from '@eloquentpoll/storage';
 import { ApiError } from '../api-error.ts';
 
-// What an error means to a caller. Ours say it themselves, the framework's are known by code or status, a store that is
-// away is "later"; everything else is a bug, of which the caller learns nothing but the request id.
+// The API error of any error: the framework's by code or status, a store that is away as 503. Everything else is a bug,
+// of which the caller learns only the request id.
 
 const BY_FRAMEWORK_CODE: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
@@ -29,7 +29,7 @@ export function toApiError(error: unknown): ApiError {
   if (isStorageError(error) && !(error instanceof StorageRefused)) return unavailable(error);
   const code = frameworkCode(error);
   if (code === 'service_unavailable') return unavailable(error);
-  // What a first request with curl gets, which names no type of its own: say what would be right.
+  // What curl without a content type gets: the description names the right one.
   if (code === 'unsupported_media_type') return new ApiError(code, { detail: ERRORS[code].description, cause: error });
   return new ApiError(code ?? 'internal_error', { cause: error });
 }

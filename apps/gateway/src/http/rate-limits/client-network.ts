@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Whom an anonymous request is counted for: an IPv4 address, or the /64 network of an IPv6 address, because one customer
- * has all of it. An IPv4 address in IPv6 clothes is the IPv4 address.
+ * The principal of an anonymous request: an IPv4 address, or the /64 network of an IPv6 address, because one customer has
+ * all of it. IPv4-mapped IPv6 addresses count as IPv4.
  */
 export function clientNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

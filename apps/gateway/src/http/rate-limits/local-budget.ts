@@ -1,10 +1,10 @@
 import type { Window, WindowState } from '../../config/rate-limit-policies.ts';
 
-// The budget of one process while Redis is away. It knows nothing of other replicas, so it grants a share; it forgets
-// everything when it grows too large, which is generous to nobody for longer than a window.
+// The budget of one process while Redis is away: a share, because other replicas grant theirs. Beyond its bound it
+// forgets all counters, so a caller gains at most one window.
 
 const SHARE = 0.5;
-const MOST_PRINCIPALS = 10_000;
+const MAX_COUNTERS = 10_000;
 
 export interface LocalBudget {
   take(key: string, windows: readonly Window[]): WindowState[];
@@ -18,7 +18,7 @@ export function localBudget(now: () => number = () => performance.now()): LocalB
         const name = `${key}:${window.seconds}`;
         let counter = counters.get(name);
         if (!counter || counter.endsAt <= now()) {
-          if (counters.size >= MOST_PRINCIPALS) counters.clear();
+          if (counters.size >= MAX_COUNTERS) counters.clear();
           counter = { count: 0, endsAt: now() + window.seconds * 1_000 };
           counters.set(name, counter);
         }

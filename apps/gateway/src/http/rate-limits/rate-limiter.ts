@@ -2,13 +2,12 @@ import type { ChainableCommander, Redis, Result } from 'ioredis';
 import type { Operation, Policies, Policy, Window, WindowState } from '../../config/rate-limit-policies.ts';
 import { localBudget } from './local-budget.ts';
 
-// Counts calls in Redis, so that all replicas share one budget: fixed windows, counted in one atomic script, exactly as
-// many pass as the limit says. While Redis is away paid operations fall back to a budget of this process, and free ones
-// close, because nobody else bounds what they cost.
+// Fixed windows in Redis, counted in one atomic script for all replicas. While Redis is away paid operations fall back to
+// a budget of this process, and free ones close, because nothing else bounds their cost.
 
 export interface Budget {
   allowed: boolean;
-  /** Of the window with the least left. */
+  /** The window with the fewest calls left. */
   window: Window;
   remaining: number;
   resetSeconds: number;
@@ -22,11 +21,11 @@ export interface Caller {
 
 export interface RateLimiter {
   take(operation: Operation, principal: string): Promise<Budget>;
-  /** The same for several callers, each with as many calls as it makes, as one command of somebody else's batch. */
-  batch(into: ChainableCommander, operation: Operation, callers: readonly Caller[]): void;
-  /** What the command's reply leaves to one of the callers, for a call that was counted with so many after it. */
-  read(operation: Operation, reply: unknown, caller?: number, callsAfter?: number): Budget;
-  /** What holds when the batch did not reach Redis. */
+  /** Appends the same for several callers, each with its number of calls, to the caller's pipeline. */
+  appendTo(pipeline: ChainableCommander, operation: Operation, callers: readonly Caller[]): void;
+  /** One caller's budget in the command's reply, for a call that was counted with `callsAfter` after it. */
+  readReply(operation: Operation, reply: unknown, caller?: number, callsAfter?: number): Budget;
+  /** The budget when the pipeline did not reach Redis. */
   withoutRedis(operation: Operation, principal: string): Budget;
 }
 
@@ -59,7 +58,7 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
     return [keys.length, ...keys, ...terms];
   }
 
-  function read(operation: Operation, reply: unknown, caller = 0, callsAfter = 0): Budget {
+  function readReply(operation: Operation, reply: unknown, caller = 0, callsAfter = 0): Budget {
     const policy = policies[operation];
     const counts: unknown[] = Array.isArray(reply) ? reply : [];
     const states = policy.windows.map((window, i) => {
@@ -82,13 +81,13 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
   return {
     async take(operation, principal) {
       try {
-        return read(operation, await redis.epTake(...argumentsOf(operation, [{ principal, calls: 1 }])));
+        return readReply(operation, await redis.epTake(...argumentsOf(operation, [{ principal, calls: 1 }])));
       } catch {
         return withoutRedis(operation, principal);
       }
     },
-    batch: (into, operation, callers) => void into.epTake(...argumentsOf(operation, callers)),
-    read,
+    appendTo: (pipeline, operation, callers) => void pipeline.epTake(...argumentsOf(operation, callers)),
+    readReply,
     withoutRedis,
   };
 }

@@ -1,26 +1,25 @@
 import type { ServerResponse } from 'node:http';
-import { EventStream, type Keeper } from './event-stream.ts';
+import { EventStream, type StreamObserver } from './event-stream.ts';
 
-// All open streams of the process, and the one timer that they share: each second a fifteenth of them gets its sign of
-// life, and whoever has not read for too long is cut. When the process leaves, all end at once; their readers come back
-// elsewhere with Last-Event-ID.
+// All open streams of the process and the one timer that they share: each second a fifteenth of them gets a keep-alive,
+// and a reader that has not read for too long is cut. When the process closes, their readers reconnect elsewhere.
 
 const TICK_MS = 1_000;
 /** Every stream is visited once in this many ticks. */
 const TICKS = 15;
-const MOST_STALLED_MS = 30_000;
-const LAST_WORDS_MS = 500;
+const MAX_STALLED_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 500;
 
 export interface StreamWheel extends Disposable {
-  /** After `leftMs` the owner is told that it took too long. */
+  /** After `leftMs` the stream's source is called as overdue. */
   open(raw: ServerResponse, leftMs: number): EventStream;
   /** Open streams, for metrics and leak checks. */
   count(): number;
-  /** Those whose readers do not read. */
+  /** Streams whose readers do not read. */
   blocked(): number;
   /** One turn of the timer. */
   turn(): void;
-  /** Ends all streams; resolves when the last is gone, which is soon whatever their readers do. */
+  /** Ends all streams; resolves when the last is closed, within half a second whatever their readers do. */
   close(): Promise<void>;
 }
 
@@ -33,7 +32,7 @@ export function streamWheel(now: () => number = () => performance.now()): Stream
   let timer: NodeJS.Timeout | undefined;
   let allGone: (() => void) | undefined;
 
-  const keeper: Keeper = {
+  const observer: StreamObserver = {
     blocked(stream) {
       stream.blockedAt = now();
       blocked.add(stream);
@@ -55,17 +54,17 @@ export function streamWheel(now: () => number = () => performance.now()): Stream
 
   function turn(): void {
     const time = now();
-    for (const stream of blocked) if (time - (stream.blockedAt ?? time) >= MOST_STALLED_MS) stream.cut();
+    for (const stream of blocked) if (time - (stream.blockedAt ?? time) >= MAX_STALLED_MS) stream.cut();
     tick = (tick + 1) % TICKS;
     for (const stream of slots[tick]!) {
-      if (time >= stream.overdueAt) stream.owner?.overdue();
-      else stream.beat();
+      if (time >= stream.overdueAt) stream.source?.onOverdue();
+      else stream.keepAlive();
     }
   }
 
   return {
     open(raw, leftMs) {
-      const stream = new EventStream(raw, keeper, next, now() + leftMs);
+      const stream = new EventStream(raw, observer, next, now() + leftMs);
       slots[next]!.add(stream);
       next = (next + 1) % TICKS;
       open += 1;
@@ -80,10 +79,10 @@ export function streamWheel(now: () => number = () => performance.now()): Stream
       const gone = new Promise<void>((resolve) => {
         allGone = resolve;
       });
-      for (const slot of slots) for (const stream of slot) stream.leave();
+      for (const slot of slots) for (const stream of slot) stream.endConnection();
       const late = setTimeout(() => {
         for (const slot of slots) for (const stream of slot) stream.cut();
-      }, LAST_WORDS_MS);
+      }, CLOSE_TIMEOUT_MS);
       await gone;
       clearTimeout(late);
     },

@@ -1,7 +1,7 @@
 import type { Issue } from '@eloquentpoll/contracts';
 import type { ErrorObject } from 'ajv';
 
-// What a validator found, in words that name the field as the caller wrote it: `options[1] must be ...`.
+// A validator's findings in words that name the field as the caller wrote it: `options[1] must be ...`.
 
 export function describeIssue(error: ErrorObject): Issue {
   const missing: unknown = error.keyword === 'required' ? error.params.missingProperty : undefined;

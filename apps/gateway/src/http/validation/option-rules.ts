@@ -1,11 +1,11 @@
 import type { Issue } from '@eloquentpoll/contracts';
 
-// When option texts are options: each says something, none hides something, and no two look the same to a reader. The
-// stored text is the sent text; the comparison key is for comparing only.
+// Options must not be blank, hold hidden characters or look the same to a reader. The text is stored as it was sent; the
+// comparison key is only for comparing.
 
 /** Control characters, and the marks that override the direction of what follows. */
 const CONTROLS = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
-/** Characters that a model reads and a person never sees. */
+/** Characters that a model reads and a person does not see. */
 const TAGS = /[\u{E0000}-\u{E007F}]/u;
 
 /** Assumes that the shape is right: 2 to 10 strings of legal length. `field` is what the caller called them. */
@@ -48,7 +48,7 @@ export function comparisonKey(text: string): string {
     .trim();
 }
 
-/** There and back again: `ẞ`, `ß` and `SS` meet as `ss`. Folding can undo the normal form, so that comes last. */
+/** Case folding: `ẞ`, `ß` and `SS` become `ss`. It can undo the normal form, so that comes last. */
 const fold = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC');
 
 const quoted = (text: string | undefined): string => JSON.stringify(text);

@@ -1,17 +1,17 @@
-// `Prefer: wait=10` (RFC 7240): how long a caller is willing to wait. What cannot be read is no preference, never an
-// error; of several the first counts.
+// `Prefer: wait=10` (RFC 7240): how long a caller is willing to wait. An unreadable preference is none, never an error;
+// of several the first counts.
 
 /** What one preference looks like, up to the comma; commas inside quotes belong to it. */
 const PREFERENCE = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
 const WAIT = /^\s*wait\s*(?:=\s*("?)(\d*)\1)?\s*(;.*)?$/is;
 
-/** Whole seconds, at most `most`; null where nothing usable is preferred. */
-export function preferredWait(prefer: string | undefined, most: number): number | null {
+/** Whole seconds, at most `maxS`; null without a usable preference. */
+export function preferredWait(prefer: string | undefined, maxS: number): number | null {
   if (prefer === undefined) return null;
   for (const preference of prefer.match(PREFERENCE) ?? []) {
     if (!/^\s*wait\s*(?:[=;]|$)/i.test(preference)) continue;
     const digits = WAIT.exec(preference)?.[2] ?? '';
-    return digits === '' ? null : Math.min(Number(digits), most);
+    return digits === '' ? null : Math.min(Number(digits), maxS);
   }
   return null;
 }

@@ -1,10 +1,10 @@
 import { type Issue, LIMITS } from '@eloquentpoll/contracts';
 import { fieldName } from './describe-issue.ts';
 
-// What no request may hold, wherever it stands. Postgres cannot store NUL, a lone surrogate is not text, and a
-// `__proto__` member is an attack: all end here, as a 400, and never as an error of a store.
+// What no request may hold anywhere: NUL, which Postgres cannot store, lone surrogates, which are not text, and members
+// named `__proto__`, which are an attack. All are a 400 and never an error of a store.
 
-/** The first thing in a value that no request may hold, names of members included. */
+/** The first such thing in a value, names of members included. */
 export function uncleanIn(value: unknown, path = '', depth = 1): Issue | null {
   if (typeof value === 'string') return isClean(value) ? null : issue(path, NOT_TEXT);
   if (typeof value !== 'object' || value === null) return null;

@@ -6,8 +6,8 @@ import formats from 'ajv-formats';
 import { invalid } from '../api-error.ts';
 import { describeIssue } from './describe-issue.ts';
 
-// One validator for everything that comes in, whichever door it takes. Bodies are never coerced: "5" is not 5. Query
-// strings are all text, so there a number may be written as one. Unknown fields stay where they are; nobody reads them.
+// One validator for every entry point. Bodies are never coerced: "5" is not 5. Query strings are all text, so there a
+// number may be written as one. Unknown fields are kept and not read.
 
 const MAX_ISSUES = 20;
 
@@ -25,7 +25,7 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
     allErrors: true,
     allowUnionTypes: true,
     removeAdditional: false,
-    // Ours are checked when the document that shows them is; here that would be a tenth of a start.
+    // Schemas are validated with the OpenAPI document; here that would be a tenth of the start.
     validateSchema: false,
     schemas: [...namedSchemas],
   });
@@ -33,7 +33,7 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
   return ajv;
 }
 
-/** For Fastify: the validator of one part of a route, made when the first request needs it. */
+/** For Fastify: the validator of one part of a route, compiled at the first request. */
 export function compile({ schema, httpPart }: { schema: object; httpPart?: string | undefined }) {
   let check: ValidateFunction | undefined;
   return (value: unknown) => {
@@ -49,20 +49,20 @@ const infiniteIn = (value: unknown): Issue[] =>
     .filter(([, member]) => member === Infinity || member === -Infinity)
     .map(([name]) => ({ pointer: `#/${name}`, detail: `${name} must be a number` }));
 
-/** For routes whose body has several forms: the document shows them all, and the handler reads it by its form. */
+/** For routes whose body has several forms: the document shows them, and the handler reads the body by its form. */
 export function compileExceptBody(part: { schema: object; httpPart?: string | undefined }) {
   return part.httpPart === 'body' ? () => true : compile(part);
 }
 
-/** For routes that say in the document which headers they know, and read them as they come. */
+/** For routes whose document names headers that the handler reads as they come. */
 export function anyHeaders(part: { schema: object; httpPart?: string | undefined }) {
   return part.httpPart === 'headers' ? () => true : compile(part);
 }
 
-/** Everything that is wrong with a value that should have a named shape; for doors that have no route schema. */
+/** Everything that is wrong with a value of a named schema; for entry points without a route schema. */
 export function issuesOf(schema: TSchema, value: unknown): Issue[] {
   const check = bodies.getSchema(String(schema.$id));
-  if (!check) throw new Error(`No shape is named ${schema.$id}`);
+  if (!check) throw new Error(`no schema is named ${schema.$id}`);
   return issuesBy(check, value);
 }
 
@@ -70,7 +70,7 @@ function issuesBy(check: ValidateFunction, value: unknown): Issue[] {
   return check(value) === true ? [] : (check.errors ?? []).slice(0, MAX_ISSUES).map(describeIssue);
 }
 
-/** A wrong preset has a code of its own; everything else that breaks a shape is a validation error. */
+/** A wrong preset has its own code; everything else is a validation error. */
 export function refusal(issues: readonly Issue[]): Error {
   const onlyPreset = issues.every((issue) => issue.pointer === '#/preset');
   const code: ErrorCode = onlyPreset ? 'invalid_preset' : 'validation_error';

@@ -1,7 +1,7 @@
 import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
-import { keep } from '../../http/cache.ts';
+import { memoize } from '../../http/cache.ts';
 import type { PagesContext } from '../context.ts';
 import { type PriceQuestion, priceList, votePrices } from '../price-list.ts';
 import { pricingPage as render } from '../pricing-page.ts';
@@ -9,8 +9,8 @@ import { servePage } from '../serve-page.ts';
 
 /** GET /pricing: what polls cost. A page is twenty-seven forecasts, so each is kept as long as an estimate may be. */
 export function pricingPage(app: FastifyInstance, context: PagesContext, facts: Facts): void {
-  const pages = keep<string>({
-    async make(key) {
+  const pages = memoize<string>({
+    async load(key) {
       const asked: PriceQuestion = JSON.parse(key);
       const [list, votes] = await Promise.all([priceList(context, asked.threshold), votePrices(context, asked)]);
       return () => render(facts, { list, asked, votes });

@@ -2,13 +2,13 @@ import { readPollOrder } from './poll-order.ts';
 import { readShortOrder, type ShortOrder } from './short-order.ts';
 import type { Caller } from './themes.ts';
 
-// POST /api/poll takes a poll in full and in shorthand. What a body says decides which it is: a short field, or a
-// question without options.
+// POST /api/poll takes a poll in full or in shorthand: a body with a short field, or a question without options, is
+// shorthand.
 
 export function isShorthand(body: unknown): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false;
-  const says = (name: string): boolean => name in body;
-  return ['q', 'o', 'poll', 'theme'].some(says) || (['question', 'prompt'].some(says) && !says('options'));
+  const has = (name: string): boolean => name in body;
+  return ['q', 'o', 'poll', 'theme'].some(has) || (['question', 'prompt'].some(has) && !has('options'));
 }
 
 export function readAnyOrder(body: unknown, caller: Caller): ShortOrder {

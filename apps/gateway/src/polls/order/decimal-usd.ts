@@ -1,4 +1,4 @@
-/** Micro-USD as a decimal, exact to the last digit; at least two places, and no zeros that say nothing. */
+/** Micro-USD as an exact decimal: at least two places, without trailing zeros beyond them. */
 export function decimalUsd(microUsd: bigint): string {
   const size = microUsd < 0n ? -microUsd : microUsd;
   const places = (size % 1_000_000n)

@@ -8,16 +8,16 @@ import { freezeOrder } from './freeze-order.ts';
 import { pollIssues, profileIssues } from './poll-order.ts';
 import { typicalOrder } from './typical-poll.ts';
 
-// Everything that a poll with this body would be told, without running it: what is wrong with it, what it would take,
-// and whether its caller can pay for it. Nothing is stored, held or asked.
+// What is wrong with a poll, what it would take and whether its caller can pay for it. Nothing is stored or held, and no
+// model is called.
 
 export async function dryRun(context: PollsContext, accountId: string, body: unknown): Promise<DryRunResult> {
   const issues = issuesIn(body);
-  return judged(context, accountId, issues, readable(body, issues));
+  return dryRunResult(context, accountId, issues, orderOfRest(body, issues));
 }
 
-/** What is wrong with a request, and what its order would take where there is one. */
-export async function judged(
+/** The issues of a request, and the estimates of its order where there is one. */
+export async function dryRunResult(
   context: PollsContext,
   accountId: string,
   issues: readonly Issue[],
@@ -36,15 +36,15 @@ function issuesIn(body: unknown): Issue[] {
   return unclean ? [unclean] : pollIssues(body);
 }
 
-/** The order without the fields that are wrong; null where the body, or the preset that decides everything, is. */
-function readable(body: unknown, issues: readonly Issue[]): PollOrder | null {
+/** The order of the valid fields; null where the body as a whole, or the preset, is invalid. */
+function orderOfRest(body: unknown, issues: readonly Issue[]): PollOrder | null {
   const wrong = new Set((issues.length > 0 ? everyIssue(body) : []).map(({ pointer }) => pointer.split('/')[1]));
   if (wrong.has(undefined) || wrong.has('preset')) return null;
-  const right = Object.entries(body as object).filter(([name]) => !wrong.has(name));
-  return typicalOrder(Object.fromEntries(right) as Partial<PollRequest>);
+  const valid = Object.entries(body as object).filter(([name]) => !wrong.has(name));
+  return typicalOrder(Object.fromEntries(valid) as Partial<PollRequest>);
 }
 
-/** A refusal names what stands in the way first; this looks behind it. */
+/** A refusal stops at the first kind of issue; this is all of them. */
 function everyIssue(body: unknown): Issue[] {
   const unclean = uncleanIn(body);
   const isObject = typeof body === 'object' && body !== null;

@@ -37,7 +37,7 @@ function whichQuestion(question: string | undefined, prompt: string | undefined)
   return text === undefined ? missingQuestion({}) : questionIssues(text);
 }
 
-/** The schema cannot say it: one of two names has to be there. */
+/** The schema cannot express it: one of two names is required. */
 const missingQuestion = (body: object): Issue[] =>
   'question' in body || 'prompt' in body ? [] : [{ pointer: '#/question', detail: 'question is required' }];
 

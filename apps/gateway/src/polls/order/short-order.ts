@@ -3,21 +3,20 @@ import { isFree, minVotesOf, type PollOrder } from '@eloquentpoll/polls';
 import { invalid } from '../../http/api-error.ts';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
-import { type Folded, foldAliases, type Told, withinPoll } from './fold-aliases.ts';
+import { type Folded, type FromField, foldAliases, withinPoll } from './fold-aliases.ts';
 import { profileIssues, termsOf } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
 import { type Caller, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 
-// A poll that was ordered in shorthand, read to its end: the same order that the long form gives, or a 400 that speaks
-// of the fields that the caller wrote. Options that are missing are supplied. Without an account a poll is free, and a
-// free poll has the tighter limits, whoever asks for it.
+// Reads a poll in shorthand into the same order as the long form, or a 400 about the fields that the caller wrote.
+// Missing options are supplied. A poll without an account is free, and every free poll has the tighter limits.
 
 export interface ShortOrder {
   order: PollOrder;
   optionsSource: 'caller' | 'server';
 }
 
-/** More than any free panel can cost, so that no free poll stops for money. */
+/** More than any free panel can cost, so that no free poll stops for its cost. */
 const FREE_MAX_COST_USD = 0.1;
 
 export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
@@ -52,7 +51,7 @@ function refuse(issues: readonly Issue[]): void {
   if (issues.length > 0) throw refusal(issues);
 }
 
-/** The body's own fields were measured with it; what came out of `poll` is measured here. */
+/** The schema measured the body's own fields; what came out of `poll` is measured here. */
 function sizeIssues({ question, options }: Folded, shape: typeof FreePollRequest | typeof ShortPollRequest): Issue[] {
   const parts = {
     ...(question?.field === 'poll' && { question: question.value }),
@@ -61,10 +60,10 @@ function sizeIssues({ question, options }: Folded, shape: typeof FreePollRequest
   return issuesOf(shape, parts).map(withinPoll);
 }
 
-function textIssues(question: Told<string>, options: Told<string[]> | null): Issue[] {
+function textIssues(question: FromField<string>, options: FromField<string[]> | null): Issue[] {
   return [...inOwnField(question, questionIssues), ...(options ? inOwnField(options, optionIssues) : [])];
 }
 
-function inOwnField<T>({ value, field }: Told<T>, check: (value: T, field?: string) => Issue[]): Issue[] {
+function inOwnField<T>({ value, field }: FromField<T>, check: (value: T, field?: string) => Issue[]): Issue[] {
   return field === 'poll' ? check(value).map(withinPoll) : check(value, field);
 }

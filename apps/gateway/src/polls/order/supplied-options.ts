@@ -1,8 +1,8 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import { optionIssues } from '../../http/validation/option-rules.ts';
 
-// Options for a caller who sends only a question. By the form of the words alone: no model is called, and the same
-// question gets the same options every time. Time grows with the question's length and no faster.
+// Options for a question without any, by the form of its words: no model is called, and equal questions get equal options.
+// Linear in the length of the question.
 
 const YES_NO =
   /^(?:is|are|am|was|were|do|does|did|can|could|should|shall|would|will|has|have|had|may|might|must)(?:n't)? /i;

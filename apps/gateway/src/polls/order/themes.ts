@@ -4,8 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import { invalid } from '../../http/api-error.ts';
 import { termsOf } from './poll-order.ts';
 
-// What a theme means: which models are asked, and whether they search the web. Without an account only the free themes
-// are there; whoever names another, or a preset, does not get a free poll instead of it.
+// The panel of a theme, and whether its models search the web. Without an account there are only the free themes; a
+// request for another, or for a preset, is refused and not turned into a free poll.
 
 export type Caller = 'known' | 'anonymous';
 
@@ -14,7 +14,7 @@ export const callerOf = ({ principal }: Pick<FastifyRequest, 'principal'>): Call
 
 const FREE_THEMES: readonly unknown[] = FREE_PRESETS;
 
-/** Whether the operator would pay. For any body, however wrong: it decides which limits the body is read with. */
+/** Whether the operator would pay. For any body, valid or not: it decides which limits apply to it. */
 export function wantsFree(body: unknown, caller: Caller): boolean {
   return caller === 'anonymous' || FREE_THEMES.includes(fieldsOf(body).theme);
 }
@@ -28,7 +28,7 @@ export function panelOfTheme(request: ShortPollRequest, caller: Caller): { panel
   return { panel: theme, search: theme === 'free_search' };
 }
 
-/** For a caller without an account, before anything else is said about the body. */
+/** For a caller without an account; before any other check of the body. */
 export function refusePaid(body: unknown): void {
   const { theme, preset, profile } = fieldsOf(body);
   const paid = { theme: FREE_THEMES.includes(theme) ? undefined : theme, preset, profile };

@@ -5,7 +5,7 @@ import { toOrder } from './poll-order.ts';
 const QUESTION_LENGTH = 120;
 const OPTION_LENGTH = 24;
 
-/** An order whose caller did not say everything, completed with texts of usual length: only that enters an estimate. */
+/** An incomplete order, completed with texts of usual length: only their length enters an estimate. */
 export const typicalOrder = ({ options, ...named }: Partial<PollRequest>, optionCount = 2): PollOrder =>
   toOrder({
     ...named,

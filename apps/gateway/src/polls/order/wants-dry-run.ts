@@ -1,10 +1,10 @@
 import { invalid } from '../../http/api-error.ts';
 
-/** For any body, however wrong. */
+/** For any body, valid or not. */
 export const wantsDryRun = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'dry_run' in body && body.dry_run === true;
 
-/** Whoever asks for one does not want to pay, so where there is none the field is not ignored. */
+/** Rejected, not ignored: a caller who sets it must never be billed. */
 export function refuseDryRun(body: unknown): void {
   if (wantsDryRun(body)) throw invalid([NO_DRY_RUN]);
 }

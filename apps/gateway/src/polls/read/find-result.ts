@@ -3,7 +3,7 @@ import { findResult, type Result } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
-/** Whoever holds the id may read. Malformed, unknown and still running are one answer. */
+/** The id is the permission to read. Malformed, unknown and still running are one answer. */
 export async function resultWithId(
   { storage }: PollsContext,
   id: string,
@@ -14,7 +14,7 @@ export async function resultWithId(
   return result;
 }
 
-/** A result never changes, so whoever has it may keep it; search engines shall not show what only its id opens. */
+/** A result never changes, so caches may keep it; search engines must not index what only its id opens. */
 export const RESULT_HEADERS = {
   'cache-control': 'public, max-age=86400, immutable',
   'x-robots-tag': 'noindex',

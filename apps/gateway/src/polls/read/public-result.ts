@@ -10,8 +10,8 @@ import type {
 import type { Result, ResultLine } from '@eloquentpoll/storage';
 import { decimalUsd } from '../order/decimal-usd.ts';
 
-// Stored results as they are read again: by anyone who holds the id, and in the lists of their owner. What the public
-// gets is written out field by field, so that nothing private can come along.
+// Stored results as anyone with the id reads them, and in the lists of their owner. The public form is written out field
+// by field, so that no private field can be among them.
 
 export function toResultDetail(result: Result): ResultDetail {
   const response: PollResponse = result.detail;

@@ -4,7 +4,7 @@ import { reasoning } from '@eloquentpoll/voting';
 import type { Config } from '../../config/config.ts';
 import type { ShortOrder } from '../order/short-order.ts';
 
-/** The short answer to a short question. A free poll costs its caller nothing, and tells where its result stays. */
+/** The short answer to a poll in shorthand; that of a free poll has the address of its public result. */
 export function toQuickResult(
   { baseUrl }: Pick<Config, 'baseUrl'>,
   result: PollResponse,

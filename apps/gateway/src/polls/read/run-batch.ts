@@ -40,7 +40,7 @@ export function runBatch({ bus, keys, limiter }: Parts): RunBatch {
       pipeline,
       callers.map(({ key }) => key),
     );
-    limiter.batch(pipeline, 'session', callers);
+    limiter.appendTo(pipeline, 'session', callers);
     if (polls.size > 0) bus.runs.batch(pipeline, [...polls.keys()]);
     pipeline.exec().then(
       (replies) => distribute(...(replies ?? []).map(([error, reply]) => (error ? null : reply))),
@@ -51,7 +51,7 @@ export function runBatch({ bus, keys, limiter }: Parts): RunBatch {
       for (const [i, { reads }] of callers.entries()) {
         const owner = keys.readReply(owners, i);
         for (const [place, { pollId, resolve }] of reads.entries()) {
-          const budget = counts ? limiter.read('session', counts, i, reads.length - 1 - place) : null;
+          const budget = counts ? limiter.readReply('session', counts, i, reads.length - 1 - place) : null;
           resolve({ owner, budget, brief: pollId === null ? null : bus.runs.parse(briefs, polls.get(pollId)) });
         }
       }

@@ -1,17 +1,16 @@
 import type { PollResponse, PublicVote } from '@eloquentpoll/contracts';
 
-// A result as a Mermaid flowchart: the question, who voted for what, and what came of it. Node ids are ours and labels
-// are quoted with everything but letters, digits and spaces written as character codes, so that no text of a caller can
-// become syntax, a directive, markup or a formula.
+// A result as a Mermaid flowchart. All but letters, digits and spaces of a label are character codes, so that no text of a
+// caller becomes syntax, a directive, markup or a formula.
 
 /** Mermaid refuses diagrams above 50,000 characters; options are short by rule, a question need not be. */
-const LONGEST_QUESTION = 200;
+const MAX_QUESTION_LENGTH = 200;
 
-type Voted = Pick<PollResponse, 'question' | 'options' | 'tally' | 'winning_option' | 'is_tie'> & {
+type Drawn = Pick<PollResponse, 'question' | 'options' | 'tally' | 'winning_option' | 'is_tie'> & {
   votes: readonly Pick<PublicVote, 'model_id' | 'chosen_option'>[];
 };
 
-export function toMermaid({ question, options, tally, votes, winning_option, is_tie }: Voted): string {
+export function toMermaid({ question, options, tally, votes, winning_option, is_tie }: Drawn): string {
   const counts = options.map((option) => tallied(tally, option));
   const most = Math.max(...counts);
   const winners = options.flatMap((option, i) =>
@@ -50,7 +49,7 @@ const encoded = (text: string): string =>
 
 function shortened(text: string): string {
   const characters = [...text];
-  return characters.length <= LONGEST_QUESTION ? text : `${characters.slice(0, LONGEST_QUESTION - 1).join('')}…`;
+  return characters.length <= MAX_QUESTION_LENGTH ? text : `${characters.slice(0, MAX_QUESTION_LENGTH - 1).join('')}…`;
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -33,7 +33,7 @@ declare module 'fastify' {
   }
 }
 
-/** POST /api/poll: runs a poll and answers with its result; without credentials, a free one that is asked in short. */
+/** POST /api/poll: runs a poll and answers with its result; without credentials, a free one in shorthand. */
 export function createPoll(app: FastifyInstance, context: PollsContext): void {
   app.decorateRequest('pollKind', null);
   app.post(

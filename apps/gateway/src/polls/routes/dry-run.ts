@@ -6,12 +6,12 @@ import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 import { dryRun } from '../order/dry-run.ts';
 
-/** POST /api/poll/dry-run: judges any JSON, so what is wrong with it is the answer and not an error. */
+/** POST /api/poll/dry-run: takes any JSON; what is wrong with it is the answer and not an error. */
 export function dryRunPoll(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/poll/dry-run',
     {
-      config: { operation: 'compute', uncleanBody: 'judged' },
+      config: { operation: 'compute', reportsUncleanBody: true },
       attachValidation: true,
       schema: {
         operationId: 'dryRunPoll',

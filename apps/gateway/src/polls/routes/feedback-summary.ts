@@ -7,7 +7,7 @@ import { access } from '../../http/access.ts';
 import { errors, json } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 
-/** GET /api/feedback/{pollId}: what was said about an outcome, without who said it. */
+/** GET /api/feedback/{pollId}: the feedback on an outcome, without its authors. */
 export function feedbackSummary(app: FastifyInstance, { storage }: PollsContext): void {
   app.get<{ Params: { pollId: string } }>(
     '/api/feedback/:pollId',

@@ -7,7 +7,7 @@ import { errors, json } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 import { toHistoryResult } from '../read/public-result.ts';
 
-/** GET /api/results: everything that the caller asked, page by page. */
+/** GET /api/results: the caller's results, page by page. */
 export function history(app: FastifyInstance, { storage }: PollsContext): void {
   app.get<{ Querystring: HistoryQuery }>(
     '/api/results',

@@ -8,7 +8,7 @@ import type { PollsContext } from '../context.ts';
 import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
 import { toResultDetail } from '../read/public-result.ts';
 
-/** GET /api/results/{resultId}: what anyone who holds the id may know. */
+/** GET /api/results/{resultId}: a result without cost and owner, for anyone with its id. */
 export function publicResult(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: { resultId: string } }>(
     '/api/results/:resultId',

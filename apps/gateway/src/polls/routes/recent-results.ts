@@ -7,7 +7,7 @@ import { errors, json } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 import { toRecentResult } from '../read/public-result.ts';
 
-/** GET /api/results/recent: what the caller asked last. */
+/** GET /api/results/recent: the caller's newest results. */
 export function recentResults(app: FastifyInstance, { storage }: PollsContext): void {
   app.get(
     '/api/results/recent',

@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
-import { needsEventStream } from '../../http/sse/open-event-stream.ts';
+import { requireEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import { readPollOrder } from '../order/poll-order.ts';
 import { resumeStream, streamPoll as streamNewPoll } from '../run/stream-poll.ts';
@@ -64,7 +64,7 @@ export function streamPoll(app: FastifyInstance, context: PollsContext): void {
       },
     },
     async (request, reply) => {
-      needsEventStream(request);
+      requireEventStream(request);
       const progress = request.query.progress !== 'none';
       const lastEventId = lastEventIdOf(request);
       if (lastEventId) {

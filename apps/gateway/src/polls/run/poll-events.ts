@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorCode, ProgressSnapshot } from '@eloquentpoll/contracts';
 import type { IdempotencyKey } from '@eloquentpoll/storage';
-import type { EventStream, StreamOwner } from '../../http/sse/event-stream.ts';
+import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import { whyFailed } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
@@ -21,7 +21,7 @@ interface Streamed {
 }
 
 /** Writes what a follower hears to an event stream; the follower is closed with the stream. */
-export class PollEvents implements PollListener, StreamOwner {
+export class PollEvents implements PollListener, StreamSource {
   readonly #context: PollsContext;
   readonly #stream: EventStream;
   readonly #follower: PollFollower;
@@ -32,7 +32,7 @@ export class PollEvents implements PollListener, StreamOwner {
     this.#stream = stream;
     this.#follower = follower;
     this.#poll = poll;
-    stream.owner = this;
+    stream.source = this;
   }
 
   onSnapshot(snapshot: ProgressSnapshot): void {
@@ -44,12 +44,12 @@ export class PollEvents implements PollListener, StreamOwner {
     void this.#finish(end);
   }
 
-  overdue(): void {
+  onOverdue(): void {
     this.#follower[Symbol.dispose]();
     this.#fail('poll_execution_failed', this.#follower.seq + 1);
   }
 
-  closed(): void {
+  onClose(): void {
     this.#follower[Symbol.dispose]();
   }
 
