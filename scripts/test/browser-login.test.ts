@@ -1,7 +1,6 @@
 import { buildApp } from '@eloquentpoll/gateway/app';
-import { decideConfig } from '@eloquentpoll/gateway/config';
+import { readConfig as readGatewayConfig } from '@eloquentpoll/gateway/config';
 import { openContext } from '@eloquentpoll/gateway/context';
-import { readEnvironment } from '@eloquentpoll/gateway/environment';
 import { PRODUCT } from '@eloquentpoll/identity-provider/client';
 import { startLocalProvider } from '@eloquentpoll/identity-provider/server';
 import { freePort } from '@eloquentpoll/services/free-port';
@@ -33,7 +32,7 @@ async function product(t: Test) {
     OIDC_CLIENT_SECRET: SECRET,
     LOG_LEVEL: 'silent',
   };
-  const context = await openContext(decideConfig(readEnvironment(settings)));
+  const context = await openContext(readGatewayConfig(settings));
   t.teardown(() => context[Symbol.asyncDispose]());
   const app = buildApp(context);
   t.teardown(() => app.close());

@@ -1,8 +1,9 @@
 import { type Bus, openBus } from '@eloquentpoll/bus';
 import { type Metrics, openMetrics, openTracing } from '@eloquentpoll/ops';
+import { SettingError } from '@eloquentpoll/ops/settings';
 import { openStorage } from '@eloquentpoll/storage';
 import { openAccountsContext } from './accounts/context.ts';
-import { type Config, ConfigError } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { ProcessContext } from './config/context.ts';
 import { createLog, type Logger } from './config/log.ts';
 import { type DiscoveryContext, openDiscoveryContext } from './discovery/context.ts';
@@ -69,6 +70,6 @@ async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Pro
       },
     });
   } catch (error) {
-    throw ConfigError.from('REDIS_URL', error);
+    throw SettingError.from('REDIS_URL', error);
   }
 }

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { redactedSettings, SettingError } from '@eloquentpoll/ops/settings';
 import { buildApp } from './app.ts';
-import { type Config, ConfigError, decideConfig } from './config/config.ts';
-import { readEnvironment } from './config/environment.ts';
-import { shown } from './config/redacted-settings.ts';
+import { type Config, readConfig } from './config/config.ts';
+import { GATEWAY_SETTINGS } from './config/settings-table.ts';
 import { openContext } from './context.ts';
 import { startHeartbeat } from './operators/heartbeat.ts';
 import { openOps } from './operators/open-ops.ts';
@@ -24,25 +24,23 @@ function fail(error: unknown): never {
 
 function portProblem(error: NodeJS.ErrnoException): Error {
   const { host, port } = config.listen;
-  if (error.code === 'EADDRINUSE') return new ConfigError('PORT', `${port} is in use on ${host}; choose another`);
-  if (error.code === 'EACCES') return new ConfigError('PORT', `${port} may not be used by this user`);
-  return new ConfigError('HOST', `cannot listen on ${host}:${port} (${error.code})`);
+  if (error.code === 'EADDRINUSE') return new SettingError('PORT', `${port} is in use on ${host}; choose another`);
+  if (error.code === 'EACCES') return new SettingError('PORT', `${port} may not be used by this user`);
+  return new SettingError('HOST', `cannot listen on ${host}:${port} (${error.code})`);
 }
 
-const environment = readEnvironment(process.env);
-
-function readConfig(): Config {
+function settings(): Config {
   try {
-    return decideConfig(environment);
+    return readConfig(process.env);
   } catch (error) {
     return fail(error);
   }
 }
 
-const config = readConfig();
+const config = settings();
 const context = await openContext(config).catch(fail);
 const { log } = context;
-log.info({ settings: shown(environment) }, 'settings');
+log.info({ settings: redactedSettings(GATEWAY_SETTINGS, process.env) }, 'settings');
 const app = buildApp(context);
 const ops = await openOps(context, app).catch(fail);
 let reconciler: AsyncDisposable | undefined;

@@ -1,9 +1,10 @@
+import { redactedSettings } from '@eloquentpoll/ops/settings';
 import { type Config, readConfig } from './config.ts';
 import { openContext } from './context.ts';
 import { watchLedger } from './ops/ledger-watch.ts';
 import { openOps } from './ops/open-ops.ts';
-import { shown } from './ops/shown.ts';
 import { servePolls } from './serve-polls.ts';
+import { WORKER_SETTINGS } from './settings-table.ts';
 
 // The process: reads its settings, says when it is ready, and on SIGTERM is not ready any more, takes no further poll,
 // lets the running ones finish within the drain time, hands the rest to other workers and leaves.
@@ -15,20 +16,19 @@ function settings(): Config {
   try {
     return readConfig(process.env);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-    process.exit(2);
+    return failed(error);
   }
 }
 
 function failed(error: unknown): never {
-  process.stderr.write(`the worker could not start: ${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(`worker: ${error instanceof Error ? error.message : error}\n`);
   process.exit(1);
 }
 
 const config = settings();
 const context = await openContext(config).catch(failed);
 const { log } = context;
-log.info({ settings: shown(process.env) }, 'settings');
+log.info({ settings: redactedSettings(WORKER_SETTINGS, process.env) }, 'settings');
 const ops = await openOps(config, context).catch(failed);
 const ledger = watchLedger(config.databaseUrl, config.ledgerCheckMs, log);
 const serving = servePolls(context, config.concurrency);

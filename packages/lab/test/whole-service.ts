@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { buildApp } from '@eloquentpoll/gateway/app';
-import { decideConfig } from '@eloquentpoll/gateway/config';
+import { readConfig as readGatewayConfig } from '@eloquentpoll/gateway/config';
 import { openContext as openGateway } from '@eloquentpoll/gateway/context';
-import { readEnvironment } from '@eloquentpoll/gateway/environment';
 import { buildSimulator, parseRecordedVotes, type SimulatorOptions } from '@eloquentpoll/simulator/app';
 import { createAccount, creditAccount, insertKey } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
@@ -48,7 +47,7 @@ export async function wholeService(
   t.teardown(() => worker[Symbol.asyncDispose]());
   const consumer = worker.bus.consumePolls({ concurrency: 20, run: (id, signal) => runPoll(worker, id, signal) });
   t.teardown(() => consumer.drain(1_000));
-  const gateway = await openGateway(decideConfig(readEnvironment(settings)));
+  const gateway = await openGateway(readGatewayConfig(settings));
   t.teardown(() => gateway[Symbol.asyncDispose]());
   const app = buildApp(gateway);
   t.teardown(() => app.close());

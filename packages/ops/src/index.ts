@@ -8,7 +8,6 @@ export { type Desk, type OpsPort, openOpsPort } from './ops-port.ts';
 export { poolFigures } from './pool-figures.ts';
 export { processFigures } from './process-figures.ts';
 export { type Check, openReadiness, type Readiness, type Report } from './readiness.ts';
-export { type Showable, shownSettings } from './shown-settings.ts';
-export { type TraceEnvironment, TraceSettingError, type TraceSettings, traceSettings } from './trace-settings.ts';
+export { type TraceSettings, traceSettings } from './trace-settings.ts';
 export type { Attributes, Span, Tracer } from './tracer.ts';
 export { openTracing } from './tracing.ts';

@@ -1,6 +1,8 @@
+import type { SHARED_SETTINGS } from './settings/shared-table.ts';
+import { SettingError, type Values } from './settings/table.ts';
 import type { Attributes } from './tracer.ts';
 
-// What OpenTelemetry's own variables ask for, as far as we follow them; they are named in the README.
+// What OpenTelemetry's own variables ask for, as far as they are followed here.
 
 export interface TraceSettings {
   url: string;
@@ -9,88 +11,32 @@ export interface TraceSettings {
   resource: Attributes;
 }
 
-export interface TraceEnvironment {
-  OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
-  OTEL_EXPORTER_OTLP_HEADERS?: string | undefined;
-  OTEL_EXPORTER_OTLP_PROTOCOL?: string | undefined;
-  OTEL_SERVICE_NAME?: string | undefined;
-  OTEL_RESOURCE_ATTRIBUTES?: string | undefined;
-  OTEL_TRACES_SAMPLER_ARG?: string | undefined;
-}
-
-/** Which variable is wrong, and how. */
-export class TraceSettingError extends Error {
-  readonly variable: keyof TraceEnvironment;
-
-  constructor(variable: keyof TraceEnvironment, problem: string) {
-    super(problem);
-    this.variable = variable;
-  }
-}
+type TraceValues = Pick<Values<typeof SHARED_SETTINGS>, Extract<keyof typeof SHARED_SETTINGS, `OTEL_${string}`>>;
 
 /** Null where no collector is named. */
-export function traceSettings(env: TraceEnvironment, service: string, version: string): TraceSettings | null {
-  const url = tracesUrl(env);
+export function traceSettings(values: TraceValues, service: string, version: string): TraceSettings | null {
+  const url = tracesUrl(values);
   if (url === null) return null;
-  const protocol = env.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/json';
-  if (protocol !== 'http/json')
-    throw new TraceSettingError('OTEL_EXPORTER_OTLP_PROTOCOL', 'must be http/json, the only one that is spoken here');
+  // Set for other programs of the same machine it does no harm, as long as there is no collector for this one.
+  if (values.OTEL_EXPORTER_OTLP_PROTOCOL !== 'http/json')
+    throw new SettingError('OTEL_EXPORTER_OTLP_PROTOCOL', 'must be http/json, the only one that is spoken here');
   return {
     url,
-    headers: pairs(env, 'OTEL_EXPORTER_OTLP_HEADERS'),
-    share: shareOf(env),
+    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    share: values.OTEL_TRACES_SAMPLER_ARG,
     resource: {
-      ...pairs(env, 'OTEL_RESOURCE_ATTRIBUTES'),
-      'service.name': env.OTEL_SERVICE_NAME ?? `eloquentpoll-${service}`,
+      ...values.OTEL_RESOURCE_ATTRIBUTES,
+      'service.name': values.OTEL_SERVICE_NAME ?? `eloquentpoll-${service}`,
       'service.version': version,
     },
   };
 }
 
-function tracesUrl(env: TraceEnvironment): string | null {
-  const whole = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
-  if (whole !== undefined) return httpUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', whole).href;
-  const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
+function tracesUrl(values: TraceValues): string | null {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = values;
+  if (whole !== undefined) return new URL(whole).href;
   if (base === undefined) return null;
-  const url = httpUrl('OTEL_EXPORTER_OTLP_ENDPOINT', base);
+  const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
   return url.href;
-}
-
-function httpUrl(variable: keyof TraceEnvironment, text: string): URL {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new TraceSettingError(variable, 'must be a URL such as http://collector:4318');
-  return url;
-}
-
-/** `key=value,key=value`, percent-encoded. */
-function pairs(
-  env: TraceEnvironment,
-  variable: 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_RESOURCE_ATTRIBUTES',
-): Record<string, string> {
-  const entries = (env[variable] ?? '').split(',').filter((entry) => entry.trim() !== '');
-  return Object.fromEntries(
-    entries.map((entry) => {
-      const at = entry.indexOf('=');
-      if (at < 1) throw new TraceSettingError(variable, 'must be pairs such as key=value, separated by commas');
-      return [entry.slice(0, at).trim(), decoded(entry.slice(at + 1).trim())];
-    }),
-  );
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function shareOf({ OTEL_TRACES_SAMPLER_ARG: text = '1' }: TraceEnvironment): number {
-  const share = /^(0|1|0?\.\d+|1\.0+)$/.test(text) ? Number(text) : Number.NaN;
-  if (!(share >= 0 && share <= 1))
-    throw new TraceSettingError('OTEL_TRACES_SAMPLER_ARG', `must be a share from 0 to 1, not "${text}"`);
-  return share;
 }

@@ -1,7 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { openMetrics, openTracing, shownSettings, TraceSettingError, traceSettings } from '../src/index.ts';
+import { openMetrics, openTracing, traceSettings as settingsOf } from '../src/index.ts';
+import { type Environment, readSettings, SHARED_SETTINGS } from '../src/settings/index.ts';
+
+const REQUIRED = { DATABASE_URL: 'postgres://host/db', REDIS_URL: 'redis://host' };
+const traceSettings = (env: Environment, service: string, version: string) =>
+  settingsOf(readSettings(SHARED_SETTINGS, { ...REQUIRED, ...env }), service, version);
 
 t.test("OpenTelemetry's variables say where traces go", (t) => {
   t.equal(traceSettings({}, 'gateway', '1.0.0'), null, 'without an endpoint there are none');
@@ -30,8 +35,7 @@ t.test("OpenTelemetry's variables say where traces go", (t) => {
     ['OTEL_EXPORTER_OTLP_HEADERS', 'nothing'],
     ['OTEL_TRACES_SAMPLER_ARG', '2'],
   ] as const) {
-    const error = t.throws(() => traceSettings({ ...all, [name]: value }, 'worker', '1')) as unknown;
-    t.ok(error instanceof TraceSettingError && error.variable === name, name);
+    t.throws(() => traceSettings({ ...all, [name]: value }, 'worker', '1'), { message: new RegExp(`^${name}: `) });
   }
   t.end();
 });
@@ -65,24 +69,4 @@ t.test('spans reach the collector in batches; what it refuses is counted, and no
   for (let i = 0; i < 5_000; i++) unheard.start('step', 'internal').end();
   await unheard[Symbol.asyncDispose]();
   t.equal(other.counter('eloquentpoll_spans_dropped_total').n, 5_000);
-});
-
-t.test('settings show what is on a list; of everything else only that it is set', (t) => {
-  const env = {
-    LOG_LEVEL: 'info',
-    DATABASE_URL: 'postgres://user:canary@db:5432/polls?password=canary',
-    REGISTRY: 'https://host/canary/path?key=canary',
-    NEW_SECRET: 'canary',
-    ODD: 'canary',
-    EMPTY: '',
-  };
-  const shown = shownSettings(env, { plain: ['LOG_LEVEL', 'EMPTY'], addresses: ['DATABASE_URL', 'REGISTRY', 'ODD'] });
-  t.same(shown, {
-    LOG_LEVEL: 'info',
-    DATABASE_URL: 'postgres://db:5432/polls',
-    REGISTRY: 'https://host',
-    NEW_SECRET: 'set',
-    ODD: 'set',
-  });
-  t.end();
 });

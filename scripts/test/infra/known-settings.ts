@@ -1,24 +1,49 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEnvironment } from '@eloquentpoll/gateway/environment';
+import { GATEWAY_SETTINGS } from '@eloquentpoll/gateway/settings';
 import { root } from '@eloquentpoll/launch/folders';
 import { loadPanels } from '@eloquentpoll/models/panels';
+import { readSetting, type Table } from '@eloquentpoll/ops/settings';
+import { WORKER_SETTINGS } from '@eloquentpoll/worker/settings';
 
-// Which variables each process reads, so that a manifest that sets another is found: a typing error there would be a
-// default in production.
+// Compares what a manifest sets with what the process reads: a misspelt name would be a default in production.
 
 const OF_NODE = ['NODE_ENV', 'NODE_OPTIONS', 'HOME', 'PATH'];
+const TABLES: Record<string, Table> = { gateway: GATEWAY_SETTINGS, worker: WORKER_SETTINGS };
+const OPERATOR = ['DATABASE_URL', 'KEY_PEPPER', 'SECRETS_FOLDER'];
+const SECRET_FILE = /^\/run\//;
 
-export function knownSettings(app: string): Set<string> {
-  if (app === 'operator') return new Set(['DATABASE_URL', 'KEY_PEPPER', 'SECRETS_FOLDER', ...OF_NODE]);
-  if (app === 'gateway') return new Set([...Object.keys(readEnvironment({})), ...OF_NODE]);
-  const keys = ['openrouter', 'simulator'].flatMap((file) =>
+/** What is wrong with a variable that a manifest sets for a process. */
+export function settingProblems(app: string, variable: string, value: string): string[] {
+  const name = settingOf(variable);
+  const row = TABLES[app]?.[name];
+  if (!row && !otherSettings(app).has(name)) return [`${app} does not read ${variable}`];
+  if (isSecret(app, name)) return SECRET_FILE.test(value) ? [] : [`${app}: ${variable} is a secret and not a file`];
+  // Compose fills in ${...}; an empty value counts as unset.
+  if (!row || value.trim() === '' || value.includes('$')) return [];
+  try {
+    readSetting(name, row, value);
+    return [];
+  } catch (error) {
+    return [`${app}: ${error instanceof Error ? error.message : error}`];
+  }
+}
+
+const isSecret = (app: string, name: string): boolean =>
+  /^(DATABASE|REDIS)_URL$|PEPPER|_API_KEY$/.test(name) || TABLES[app]?.[name]?.reader.shown === 'set';
+
+function otherSettings(app: string): Set<string> {
+  if (app === 'operator') return new Set([...OPERATOR, ...OF_NODE]);
+  if (app === 'simulator') return new Set([...namesIn(join(root, 'apps/simulator/src')), ...OF_NODE]);
+  return new Set([...(app === 'worker' ? providerKeys() : []), ...OF_NODE]);
+}
+
+const providerKeys = (): string[] =>
+  ['openrouter', 'simulator'].flatMap((file) =>
     loadPanels({ file })
       .providers()
       .flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
   );
-  return new Set([...namesIn(join(root, 'apps', app, 'src')), ...keys, ...OF_NODE]);
-}
 
 /** Names that stand in quotes or behind `env.` in the code of the process. */
 function namesIn(folder: string): string[] {
@@ -29,5 +54,5 @@ function namesIn(folder: string): string[] {
 }
 
 /** NAME_FILE is NAME out of a file (infra/image/secret-files.mjs); MODELS_FILE is itself a setting. */
-export const settingOf = (variable: string): string =>
+const settingOf = (variable: string): string =>
   variable === 'MODELS_FILE' ? variable : variable.replace(/_FILE$/, '');

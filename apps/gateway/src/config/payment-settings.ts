@@ -1,37 +1,26 @@
-import type { Environment } from './environment.ts';
-import { ConfigError, httpsUrl, integer } from './settings.ts';
+import { httpsUrl, SettingError } from '@eloquentpoll/ops/settings';
+import type { GatewayValues } from './settings-table.ts';
 
-// How money comes in: by card through Stripe, by wallet through x402. Each is there when its settings are, as a whole.
+// How money comes in: by card through Stripe, by wallet through x402. Each needs all of its settings, or none.
 
 export interface CheckoutSettings {
   secretKey: string;
   /** Sign Stripe's events. Two of them while one is being replaced. */
   webhookSecrets: string[];
-  /** Whether the key moves real money; an event of the other kind is nothing to us. */
+  /** Whether the key moves real money; an event of the other kind is ignored. */
   livemode: boolean;
   /** Instead of Stripe's own address. */
   apiBase?: string;
 }
 
-export function checkoutSettings(env: Environment): CheckoutSettings | null {
-  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRETS: secrets } = env;
-  if (secretKey === undefined && secrets === undefined) return null;
-  if (!/^(sk|rk)_(live|test)_\w{8,}$/.test(secretKey ?? '')) {
-    throw new ConfigError('STRIPE_SECRET_KEY', 'must be a secret or restricted key, such as sk_live_...');
-  }
-  const webhookSecrets = (secrets ?? '').split(',').map((secret) => secret.trim());
-  if (webhookSecrets.length > 2 || !webhookSecrets.every((secret) => /^whsec_\w{8,}$/.test(secret))) {
-    throw new ConfigError(
-      'STRIPE_WEBHOOK_SECRETS',
-      'must be one signing secret such as whsec_..., or two with a comma',
-    );
-  }
-  return {
-    secretKey: secretKey ?? '',
-    webhookSecrets,
-    livemode: /^.._live_/.test(secretKey ?? ''),
-    ...(env.STRIPE_API_BASE && { apiBase: httpsUrl(env, 'STRIPE_API_BASE') }),
-  };
+export function checkoutSettings(values: GatewayValues): CheckoutSettings | null {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRETS: webhookSecrets, STRIPE_API_BASE: apiBase } = values;
+  if (secretKey === undefined && webhookSecrets === undefined) return null;
+  if (secretKey === undefined)
+    throw new SettingError('STRIPE_SECRET_KEY', 'is not set, though STRIPE_WEBHOOK_SECRETS is');
+  if (webhookSecrets === undefined)
+    throw new SettingError('STRIPE_WEBHOOK_SECRETS', 'is not set, though STRIPE_SECRET_KEY is');
+  return { secretKey, webhookSecrets, livemode: /^.._live_/.test(secretKey), ...(apiBase && { apiBase }) };
 }
 
 export interface DepositSettings {
@@ -40,67 +29,51 @@ export interface DepositSettings {
   network: string;
   /** The token that is accepted: USDC, as a 0x-prefixed address like the next one. */
   asset: `0x${string}`;
-  /** Whom payments are made to. */
+  /** The address that payments are made to. */
   payTo: `0x${string}`;
   rpcUrl: string;
-  /** Who checks payments and hands them to the chain: a server, or ourselves with a wallet that pays the fees. */
+  /** Checks payments and hands them to the chain: a server, or this process with a wallet that pays the fees. */
   facilitator: { url: string; token?: string } | { key: `0x${string}` };
 }
 
 /** Chains that both versions of x402 have a name for, and USDC on them. */
 const NETWORKS: Record<number, { network: string; usdc: `0x${string}` }> = {
-  8453: { network: 'base', usdc: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
-  84532: { network: 'base-sepolia', usdc: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
+  8453: { network: 'base', usdc: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' },
+  84532: { network: 'base-sepolia', usdc: '0x036cbd53842c5426634e7929541ec2318f3dcf7e' },
 };
 
-export function depositSettings(env: Environment, chainId: number): DepositSettings | null {
-  if (env.X402_PAY_TO === undefined) {
-    const others = [env.X402_ASSET, env.X402_FACILITATOR_URL, env.X402_FACILITATOR_TOKEN, env.X402_FACILITATOR_KEY];
-    if (others.every((setting) => setting === undefined)) return null;
-    throw new ConfigError('X402_PAY_TO', 'is not set, though other X402_ settings are');
+export function depositSettings(values: GatewayValues): DepositSettings | null {
+  const { CHAIN_ID: chainId, X402_PAY_TO: payTo, X402_ASSET: asset, ETH_RPC_URL } = values;
+  if (payTo === undefined) {
+    const { X402_FACILITATOR_URL, X402_FACILITATOR_TOKEN, X402_FACILITATOR_KEY } = values;
+    if (asset === undefined && !X402_FACILITATOR_URL && !X402_FACILITATOR_TOKEN && !X402_FACILITATOR_KEY) return null;
+    throw new SettingError('X402_PAY_TO', 'is not set, though other X402_ settings are');
   }
   const known = NETWORKS[chainId];
-  if (!known) {
-    throw new ConfigError('CHAIN_ID', `must be one of ${Object.keys(NETWORKS).join(', ')} where X402_PAY_TO is set`);
-  }
+  if (!known)
+    throw new SettingError('CHAIN_ID', `must be one of ${Object.keys(NETWORKS).join(', ')} where X402_PAY_TO is set`);
+  const rpcUrl = ETH_RPC_URL && httpsUrl.read(ETH_RPC_URL);
+  if (!rpcUrl) throw new SettingError('ETH_RPC_URL', `must be ${httpsUrl.form}, where X402_PAY_TO is set`);
   return {
     chainId,
     network: known.network,
-    asset: hex(env, 'X402_ASSET', 20, 'an address such as 0x...', known.usdc),
-    payTo: hex(env, 'X402_PAY_TO', 20, 'an address such as 0x...'),
-    rpcUrl: httpsUrl(env, 'ETH_RPC_URL'),
-    facilitator: facilitator(env),
+    asset: asset ?? known.usdc,
+    payTo,
+    rpcUrl,
+    facilitator: facilitator(values),
   };
 }
 
-function facilitator(env: Environment): DepositSettings['facilitator'] {
-  const { X402_FACILITATOR_URL: url, X402_FACILITATOR_TOKEN: token, X402_FACILITATOR_KEY: key } = env;
-  if ((url === undefined) === (key === undefined)) {
-    throw new ConfigError('X402_FACILITATOR_URL', 'or X402_FACILITATOR_KEY must be set, one of them');
-  }
-  if (key !== undefined) return { key: hex(env, 'X402_FACILITATOR_KEY', 32, 'a private key of 64 hexadecimal digits') };
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    throw new ConfigError('X402_FACILITATOR_TOKEN', 'must be a token without blanks');
-  }
-  return { url: httpsUrl(env, 'X402_FACILITATOR_URL').replace(/\/+$/, ''), ...(token && { token }) };
-}
-
-function hex(env: Environment, name: keyof Environment, bytes: number, what: string, byDefault?: `0x${string}`) {
-  const text = (env[name] ?? byDefault ?? '').replace(/^(0x)?/, '0x').toLowerCase();
-  if (!new RegExp(`^0x[0-9a-f]{${bytes * 2}}$`).test(text) || /^0x0+$/.test(text)) {
-    throw new ConfigError(name, `must be ${what}`);
-  }
-  return text as `0x${string}`;
+function facilitator(values: GatewayValues): DepositSettings['facilitator'] {
+  const { X402_FACILITATOR_URL: url, X402_FACILITATOR_TOKEN: token, X402_FACILITATOR_KEY: key } = values;
+  if (url !== undefined && key === undefined) return { url: url.replace(/\/+$/, ''), ...(token && { token }) };
+  if (url === undefined && key !== undefined) return { key };
+  throw new SettingError('X402_FACILITATOR_URL', 'or X402_FACILITATOR_KEY must be set, one of them');
 }
 
 export interface ReconcileSettings {
-  /** How often Stripe is asked what became of payments that no event told about. */
+  /** How often Stripe is asked about payments without an event. */
   checkoutsS: number;
-  /** How often the chain is asked what became of deposits that were left in the middle. */
+  /** How often the chain is asked about unfinished deposits. */
   depositsS: number;
 }
-
-export const reconcileSettings = (env: Environment): ReconcileSettings => ({
-  checkoutsS: integer(env, 'RECONCILE_CHECKOUTS_S', 900, 1, 86_400),
-  depositsS: integer(env, 'RECONCILE_DEPOSITS_S', 60, 1, 3_600),
-});

@@ -10,10 +10,10 @@ import {
   type Readiness,
   watchLoop,
 } from '@eloquentpoll/ops';
+import { SettingError } from '@eloquentpoll/ops/settings';
 import { findPoll, fleetFigures as storedFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ConfigError } from '../config/settings.ts';
 import { consoleHandler } from './console/handler.ts';
 import type { OperatorsContext } from './context.ts';
 
@@ -82,6 +82,6 @@ async function listen(options: Parameters<typeof openOpsPort>[0]): Promise<OpsPo
     return await openOpsPort(options);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
-    throw new ConfigError('OPS_PORT', `${options.host}:${options.port} cannot be listened on (${code})`);
+    throw new SettingError('OPS_PORT', `${options.host}:${options.port} cannot be listened on (${code})`);
   }
 }

@@ -1,7 +1,8 @@
 import { type Health, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
+import { SettingError } from '@eloquentpoll/ops/settings';
 import type { AccountsContext } from '../accounts/context.ts';
-import { type Config, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { type RunBatch, runBatch } from './read/run-batch.ts';
 import { type RunCache, runCache } from './read/run-cache.ts';
 import { type PollRereads, pollRereads } from './run/poll-rereads.ts';
@@ -41,6 +42,6 @@ export function openPanels({ models }: Config): Panels {
   try {
     return loadPanels(models);
   } catch (error) {
-    throw ConfigError.from('MODELS_FILE', error);
+    throw SettingError.from('MODELS_FILE', error);
   }
 }

@@ -1,13 +1,12 @@
 import t from 'tap';
-import { decideConfig } from '../../src/config/config.ts';
-import { readEnvironment } from '../../src/config/environment.ts';
+import { readConfig } from '../../src/config/config.ts';
 
 const GOOD = {
   DATABASE_URL: 'postgres://u:secret@127.0.0.1/db',
   REDIS_URL: 'redis://127.0.0.1',
   KEY_PEPPER: 'x'.repeat(32),
 };
-const decide = (env: Record<string, string>) => decideConfig(readEnvironment({ ...GOOD, ...env }));
+const decide = (env: Record<string, string>) => readConfig({ ...GOOD, ...env });
 
 t.test('three settings are enough', (t) => {
   t.match(decide({}), {

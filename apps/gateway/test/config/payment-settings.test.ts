@@ -1,9 +1,8 @@
 import t from 'tap';
-import { decideConfig } from '../../src/config/config.ts';
-import { readEnvironment } from '../../src/config/environment.ts';
+import { readConfig } from '../../src/config/config.ts';
 
 const BASE = { DATABASE_URL: 'postgres://127.0.0.1/db', REDIS_URL: 'redis://127.0.0.1', KEY_PEPPER: 'x'.repeat(32) };
-const decide = (env: Record<string, string>) => decideConfig(readEnvironment({ ...BASE, ...env }));
+const decide = (env: Record<string, string>) => readConfig({ ...BASE, ...env });
 
 const CARDS = { STRIPE_SECRET_KEY: 'sk_live_hunter2hunter2', STRIPE_WEBHOOK_SECRETS: 'whsec_newer_secret' };
 const WALLETS = {

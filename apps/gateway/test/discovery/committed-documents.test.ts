@@ -17,7 +17,7 @@ for (const { path, file } of DOCUMENTS)
   t.test(`docs/api/${file} is what GET ${path} serves`, async (t) => {
     const served = `${JSON.stringify((await app.inject({ url: path })).json(), null, 2)}\n`;
     const at = new URL(file, folder);
-    if (process.env.UPDATE_API_DOCS) {
+    if (process.env.UPDATE_DOCS) {
       mkdirSync(folder, { recursive: true });
       writeFileSync(at, served);
     }

@@ -1,7 +1,6 @@
 import { buildApp } from '@eloquentpoll/gateway/app';
-import { decideConfig } from '@eloquentpoll/gateway/config';
+import { readConfig as readGatewayConfig } from '@eloquentpoll/gateway/config';
 import { type Context, openContext as openGateway } from '@eloquentpoll/gateway/context';
-import { readEnvironment } from '@eloquentpoll/gateway/environment';
 import { fakeChain, TOKEN } from '@eloquentpoll/gateway/fakes/chain';
 import { fakeFacilitator } from '@eloquentpoll/gateway/fakes/facilitator';
 import { PAY_TO } from '@eloquentpoll/gateway/fakes/payer';
@@ -96,7 +95,7 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
   const consumer = worker.bus.consumePolls({ concurrency: 20, run: (id, signal) => runPoll(worker, id, signal) });
   made.defer(() => consumer.drain(2_000));
 
-  const config = decideConfig(readEnvironment(settings));
+  const config = readGatewayConfig(settings);
   const gateway = made.use(await openGateway(config, { log: createLog(config, sink) }));
   const app = buildApp(gateway);
   made.defer(() => app.close());

@@ -1,0 +1,59 @@
+import { isIP } from 'node:net';
+import { type Reader, text } from '@eloquentpoll/ops/settings';
+import { type Policies, readPolicies } from './rate-limit-policies.ts';
+
+// How the settings are read that only the gateway has.
+
+/** Digit by digit, so that no cent is lost to binary fractions. */
+export const microUsd: Reader<bigint> = {
+  form: 'US dollars such as 5 or 2.50',
+  shown: 'text',
+  read: (value) => {
+    const [, dollars, fraction = ''] = /^(\d{1,6})(?:\.(\d{1,6}))?$/.exec(value) ?? [];
+    return dollars === undefined ? undefined : BigInt(dollars + fraction.padEnd(6, '0'));
+  },
+};
+
+export const network: Reader<string> = {
+  form: 'a network such as 10.0.0.0/8',
+  shown: 'text',
+  read: (value) => {
+    const [address = '', bits, rest] = value.split('/');
+    const widest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+    const fits = rest === undefined && bits !== undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= widest;
+    return fits && Number(bits) > 0 ? value : undefined;
+  },
+};
+
+export const rateLimits: Reader<Policies> = {
+  form: 'operations with calls per seconds, such as poll=100/60,free_poll=10/3600+60/86400',
+  shown: 'text',
+  read: readPolicies,
+};
+
+/** Found by search engines and read by assistants; not training material. */
+export const CONTENT_SIGNAL = 'search=yes, ai-input=yes, ai-train=no';
+const SIGNALS = ['search', 'ai-input', 'ai-train'];
+
+export const contentSignal: Reader<string> = {
+  form: `yes or no for some of ${SIGNALS.join(', ')}, such as ${CONTENT_SIGNAL}`,
+  shown: 'text',
+  read: (value) => {
+    const parts = value.split(',').map((part) => /^\s*([a-z-]+)\s*=\s*(yes|no)\s*$/.exec(part) ?? []);
+    const names = parts.map(([, name = '']) => name);
+    const isGood = new Set(names).size === names.length && names.every((name) => SIGNALS.includes(name));
+    return isGood ? parts.map(([, name, answer]) => `${name}=${answer}`).join(', ') : undefined;
+  },
+};
+
+/** In lower case, with or without 0x in front, never all zero. */
+export const hex = (bytes: number, form: string): Reader<`0x${string}`> => ({
+  form,
+  shown: 'text',
+  read: (value) => {
+    const digits = value.replace(/^0x/, '').toLowerCase();
+    return new RegExp(`^[0-9a-f]{${bytes * 2}}$`).test(digits) && !/^0+$/.test(digits) ? `0x${digits}` : undefined;
+  },
+});
+
+export const atLeast32 = text('at least 32 characters', /^.{32,}$/s);

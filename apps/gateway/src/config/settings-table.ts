@@ -1,0 +1,76 @@
+import {
+  httpsUrl,
+  integer,
+  list,
+  onOff,
+  optional,
+  required,
+  SHARED_SETTINGS,
+  secret,
+  share,
+  text,
+  url,
+  type Values,
+  withDefault,
+} from '@eloquentpoll/ops/settings';
+import { atLeast32, CONTENT_SIGNAL, contentSignal, hex, microUsd, network, rateLimits } from './readers.ts';
+
+const http = url('http:', 'https:');
+const plainToken = /^[\x21-\x7e]+$/;
+
+/** Every variable that the gateway reads. Rules between several of them are in config.ts and payment-settings.ts. */
+export const GATEWAY_SETTINGS = {
+  ...SHARED_SETTINGS,
+  PORT: withDefault(integer(0, 65_535), 8080, 'Where the API listens; 0 is any free port, and needs BASE_URL.'),
+  HOST: withDefault(text('a host name or address'), '127.0.0.1', 'The address that it listens on.'),
+  BASE_URL: optional(http, 'Begins every link that is written; an origin. Default: http://localhost and the port.'),
+  NODE_ENV: optional(text('a name'), 'In production BASE_URL and OIDC_ISSUER must be https.'),
+  KEY_PEPPER: required(secret(atLeast32), 'API keys are stored as HMAC under it.'),
+  COOKIE_SECRETS: optional(
+    secret(list(atLeast32)),
+    'Seal cookies: the first one new cookies, all of them old ones. Default: KEY_PEPPER.',
+  ),
+  OIDC_ISSUER: optional(http, 'The identity provider; all three OIDC_ settings or none.'),
+  OIDC_CLIENT_ID: optional(text('a client id'), 'Its name for this service.'),
+  OIDC_CLIENT_SECRET: optional(secret(text('a client secret')), 'Proves this service to it.'),
+  MCP_USER_ID_BEARER: withDefault(onOff, 'off', 'Whether MCP takes a user id as a bearer. Deprecated.'),
+  CHAIN_ID: withDefault(integer(1, 999_999_999), 8_453, 'The chain of wallets and deposits; 8453 is Base.'),
+  ETH_RPC_URL: optional(http, 'A node of that chain, for contract wallets and deposits.'),
+  STRIPE_SECRET_KEY: optional(
+    secret(text('a secret or restricted key such as sk_live_...', /^(sk|rk)_(live|test)_\w{8,}$/)),
+    'Takes card payments.',
+  ),
+  STRIPE_WEBHOOK_SECRETS: optional(
+    secret(list(text('a signing secret such as whsec_...', /^whsec_\w{8,}$/), 2)),
+    "Check the processor's events; two while one is being replaced.",
+  ),
+  STRIPE_API_BASE: optional(httpsUrl, "Instead of the processor's own address."),
+  X402_PAY_TO: optional(hex(20, 'an address such as 0x...'), 'Takes deposits in USDC, paid to this address.'),
+  X402_ASSET: optional(hex(20, 'an address such as 0x...'), 'The token. Default: USDC on that chain.'),
+  X402_FACILITATOR_URL: optional(httpsUrl, 'Settles deposits; this one or the key below.'),
+  X402_FACILITATOR_TOKEN: optional(secret(text('a token without blanks', plainToken)), 'Proves this service to it.'),
+  X402_FACILITATOR_KEY: optional(
+    secret(hex(32, 'a private key of 64 hexadecimal digits')),
+    'Settles deposits from a wallet of our own, which pays the fees.',
+  ),
+  RECONCILE_CHECKOUTS_S: withDefault(integer(1, 86_400), 900, 'How often payments without an event are looked up.'),
+  RECONCILE_DEPOSITS_S: withDefault(integer(1, 3_600), 60, 'How often unfinished deposits are looked up.'),
+  MODELS_REGISTRY_URL: optional(http, 'The public list of models behind /api/models.'),
+  TRUST_PROXY: optional(list(network), 'Networks whose X-Forwarded-For is believed.'),
+  RATE_LIMITS: optional(rateLimits, 'Changes single rate limits.'),
+  FREE_DAILY_CAP_USD: withDefault(microUsd, '5', 'The most that free polls may cost per UTC day; 0 closes them.'),
+  CONTENT_SIGNAL: withDefault(contentSignal, CONTENT_SIGNAL, 'What published documents may be used for.'),
+  CONTACT_EMAIL: optional(
+    text('an e-mail address', /^[^\s@<>"]+@[^\s@<>"]+$/),
+    'Whom readers can write to. Default: support@ and the host of BASE_URL.',
+  ),
+  LOG_SAMPLE: withDefault(share, 1, 'The share of good answers that is logged.'),
+  ADMIN_TOKEN: optional(
+    secret(text('at least 16 plain characters without blanks', /^[\x21-\x7e]{16,}$/)),
+    'Opens the console on the port for operators.',
+  ),
+  DRAIN_DELAY_MS: withDefault(integer(0, 60_000), 0, 'After SIGTERM: how long it serves on, not ready.'),
+  DRAIN_MS: withDefault(integer(500, 300_000), 20_000, 'After that: how long it has to end.'),
+} as const;
+
+export type GatewayValues = Values<typeof GATEWAY_SETTINGS>;

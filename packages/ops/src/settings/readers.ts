@@ -1,0 +1,96 @@
+// How the text of one setting becomes a value. A reader says in `form` how the text is written, for the error and for
+// the table in docs/settings.md; it answers undefined for a text of another form.
+
+export interface Reader<T> {
+  form: string;
+  /** In the start line: the text, only where an address leads, or only that it is set. */
+  shown: 'text' | 'address' | 'set';
+  read(text: string): T | undefined;
+}
+
+export const text = (form: string, pattern = /^/): Reader<string> => ({
+  form,
+  shown: 'text',
+  read: (value) => (pattern.test(value) ? value : undefined),
+});
+
+export const integer = (min: number, max: number): Reader<number> => ({
+  form: `a whole number from ${min} to ${max}`,
+  shown: 'text',
+  read: (value) => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  },
+});
+
+export const share: Reader<number> = {
+  form: 'a share from 0 to 1',
+  shown: 'text',
+  read: (value) => (/^(0|1|0?\.\d+|1\.0+)$/.test(value) ? Number(value) : undefined),
+};
+
+export const oneOf = <T extends string>(values: readonly T[]): Reader<T> => ({
+  form: `one of ${values.join(', ')}`,
+  shown: 'text',
+  read: (value) => values.find((known) => known === value),
+});
+
+export const onOff: Reader<boolean> = {
+  form: 'on or off',
+  shown: 'text',
+  read: (value) => (value === 'on' || value === 'off' ? value === 'on' : undefined),
+};
+
+/** May hold a password, so it is neither repeated in an error nor shown whole. */
+export const url = (...protocols: string[]): Reader<string> => ({
+  form: `a URL such as ${protocols.map((protocol) => `${protocol}//...`).join(' or ')}`,
+  shown: 'address',
+  read: (value) => (protocols.includes(URL.parse(value)?.protocol ?? '') ? value : undefined),
+});
+
+export const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+
+/** For servers that see secrets or decide about money. */
+export const httpsUrl: Reader<string> = {
+  form: 'an https URL without user or password; http only on this machine',
+  shown: 'address',
+  read: (value) => {
+    const { protocol, hostname, username } = URL.parse(value) ?? {};
+    if (username || !hostname) return undefined;
+    return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)) ? value : undefined;
+  },
+};
+
+/** `key=value,key=value`, percent-encoded. */
+export const pairs: Reader<Record<string, string>> = {
+  form: 'pairs such as key=value, separated by commas',
+  shown: 'set',
+  read: (value) => {
+    const entries = value.split(',').filter((entry) => entry.trim() !== '');
+    if (entries.some((entry) => entry.indexOf('=') < 1)) return undefined;
+    return Object.fromEntries(entries.map((entry) => splitPair(entry, entry.indexOf('='))));
+  },
+};
+
+const splitPair = (entry: string, at: number) => [entry.slice(0, at).trim(), decoded(entry.slice(at + 1).trim())];
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+export const list = <T>(each: Reader<T>, max = 100): Reader<T[]> => ({
+  form: `${each.form}; several are separated by commas`,
+  shown: each.shown,
+  read: (value) => {
+    const values = value.split(',').map((entry) => each.read(entry.trim()));
+    return values.length <= max && values.every((one) => one !== undefined) ? values : undefined;
+  },
+});
+
+/** Never repeated, never shown. */
+export const secret = <T>(reader: Reader<T>): Reader<T> => ({ ...reader, shown: 'set' });

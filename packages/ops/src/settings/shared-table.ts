@@ -1,0 +1,30 @@
+import { LOG_LEVELS } from '../log.ts';
+import { integer, oneOf, pairs, secret, share, text, url } from './readers.ts';
+import { optional, required, withDefault } from './table.ts';
+
+const http = url('http:', 'https:');
+
+/** What gateway and worker read in the same way. */
+export const SHARED_SETTINGS = {
+  DATABASE_URL: required(url('postgres:', 'postgresql:'), 'The database, with user and password.'),
+  DATABASE_POOL: withDefault(integer(1, 1_000), 10, 'Connections to it per process.'),
+  REDIS_URL: required(url('redis:', 'rediss:'), 'Queue, messages and counters.'),
+  REDIS_PREFIX: withDefault(
+    text('1 to 32 letters, digits, - or _', /^[\w-]{1,32}$/),
+    'ep',
+    'Begins the name of every key in Redis.',
+  ),
+  MODELS_FILE: optional(text('a roster file, or the name of a built-in one'), 'Which models vote, and at what price.'),
+  MODELS_BASE_URL: optional(http, "Where models are asked, instead of the roster file's addresses."),
+  LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least level that is logged.'),
+  OPS_HOST: withDefault(text('a host name or address'), '127.0.0.1', 'Where the port for operators listens.'),
+  OPS_PORT: optional(integer(0, 65_535), 'Metrics, probes and console; unset, there are none. 0 is any free port.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(http, 'A collector of traces; /v1/traces is added to its path.'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(http, 'The same, used as it is.'),
+  OTEL_EXPORTER_OTLP_HEADERS: optional(secret(pairs), 'Sent with every batch of traces.'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: withDefault(text('http/json'), 'http/json', 'The only protocol that is spoken.'),
+  OTEL_SERVICE_NAME: optional(text('a name'), 'The service in traces, instead of eloquentpoll-gateway or -worker.'),
+  OTEL_RESOURCE_ATTRIBUTES: optional(pairs, 'Added to every trace.'),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(share, 1, 'The share of polls that are traced.'),
+  GIT_COMMIT: optional(text('a hexadecimal commit id', /^[0-9a-f]{7,40}$/), 'Reported by health and metrics.'),
+} as const;
