@@ -32,7 +32,7 @@ export { reasoning } from './reasoning.ts';
 export { seededRandom, shuffled } from './seeded-random.ts';
 export { type Standing, seatsThatAre, standing } from './standing.ts';
 export type { ResultStatus } from './status.ts';
-export type { TerminationReason } from './stop-rules.ts';
+export { stopReason, type TerminationReason } from './stop-rules.ts';
 export { type HeardPoll, learn, type Outcomes, situationOf, type TrackRecord } from './track-record.ts';
 export type { Band } from './verdict/agreement.ts';
 export type { Part } from './verdict/headline.ts';

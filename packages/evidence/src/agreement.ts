@@ -1,0 +1,59 @@
+// How much the models of a panel repeat each other. Nine models that always agree are one voice.
+import type { Ballot } from './ballot.ts';
+
+/** 1 on the diagonal; null where two models never voted on the same question. */
+export type AgreementMatrix = readonly (readonly (number | null)[])[];
+
+/** Agreement beyond chance: 0 as often as by guessing, 1 always. Chance is one in the number of options. */
+export function agreementMatrix(ballots: readonly Ballot[], models: number): AgreementMatrix {
+  return pairwise(models, (a, b) => {
+    let [agreed, expected, both] = [0, 0, 0];
+    for (const { optionCount, votes } of ballots) {
+      const [one, other] = [votes[a], votes[b]];
+      if (one == null || other == null) continue;
+      both += 1;
+      agreed += Number(one === other);
+      expected += 1 / optionCount;
+    }
+    return both === 0 ? null : (agreed - expected) / (both - expected);
+  });
+}
+
+/** Correlation of being wrong, over the ballots with a known answer; null where one of a pair is always right or wrong. */
+export function errorCorrelations(ballots: readonly Ballot[], models: number): AgreementMatrix {
+  return pairwise(models, (a, b) => {
+    let [count, wrongA, wrongB, wrongBoth] = [0, 0, 0, 0];
+    for (const { votes, answer } of ballots) {
+      const [one, other] = [votes[a], votes[b]];
+      if (answer === undefined || one == null || other == null) continue;
+      count += 1;
+      wrongA += Number(one !== answer);
+      wrongB += Number(other !== answer);
+      wrongBoth += Number(one !== answer && other !== answer);
+    }
+    const spread = Math.sqrt(wrongA * (count - wrongA) * wrongB * (count - wrongB));
+    return spread === 0 ? null : (count * wrongBoth - wrongA * wrongB) / spread;
+  });
+}
+
+function pairwise(models: number, of: (a: number, b: number) => number | null): AgreementMatrix {
+  const matrix = Array.from({ length: models }, () => new Array<number | null>(models).fill(null));
+  for (let a = 0; a < models; a++) {
+    matrix[a]![a] = 1;
+    for (let b = 0; b < a; b++) matrix[a]![b] = matrix[b]![a] = of(a, b);
+  }
+  return matrix;
+}
+
+/**
+ * "Nine models that count like 5.2": as many independent voices have a mean that varies as much as theirs (Kish's
+ * design effect). Pairs without figures are taken to be like the average pair; null where there is none.
+ */
+export function effectiveVotes(matrix: AgreementMatrix): number | null {
+  const models = matrix.length;
+  if (models < 2) return models === 1 ? 1 : null;
+  const pairs = matrix.flatMap((row, a) => row.slice(0, a)).filter((value) => value !== null);
+  if (pairs.length === 0) return null;
+  const mean = pairs.reduce((sum, value) => sum + value, 0) / pairs.length;
+  return Math.min(models, models / Math.max(1, 1 + (models - 1) * mean));
+}

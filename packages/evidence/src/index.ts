@@ -1,0 +1,16 @@
+export { type AgreementMatrix, agreementMatrix, effectiveVotes, errorCorrelations } from './agreement.ts';
+export { type AuditBook, type AuditedPoll, type AuditRules, auditBook } from './audit-book.ts';
+export type { Ballot } from './ballot.ts';
+export { type CalibrationBand, calibrationBands, MIN_POLLS_OF_A_BAND, type Said } from './calibration.ts';
+export { choosePanels, type Halves, halvesOf, judgedPanel } from './choose-panels.ts';
+export { evidenceAbove, evidenceBelow, evidenceOfRise, STRONG_EVIDENCE, type Trials } from './e-value.ts';
+export { type Interval, meanInterval, shareInterval } from './interval.ts';
+export { isBelowItsBest, type PanelFigures, panelFigures } from './panel-figures.ts';
+export {
+  learnReliabilities,
+  MIN_BALLOTS,
+  type Reading,
+  type Reliabilities,
+  type Reliability,
+  readingOf,
+} from './reading.ts';

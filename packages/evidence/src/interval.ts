@@ -1,0 +1,79 @@
+// Exact 95% intervals of a share (Clopper and Pearson, 1934): they cover the truth at least as often as they promise,
+// for the smallest samples too.
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+const TAIL = 0.025;
+
+/** Of `hits` in `trials`; hits may be a fraction where a trial is a mean of several. Everything, without trials. */
+export function shareInterval(hits: number, trials: number): Interval {
+  return {
+    low: hits <= 0 ? 0 : betaQuantile(TAIL, hits, trials - hits + 1),
+    high: hits >= trials ? 1 : betaQuantile(1 - TAIL, hits + 1, trials - hits),
+  };
+}
+
+/** The mean of independent values, by the normal distribution. */
+export function meanInterval(values: readonly number[]): Interval & { readonly mean: number } {
+  const count = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, count);
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const half = count < 2 ? Number.POSITIVE_INFINITY : Z * Math.sqrt(squares / (count - 1) / count);
+  return { mean, low: mean - half, high: mean + half };
+}
+
+/** The 97.5% quantile of the standard normal distribution. */
+const Z = 1.959963984540054;
+
+/** By bisection: 60 halvings are more than a double can hold. */
+function betaQuantile(probability: number, a: number, b: number): number {
+  let [low, high] = [0, 1];
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (betaShare(middle, a, b) < probability) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** The regularised incomplete beta function I_x(a, b), by Lentz's continued fraction. */
+export function betaShare(x: number, a: number, b: number): number {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  // The fraction converges fast below the mean only.
+  if (x > (a + 1) / (a + b + 2)) return 1 - betaShare(1 - x, b, a);
+  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x)) / a;
+  let c = 1;
+  let d = 1 / notZero(1 - ((a + b) * x) / (a + 1));
+  let fraction = d;
+  for (let m = 1; m < 2_000; m++) {
+    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / notZero(1 + even * d);
+    c = notZero(1 + even / c);
+    fraction *= c * d;
+    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / notZero(1 + odd * d);
+    c = notZero(1 + odd / c);
+    fraction *= c * d;
+    if (Math.abs(c * d - 1) < 1e-14) break;
+  }
+  return front * fraction;
+}
+
+const notZero = (value: number): number => (Math.abs(value) < 1e-300 ? 1e-300 : value);
+
+/** Lanczos, g = 7, nine terms: fourteen digits for positive arguments. */
+function logGamma(x: number): number {
+  const [first, ...terms] = LANCZOS as [number, ...number[]];
+  const series = terms.reduce((sum, term, i) => sum + term / (x + i), first);
+  const shifted = x + 6.5;
+  return (x - 0.5) * Math.log(shifted) - shifted + Math.log(Math.sqrt(2 * Math.PI) * series);
+}
+
+const LANCZOS = [
+  0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+  12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+];

@@ -1,0 +1,85 @@
+// What a panel is worth on questions with known answers, against the best of its own members.
+import { agreementMatrix, effectiveVotes } from './agreement.ts';
+import type { Ballot } from './ballot.ts';
+import { type Interval, meanInterval, shareInterval } from './interval.ts';
+
+export interface Share extends Interval {
+  readonly share: number;
+}
+
+export interface PanelFigures {
+  /** Indices into the votes of the ballots. */
+  readonly models: readonly number[];
+  readonly questions: number;
+  /** Right answers of the plurality; a tie answers nothing. */
+  readonly plurality: Share;
+  readonly tied: Share;
+  /** The same with ties broken at random. */
+  readonly tiesBroken: number;
+  /** The member that is right most often, chosen on other questions where there are some. */
+  readonly bestMember: number;
+  readonly bestMemberRight: Share;
+  /** Ties broken minus best member, question by question. */
+  readonly difference: Interval & { readonly mean: number };
+  readonly effectiveVotes: number | null;
+}
+
+/** Below its best member beyond doubt: its interval ends below zero. */
+export const isBelowItsBest = ({ difference }: PanelFigures): boolean => difference.high < 0;
+
+export function panelFigures(
+  ballots: readonly Required<Ballot>[],
+  models: readonly number[],
+  bestMember = bestOf(ballots, models),
+): PanelFigures {
+  const scores = ballots.map((ballot) => scoreOf(ballot, models));
+  const broken = scores.map(({ chance }) => chance);
+  const memberRight = ballots.map(({ votes, answer }) => Number(votes[bestMember] === answer));
+  return {
+    models,
+    questions: ballots.length,
+    plurality: share(scores.filter(({ chance, isTie }) => !isTie && chance === 1).length, ballots.length),
+    tied: share(scores.filter(({ isTie }) => isTie).length, ballots.length),
+    tiesBroken: meanInterval(broken).mean,
+    bestMember,
+    bestMemberRight: share(
+      memberRight.reduce((sum, right) => sum + right, 0),
+      ballots.length,
+    ),
+    difference: meanInterval(broken.map((chance, i) => chance - memberRight[i]!)),
+    effectiveVotes: effectiveVotes(
+      agreementMatrix(
+        ballots.map(({ votes, ...ballot }) => ({ ...ballot, votes: models.map((model) => votes[model]) })),
+        models.length,
+      ),
+    ),
+  };
+}
+
+const share = (hits: number, trials: number): Share => ({
+  share: trials === 0 ? 0 : hits / trials,
+  ...shareInterval(hits, trials),
+});
+
+/** The chance of being right when a tie is broken at random; without votes there is none. */
+function scoreOf({ optionCount, votes, answer }: Required<Ballot>, models: readonly number[]) {
+  const tally = new Array<number>(optionCount).fill(0);
+  for (const model of models) {
+    const vote = votes[model];
+    if (vote != null) tally[vote]! += 1;
+  }
+  const most = Math.max(...tally);
+  const first = most === 0 ? 0 : tally.filter((count) => count === most).length;
+  return { isTie: first > 1, chance: first > 0 && tally[answer] === most ? 1 / first : 0 };
+}
+
+/** The member that is right most often. */
+export function bestOf(ballots: readonly Required<Ballot>[], models: readonly number[]): number {
+  const right = (model: number) => ballots.filter(({ votes, answer }) => votes[model] === answer).length;
+  const counts = models.map(right);
+  return models[counts.indexOf(Math.max(...counts))]!;
+}
+
+/** Right answers with ties broken at random, of all ballots: what a search compares. */
+export const rightAnswers = (ballots: readonly Required<Ballot>[], models: readonly number[]): number =>
+  ballots.reduce((sum, ballot) => sum + scoreOf(ballot, models).chance, 0);

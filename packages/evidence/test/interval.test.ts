@@ -1,0 +1,66 @@
+import fc from '@eloquentpoll/testkit/fast-check';
+import t from 'tap';
+import { betaShare, meanInterval, shareInterval } from '../src/interval.ts';
+import { holds } from './holds.ts';
+
+const near = (a: number, b: number, by = 1e-9) => Math.abs(a - b) <= by;
+
+/** P(at most `hits`), summed term by term. */
+function atMost(hits: number, trials: number, rate: number): number {
+  let term = (1 - rate) ** trials;
+  let sum = 0;
+  for (let i = 0; i <= hits; i++) {
+    sum += term;
+    term *= (((trials - i) / (i + 1)) * rate) / (1 - rate);
+  }
+  return sum;
+}
+
+t.test('the interval ends where as few or as many hits become a 2.5% matter', async (t) => {
+  holds(
+    t,
+    'by the binomial distribution itself',
+    fc.property(fc.integer({ min: 1, max: 120 }), fc.nat(), (trials, pick) => {
+      const hits = pick % (trials + 1);
+      const { low, high } = shareInterval(hits, trials);
+      const lowHolds = hits === 0 ? low === 0 : near(1 - atMost(hits - 1, trials, low), 0.025, 1e-8);
+      const highHolds = hits === trials ? high === 1 : near(atMost(hits, trials, high), 0.025, 1e-8);
+      return lowHolds && highHolds && low <= hits / trials && hits / trials <= high;
+    }),
+  );
+  t.same(shareInterval(0, 0), { low: 0, high: 1 }, 'nothing is known');
+  const { low, high } = shareInterval(8, 10);
+  t.ok(near(low, 0.443905, 1e-6) && near(high, 0.974789, 1e-6), 'as published tables have it');
+});
+
+t.test('it covers the truth in at least 95% of samples, exactly counted', async (t) => {
+  for (const trials of [5, 30, 100]) {
+    for (const rate of [0.02, 0.3, 0.5, 0.97]) {
+      let covered = 0;
+      for (let hits = 0; hits <= trials; hits++) {
+        const { low, high } = shareInterval(hits, trials);
+        if (low <= rate && rate <= high)
+          covered += atMost(hits, trials, rate) - (hits ? atMost(hits - 1, trials, rate) : 0);
+      }
+      t.ok(covered >= 0.95, `${trials} at ${rate}: ${covered}`);
+    }
+  }
+});
+
+t.test('more trials make it narrower, also large ones', async (t) => {
+  const width = (trials: number) =>
+    shareInterval(0.96 * trials, trials).high - shareInterval(0.96 * trials, trials).low;
+  const widths = [10, 100, 1_000, 10_000, 1_000_000].map(width);
+  t.same(
+    widths,
+    widths.toSorted((a, b) => b - a),
+  );
+  t.ok(near(widths[4]!, 2 * 1.96 * Math.sqrt((0.96 * 0.04) / 1_000_000), 1e-5), 'normal in the limit');
+  t.ok(near(betaShare(0.5, 1, 1), 0.5) && near(betaShare(0.25, 2, 2), 0.15625));
+});
+
+t.test('the interval of a mean', async (t) => {
+  const { mean, low, high } = meanInterval([1, 0, 1, 0]);
+  t.ok(near(mean, 0.5) && near(high - mean, 1.959963984540054 * Math.sqrt(1 / 3 / 4)) && near(mean - low, high - mean));
+  t.match(meanInterval([]), { mean: 0, low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY });
+});
