@@ -68,6 +68,10 @@ async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Pro
         failures.n += 1;
         log.warn({ err: error }, 'redis.connection_failed');
       },
+      onRefused(kind) {
+        metrics.counter('eloquentpoll_redis_values_refused_total', kind).n += 1;
+        log.warn({ kind }, 'redis.value_refused');
+      },
     });
   } catch (error) {
     throw SettingError.from('REDIS_URL', error);

@@ -100,7 +100,11 @@ function connectBus({ redisUrl, redisPrefix }: Config, log: Logger, metrics: Met
     prefix: redisPrefix,
     onError(err) {
       failures.n += 1;
-      log.warn({ err }, 'Redis');
+      log.warn({ err }, 'redis.connection_failed');
+    },
+    onRefused(kind) {
+      metrics.counter('eloquentpoll_redis_values_refused_total', kind).n += 1;
+      log.warn({ kind }, 'redis.value_refused');
     },
   });
 }

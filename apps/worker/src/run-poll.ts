@@ -122,13 +122,17 @@ async function earlierVotes({ bus, log }: Context, claim: Claim): Promise<Vote[]
   try {
     const votes = await bus.runs.takeOver(pollId, epoch);
     if (votes === null) throw new Abandoned('a newer worker has the poll');
-    return votes.toSorted((a, b) => a.seat - b.seat);
+    return votes.filter((vote) => fits(claim, vote)).toSorted((a, b) => a.seat - b.seat);
   } catch (error) {
     if (error instanceof Abandoned) throw error;
     log.warn({ ...about(claim), err: error }, 'earlier votes not readable');
     return [];
   }
 }
+
+/** A vote of another panel, or for an option that the poll does not have, is none of this poll's. */
+const fits = ({ spec }: Claim, { seat, model_id, option }: Vote): boolean =>
+  spec.seats[seat]?.model_id === model_id && (option === null || option < spec.options.length);
 
 async function store(
   context: Context,

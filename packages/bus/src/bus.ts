@@ -3,6 +3,7 @@ import { hangUp, producer } from './connections.ts';
 import { keysUnder } from './keys.ts';
 import { type ConsumerOptions, consumeQueue, openQueue, type PollConsumer, type QueueCounts } from './poll-queue.ts';
 import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
+import type { OnRefused } from './read-stored.ts';
 import { refuseEviction } from './refuse-eviction.ts';
 import { type RunRecord, runRecord } from './run-record.ts';
 
@@ -12,6 +13,8 @@ export interface BusOptions {
   prefix?: string;
   /** Connection errors while Redis is away. Each repeats until it is back. */
   onError?: (error: Error) => void;
+  /** Called for each stored value that is not of its schema; it counts as absent. */
+  onRefused?: OnRefused;
 }
 
 export interface Bus {
@@ -31,7 +34,12 @@ export interface Bus {
 }
 
 /** Connects, or says in one sentence why not. */
-export async function openBus({ redisUrl, prefix = 'ep', onError = () => undefined }: BusOptions): Promise<Bus> {
+export async function openBus({
+  redisUrl,
+  prefix = 'ep',
+  onError = () => undefined,
+  onRefused = () => undefined,
+}: BusOptions): Promise<Bus> {
   const keys = keysUnder(prefix);
   const redis = producer(redisUrl);
   // BullMQ defines half a hundred commands on the connection that it is given, and every pipeline of such a connection
@@ -50,13 +58,13 @@ export async function openBus({ redisUrl, prefix = 'ep', onError = () => undefin
     await queue.ready();
     return queue;
   }
-  const channels = openChannels(redisUrl, keys, onError);
+  const channels = openChannels(redisUrl, keys, onError, onRefused);
   return {
     enqueuePoll: queue.enqueue,
     consumePolls: (options) => consumeQueue(redisUrl, keys, { ...options, onError }),
     watchPoll: (pollId, onNews) => channels.watch(keys.channel(pollId), onNews),
     watchEnd: (pollId, onNews) => channels.watch(keys.endChannel(pollId), onNews),
-    runs: runRecord(redis, keys),
+    runs: runRecord(redis, keys, onRefused),
     redis,
     prefix,
     watched: channels.watched,

@@ -1,9 +1,10 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import { hangUp, subscriber } from './connections.ts';
 import type { Keys } from './keys.ts';
+import { type OnRefused, readSnapshot } from './read-stored.ts';
 
-// One connection per process listens on all channels of polls that anybody here watches. Pub/sub loses messages, so a message is
-// only news: after a reconnect every watcher is told `null`, "you may have missed something", and reads the truth again.
+// One connection per process subscribes to the channels of all polls that are watched here. Pub/sub loses messages, so a
+// message is a hint: after a reconnect, or a message that cannot be read, watchers get `null` and read the state again.
 
 export type OnNews = (snapshot: ProgressSnapshot | null) => void;
 
@@ -26,7 +27,12 @@ interface Topic {
 
 const SUBSCRIBE_TIMEOUT_MS = 1_000;
 
-export function openChannels(redisUrl: string, keys: Keys, onError: (error: Error) => void): ProgressChannels {
+export function openChannels(
+  redisUrl: string,
+  keys: Keys,
+  onError: (error: Error) => void,
+  onRefused: OnRefused,
+): ProgressChannels {
   const redis = subscriber(redisUrl, `${keys.queue}-watch`);
   redis.on('error', onError);
   const topics = new Map<string, Topic>();
@@ -34,8 +40,9 @@ export function openChannels(redisUrl: string, keys: Keys, onError: (error: Erro
   redis.on('message', (channel: string, message: string) => {
     const topic = topics.get(channel);
     if (!topic) return;
-    const snapshot: ProgressSnapshot = JSON.parse(message);
-    for (const tell of topic.watchers) tell(snapshot);
+    const snapshot = readSnapshot(message);
+    if (!snapshot) onRefused('snapshot');
+    for (const notify of topic.watchers) notify(snapshot);
   });
   // Not left to the client: it would subscribe again without listening to how that goes, and a connection that breaks
   // once more at that moment would be an error that nobody handles, which ends the process.
@@ -43,7 +50,7 @@ export function openChannels(redisUrl: string, keys: Keys, onError: (error: Erro
     if (topics.size === 0) return;
     redis.subscribe(...topics.keys()).then(
       () => {
-        for (const topic of topics.values()) for (const tell of topic.watchers) tell(null);
+        for (const topic of topics.values()) for (const notify of topic.watchers) notify(null);
       },
       () => undefined,
     );

@@ -1,4 +1,5 @@
 import type { PollStatus, ProgressSnapshot } from '@eloquentpoll/contracts';
+import { isProgressText } from './read-stored.ts';
 
 // The part of a snapshot that a status request needs, in a form that costs its reader next to nothing: five words in one
 // field, of which the last is already the JSON that goes on the wire.
@@ -20,10 +21,10 @@ export function briefOf({ seq, status, result_id, progress }: ProgressSnapshot):
   return `${seq} ${status} ${result_id ?? NONE} ${JSON.stringify(progress)}`;
 }
 
-export function readBrief(reply: unknown): Brief | null {
-  if (typeof reply !== 'string') return null;
-  const [owner, seq, status, resultId, progress] = reply.split(' ');
-  if (!owner || !resultId || !progress || !isStatus(status)) return null;
+export function readBrief(reply: string): Brief | null {
+  const [owner, seq = '', status, resultId, progress] = reply.split(' ');
+  if (!owner || !/^\d{1,9}$/.test(seq) || !isStatus(status) || !resultId || !progress || !isProgressText(progress))
+    return null;
   return { owner, status, seq: Number(seq), resultId: resultId === NONE ? null : resultId, progress };
 }
 

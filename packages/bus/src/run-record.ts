@@ -1,6 +1,7 @@
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import type { ChainableCommander, Redis, Result } from 'ioredis';
 import type { Keys } from './keys.ts';
+import { type OnRefused, readSnapshot, readVote } from './read-stored.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
 
 // What is known of a running poll before it is stored: its owner, its newest snapshot (whole, and in brief for those
@@ -8,6 +9,8 @@ import { type Brief, briefOf, readBrief } from './run-brief.ts';
 // lease epoch, so that a worker that lost its lease neither overwrites nor announces anything. A worker that takes over
 // reads the votes and asks nobody twice.
 
+/** Field of a vote, followed by its seat. */
+const VOTE = 'vote:';
 const RUNNING_TTL_S = 600;
 const ENDED_TTL_S = 900;
 
@@ -87,11 +90,20 @@ export interface RunRecord {
   parse(reply: unknown, place?: number): Brief | null;
 }
 
-export function runRecord(redis: Redis, keys: Keys): RunRecord {
+export function runRecord(redis: Redis, keys: Keys, onRefused: OnRefused): RunRecord {
   redis.defineCommand('epRecord', { numberOfKeys: 1, lua: RECORD });
   redis.defineCommand('epTakeOver', { numberOfKeys: 1, lua: TAKE_OVER });
   redis.defineCommand('epEnd', { numberOfKeys: 1, lua: END });
   redis.defineCommand('epBriefs', { lua: BRIEFS, readOnly: true });
+  function votesIn(fields: readonly (readonly [string, string])[]): Vote[] {
+    return fields.flatMap(([field, text]) => {
+      if (!field.startsWith(VOTE)) return [];
+      const vote = readVote(text);
+      if (vote && field === `${VOTE}${vote.seat}`) return [vote];
+      onRefused('vote');
+      return [];
+    });
+  }
   const record = async (id: string, epoch: number, snapshot: ProgressSnapshot, owner: string, vote?: Vote) => {
     const [seat, logged] = vote ? [String(vote.seat), JSON.stringify(vote)] : ['', ''];
     const [whole, brief] = [JSON.stringify(snapshot), briefOf(snapshot)];
@@ -117,12 +129,18 @@ export function runRecord(redis: Redis, keys: Keys): RunRecord {
     },
     async read(id) {
       const [owner, snapshot] = await redis.hmget(keys.run(id), 'owner', 'snapshot');
-      return snapshot ? { owner: owner ?? null, snapshot: JSON.parse(snapshot) } : null;
+      if (!snapshot) return null;
+      const read = readSnapshot(snapshot);
+      if (!read) onRefused('snapshot');
+      return read && { owner: owner ?? null, snapshot: read };
     },
     batch: (into, ids) => void into.epBriefs(ids.length, ...ids.map(keys.run)),
-    parse: (reply, place = 0) => (Array.isArray(reply) ? readBrief(reply[place]) : null),
+    parse(reply, place = 0) {
+      const text: unknown = Array.isArray(reply) ? reply[place] : null;
+      if (typeof text !== 'string') return null;
+      const brief = readBrief(text);
+      if (!brief) onRefused('brief');
+      return brief;
+    },
   };
 }
-
-const votesIn = (fields: readonly (readonly [string, string])[]): Vote[] =>
-  fields.filter(([field]) => field.startsWith('vote:')).map(([, json]): Vote => JSON.parse(json));

@@ -270,6 +270,12 @@ export const METRICS = {
     labels: [],
     help: 'Errors of the connections to Redis.',
   },
+  eloquentpoll_redis_values_refused_total: {
+    type: 'counter',
+    on: BOTH,
+    labels: ['kind'],
+    help: 'Values in Redis that did not match their schema and were treated as absent.',
+  },
   eloquentpoll_log_lines_total: {
     type: 'counter',
     on: BOTH,

@@ -1,0 +1,106 @@
+import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import { testRedis } from '@eloquentpoll/testkit/redis';
+import t, { type Test } from 'tap';
+import { openBus } from '../src/index.ts';
+
+// What is in Redis may be damaged, or written by something else. None of it reaches a vote or a reader.
+
+const POLL = 'ps_a';
+const snapshot: ProgressSnapshot = {
+  seq: 1,
+  poll_id: POLL,
+  status: 'running',
+  models_requested: 3,
+  progress: { received: 1, succeeded: 1, failed: 0, total: 3 },
+  tally: [1, 0],
+  leader: 0,
+  confidence: null,
+  vote: null,
+  result_id: null,
+  result: null,
+  elapsed_ms: 1,
+};
+const vote: Vote = {
+  seat: 0,
+  model_id: 'sim/m0',
+  option: 0,
+  error: null,
+  latency_ms: 5,
+  billed_u: 10,
+  provider_cost_u: null,
+  labels: ['QJ', 'ZR'],
+  calls: 1,
+  searched: false,
+};
+
+async function open(t: Test) {
+  const { url, prefix } = testRedis(t);
+  const refused: string[] = [];
+  const bus = await openBus({ redisUrl: url, prefix, onRefused: (kind) => void refused.push(kind) });
+  t.teardown(() => bus[Symbol.asyncDispose]());
+  const set = (field: string, value: string) => bus.redis.hset(`${prefix}:{${POLL}}:run`, field, value);
+  return { bus, prefix, refused, set };
+}
+
+t.test('a damaged vote is left out, and its model is asked again', async (t) => {
+  const { bus, refused, set } = await open(t);
+  await bus.runs.vote(POLL, 1, vote, snapshot);
+  const damaged = [
+    '',
+    '{',
+    'null',
+    '[]',
+    JSON.stringify({ ...vote, seat: 1, billed_u: -1 }),
+    JSON.stringify({ ...vote, seat: 1, option: '0' }),
+    JSON.stringify({ ...vote, seat: 1, option: undefined }),
+    JSON.stringify(vote),
+  ];
+  for (const text of damaged) {
+    await set('vote:1', text);
+    t.same(await bus.runs.votes(POLL), [vote], text);
+  }
+  t.same(await bus.runs.takeOver(POLL, 2), [vote]);
+  t.same(refused, Array(damaged.length + 1).fill('vote'));
+});
+
+t.test('a damaged snapshot is no snapshot, whoever reads it', async (t) => {
+  const { bus, prefix, refused, set } = await open(t);
+  await bus.runs.open(POLL, 1, 'account', snapshot);
+  const heard: unknown[] = [];
+  await bus.watchPoll(POLL, (news) => void heard.push(news));
+  for (const text of [
+    'x',
+    '7',
+    JSON.stringify({ ...snapshot, tally: { A: 1 } }),
+    JSON.stringify({ ...snapshot, seq: 1.5 }),
+  ]) {
+    await set('snapshot', text);
+    t.equal(await bus.runs.read(POLL), null, text);
+    await bus.redis.publish(`${prefix}:{${POLL}}`, text);
+  }
+  await bus.redis.publish(`${prefix}:{${POLL}}`, JSON.stringify({ ...snapshot, of_a_later_release: 1 }));
+  await eventually('five messages are heard', () => heard.length === 5);
+  t.same(heard, [null, null, null, null, { ...snapshot, of_a_later_release: 1 }], 'a watcher reads the state again');
+  t.same(refused, Array(8).fill('snapshot'));
+});
+
+t.test('a damaged brief is no brief', async (t) => {
+  const { bus, refused } = await open(t);
+  const progress = '{"received":1,"succeeded":1,"failed":0,"total":3}';
+  t.match(bus.runs.parse([`account 1 running - ${progress}`]), { owner: 'account', seq: 1, progress });
+  const damaged = [
+    '',
+    'account',
+    `account x running - ${progress}`,
+    `account 1 paused - ${progress}`,
+    'account 1 running - {"received":1',
+    'account 1 running - {"received":"1","succeeded":1,"failed":0,"total":3}',
+    'account 1 running - 7',
+  ];
+  for (const text of damaged) t.equal(bus.runs.parse([text]), null, text);
+  t.same(refused, Array(damaged.length).fill('brief'));
+  t.equal(bus.runs.parse([null]), null);
+  t.equal(bus.runs.parse('no list'), null);
+  t.equal(refused.length, damaged.length, 'what is not there was not refused');
+});
