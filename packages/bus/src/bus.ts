@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { hangUp, producer } from './connections.ts';
+import { producer, quit } from './connections.ts';
 import { keysUnder } from './keys.ts';
 import { type ConsumerOptions, consumeQueue, openQueue, type PollConsumer, type QueueCounts } from './poll-queue.ts';
 import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
@@ -74,7 +74,7 @@ export async function openBus({
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([queue.close(), channels.close()]);
-      await Promise.all(both.map((each) => hangUp(each)));
+      await Promise.all(both.map((each) => quit(each)));
     },
   };
 }

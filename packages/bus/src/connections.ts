@@ -1,22 +1,21 @@
+import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import type { Redis } from 'ioredis';
 import { CorkedRedis } from './corked-redis.ts';
 
-// The options of every connection to Redis, in one place. A producer fails at once while Redis is away, so that a
-// request never hangs on it; a consumer waits as long as it takes; a subscriber reconnects and subscribes again. Whoever
-// waits for an answer and hears nothing at all gives the connection up and makes a new one: a Redis that is gone without
-// a word (its machine restarted, a router forgot us) would otherwise be waited for until the kernel notices.
+// The options of every connection to Redis. A producer fails at once while Redis is away, so that a request never hangs
+// on it; a consumer waits as long as it takes; a subscriber reconnects. `socketTimeout` detects half-open connections.
 
 const COMMAND_TIMEOUT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 3_000;
-const SILENCE_MS = 3_000;
+const SOCKET_TIMEOUT_MS = 3_000;
 /** A consumer without a job hears from Redis every 5 s. */
-const CONSUMER_SILENCE_MS = 8_000;
+const CONSUMER_SOCKET_TIMEOUT_MS = 8_000;
 
 const reconnect = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 2_000) * (0.75 + Math.random() / 2);
 
 const base = {
   connectTimeout: CONNECT_TIMEOUT_MS,
-  socketTimeout: SILENCE_MS,
+  socketTimeout: SOCKET_TIMEOUT_MS,
   retryStrategy: reconnect,
   lazyConnect: true,
 };
@@ -30,7 +29,7 @@ export const producer = (url: string): Redis =>
   });
 
 export const consumer = (url: string): Redis =>
-  new CorkedRedis(url, { ...base, socketTimeout: CONSUMER_SILENCE_MS, maxRetriesPerRequest: null });
+  new CorkedRedis(url, { ...base, socketTimeout: CONSUMER_SOCKET_TIMEOUT_MS, maxRetriesPerRequest: null });
 
 export const subscriber = (url: string, connectionName: string): Redis =>
   new CorkedRedis(url, {
@@ -41,15 +40,9 @@ export const subscriber = (url: string, connectionName: string): Redis =>
     autoResubscribe: false,
   });
 
-/** QUIT tells Redis good-bye; a Redis that does not answer is left without one. */
-export async function hangUp(redis: Redis, withinMs = 500): Promise<void> {
+/** Sends QUIT, and disconnects if Redis does not reply. */
+export async function quit(redis: Redis, withinMs = 500): Promise<void> {
   if (redis.status === 'end') return;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, withinMs);
-  });
-  const bye = redis.status === 'ready' ? redis.quit().then(() => undefined) : Promise.resolve();
-  await Promise.race([bye.catch(() => undefined), late]);
-  clearTimeout(timer);
+  if (redis.status === 'ready') await withTimeout(redis.quit(), withinMs).catch(() => undefined);
   redis.disconnect();
 }

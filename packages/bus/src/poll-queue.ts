@@ -1,6 +1,7 @@
+import { TimeoutError, withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { consumer, hangUp } from './connections.ts';
+import { consumer, quit } from './connections.ts';
 import type { Keys } from './keys.ts';
 
 // The queue carries ids. The row in Postgres holds the poll, and claiming it there decides who runs it; a job that comes
@@ -11,6 +12,8 @@ const QUEUE = 'polls';
 /** A dead worker's job comes back after lock + check. The lease in Postgres is shorter, so that the claim then succeeds. */
 export const JOB_LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
+/** For jobs that were aborted to settle. */
+const ABORT_GRACE_MS = 1_000;
 
 interface Job {
   pollId: string;
@@ -120,16 +123,14 @@ export function consumeQueue(redisUrl: string, keys: Keys, options: ConsumerOpti
     },
     async drain(withinMs) {
       const drained = worker.close();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(resolve, withinMs, 'late');
-      });
-      if ((await Promise.race([drained, late])) === 'late') {
+      try {
+        await withTimeout(drained, withinMs);
+      } catch (error) {
+        if (!(error instanceof TimeoutError)) throw error;
         worker.cancelAllJobs('shutdown');
-        await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
+        await withTimeout(drained, ABORT_GRACE_MS).catch(() => undefined);
       }
-      clearTimeout(timer);
-      await hangUp(connection);
+      await quit(connection);
     },
   };
 }

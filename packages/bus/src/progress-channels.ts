@@ -1,5 +1,6 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
-import { hangUp, subscriber } from './connections.ts';
+import { withTimeout } from '@eloquentpoll/ops/with-timeout';
+import { quit, subscriber } from './connections.ts';
 import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot } from './read-stored.ts';
 
@@ -73,7 +74,7 @@ export function openChannels(
       if (!topic) {
         topic = {
           watchers: new Set(),
-          subscribed: within(SUBSCRIBE_TIMEOUT_MS, redis.subscribe(channel)),
+          subscribed: withTimeout(redis.subscribe(channel), SUBSCRIBE_TIMEOUT_MS),
         };
         topics.set(channel, topic);
       }
@@ -89,14 +90,7 @@ export function openChannels(
     watched: () => topics.size,
     async close() {
       topics.clear();
-      await hangUp(redis);
+      await quit(redis);
     },
   };
-}
-
-function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`Redis did not answer a subscription within ${ms} ms`)), ms);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -1,15 +1,15 @@
+import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import type { Redis } from 'ioredis';
 import type { BreakerChange } from './breaker.ts';
 import { HEALTH_SCRIPT, healthKey, probeKey } from './health-script.ts';
 import { add, count, emptyTally, HALF_LIFE_MS, type Tally } from './record.ts';
-import { within } from './within.ts';
 
 // What this process tells the other workers about its models, and hears from them, through Redis. Calls only add to
 // counters here; one round trip a second carries them over. When Redis is away the counters wait and every process goes
 // by what it saw itself.
 
 const FLUSH_MS = 1_000;
-const PATIENCE_MS = 500;
+const EXCHANGE_TIMEOUT_MS = 500;
 
 export interface Fleet {
   /** A vote that ended: its latency when it brought a vote, null when it failed. */
@@ -77,7 +77,7 @@ export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions):
       };
     const input = JSON.stringify({ models: modelIds, updates, half_life_ms: HALF_LIFE_MS });
     try {
-      const output = await within(PATIENCE_MS, redis.eval(HEALTH_SCRIPT, 1, healthKey(prefix), input));
+      const output = await withTimeout(redis.eval(HEALTH_SCRIPT, 1, healthKey(prefix), input), EXCHANGE_TIMEOUT_MS);
       hear(output, sent);
     } catch {
       // Kept for the next round. What was seen twice by a round trip that only seemed to fail fades like everything else.
@@ -123,9 +123,8 @@ export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions):
     async claimProbe(modelId, forMs) {
       if (!redis) return true;
       try {
-        return (
-          (await within(PATIENCE_MS, redis.set(probeKey(prefix, modelId), '1', 'PX', Math.ceil(forMs), 'NX'))) === 'OK'
-        );
+        const set = redis.set(probeKey(prefix, modelId), '1', 'PX', Math.ceil(forMs), 'NX');
+        return (await withTimeout(set, EXCHANGE_TIMEOUT_MS)) === 'OK';
       } catch {
         return true;
       }

@@ -1,17 +1,17 @@
+import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import type { Redis } from 'ioredis';
 import { healthKey } from './health-script.ts';
 import { isObject } from './json.ts';
 import type { Model } from './panel-types.ts';
 import type { Panels } from './panels.ts';
 import { emptyTally, type ModelRecord, summary, type Tally } from './record.ts';
-import { within } from './within.ts';
 
 export type { ModelRecord } from './record.ts';
 
-// How the models have done lately, read by those who do not ask them: failure rates and latencies for seats and
-// estimates. A snapshot always comes, from the roster file where nothing better is known or Redis is away.
+// How the models have done lately: failure rates and latencies for seats and estimates. Without Redis, or where an entry
+// is missing or damaged, the figures are those of the roster file.
 
-const PATIENCE_MS = 200;
+const READ_TIMEOUT_MS = 200;
 const MAX_AGE_MS = 2_000;
 
 export interface Health {
@@ -36,7 +36,7 @@ export function openHealth({ redis, prefix, panels, now = Date.now }: HealthOpti
     // An outage is not asked about more often than a good answer would be.
     readAt = now();
     try {
-      entries = await within(PATIENCE_MS, redis.hgetall(healthKey(prefix)));
+      entries = await withTimeout(redis.hgetall(healthKey(prefix)), READ_TIMEOUT_MS);
     } catch {
       // The last known entries stay.
     }
@@ -81,5 +81,5 @@ function parse(text: string | undefined): { tally: Tally; at: number; level: num
 }
 
 function numberOf(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 }

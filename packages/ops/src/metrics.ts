@@ -1,6 +1,7 @@
 import { Counter, Histogram } from './cells.ts';
 import { exposition } from './exposition.ts';
 import { METRICS, type Metric, type MetricName, type Process } from './metric-table.ts';
+import { withTimeout } from './with-timeout.ts';
 
 // What a process counts, by the table. Counting is a plain increment of a cell that its owner keeps, a few nanoseconds
 // where a general library takes a quarter of a microsecond; everything else is read when somebody asks. Labels are
@@ -44,7 +45,7 @@ interface Cell {
 /** More than any process of ours needs; a bound for mistakes. */
 const MOST_CELLS = 2_000;
 const OTHER = 'other';
-const PATIENCE_MS = 2_000;
+const READING_TIMEOUT_MS = 2_000;
 
 export function openMetrics(process: Process): Metrics {
   const cells = new Map<MetricName, Map<string, Cell>>();
@@ -114,15 +115,11 @@ function requireListed(name: MetricName, process: Process): void {
 }
 
 async function samplesOf(reading: () => unknown): Promise<Sample[]> {
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(late.resolve, PATIENCE_MS, null);
   try {
-    const value = await Promise.race([reading(), late.promise]);
+    const value = await withTimeout(reading(), READING_TIMEOUT_MS);
     if (typeof value === 'number') return [{ labels: [], value }];
     return Array.isArray(value) ? value.map(([labels, each]) => ({ labels, value: each })) : [];
   } catch {
     return [];
-  } finally {
-    clearTimeout(timer);
   }
 }

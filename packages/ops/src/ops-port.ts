@@ -4,11 +4,11 @@ import { CONTENT_TYPE } from './exposition.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
-// The port for operators: its own listener, never part of the public one, on this machine only unless somebody names
-// another address. It stays open while the process drains, so that the last figures can be read.
+// The port for operators: a listener of its own, on this machine only unless another address is configured. It stays open
+// while the process drains, so that the last figures can be read.
 
-/** Answers requests of its own; false when the path is not its own. */
-export type Desk = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+/** Answers the requests it knows; false when a path is not one of its own. */
+export type OpsHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 export interface OpsPortOptions {
   host: string;
@@ -16,21 +16,21 @@ export interface OpsPortOptions {
   port: number;
   metrics: Metrics;
   readiness: Readiness;
-  /** The admin view, where there is one. */
-  desk?: Desk | null;
+  /** The operators' console, where there is one. */
+  handler?: OpsHandler | null;
 }
 
 export interface OpsPort extends AsyncDisposable {
   readonly url: string;
 }
 
-const MOST_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 64;
 
 export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
-  const { host, port, metrics, readiness, desk } = options;
+  const { host, port, metrics, readiness, handler } = options;
   const pages = new Map<string, (response: ServerResponse) => Promise<void>>([
     ['/metrics', async (response) => send(response, 200, await metrics.text(), CONTENT_TYPE)],
-    // That it answers is the answer: the loop turns.
+    // Answering at all shows that the event loop turns.
     ['/livez', async (response) => send(response, 200, 'alive\n')],
     [
       '/readyz',
@@ -39,12 +39,12 @@ export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
         send(response, report.ready ? 200 : 503, `${JSON.stringify(report)}\n`, 'application/json');
       },
     ],
-    ['/', async (response) => send(response, 200, index(Boolean(desk)))],
+    ['/', async (response) => send(response, 200, index(Boolean(handler)))],
   ]);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path = '/'] = (request.url ?? '/').split('?');
-    if (desk && (await desk(request, response))) return;
+    if (handler && (await handler(request, response))) return;
     const page = pages.get(path);
     if (!page) return send(response, 404, 'There is no such page.\n');
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -63,7 +63,7 @@ export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
       });
     },
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, resolve);
@@ -91,4 +91,5 @@ function send(response: ServerResponse, status: number, body: string, type = 'te
     .end(response.req.method === 'HEAD' ? undefined : body);
 }
 
-const index = (desk: boolean): string => ['/metrics', '/livez', '/readyz', ...(desk ? ['/admin'] : []), ''].join('\n');
+const index = (hasConsole: boolean): string =>
+  ['/metrics', '/livez', '/readyz', ...(hasConsole ? ['/admin'] : []), ''].join('\n');

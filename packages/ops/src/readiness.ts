@@ -1,11 +1,11 @@
 import type { Metrics } from './metrics.ts';
+import { TimeoutError, withTimeout } from './with-timeout.ts';
 
-// Whether work should come here. Each check answers within its time or has failed; what fails is named, in words that
-// may be shown. A check that is not vital is reported and decides nothing: what all replicas lose at the same time, and
-// can do without, must not take all of them out of service. Whoever drains is not ready, from the first moment on.
+// Whether the process should get work. A check fails when it does not answer in time. One that is not vital is reported
+// and decides nothing: an outage that all replicas share and can live with must not take all of them out of service.
 
 export interface Check {
-  /** Null when all is well, else what is wrong. What it throws is wrong too. */
+  /** Null when all is well, else what is wrong, in words that may be shown. It may throw. */
   ask(): string | null | Promise<string | null>;
   vital: boolean;
 }
@@ -22,9 +22,9 @@ export interface Readiness {
   drain(): void;
 }
 
-const PATIENCE_MS = 1_000;
-/** However many ask, the stores are asked once in this time. */
-const KEPT_MS = 500;
+const CHECK_TIMEOUT_MS = 1_000;
+/** However often the report is read, the stores are asked once in this time. */
+const MAX_AGE_MS = 500;
 
 export function openReadiness(
   metrics: Metrics,
@@ -42,13 +42,16 @@ export function openReadiness(
   }
 
   async function report(): Promise<Report> {
-    if (!latest || now() - askedAt >= KEPT_MS) {
+    if (!latest || now() - askedAt >= MAX_AGE_MS) {
       askedAt = now();
       latest = askAll();
     }
     const answers = await latest;
     const well = Object.keys(checks).every((name) => answers[name] === null || !checks[name]!.vital);
-    return { ready: well && !draining, checks: { ...answers, draining: draining ? 'the process is leaving' : null } };
+    return {
+      ready: well && !draining,
+      checks: { ...answers, draining: draining ? 'the process is shutting down' : null },
+    };
   }
 
   metrics.reading('eloquentpoll_ready', async () => ((await report()).ready ? 1 : 0));
@@ -64,14 +67,10 @@ export function openReadiness(
 }
 
 async function answerOf({ ask }: Check): Promise<string | null> {
-  const late = Promise.withResolvers<string>();
-  const timer = setTimeout(late.resolve, PATIENCE_MS, `no answer within ${PATIENCE_MS} ms`);
   try {
-    return await Promise.race([ask(), late.promise]);
-  } catch {
-    // The error may name a host or a user; the log has it.
-    return 'does not answer';
-  } finally {
-    clearTimeout(timer);
+    return await withTimeout(ask(), CHECK_TIMEOUT_MS);
+  } catch (error) {
+    // Another error may name a host or a user; the log has it.
+    return error instanceof TimeoutError ? error.message : 'does not answer';
   }
 }

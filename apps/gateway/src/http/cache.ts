@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '@eloquentpoll/ops';
 import { ApiError } from './api-error.ts';
 
 // A least-recently-used cache of loaded values: one load per key at a time, however many callers wait. An expired entry
@@ -100,12 +100,9 @@ export function memoize<T>(options: MemoizeOptions<T>): (key: string) => Promise
 
 /** The fallback where the promise fails or takes longer. */
 async function withFallback<T>(promise: Promise<T>, timeoutMs: number, fallback: T): Promise<T> {
-  const settled = new AbortController();
   try {
-    return await Promise.race([promise, sleep(timeoutMs, fallback, { signal: settled.signal })]);
+    return await withTimeout(promise, timeoutMs);
   } catch {
     return fallback;
-  } finally {
-    settled.abort();
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { withTimeout } from '@eloquentpoll/ops';
 import { withLock } from '@eloquentpoll/storage';
 import { reconcilePayments } from './card/reconcile-payments.ts';
 import type { PaymentsContext } from './context.ts';
@@ -44,7 +45,7 @@ export function startReconciler(context: PaymentsContext): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await Promise.race([Promise.all(loops), wait(SHUTDOWN_GRACE_MS, undefined, { ref: false })]);
+      await withTimeout(Promise.all(loops), SHUTDOWN_GRACE_MS).catch(() => {});
     },
   };
 }

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from '@eloquentpoll/ops';
+import { type Logger, withTimeout } from '@eloquentpoll/ops';
 import { checkLedgerInTurn, openStorage } from '@eloquentpoll/storage';
 
-// The books are audited while the service runs: by one worker at a time, on connections of its own, because the audit
-// reads every transfer and may take longer than anything else is allowed to.
+// Audits the ledger while the service runs: one worker at a time, on connections of its own, because the audit reads
+// every transfer and may take longer than any other statement.
 
-const LONGEST_MS = 120_000;
-const LAST_WORDS_MS = 1_000;
+const MAX_CHECK_MS = 120_000;
+const SHUTDOWN_GRACE_MS = 1_000;
 
 export function watchLedger(
   databaseUrl: string,
@@ -18,7 +18,7 @@ export function watchLedger(
     databaseUrl,
     maxConnections: 2,
     applicationName: 'eloquentpoll-auditor',
-    statementTimeoutMs: LONGEST_MS,
+    statementTimeoutMs: MAX_CHECK_MS,
   });
 
   async function look(): Promise<void> {
@@ -29,9 +29,9 @@ export function watchLedger(
       if (stop.signal.aborted) return;
       try {
         const violations = await checkLedgerInTurn(auditor, everyMs);
-        if (violations && violations.length > 0) log.error({ rules: tally(violations) }, 'the ledger is wrong');
+        if (violations && violations.length > 0) log.error({ rules: tally(violations) }, 'ledger.invariant_violated');
       } catch (error) {
-        log.warn({ err: error }, 'ledger not checked');
+        log.warn({ err: error }, 'ledger.check_failed');
       }
     }
   }
@@ -40,8 +40,8 @@ export function watchLedger(
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await Promise.race([looking, wait(LAST_WORDS_MS, undefined, { ref: false })]);
-      await Promise.race([auditor[Symbol.asyncDispose](), wait(LAST_WORDS_MS, undefined, { ref: false })]);
+      await withTimeout(looking, SHUTDOWN_GRACE_MS).catch(() => {});
+      await withTimeout(auditor[Symbol.asyncDispose](), SHUTDOWN_GRACE_MS).catch(() => {});
     },
   };
 }

@@ -25,6 +25,9 @@ export interface KeyCache {
   invalidate(hash: Buffer): Promise<void>;
 }
 
+const isUuid = (text: string | undefined): text is string =>
+  text?.length === 36 && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+
 /** `onUse` is called for every key that was found, in Redis or in Postgres. */
 export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: (keyId: string) => void): KeyCache {
   const redisKey = (name: string): string => `${prefix}:key:{${name}}`;
@@ -33,7 +36,7 @@ export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: 
   function parse(reply: unknown): KeyOwner | null {
     if (typeof reply !== 'string' || reply === TOMBSTONE) return null;
     const [accountId, keyId] = reply.split(' ');
-    if (!accountId || !keyId) return null;
+    if (!isUuid(accountId) || !isUuid(keyId)) return null;
     onUse(keyId);
     return { accountId, keyId };
   }

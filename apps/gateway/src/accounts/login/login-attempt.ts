@@ -26,12 +26,19 @@ export async function createAttempt({
 export async function consumeAttempt(context: AccountsContext, cookie: string): Promise<LoginAttempt | null> {
   const content = await context.attemptSealer.open(cookie);
   if (content === null) return null;
-  const { until, ...attempt }: LoginAttempt & { until: number } = JSON.parse(content);
+  const attempt = readAttempt(content);
+  if (!attempt) return null;
   const { redis, prefix } = context.bus;
-  if (until < Date.now()) return null;
   // Refuses a copied cookie even if the provider would redeem the code twice.
   const first = await redis.set(`${prefix}:login:{${attempt.state}}`, '', 'EX', LIFETIME_S, 'NX');
   return first === 'OK' ? attempt : null;
+}
+
+/** null when it has expired, or was sealed by a release that wrote something else. */
+function readAttempt(content: string): LoginAttempt | null {
+  const { state, nonce, verifier, until }: Record<string, unknown> = Object(JSON.parse(content));
+  if (typeof state !== 'string' || typeof nonce !== 'string' || typeof verifier !== 'string') return null;
+  return typeof until === 'number' && until >= Date.now() ? { state, nonce, verifier } : null;
 }
 
 export const challengeOf = ({ verifier }: LoginAttempt): string =>

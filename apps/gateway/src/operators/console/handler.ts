@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Desk as OpsHandler } from '@eloquentpoll/ops';
+import type { OpsHandler } from '@eloquentpoll/ops';
 import type { OperatorsContext } from '../context.ts';
 import { ACTIONS, type ActionOutcome, OUTCOMES } from './actions.ts';
 import { guard } from './guard.ts';

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { Health } from '@eloquentpoll/contracts';
+import { withTimeout } from '@eloquentpoll/ops';
 import { findPoll } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -36,15 +36,10 @@ const TIMEOUT_MS = 1_000;
 async function databaseStatus({ storage, log }: OperatorsContext): Promise<Health['db']> {
   try {
     // Reads the polls table by primary key; there is no such poll.
-    await Promise.race([findPoll(storage, 'ps_health'), timeout()]);
+    await withTimeout(findPoll(storage, 'ps_health'), TIMEOUT_MS);
     return 'ok';
   } catch (error) {
     log.warn({ err: error }, 'health.database_unavailable');
     return 'error';
   }
-}
-
-async function timeout(): Promise<never> {
-  await wait(TIMEOUT_MS, undefined, { ref: false });
-  throw new Error(`the database did not answer within ${TIMEOUT_MS} ms`);
 }

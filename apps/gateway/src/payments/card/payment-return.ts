@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { withTimeout } from '@eloquentpoll/ops';
 import { type Checkout, recentCheckouts } from '@eloquentpoll/storage';
 import type { PaymentsContext } from '../context.ts';
 import { syncPayment } from './sync-payment.ts';
@@ -21,7 +21,7 @@ export async function paymentOnReturn(context: PaymentsContext, accountId: strin
       log.warn({ checkout_id: id, err: error }, 'checkout.sync_failed');
     });
   };
-  await Promise.race([Promise.all(open.map(sync)), wait(TIMEOUT_MS, undefined, { ref: false })]);
+  await withTimeout(Promise.all(open.map(sync)), TIMEOUT_MS).catch(() => {});
   const [newest] = await recentCheckouts(storage, accountId);
   return newest ?? null;
 }
