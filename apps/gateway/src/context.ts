@@ -1,4 +1,4 @@
-import { type Bus, openBus } from '@eloquentpoll/bus';
+import { type Bus, openBus, STORED_KINDS, type StoredKind } from '@eloquentpoll/bus';
 import { type Metrics, openMetrics, openTracing } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
 import { openStorage } from '@eloquentpoll/storage';
@@ -60,6 +60,8 @@ function storageOptions({ database }: Config, metrics: Metrics) {
 
 async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Promise<Bus> {
   const failures = metrics.counter('eloquentpoll_redis_errors_total');
+  const refused = (kind: StoredKind) => metrics.counter('eloquentpoll_redis_values_refused_total', kind);
+  for (const kind of STORED_KINDS) refused(kind);
   try {
     return await openBus({
       redisUrl: redis.url,
@@ -69,7 +71,7 @@ async function connectBus({ redis }: Config, log: Logger, metrics: Metrics): Pro
         log.warn({ err: error }, 'redis.connection_failed');
       },
       onRefused(kind) {
-        metrics.counter('eloquentpoll_redis_values_refused_total', kind).n += 1;
+        refused(kind).n += 1;
         log.warn({ kind }, 'redis.value_refused');
       },
     });

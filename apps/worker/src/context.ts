@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Bus, openBus } from '@eloquentpoll/bus';
+import { type Bus, openBus, STORED_KINDS, type StoredKind } from '@eloquentpoll/bus';
 import { openAsker } from '@eloquentpoll/models/ask';
 import { type Health, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels, promptStyle } from '@eloquentpoll/models/panels';
@@ -95,6 +95,8 @@ function connectStorage({ databaseUrl, databasePool }: Config, metrics: Metrics)
 
 function connectBus({ redisUrl, redisPrefix }: Config, log: Logger, metrics: Metrics): Promise<Bus> {
   const failures = metrics.counter('eloquentpoll_redis_errors_total');
+  const refused = (kind: StoredKind) => metrics.counter('eloquentpoll_redis_values_refused_total', kind);
+  for (const kind of STORED_KINDS) refused(kind);
   return openBus({
     redisUrl,
     prefix: redisPrefix,
@@ -103,7 +105,7 @@ function connectBus({ redisUrl, redisPrefix }: Config, log: Logger, metrics: Met
       log.warn({ err }, 'redis.connection_failed');
     },
     onRefused(kind) {
-      metrics.counter('eloquentpoll_redis_values_refused_total', kind).n += 1;
+      refused(kind).n += 1;
       log.warn({ kind }, 'redis.value_refused');
     },
   });

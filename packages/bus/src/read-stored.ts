@@ -4,7 +4,8 @@ import { Ajv, type ValidateFunction } from 'ajv';
 // What Redis hands back is checked once, here, before it reaches a vote or a reader. A value that is not of its schema
 // counts as absent: Postgres has the poll. Members that a later release adds are let through.
 
-export type StoredKind = 'vote' | 'snapshot' | 'brief';
+export const STORED_KINDS = ['vote', 'snapshot', 'brief'] as const;
+export type StoredKind = (typeof STORED_KINDS)[number];
 /** Called for each value that was refused. */
 export type OnRefused = (kind: StoredKind) => void;
 

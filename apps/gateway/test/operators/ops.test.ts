@@ -66,7 +66,7 @@ t.test('a gateway is ready while its database answers, and not ready once it dra
   ops.readiness.drain();
   const leaving = await get('/readyz');
   t.equal(leaving.status, 503);
-  t.match(JSON.parse(leaving.body), { ready: false, checks: { postgres: null, draining: /leaving/ } });
+  t.match(JSON.parse(leaving.body), { ready: false, checks: { postgres: null, draining: /shutting down/ } });
   t.equal((await get('/livez')).status, 200, 'it lives on');
   t.equal((await get('/api/health')).status, 404, 'the public operations are not here');
 });
