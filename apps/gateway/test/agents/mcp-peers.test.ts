@@ -10,7 +10,7 @@ const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B
 const gateway = await build(t);
 const { app, context, keyWith } = gateway;
 const url = new URL('/api/mcp', await app.listen({ host: '127.0.0.1', port: 0 }));
-await standInWorker(t, context, { tells: true });
+await standInWorker(t, context, { announcesVotes: true });
 
 for (const { era, revision, connect } of PEERS) {
   t.test(

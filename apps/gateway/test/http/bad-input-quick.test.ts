@@ -8,7 +8,7 @@ import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
-// What reaches the doors that nobody has to open with a key: whatever it is, it is refused in the contract's words, and
+// Bad input at the entry points that need no key: it is refused in the contract's words, and
 // no row and no micro-USD moves.
 
 const Q = 'Which of these is the best?';
@@ -16,14 +16,24 @@ const GOOD = { q: Q, o: ['A', 'B'] };
 const { app, context, keyWith } = await build(t, { rateLimits: readPolicies('free_poll=1000000/60,poll=1000000/60') });
 const { bearer, accountId } = await keyWith(10);
 
-const DOORS = [
+const TARGETS = [
   { url: '/api/quick-poll', headers: {} },
   { url: '/api/quick-poll', headers: bearer },
   { url: '/api/poll', headers: {} },
   { url: '/api/poll', headers: bearer },
 ];
-const post = (door: (typeof DOORS)[number], payload: string | Buffer, type = 'application/json', more: object = {}) =>
-  app.inject({ method: 'POST', url: door.url, headers: { ...door.headers, ...more, 'content-type': type }, payload });
+const post = (
+  target: (typeof TARGETS)[number],
+  payload: string | Buffer,
+  type = 'application/json',
+  more: object = {},
+) =>
+  app.inject({
+    method: 'POST',
+    url: target.url,
+    headers: { ...target.headers, ...more, 'content-type': type },
+    payload,
+  });
 
 /** Runs what must change nothing. */
 async function unmoved(t: Tap, work: () => Promise<void>): Promise<void> {
@@ -41,7 +51,7 @@ type Tap = Pick<typeof t, 'same'>;
 t.test('[§I2-body-64kb-413, §I2-proto-body-400] size, depth, prototypes and syntax', async (t) => {
   const nested = (depth: number) => `{"q":${JSON.stringify(Q)},"x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
   await unmoved(t, async () => {
-    for (const door of DOORS) {
+    for (const target of TARGETS) {
       for (const [payload, status, code] of [
         [JSON.stringify({ ...GOOD, pad: 'x'.repeat(70_000) }), 413, 'payload_too_large'],
         ['['.repeat(50_000), 400, 'malformed_json'],
@@ -57,8 +67,8 @@ t.test('[§I2-body-64kb-413, §I2-proto-body-400] size, depth, prototypes and sy
         // As many members as fit: read once, and looked through once.
         [`{${Array.from({ length: 6_000 }, (_, n) => `"k${n}":1`).join()}}`, undefined, undefined],
       ] as const) {
-        const answer = await post(door, payload);
-        const name = `${door.url} ${String(payload).slice(0, 30)}`;
+        const answer = await post(target, payload);
+        const name = `${target.url} ${String(payload).slice(0, 30)}`;
         if (status) t.match([answer.statusCode, answer.json().code], [status, code], name);
         else t.ok(answer.statusCode === 400 || answer.statusCode === 401, name);
       }
@@ -68,7 +78,7 @@ t.test('[§I2-body-64kb-413, §I2-proto-body-400] size, depth, prototypes and sy
 
 t.test('[§I2-never-coerced, §A6-never-coerced] a wrong type is refused, never read as another', async (t) => {
   await unmoved(t, async () => {
-    for (const door of DOORS)
+    for (const target of TARGETS)
       for (const [field, values] of Object.entries({
         q: [5, true, null, [Q], { toString: Q }],
         o: ['A, B', { length: 2, 0: 'A', 1: 'B' }, null, 2, [['A'], ['B']], ['A', null]],
@@ -76,7 +86,7 @@ t.test('[§I2-never-coerced, §A6-never-coerced] a wrong type is refused, never 
         theme: [1, null, ['free'], { free: true }],
       }))
         for (const value of values) {
-          const answer = await post(door, JSON.stringify({ ...GOOD, [field]: value }));
+          const answer = await post(target, JSON.stringify({ ...GOOD, [field]: value }));
           t.match(
             [answer.statusCode, answer.json().code],
             [400, 'validation_error'],
@@ -103,8 +113,8 @@ t.test('no content type is a way round the checks', async (t) => {
       'application/json; charset=utf-16',
       '',
     ])
-      for (const door of DOORS) {
-        const { statusCode } = await post(door, bad, type);
+      for (const target of TARGETS) {
+        const { statusCode } = await post(target, bad, type);
         t.ok(statusCode === 400 || statusCode === 415, `${JSON.stringify(type)}: ${statusCode}`);
       }
   });
@@ -123,9 +133,9 @@ t.test('[§A6-option-uniqueness-folded] no decoration makes two options of one',
   const word = fc.stringMatching(/^[a-zé]{1,8}( [a-z]{1,8})?$/);
   await unmoved(t, () =>
     fc.assert(
-      fc.asyncProperty(word, fc.subarray(decorations, { minLength: 1 }), fc.nat(3), async (option, by, door) => {
+      fc.asyncProperty(word, fc.subarray(decorations, { minLength: 1 }), fc.nat(3), async (option, by, target) => {
         const twin = by.reduce((text, decorate) => decorate(text), option);
-        const answer = await post(DOORS[door]!, JSON.stringify({ q: Q, o: [option, twin] }));
+        const answer = await post(TARGETS[target]!, JSON.stringify({ q: Q, o: [option, twin] }));
         return answer.statusCode === 400 && /unique/.test(answer.json().error);
       }),
       { numRuns: 200 },
@@ -159,7 +169,7 @@ t.test('[§A6-unknown-fields-ignored] nothing of ours can be set from outside', 
     balance_cents: 1e9,
     billed_u: 0,
   };
-  const answer = await post(DOORS[0]!, JSON.stringify({ ...GOOD, ...ours }));
+  const answer = await post(TARGETS[0]!, JSON.stringify({ ...GOOD, ...ours }));
   t.equal(answer.statusCode, 200);
   const poll = await findPollByResult(context.storage, answer.json().poll_id);
   t.match(poll, {

@@ -6,8 +6,8 @@ import { logIn } from '../fixtures/signed-in.ts';
 
 // slow: 5 s
 
-// Pages of other origins, in the browser of somebody who is logged in here: whatever they try with the cookie changes
-// nothing and tells them nothing. `localhost` on another port is the same site to a browser, which sends the cookie
+// Pages of other origins, in the browser of a user who is logged in here: whatever they try with the cookie changes
+// nothing and returns nothing to them. `localhost` on another port is the same site to a browser, which sends the cookie
 // along; 127.0.0.1 is another one.
 
 const site = await openSite(t);
@@ -89,7 +89,7 @@ for (const hostname of ['localhost', '127.0.0.1']) {
     for (const path of ['/dashboard', '/api/balance', '/api/keys', '/api/auth/me', '/api/results'])
       t.equal(await page.evaluate(fetched(site.url + path, {})), 'refused', `${path} is not read`);
 
-    // Signing somebody out is a nuisance that needs a navigation; an image is none, and no frame shows a page of ours.
+    // Logging a user out is a nuisance that needs a navigation; an image is none, and no frame shows a page of ours.
     await page.evaluate(`new Promise((resolve) => {
       const image = new Image();
       image.onerror = resolve;

@@ -58,37 +58,40 @@ t.test(
   },
 );
 
-t.test('[§7-problem-accept, §7-problem-machine-client] Problem Details are for whoever asks for them', async (t) => {
-  const { app } = await build(t);
-  const typeFor = async (headers: Record<string, string>) => {
-    const answer = await app.inject({ method: 'GET', url: '/api/nothing', headers });
-    t.equal(answer.headers.vary, 'Accept, X-Machine-Client');
-    return String(answer.headers['content-type']).split(';')[0];
-  };
-  for (const accept of [
-    PROBLEM,
-    'Application/Problem+JSON',
-    `text/html, ${PROBLEM};q=0.1`,
-    `application/json,${PROBLEM} ; q=1.0`,
-  ]) {
-    t.equal(await typeFor({ accept }), PROBLEM, accept);
-  }
-  for (const accept of [
-    '*/*',
-    'application/*',
-    'application/json',
-    `${PROBLEM};q=0`,
-    `${PROBLEM}; q=0.000`,
-    '',
-    `${PROBLEM}x`,
-  ]) {
-    t.equal(await typeFor({ accept }), 'application/json', accept);
-  }
-  t.equal(await typeFor({ 'x-machine-client': 'true' }), PROBLEM);
-  t.equal(await typeFor({ 'x-machine-client': 'TRUE' }), PROBLEM);
-  for (const value of ['1', 'yes', 'false', '', 'true,true'])
-    t.equal(await typeFor({ 'x-machine-client': value }), 'application/json');
-});
+t.test(
+  '[§7-problem-accept, §7-problem-machine-client] Problem Details are for callers that ask for them',
+  async (t) => {
+    const { app } = await build(t);
+    const typeFor = async (headers: Record<string, string>) => {
+      const answer = await app.inject({ method: 'GET', url: '/api/nothing', headers });
+      t.equal(answer.headers.vary, 'Accept, X-Machine-Client');
+      return String(answer.headers['content-type']).split(';')[0];
+    };
+    for (const accept of [
+      PROBLEM,
+      'Application/Problem+JSON',
+      `text/html, ${PROBLEM};q=0.1`,
+      `application/json,${PROBLEM} ; q=1.0`,
+    ]) {
+      t.equal(await typeFor({ accept }), PROBLEM, accept);
+    }
+    for (const accept of [
+      '*/*',
+      'application/*',
+      'application/json',
+      `${PROBLEM};q=0`,
+      `${PROBLEM}; q=0.000`,
+      '',
+      `${PROBLEM}x`,
+    ]) {
+      t.equal(await typeFor({ accept }), 'application/json', accept);
+    }
+    t.equal(await typeFor({ 'x-machine-client': 'true' }), PROBLEM);
+    t.equal(await typeFor({ 'x-machine-client': 'TRUE' }), PROBLEM);
+    for (const value of ['1', 'yes', 'false', '', 'true,true'])
+      t.equal(await typeFor({ 'x-machine-client': value }), 'application/json');
+  },
+);
 
 t.test(
   '[§7-problem-recovery, §7-catalog-complete] every code of the catalogue can be sent, with ways out',
@@ -149,7 +152,7 @@ t.test('a store that is away answers 503, and a queue that is away delays the po
   t.equal((await healthy.inject({ url: '/api/health' })).json().db, 'ok');
 
   const { app, context: broken } = await build(t, {
-    database: { url: 'postgres://nobody@127.0.0.1:1/none', maxConnections: 1 },
+    database: { url: 'postgres://unknown@127.0.0.1:1/none', maxConnections: 1 },
   });
   const poll = {
     method: 'POST',

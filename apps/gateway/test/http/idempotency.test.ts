@@ -82,8 +82,8 @@ t.test('[§A6-idempotency-422] another request with the same key is refused and 
     ['/api/quick-poll', { q: 'Is this question enough?', o: ['Yes', 'No'] }],
   ] as const) {
     const answer = await post(url, key, body);
-    const told = { code: 'idempotency_key_reused', error: /or another key/ };
-    t.match([answer.statusCode, answer.json()], [422, told], JSON.stringify(body));
+    const refusal = { code: 'idempotency_key_reused', error: /or another key/ };
+    t.match([answer.statusCode, answer.json()], [422, refusal], JSON.stringify(body));
     t.equal(answer.headers['idempotency-key'], key);
   }
   t.same([await stored(context), await balanceOf(context.storage, accountId)], before);
@@ -176,8 +176,8 @@ t.test('a retry at another gateway finds the poll of one that went away', async 
   const lost = leaving.app.inject(request);
   await eventually('the request waits for its poll', () => leaving.context.bus.watched() === 1);
   leaving.context.shutdown.end();
-  const told = await lost;
-  t.match([told.statusCode, told.headers['retry-after'], told.headers['idempotency-key']], [503, '1', 'k']);
+  const refused = await lost;
+  t.match([refused.statusCode, refused.headers['retry-after'], refused.headers['idempotency-key']], [503, '1', 'k']);
   const retried = other.inject(request);
   gate.resolve();
   const answer = await retried;

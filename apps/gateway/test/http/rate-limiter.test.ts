@@ -5,7 +5,7 @@ import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { clientNetwork } from '../../src/http/rate-limits/client-network.ts';
 import { rateLimiter } from '../../src/http/rate-limits/rate-limiter.ts';
 
-t.test('exactly as many pass as the limit says, whoever counts', async (t) => {
+t.test('exactly as many calls pass as the limit says, at any replica', async (t) => {
   const { url, prefix } = testRedis(t);
   const replicas = [new Redis(url), new Redis(url)];
   t.teardown(() => replicas.forEach((redis) => void redis.disconnect()));
@@ -22,7 +22,7 @@ t.test('exactly as many pass as the limit says, whoever counts', async (t) => {
   t.ok((await limiters[0]!.take('session', 'a')).allowed, 'and so has another operation');
 });
 
-t.test('of several windows the tightest is told', async (t) => {
+t.test('of several windows the tightest is reported', async (t) => {
   const { url, prefix } = testRedis(t);
   const redis = new Redis(url);
   t.teardown(() => void redis.disconnect());

@@ -28,7 +28,7 @@ type Answer = Awaited<ReturnType<ReturnType<typeof asking>['post']>>;
 const left = ({ headers }: Answer): number => Number(headers['ratelimit-remaining']);
 
 t.test(
-  '[§8-ratelimit-limit, §8-ratelimit-remaining, §8-ratelimit-reset, §8-ratelimit-policy] every answer tells its budget, errors too',
+  '[§8-ratelimit-limit, §8-ratelimit-remaining, §8-ratelimit-reset, §8-ratelimit-policy] every answer has its budget, errors too',
   async (t) => {
     const gateway = await build(t);
     await standInWorker(t, gateway.context);
@@ -39,7 +39,7 @@ t.test(
       await post('/api/poll', FULL, bearer),
       await post('/api/quick-poll', QUICK),
       await post('/api/poll', FULL),
-      await post('/api/poll', FULL, { authorization: 'Bearer nobody' }),
+      await post('/api/poll', FULL, { authorization: 'Bearer unknown' }),
       await post('/api/poll', FULL, poor.bearer),
       await post('/api/poll', {}, bearer),
       await post('/api/poll', '{', bearer),
@@ -150,7 +150,7 @@ t.test('X-Forwarded-For is believed from trusted networks only, and only its las
     return buckets(answers);
   };
   const direct = await build(t, FREE);
-  t.equal(await ask(direct, '203.0.113.7', random), CALLS, 'nobody is trusted: one bucket');
+  t.equal(await ask(direct, '203.0.113.7', random), CALLS, 'no proxy is trusted: one bucket');
   const proxied = await build(t, { ...FREE, trustedProxies: ['10.0.0.0/8'] });
   t.equal(await ask(proxied, '203.0.113.7', random), CALLS, 'a stranger is not the proxy: one bucket');
   t.equal(

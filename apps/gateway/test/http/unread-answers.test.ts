@@ -21,7 +21,7 @@ async function server(t: Test, afterMs: number) {
   return { client, socket };
 }
 
-t.test('an answer that nobody reads is given up', async (t) => {
+t.test('an answer that is not read is dropped', async (t) => {
   const { client, socket } = await server(t, 200);
   client.pause();
   const closed = once(socket, 'close');

@@ -19,7 +19,10 @@ const { deposits } = await openTestDeposits(t);
 const { settings: checkout } = await fakeStripe(t);
 const site = await openSite(t, { checkout }, { deposits });
 const { app, context } = site;
-await standInWorker(t, context, { tells: true, opinion: (seat) => (seat === 2 ? null : seat % 3 === 0 ? 1 : 0) });
+await standInWorker(t, context, {
+  announcesVotes: true,
+  opinion: (seat) => (seat === 2 ? null : seat % 3 === 0 ? 1 : 0),
+});
 
 const address = Buffer.from(Wallet.createRandom().address.slice(2), 'hex');
 const { accountId } = await admitIdentity(context.storage, { kind: 'wallet', address });

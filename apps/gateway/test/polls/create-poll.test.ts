@@ -171,7 +171,7 @@ t.test(
   },
 );
 
-t.test('a poll whose gateway shuts down is told to come back, and goes on', async (t) => {
+t.test('a caller whose gateway shuts down gets 503 with Retry-After, and its poll goes on', async (t) => {
   const { app, context, keyWith } = await build(t);
   const { bearer } = await keyWith(10);
   const gate = Promise.withResolvers<void>();
@@ -193,7 +193,7 @@ t.test('a poll whose gateway shuts down is told to come back, and goes on', asyn
   t.equal((await findPoll(context.storage, ran[0]!))?.status, 'completed');
 });
 
-t.test('a caller who hangs up leaves nothing behind here, and the poll goes on', async (t) => {
+t.test('a caller who disconnects leaves no subscription, and the poll goes on', async (t) => {
   const { app, context, keyWith } = await build(t);
   const { bearer } = await keyWith(10);
   const gate = Promise.withResolvers<void>();

@@ -127,8 +127,8 @@ t.test('any JSON is answered', async (t) => {
     t.match(body, { valid: false, errors: [/^the request must be an object/] });
     t.same(body.estimates, {});
   }
-  const nobody = await app.inject({ method: 'POST', url: '/api/poll/dry-run', headers: bearer });
-  t.match([nobody.statusCode, nobody.json()], [200, { valid: false }]);
+  const bodiless = await app.inject({ method: 'POST', url: '/api/poll/dry-run', headers: bearer });
+  t.match([bodiless.statusCode, bodiless.json()], [200, { valid: false }]);
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(
@@ -154,7 +154,7 @@ t.test('any JSON is answered', async (t) => {
   );
 });
 
-t.test('[§4.1-dry-run-no-model-call] whoever cannot pay is told so, and nothing moves', async (t) => {
+t.test('[§4.1-dry-run-no-model-call] a caller who cannot pay learns so, and nothing moves', async (t) => {
   const poor = await keyWith(0);
   t.match(await dryRun(good, poor.bearer), { valid: true, estimates: { balance_sufficient: false } });
   const { estimates } = await dryRun(good);

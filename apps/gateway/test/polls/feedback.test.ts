@@ -4,7 +4,7 @@ import t from 'tap';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// What callers say about outcomes: one opinion each, counted in public, told by nobody.
+// Feedback on outcomes: one opinion per account, counted in public, without its author.
 
 const gateway = await build(t);
 const { app, context, keyWith } = gateway;
@@ -49,7 +49,7 @@ t.test('one key that says the same thing a hundred times at once has one voice',
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, i) => give(asker.bearer, { poll_id: id, outcome_correct: i % 2 === 0 })),
   );
-  // On a machine that has no time for us some may be told to come back.
+  // On a busy machine some may get 503.
   const given = answers.filter(({ statusCode }) => statusCode !== 503);
   t.equal(new Set(given.map((answer) => answer.json().feedback_id)).size, 1);
   t.match(await summary(id), { total_feedback: 1, entries: { length: 1 } });
@@ -69,19 +69,19 @@ t.test(
     const opinions = [true, true, false, null];
     for (const outcome_correct of opinions)
       await give((await keyWith(0)).bearer, { poll_id: pollId, outcome_correct, notes: 'whatever I noted' });
-    const told = await summary(pollId);
-    t.match(told, { total_feedback: 4, correct: 2, incorrect: 1, accuracy_rate: 2 / 3 });
+    const counted = await summary(pollId);
+    t.match(counted, { total_feedback: 4, correct: 2, incorrect: 1, accuracy_rate: 2 / 3 });
     t.same(
-      told.entries.map((entry: { outcome_correct: boolean | null }) => entry.outcome_correct),
+      counted.entries.map((entry: { outcome_correct: boolean | null }) => entry.outcome_correct),
       opinions.toReversed(),
       'newest first',
     );
-    for (const entry of told.entries)
+    for (const entry of counted.entries)
       t.same(Object.keys(entry), ['feedback_id', 'outcome_correct', 'confidence', 'created_at']);
-    t.notMatch(JSON.stringify(told), /noted/);
+    t.notMatch(JSON.stringify(counted), /noted/);
 
     for (const id of [newResultId(new Date()), 'EP-nothing', '__proto__', "'; drop table feedback"])
-      t.same(await summary(encodeURIComponent(id)), { ...told, poll_id: id, ...NOTHING }, id);
+      t.same(await summary(encodeURIComponent(id)), { ...counted, poll_id: id, ...NOTHING }, id);
   },
 );
 

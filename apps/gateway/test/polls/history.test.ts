@@ -104,7 +104,7 @@ t.test('[§7-400-validation] pages that cannot be are refused', async (t) => {
   }
 });
 
-t.test('money is told to the last digit', async (t) => {
+t.test('amounts are exact to the last digit', async (t) => {
   for (const [microUsd, text] of [
     [0n, '0.00'],
     [1n, '0.000001'],

@@ -34,7 +34,7 @@ for (const [name, opinion, expected] of [
     t.equal(balance?.heldU, 0n);
   });
 
-t.test('[§4.1-poll-500, §7-500-execution] a poll that was given up is 500 and costs nobody anything', async (t) => {
+t.test('[§4.1-poll-500, §7-500-execution] a poll that was given up is 500 and costs nothing', async (t) => {
   const { app, context } = await build(t);
   const behaviour: Behaviour = { buries: true };
   await standInWorker(t, context, behaviour);

@@ -81,7 +81,7 @@ t.test(
   },
 );
 
-t.test('whoever has a key may still ask for free, and pays nothing', async (t) => {
+t.test('a caller with a key may run a free poll, and pays nothing', async (t) => {
   const poor = await keyWith(0);
   const answer = await quick({ q: Q, o: ['A', 'B'], theme: 'free' }, poor.bearer);
   t.match([answer.statusCode, answer.json()], [200, { cost: 0, theme: 'free', answer: 'A' }]);

@@ -4,19 +4,19 @@ import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 const { app, context } = await build(t);
-await standInWorker(t, context, { tells: true });
+await standInWorker(t, context, { announcesVotes: true });
 const origin = await listen(app);
 const events = { accept: 'text/event-stream' };
 const quick = (headers: Record<string, string>, body: unknown = POLL) =>
   readStream(t, origin, headers, { path: '/api/quick-poll', body });
 
-t.test('a free quick poll tells how it goes to whoever asks for events', async (t) => {
+t.test('a free quick poll sends its events to a caller that asks for them', async (t) => {
   const reading = await quick(events);
   t.equal(reading.status, 200);
   t.equal(reading.headers.get('content-type'), 'text/event-stream');
   const all = await reading.all();
   t.match(all[0], { event: 'started', data: { question: POLL.question, options: POLL.options, preset: 'free' } });
-  t.ok(all.length > 2, 'votes are told as they arrive');
+  t.ok(all.length > 2, 'votes are sent as they arrive');
   t.same(
     all.filter(({ event }) => event !== 'started').map(({ event, data }) => [event, data.status]),
     [['complete', 'success']],

@@ -21,7 +21,7 @@ async function poll(bearer: { authorization: string }, more: object = {}) {
 }
 
 t.test(
-  '[§4.2-result-200, §1-result-public, §1-result-no-cost, §2.4-no-cost, §A6-public-votes-no-cost] whoever holds the id reads the result, and nothing about money',
+  '[§4.2-result-200, §1-result-public, §1-result-no-cost, §2.4-no-cost, §A6-public-votes-no-cost] anyone with the id reads the result, and nothing about money',
   async (t) => {
     const { bearer, accountId, key } = await keyWith(1);
     const response = (await poll(bearer)).json();
@@ -60,7 +60,7 @@ function namesIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, member]) => (name === 'tally' ? [name] : [name, ...namesIn(member)]));
 }
 
-t.test('a result is kept by whoever has it, shown to every page, and hidden from search engines', async (t) => {
+t.test('a result may be cached, read by any page, and is hidden from search engines', async (t) => {
   const { bearer } = await keyWith(1);
   const url = `/api/results/${(await poll(bearer)).json().poll_id}`;
   const { headers, body } = await app.inject({ url, headers: { origin: 'https://elsewhere.example' } });
@@ -134,7 +134,7 @@ t.test('what cannot be an id is not looked for', async (t) => {
   );
 });
 
-t.test("a poll that still runs has no result, and its id is nobody else's to guess", async (t) => {
+t.test('a poll that still runs has no result, and its id cannot be guessed', async (t) => {
   const slow = await build(t);
   const gate = Promise.withResolvers<void>();
   await standInWorker(t, slow.context, { holdUntil: gate.promise });
@@ -167,10 +167,10 @@ t.test('results of an account that was deleted stay public, without an owner', a
   const after = await app.inject({ url });
   t.match([after.statusCode, after.body, after.headers.etag], [200, before.body, before.headers.etag]);
   t.equal((await findResult(context.storage, poll_id))?.accountId, null);
-  t.equal((await app.inject({ url: '/api/results', headers })).statusCode, 401, 'nobody is left to list them for');
+  t.equal((await app.inject({ url: '/api/results', headers })).statusCode, 401, 'the account is gone');
 });
 
-t.test('[§2.2-tally] an answer is the same byte for byte whenever it is told', async (t) => {
+t.test('[§2.2-tally] an answer is the same byte for byte at every read', async (t) => {
   const { bearer } = await keyWith(5);
   for (const options of [
     ['zebra', 'apple', 'mango'],

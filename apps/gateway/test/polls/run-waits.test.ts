@@ -22,7 +22,7 @@ const status = (id: string, headers: Record<string, string> = {}) =>
 const idle = () => context.bus.watched() === 0 && context.rereads.followed() === 0;
 const waiting = () => eventually('one poll is watched', () => context.bus.watched() === 1);
 
-t.test('[§A6-status-etag] whoever has the newest answer gets 304 without it', async (t) => {
+t.test('[§A6-status-etag] a caller with the newest answer gets 304 without it', async (t) => {
   const { id, worker } = await begin();
   const first = await status(id);
   t.equal(first.headers.etag, '"0"');
@@ -54,13 +54,13 @@ t.test('[§A6-status-prefer-wait] one request is enough to see the end', async (
   t.same(answer.json(), { session_id: id, status: 'completed', result_id: response.poll_id });
   t.equal(answer.headers['preference-applied'], 'wait=30');
   t.notOk(answer.headers['retry-after']);
-  t.ok(idle(), 'nothing is left behind');
+  t.ok(idle(), 'nothing is subscribed');
   const again = await status(id, { prefer: 'wait=30' });
   t.equal(again.json().status, 'completed', 'and what has ended is not waited for');
   t.equal(again.headers['preference-applied'], 'wait=30');
 });
 
-t.test('whoever names the last answer hears of every vote', async (t) => {
+t.test('a caller that sends its last tag is answered at every vote', async (t) => {
   const { id, worker } = await begin();
   let tag = '"0"';
   for (let votes = 1; votes <= 3; votes++) {
@@ -73,14 +73,14 @@ t.test('whoever names the last answer hears of every vote', async (t) => {
     await eventually('no stream and no watch is left', idle);
   }
   const behind = await status(id, { prefer: 'wait=30', 'if-none-match': '"1"' });
-  t.equal(behind.json().progress.received, 3, 'who is behind is told at once');
+  t.equal(behind.json().progress.received, 3, 'a caller that is behind is answered at once');
   const asked = status(id, { prefer: 'wait=30', 'if-none-match': tag });
   await waiting();
   await worker.end();
   t.equal((await asked).json().status, 'completed');
 });
 
-t.test('when the time is over the answer is what there is: 200, or 304 to who has it', async (t) => {
+t.test('when the time is over the answer is the present state: 200, or 304 to a caller that has it', async (t) => {
   const { id } = await begin();
   const [news, none] = await Promise.all([
     status(id, { prefer: 'wait=1' }),
@@ -108,7 +108,7 @@ t.test('a wait that is nonsense or zero is no wait; one that is too long is cut'
   t.equal((await asked).headers['preference-applied'], 'wait=30');
 });
 
-t.test('many may wait for one session, on one subscription', async (t) => {
+t.test('twenty long polls of one run share one subscription', async (t) => {
   const { id, worker } = await begin();
   const asked = Array.from({ length: 20 }, () => status(id, { prefer: 'wait=30' }));
   await eventually(
@@ -121,7 +121,7 @@ t.test('many may wait for one session, on one subscription', async (t) => {
   t.ok(idle());
 });
 
-t.test('a caller who hangs up is not waited for', async (t) => {
+t.test('a caller who disconnects leaves no subscription', async (t) => {
   const { id } = await begin();
   const other = await build(t, context.config);
   const origin = await other.app.listen({ host: '127.0.0.1', port: 0 });
@@ -139,7 +139,7 @@ t.test('a caller who hangs up is not waited for', async (t) => {
   );
 });
 
-t.test('a service that closes answers everyone first', async (t) => {
+t.test('a gateway that closes answers its long polls first', async (t) => {
   const { id } = await begin();
   const other = await build(t, context.config);
   const origin = await other.app.listen({ host: '127.0.0.1', port: 0 });

@@ -21,7 +21,7 @@ const read = (id: string, what: 'status' | 'result', headers: object = bearer) =
 const begin = async (payload: object = POLL): Promise<string> => (await post(payload)).json().session_id;
 
 t.test(
-  '[§2.11-session-id, §2.11-status, §2.11-result-id, §2.11-status-url, §2.11-result-url, §3.2-create-202, §4.1-polls-202] a session begins at once',
+  '[§2.11-session-id, §2.11-status, §2.11-result-id, §2.11-status-url, §2.11-result-url, §3.2-create-202, §4.1-polls-202] a run starts at once',
   async (t) => {
     const answer = await post({ ...POLL, surface: 'ignored', status: 'completed' });
     t.equal(answer.statusCode, 202);
@@ -57,7 +57,7 @@ t.test('[§A6-deadline] a poll has to end within two minutes, a fast one within 
 });
 
 t.test(
-  '[§4.1-polls-preset, §4.1-polls-confidence-threshold, §4.1-polls-max-cost-usd] the terms of a session are those that were asked',
+  '[§4.1-polls-preset, §4.1-polls-confidence-threshold, §4.1-polls-max-cost-usd] the terms of a run are those of its request',
   async (t) => {
     for (const preset of ['broad', 'fast', 'strong']) {
       const id = await begin({ ...POLL, preset, confidence_threshold: 0.5, max_cost_usd: 0.25 });
@@ -81,7 +81,7 @@ t.test(
       [{ ...POLL, question: 'too short' }, 400, 'validation_error'],
       [{ ...POLL, confidence_threshold: '0.5' }, 400, 'validation_error'],
       [{ ...POLL, max_cost_usd: 0 }, 400, 'validation_error'],
-      // Whoever asks for a dry run does not want to pay.
+      // A caller of a dry run must never be billed.
       [{ ...POLL, dry_run: true }, 400, 'validation_error'],
       [{ ...POLL, preset: 'slow' }, 400, 'invalid_preset'],
     ] as const) {
@@ -89,14 +89,14 @@ t.test(
       t.match([answer.statusCode, answer.json().code], [status, code], JSON.stringify(payload));
     }
     t.equal((await post(POLL, {})).json().code, 'authentication_required');
-    t.equal((await post(POLL, { authorization: 'Bearer nobody' })).json().code, 'invalid_api_key');
+    t.equal((await post(POLL, { authorization: 'Bearer unknown' })).json().code, 'invalid_api_key');
     t.equal((await post(POLL, poor.bearer)).json().code, 'insufficient_balance');
     t.same(await stored(context), before);
   },
 );
 
 t.test(
-  '[§4.1-status-200, §4.1-result-202, §3.2-running-202, §6-async-progress] while a poll runs its status tells how far it is',
+  '[§4.1-status-200, §4.1-result-202, §3.2-running-202, §6-async-progress] while a poll runs its status has its progress',
   async (t) => {
     const id = await begin();
     const queued = await read(id, 'status');
@@ -126,7 +126,7 @@ t.test(
 );
 
 t.test(
-  '[§4.1-result-200, §3.2-completed-200, §3.2-terminal] a completed session has its result, whatever is remembered of it',
+  '[§4.1-result-200, §3.2-completed-200, §3.2-terminal] a completed run has its result, with and without its Redis record',
   async (t) => {
     const id = await begin();
     const worker = await takePoll(context, id);
@@ -147,7 +147,7 @@ t.test(
 );
 
 t.test(
-  '[§4.1-result-422, §3.2-failed-422, §7-422-failed, §A6-failed-422] a session that failed answers 422, with or without a result',
+  '[§4.1-result-422, §3.2-failed-422, §7-422-failed, §A6-failed-422] a failed run answers 422, with or without a result',
   async (t) => {
     const voteless = await begin();
     const worker = await takePoll(context, voteless);
@@ -170,14 +170,14 @@ t.test(
 );
 
 t.test(
-  '[§4.1-status-401, §4.1-result-401] a session is read with a key, and the key is judged before the session',
+  '[§4.1-status-401, §4.1-result-401] a run is read with a key, and a wrong key is refused before an unknown run',
   async (t) => {
     const id = await begin();
     for (const what of ['status', 'result'] as const) {
       for (const session of [id, newPollId(), 'nonsense']) {
         const none = await read(session, what, {});
         t.match([none.statusCode, none.json().code], [401, 'authentication_required']);
-        const bad = await read(session, what, { authorization: 'Bearer nobody' });
+        const bad = await read(session, what, { authorization: 'Bearer unknown' });
         t.match([bad.statusCode, bad.json().code], [401, 'invalid_api_key']);
         t.match(bad.headers['www-authenticate'], /error="invalid_token"/);
         t.ok(bad.headers['ratelimit-limit']);
@@ -229,7 +229,7 @@ t.test('malformed ids reach neither Redis nor Postgres', async (t) => {
 });
 
 t.test(
-  '[§8-idempotency-key, §A6-idempotency-replayed, §A6-idempotency-422] a retry finds the session as it is now',
+  '[§8-idempotency-key, §A6-idempotency-replayed, §A6-idempotency-422] a retry finds the run as it is now',
   async (t) => {
     const key = { 'idempotency-key': randomUUID() };
     const first = await post(POLL, { ...bearer, ...key });
@@ -253,7 +253,7 @@ t.test(
   },
 );
 
-t.test('[§A6-idempotency-nothing-stored] a session that was given up leaves its key free', async (t) => {
+t.test('[§A6-idempotency-nothing-stored] a run that was given up leaves its key free', async (t) => {
   const headers = { ...bearer, 'idempotency-key': randomUUID() };
   const id = (await post(POLL, headers)).json().session_id;
   await (await takePoll(context, id)).bury();

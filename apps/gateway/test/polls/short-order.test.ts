@@ -39,7 +39,7 @@ t.test('[§4.1-quick-q-alias, §4.1-quick-o-alias, §4.1-quick-poll-form] every 
   }
 });
 
-t.test('two ways that say different things are refused: nobody pays for a guess', async (t) => {
+t.test('two aliases with different values are refused: no caller pays for a guess', async (t) => {
   for (const [body, says] of [
     [{ question: Q, q: `${Q}!`, o: ['A', 'B'] }, /#\/q q and question say different things/],
     [{ question: Q, prompt: `${Q}!`, o: ['A', 'B'] }, /#\/prompt prompt and question say different/],
@@ -116,7 +116,7 @@ t.test('[§4.1-quick-free-theme-enum] without an account nothing paid is turned 
     );
 });
 
-t.test('a free poll is small, whoever asks for it, and what it may cost is ours to say', async (t) => {
+t.test('every free poll has the tighter limits, and its maximum cost is set by the server', async (t) => {
   for (const read of [anonymous, (body: object) => known({ theme: 'free', ...body })]) {
     t.match(read({ q: Q, o: ['A', 'B'], max_cost_usd: 25 }).order, { max_cost_u: 100_000, min_votes: 1 });
     const says = (body: object) => refusal(() => read(body));

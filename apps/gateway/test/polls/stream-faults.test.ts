@@ -43,7 +43,7 @@ async function gateway(t: Test, given: Partial<Context> = {}) {
   };
 }
 
-t.test('[§A6-stream-disconnect] who hangs up frees everything at once, and the poll goes on', async (t) => {
+t.test('[§A6-stream-disconnect] a caller who disconnects frees everything at once, and the poll goes on', async (t) => {
   const { context, begin, accountId } = await gateway(t);
   const many = await Promise.all(Array.from({ length: 50 }, begin));
   t.same([context.streams.count(), context.bus.watched(), context.rereads.followed()], [50, 50, 50]);
@@ -56,12 +56,12 @@ t.test('[§A6-stream-disconnect] who hangs up frees everything at once, and the 
   t.equal((await balanceOf(context.storage, accountId))?.usageU, 100n);
 });
 
-t.test('snapshots that come twice, late or out of order are not told', async (t) => {
+t.test('snapshots that arrive twice, late or out of order are not sent', async (t) => {
   const { context, begin } = await gateway(t);
   const { stream, id, worker } = await begin();
   const { runs } = context.bus;
-  const tell = (seq: number) => runs.open(id, 1, '', { ...worker.running(), seq });
-  for (const seq of [0, 2, 1, 2, 64, 5, 65]) await tell(seq);
+  const publish = (seq: number) => runs.open(id, 1, '', { ...worker.running(), seq });
+  for (const seq of [0, 2, 1, 2, 64, 5, 65]) await publish(seq);
   await worker.end();
   t.same(
     (await stream.all()).map(({ id }) => Number(id.split(':')[1])),
@@ -69,7 +69,7 @@ t.test('snapshots that come twice, late or out of order are not told', async (t)
   );
 });
 
-t.test('an end that nobody announced is told', async (t) => {
+t.test('an end whose announcement was lost is sent', async (t) => {
   const { begin } = await gateway(t);
   const { stream, worker } = await begin();
   await worker.vote();
@@ -84,7 +84,7 @@ t.test('a subscription that Redis cuts is made again, and what was missed is rea
   t.teardown(() => admin.disconnect());
   const publish = context.bus.runs.vote;
   for (let round = 0; round < 5; round++) {
-    // Written, and told to nobody: as if it had been published while the connection was away.
+    // Published while the subscriber's connection is away.
     await killSubscriber(admin, context.bus.prefix);
     await worker.vote();
     const { data } = (await stream.next())!;
@@ -119,7 +119,7 @@ t.test('without any subscription the end comes from Postgres', async (t) => {
   t.match(stream.events.at(-1)?.data, response);
 });
 
-t.test('a reader that only waits hears a sign of life every fifteen seconds', async (t) => {
+t.test('an idle stream gets a keep-alive every fifteen seconds', async (t) => {
   const { begin, pass } = await gateway(t);
   const { stream, worker } = await begin();
   pass(15);
@@ -170,7 +170,7 @@ t.test('a reader that is slow gets the newest snapshot, and the end', async (t) 
   const { context, origin, bearer } = await gateway(t);
   const socket = await deafReader(origin, bearer.authorization);
   t.teardown(() => socket.destroy());
-  const { worker, told } = await flooded(context);
+  const { worker, published } = await flooded(context);
   await worker.vote();
   await worker.end();
   await eventually('no poll is watched', () => context.bus.watched() === 0);
@@ -181,7 +181,7 @@ t.test('a reader that is slow gets the newest snapshot, and the end', async (t) 
   socket.resume();
   await eventually('the stream says complete', () => /event: complete/.test(text));
   const ids = [...text.matchAll(/^id: \w+:(\d+)$/gm)].map(([, seq]) => Number(seq));
-  t.ok(ids.length < told, `${ids.length} of ${told} events`);
+  t.ok(ids.length < published, `${ids.length} of ${published} events`);
   t.same(
     ids,
     ids.toSorted((a, b) => a - b),
@@ -198,21 +198,21 @@ t.test('a reader that never reads does not hold up the end of the process', asyn
   t.ok(idle(context));
 });
 
-/** Tells of the one poll there is until its reader's socket takes no more: its snapshots are made large. */
+/** Publishes large snapshots of the one poll until its reader's socket is full. */
 async function flooded(context: Context) {
   await eventually('one stream is open', () => context.streams.count() === 1);
   const { id } = await context.storage.db.selectFrom('polls').select('id').executeTakeFirstOrThrow();
   const worker = await takePoll(context, id);
   const big = { ...worker.running(), vote: { ...VOTE, model_id: 'x'.repeat(200_000) } };
-  let told = 0;
+  let published = 0;
   // The stream is blocked once a snapshot more changes nothing in what waits for the socket.
   await eventually('the stream is blocked', async () => {
     for (let i = 0; i < 10 && context.streams.blocked() === 0; i++)
-      await context.bus.runs.open(id, 1, '', { ...big, seq: ++told });
+      await context.bus.runs.open(id, 1, '', { ...big, seq: ++published });
     return context.streams.blocked() > 0;
   });
-  for (let i = 0; i < 100; i++) await context.bus.runs.open(id, 1, '', { ...big, seq: ++told });
-  return { id, worker, told };
+  for (let i = 0; i < 100; i++) await context.bus.runs.open(id, 1, '', { ...big, seq: ++published });
+  return { id, worker, published };
 }
 
 const VOTE = {

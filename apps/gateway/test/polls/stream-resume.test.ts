@@ -59,7 +59,7 @@ t.test(
   },
 );
 
-t.test('who has the newest event gets it no second time', async (t) => {
+t.test('a caller with the newest event does not get it again', async (t) => {
   const { stream, first, id, worker } = await begin();
   stream.hangUp();
   await worker.open();
@@ -75,7 +75,7 @@ t.test('who has the newest event gets it no second time', async (t) => {
   t.same(again.retries, [3000]);
 });
 
-t.test('what has ended is told again, from what is stored', async (t) => {
+t.test('the end of an ended poll is sent again, from Postgres', async (t) => {
   const { stream, first, id, worker } = await begin();
   stream.hangUp();
   await worker.vote();
@@ -94,7 +94,7 @@ t.test('what has ended is told again, from what is stored', async (t) => {
   await eventually('no stream and no watch is left', idle);
 });
 
-t.test('only an own session is resumed; any other is 404 before a byte', async (t) => {
+t.test('only an own poll is resumed; any other is 404 before the first byte', async (t) => {
   const { stream, first } = await begin();
   stream.hangUp();
   const stranger = await keyWith(10);
@@ -120,13 +120,13 @@ t.test('only an own session is resumed; any other is 404 before a byte', async (
     const answer = await resume(id, headers);
     t.match([answer.statusCode, answer.json().code], [404, 'session_not_found'], id);
   }
-  const nobody = await app.inject({
+  const anonymous = await app.inject({
     method: 'POST',
     url: '/api/poll/stream',
     headers: { 'last-event-id': first.id },
     payload: POLL,
   });
-  t.equal(nobody.statusCode, 401);
+  t.equal(anonymous.statusCode, 401);
   t.same(await stored(context), before);
 });
 

@@ -40,7 +40,7 @@ function check(t: Test, events: readonly ReadEvent[], sessionId: string): void {
 const idle = () => context.streams.count() === 0 && context.bus.watched() === 0 && context.rereads.followed() === 0;
 
 t.test(
-  '[§4.1-stream-200, §6-event-started, §6-event-complete, §6-event-kinds, §6-progress, §A6-sse-snapshots, §A6-sse-one-terminal] a stream tells each vote as a whole snapshot, then the result',
+  '[§4.1-stream-200, §6-event-started, §6-event-complete, §6-event-kinds, §6-progress, §A6-sse-snapshots, §A6-sse-one-terminal] a stream sends each vote as a whole snapshot, then the result',
   async (t) => {
     const stream = await readStream(t, origin, bearer);
     t.equal(stream.status, 200);
@@ -161,7 +161,7 @@ t.test(
       [{ ...POLL, preset: 'slow' }, bearer, 400, 'invalid_preset'],
       [{ ...POLL, dry_run: true }, bearer, 400, 'validation_error'],
       [POLL, {}, 401, 'authentication_required'],
-      [POLL, { authorization: 'Bearer nobody' }, 401, 'invalid_api_key'],
+      [POLL, { authorization: 'Bearer unknown' }, 401, 'invalid_api_key'],
       [POLL, poor.bearer, 402, 'insufficient_balance'],
       [POLL, { ...bearer, accept: 'application/json' }, 406, 'not_acceptable'],
       [POLL, { ...bearer, accept: 'text/event-stream;q=0, application/json' }, 406, 'not_acceptable'],
