@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decide } from '@eloquentpoll/voting';
 import t from 'tap';
-import { crossFitted, trackRecordOf } from '../src/replay/audited-polls.ts';
+import { crossFitted, gateOf, trackRecordOf } from '../src/replay/audited-polls.ts';
 import { compareRules, courseOf } from '../src/replay/compare-rules.ts';
 import { parsePriceFile, pricesOf } from '../src/replay/price-file.ts';
 import { recordedPolls } from '../src/replay/recorded-poll.ts';
@@ -90,6 +90,22 @@ t.test('cross-fitting: no poll is judged by a record that knows it', async (t) =
   t.ok(fitted[1]!.record!.situations.has('3 1 4'));
 });
 
+t.test('the gate opens after 300 audits at the earliest, and not for an order that misleads', async (t) => {
+  const polls = (votes: string, count: number) =>
+    recordedPolls(
+      votesOf(
+        FIVE,
+        Array.from({ length: count }, () => votes),
+      ),
+      PANEL,
+      cheapest,
+    );
+  t.same(gateOf(polls('AAAAA', 400), 5, 0.95), { opensAfter: 300, isAlarmed: false, wrongStops: 0 });
+  t.same(gateOf(polls('AAAAA', 299), 5, 0.95).opensAfter, null);
+  // Two cheap models and the third disagree: at 0.6 the poll stops on the cheap ones' option, and the panel elects the other.
+  t.same(gateOf(polls('BBBAA', 400), 5, 0.6), { opensAfter: null, isAlarmed: true, wrongStops: 1 });
+});
+
 t.test('the command: dollars, order and record', async (t) => {
   const folder = t.testdir({
     'votes.csv': voteText(FIVE, ['AAAAA', 'AABB-', 'BBBBA', 'BBBBB']),
@@ -105,6 +121,7 @@ t.test('the command: dollars, order and record', async (t) => {
   const priced = replay('--prices', file('prices.json'), '--order', 'cheapest', '--record', file('votes.csv'));
   t.equal(priced.status, 0, priced.stderr);
   t.match(priced.stdout, /asked cheapest first, with the track record of 4 audited polls/);
+  t.match(priced.stdout, /gate: stays shut; 0\.00 % of the early stops wrong/);
   t.match(priced.stdout, /calls saved +dollars saved/);
   t.match(priced.stdout, /without the record\) +calls +dollars/);
   t.match(replay('--record', file('other.csv')).stdout, /asked in shuffled order, with the track record of 60 audited/);

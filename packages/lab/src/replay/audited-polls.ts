@@ -1,5 +1,7 @@
 // The track record of a panel from a file of recorded votes: every question of it is an audited poll.
-import { learn, type Outcomes, type TrackRecord } from '@eloquentpoll/voting';
+import { auditBook } from '@eloquentpoll/evidence';
+import { learn, MIN_AUDITS, type Outcomes, type TrackRecord } from '@eloquentpoll/voting';
+import { familyOf } from './families.ts';
 import type { RecordedPoll } from './recorded-poll.ts';
 
 export function trackRecordOf(audited: readonly RecordedPoll[], panelSize: number): TrackRecord {
@@ -21,4 +23,25 @@ export function crossFitted(polls: readonly RecordedPoll[], panelSize: number): 
     ),
   );
   return polls.map((poll, i) => ({ ...poll, record: folds[i % FOLDS]! }));
+}
+
+/** When a panel that is audited from its first poll on may be asked in this order. */
+export interface Gate {
+  /** Audits after which it opens; null where it stays shut. */
+  readonly opensAfter: number | null;
+  readonly isAlarmed: boolean;
+  /** Of all audits, each judged by the record of those before it. */
+  readonly wrongStops: number;
+}
+
+export function gateOf(audited: readonly RecordedPoll[], panelSize: number, threshold: number): Gate {
+  const book = auditBook({ panelSize, threshold, minVotes: 3, window: Number.POSITIVE_INFINITY });
+  let opensAfter: number | null = null;
+  for (const [i, poll] of audited.entries()) {
+    book.enter({ ...heard(poll), families: poll.models.map(familyOf) });
+    const { audits, isCertified } = book.certificates.manyOptions;
+    if (opensAfter === null && isCertified && audits >= MIN_AUDITS) opensAfter = i + 1;
+  }
+  const { stops, record } = book;
+  return { opensAfter, isAlarmed: record.isAlarmed, wrongStops: stops.hits / Math.max(1, stops.trials) };
 }

@@ -60,3 +60,15 @@ export function pricesOf(
 
 const entriesOf = (value: unknown): [string, unknown][] | null =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : null;
+
+/** One price for each model, over all panels of a set: the first set in which no model has two, unless one is named. */
+export function pricesByModel({ name, sets }: PriceFile, set: string | undefined): Prices {
+  const named = [...sets].filter(([one]) => set === undefined || one === set);
+  if (named.length === 0) throw new Failure(`${name}: no price set "${set}"; there are ${[...sets.keys()].join(', ')}`);
+  for (const [, panels] of named) {
+    const entries = [...panels.values()].flatMap((prices) => [...prices]);
+    const byModel = new Map(entries);
+    if (entries.every(([model, price]) => byModel.get(model) === price)) return byModel;
+  }
+  throw new Failure(`${name}: a model has several prices in ${named.map(([one]) => `"${one}"`).join(' and ')}`);
+}

@@ -1,6 +1,6 @@
 import { Failure } from '@eloquentpoll/launch/failure';
 import type { AskingOrder } from '@eloquentpoll/voting';
-import { crossFitted, trackRecordOf } from './audited-polls.ts';
+import { crossFitted, type Gate, gateOf, trackRecordOf } from './audited-polls.ts';
 import { type Calibration, calibrate, forecastsOf } from './calibration.ts';
 import { compareFanOuts, type FanOutFigures } from './compare-fan-outs.ts';
 import { compareRules, type RuleFigures } from './compare-rules.ts';
@@ -20,6 +20,7 @@ export interface PanelFigures {
   readonly order: AskingOrder;
   /** Audited polls of the track record; null without one. */
   readonly audits: number | null;
+  readonly gate: Gate | null;
   readonly rules: readonly RuleFigures[];
   readonly calibration: Calibration;
   readonly fanOuts: readonly FanOutFigures[];
@@ -43,7 +44,7 @@ export async function replayPanel(
   const { file, order, threshold } = replay;
   const unjudged = recordedPolls(file, panel, replay);
   if (unjudged.length === 0) throw new Failure(`no question was put to every model of the panel ${panel.name}`);
-  const { polls, audits } = withRecord(replay, panel, unjudged);
+  const { polls, audits, gate } = withRecord(replay, panel, unjudged);
   const onPoll = watch(2 * polls.length);
   return {
     name: panel.name,
@@ -53,6 +54,7 @@ export async function replayPanel(
     leftOut: file.questions.length - polls.length,
     order,
     audits,
+    gate,
     rules: compareRules(polls, threshold, onPoll),
     calibration: calibrate(forecastsOf(polls)),
     fanOuts: await compareFanOuts(polls, threshold, onPoll),
@@ -60,11 +62,12 @@ export async function replayPanel(
 }
 
 function withRecord(replay: Replay, panel: NamedPanel, polls: RecordedPoll[]) {
-  const { file, record } = replay;
-  if (record === null) return { polls, audits: null };
+  const { file, record, threshold } = replay;
+  if (record === null) return { polls, audits: null, gate: null };
   const panelSize = panel.models.length;
-  if (record === file) return { polls: crossFitted(polls, panelSize), audits: polls.length };
-  const audited = recordedPolls(record, panel, replay);
-  const learned = trackRecordOf(audited, panelSize);
-  return { polls: polls.map((poll) => ({ ...poll, record: learned })), audits: audited.length };
+  const audited = record === file ? polls : recordedPolls(record, panel, replay);
+  const learned = { audits: audited.length, gate: gateOf(audited, panelSize, threshold) };
+  if (record === file) return { ...learned, polls: crossFitted(polls, panelSize) };
+  const trackRecord = trackRecordOf(audited, panelSize);
+  return { ...learned, polls: polls.map((poll) => ({ ...poll, record: trackRecord })) };
 }

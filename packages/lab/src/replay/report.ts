@@ -67,10 +67,15 @@ export function panelReport(panel: PanelFigures, threshold: number): string {
 }
 
 /** Nothing where neither order nor record was asked for. */
-function howAsked({ order, audits }: PanelFigures): string[] {
+function howAsked({ order, audits, gate }: PanelFigures): string[] {
   if (order === 'shuffled' && audits === null) return [];
   const asked = order === 'cheapest' ? 'asked cheapest first' : 'asked in shuffled order';
-  return [audits === null ? asked : `${asked}, with the track record of ${audits} audited polls`];
+  if (gate === null) return [asked];
+  return [
+    `${asked}, with the track record of ${audits} audited polls`,
+    `gate: ${gate.opensAfter === null ? 'stays shut' : `opens after ${gate.opensAfter} audits`}` +
+      `${gate.isAlarmed ? ', ALARM' : ''}; ${percent(gate.wrongStops, 2)} of the early stops wrong while it learns`,
+  ];
 }
 
 const ifPriced = ({ rules }: PanelFigures, cell: string): string[] => (rules[0]?.dollarsSaved == null ? [] : [cell]);

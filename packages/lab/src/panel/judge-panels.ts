@@ -1,0 +1,61 @@
+// Panels by evidence: the best of each size that recorded votes know, and panels that exist, each against its best member.
+import { choosePanels, halvesOf, isBelowItsBest, judgedPanel, type PanelFigures } from '@eloquentpoll/evidence';
+import { Failure } from '@eloquentpoll/launch/failure';
+import { type NamedPanel, PANELS } from '../replay/panels.ts';
+import type { Prices } from '../replay/price-file.ts';
+import type { VoteFile } from '../replay/vote-file.ts';
+
+export interface JudgedPanel {
+  readonly name: string;
+  readonly models: readonly string[];
+  readonly bestMember: string;
+  readonly figures: PanelFigures;
+  /** Milli-dollars of asking all of it once, and its best member alone; null without prices. */
+  readonly price: number | null;
+  readonly bestMemberPrice: number | null;
+  readonly isBelowItsBest: boolean;
+}
+
+export interface Question {
+  readonly file: VoteFile;
+  readonly prices: Prices | null;
+  readonly sizes: readonly number[];
+  /** Panels to judge beside those that are searched for. */
+  readonly named: readonly NamedPanel[];
+}
+
+export function judgePanels({ file, prices, sizes, named }: Question): JudgedPanel[] {
+  const candidates = [...file.models.keys()].filter((model) => prices === null || prices.has(file.models[model]!));
+  const namedModels = named.map(({ models }) => models.map((model) => file.models.indexOf(model)));
+  const everybody = new Set([...candidates, ...namedModels.flat()]);
+  const ballots = file.questions.flatMap(({ optionCount, answer, votes }) =>
+    [...everybody].every((model) => votes[model] !== undefined) ? [{ optionCount, answer, votes }] : [],
+  );
+  if (ballots.length < 2 || candidates.length === 0) throw new Failure('no question was put to every model');
+  const halves = halvesOf(ballots);
+  const judged = (name: string, figures: PanelFigures): JudgedPanel => {
+    const models = figures.models.map((model) => file.models[model]!);
+    const bestMember = file.models[figures.bestMember]!;
+    return {
+      ...{ name, models, bestMember, figures },
+      price: priceOf(models, prices),
+      bestMemberPrice: priceOf([bestMember], prices),
+      isBelowItsBest: isBelowItsBest(figures),
+    };
+  };
+  return [
+    ...choosePanels(halves, candidates, sizes).map((figures) => judged(`best ${figures.models.length}`, figures)),
+    ...named.map(({ name }, i) => judged(name, judgedPanel(halves, namedModels[i]!))),
+  ];
+}
+
+/** The panels that published figures speak of, as far as the file knows their models. */
+export const knownPanels = (file: VoteFile): NamedPanel[] =>
+  Object.entries(PANELS).flatMap(([name, models]) =>
+    models.every((model) => file.models.includes(model)) ? [{ name, models }] : [],
+  );
+
+function priceOf(models: readonly string[], prices: Prices | null): number | null {
+  const each = models.map((model) => prices?.get(model));
+  return each.reduce<number | null>((sum, price) => (sum === null || price === undefined ? null : sum + price), 0);
+}

@@ -1,0 +1,59 @@
+import { table } from '../terminal/table.ts';
+import type { JudgedPanel } from './judge-panels.ts';
+
+export function panelsReport(panels: readonly JudgedPanel[]): string {
+  const priced = panels.some(({ price }) => price !== null);
+  const rows = panels.map(({ name, bestMember, figures, price, bestMemberPrice }) => {
+    const { plurality, tied, tiesBroken, bestMemberRight, difference, effectiveVotes } = figures;
+    const perRight = (share: number) => (price === null ? '-' : (price / share).toFixed(2));
+    return [
+      name,
+      bestMember,
+      `${points(plurality.share)} [${points(plurality.low)}, ${points(plurality.high)}]`,
+      points(tied.share),
+      points(tiesBroken),
+      points(bestMemberRight.share),
+      `${points(difference.mean, true)} [${points(difference.low, true)}, ${points(difference.high, true)}]`,
+      effectiveVotes?.toFixed(1) ?? '-',
+      ...(priced
+        ? [
+            price?.toFixed(2) ?? '-',
+            bestMemberPrice?.toFixed(2) ?? '-',
+            `${perRight(plurality.share)} [${perRight(plurality.high)}, ${perRight(plurality.low)}]`,
+          ]
+        : []),
+    ];
+  });
+  const head = [
+    'panel',
+    'best member',
+    'plurality %',
+    'tied',
+    'ties broken',
+    'best member %',
+    'difference',
+    'counts like',
+  ];
+  const prices = priced ? ['m$ a poll', 'best alone', 'm$ a right answer'] : [];
+  return [
+    `${panels[0]?.figures.questions ?? 0} questions, other than those on which panels and best members were chosen`,
+    '',
+    ...table([...head, ...prices], rows, [0, 1]),
+    '',
+    ...panels.map(({ name, models }) => `${name}: ${models.join(', ')}`),
+    '',
+    ...panels.filter(({ isBelowItsBest }) => isBelowItsBest).map(warning),
+    '',
+  ].join('\n');
+}
+
+/** In plain words, as the panel's owner should read them. */
+function warning({ name, bestMember, figures: { difference } }: JudgedPanel): string {
+  const [low, high] = [points(-difference.high), points(-difference.low)];
+  return `WARNING: ${name} is right less often than ${bestMember} alone, by ${low} to ${high} points. Ask that model, or choose peers of it.`;
+}
+
+function points(share: number, signed = false): string {
+  const text = (100 * share).toFixed(1);
+  return signed && share > 0 ? `+${text}` : text;
+}
