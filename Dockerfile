@@ -1,5 +1,5 @@
 # The images of the product: `docker build --target gateway .` (or worker, simulator, operator). Each holds Node, the
-# five libraries that Node needs, and one bundle: no shell, no package manager, nobody but the user that runs it.
+# five libraries that Node needs, and one bundle: no shell, no package manager, no user but the one that runs it.
 
 # Both stages must be of one distribution, and are: what runs is copied out of what built it.
 ARG NODE_IMAGE=node:24-bookworm-slim

@@ -1,4 +1,4 @@
-// The door of every npm script. It runs on any Node from 20 on (on an older one it says so) and needs no package:
+// The entry point of every npm script. It runs on any Node from 20 on (on an older one it says so) and needs no package:
 // it brings what is missing, Node 24, pnpm and the packages, and hands over to the TypeScript of this folder.
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 20) {

@@ -5,7 +5,7 @@ import { dataFolder } from '@eloquentpoll/launch/folders';
 import type { Secrets } from './start/secrets.ts';
 
 // `npm run poll -- "Which is larger? [The Sun, The Moon]"`: the command line of the client, at the service that
-// `npm start` runs here and with the key of its local account, unless it is told otherwise.
+// `npm start` runs here and with the key of its local account, unless --url or EP_URL names another.
 
 const { url, apiKey } = localService();
 await runHere(process.argv.slice(2), {

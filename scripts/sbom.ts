@@ -6,7 +6,7 @@ import { findPnpm } from '@eloquentpoll/launch/tools';
 import { runProgram } from '@eloquentpoll/services/run-program';
 
 // `npm run sbom`: what each image is made of, as CycloneDX with the hash of every package, in dist/sbom. It reads the
-// lockfile and the installed packages and asks nobody, so that the same commit gives the same list.
+// lockfile and the installed packages and needs no network, so that the same commit gives the same list.
 
 const LIMIT_MS = 60_000;
 

@@ -8,7 +8,7 @@ import { root } from '@eloquentpoll/launch/folders';
 import { build, type Plugin } from 'esbuild';
 
 // Each process as a folder that needs nothing but Node: `main.js` and `app.js`, which are read at the start, chunks that
-// are read when somebody needs them, the files that the code reads as they are, and what Node made of it all when it
+// are read when they are first used, the files that the code reads as they are, and what Node made of it all when it
 // compiled it here, which another Node of the same version need not do again. Source maps lie beside them, so that a stack
 // names our lines.
 
@@ -140,7 +140,7 @@ export function filesBeside(folder: string): Plugin {
   }
 }
 
-/** BullMQ does not say that what nobody uses of it may be left out, and most of it is for others. */
+/** BullMQ does not say that its unused parts may be left out, and most of it is for others. */
 function partsOfBullmq(): Plugin {
   return {
     name: 'parts-of-bullmq',

@@ -9,7 +9,7 @@ import { looksLikeApiKey } from '@eloquentpoll/gateway/api-key';
 interface Kind {
   name: string;
   pattern: RegExp;
-  /** Tells a secret from what only looks like one. */
+  /** Distinguishes a secret from what only looks like one. */
   is?(text: string): boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Allowed {
 /** Files whose secrets are made up, each with the reason why they cannot be made up while the test runs. */
 const ALLOWED: Allowed[] = [];
 
-const MOST_BYTES = 4 * 2 ** 20;
+const MAX_BYTES = 4 * 2 ** 20;
 
 /** One sentence per place. Without git there is no history to look at, and nothing that could have been committed. */
 export function committedSecrets(root: string, allowed: readonly Allowed[] = ALLOWED): string[] {
@@ -40,7 +40,7 @@ export function committedSecrets(root: string, allowed: readonly Allowed[] = ALL
   const findings = new Set<string>();
   for (const path of workTree(root)) {
     const file = join(root, path);
-    if (exempt.has(path) || !existsSync(file) || !statSync(file).isFile() || statSync(file).size > MOST_BYTES) continue;
+    if (exempt.has(path) || !existsSync(file) || !statSync(file).isFile() || statSync(file).size > MAX_BYTES) continue;
     for (const place of secretsIn(readFileSync(file, 'latin1'))) findings.add(`${path}:${place}`);
   }
   const past = new Set<string>();
@@ -74,7 +74,7 @@ function* history(root: string): Generator<{ path: string; text: string }> {
     const end = contents.indexOf('\n', at);
     const [id = '', type = '', length = '0'] = contents.slice(at, end).split(' ');
     const size = Number(length);
-    if (type === 'blob' && size <= MOST_BYTES)
+    if (type === 'blob' && size <= MAX_BYTES)
       yield { path: paths.get(id) ?? id, text: contents.slice(end + 1, end + 1 + size) };
     at = end + 1 + size + 1;
   }

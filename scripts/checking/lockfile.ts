@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // The lockfile names packages by version and hash and nothing else: no package without a hash, none from a git host, a
-// folder or an address of its own. Whoever serves the packages cannot swap one, and an edit of the lockfile by hand that
+// folder or an address of its own. The server of the packages cannot swap one, and an edit of the lockfile by hand that
 // tries shows here.
 
 const ENTRY = /^ {2}'?(@?[^@'\s]+@[^:']+)'?:$/;

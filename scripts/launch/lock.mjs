@@ -1,6 +1,6 @@
 // @ts-check
 // A lock between processes that ends with its owner: the file names the process, and a lock whose process is gone is
-// taken over. It is created complete (written aside, then linked), so nobody reads half of it.
+// taken over. It is created complete (written aside, then linked), so that no process reads half of it.
 
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -31,7 +31,7 @@ export function tryLock(file, note = '') {
 }
 
 /**
- * Waits for the lock; `onWait` is called once when somebody else has it.
+ * Waits for the lock; `onWait` is called once when another process has it.
  * @param {string} file @param {{ onWait?: (owner: LockOwner) => void }} [options]
  */
 export async function lock(file, options = {}) {
@@ -64,7 +64,7 @@ function linked(source, target) {
   }
 }
 
-// Moved aside before it is judged again: of several that find it stale, one moves it, and a lock that somebody took in
+// Moved aside before it is judged again: of several that find it stale, one moves it, and a lock that another process took in
 // that moment is put back.
 /** @param {string} file */
 function removeStale(file) {

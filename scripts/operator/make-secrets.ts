@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // The one-shot that makes up the secrets of a compose stack: each service finds its own, and only its own, as files in a
-// volume that nobody else mounts for writing. What exists is kept, so that a second start finds the first one's data.
+// volume that no other service mounts for writing. What exists is kept, so that a second start finds the first one's data.
 
 const folder = process.env.SECRETS_FOLDER;
 if (!folder) {

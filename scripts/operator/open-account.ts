@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { createAccount, creditAccount, insertKey, openStorage } from '@eloquentpoll/storage';
 
-// The operator's way to give somebody an account: a new one, credited with so many dollars, and its first key, which is
+// Opens an account for a customer: a new one, credited with so many dollars, and its first key, which is
 // shown once and never again. The credit is a transfer of its own kind in the ledger, told apart from what people paid.
 
-const MOST_USD = 10_000;
+const MAX_USD = 10_000;
 const [, , text = ''] = process.argv;
 const { DATABASE_URL: databaseUrl, KEY_PEPPER: pepper } = process.env;
 const dollars = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-if (!(dollars > 0 && dollars <= MOST_USD))
-  refuse(`say how many whole US dollars it is credited with, 1 to ${MOST_USD}`);
+if (!(dollars > 0 && dollars <= MAX_USD)) refuse(`say how many whole US dollars it is credited with, 1 to ${MAX_USD}`);
 if (!databaseUrl || !pepper) refuse('DATABASE_URL and KEY_PEPPER must be those of the gateways');
 
 await using storage = openStorage({ databaseUrl, maxConnections: 1, connectTimeoutMs: 10_000 });

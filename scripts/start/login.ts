@@ -1,7 +1,7 @@
 import { secret } from '@eloquentpoll/services/secret';
 import type { Settings } from './settings.ts';
 
-// Who tells the product who people are: the provider that the settings name, or one of our own while nobody but people
+// Where people log in: at the provider that the settings name, or at a local one while only people
 // at this machine can reach the product.
 
 export interface LoginPlan {
@@ -16,7 +16,7 @@ export function planLogin(settings: Settings, env: NodeJS.ProcessEnv): LoginPlan
   return { local: !isSet && isHere(settings) && env.NODE_ENV !== 'production', clientSecret: secret() };
 }
 
-/** Whether nobody but people at this machine can reach the product under its own address. */
+/** Whether only people at this machine can reach the product under its own address. */
 export const isHere = ({ baseUrl }: Settings): boolean => baseUrl === null || LOOPBACK.test(new URL(baseUrl).hostname);
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -29,7 +29,7 @@ export function moneyEnv(
       X402_PAY_TO: pay_to,
       X402_FACILITATOR_URL: `${url}/facilitator`,
     }),
-    // Its events are not sent, so nobody has to know what they would be signed with.
+    // Its events are not sent, so the signing secret is random.
     ...(none(/^STRIPE_/) && {
       STRIPE_SECRET_KEY: 'sk_test_playmoney',
       STRIPE_WEBHOOK_SECRETS: `whsec_${secret()}`,

@@ -119,7 +119,7 @@ t.test('KEDA looks at the queue that workers take from', async (t) => {
 
 t.test('nothing reaches a process that no policy names, and the cloud cannot be asked for credentials', async (t) => {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
-  t.same(named(policies, 'NetworkPolicy', 'nobody').spec, { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+  t.same(named(policies, 'NetworkPolicy', 'deny-all').spec, { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
   const [{ to }] = named(policies, 'NetworkPolicy', 'providers').spec.egress;
   t.ok(to[0].ipBlock.except.includes('169.254.0.0/16'));
 });
