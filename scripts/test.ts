@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure, report } from '@eloquentpoll/launch/failure';
 import { dataFolder, requireSpace, root } from '@eloquentpoll/launch/folders';
@@ -18,7 +18,8 @@ import { type Selection, selectFiles } from './testing/test-files.ts';
 // `npm test [-- FILES]`: the services that the files need, the files, leak checks, and as the last line
 // `N passed, N failed`. Nothing run is a failure; whatever happens, everything that was started is ended.
 
-const JOBS = 2;
+/** One more than cores, because many tests wait; on large machines bounded by the connections that Postgres accepts. */
+const JOBS = Math.min(availableParallelism() + 1, 6);
 const LIMIT_MS = 20 * 60_000;
 
 async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

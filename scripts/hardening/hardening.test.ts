@@ -27,7 +27,7 @@ function start(t: Test, app: string, env: Record<string, string>, args = [...fla
 
 const SETTINGS = { NODE_ENV: 'production', HOME: '/tmp', PATH: '/usr/bin', HOST: '127.0.0.1' };
 
-t.test('an intruder in a process writes nothing, becomes nobody else and finds no shell', async (t) => {
+t.test('code running in a process writes nothing, changes no user and finds no shell', async (t) => {
   for (const app of ['gateway', 'worker', 'simulator']) {
     const probe = start(t, app, {}, ['probe.mjs']);
     const outcome = JSON.parse(await probe.says('"uid"'));
@@ -63,7 +63,7 @@ t.test('Node refuses it too, before the system does', async (t) => {
   });
 });
 
-t.test('polls run from request to stored result, and every process ends in order when it is told', async (t) => {
+t.test('polls run from request to stored result; SIGTERM ends every process in order', async (t) => {
   t.setTimeout(4 * READY_MS);
   const databaseUrl = await testDatabase(t);
   const { url: redisUrl, prefix } = testRedis(t);

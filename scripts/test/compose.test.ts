@@ -57,7 +57,7 @@ t.test('a service sets what its process reads, and no secret stands in the file'
     }
 });
 
-t.test('each service mounts its own secrets, read-only, and nobody else writes them', async (t) => {
+t.test('each service mounts only its own secrets, read-only', async (t) => {
   for (const [name, { volumes = [] }] of services) {
     const secrets = volumes.filter((volume) => volume.startsWith('secrets-'));
     if (name === 'secrets') t.equal(secrets.length, 5);
@@ -66,7 +66,7 @@ t.test('each service mounts its own secrets, read-only, and nobody else writes t
   }
 });
 
-t.test('a process has longer to leave than it takes, and the databases face nobody outside', async (t) => {
+t.test('stop_grace_period exceeds the drain time; databases publish no port', async (t) => {
   t.equal(compose.services.gateway?.stop_grace_period, '30s', 'it drains for 20 s');
   t.equal(compose.services.worker?.stop_grace_period, '30s', 'it drains for 20 s');
   for (const name of ['postgres', 'redis', 'simulator', 'worker']) t.notOk(compose.services[name]?.ports, name);

@@ -67,7 +67,7 @@ t.test('data is kept between starts, behind a password, on loopback only', async
   t.same(leftIn(folder), []);
 });
 
-t.test('as an ordinary user', async (t) => {
+t.test('an ordinary user starts and stops both servers', async (t) => {
   const user = ordinaryUser();
   const folder = temporaryFolder(t, user);
   const fixture = runFixture(t, 'services.ts', { args: [folder], ...user });

@@ -152,7 +152,7 @@ const authorizationIn = (proof: Headers) => {
   return { ...payload.authorization, signature: payload.signature };
 };
 
-t.test('somebody else hands the authorization to the chain first: its signer is credited all the same', async (t) => {
+t.test('an authorization that a third party submits first: its signer is credited', async (t) => {
   const payer = await chain.payer(10);
   const proof = await proofOf(version2, payer, 5);
   const a = authorizationIn(proof);

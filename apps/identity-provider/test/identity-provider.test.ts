@@ -95,7 +95,7 @@ async function redeem(issuer: string, client: Client, arrived: string, verifier:
 const partOf = (jwt: string | undefined, index: 0 | 1) =>
   JSON.parse(Buffer.from(jwt?.split('.')[index] ?? '', 'base64url').toString());
 
-t.test('any address logs in, on a page that says what it is and needs nobody else', async (t) => {
+t.test('any e-mail address logs in, on a page without third-party resources', async (t) => {
   const { issuer } = await provider(t);
   const { open } = browser(issuer);
   const { url, verifier } = authorization(issuer, PRODUCT);

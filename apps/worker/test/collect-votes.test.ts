@@ -106,7 +106,7 @@ t.test(
   },
 );
 
-t.test('a failure frees its place at once, and a slow model holds nobody up', async (t) => {
+t.test('a failed call frees its place at once; a slow model delays no other', async (t) => {
   const scripts = all(7, 0);
   scripts[0] = { says: 'provider_error', ms: 1 };
   scripts[1] = { says: 0, ms: 30_000 };
@@ -149,7 +149,7 @@ t.test('models that answered an earlier worker are not asked again', async (t) =
   t.equal(votes.length, 4);
 });
 
-t.test('a poll that was complete when its worker died asks nobody', async (t) => {
+t.test('a poll that was complete when its worker died: no further call', async (t) => {
   const resumed = [0, 1, 2, 3].map((seat) => vote(seat, 0));
   const { run, asked } = bench(spec(7), all(7, 0), { resumed });
   t.equal((await run).reason, 'mathematical_lock');
@@ -164,7 +164,7 @@ t.test('a poll without time left ends at once', async (t) => {
   t.same(asked, []);
 });
 
-t.test('a poll that was paused past its deadline asks nobody when a vote wakes it', async (t) => {
+t.test('a worker paused past the deadline: no further call when a vote arrives', async (t) => {
   const time = virtualClock();
   let paused = false;
   const clock = { now: () => time.now() + (paused ? 60_000 : 0), after: time.after };

@@ -60,7 +60,7 @@ t.test('an answer that arrives after another pause is asked for again, until one
   t.ok(lease.lost.aborted, 'and the fresh one says that it is somebody else’s');
 });
 
-t.test('a store that does not answer gives the lease to nobody else', async (t) => {
+t.test('Postgres does not answer: the lease is not taken by another worker', async (t) => {
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
@@ -84,7 +84,7 @@ t.test('a connection that broke while the process was paused does not confirm a 
   t.ok(lease.lost.aborted, 'asked again, Postgres says whose it is');
 });
 
-t.test('whoever waits for a lease that was given back waits no longer', async (t) => {
+t.test('a lease that is given back ends every wait for it', async (t) => {
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);

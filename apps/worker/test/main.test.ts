@@ -62,7 +62,7 @@ async function environment(t: Test): Promise<Record<string, string>> {
   };
 }
 
-t.test('a worker that is told to leave gives its polls back at once when their models do not answer', async (t) => {
+t.test('SIGTERM while models hang: polls are handed back at once', async (t) => {
   const asked = Promise.withResolvers<void>();
   // Takes every question and answers none.
   const models = createServer(() => asked.resolve());

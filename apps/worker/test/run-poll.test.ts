@@ -198,7 +198,7 @@ t.test('a poll that has ended, or that another worker holds, is left alone', asy
   t.same(bed.asked, []);
 });
 
-t.test('a worker that is told to stop hands the poll over; the next one asks only who has not answered', async (t) => {
+t.test('SIGTERM in a poll: the next worker asks only the models that have not answered', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
   const stop = new AbortController();
@@ -256,7 +256,7 @@ t.test('a worker that lost its lease stores nothing and stops asking', async (t)
   t.same(await checkLedger(bed.storage), []);
 });
 
-t.test('a worker that was paused past its lease asks nobody when it goes on', async (t) => {
+t.test('a worker paused past its lease makes no call when it resumes', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
   let pausedMs = 0;

@@ -141,7 +141,7 @@ t.test('who listens for the end alone hears nothing else', async (t) => {
   t.equal(b.watched(), 0);
 });
 
-t.test('after a lost connection every watcher is told to look again', async (t) => {
+t.test('after a lost connection every watcher is asked to read again', async (t) => {
   const { bus: b, url, prefix } = await bus(t);
   const news: (number | null)[] = [];
   await b.watchPoll('ps_a', (s) => void news.push(s?.seq ?? null));
@@ -158,7 +158,7 @@ t.test('after a lost connection every watcher is told to look again', async (t) 
   t.pass('and the subscription stands again');
 });
 
-t.test('a connection that breaks while it subscribes again is made once more, and harms nobody', async (t) => {
+t.test('a connection lost while resubscribing is opened once more', async (t) => {
   const { url, prefix } = testRedis(t);
   const { hostname, port } = new URL(url);
   let subscriptions = 0;

@@ -40,7 +40,7 @@ t.test('no line is wider than the terminal, whatever the texts', async (t) => {
   }
 });
 
-t.test('before anything is known', async (t) => {
+t.test('before the first vote: nothing is known', async (t) => {
   const lines = picture({ ...SCENE, tally: {}, total: 0, leader: null }, 40, NO_COLOUR);
   t.match(lines[2], /^ {2}The Sun +0$/);
 });

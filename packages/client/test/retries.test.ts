@@ -36,7 +36,7 @@ t.test('it does not try for ever', async (t) => {
   t.equal(asked.length, 4);
 });
 
-t.test('who is told to wait long is told so', async (t) => {
+t.test('a long Retry-After is reported to the user', async (t) => {
   const { url, asked } = await serve(t, (_asked, response) => {
     response.writeHead(429, { 'retry-after': '3600' });
     return BUSY;
@@ -46,7 +46,7 @@ t.test('who is told to wait long is told so', async (t) => {
   t.equal(asked.length, 1);
 });
 
-t.test('a date is a time to wait until too', async (t) => {
+t.test('Retry-After as a date', async (t) => {
   const { url } = await serve(t, (_asked, response) => {
     response.writeHead(429, { 'retry-after': new Date(Date.now() + 120_000).toUTCString() });
     return BUSY;
@@ -122,7 +122,7 @@ t.test('a caller who leaves while it waits to try again is let go', async (t) =>
   await t.rejects(new EloquentPoll({ baseUrl: url }).profiles({ signal: enough.signal }), { message: 'enough' });
 });
 
-t.test('nobody there, and somebody else there', async (t) => {
+t.test('no server at the address, and a server of another kind', async (t) => {
   withoutWaiting(t);
   await t.rejects(new EloquentPoll({ baseUrl: 'http://127.0.0.1:9' }).profiles(), { code: 'network_error' });
   const { url } = await serve(t, (_asked, response) => void response.end('<html>'));

@@ -26,7 +26,7 @@ t.test('one request waits for the end', async (t) => {
   t.equal(asked[1]?.headers.prefer, 'wait=25');
 });
 
-t.test('whoever wants to know hears of every vote once', async (t) => {
+t.test('onVote is called once per vote', async (t) => {
   withoutWaiting(t, (ms) => ms === 1_000);
   const { url, asked } = await serve(t, ({ path, headers }, response, nth) => {
     if (path.endsWith('/result')) return RESULT;
@@ -62,7 +62,7 @@ t.test('a service that does not wait is not asked without a pause', async (t) =>
   t.same(waits, [2_000, 2_000]);
 });
 
-t.test('a poll that failed, one that runs on, and one that nobody knows', async (t) => {
+t.test('a failed poll, a running poll and an unknown poll', async (t) => {
   const { url } = await serve(t, ({ path }, response) => {
     if (path.includes('ps_unknown')) {
       response.statusCode = 404;

@@ -38,7 +38,7 @@ t.test('a poll, event by event', async (t) => {
   t.equal(asked[0]?.headers['last-event-id'], undefined);
 });
 
-t.test('a cut is taken up where it was, and nothing is told twice', async (t) => {
+t.test('a cut stream resumes where it was, without repeating an event', async (t) => {
   withoutWaiting(t);
   const { url, asked } = await serve(t, (_asked, response, nth) => {
     if (nth === 1) return void response.socket?.destroy();
@@ -98,7 +98,7 @@ t.test('what is no stream of events', async (t) => {
   await t.rejects(all(new EloquentPoll({ baseUrl: other.url }).stream(QUESTION)), { code: 'bad_response' });
 });
 
-t.test('whoever leaves closes the connection', async (t) => {
+t.test('aborting the iteration closes the connection', async (t) => {
   const gone: Promise<unknown>[] = [];
   const { url } = await serve(t, (_asked, response) => {
     gone.push(once(response, 'close'));

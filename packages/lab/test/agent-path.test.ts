@@ -7,7 +7,7 @@ import { walk } from './agent-path.ts';
 import { askerOf } from './agent-steps.ts';
 import { wholeService } from './whole-service.ts';
 
-t.test('an agent that was told one address finds, tries, pays, polls and says how it went', async (t) => {
+t.test('an agent with one address finds, tries, pays, polls and sends feedback', async (t) => {
   const chain = await fakeChain(t);
   const facilitator = await fakeFacilitator(t, chain);
   const { app } = await wholeService(

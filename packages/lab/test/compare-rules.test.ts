@@ -35,7 +35,7 @@ t.test('figures of rules on a handful of polls', async (t) => {
   t.match(ours, { rule: 'EloquentPoll', callsSaved: 4 / 20, wrongStops: 0, agreement: 1 });
 });
 
-t.test('a stop is wrong when the full panel elects somebody else', async (t) => {
+t.test('a stop is wrong when the full panel elects another option', async (t) => {
   // Whoever comes first leads by one; a threshold of 0 stops as soon as three votes have a leader.
   const polls = pollsOf(['AABBB']);
   const [, , ours] = compareRules(polls, 0, () => {});

@@ -104,7 +104,7 @@ t.test('a blackhole swallows nothing: what was sent arrives when it is over', as
   await eventually('both connections hear their texts', () => heard.text === 'one' && late.heard.text === 'two');
 });
 
-t.test('a reset is seen by both ends; a link that refuses resets whoever comes', async (t) => {
+t.test('a reset is seen by both ends; a refusing link resets every connection', async (t) => {
   const { proxy, guests } = await echo(t);
   const { socket, heard } = await caller(t, proxy);
   socket.write('hello');

@@ -44,7 +44,7 @@ t.test('a Redis that is gone without a word is given up: commands and news come 
   await eventually('the watcher is asked to read again', () => news.includes(null));
 });
 
-t.test('a Redis that hangs, from the first command on, keeps nobody waiting and is found again', async (t) => {
+t.test('a Redis that hangs from the first command: commands fail in time, and work once it is back', async (t) => {
   const { link, bus } = await busBehindLink(t);
   link.set({ blackhole: true });
   await t.rejects(bus.enqueuePoll('ps_a'));

@@ -83,7 +83,7 @@ async function perform(real: Bus, model: ModelBus, id: string, n: number, each: 
   }
 }
 
-t.test('the run record of the simulation answers and tells what Redis does', async (t) => {
+t.test('the run record of the simulation answers and publishes what Redis does', async (t) => {
   const real = await open(t);
   let run = 0;
   await fc.assert(

@@ -215,7 +215,7 @@ t.test('a repair asks again in plain words and repeats nothing of the answer', a
   t.notMatch(JSON.stringify(second!.body), 'obey me');
 });
 
-t.test('nobody is called, and nobody again, for a vote that is somebody else’s by then', async (t) => {
+t.test('a lost lease: no call and no retry', async (t) => {
   const server = await misbehavingServer(t);
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
   for (const [mine, behaviours] of [
@@ -246,7 +246,7 @@ t.test('a model that is no longer in the roster file is a failed vote', async (t
   });
 });
 
-t.test('a fault of our own is a failed vote that is told', async (t) => {
+t.test('a defect of ours is a failed vote that is logged', async (t) => {
   const faults: unknown[] = [];
   const panels = testPanels(t, { one: 'http://127.0.0.1:9/v1' });
   const spoilt = {

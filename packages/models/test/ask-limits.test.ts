@@ -56,7 +56,7 @@ t.test('an abort wakes a vote that waits for its retry, and one that waits for i
   t.match(await waitsForPlace, { error: 'aborted', calls: 0 });
 });
 
-t.test('a closed asker ends what is under way', async (t) => {
+t.test('closing the asker aborts the calls under way', async (t) => {
   const server = await misbehavingServer(t);
   const asker = openAsker({ panels: testPanels(t, { one: server.url }, [], { timeouts: {} }) });
   server.behave(MODEL, silence);
@@ -322,7 +322,7 @@ t.test('a request carries what the model can take, and trace headers only for th
   t.match(server.calls.at(-1)!.headers, { 'x-poll-id': 'ps_test', 'x-seat': '4', 'x-attempt': '1' });
 });
 
-t.test('a search is told and paid only where a model can search', async (t) => {
+t.test('web search is requested and charged only where a model supports it', async (t) => {
   const server = await misbehavingServer(t);
   const search = { extra_body: { plugins: [] }, fee: '0.01', extra_input_tokens: 100 };
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [modelEntry(MODEL, { search })]) });

@@ -86,7 +86,6 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
     return (await second.ask(paper())).error === null;
   });
   await eventually('the model is asked again', async () => !(await resting()));
-  t.pass('closed for all');
 });
 
 t.test('a worker that is answered does not believe one that is cut off', async (t) => {

@@ -223,7 +223,7 @@ for (const [name, spoil, path, words] of faults) {
   });
 }
 
-t.test('all problems of a file are told at once', async (t) => {
+t.test('all problems of a file are listed at once', async (t) => {
   const content = panelJson();
   delete modelAt(content, 0).price;
   Object.assign(modelAt(content, 1), { colour: 'red' });

@@ -94,7 +94,7 @@ t.test('no honest usage of any model costs more than its reserve', async (t) => 
     }),
     { numRuns: 1000 },
   );
-  t.pass();
+  t.pass('no reply is billed above the reserve');
 });
 
 t.test('a provider that counts too much is paid by us, never by the customer', async (t) => {
@@ -197,7 +197,7 @@ t.test('a vote typically costs something, and never more than is reserved for it
       },
     ),
   );
-  t.pass();
+  t.pass('no typical cost is above the reserve of its seat');
 });
 
 t.test('what is typical follows what is asked: reasons, thoughts, searches', async (t) => {

@@ -34,7 +34,7 @@ t.test('labels are a permutation of their own, opaque and never A to D or digits
     }),
     { numRuns: 2000 },
   );
-  t.pass();
+  t.pass('labels are opaque and shown once each');
 });
 
 t.test('the map from label to option is the order that is shown', async (t) => {
@@ -52,7 +52,7 @@ t.test('the map from label to option is the order that is shown', async (t) => {
       },
     ),
   );
-  t.pass();
+  t.pass('every option is read back');
 });
 
 t.test('a resumed poll asks the same question; another seat or poll another', async (t) => {
@@ -114,7 +114,7 @@ t.test('no text leaves its place in the block', async (t) => {
     }),
     { numRuns: 3000 },
   );
-  t.pass();
+  t.pass('no text breaks out of its block');
 });
 
 t.test('an option reads the same through its escapes', async (t) => {

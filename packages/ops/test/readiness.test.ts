@@ -3,7 +3,7 @@ import { openMetrics, openReadiness, watchLoop } from '../src/index.ts';
 
 const well = { vital: true, ask: () => null };
 
-t.test('ready means that every vital part is well; the others are only told', async (t) => {
+t.test('ready: every vital part is well; optional parts are only reported', async (t) => {
   const broken = { ask: () => 'is broken' };
   const of = (checks: Parameters<typeof openReadiness>[1]) => openReadiness(openMetrics('worker'), checks).report();
   t.match(await of({ a: well }), { ready: true, checks: { a: null } });
@@ -36,7 +36,7 @@ t.test('however many ask, a store is asked once in a while', async (t) => {
   t.equal(asked, 2);
 });
 
-t.test('whoever drains is not ready, however fresh the last answer is', async (t) => {
+t.test('draining is not ready, even within the cache time of the last answer', async (t) => {
   const metrics = openMetrics('worker');
   const readiness = openReadiness(metrics, { a: well });
   t.equal((await readiness.report()).ready, true);

@@ -15,7 +15,9 @@ export async function createDatabase(
   { prefix, template }: { prefix: string; template?: string },
 ): Promise<OwnDatabase> {
   const name = `${prefix}_${randomBytes(8).toString('hex')}`;
-  await queryOnce(serverUrl, `create database ${name}${template ? ` template ${template}` : ''}`);
+  // Copied files instead of copied pages in the log: less than half the time, for databases that are not kept.
+  const origin = template ? ` template ${template} strategy file_copy` : '';
+  await queryOnce(serverUrl, `create database ${name}${origin}`);
   return {
     name,
     url: databaseOn(serverUrl, name),

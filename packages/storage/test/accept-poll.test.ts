@@ -52,7 +52,7 @@ t.test('[§A6-idempotency-scope] a key belongs to a principal and an entry point
   t.match(await acceptPoll(storage, acceptance(one, { poll, idempotency })), { kind: 'accepted' });
 });
 
-t.test('a key that stands for another request is told apart, and holds nothing', async (t) => {
+t.test('an idempotency key of another request: conflict, and no hold', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 5n * USD);
   const idempotency = keyOf(accountId);
@@ -132,14 +132,14 @@ t.test('a poll whose result id is taken is refused and leaves nothing', async (t
   t.same(await checkLedger(storage), []);
 });
 
-t.test('nobody polls on nobody’s account', async (t) => {
+t.test('a poll on an account that does not exist is refused', async (t) => {
   const { storage } = await open(t);
   await t.rejects(acceptPoll(storage, acceptance(null)), TypeError);
   const stranger = '11111111-1111-4111-8111-111111111111';
   t.same(await acceptPoll(storage, acceptance(stranger)), { kind: 'insufficient', availableU: 0n, retryAfterS: null });
 });
 
-t.test('free polls spend at most the daily cap, to the micro-USD, whoever asks', async (t) => {
+t.test('free polls spend at most the daily cap, to the micro-USD', async (t) => {
   const { storage, query } = await open(t, { maxConnections: 16 });
   const free = { dailyCapU: 10_007n };
   const ask = () => acceptPoll(storage, acceptance(null, { holdU: 100n, free }));

@@ -139,7 +139,7 @@ t.test('a deleted account is forgotten; its results stay public, without an owne
   t.same(await checkLedger(storage), []);
 });
 
-t.test('system accounts are nobody’s to find or delete', async (t) => {
+t.test('system accounts cannot be found or deleted', async (t) => {
   await funded(storage, USD);
   for (const { id } of await query<{ id: string }>("select id from accounts where kind <> 'user'")) {
     t.equal(await findAccount(storage, id), null);

@@ -47,7 +47,7 @@ async function reserve(storage: Storage, deposit: OfferedDeposit): Promise<strin
 const count = (reservations: Reservation[], kind: Reservation['kind']) =>
   reservations.filter((reservation) => reservation.kind === kind).length;
 
-t.test('of many takers of one authorization one gets it, and after it was credited nobody', async (t) => {
+t.test('one authorization, many takers: one gets it, and after the credit none', async (t) => {
   const { storage } = await open(t);
   const deposit = offer();
   const taken = await together(100, 10, () => reserveDeposit(storage, deposit));

@@ -107,7 +107,7 @@ t.test('every way to a lease grants LEASE_MS: a claim, a renewal, the claim of a
   t.equal(await term(() => claimOverdue(storage, id, 'sweeper')), LEASE_MS);
 });
 
-t.test('a poll past its deadline is taken from whoever holds it, and settled', async (t) => {
+t.test('a poll past its deadline is taken from its worker and settled', async (t) => {
   const { storage, query } = await open(t);
   const request = acceptance(await funded(storage, USD));
   await acceptPoll(storage, request);

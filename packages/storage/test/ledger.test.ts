@@ -16,7 +16,7 @@ t.test('one event moves money once, however often and from wherever it arrives',
   t.same(await checkLedger(storage), []);
 });
 
-t.test('a hold is resolved at most once, by whoever comes first', async (t) => {
+t.test('a hold is resolved at most once: by the first call', async (t) => {
   const accountId = await funded(storage, 100n * USD);
   for (let round = 0; round < 10; round++) {
     const idem = unique('hold:');

@@ -54,7 +54,7 @@ t.test('what a message says of its time is what is held against it', async (t) =
   t.same(await query('select expires_at from nonces where nonce = $1', [nonce.nonce]), [{ expires_at: new Date(to) }]);
 });
 
-t.test('asking for many challenges fills nothing, and pushes out nobody else’s', async (t) => {
+t.test('many challenges of one client: bounded, and those of others stay', async (t) => {
   const address = randomBytes(20);
   const own = challenge(address);
   await issueNonce(storage, own);

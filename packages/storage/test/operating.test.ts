@@ -60,7 +60,7 @@ t.test('a poll that is taken from its worker can be claimed at once, and the wor
   t.equal(await freeLease(storage, poll.id), null, 'a poll that has ended stays ended');
 });
 
-t.test('a dead letter waits until somebody has seen it, once', async (t) => {
+t.test('a dead letter stays until it is acknowledged once', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 3n * USD);
   for (const poll of [newPoll(accountId), newPoll(accountId)]) {

@@ -63,7 +63,7 @@ t.test('each worker runs few suspects at a time, and any number of others beside
   t.equal(suspects(await claimedBy('one')), 1, 'when one has ended, the next');
 });
 
-t.test('who died more often has less company, and whoever joins it no more', async (t) => {
+t.test('a poll that lost more workers runs with fewer others', async (t) => {
   const { storage, query } = await open(t);
   const [pair, lone, ...others] = await crowd(storage, 6);
   const suspected = (id: string, deaths: number) => query('update polls set claims = $2 where id = $1', [id, deaths]);

@@ -58,7 +58,7 @@ t.test('a process that stops in the middle of a sweep loses the lock', async (t)
   await t.rejects(stopped, StorageUnavailable, 'and hears of it when it goes on');
 });
 
-t.test('what nobody may use any more is pruned, in bounded steps, and nothing else', async (t) => {
+t.test('expired rows, and only those, are pruned in bounded steps', async (t) => {
   const { storage, query } = await open(t);
   const key = () => ({ principal: 'p', entryPoint: 'o', key: unique(), fingerprint: 'f' });
   const accountId = await createAccount(storage);

@@ -6,7 +6,7 @@ import { resultStatus } from '../src/status.ts';
 import { holds } from './holds.ts';
 import { pollAfter, RULES, seatsOf } from './make-poll.ts';
 
-t.test('a full panel: everybody was asked, nobody skipped [§3.1-success, §A6-counts-sum]', async (t) => {
+t.test('a full panel: every seat was asked, none skipped [§3.1-success, §A6-counts-sum]', async (t) => {
   t.same(conclude(pollAfter([0, 1, 0, 0, 2], seatsOf(5)), { reason: 'roster_exhausted' }), {
     status: 'success',
     winner: 0,
@@ -71,7 +71,7 @@ t.test(
   },
 );
 
-t.test('where the budget cut a poll short, whoever was not asked is missing', async (t) => {
+t.test('a poll cut short by its budget: seats that were not asked are missing', async (t) => {
   const short = conclude(pollAfter([0, 0, 1], seatsOf(5), { maxCostU: 30n }), { reason: 'budget' });
   t.match(short, { status: 'partial', winner: 0, skipped: 2, requested: 3, reason: 'budget' });
   t.ok(short.confidence! < 1);

@@ -87,7 +87,7 @@ t.test(
   },
 );
 
-t.test('a poll that goes on has somebody to wait for', async (t) => {
+t.test('a poll that goes on has a call to wait for', async (t) => {
   holds(
     t,
     'in flight or launched',

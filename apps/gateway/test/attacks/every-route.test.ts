@@ -75,7 +75,7 @@ t.test('no answer repeats who the caller says we are', async (t) => {
   }
 });
 
-t.test('methods that nobody described change nothing', async (t) => {
+t.test('an undeclared method on any route: refused, and nothing changes', async (t) => {
   for (const method of (fullScale ? ['PUT', 'PATCH', 'TRACE', 'PROPFIND'] : ['PUT']) as ('PUT' | 'PATCH')[]) {
     for (const { url } of routes) {
       const { statusCode } = await app.inject({

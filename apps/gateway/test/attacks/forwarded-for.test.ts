@@ -44,12 +44,12 @@ async function bucketsOf({ app }: Gateway, requests: number, more: (spelling: st
   return 1 + left.filter((remaining, i) => i > 0 && remaining !== left[i - 1]! - 1).length;
 }
 
-t.test('a peer that nobody trusts is one bucket', async (t) => {
+t.test('X-Forwarded-For from an untrusted peer: one rate-limit bucket for all spellings', async (t) => {
   const gateway = await build(t, { rateLimits });
   t.equal(await bucketsOf(gateway, times(60, 10_000), (spelling) => spelling), 1);
 });
 
-t.test('behind a proxy that is trusted, what the proxy saw is one bucket', async (t) => {
+t.test('X-Forwarded-For from a trusted proxy: one bucket per address that the proxy saw', async (t) => {
   const gateway = await build(t, { rateLimits, trustedProxies: ['198.51.100.0/24'] });
   t.equal(await bucketsOf(gateway, times(60, 10_000), (spelling) => `${spelling}, 203.0.113.9`), 1);
 });

@@ -47,7 +47,7 @@ const HIDDEN = `POST /api/polls HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${k
 const head = (...lines: string[]) =>
   ['POST /api/intents/match HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...lines, '', ''].join('\r\n');
 
-t.test('what is a request within a request is run by nobody', async (t) => {
+t.test('a request smuggled in the body of another is never run', async (t) => {
   const smuggled = requestsWithinRequests(HIDDEN);
   const before = await stored(context);
   for (const [name, bytes] of Object.entries(smuggled)) {

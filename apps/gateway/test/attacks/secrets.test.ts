@@ -9,7 +9,7 @@ import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
 const canary = (name: string): string => `${name}${randomBytes(8).toString('hex')}`;
 
-t.test('what a stolen log or a stolen database tells', async (t) => {
+t.test('a stolen log or database contains no secret that opens anything', async (t) => {
   const gateway = await build(t, { logLevel: 'info', rateLimits: NO_LOGIN_LIMIT });
   const { app, context, log, keyWith, sessionFor } = gateway;
   await standInWorker(t, context);

@@ -27,7 +27,7 @@ async function waitingGateway(t: Test, more: Record<string, string>) {
   return { run, storage, origin, headers, post, ops: ready.ops_url as string };
 }
 
-t.test('a gateway that is told to leave is not ready, and serves on until the balancer has noticed', async (t) => {
+t.test('SIGTERM: readiness turns 503 at once, requests are served for the drain delay', async (t) => {
   const { run, origin, ops } = await waitingGateway(t, { DRAIN_DELAY_MS: '60000' });
   t.equal((await fetch(`${ops}/readyz`)).status, 200);
   run.child.kill('SIGTERM');
@@ -39,32 +39,35 @@ t.test('a gateway that is told to leave is not ready, and serves on until the ba
   t.equal(late.headers.get('connection'), 'close', 'who comes is asked to come back elsewhere');
 });
 
-t.test('a gateway that leaves says good-bye to all who wait, and ends in its time', async (t) => {
-  const { run, storage, origin, headers, post, ops } = await waitingGateway(t, { DRAIN_MS: '4000' });
-  const session = JSON.parse(await (await post('/api/polls')).text());
-  const longPoll = fetch(`${origin}/api/polls/${session.session_id}/status`, {
-    headers: { ...headers, prefer: 'wait=30' },
-  });
-  const stream = await readStream(t, origin, { authorization: headers.authorization });
-  const sync = post('/api/poll');
-  const metric = async (line: string) => (await (await fetch(`${ops}/metrics`)).text()).includes(line);
-  await eventually('three polls are waited for', () => metric('eloquentpoll_polls_watched 3'));
+t.test(
+  'SIGTERM with waiting callers: each gets its answer or a 503 with Retry-After, then the process exits in time',
+  async (t) => {
+    const { run, storage, origin, headers, post, ops } = await waitingGateway(t, { DRAIN_MS: '4000' });
+    const session = JSON.parse(await (await post('/api/polls')).text());
+    const longPoll = fetch(`${origin}/api/polls/${session.session_id}/status`, {
+      headers: { ...headers, prefer: 'wait=30' },
+    });
+    const stream = await readStream(t, origin, { authorization: headers.authorization });
+    const sync = post('/api/poll');
+    const metric = async (line: string) => (await (await fetch(`${ops}/metrics`)).text()).includes(line);
+    await eventually('three polls are waited for', () => metric('eloquentpoll_polls_watched 3'));
 
-  run.child.kill('SIGTERM');
-  const told = await longPoll;
-  t.equal(told.status, 200, 'a long poll is answered');
-  t.match(await told.json(), { status: 'running' });
-  await stream.all();
-  t.same(stream.retries, [3_000, 500], 'a stream ends with the word to come back soon');
-  const refused = await sync;
-  t.equal(refused.status, 503, 'who waits for a poll is told when the time is over');
-  t.ok(refused.headers.get('retry-after'));
-  t.match(await refused.json(), { code: 'service_unavailable' });
-  t.same(await run.ended, { code: 0, signal: null }, 'in good order');
-  t.equal((await findPoll(storage, session.session_id))?.status, 'running', 'the poll goes on');
-});
+    run.child.kill('SIGTERM');
+    const told = await longPoll;
+    t.equal(told.status, 200, 'a long poll is answered');
+    t.match(await told.json(), { status: 'running' });
+    await stream.all();
+    t.same(stream.retries, [3_000, 500], 'a stream ends with the word to come back soon');
+    const refused = await sync;
+    t.equal(refused.status, 503, 'who waits for a poll is told when the time is over');
+    t.ok(refused.headers.get('retry-after'));
+    t.match(await refused.json(), { code: 'service_unavailable' });
+    t.same(await run.ended, { code: 0, signal: null }, 'in good order');
+    t.equal((await findPoll(storage, session.session_id))?.status, 'running', 'the poll goes on');
+  },
+);
 
-t.test('a gateway that nobody waits for leaves at once', async (t) => {
+t.test('SIGTERM without requests in flight: the process exits at once', async (t) => {
   const { run } = await waitingGateway(t, { DRAIN_MS: '300000' });
   run.child.kill('SIGTERM');
   t.same(await run.ended, { code: 0, signal: null });

@@ -35,7 +35,7 @@ t.test(
   },
 );
 
-t.test('polls, votes, feedback and minutes are counted; nobody and no question is named', async (t) => {
+t.test('the reputation counts polls, votes, feedback and minutes, and names no account and no question', async (t) => {
   const { app, context, keyWith } = await build(t);
   // Of every poll the third seat fails and the others agree.
   await standInWorker(t, context, { opinion: (seat) => (seat === 2 ? null : 1) });

@@ -143,5 +143,4 @@ t.test('no path leads anywhere else', async (t) => {
     'constructor',
   ])
     t.equal((await raw(`/~/${name}`)).status, 404, name);
-  t.pass('all refused');
 });

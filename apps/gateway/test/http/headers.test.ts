@@ -3,8 +3,9 @@ import { build } from '../fixtures/build.ts';
 
 // slow: 5 s
 
+const { app } = await build(t);
+
 t.test('every answer carries the headers that keep browsers out of trouble', async (t) => {
-  const { app } = await build(t);
   for (const url of ['/api/health', '/api/nothing', '/api/openapi.json', '/api/docs', '/api/%zz']) {
     const { headers } = await app.inject({ url });
     t.equal(headers['x-content-type-options'], 'nosniff', url);
@@ -20,7 +21,6 @@ t.test('every answer carries the headers that keep browsers out of trouble', asy
 });
 
 t.test('a sane id of the caller is kept, any other is replaced', async (t) => {
-  const { app } = await build(t);
   const idFor = async (id: string) =>
     (await app.inject({ url: '/api/health', headers: { 'x-request-id': id } })).headers['x-request-id'];
   t.equal(await idFor('trace-0123.abc'), 'trace-0123.abc');
@@ -29,7 +29,6 @@ t.test('a sane id of the caller is kept, any other is replaced', async (t) => {
 });
 
 t.test('pages of any origin may call, without credentials', async (t) => {
-  const { app } = await build(t);
   const origin = 'https://elsewhere.example';
   const answer = await app.inject({ url: '/api/health', headers: { origin } });
   t.equal(answer.headers['access-control-allow-origin'], '*');
@@ -48,14 +47,12 @@ t.test('pages of any origin may call, without credentials', async (t) => {
 });
 
 t.test('HEAD answers like GET, without a body', async (t) => {
-  const { app } = await build(t);
   const head = await app.inject({ method: 'HEAD', url: '/api/openapi.json' });
   t.equal(head.statusCode, 200);
   t.equal(head.body, '');
 });
 
 t.test('links never follow the Host header', async (t) => {
-  const { app } = await build(t);
   const evil = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
   for (const url of ['/api/health', '/api/openapi.json', '/api/docs', '/api/nothing', '/api/poll']) {
     const answer = await app.inject({ url, headers: { ...evil, 'x-machine-client': 'true' } });

@@ -52,5 +52,5 @@ t.test('any header is read, in time that grows with its length only', async (t) 
       return seconds === null || (Number.isInteger(seconds) && seconds >= 0 && seconds <= 30);
     }),
   );
-  t.pass();
+  t.pass('no header throws or gives seconds outside 0 to 30');
 });

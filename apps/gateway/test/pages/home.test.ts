@@ -40,7 +40,7 @@ t.test('[§8-home-link] Link headers lead to the descriptions', async (t) => {
   }
 });
 
-t.test('[§8-markdown-tokens, §8-content-signal] markdown for whoever prefers it', async (t) => {
+t.test('[§8-markdown-tokens, §8-content-signal] Accept prefers text/markdown: markdown instead of HTML', async (t) => {
   const answer = await get('/', 'text/markdown');
   t.equal(answer.headers['content-type'], 'text/markdown; charset=utf-8');
   t.equal(answer.headers['x-markdown-tokens'], String(Math.ceil(answer.rawPayload.length / 4)));

@@ -41,7 +41,7 @@ t.test(
   },
 );
 
-t.test('[§4.4-create-201] the page with the key is kept by nobody, and its label keeps to the limit', async (t) => {
+t.test('[§4.4-create-201] the page with the new key is not cached; a label over the limit is refused', async (t) => {
   const { accountId } = await site.keyWith(0);
   const session = await site.sessionFor(accountId);
   const send = (payload: string) =>

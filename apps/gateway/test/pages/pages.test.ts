@@ -119,7 +119,7 @@ t.test('an agent inside the browser is offered a free poll, where the browser ca
   t.match(await answered, { isError: false, content: [{ type: 'text', text: /"answer":"Two"/ }] });
 });
 
-t.test('an id that nobody has', async (t) => {
+t.test('an unknown result id: 404 page', async (t) => {
   const path = '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha';
   const page = await site.open(path);
   t.equal(await page.locator('h1').textContent(), 'No such result');
