@@ -1,45 +1,129 @@
-import type { Violation } from '@eloquentpoll/storage';
+import { createHash } from 'node:crypto';
+import { checkLedger, type Violation } from '@eloquentpoll/storage';
 import type { Call } from '../fixture/simulators.ts';
-import type { PollEvent } from './journal.ts';
-import type { Strike } from './nemesis.ts';
+import type { Stores } from '../fixture/stores.ts';
+import type { Fault } from './fault-kinds.ts';
+import type { Arrival, BalanceState, Observer, PollEvent, Rewrite } from './observer.ts';
+import type { Operation } from './operations.ts';
 
-// Everything that happened in an experiment, from four witnesses: the clients (accepted), Postgres (journal, votes,
-// ledger), the progress channel (arrivals) and the simulator (calls). Times are milliseconds by one clock.
+// Everything that is judged: what callers, Postgres, Redis and the models saw, and which faults were injected.
 
-export interface AcceptedPoll {
-  pollId: string;
-  at: number;
+export interface StoredPoll {
+  id: string;
+  resultId: string;
+  status: string;
+  entryPoint: string;
+  claims: number;
+  buried: boolean;
+  /** By our clock. */
+  createdAt: number;
   deadlineAt: number;
+  finishedAt: number | null;
+  maxCostU: bigint;
+  holdU: bigint;
+  holds: number;
+  posts: number;
+  voids: number;
+  postedU: bigint;
+  /** By seat. */
+  modelIds: readonly string[];
+  resultStatus: string | null;
+  /** Of the stored response. */
+  digest: string | null;
 }
 
-/** A vote that stood in the run record at this moment, at the latest. */
-export interface Arrival {
+export interface BilledVote {
   pollId: string;
   seat: number;
-  at: number;
-}
-
-export interface StoredVote {
-  pollId: string;
-  seat: number;
+  modelId: string;
   voted: boolean;
   billedU: bigint;
 }
 
-export interface Settlement {
+export interface KeyRow {
+  key: string;
   pollId: string;
-  posts: number;
-  voids: number;
-  postedU: bigint;
 }
 
-export interface History {
-  accepted: readonly AcceptedPoll[];
+export interface CampaignHistory {
+  operations: readonly Operation[];
+  polls: readonly StoredPoll[];
+  keys: readonly KeyRow[];
+  votes: readonly BilledVote[];
   journal: readonly PollEvent[];
-  strikes: readonly Strike[];
+  balances: readonly BalanceState[];
+  rewrites: readonly Rewrite[];
   arrivals: readonly Arrival[];
-  calls: readonly Call[];
-  votes: readonly StoredVote[];
-  settlements: readonly Settlement[];
   ledger: readonly Violation[];
+  calls: readonly Call[];
+  faults: readonly Fault[];
+  /** Processes that ended without a fault of ours. */
+  crashes: readonly string[];
 }
+
+type Seen = Pick<CampaignHistory, 'operations' | 'calls' | 'faults' | 'crashes'>;
+
+export async function readHistory(stores: Stores, observer: Observer, seen: Seen): Promise<CampaignHistory> {
+  const { query } = stores;
+  const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+  const polls = await query<Record<string, string | number | boolean | null>>(`
+    select p.id, p.result_id, p.status, p.entry_point, p.claims, p.spec ->> 'max_cost_u' as max_cost_u,
+           jsonb_path_query_array(p.spec, '$.seats[*].model_id')::text as model_ids,
+           ${ms('p.created_at')} as created_ms, ${ms('p.deadline_at')} as deadline_ms,
+           ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
+           exists (select from dead_letters d where d.poll_id = p.id) as buried,
+           t.hold_u, t.holds, t.posts, t.voids, t.posted_u
+      from polls p left join results r on r.poll_id = p.id left join lateral (
+        select coalesce(sum(amount_u) filter (where kind = 'hold'), 0)::text as hold_u,
+               (count(*) filter (where kind = 'hold'))::integer as holds,
+               (count(*) filter (where kind = 'post'))::integer as posts,
+               (count(*) filter (where kind = 'void'))::integer as voids,
+               coalesce(sum(amount_u) filter (where kind = 'post'), 0)::text as posted_u
+          from transfers where poll_id = p.id) t on true`);
+  const votes = await query<{
+    poll_id: string;
+    seat: number;
+    model_id: string;
+    voted: boolean;
+    billed_u: string;
+  }>('select poll_id, seat, model_id, option is not null as voted, billed_u from votes');
+  const keys = await query<{ key: string; poll_id: string }>(
+    'select key, poll_id from idempotency where poll_id is not null',
+  );
+  return {
+    ...seen,
+    polls: polls.map((row) => ({
+      id: String(row.id),
+      resultId: String(row.result_id),
+      status: String(row.status),
+      entryPoint: String(row.entry_point),
+      claims: Number(row.claims),
+      buried: row.buried === true,
+      createdAt: observer.ours(Number(row.created_ms)),
+      deadlineAt: observer.ours(Number(row.deadline_ms)),
+      finishedAt: row.finished_ms === null ? null : observer.ours(Number(row.finished_ms)),
+      maxCostU: BigInt(String(row.max_cost_u)),
+      holdU: BigInt(String(row.hold_u)),
+      holds: Number(row.holds),
+      posts: Number(row.posts),
+      voids: Number(row.voids),
+      postedU: BigInt(String(row.posted_u)),
+      modelIds: JSON.parse(String(row.model_ids)),
+      resultStatus: row.result_status === null ? null : String(row.result_status),
+      digest: row.detail === null ? null : digestOf(String(row.detail)),
+    })),
+    votes: votes.map(({ poll_id, seat, model_id, voted, billed_u }) => ({
+      pollId: poll_id,
+      seat,
+      modelId: model_id,
+      voted,
+      billedU: BigInt(billed_u),
+    })),
+    keys: keys.map(({ key, poll_id }) => ({ key, pollId: poll_id })),
+    ...(await observer.read()),
+    arrivals: observer.arrivals,
+    ledger: await checkLedger(stores.storage),
+  };
+}
+
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { anyQuestion } from '../fixture/polls.ts';
+import type { Chance } from '../terminal/chance.ts';
+import { followStream } from './follow-stream.ts';
+import { digestOf } from './history.ts';
+import type { Kind, Operation, Recorder } from './operations.ts';
+import { type Answer, type CallerRequest, type Gateway, isUnknown, request } from './request.ts';
+
+// Callers as they should be: each request that costs carries an Idempotency-Key and is repeated, at the next gateway,
+// until the answer is definite. Now and then one asks again after it has had its answer, which must be the same.
+
+export interface Account {
+  id: string;
+  key: string;
+  cookie: string;
+}
+
+export interface CallersOptions {
+  recorder: Recorder;
+  gateways: readonly Gateway[];
+  accounts: readonly Account[];
+  chance: Chance;
+  /** No answer will become definite after it aborts. */
+  quit: AbortSignal;
+  herd: number;
+}
+
+const ANSWER_MS = 30_000;
+const STATUS_WAIT_S = 10;
+const REPLAYED = 0.2;
+
+export type Call = (kind: Kind) => Promise<void>;
+
+export function callers(options: CallersOptions): Call {
+  const { recorder, gateways, accounts, chance, quit } = options;
+  const anyGateway = () => chance.pick(gateways);
+
+  const question = () => {
+    const { question, options, panel } = anyQuestion(chance);
+    return { question, options, preset: panel };
+  };
+  const headersOf = (account: Account | null, key: string) => ({
+    'idempotency-key': key,
+    ...(account && { authorization: `Bearer ${account.key}` }),
+  });
+
+  /** The first definite answer; null when the time was over before. */
+  async function persist(
+    operation: Operation,
+    sent: CallerRequest,
+    note: (answer: Answer) => void,
+    enough: (answer: Answer) => boolean = (answer) => !isUnknown(answer),
+  ): Promise<Answer | null> {
+    let gateway = anyGateway();
+    for (let pauseMs = 50; !quit.aborted; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+      const answer = await request(recorder, operation, gateway, sent, note);
+      if (answer && enough(answer)) return answer;
+      if (answer && answer.status < 300) pauseMs = 25;
+      gateway = gateways[(gateways.indexOf(gateway) + 1) % gateways.length]!;
+      await pause(pauseMs);
+    }
+    return null;
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await sleep(ms * chance.between(0.75, 1.25), undefined, { signal: quit }).catch(() => undefined);
+  }
+
+  function conclude(operation: Operation, answer: Answer | null): void {
+    if (!answer) return;
+    if (answer.status < 300) recorder.end(operation, 'ok');
+    else recorder.end(operation, answer.status === 402 ? 'refused' : 'failed');
+  }
+
+  async function sync(kind: Kind, account: Account | null, path: string, body: object): Promise<void> {
+    const key = randomUUID();
+    const operation = recorder.begin(kind, account?.id ?? null, key);
+    const note = ({ text, json }: Answer) => {
+      // A quick poll that is paid for does not name itself.
+      if (typeof json.poll_id === 'string') operation.named.add(json.poll_id);
+      operation.bodies.add(digestOf(text));
+    };
+    const sent: CallerRequest = { method: 'POST', path, headers: headersOf(account, key), body, withinMs: ANSWER_MS };
+    const answer = await persist(operation, sent, note);
+    conclude(operation, answer);
+    if (answer?.status === 200 && chance.happens(REPLAYED)) await persist(operation, sent, note);
+  }
+
+  async function session(account: Account): Promise<void> {
+    const key = randomUUID();
+    const operation = recorder.begin('async', account.id, key);
+    const headers = headersOf(account, key);
+    const begin: CallerRequest = { method: 'POST', path: '/api/polls', headers, body: question(), withinMs: 10_000 };
+    const begun = await persist(operation, begin, ({ json }) => operation.named.add(String(json.session_id)));
+    if (begun?.status !== 202) return conclude(operation, begun);
+    const at = `/api/polls/${String(begun.json.session_id)}`;
+    const reader = { authorization: headers.authorization!, prefer: `wait=${STATUS_WAIT_S}` };
+    const ask = (path: string): CallerRequest => ({
+      method: 'GET',
+      path,
+      headers: reader,
+      withinMs: (STATUS_WAIT_S + 8) * 1_000,
+    });
+    const hasEnded = (answer: Answer) => !isUnknown(answer) && answer.json.status !== 'running';
+    await persist(operation, ask(`${at}/status`), () => {}, hasEnded);
+    const readResult = () =>
+      persist(
+        operation,
+        ask(`${at}/result`),
+        (answer) => answer.status === 200 && operation.bodies.add(digestOf(answer.text)),
+        (answer) => !isUnknown(answer) && answer.status !== 202,
+      );
+    conclude(operation, await readResult());
+    if (chance.happens(REPLAYED)) {
+      await persist(operation, begin, ({ json }) => operation.named.add(String(json.session_id)));
+      if (operation.outcome === 'ok') await readResult();
+    }
+  }
+
+  async function stream(account: Account): Promise<void> {
+    const key = randomUUID();
+    const operation = recorder.begin('stream', account.id, key);
+    const body = question();
+    const once = async (): Promise<boolean> => {
+      let lastId = '';
+      let gateway = anyGateway();
+      for (let pauseMs = 50; !quit.aborted; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+        const headers = { ...headersOf(account, key), ...(lastId && { 'last-event-id': lastId }) };
+        const sent: CallerRequest = { method: 'POST', path: '/api/poll/stream', headers, body, withinMs: ANSWER_MS };
+        const ending = await followStream(recorder, operation, gateway, sent, (id) => {
+          lastId = id;
+          pauseMs = 50;
+        });
+        if (ending.kind === 'complete') {
+          operation.bodies.add(digestOf(JSON.stringify(ending.data)));
+          return true;
+        }
+        if (ending.refusal && !isUnknown(ending.refusal)) {
+          conclude(operation, ending.refusal);
+          return false;
+        }
+        if (ending.kind === 'error' && ending.data.code === 'poll_failed') {
+          recorder.end(operation, 'failed');
+          return false;
+        }
+        if (ending.kind === 'error') lastId = '';
+        gateway = gateways[(gateways.indexOf(gateway) + 1) % gateways.length]!;
+        await pause(pauseMs);
+      }
+      return false;
+    };
+    if (!(await once())) return;
+    recorder.end(operation, 'ok');
+    if (chance.happens(REPLAYED)) await once();
+  }
+
+  async function balance({ id, cookie }: Account): Promise<void> {
+    const operation = recorder.begin('balance', id, null);
+    const sent: CallerRequest = { method: 'GET', path: '/api/balance', headers: { cookie }, withinMs: 5_000 };
+    const answer = await request(recorder, operation, anyGateway(), sent, ({ json }) => {
+      operation.cents = Number(json.balance_cents);
+    });
+    if (answer && !isUnknown(answer)) conclude(operation, answer);
+  }
+
+  /** Many at once with one key, through all gateways. */
+  async function herd(account: Account): Promise<void> {
+    const key = randomUUID();
+    const operation = recorder.begin('herd', account.id, key);
+    const headers = headersOf(account, key);
+    const sent: CallerRequest = { method: 'POST', path: '/api/polls', headers, body: question(), withinMs: 10_000 };
+    const answers = await Promise.all(
+      Array.from({ length: options.herd }, () =>
+        persist(operation, sent, ({ json }) => operation.named.add(String(json.session_id))),
+      ),
+    );
+    if (!answers.includes(null)) conclude(operation, answers.find((answer) => answer!.status >= 300) ?? answers[0]!);
+  }
+
+  return (kind) => {
+    const account = chance.pick(accounts);
+    const body = question();
+    switch (kind) {
+      case 'sync':
+        return sync('sync', account, '/api/poll', body);
+      case 'quick':
+        return sync('quick', account, '/api/quick-poll', { question: body.question, options: body.options });
+      case 'free':
+        return sync('free', null, '/api/quick-poll', { question: body.question, options: body.options });
+      case 'async':
+        return session(account);
+      case 'stream':
+        return stream(account);
+      case 'balance':
+        return balance(account);
+      case 'herd':
+        return herd(account);
+      default:
+        return kind satisfies never;
+    }
+  };
+}

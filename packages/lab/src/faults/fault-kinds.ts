@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RestartableServers } from '@eloquentpoll/services/restartable';
+import type { Stores } from '../fixture/stores.ts';
+import type { FaultProxy } from '../proxy/fault-proxy.ts';
+import { CALM, type Weather } from '../proxy/weather.ts';
+import type { Chance } from '../terminal/chance.ts';
+import type { Fleet, Role, Slot } from './fleet.ts';
+
+// The faults, by name. Each is over when it resolves: what it broke is repaired or being repaired.
+
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly target: string;
+  readonly at: number;
+  readonly until: number;
+  /** Exit code of a process that got a SIGTERM. */
+  readonly exit?: number | null;
+  /** Its id in the leases. */
+  readonly worker?: string | null;
+}
+
+export interface Target {
+  readonly fleet: Fleet;
+  readonly servers: RestartableServers;
+  readonly stores: Stores;
+  readonly signal: AbortSignal;
+}
+
+type Effect = { target: string; exit?: number | null; worker?: string | null };
+
+/** Null: no process can take it just now. */
+type Inject = (target: Target, chance: Chance) => Promise<Effect | null>;
+
+export const FAULTS = {
+  'kill worker': end('worker', 'SIGKILL'),
+  'kill gateway': end('gateway', 'SIGKILL'),
+  'term worker': end('worker', 'SIGTERM'),
+  'term gateway': end('gateway', 'SIGTERM'),
+  /** Longer than a lease: what goes on afterwards has lost its polls. */
+  'stop worker': stop('worker', [8_500, 14_500]),
+  'stop gateway': stop('gateway', [1_000, 8_000]),
+  flushall: async ({ stores }) => {
+    await stores.bus.redis.flushall();
+    return { target: 'redis' };
+  },
+  'kill redis': ({ servers, signal }, chance) => bounce(servers.redis, 'SIGKILL', chance, signal),
+  'kill redis, lose all': ({ servers, signal }, chance) => bounce(servers.redis, 'SIGKILL', chance, signal, true),
+  'stop postgres at once': ({ servers, signal }, chance) => bounce(servers.postgres, 'SIGQUIT', chance, signal),
+  'kill postgres': ({ servers, signal }, chance) => bounce(servers.postgres, 'SIGKILL', chance, signal),
+  'disk full': async ({ servers: { disk }, signal }, chance) => {
+    if (!disk) return null;
+    await disk.fill();
+    await pause(chance.whole(1_000, 4_000), signal);
+    await disk.free();
+    return { target: 'postgres' };
+  },
+  'slow link': weather((chance) => ({ latencyMs: chance.whole(20, 300), jitterMs: chance.whole(0, 200) })),
+  'narrow link': weather((chance) => ({ bytesPerSecond: chance.whole(5_000, 50_000) })),
+  'sliced link': weather((chance) => ({ sliceBytes: chance.whole(1, 40) })),
+  'dead link': weather(() => ({ blackhole: true })),
+  'refusing link': weather(() => ({ refuse: true }), true),
+  'reset link': async ({ fleet }, chance) => {
+    const link = chance.pick(fleet.links);
+    link.reset();
+    return { target: link.name };
+  },
+  'half-open link': async ({ fleet, signal }, chance) => {
+    const link = chance.pick(fleet.links);
+    link.halfOpen();
+    // The near end notices nothing before its own timeout, or this one.
+    await pause(chance.whole(3_000, 15_000), signal);
+    link.reset();
+    return { target: link.name };
+  },
+} as const satisfies Record<string, Inject>;
+
+export type FaultKind = keyof typeof FAULTS;
+
+export const PROCESS_KILLS: readonly FaultKind[] = [
+  'kill worker',
+  'kill gateway',
+  'kill redis',
+  'kill redis, lose all',
+  'stop postgres at once',
+  'kill postgres',
+];
+
+export async function inject(kind: FaultKind, target: Target, chance: Chance): Promise<Fault | null> {
+  const at = Date.now();
+  const effect = await FAULTS[kind](target, chance);
+  return effect && { kind, at, until: Date.now(), ...effect };
+}
+
+function able({ slots }: Fleet, role: Role): Slot[] {
+  return slots.filter((slot) => slot.role === role && slot.app?.hasEnded === false && !slot.isFaulted);
+}
+
+async function onSlot(target: Target, role: Role, chance: Chance, fault: (slot: Slot) => Promise<Effect>) {
+  const candidates = able(target.fleet, role);
+  if (candidates.length === 0) return null;
+  const slot = chance.pick(candidates);
+  slot.isFaulted = true;
+  try {
+    return await fault(slot);
+  } finally {
+    slot.isFaulted = false;
+  }
+}
+
+const workerOf = ({ app }: Slot): string | null => String(app?.ready.worker_id ?? '') || null;
+
+function end(role: Role, how: 'SIGKILL' | 'SIGTERM'): Inject {
+  return (target, chance) =>
+    onSlot(target, role, chance, async (slot) => {
+      const worker = workerOf(slot);
+      const { code } = await target.fleet.end(slot, how);
+      return { target: slot.name, worker, ...(how === 'SIGTERM' && { exit: code }) };
+    });
+}
+
+function stop(role: Role, [low, high]: readonly [number, number]): Inject {
+  return (target, chance) =>
+    onSlot(target, role, chance, async (slot) => {
+      const app = slot.app!;
+      app.signal('SIGSTOP');
+      await pause(chance.whole(low, high), target.signal);
+      app.signal('SIGCONT');
+      return { target: slot.name, worker: workerOf(slot) };
+    });
+}
+
+async function bounce(
+  server: RestartableServers['redis'],
+  how: 'SIGKILL' | 'SIGQUIT',
+  chance: Chance,
+  signal: AbortSignal,
+  empty = false,
+): Promise<Effect> {
+  await server.kill(how);
+  await pause(chance.whole(0, 4_000), signal);
+  await server.start({ empty });
+  return { target: new URL(server.url).protocol.slice(0, -1) };
+}
+
+function weather(make: (chance: Chance) => Weather, cut = false): Inject {
+  return async ({ fleet, signal }, chance) => {
+    const link: FaultProxy = chance.pick(fleet.links);
+    link.set(make(chance));
+    if (cut) link.reset();
+    await pause(chance.whole(1_000, 9_000), signal);
+    link.set(CALM);
+    return { target: link.name };
+  };
+}
+
+/** Ends at once when the campaign does. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,76 @@
+import type { Operation, Recorder } from './operations.ts';
+import { type Answer, type CallerRequest, type Gateway, lossOf, read, send } from './request.ts';
+
+// One connection of a stream: its events are noted as they arrive, until the last one or a cut.
+
+export interface Ending {
+  /** The last event, when there was one; its data without what is the event's own. */
+  kind: 'complete' | 'error' | null;
+  data: Record<string, unknown>;
+  /** What came instead of a stream. */
+  refusal: Answer | null;
+}
+
+const CUT: Ending = { kind: null, data: {}, refusal: null };
+/** A sign of life comes every 15 s. */
+const SILENCE_MS = 22_000;
+
+export async function followStream(
+  recorder: Recorder,
+  operation: Operation,
+  gateway: Gateway,
+  sent: CallerRequest,
+  onId: (id: string) => void,
+): Promise<Ending> {
+  const attempt = recorder.attempt(operation, gateway.name);
+  const number = operation.attempts.length;
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), sent.withinMs);
+  try {
+    const response = await send(gateway, sent, silence.signal);
+    if (response.status !== 200 || !response.body) {
+      const refusal = read(response.status, await response.text());
+      recorder.answered(operation, attempt, refusal.status, refusal.code);
+      return { ...CUT, refusal };
+    }
+    let text = '';
+    for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      text += piece;
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const event = eventOf(text.slice(0, end));
+        text = text.slice(end + 2);
+        if (!event) continue;
+        const last = event.kind !== 'started';
+        operation.events.push({ attempt: number, seq: event.seq, last });
+        operation.named.add(event.pollId);
+        onId(event.id);
+        if (!last) continue;
+        recorder.answered(operation, attempt, 200, null);
+        return { kind: event.kind === 'complete' ? 'complete' : 'error', data: event.data, refusal: null };
+      }
+    }
+    recorder.lost(operation, attempt, 'cut');
+    return CUT;
+  } catch (error) {
+    recorder.lost(operation, attempt, lossOf(error));
+    return CUT;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function eventOf(block: string) {
+  const fields = new Map(
+    block.split('\n').flatMap((line) => {
+      const at = line.indexOf(': ');
+      return at > 0 ? [[line.slice(0, at), line.slice(at + 2)] as const] : [];
+    }),
+  );
+  const [id, kind, json] = [fields.get('id'), fields.get('event'), fields.get('data')];
+  if (id === undefined || kind === undefined || json === undefined) return null;
+  const { seq: _seq, session_id: _session, ...data }: Record<string, unknown> = JSON.parse(json);
+  const [pollId = '', seq = ''] = id.split(':');
+  return { id, kind, pollId, seq: Number(seq), data };
+}

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Chance, chance } from '../terminal/chance.ts';
+import { type Fault, type FaultKind, inject, type Target } from './fault-kinds.ts';
+
+/** Injects one fault after the other; several injectors work side by side. */
+export interface Injector {
+  readonly name: string;
+  readonly gapMs: readonly [number, number];
+  /** Weights. */
+  readonly faults: Partial<Record<FaultKind, number>>;
+  /** After so many it is done; without it, when the campaign is over. */
+  readonly times?: number;
+}
+
+export interface Injection {
+  readonly injected: readonly Fault[];
+  /** Faults that could not be injected, such as a flush while Redis was away. */
+  readonly skipped: ReadonlyMap<string, number>;
+  /** Resolves when every injector is done, after `target.signal` aborted or `enough` is true. */
+  readonly done: Promise<void>;
+}
+
+/** The seed decides what, where and when. */
+export function injectFaults(
+  injectors: readonly Injector[],
+  target: Target,
+  seed: string,
+  enough: (faults: readonly Fault[]) => boolean,
+): Injection {
+  const injected: Fault[] = [];
+  const skipped = new Map<string, number>();
+  const skip = (kind: string) => skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
+
+  async function run({ name, gapMs, faults, times = Number.POSITIVE_INFINITY }: Injector): Promise<void> {
+    const draw = chance(`${seed}|${name}`);
+    for (let done = 0; done < times && !enough(injected); ) {
+      await sleep(draw.whole(gapMs[0], gapMs[1]), undefined, { signal: target.signal }).catch(() => undefined);
+      if (target.signal.aborted) return;
+      const kind = weighted(faults, draw);
+      try {
+        const fault = await inject(kind, target, draw);
+        if (fault) injected.push(fault);
+        else skip(kind);
+        if (fault) done += 1;
+      } catch (error) {
+        if (kind !== 'flushall') throw new Error(`${kind} failed`, { cause: error });
+        skip(kind);
+      }
+    }
+  }
+
+  const done = Promise.all(injectors.map(run)).then(() => undefined);
+  done.catch(() => undefined);
+  return { injected, skipped, done };
+}
+
+/** One of the keys, by their weights. */
+export function weighted<T extends string>(weights: Partial<Record<T, number>>, draw: Chance): T {
+  const entries = Object.entries(weights) as [T, number][];
+  let at = draw.share() * entries.reduce((sum, [, weight]) => sum + weight, 0);
+  for (const [key, weight] of entries) {
+    at -= weight;
+    if (at < 0) return key;
+  }
+  return entries.at(-1)![0];
+}

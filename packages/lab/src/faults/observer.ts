@@ -1,0 +1,141 @@
+import type { ProgressSnapshot } from '@eloquentpoll/contracts';
+import { Redis } from 'ioredis';
+import type { Stores } from '../fixture/stores.ts';
+
+// What Postgres records in the transaction in which it happens (every claim and end of a poll, every state of a balance,
+// every change of what must not change again), and what Redis publishes. No process under test can forget any of it.
+
+export interface PollEvent {
+  pollId: string;
+  kind: 'claimed' | 'ended';
+  epoch: number;
+  /** Null for an end. */
+  worker: string | null;
+  /** By our clock, in milliseconds, as all times here. */
+  at: number;
+}
+
+export interface BalanceState {
+  account: string;
+  availableU: bigint;
+  /** After the state before was committed, and before this one was. */
+  at: number;
+}
+
+export interface Rewrite {
+  pollId: string;
+  what: string;
+}
+
+/** A vote that was in the run record at this moment, at the latest. */
+export interface Arrival {
+  pollId: string;
+  modelId: string;
+  at: number;
+}
+
+export interface Observer extends AsyncDisposable {
+  readonly arrivals: readonly Arrival[];
+  read(): Promise<{ journal: PollEvent[]; balances: BalanceState[]; rewrites: Rewrite[] }>;
+  /** Converts milliseconds of Postgres' clock to ours. */
+  ours(ms: number): number;
+}
+
+const TRIGGERS = `
+  create table lab_journal (
+    n bigint generated always as identity, poll_id text not null, kind text not null, epoch integer not null,
+    worker text, at timestamptz not null default clock_timestamp());
+  create function lab_note() returns trigger language plpgsql as $$
+  begin
+    if new.status <> old.status then
+      insert into lab_journal (poll_id, kind, epoch) values (new.id, 'ended', new.lease_epoch);
+    elsif new.lease_epoch <> old.lease_epoch then
+      insert into lab_journal (poll_id, kind, epoch, worker)
+      values (new.id, 'claimed', new.lease_epoch, new.lease_owner);
+    end if;
+    return null;
+  end $$;
+  create trigger lab_note after update of status, lease_epoch on polls for each row execute function lab_note();
+
+  create table lab_balances (
+    n bigint generated always as identity, account_id uuid not null, available_u bigint not null,
+    at timestamptz not null default clock_timestamp());
+  create function lab_balance() returns trigger language plpgsql as $$
+  begin
+    insert into lab_balances (account_id, available_u) values (new.account_id, new.posted_u - new.held_u);
+    return null;
+  end $$;
+  create trigger lab_balance after insert or update on balances for each row execute function lab_balance();
+
+  create table lab_rewrites (n bigint generated always as identity, poll_id text not null, what text not null);
+  create function lab_rewrite() returns trigger language plpgsql as $$
+  begin
+    insert into lab_rewrites (poll_id, what) values (old.poll_id, tg_op || ' of ' || tg_table_name);
+    return null;
+  end $$;
+  create trigger lab_rewrite after update or delete on results for each row execute function lab_rewrite();
+  create trigger lab_rewrite after update or delete on votes for each row execute function lab_rewrite();
+  create function lab_afterlife() returns trigger language plpgsql as $$
+  begin
+    insert into lab_rewrites (poll_id, what) values (old.id, 'update of an ended poll');
+    return null;
+  end $$;
+  create trigger lab_afterlife after update on polls for each row when (old.status <> 'running')
+    execute function lab_afterlife();`;
+
+export async function observe({ query, redisUrl, bus }: Stores): Promise<Observer> {
+  const aheadMs = await clockAheadMs(query);
+  await query(TRIGGERS);
+  const arrivals: Arrival[] = [];
+  const redis = new Redis(redisUrl);
+  redis.on('error', () => {});
+  redis.on('pmessage', (_pattern: string, _channel: string, message: string) => {
+    const { poll_id: pollId, vote }: ProgressSnapshot = JSON.parse(message);
+    if (vote) arrivals.push({ pollId, modelId: vote.model_id, at: Date.now() });
+  });
+  await redis.psubscribe(`${bus.prefix}:{*}`);
+  const ours = (ms: number) => ms - aheadMs;
+  const at = 'extract(epoch from at) * 1000 as ms';
+  return {
+    arrivals,
+    ours,
+    async read() {
+      const journal = await query<{
+        poll_id: string;
+        kind: PollEvent['kind'];
+        epoch: number;
+        worker: string | null;
+        ms: string;
+      }>(`select poll_id, kind, epoch, worker, ${at} from lab_journal order by n`);
+      const balances = await query<{ account_id: string; available_u: string; ms: string }>(
+        `select account_id, available_u, ${at} from lab_balances order by n`,
+      );
+      const rewrites = await query<{ poll_id: string; what: string }>(
+        'select poll_id, what from lab_rewrites order by n',
+      );
+      return {
+        journal: journal.map(({ poll_id, ms, ...event }) => ({ ...event, pollId: poll_id, at: ours(Number(ms)) })),
+        balances: balances.map(({ account_id, available_u, ms }) => ({
+          account: account_id,
+          availableU: BigInt(available_u),
+          at: ours(Number(ms)),
+        })),
+        rewrites: rewrites.map(({ poll_id, what }) => ({ pollId: poll_id, what })),
+      };
+    },
+    [Symbol.asyncDispose]: async () => redis.disconnect(),
+  };
+}
+
+/** How far Postgres' clock is ahead of ours, by the quickest of a few answers. */
+async function clockAheadMs(query: Stores['query']): Promise<number> {
+  let best = { tookMs: Number.POSITIVE_INFINITY, aheadMs: 0 };
+  for (let i = 0; i < 5; i++) {
+    const asked = Date.now();
+    const [row] = await query<{ ms: string }>('select extract(epoch from clock_timestamp()) * 1000 as ms');
+    const answered = Date.now();
+    const tookMs = answered - asked;
+    if (tookMs < best.tookMs) best = { tookMs, aheadMs: Number(row!.ms) - (asked + answered) / 2 };
+  }
+  return best.aheadMs;
+}

@@ -1,0 +1,104 @@
+import type { WriteStream } from 'node:fs';
+
+// What callers asked and were answered: the history that is judged. An answer that did not arrive is `unknown`, never
+// `fail`: the request may have had its effect.
+
+export const KINDS = ['sync', 'async', 'stream', 'quick', 'free', 'balance', 'herd'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Attempt {
+  readonly gateway: string;
+  /** Milliseconds by our clock. */
+  readonly asked: number;
+  answered: number | null;
+  /** Null when no answer came. */
+  status: number | null;
+  /** The code of an error, ours or the network's. */
+  code: string | null;
+}
+
+export interface StreamEvent {
+  /** Which attempt it came over. */
+  readonly attempt: number;
+  readonly seq: number;
+  readonly last: boolean;
+}
+
+export interface Operation {
+  readonly n: number;
+  readonly kind: Kind;
+  readonly account: string | null;
+  readonly key: string | null;
+  readonly attempts: Attempt[];
+  /** Polls that 2xx answers named, by their id or that of their result. */
+  readonly named: Set<string>;
+  /** Digests of 2xx answers that hold a result: of equal keys equal. */
+  readonly bodies: Set<string>;
+  readonly events: StreamEvent[];
+  /** The balance of an answer. */
+  cents: number | null;
+  /** Null as long as nothing definite is known. */
+  outcome: 'ok' | 'failed' | 'refused' | null;
+}
+
+export interface Recorder {
+  readonly operations: readonly Operation[];
+  begin(kind: Kind, account: string | null, key: string | null): Operation;
+  attempt(operation: Operation, gateway: string): Attempt;
+  answered(operation: Operation, attempt: Attempt, status: number, code: string | null): void;
+  lost(operation: Operation, attempt: Attempt, code: string): void;
+  end(operation: Operation, outcome: NonNullable<Operation['outcome']>): void;
+}
+
+/** Everything is also written to `file`, one JSON object a line. */
+export function recorder(file: WriteStream | null): Recorder {
+  const operations: Operation[] = [];
+  const write = (type: string, { n, kind, key }: Operation, more: object = {}) => {
+    file?.write(`${JSON.stringify({ at: Date.now(), type, n, kind, key, ...more })}\n`);
+  };
+  return {
+    operations,
+    begin(kind, account, key) {
+      const operation: Operation = {
+        n: operations.length,
+        kind,
+        account,
+        key,
+        attempts: [],
+        named: new Set(),
+        bodies: new Set(),
+        events: [],
+        cents: null,
+        outcome: null,
+      };
+      operations.push(operation);
+      return operation;
+    },
+    attempt(operation, gateway) {
+      const attempt: Attempt = { gateway, asked: Date.now(), answered: null, status: null, code: null };
+      operation.attempts.push(attempt);
+      write('invoke', operation, { gateway });
+      return attempt;
+    },
+    answered(operation, attempt, status, code) {
+      attempt.answered = Date.now();
+      attempt.status = status;
+      attempt.code = code;
+      const definite = status < 500 && status !== 429;
+      write(status < 300 ? 'ok' : definite ? 'fail' : 'unknown', operation, {
+        status,
+        code,
+        ids: [...operation.named],
+      });
+    },
+    lost(operation, attempt, code) {
+      attempt.answered = Date.now();
+      attempt.code = code;
+      write('unknown', operation, { code });
+    },
+    end(operation, outcome) {
+      operation.outcome = outcome;
+      write('end', operation, { outcome, ids: [...operation.named] });
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { Fault, FaultKind, Target } from './fault-kinds.ts';
+import type { Injection } from './inject-faults.ts';
+
+/** A deploy, round after round: each process gets a SIGTERM when the successor of the one before is ready. */
+export function rollingRestarts({ fleet, signal }: Target): Injection {
+  const injected: Fault[] = [];
+
+  async function roll(): Promise<void> {
+    while (!signal.aborted) {
+      for (const slot of fleet.slots) {
+        if (signal.aborted) return;
+        const at = Date.now();
+        const { code } = await fleet.end(slot, 'SIGTERM');
+        const kind: FaultKind = slot.role === 'worker' ? 'term worker' : 'term gateway';
+        injected.push({ kind, target: slot.name, at, until: Date.now(), exit: code });
+        await fleet.complete(signal).catch(() => undefined);
+      }
+    }
+  }
+
+  const done = roll();
+  done.catch(() => undefined);
+  return { injected, skipped: new Map(), done };
+}

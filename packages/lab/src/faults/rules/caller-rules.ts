@@ -1,0 +1,110 @@
+import type { CampaignHistory } from '../history.ts';
+import type { Operation, StreamEvent } from '../operations.ts';
+import type { Rule } from './rule.ts';
+
+const label = ({ n, kind }: Operation): string => `operation ${n} (${kind})`;
+
+export const callerRules: readonly Rule[] = [
+  {
+    name: 'every caller that persists gets a definite answer',
+    broken: ({ operations }) =>
+      operations
+        .filter(({ kind, outcome }) => kind !== 'balance' && outcome === null)
+        .map((operation) => `${label(operation)} after ${operation.attempts.length} attempts`),
+  },
+  {
+    name: 'one key, one poll',
+    broken(history) {
+      const { idOf, buried } = ids(history);
+      const byKey = new Map(history.keys.map(({ key, pollId }) => [key, pollId]));
+      return history.operations.flatMap((operation) => {
+        const { key, named } = operation;
+        if (key === null) return [];
+        // A poll that was given up cost nothing, and its key is free again.
+        const polls = new Set([...named].map(idOf).filter((id) => !buried.has(id)));
+        const stored = byKey.get(key);
+        if (stored !== undefined && !buried.has(stored)) polls.add(stored);
+        return polls.size > 1 ? [`${label(operation)}: ${[...polls].join(', ')}`] : [];
+      });
+    },
+  },
+  {
+    name: 'no key has more polls than one, asked for or not',
+    broken({ operations, polls, keys }) {
+      const paid = operations.filter(({ key }) => key !== null).length;
+      const kept = new Set(keys.map(({ pollId }) => pollId));
+      const loose = polls.filter(({ id, buried }) => !buried && !kept.has(id));
+      return [
+        ...loose.map(({ id }) => `${id} belongs to no key`),
+        ...(kept.size > paid ? [`${kept.size} polls for ${paid} keys`] : []),
+      ];
+    },
+  },
+  {
+    name: 'the same answer for the same key, every time, and it is what is stored',
+    broken(history) {
+      const { idOf, pollOf, buried } = ids(history);
+      return history.operations.flatMap((operation) => {
+        const { kind, bodies, named } = operation;
+        if (bodies.size > 1) return [`${label(operation)}: ${bodies.size} answers`];
+        const [body] = bodies;
+        const [name] = [...named].filter((each) => !buried.has(idOf(each)));
+        if (body === undefined || name === undefined || !WHOLE.has(kind)) return [];
+        const stored = pollOf.get(idOf(name))?.digest;
+        return stored === body ? [] : [`${label(operation)} got another result than ${name} has`];
+      });
+    },
+  },
+  {
+    name: 'no poll of a caller is answered as unknown',
+    broken: ({ operations }) =>
+      operations
+        .filter(({ attempts }) => attempts.some(({ code }) => code === 'session_not_found'))
+        .map((operation) => `${label(operation)}: ${[...operation.named].join(', ')}`),
+  },
+  {
+    name: 'every error is of those that may be: nothing but 503 from 500 on',
+    broken: ({ operations }) =>
+      operations.flatMap((operation) =>
+        operation.attempts
+          .filter(({ status, code }) => status !== null && status >= 500 && !MAY_BE.has(`${status} ${code}`))
+          .map(({ status, code, gateway }) => `${label(operation)}: ${status} ${code} from ${gateway}`),
+      ),
+  },
+  {
+    name: 'a stream ends with its last event, and numbers only rise',
+    broken: ({ operations }) =>
+      operations.flatMap((operation) => {
+        if (operation.kind !== 'stream') return [];
+        const wrong = streamFaults(operation.events);
+        const complete = operation.outcome !== 'ok' || operation.events.some(({ last }) => last);
+        return [...wrong, ...(complete ? [] : ['no last event'])].map((what) => `${label(operation)}: ${what}`);
+      }),
+  },
+];
+
+/** Kinds whose answer is the stored response itself. */
+const WHOLE = new Set(['sync', 'async', 'stream']);
+const MAY_BE = new Set(['503 service_unavailable']);
+
+function streamFaults(events: readonly StreamEvent[]): string[] {
+  const faults: string[] = [];
+  for (const [i, event] of events.entries()) {
+    const before = events[i - 1];
+    if (!before) continue;
+    // After its last event a caller may ask once more, from the beginning.
+    if (before.last && event.attempt === before.attempt) faults.push('an event after the last one');
+    if (!before.last && event.seq <= before.seq) faults.push(`event ${event.seq} after ${before.seq}`);
+  }
+  return faults;
+}
+
+function ids({ polls }: CampaignHistory) {
+  const pollOf = new Map(polls.map((poll) => [poll.id, poll]));
+  const ofResult = new Map(polls.map(({ id, resultId }) => [resultId, id]));
+  return {
+    pollOf,
+    idOf: (name: string): string => ofResult.get(name) ?? name,
+    buried: new Set(polls.filter((poll) => poll.buried).map(({ id }) => id)),
+  };
+}

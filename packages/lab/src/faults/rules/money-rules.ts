@@ -1,0 +1,81 @@
+import type { CampaignHistory } from '../history.ts';
+import type { BalanceState } from '../observer.ts';
+import { countBy, type Rule } from './rule.ts';
+
+const U_PER_CENT = 10_000n;
+
+export const moneyRules: readonly Rule[] = [
+  {
+    name: 'every poll has one hold, and one post or void',
+    broken: ({ polls }) =>
+      polls
+        .filter(({ holds, posts, voids }) => holds !== 1 || posts + voids !== 1)
+        .map(({ id, holds, posts, voids }) => `${id}: ${holds} holds, ${posts} posts, ${voids} voids`),
+  },
+  {
+    name: 'captured is the sum of billed votes, at most the hold, at most the most it may cost',
+    broken({ polls, votes }) {
+      const billed = new Map<string, bigint>();
+      for (const { pollId, billedU } of votes) billed.set(pollId, (billed.get(pollId) ?? 0n) + billedU);
+      return polls
+        .filter(
+          ({ id, postedU, holdU, maxCostU }) =>
+            postedU !== (billed.get(id) ?? 0n) || postedU > holdU || holdU > (maxCostU > 1n ? maxCostU : 1n),
+        )
+        .map(
+          ({ id, postedU, holdU, maxCostU }) =>
+            `${id}: captured ${postedU}, billed ${billed.get(id) ?? 0n}, hold ${holdU}, at most ${maxCostU}`,
+        );
+    },
+  },
+  {
+    name: 'a model is billed at most once per poll, and only for a vote',
+    broken: ({ votes }) => [
+      ...[
+        ...countBy(
+          votes.filter(({ billedU }) => billedU > 0n),
+          ({ pollId, modelId }) => `${pollId} ${modelId}`,
+        ),
+      ]
+        .filter(([, times]) => times > 1)
+        .map(([what, times]) => `${what} ${times} times`),
+      ...votes
+        .filter(({ voted, billedU }) => billedU > 0n && !voted)
+        .map(({ pollId, seat }) => `${pollId} seat ${seat} failed and is billed`),
+    ],
+  },
+  {
+    name: 'the ledger has no drift',
+    broken: ({ ledger }) => ledger.map(({ rule, subject, found }) => `${rule} ${subject}: ${found}`),
+  },
+  {
+    name: 'a balance in an answer was true between request and answer',
+    broken(history) {
+      const states = Map.groupBy(history.balances, ({ account }) => account);
+      return history.operations.flatMap(({ n, kind, account, cents, attempts }) => {
+        const [attempt] = attempts;
+        if (kind !== 'balance' || cents === null || !attempt) return [];
+        const possible = during(states.get(account ?? '') ?? [], attempt.asked, attempt.answered ?? Date.now());
+        return possible.has(cents) ? [] : [`operation ${n}: ${cents} cents, possible were ${[...possible].join(', ')}`];
+      });
+    },
+  },
+];
+
+/** Clocks of two processes on one machine, read one after the other. */
+const CLOCK_MS = 20;
+
+/**
+ * The balances that a reader may have seen. Each state of a row is written while the one before it is locked out, so it
+ * is committed before the next one is written, and gone for readers when that one is committed: before the one after it.
+ */
+function during(states: readonly BalanceState[], asked: number, answered: number): Set<number> {
+  const seen = states.filter(
+    ({ at }, i) => at <= answered + CLOCK_MS && (states[i + 2]?.at ?? Number.POSITIVE_INFINITY) >= asked - CLOCK_MS,
+  );
+  return new Set(seen.map(({ availableU }) => Number(availableU / U_PER_CENT)));
+}
+
+/** Holds without a post or void: none, when all polls have ended. */
+export const openHolds = ({ polls }: CampaignHistory): number =>
+  polls.filter(({ holds, posts, voids }) => holds > posts + voids).length;

@@ -1,0 +1,61 @@
+import { countBy, type Rule } from './rule.ts';
+
+/** Postgres may be away when a poll is to be taken from a worker that keeps it past its deadline. */
+const LATE_MS = 60_000;
+
+export const pollRules: readonly Rule[] = [
+  {
+    name: 'every poll that was named to a caller is stored',
+    broken({ operations, polls }) {
+      const stored = new Set(polls.flatMap(({ id, resultId }) => [id, resultId]));
+      return operations.flatMap(({ n, kind, named }) =>
+        [...named].filter((id) => !stored.has(id)).map((id) => `operation ${n} (${kind}) was given ${id}`),
+      );
+    },
+  },
+  {
+    name: 'every accepted poll ends, once',
+    broken({ polls, journal }) {
+      const ends = countBy(
+        journal.filter(({ kind }) => kind === 'ended'),
+        ({ pollId }) => pollId,
+      );
+      return polls
+        .filter(({ id, status }) => status === 'running' || ends.get(id) !== 1)
+        .map(({ id, status }) => `${id} is ${status} and ended ${ends.get(id) ?? 0} times`);
+    },
+  },
+  {
+    name: 'no poll is given up',
+    broken: ({ polls }) => polls.filter(({ buried }) => buried).map(({ id, claims }) => `${id} after ${claims} claims`),
+  },
+  {
+    name: `every poll ends within ${LATE_MS / 1_000} s of its deadline`,
+    broken: ({ polls }) =>
+      polls
+        .filter(({ finishedAt, deadlineAt }) => finishedAt !== null && finishedAt > deadlineAt + LATE_MS)
+        .map(({ id, finishedAt, deadlineAt }) => `${id} ended ${Math.round(finishedAt! - deadlineAt)} ms late`),
+  },
+  {
+    name: 'only the newest claim of a poll ends it',
+    broken({ journal }) {
+      const claimed = new Map<string, number>();
+      return journal.flatMap(({ pollId, kind, epoch }) => {
+        if (kind === 'ended')
+          return epoch === claimed.get(pollId)
+            ? []
+            : [`${pollId} ended under ${epoch}, claimed ${claimed.get(pollId)}`];
+        claimed.set(pollId, Math.max(epoch, claimed.get(pollId) ?? 0));
+        return [];
+      });
+    },
+  },
+  {
+    name: 'nothing that was stored at an end changes afterwards',
+    broken: ({ rewrites }) => rewrites.map(({ pollId, what }) => `${pollId}: ${what}`),
+  },
+  {
+    name: 'no process ends by itself',
+    broken: ({ crashes }) => [...crashes],
+  },
+];

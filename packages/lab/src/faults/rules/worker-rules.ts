@@ -1,0 +1,65 @@
+import { percentile } from '../../terminal/table.ts';
+import type { CampaignHistory } from '../history.ts';
+import { resumesOf, tookMs } from '../resumes.ts';
+import { countBy, type Rule, seatKey } from './rule.ts';
+
+const RESUME_WITHIN_MS = 15_000;
+/** A poll is taken from a worker that keeps it 5 s past its deadline, and found by a sweep within 4 s. */
+const LATE_MS = 15_000;
+
+/** What holds besides while only workers fail: stores and network are there all the time. */
+export const workerRules: readonly Rule[] = [
+  {
+    name: `every poll ends within ${LATE_MS / 1_000} s of its deadline`,
+    broken: ({ polls }) =>
+      polls
+        .filter(({ finishedAt, deadlineAt }) => (finishedAt ?? 0) > deadlineAt + LATE_MS)
+        .map(({ id, finishedAt, deadlineAt }) => `${id} ended ${Math.round(finishedAt! - deadlineAt)} ms late`),
+  },
+  {
+    name: 'a vote that has arrived is never asked for again',
+    broken(history) {
+      const arrived = arrivalTimes(history);
+      return history.calls
+        .filter((call) => call.madeAt > (arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY))
+        .map((call) => `${seatKey(call)} asked ${call.madeAt - arrived.get(seatKey(call))!} ms after its vote`);
+    },
+  },
+  {
+    name: 'every vote is stored once, and billed when it is valid',
+    broken: ({ votes }) => [
+      ...[...countBy(votes, seatKey)].filter(([, count]) => count > 1).map(([key]) => `${key} is stored twice`),
+      ...votes.filter(({ voted, billedU }) => voted && billedU === 0n).map((vote) => `${seatKey(vote)} is not billed`),
+    ],
+  },
+  {
+    name: `polls of a killed worker are claimed again, p99 within ${RESUME_WITHIN_MS / 1_000} s`,
+    broken(history) {
+      const p99 = percentile(resumesOf(history).map(tookMs), 0.99);
+      return p99 !== null && p99 > RESUME_WITHIN_MS ? [`p99 is ${Math.round(p99)} ms`] : [];
+    },
+  },
+];
+
+/**
+ * First calls that were made before their seat's vote had arrived, and reached the model after it: the worker was stopped
+ * between its decision and the socket. No fence can catch them; the operator pays, not the caller.
+ */
+export function callsInTransit(history: CampaignHistory): number {
+  const arrived = arrivalTimes(history);
+  return history.calls.filter((call) => {
+    const voteAt = arrived.get(seatKey(call)) ?? Number.POSITIVE_INFINITY;
+    return call.attempt === 1 && call.madeAt <= voteAt && call.at > voteAt;
+  }).length;
+}
+
+function arrivalTimes({ arrivals, polls }: CampaignHistory): Map<string, number> {
+  const seats = new Map(polls.map(({ id, modelIds }) => [id, modelIds]));
+  const times = new Map<string, number>();
+  for (const { pollId, modelId, at } of arrivals) {
+    const seat = seats.get(pollId)?.indexOf(modelId) ?? -1;
+    const key = seatKey({ pollId, seat });
+    if (seat >= 0) times.set(key, Math.min(at, times.get(key) ?? Number.POSITIVE_INFINITY));
+  }
+  return times;
+}
