@@ -36,7 +36,7 @@ t.test('figures of rules on a handful of polls', async (t) => {
 });
 
 t.test('a stop is wrong when the full panel elects another option', async (t) => {
-  // Whoever comes first leads by one; a threshold of 0 stops as soon as three votes have a leader.
+  // The option that comes first leads by one; a threshold of 0 stops as soon as three votes have a leader.
   const polls = pollsOf(['AABBB']);
   const [, , ours] = compareRules(polls, 0, () => {});
   const [early] = polls.map(({ votes }) => votes.slice(0, 3).filter((option) => option === 1).length);
@@ -61,7 +61,7 @@ t.test('forecasts: one for each state with a leader before the last vote', async
   t.same(forecastsOf(pollsOf(['-----'])), []);
   t.ok(
     forecastsOf(pollsOf(['AABB-'])).every(({ cameTrue }) => !cameTrue),
-    'nobody wins a tie',
+    'a tie has no winner',
   );
 });
 

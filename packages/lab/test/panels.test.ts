@@ -38,7 +38,7 @@ t.test('panels by short name and by models', async (t) => {
   );
   t.same(choosePanels('r9', recorded), [{ name: 'r9', models: PANELS.r9 }]);
   t.same(choosePanels('gemma-7b, Yi-34B', recorded), [{ name: '2 models', models: ['gemma-7b', 'Yi-34B'] }]);
-  t.throws(() => choosePanels('gemma-7b,nobody', recorded), /no model nobody/);
+  t.throws(() => choosePanels('gemma-7b,unknown', recorded), /no model unknown/);
   t.throws(() => choosePanels('gemma-7b,gemma-7b', recorded), /once/);
   t.throws(() => choosePanels('gemma-7b', recorded), /two models/);
   t.throws(() => choosePanels('constructor', recorded), /no model constructor/);

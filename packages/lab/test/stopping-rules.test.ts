@@ -53,6 +53,6 @@ t.test('who stops when', async (t) => {
   t.same(whoStops([0, 0, 0], 0.99), [ESC]);
   t.same(whoStops([0, 0, 0, 0]), [OURS, BETA]);
   t.same(whoStops([0, 0, 1, 0]), []);
-  t.same(whoStops([0, 0, 0, 0, 0]), [LOCK, OURS, BETA, ESC], 'everybody uses a lock');
+  t.same(whoStops([0, 0, 0, 0, 0]), [LOCK, OURS, BETA, ESC], 'every rule uses a lock');
   t.notOk(whoStops([0, 0, 0, 0, 0]).includes(FULL), 'but the full panel');
 });

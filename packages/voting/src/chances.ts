@@ -17,7 +17,7 @@ export interface Chances {
 /** Sums to 1; the leader's chance is its confidence. What a track record takes from the leader, the others share. */
 export function chances(votes: Votes, failureRates: readonly number[], record?: TrackRecord): Chances {
   const arriving = turnout(failureRates);
-  const byUrn = votes.map((_, option) => winChance(votes, option, arriving));
+  const byUrn = winChancesOf(votes, arriving);
   const leading = leader(votes);
   if (leading === null) return { options: byUrn, tie: rest(byUrn) };
   const confidence = confidenceAmong(votes, failureRates, record)!;
@@ -26,6 +26,16 @@ export function chances(votes: Votes, failureRates: readonly number[], record?: 
   const share = against > 0 && confidence < byUrn[leading]! ? (1 - confidence) / against : 1;
   const options = byUrn.map((chance, option) => (option === leading ? confidence : chance * share));
   return { options, tie: rest(options) };
+}
+
+/** Options with the same votes have the same chance, which is worked out once. */
+function winChancesOf(votes: Votes, arriving: readonly number[]): number[] {
+  const byCount = new Map<number, number>();
+  return votes.map((count, option) => {
+    const chance = byCount.get(count) ?? winChance(votes, option, arriving);
+    byCount.set(count, chance);
+    return chance;
+  });
 }
 
 /** The odds where a poll stands. */

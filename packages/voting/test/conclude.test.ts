@@ -35,7 +35,7 @@ t.test('no vote at all is a failure, and no tie [§3.1-failed, §A6-status-faile
 });
 
 t.test(
-  'a stop skips whoever did not answer, calls in flight included [§A6-models-skipped, §A6-models-requested, §2.2-early-terminated]',
+  'a stop skips models that did not answer, calls in flight included [§A6-models-skipped, §A6-models-requested, §2.2-early-terminated]',
   async (t) => {
     const poll = launched(pollAfter([0, 0, 0], seatsOf(5)), [3]);
     t.match(conclude(poll, { reason: 'mathematical_lock' }), {
@@ -91,8 +91,8 @@ t.test(
       reason: null,
       confidence: 1,
     });
-    const everybodyAsked = launched(pollAfter([0, 0, 0], seatsOf(4)), [3]);
-    t.match(conclude(everybodyAsked, { reason: null }), {
+    const allAsked = launched(pollAfter([0, 0, 0], seatsOf(4)), [3]);
+    t.match(conclude(allAsked, { reason: null }), {
       status: 'success',
       skipped: 0,
       earlyTerminated: false,

@@ -71,7 +71,7 @@ function play({ rules, seats, slow, arrivals }: Script): Moment[] {
 }
 
 t.test(
-  'every poll ends, asks nobody twice and stays within its budget [§1-early-termination, §2.1-max-cost-usd-effect]',
+  'every poll ends, asks no model twice and stays within its budget [§1-early-termination, §2.1-max-cost-usd-effect]',
   async (t) => {
     holds(
       t,

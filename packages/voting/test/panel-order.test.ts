@@ -22,7 +22,7 @@ t.test('the order of a panel', async (t) => {
   );
   holds(
     t,
-    'takes the families in turn: nobody is heard a second time before everybody who can was heard once',
+    'takes the families in turn: none is heard a second time before every other that can was heard once',
     fc.property(panels, fc.string(), (families, seed) => {
       const heard = new Map<string, number>();
       let round = 0;

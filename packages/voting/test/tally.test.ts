@@ -16,7 +16,7 @@ t.test('a tie has no leader, and neither has a poll without votes', async (t) =>
   t.equal(leader([0, 0]), null);
   t.equal(lead([2, 2, 1]), 0);
   t.equal(isTie([2, 2, 1]), true);
-  t.equal(isTie([0, 0]), false, 'nobody voted, nobody is tied');
+  t.equal(isTie([0, 0]), false, 'no vote, no tie');
   t.equal(isTie([2, 1, 1]), false, 'a tie for the second place is none');
 });
 
@@ -35,7 +35,7 @@ t.test('tallies of any votes', async (t) => {
   );
   holds(
     t,
-    'every vote is counted, and the leader is ahead of everybody else by the lead',
+    'every vote is counted, and the leader is ahead of every other by the lead',
     fc.property(votes, ({ options, votes: cast }) => {
       const votes = new Array<number>(options).fill(0);
       for (const option of cast) votes[option]! += 1;

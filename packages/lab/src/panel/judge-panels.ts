@@ -27,9 +27,9 @@ export interface Question {
 export function judgePanels({ file, prices, sizes, named }: Question): JudgedPanel[] {
   const candidates = [...file.models.keys()].filter((model) => prices === null || prices.has(file.models[model]!));
   const namedModels = named.map(({ models }) => models.map((model) => file.models.indexOf(model)));
-  const everybody = new Set([...candidates, ...namedModels.flat()]);
+  const needed = new Set([...candidates, ...namedModels.flat()]);
   const ballots = file.questions.flatMap(({ optionCount, answer, votes }) =>
-    [...everybody].every((model) => votes[model] !== undefined) ? [{ optionCount, answer, votes }] : [],
+    [...needed].every((model) => votes[model] !== undefined) ? [{ optionCount, answer, votes }] : [],
   );
   if (ballots.length < 2 || candidates.length === 0) throw new Failure('no question was put to every model');
   const halves = halvesOf(ballots);

@@ -15,7 +15,7 @@ export interface FanOutFigures {
   /** Share of the price of a full panel; null where no prices are known. */
   readonly dollars: number | null;
   readonly meanLatencyMs: number;
-  /** Relative to asking everybody and waiting for the last. */
+  /** Relative to asking every model and waiting for the last. */
   readonly relativeLatency: number;
 }
 
