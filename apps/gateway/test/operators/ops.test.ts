@@ -91,7 +91,7 @@ t.test('LOG_SAMPLE samples successful requests in the access log; every failure 
   for (let i = 0; i < 8; i++) await app.inject({ url: '/api/health' });
   for (let i = 0; i < 3; i++)
     await app.inject({ url: '/api/no-such-page', headers: { 'x-request-id': `req_sampled_${i}` } });
-  const requests = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request');
+  const requests = log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request.answered');
   t.equal(requests.filter(({ status }) => status < 400).length, 2);
   const refused = requests.filter(({ status }) => status === 404);
   t.same(

@@ -44,7 +44,7 @@ export function recordAnswer(request: FastifyRequest, reply: FastifyReply): void
   const level = succeeded && config.operation === 'session' ? 'debug' : 'info';
   if (succeeded && !meter.sample()) return;
   const line = { method: request.method, route: url, status, ms: Math.round(elapsedTime) };
-  request.log[level](code === null ? line : { ...line, code }, 'request');
+  request.log[level](code === null ? line : { ...line, code }, 'request.answered');
 }
 
 function metering({ metrics, config }: HttpContext): (operation: string) => Meter {
