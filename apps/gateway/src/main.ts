@@ -69,7 +69,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
 }
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void leave(signal));
 
-await app.listen(config.listen).catch((error) => fail(portProblem(error)));
+await app.listen(config.listen).catch((error: NodeJS.ErrnoException) => fail(portProblem(error)));
 reconciler = startReconciler(context);
 context.deposits?.chain.token().catch((error) => log.warn({ err: error }, 'deposit.chain_unavailable'));
 heartbeat = startHeartbeat(context);

@@ -13,7 +13,7 @@ export interface PersistedState {
 
 export function readState(folder: string): PersistedState {
   try {
-    return JSON.parse(readFileSync(fileIn(folder), 'utf8'));
+    return JSON.parse(readFileSync(fileIn(folder), 'utf8')) as PersistedState;
   } catch {
     // Missing or unreadable: a new state logs everyone out and does no other harm.
     return { signingKey: newSigningKey(), cookieKey: randomBytes(32).toString('hex'), port: 0 };

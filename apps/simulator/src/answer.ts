@@ -77,7 +77,7 @@ type Properties = [name: string, type: string, allowed: readonly string[]][];
 function filled(properties: Properties, label: string): Record<string, unknown> {
   if (properties.length === 0) return { choice: label };
   return Object.fromEntries(
-    properties.map(([name, type, allowed]) => {
+    properties.map(([name, type, allowed]): [string, unknown] => {
       if (allowed.length > 0 || name === 'choice') return [name, label];
       if (type === 'boolean') return [name, true];
       if (type === 'number' || type === 'integer') return [name, 0];

@@ -722,8 +722,8 @@ function toldError(
     status: known.status,
     retryable: typeof retryable === 'boolean' ? retryable : PASSING.has(known.status ?? 0),
     retryAfterSeconds: retryAfter(known.headers),
-    recovery: Array.isArray(recovery) ? recovery : [],
-    issues: Array.isArray(errors) ? errors : [],
+    recovery: Array.isArray(recovery) ? (recovery as Recovery[]) : [],
+    issues: Array.isArray(errors) ? (errors as { pointer: string; detail: string }[]) : [],
     requestId: typeof request_id === 'string' ? request_id : known.headers.get('x-request-id'),
   });
 }

@@ -12,8 +12,8 @@ export const literals = <const T extends readonly string[]>(
 export const nullable = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> | null>({
     ...schema,
-    type: [schema.type, 'null'],
-    ...(schema.enum && { enum: [...schema.enum, null] }),
+    type: [schema.type as string, 'null'],
+    ...(Array.isArray(schema.enum) && { enum: [...(schema.enum as unknown[]), null] }),
   });
 
 export const Count = Type.Integer({ minimum: 0 });

@@ -94,7 +94,7 @@ export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions):
     if (!Array.isArray(rows)) return;
     for (const row of rows) {
       if (!Array.isArray(row)) continue;
-      const [id, version, level, restMs]: unknown[] = row;
+      const [id, version, level, restMs] = row as unknown[];
       if (
         typeof id !== 'string' ||
         typeof version !== 'number' ||

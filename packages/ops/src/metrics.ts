@@ -118,7 +118,8 @@ async function samplesOf(reading: () => unknown): Promise<Sample[]> {
   try {
     const value = await withTimeout(reading(), READING_TIMEOUT_MS);
     if (typeof value === 'number') return [{ labels: [], value }];
-    return Array.isArray(value) ? value.map(([labels, each]) => ({ labels, value: each })) : [];
+    if (!Array.isArray(value)) return [];
+    return (value as [string[], number][]).map(([labels, each]) => ({ labels, value: each }));
   } catch {
     return [];
   }

@@ -79,11 +79,13 @@ export function openStorage(options: StorageOptions): Storage {
 const INT8 = 20;
 const DATE = 1082;
 
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === INT8) return BigInt;
   // A calendar day is not a moment: keep it as YYYY-MM-DD.
   if (oid === DATE) return String;
-  return format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text');
+  return (format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : pg.types.getTypeParser(oid, 'text')) as (
+    value: string,
+  ) => unknown;
 }
 
 async function connect(pool: pg.Pool, heard?: (waitedMs: number) => void): Promise<PostgresPoolClient> {

@@ -15,7 +15,7 @@ export async function boundedFetch(
   const response = await fetch(url, { ...options, body: body ?? null });
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array<ArrayBuffer>>) {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw new Error(`an answer of more than ${maxBytes} bytes`);
     chunks.push(chunk);

@@ -73,7 +73,10 @@ export const pairs: Reader<Record<string, string>> = {
   },
 };
 
-const splitPair = (entry: string, at: number) => [entry.slice(0, at).trim(), decoded(entry.slice(at + 1).trim())];
+const splitPair = (entry: string, at: number): [string, string] => [
+  entry.slice(0, at).trim(),
+  decoded(entry.slice(at + 1).trim()),
+];
 
 function decoded(value: string): string {
   try {

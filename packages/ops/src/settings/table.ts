@@ -66,7 +66,7 @@ export function readSettings<T extends Table>(table: T, env: Environment): Value
     }
   });
   if (problems.length > 0) throw new SettingErrors(problems);
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries) as Values<T>;
 }
 
 export function readSetting(name: string, { reader, isRequired }: Row, text: string | undefined): unknown {

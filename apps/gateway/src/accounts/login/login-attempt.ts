@@ -36,7 +36,7 @@ export async function consumeAttempt(context: AccountsContext, cookie: string): 
 
 /** null when it has expired, or was sealed by a release that wrote something else. */
 function readAttempt(content: string): LoginAttempt | null {
-  const { state, nonce, verifier, until }: Record<string, unknown> = Object(JSON.parse(content));
+  const { state, nonce, verifier, until } = Object(JSON.parse(content)) as Record<string, unknown>;
   if (typeof state !== 'string' || typeof nonce !== 'string' || typeof verifier !== 'string') return null;
   return typeof until === 'number' && until >= Date.now() ? { state, nonce, verifier } : null;
 }

@@ -23,7 +23,7 @@ function problem({ keyword, params, message }: ErrorObject): string {
     case 'type':
       return `must be ${[params.type].flat().map(withArticle).join(' or ')}`;
     case 'enum':
-      return `must be one of ${params.allowedValues.filter((value: unknown) => value !== null).join(', ')}`;
+      return `must be one of ${(params.allowedValues as unknown[]).filter((value) => value !== null).join(', ')}`;
     case 'minLength':
       return params.limit === 1 ? 'must not be empty' : `must be at least ${params.limit} characters`;
     case 'maxLength':
@@ -38,8 +38,10 @@ function problem({ keyword, params, message }: ErrorObject): string {
       return `must be at most ${params.limit}`;
     case 'exclusiveMinimum':
       return `must be greater than ${params.limit}`;
-    case 'uniqueItems':
-      return `must be unique: items ${Math.min(params.i, params.j)} and ${Math.max(params.i, params.j)} are the same`;
+    case 'uniqueItems': {
+      const { i, j } = params as { i: number; j: number };
+      return `must be unique: items ${Math.min(i, j)} and ${Math.max(i, j)} are the same`;
+    }
     case 'format':
       return `must be a valid ${params.format}`;
     default:

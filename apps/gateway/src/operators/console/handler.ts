@@ -73,7 +73,7 @@ const outcomeOf = (text: string | null): ActionOutcome | null =>
 async function formOf(request: IncomingMessage): Promise<URLSearchParams | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request) {
+  for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MAX_FORM_BYTES) return null;
     chunks.push(chunk);

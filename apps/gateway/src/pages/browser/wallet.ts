@@ -13,7 +13,7 @@ declare global {
 /** The account that its owner chooses. */
 export async function connect(wallet: Wallet): Promise<string> {
   const accounts = await wallet.request({ method: 'eth_requestAccounts' });
-  const [address] = Array.isArray(accounts) ? accounts : [];
+  const [address] = Array.isArray(accounts) ? (accounts as unknown[]) : [];
   if (typeof address !== 'string') throw new Error('The wallet named no account.');
   return address;
 }

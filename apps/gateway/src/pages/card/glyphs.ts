@@ -34,9 +34,10 @@ export function glyphs(): Glyphs {
 function readGlyphs(): Glyphs {
   const file = brotliDecompressSync(readFileSync(new URL('./glyphs.br', import.meta.url)));
   const inkFrom = 4 + file.readUInt32LE(0);
-  const head: Record<Face, { size: number; characters: string; metrics: Metrics[] }> = JSON.parse(
-    file.subarray(4, inkFrom).toString(),
-  );
+  const head = JSON.parse(file.subarray(4, inkFrom).toString()) as Record<
+    Face,
+    { size: number; characters: string; metrics: Metrics[] }
+  >;
   let at = 0;
   const faceOf = ({ size, characters, metrics }: (typeof head)[Face]) => {
     const glyphs = new Map<string, Glyph>();

@@ -11,7 +11,7 @@ import { servePage } from '../serve-page.ts';
 export function pricingPage(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const pages = memoize<string>({
     async load(key) {
-      const asked: PriceQuestion = JSON.parse(key);
+      const asked = JSON.parse(key) as PriceQuestion;
       const [list, votes] = await Promise.all([priceList(context, asked.threshold), votePrices(context, asked)]);
       return () => render(facts, { list, asked, votes });
     },

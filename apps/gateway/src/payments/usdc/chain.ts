@@ -66,7 +66,7 @@ export function openChain({ rpcUrl, chainId, asset }: DepositSettings): Chain {
     const [name, version, decimals] = await Promise.all([call(NAME), call(VERSION), call(DECIMALS)]);
     if (BigInt(decimals) !== 6n) throw new Error('X402_ASSET must be a token with six decimals');
     const { AbiCoder } = await import('ethers');
-    const text = (answer: string): string => AbiCoder.defaultAbiCoder().decode(['string'], answer)[0];
+    const text = (answer: string): string => String(AbiCoder.defaultAbiCoder().decode(['string'], answer)[0]);
     return { name: text(name), version: text(version) };
   }
 

@@ -32,7 +32,7 @@ export async function estimatePoll(
 }
 
 function forecastOf(rules: Rules, seats: readonly EstimateSeat[]) {
-  const key = [...Object.values(rules), ...seats.flatMap((seat) => Object.values(seat))].join(' ');
+  const key = [rules, ...seats].flatMap((each) => Object.values(each) as unknown[]).join(' ');
   const known = kept.get(key);
   if (known) return known;
   const made = estimate(rules, seats);
