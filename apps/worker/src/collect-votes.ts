@@ -1,25 +1,25 @@
 import type { PollSpec, TerminationReason, Vote } from '@eloquentpoll/contracts';
-import { pollState, withVote } from '@eloquentpoll/polls';
+import { withVote } from '@eloquentpoll/polls';
 import { decide, launched, type PollState } from '@eloquentpoll/voting';
 import type { Clock } from './clock.ts';
 import type { HedgeBudget } from './hedge-budget.ts';
 
-// The fan-out: asks as many models as the rule needs, decides again with every vote, and stops the moment the outcome
-// is certain enough, the money or the time is used up, or somebody else has the poll. It ends by the deadline whatever
-// the models do. Whom to ask and when to stop is voting's business; here are only calls, timers and their end.
+// The fan-out: asks the seats that `voting` decides on, decides again with every vote, and ends by the deadline whatever
+// the models do. Here are only calls and timers; whom to ask and when to stop are rules of `voting`.
 
 export interface Collecting {
   readonly spec: PollSpec;
-  /** Votes that an earlier worker received; their models are not asked again. */
-  readonly resumed: readonly Vote[];
+  /** Votes that an earlier worker received, and the poll after them; their models are not asked again. */
+  readonly votes: readonly Vote[];
+  readonly state: PollState;
   readonly timeLeftMs: number;
   readonly clock: Clock;
   readonly hedges: HedgeBudget;
-  /** Aborts when the poll is not ours any more or the process is about to end. */
+  /** Aborts when another worker has the poll or this one has to stop. */
   readonly signal: AbortSignal;
   /** Settles with a vote whatever the model does, and soon after the signal aborts. */
   ask(seat: number, timeLeftMs: number, signal: AbortSignal): Promise<Vote>;
-  /** Hears of every vote, with the state that it led to. Must not throw. */
+  /** Called with every vote and the state that it led to. Must not throw. */
   onVote(vote: Vote, state: PollState, votes: readonly Vote[]): void;
 }
 
@@ -30,40 +30,40 @@ export interface Collected {
   readonly reason: TerminationReason | null;
 }
 
-/** The poll is somebody else's now, or will be: nothing may be stored for it here. */
+/** Another worker runs the poll, or will: nothing may be stored for it here. */
 export class Abandoned extends Error {
   override name = 'Abandoned';
 }
 
-type News = { vote: Vote } | 'slow' | 'deadline' | 'abandoned';
+type Event = { vote: Vote } | 'slow' | 'deadline' | 'abandoned';
 
 export async function collectVotes(run: Collecting): Promise<Collected> {
   const { spec, clock, hedges } = run;
   const endsAt = clock.now() + run.timeLeftMs;
   const calls = new Map<number, { abort: AbortController; since: number }>();
-  const votes: Vote[] = [...run.resumed];
+  const votes: Vote[] = [...run.votes];
   const hedged = new Set<number>();
-  const news = mailbox<News>();
+  const events = mailbox<Event>();
   const cancels: (() => void)[] = [];
 
-  let state = pollState(spec, run.resumed);
+  let { state } = run;
 
-  const abandon = () => news.put('abandoned');
+  const abandon = () => events.put('abandoned');
   run.signal.addEventListener('abort', abandon, { once: true });
   cancels.push(() => run.signal.removeEventListener('abort', abandon));
-  cancels.push(clock.after(run.timeLeftMs, () => news.put('deadline')));
+  cancels.push(clock.after(run.timeLeftMs, () => events.put('deadline')));
 
   function launch(seat: number): void {
     const abort = new AbortController();
     calls.set(seat, { abort, since: clock.now() });
     hedges.earn();
-    void run.ask(seat, endsAt - clock.now(), abort.signal).then((vote) => news.put({ vote }));
+    void run.ask(seat, endsAt - clock.now(), abort.signal).then((vote) => events.put({ vote }));
     const p90Ms = spec.seats[seat]?.p90_ms ?? 0;
     if (spec.panel_name === 'strong' && p90Ms > 0) {
       cancels.push(
         clock.after(p90Ms, () => {
           if (calls.has(seat) && hedges.spend()) hedged.add(seat);
-          news.put('slow');
+          events.put('slow');
         }),
       );
     }
@@ -77,7 +77,7 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     run.onVote(vote, state, votes);
   }
 
-  /** Models that were asked and did not answer are failed votes; they are told to stop, and not waited for. */
+  /** Models that were asked and did not answer are failed votes; their calls are aborted, not awaited. */
   function timeIsUp(): Collected {
     for (const [seat, call] of [...calls]) {
       call.abort.abort(new Error('deadline'));
@@ -91,12 +91,12 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     for (;;) {
       const decision = decide(state, { slow: hedged.size > 0 });
       if (decision.kind === 'stop') return { state, votes, reason: decision.reason };
-      // A process that was paused hears of a vote before it hears that the time is up.
+      // After a pause of the process, a vote may be read before the timer of the deadline fires.
       if (clock.now() >= endsAt) return timeIsUp();
       state = launched(state, decision.launch);
       for (const seat of decision.launch) launch(seat);
 
-      const item = await news.take();
+      const item = await events.take();
       if (item === 'abandoned') throw new Abandoned('the poll was taken away');
       if (item === 'deadline') return timeIsUp();
       if (item !== 'slow') receive(item.vote);
@@ -107,7 +107,7 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
   }
 }
 
-/** The vote of a model that was not heard. */
+/** The failed vote of a model that did not answer. */
 export function unanswered(spec: PollSpec, seat: number, error: 'timeout' | 'aborted', latencyMs: number): Vote {
   return {
     seat,
@@ -130,9 +130,9 @@ function mailbox<T>(): { put(item: T): void; take(): Promise<T> } {
   return {
     put(item) {
       if (waiting) {
-        const tell = waiting;
+        const resolve = waiting;
         waiting = null;
-        tell(item);
+        resolve(item);
       } else {
         items.push(item);
       }

@@ -10,12 +10,12 @@ export interface Config {
   redisPrefix: string;
   modelsFile: string | undefined;
   modelsBaseUrl: string | undefined;
-  /** The key of a model provider, by the name of the variable that its panel entry names. */
+  /** The key of a model provider, by the variable that the roster file names. */
   providerKey(variable: string): string | undefined;
   concurrency: number;
   drainMs: number;
   logLevel: LogLevel;
-  /** How often the ledger is checked, by whichever worker comes first. */
+  /** How often one of the workers audits the ledger. */
   ledgerCheckMs: number;
   /** Where metrics and probes are served; null where they are not. */
   ops: { host: string; port: number } | null;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Bus, openBus, STORED_KINDS, type StoredKind } from '@eloquentpoll/bus';
 import { openAsker } from '@eloquentpoll/models/ask';
 import { type Health, openHealth } from '@eloquentpoll/models/health';
-import { loadPanels, type Panels, promptStyle } from '@eloquentpoll/models/panels';
+import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
 import { type Clock, systemClock } from './clock.ts';
@@ -10,14 +10,14 @@ import type { Config } from './config.ts';
 import { type HedgeBudget, hedgeBudget } from './hedge-budget.ts';
 import { keepLeases, type Leases } from './leases.ts';
 import { jobTraces, NO_TRACES } from './ops/job-traces.ts';
+import { type JobActivity, jobActivity } from './ops/liveness.ts';
 import { observedAsk } from './ops/observed-ask.ts';
 import { observedBus } from './ops/observed-bus.ts';
 import { observedPolls } from './ops/observed-polls.ts';
-import { countProgress } from './ops/progress.ts';
 import type { Ask, PollBus, PollStore } from './ports.ts';
 import { storedPolls } from './stored-polls.ts';
 
-/** All that a worker has of the outside world, time and chance included: whoever gives it another one runs the same code. */
+/** Everything that the engine has of the outside world, time and chance included; a simulation brings its own. */
 export interface Context extends AsyncDisposable {
   workerId: string;
   polls: PollStore;
@@ -31,21 +31,20 @@ export interface Context extends AsyncDisposable {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** What stands behind the ports of a real worker, for those who operate it. */
-export interface Fittings {
+/** What is behind the ports of a real worker, for its ops port. */
+export interface Resources {
   metrics: Metrics;
   storage: Storage;
   redis: Bus;
-  /** How the fleet finds its models. */
   models: Health;
-  progress: ReturnType<typeof countProgress>;
+  activity: JobActivity;
 }
 
 export interface OpenContext extends Context {
-  fittings: Fittings;
+  resources: Resources;
 }
 
-/** The real one. The engine knows nothing of metrics and traces: they are noted at its ports. */
+/** The composition root. Metrics and traces are taken at the ports; the engine knows nothing of them. */
 export async function openContext(config: Config, metrics: Metrics = openMetrics('worker')): Promise<OpenContext> {
   await using opened = new AsyncDisposableStack();
   const log = openLog(metrics, config.logLevel);
@@ -53,31 +52,31 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const tracer = await openTracing(metrics, config.traces);
   if (tracer) opened.use(tracer);
   const traces = tracer ? jobTraces(tracer) : NO_TRACES;
-  const progress = countProgress();
+  const activity = jobActivity();
   const storage = opened.use(connectStorage(config, metrics));
   const polls = observedPolls(storedPolls(storage), metrics, traces);
   const redis = opened.use(await connectBus(config, log, metrics));
   const panels = loadPanels({ file: config.modelsFile, baseUrl: config.modelsBaseUrl });
-  const ask = observedAsk(askModels(opened, config, panels, redis, log), metrics, traces);
-  const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases not renewed'));
+  const ask = observedAsk(openModels(opened, config, panels, redis, log), metrics, traces);
+  const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases.renewal_failed'));
   opened.defer(() => leases.stop());
   const owned = opened.move();
   return {
     workerId,
     polls,
-    bus: observedBus(redis, metrics, progress, traces),
+    bus: observedBus(redis, metrics, activity, traces),
     ask,
     leases,
     hedges: hedgeBudget(),
     clock: systemClock,
     random: Math.random,
     log,
-    fittings: {
+    resources: {
       metrics,
       storage,
       redis,
       models: openHealth({ redis: redis.redis, prefix: redis.prefix, panels }),
-      progress,
+      activity,
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -111,31 +110,10 @@ function connectBus({ redisUrl, redisPrefix }: Config, log: Logger, metrics: Met
   });
 }
 
-function askModels(opened: AsyncDisposableStack, config: Config, panels: Panels, bus: Bus, log: Logger): Ask {
+function openModels(opened: AsyncDisposableStack, config: Config, panels: Panels, bus: Bus, log: Logger): Ask {
   const apiKeys = Object.fromEntries(
     panels.providers().map(({ name, apiKeyEnv }) => [name, apiKeyEnv ? config.providerKey(apiKeyEnv) : undefined]),
   );
-  const onError = (err: unknown): void => log.warn({ err }, 'models');
-  const asker = opened.use(openAsker({ panels, apiKeys, redis: bus.redis, prefix: bus.prefix, onError }));
-  return async ({ pollId, spec, seat, timeLeftMs, signal, confirmed }) => {
-    const { model_id, reserve_u } = spec.seats[seat]!;
-    const answer = await asker.ask(
-      {
-        modelId: model_id,
-        question: spec.question,
-        options: spec.options,
-        seat,
-        pollId,
-        seed: spec.seed,
-        style: promptStyle(spec.panel_name),
-        search: spec.search,
-        deadlineMs: timeLeftMs,
-        reserveU: reserve_u,
-        panel: spec.panel_name,
-      },
-      signal,
-      confirmed,
-    );
-    return { ...answer, seat };
-  };
+  const onError = (err: unknown): void => log.warn({ err }, 'models.vote_failed');
+  return opened.use(openAsker({ panels, apiKeys, redis: bus.redis, prefix: bus.prefix, onError })).ask;
 }

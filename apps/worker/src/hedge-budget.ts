@@ -1,5 +1,5 @@
-// Hedging trades money for time, and a provider that is slow for everybody would double its own load. So hedges are paid
-// from a bucket that regular calls fill: a tenth of a hedge each, a small burst at most.
+// A token bucket for hedges, filled by regular calls: without it a provider that is slow for all polls would get twice the
+// load.
 
 const HEDGES_PER_CALL = 0.1;
 const BURST = 5;

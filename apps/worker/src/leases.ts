@@ -2,29 +2,29 @@ import { LEASE_MS } from '@eloquentpoll/storage';
 import type { Clock } from './clock.ts';
 import type { PollStore } from './ports.ts';
 
-// A lease says who runs a poll; its epoch fences the final write. All leases of this process are renewed by one
-// statement. A lease that was not renewed in time may be taken by another worker, and the next renewal says so: then the
-// poll is stopped here. While Postgres is away nobody can take a lease either, so polls go on. A process that was
-// paused (stopped, swapped out, a frozen machine) wakes up with leases that are no longer its own and does not know it:
-// so nothing is done outside under a lease that is older than its term before Postgres was asked.
+// Renews all leases of this process with one statement, and aborts the polls whose lease another worker has claimed.
+// While Postgres is away no worker can claim, so polls go on.
 
 const RENEW_EVERY_MS = 2_500;
 /** Of a renewal: the second comes over another connection. */
-const TRIES = 2;
+const MAX_TRIES = 2;
 /** A worker that keeps a poll this long past its deadline hangs, and loses it. */
 export const OVERDUE_MS = 5_000;
 
-export interface Lease extends Disposable {
+export interface HeldLease extends Disposable {
   readonly epoch: number;
   /** Aborts when another worker has the poll. */
   readonly lost: AbortSignal;
-  /** Resolves at once while the lease is within its term, else when Postgres was asked whose it is. */
-  confirmed(): Promise<void>;
+  /**
+   * Resolves at once while the lease is within its term, else when Postgres has answered whose it is. A process that was
+   * paused wakes up with leases that may be lost, so nothing is done outside before this has resolved.
+   */
+  ensureFresh(): Promise<void>;
 }
 
 export interface Leases {
   /** `since`: when the claim was sent, by the clock. */
-  hold(pollId: string, epoch: number, since: number): Lease;
+  hold(pollId: string, epoch: number, since: number): HeldLease;
   readonly size: number;
   stop(): void;
 }
@@ -32,7 +32,7 @@ export interface Leases {
 interface Held {
   readonly epoch: number;
   readonly lost: AbortController;
-  /** When the question was sent whose answer we go by. */
+  /** When the newest answered renewal was sent. */
   since: number;
 }
 
@@ -47,7 +47,7 @@ export function keepLeases(
   let cancel = clock.after(RENEW_EVERY_MS, renew);
   let checking: Promise<void> | null = null;
 
-  async function renewAll(tries = TRIES): Promise<void> {
+  async function renewAll(tries = MAX_TRIES): Promise<void> {
     const asked = [...held].map(([id, lease]) => ({ id, epoch: lease.epoch, lease }));
     if (asked.length === 0) return;
     const since = clock.now();
@@ -57,10 +57,10 @@ export function keepLeases(
         if (held.get(id) === lease && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));
     } catch (error) {
       onError(error);
-      // Who was paused finds its connections broken, which says nothing about Postgres.
+      // After a pause the connections are broken, which says nothing about Postgres.
       if (tries > 1) return renewAll(tries - 1);
     }
-    // A Postgres that does not answer counts as asked: it gives the lease to nobody else.
+    // While Postgres does not answer, it gives the lease to no other worker.
     for (const { lease } of asked) lease.since = since;
   }
 
@@ -79,8 +79,8 @@ export function keepLeases(
 
   const isDue = (lease: Held): boolean => !lease.lost.signal.aborted && clock.now() - lease.since >= LEASE_MS;
 
-  /** An answer that was under way while the process was paused says nothing about now, however often it is paused. */
-  async function confirm(pollId: string, lease: Held): Promise<void> {
+  /** Repeats until a renewal was sent within the term: the reply to an older one may be stale. */
+  async function ensureFresh(pollId: string, lease: Held): Promise<void> {
     while (held.get(pollId) === lease && isDue(lease)) await check();
   }
 
@@ -93,7 +93,7 @@ export function keepLeases(
       return {
         epoch,
         lost: lease.lost.signal,
-        confirmed: () => confirm(pollId, lease),
+        ensureFresh: () => ensureFresh(pollId, lease),
         [Symbol.dispose]() {
           if (held.get(pollId) === lease) held.delete(pollId);
         },

@@ -6,11 +6,11 @@ import { openOps } from './ops/open-ops.ts';
 import { servePolls } from './serve-polls.ts';
 import { WORKER_SETTINGS } from './settings-table.ts';
 
-// The process: reads its settings, says when it is ready, and on SIGTERM is not ready any more, takes no further poll,
-// lets the running ones finish within the drain time, hands the rest to other workers and leaves.
+// The process. On SIGTERM it is not ready any more, takes no further poll, lets the running ones finish within the drain
+// time, releases the rest to other workers and exits.
 
-/** For what comes after the drain; then the process ends whatever hangs. */
-const LAST_WORDS_MS = 5_000;
+/** From the end of the drain until the process exits, whatever hangs. */
+const SHUTDOWN_GRACE_MS = 5_000;
 
 function settings(): Config {
   try {
@@ -28,7 +28,7 @@ function failed(error: unknown): never {
 const config = settings();
 const context = await openContext(config).catch(failed);
 const { log } = context;
-log.info({ settings: redactedSettings(WORKER_SETTINGS, process.env) }, 'settings');
+log.info({ settings: redactedSettings(WORKER_SETTINGS, process.env) }, 'settings.read');
 const ops = await openOps(config, context).catch(failed);
 const ledger = watchLedger(config.databaseUrl, config.ledgerCheckMs, log);
 const serving = servePolls(context, config.concurrency);
@@ -37,21 +37,21 @@ ops?.began();
 const ready = { msg: 'ready', service: 'worker', worker_id: context.workerId, concurrency: config.concurrency };
 process.stdout.write(`${JSON.stringify({ ...ready, ...(ops && { ops_url: ops.url }) })}\n`);
 
-let leaving = false;
-async function leave(signal: string): Promise<void> {
-  if (leaving) return;
-  leaving = true;
-  log.info({ signal, polls: context.leases.size, within_ms: config.drainMs }, 'draining');
+let stopping = false;
+async function stop(signal: string): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  log.info({ signal, polls: context.leases.size, within_ms: config.drainMs }, 'worker.drain_started');
   setTimeout(() => {
-    log.warn('drain took too long');
+    log.warn('worker.drain_timed_out');
     process.exit(1);
-  }, config.drainMs + LAST_WORDS_MS).unref();
+  }, config.drainMs + SHUTDOWN_GRACE_MS).unref();
   ops?.readiness.drain();
   await Promise.all([serving.drain(config.drainMs), ledger[Symbol.asyncDispose]()]);
   await ops?.[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
-  log.info('stopped');
+  log.info('worker.stopped');
   process.exit(0);
 }
-process.on('SIGTERM', (signal) => void leave(signal));
-process.on('SIGINT', (signal) => void leave(signal));
+process.on('SIGTERM', (signal) => void stop(signal));
+process.on('SIGINT', (signal) => void stop(signal));

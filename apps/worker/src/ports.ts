@@ -1,10 +1,10 @@
 import type { Bus, RunRecord } from '@eloquentpoll/bus';
-import type { PollSpec, Vote } from '@eloquentpoll/contracts';
+import type { Vote } from '@eloquentpoll/contracts';
+import type { AskOptions, VoteRequest } from '@eloquentpoll/models/ask';
 import type { Claim, Finish, FinishedPoll, Lease } from '@eloquentpoll/storage';
 
-// All that the poll engine does to the world, and nothing else: claims and results in the store, jobs and progress on
-// the bus, votes asked of models. Whoever puts other things behind these ports runs the engine unchanged, which is how
-// a simulation kills it at every step.
+// Everything that the poll engine does to the world: claims and results in the store, jobs and progress on the bus, votes
+// of models. A simulation puts other things behind these ports and runs the engine unchanged.
 
 /** The polls of Postgres, as far as a worker has to do with them. Every comparison of times is the store's own. */
 export interface PollStore {
@@ -12,9 +12,9 @@ export interface PollStore {
   claim(pollId: string, worker: string): Promise<Claim | null>;
   /** Takes a poll that is past its deadline from its holder. */
   claimOverdue(pollId: string, worker: string, graceMs: number): Promise<Claim | null>;
-  /** Answers the ids that are still the worker's own. */
+  /** The ids that are still the worker's own. */
   renew(worker: string, leases: readonly Lease[]): Promise<string[]>;
-  /** False when the lease was not ours any more. */
+  /** False when the lease was lost before. */
   release(lease: Lease): Promise<boolean>;
   /** Fenced by the epoch of the claim. Storing the same twice stores it once. */
   finish(poll: FinishedPoll): Promise<Finish>;
@@ -24,7 +24,7 @@ export interface PollStore {
   /** False when another worker is sweeping. */
   sweepAlone(work: () => Promise<unknown>): Promise<boolean>;
   beat(): Promise<void>;
-  /** Deletes at most `limit` rows of each kind that nobody may use any more; answers how many in all. */
+  /** Deletes at most `limit` expired rows of each kind; returns how many in all. */
   prune(limit: number): Promise<number>;
 }
 
@@ -32,15 +32,5 @@ export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls'> {
   readonly runs: Pick<RunRecord, 'open' | 'vote' | 'end' | 'takeOver'>;
 }
 
-export interface Asking {
-  pollId: string;
-  spec: PollSpec;
-  seat: number;
-  timeLeftMs: number;
-  signal: AbortSignal;
-  /** Resolves once the lease is known to be ours: waited for before each call. */
-  confirmed(): Promise<void>;
-}
-
 /** Settles with a vote whatever the model does, soon after the signal aborts at the latest, and never rejects. */
-export type Ask = (asking: Asking) => Promise<Vote>;
+export type Ask = (request: VoteRequest, options: Required<AskOptions>) => Promise<Vote>;

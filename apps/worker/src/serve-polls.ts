@@ -1,5 +1,6 @@
+import { tryClaim } from './claim-poll.ts';
 import type { Context } from './context.ts';
-import { restWithoutStore } from './rest-without-store.ts';
+import { pauseOnStoreOutage } from './pause-on-store-outage.ts';
 import { runPoll } from './run-poll.ts';
 import { keepSweeping } from './sweep.ts';
 
@@ -12,18 +13,20 @@ export interface Serving {
 }
 
 export function servePolls(context: Context, concurrency: number): Serving {
-  const rest = restWithoutStore(context, () => consumer);
-  const watched = { ...context, polls: { ...context.polls, claim: rest.claim } };
   const consumer = context.bus.consumePolls({
     concurrency,
-    run: (pollId, signal) => runPoll(watched, pollId, signal),
+    async run(pollId, signal) {
+      const claimed = await outage.watch(tryClaim(context, pollId));
+      if (claimed) await runPoll(context, claimed, signal);
+    },
   });
+  const outage = pauseOnStoreOutage(context, consumer);
   const sweeping = keepSweeping(context);
   return {
     ready: () => consumer.ready(),
     async drain(withinMs) {
       sweeping.stop();
-      rest.stop();
+      outage.stop();
       await consumer.drain(withinMs);
     },
   };

@@ -1,25 +1,24 @@
 import type { Context } from './context.ts';
 import { OVERDUE_MS } from './leases.ts';
 
-// Whatever was lost between Postgres and Redis (a crash between commit and enqueue, a flushed Redis, a dead worker, a
-// hanging one) is found here: a running poll that nobody holds, or that outlived its deadline, gets a job again. One
-// worker at a time.
+// Enqueues running polls again whose lease lapsed or that are overdue: after a crash between commit and enqueue, a flushed
+// Redis, a worker that died or hangs. One worker at a time.
 
 const SWEEP_EVERY_MS = 3_000;
-/** A worker may be there because others died, and may not live long itself: it looks at once. */
+/** Soon after the start: a worker that was started because others died may not live long itself. */
 const FIRST_SWEEP_MS = 500;
 const PRUNE_EVERY_MS = 60_000;
-/** Of what is over, as many rows at a time. Whoever finds that many looks again at the next sweep, until there is less. */
-const PRUNED_AT_ONCE = 5_000;
-const MOST_AT_ONCE = 500;
+/** Expired rows of each kind; a prune that deletes this many is repeated at the next sweep. */
+const MAX_PRUNED_AT_ONCE = 5_000;
+const MAX_AT_ONCE = 500;
 
 /** Returns how many polls were found without a worker. */
 export async function sweep({ polls, bus }: Pick<Context, 'polls' | 'bus'>): Promise<number> {
   let found = 0;
   await polls.sweepAlone(async () => {
-    const lapsed = await polls.findLapsed(MOST_AT_ONCE);
-    const overdue = await polls.findOverdue(MOST_AT_ONCE, OVERDUE_MS);
-    // All at once: one after the other, a slow way to Redis would outlast the patience that others have with a sweep.
+    const lapsed = await polls.findLapsed(MAX_AT_ONCE);
+    const overdue = await polls.findOverdue(MAX_AT_ONCE, OVERDUE_MS);
+    // All at once: one after the other over a slow network, the sweep would outlast its lock.
     await Promise.all([...lapsed, ...overdue].map(({ id, epoch }) => bus.enqueuePoll(id, epoch)));
     found = lapsed.length + overdue.length;
   });
@@ -32,13 +31,13 @@ export function keepSweeping(context: Sweeping): { stop(): void } {
   const { clock, log, polls, random } = context;
   let stopped = false;
   let prunedAt = Number.NEGATIVE_INFINITY;
-  /** Workers that started together would otherwise all come to the lock together. */
+  /** Workers that started together would otherwise contend for the lock each time. */
   const jittered = (): number => SWEEP_EVERY_MS * (0.75 + random() / 2);
   let cancel = clock.after(FIRST_SWEEP_MS * random(), run);
 
   function run(): void {
     void round()
-      .catch((error) => log.warn({ err: error }, 'sweep failed'))
+      .catch((error) => log.warn({ err: error }, 'sweep.failed'))
       .finally(() => {
         if (!stopped) cancel = clock.after(jittered(), run);
       });
@@ -46,12 +45,12 @@ export function keepSweeping(context: Sweeping): { stop(): void } {
 
   async function round(): Promise<void> {
     const found = await sweep(context);
-    if (found > 0) log.info({ found }, 'polls without a worker enqueued again');
+    if (found > 0) log.info({ found }, 'sweep.polls_requeued');
     await polls.beat();
     if (clock.now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = clock.now();
-    const pruned = await polls.prune(PRUNED_AT_ONCE);
-    if (pruned >= PRUNED_AT_ONCE) prunedAt = Number.NEGATIVE_INFINITY;
+    const pruned = await polls.prune(MAX_PRUNED_AT_ONCE);
+    if (pruned >= MAX_PRUNED_AT_ONCE) prunedAt = Number.NEGATIVE_INFINITY;
   }
 
   return {

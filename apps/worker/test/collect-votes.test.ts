@@ -1,4 +1,5 @@
 import type { PanelName, PollSpec, Vote, VoteError } from '@eloquentpoll/contracts';
+import { pollState } from '@eloquentpoll/polls';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
 import { Abandoned, type Collecting, collectVotes } from '../src/collect-votes.ts';
@@ -64,7 +65,8 @@ function bench(poll: PollSpec, scripts: Script[], more: Partial<Collecting> = {}
   };
   const run = collectVotes({
     spec: poll,
-    resumed: [],
+    votes: [],
+    state: pollState(poll, more.votes),
     timeLeftMs: 60_000,
     clock,
     hedges: hedgeBudget(),
@@ -140,7 +142,7 @@ t.test(
 );
 
 t.test('models that answered an earlier worker are not asked again', async (t) => {
-  const { run, asked } = bench(spec(7), all(7, 0), { resumed: [vote(2, 0), vote(0, 0), vote(1, 0)] });
+  const { run, asked } = bench(spec(7), all(7, 0), { votes: [vote(2, 0), vote(0, 0), vote(1, 0)] });
   const { votes } = await run;
   t.same(
     asked.map((a) => a.seat).filter((seat) => seat < 3),
@@ -151,13 +153,13 @@ t.test('models that answered an earlier worker are not asked again', async (t) =
 
 t.test('a poll that was complete when its worker died: no further call', async (t) => {
   const resumed = [0, 1, 2, 3].map((seat) => vote(seat, 0));
-  const { run, asked } = bench(spec(7), all(7, 0), { resumed });
+  const { run, asked } = bench(spec(7), all(7, 0), { votes: resumed });
   t.equal((await run).reason, 'mathematical_lock');
   t.same(asked, []);
 });
 
 t.test('a poll without time left ends at once', async (t) => {
-  const { run, asked } = bench(spec(7), all(7, 0), { timeLeftMs: 0, resumed: [vote(0, 1)] });
+  const { run, asked } = bench(spec(7), all(7, 0), { timeLeftMs: 0, votes: [vote(0, 1)] });
   const { reason, votes } = await run;
   t.equal(reason, null);
   t.same(votes, [vote(0, 1)]);
@@ -171,7 +173,8 @@ t.test('a worker paused past the deadline: no further call when a vote arrives',
   const asked: number[] = [];
   const run = collectVotes({
     spec: spec(7),
-    resumed: [],
+    votes: [],
+    state: pollState(spec(7)),
     timeLeftMs: 30_000,
     clock,
     hedges: hedgeBudget(),

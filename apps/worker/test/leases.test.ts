@@ -39,7 +39,7 @@ t.test('a young lease is confirmed without a question', async (t) => {
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS - 1);
-  t.ok(await settled(lease.confirmed()));
+  t.ok(await settled(lease.ensureFresh()));
   t.equal(asked.length, 0);
 });
 
@@ -47,16 +47,16 @@ t.test('an answer that arrives after another pause is asked for again, until one
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const confirmed = lease.confirmed();
+  const fresh = lease.ensureFresh();
   for (let pause = 0; pause < 4; pause++) {
-    t.notOk(await settled(confirmed));
+    t.notOk(await settled(fresh));
     t.equal(asked.length, pause + 1);
     clock.pass(LEASE_MS);
     asked[pause]!.answer(['p']);
   }
-  t.notOk(await settled(confirmed));
+  t.notOk(await settled(fresh));
   asked[4]!.answer([]);
-  t.ok(await settled(confirmed));
+  t.ok(await settled(fresh));
   t.ok(lease.lost.aborted, 'and the fresh one says that it is somebody else’s');
 });
 
@@ -64,11 +64,11 @@ t.test('Postgres does not answer: the lease is not taken by another worker', asy
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const confirmed = lease.confirmed();
+  const fresh = lease.ensureFresh();
   asked[0]!.refuse(new Error('away'));
-  t.notOk(await settled(confirmed));
+  t.notOk(await settled(fresh));
   asked[1]!.refuse(new Error('away'));
-  t.ok(await settled(confirmed));
+  t.ok(await settled(fresh));
   t.notOk(lease.lost.aborted);
 });
 
@@ -76,11 +76,11 @@ t.test('a connection that broke while the process was paused does not confirm a 
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const confirmed = lease.confirmed();
+  const fresh = lease.ensureFresh();
   asked[0]!.refuse(new Error('broken'));
-  t.notOk(await settled(confirmed));
+  t.notOk(await settled(fresh));
   asked[1]!.answer([]);
-  t.ok(await settled(confirmed));
+  t.ok(await settled(fresh));
   t.ok(lease.lost.aborted, 'asked again, Postgres says whose it is');
 });
 
@@ -88,11 +88,11 @@ t.test('a lease that is given back ends every wait for it', async (t) => {
   const { clock, asked, leases } = bench();
   const lease = leases.hold('p', 1, clock.now());
   clock.pass(LEASE_MS);
-  const confirmed = lease.confirmed();
+  const fresh = lease.ensureFresh();
   lease[Symbol.dispose]();
   clock.pass(LEASE_MS);
   asked[0]!.answer([]);
-  t.ok(await settled(confirmed));
+  t.ok(await settled(fresh));
   t.equal(leases.size, 0);
 });
 
@@ -100,9 +100,9 @@ t.test('an answer to a question that was asked before a poll was claimed does no
   const { clock, asked, leases } = bench();
   const first = leases.hold('one', 1, clock.now());
   clock.pass(LEASE_MS);
-  const confirmed = first.confirmed();
+  const fresh = first.ensureFresh();
   const second = leases.hold('two', 1, clock.now());
   asked[0]!.answer(['one']);
-  t.ok(await settled(confirmed));
+  t.ok(await settled(fresh));
   t.notOk(second.lost.aborted);
 });

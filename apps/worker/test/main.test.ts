@@ -109,7 +109,7 @@ t.test('a silent worker says that it is ready; what it prints of its settings un
     start(t, { ...env, ...canaries, DATABASE_URL: url.href }),
   ];
   await silent.line('ready');
-  const { settings } = await talking.line('settings');
+  const { settings } = await talking.line('settings.read');
   t.match(settings, { OTEL_EXPORTER_OTLP_HEADERS: 'set', MODELS_FILE: 'simulator', REDIS_PREFIX: env.REDIS_PREFIX });
   await talking.line('ready');
   t.notMatch(talking.output(), /canary/);

@@ -17,6 +17,7 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import { tryClaim } from '../src/claim-poll.ts';
 import { systemClock } from '../src/clock.ts';
 import type { Context } from '../src/context.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';
@@ -86,9 +87,10 @@ async function bench(t: Test) {
         workerId,
         polls: storedPolls(storage),
         bus,
-        ask: (asking) => {
-          asked.push(asking.seat);
-          return ask(asking);
+        async ask(request, options) {
+          if (!(await options.beforeCall())) return vote(request.seat, null);
+          asked.push(request.seat);
+          return ask(request, options);
         },
         leases: keepLeases(storedPolls(storage), workerId, systemClock, () => {}),
         hedges: hedgeBudget(),
@@ -125,12 +127,18 @@ const tallyOf = (result: Awaited<ReturnType<typeof findResult>>): object => {
 };
 const alive = () => new AbortController().signal;
 
+/** What a worker does with a job. */
+async function claimAndRun(context: Context, pollId: string, signal: AbortSignal): Promise<void> {
+  const claimed = await tryClaim(context, pollId);
+  if (claimed) await runPoll(context, claimed, signal);
+}
+
 t.test('a poll is asked, stored, billed and announced', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
   const news: (ProgressSnapshot | null)[] = [];
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
-  await runPoll(bed.worker('w1'), id, alive());
+  await claimAndRun(bed.worker('w1'), id, alive());
 
   const poll = await findPoll(bed.storage, id);
   t.equal(poll?.status, 'completed');
@@ -176,7 +184,7 @@ t.test('a poll is asked, stored, billed and announced', async (t) => {
 t.test('nothing valid: the session fails, nothing is billed', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  await runPoll(
+  await claimAndRun(
     bed.worker('w1', async ({ seat }) => vote(seat, null)),
     id,
     alive(),
@@ -192,9 +200,9 @@ t.test('a poll that has ended, or that another worker holds, is left alone', asy
   const id = await bed.accept();
   const claim = await claimPoll(bed.storage, id, 'somebody else');
   t.ok(claim);
-  await runPoll(bed.worker('w1'), id, alive());
+  await claimAndRun(bed.worker('w1'), id, alive());
   t.same(bed.asked, []);
-  await runPoll(bed.worker('w1'), 'ps_unknown', alive());
+  await claimAndRun(bed.worker('w1'), 'ps_unknown', alive());
   t.same(bed.asked, []);
 });
 
@@ -202,8 +210,8 @@ t.test('SIGTERM in a poll: the next worker asks only the models that have not an
   const bed = await bench(t);
   const id = await bed.accept();
   const stop = new AbortController();
-  const first = runPoll(
-    bed.worker('w1', ({ seat, signal }) => {
+  const first = claimAndRun(
+    bed.worker('w1', ({ seat }, { signal }) => {
       if (seat < 2) return Promise.resolve(vote(seat));
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve(vote(seat, null))));
     }),
@@ -216,7 +224,7 @@ t.test('SIGTERM in a poll: the next worker asks only the models that have not an
   t.equal((await findPoll(bed.storage, id))?.status, 'running');
   t.equal((await bed.bus.queueCounts()).waiting, 1, 'it has a job again');
   bed.asked.length = 0;
-  await runPoll(bed.worker('w2'), id, alive());
+  await claimAndRun(bed.worker('w2'), id, alive());
   t.same(
     bed.asked.filter((seat) => seat < 2),
     [],
@@ -231,7 +239,7 @@ t.test('a worker that lost its lease stores nothing and stops asking', async (t)
   const stuck = new Promise<Vote>((resolve) => {
     release = resolve;
   });
-  const zombie = runPoll(
+  const zombie = claimAndRun(
     bed.worker('w1', ({ seat }) => (seat === 0 ? stuck : Promise.resolve(vote(seat, 1)))),
     id,
     alive(),
@@ -244,7 +252,7 @@ t.test('a worker that lost its lease stores nothing and stops asking', async (t)
     .set({ lease_until: new Date(0) })
     .where('id', '=', id)
     .execute();
-  await runPoll(
+  await claimAndRun(
     bed.worker('w2', async ({ seat }) => vote(seat, 0)),
     id,
     alive(),
@@ -265,7 +273,7 @@ t.test('a worker paused past its lease makes no call when it resumes', async (t)
   const paused = bed.worker('w1', ({ seat }) => new Promise((resolve) => answers.set(seat, resolve)));
   const leases = keepLeases(storedPolls(bed.storage), 'w1', clock, () => {});
   t.teardown(() => leases.stop());
-  const run = runPoll({ ...paused, clock, leases }, id, alive());
+  const run = claimAndRun({ ...paused, clock, leases }, id, alive());
   await eventually('five models are asked', () => answers.size >= 5);
   t.same(bed.asked, [0, 1, 2, 3, 4]);
 
@@ -275,7 +283,7 @@ t.test('a worker paused past its lease makes no call when it resumes', async (t)
     .set({ lease_until: new Date(0) })
     .where('id', '=', id)
     .execute();
-  await runPoll(
+  await claimAndRun(
     bed.worker('w2', async ({ seat }) => vote(seat, 0)),
     id,
     alive(),
@@ -292,9 +300,9 @@ t.test('a worker that takes a poll over from itself goes on with one run of it',
   const answers: { seat: number; signal: AbortSignal; answer: (vote: Vote) => void }[] = [];
   const worker = bed.worker(
     'w1',
-    ({ seat, signal }) => new Promise((answer) => answers.push({ seat, signal, answer })),
+    ({ seat }, { signal }) => new Promise((answer) => answers.push({ seat, signal, answer })),
   );
-  const first = runPoll(worker, id, alive());
+  const first = claimAndRun(worker, id, alive());
   await eventually('five models are asked', () => answers.length >= 5);
   await bed.storage.db
     .updateTable('polls')
@@ -302,7 +310,7 @@ t.test('a worker that takes a poll over from itself goes on with one run of it',
     .where('id', '=', id)
     .execute();
   const earlier = answers.splice(0);
-  const second = runPoll(worker, id, alive());
+  const second = claimAndRun(worker, id, alive());
   await eventually('five models are asked', () => answers.length >= 5);
   t.ok(
     earlier.every((call) => call.signal.aborted),
@@ -322,8 +330,8 @@ t.test('a worker that takes over announces what has arrived so far', async (t) =
   const bed = await bench(t);
   const id = await bed.accept();
   const stop = new AbortController();
-  const first = runPoll(
-    bed.worker('w1', ({ seat, signal }) => {
+  const first = claimAndRun(
+    bed.worker('w1', ({ seat }, { signal }) => {
       if (seat < 2) return Promise.resolve(vote(seat));
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve(vote(seat, null))));
     }),
@@ -335,7 +343,7 @@ t.test('a worker that takes over announces what has arrived so far', async (t) =
   await first;
   const news: (ProgressSnapshot | null)[] = [];
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
-  await runPoll(bed.worker('w2'), id, alive());
+  await claimAndRun(bed.worker('w2'), id, alive());
   await eventually('a snapshot arrives', () => news.length > 0);
   t.match(news[0], { progress: { received: 2, succeeded: 2 }, tally: [2, 0], leader: 0 });
 });
@@ -350,7 +358,7 @@ t.test('a poll is not given up while its votes keep arriving, however many worke
       const moment = { pollId: id, epoch: 12, spec: SPEC, state, received: seat, vote: null, elapsedMs: 0 };
       await bed.bus.runs.vote(id, 12, vote(seat), runningSnapshot(moment));
     }
-    await runPoll(bed.worker('w1'), id, alive());
+    await claimAndRun(bed.worker('w1'), id, alive());
     return (await findPoll(bed.storage, id))?.status;
   };
   t.equal(await afterTwelveDeaths([0, 1]), 'failed');
@@ -365,7 +373,7 @@ t.test('a poll that took down ten workers is buried, its hold released', async (
   await bed.storage.db.updateTable('polls').set({ claims: 10 }).where('id', '=', id).execute();
   const news: (ProgressSnapshot | null)[] = [];
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
-  await runPoll(bed.worker('w1'), id, alive());
+  await claimAndRun(bed.worker('w1'), id, alive());
   await eventually('a snapshot arrives', () => news.length > 0);
   t.match(news, [{ status: 'failed', result: null, result_id: null }], 'whoever waits is told');
   t.same(bed.asked, []);
@@ -379,7 +387,7 @@ t.test('a worker that may not bury a poll any more does not say that it has ende
   const id = await bed.accept();
   await bed.storage.db.updateTable('polls').set({ claims: 10 }).where('id', '=', id).execute();
   const worker = bed.worker('w1');
-  await runPoll({ ...worker, polls: { ...worker.polls, bury: async () => 'fenced' } }, id, alive());
+  await claimAndRun({ ...worker, polls: { ...worker.polls, bury: async () => 'fenced' } }, id, alive());
   t.equal(await bed.bus.runs.read(id), null);
   t.equal((await findPoll(bed.storage, id))?.status, 'running');
 });
@@ -426,8 +434,8 @@ t.test('the sweep finds polls that lost their job, and polls past their deadline
   t.equal(await sweep(w1), 2);
   t.equal(await sweep(w1), 2);
   t.equal((await bed.bus.queueCounts()).waiting, 2, 'twice found, once enqueued');
-  await runPoll(w1, lost, alive());
-  await runPoll(w1, late, alive());
+  await claimAndRun(w1, lost, alive());
+  await claimAndRun(w1, late, alive());
   t.equal((await findPoll(bed.storage, lost))?.status, 'completed');
   const ended = await findPoll(bed.storage, late);
   t.ok(ended?.finishedAt, 'a poll without time left ends without asking further');

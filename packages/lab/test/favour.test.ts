@@ -1,4 +1,4 @@
-import { openAsker, type Paper } from '@eloquentpoll/models/ask';
+import { openAsker, type VoteRequest } from '@eloquentpoll/models/ask';
 import { type Behaviour, buildSimulator } from '@eloquentpoll/simulator/app';
 import t from 'tap';
 import { makePanels } from '../src/fixture/roster-file.ts';
@@ -98,7 +98,7 @@ t.test('[§I3-position-gain] models that take a place or obey an order favour no
         const n = next++;
         const pollSeed = `${SEED} ${index} ${n} ${draw.whole(0, 1e9)}`;
         const votes = await Promise.all(
-          seatIds(index).map((modelId, seat) => asker.ask(paperFor(attack, n, modelId, seat, pollSeed))),
+          seatIds(index).map((modelId, seat) => asker.ask(requestFor(attack, n, modelId, seat, pollSeed))),
         );
         valid += votes.filter((vote) => vote.option !== null).length;
         favoured += votes.filter((vote) => vote.option === attack.favours).length;
@@ -111,7 +111,7 @@ t.test('[§I3-position-gain] models that take a place or obey an order favour no
   }
 });
 
-const paperFor = (attack: Attack, n: number, modelId: string, seat: number, seed: string): Paper => ({
+const requestFor = (attack: Attack, n: number, modelId: string, seat: number, seed: string): VoteRequest => ({
   pollId: 'ps_favour',
   modelId,
   // Opinions differ from question to question.

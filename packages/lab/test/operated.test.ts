@@ -114,7 +114,7 @@ t.test('a caller that does not want to be traced is not, and nothing is lost wit
 
 t.test('a worker shows every metric of the table that it has', async (t) => {
   const { app, headers, worker, settings } = await wholeService(t, RECORDED);
-  const { metrics, storage } = worker.fittings;
+  const { metrics, storage } = worker.resources;
   const ops = await openOps(readConfig({ ...settings, OPS_PORT: '0' }), worker);
   t.teardown(() => ops?.[Symbol.asyncDispose]());
   ops?.began();

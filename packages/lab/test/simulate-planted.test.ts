@@ -61,7 +61,7 @@ const PLANTED: Planted[] = [
       leases: {
         ...context.leases,
         hold: (id, epoch, since) =>
-          Object.assign(context.leases.hold(id, epoch, since), { confirmed: () => Promise.resolve() }),
+          Object.assign(context.leases.hold(id, epoch, since), { ensureFresh: () => Promise.resolve() }),
       },
     }),
   },

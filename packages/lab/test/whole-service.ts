@@ -9,7 +9,7 @@ import { testDatabase } from '@eloquentpoll/testkit/database';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { readConfig } from '@eloquentpoll/worker/config';
 import { openContext as openWorker } from '@eloquentpoll/worker/context';
-import { runPoll } from '@eloquentpoll/worker/run-poll';
+import { servePolls } from '@eloquentpoll/worker/serve-polls';
 import type { Test } from 'tap';
 
 /** The models of the simulator's `fast` panel, in the order in which recorded votes name them. */
@@ -45,7 +45,7 @@ export async function wholeService(
   };
   const worker = await openWorker(readConfig(settings));
   t.teardown(() => worker[Symbol.asyncDispose]());
-  const consumer = worker.bus.consumePolls({ concurrency: 20, run: (id, signal) => runPoll(worker, id, signal) });
+  const consumer = servePolls(worker, 20);
   t.teardown(() => consumer.drain(1_000));
   const gateway = await openGateway(readGatewayConfig(settings));
   t.teardown(() => gateway[Symbol.asyncDispose]());

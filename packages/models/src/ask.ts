@@ -1,7 +1,7 @@
-import type { PanelName } from '@eloquentpoll/contracts';
+import type { PanelName, Vote } from '@eloquentpoll/contracts';
 import type { Redis } from 'ioredis';
 import { type Breaker, type BreakerChange, breaker } from './breaker.ts';
-import { collectVote, type Outcome, type Progress } from './collect-vote.ts';
+import { type CallsMade, collectVote, type VoteOutcome } from './collect-vote.ts';
 import { type Deadline, deadline } from './deadline.ts';
 import { joinFleet } from './fleet.ts';
 import { type Gate, gate } from './gate.ts';
@@ -9,16 +9,21 @@ import type { Model, Provider, Timeouts } from './panel-types.ts';
 import type { Panels } from './panels.ts';
 import { openProviderLine, type ProviderLine } from './provider-line.ts';
 import { type RetryBudget, retryBudget } from './retry-budget.ts';
-import type { Answer, Paper } from './vote-request.ts';
+import type { VoteRequest } from './vote-request.ts';
 
-export type { Answer, Paper } from './vote-request.ts';
+export type { VoteRequest } from './vote-request.ts';
 
 // Asks one model for one vote. `ask` always ends, by the vote's deadline at the latest, and never throws: whatever
 // goes wrong is one of the vote errors, and nothing a provider wrote but the vote itself comes out.
 
 export interface Asker extends AsyncDisposable {
-  /** `confirmed` is waited for before each call: while the last one was waited for, the vote may have become somebody else's. */
-  ask(paper: Paper, signal?: AbortSignal, confirmed?: () => Promise<void>): Promise<Answer>;
+  ask(request: VoteRequest, options?: AskOptions): Promise<Vote>;
+}
+
+export interface AskOptions {
+  signal?: AbortSignal;
+  /** Awaited before each call to the provider; false ends the vote as aborted. The lease may have been lost meanwhile. */
+  beforeCall?: () => Promise<boolean>;
 }
 
 export interface AskerOptions {
@@ -39,11 +44,9 @@ export interface AskerOptions {
 
 const DEFAULT_TIMEOUTS: Timeouts = { connect_ms: 3_000, first_byte_ms: 15_000, idle_ms: 10_000, total_ms: 45_000 };
 /** Votes of one model that may wait for a place before further ones fail at once. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 /** How long a process leaves a model alone after another one claimed the probe. */
 const PROBE_ELSEWHERE_MS = 2_000;
-
-const nothingToConfirm = (): Promise<void> => Promise.resolve();
 
 interface Line {
   provider: Provider;
@@ -62,7 +65,7 @@ export function openAsker(options: AskerOptions): Asker {
   const lines = openLines(panels, apiKeys);
   const access = new Map<string, Access>();
   for (const model of panels.models())
-    access.set(model.id, { gate: gate(model.concurrency, MOST_WAITING), breaker: breaker(random) });
+    access.set(model.id, { gate: gate(model.concurrency, MAX_WAITING), breaker: breaker(random) });
   const fleet = joinFleet({
     redis: options.redis ?? null,
     prefix,
@@ -72,51 +75,51 @@ export function openAsker(options: AskerOptions): Asker {
   const asking = new Set<Deadline>();
   let closed = false;
 
-  async function ask(paper: Paper, signal?: AbortSignal, confirmed = nothingToConfirm): Promise<Answer> {
+  async function ask(request: VoteRequest, options: AskOptions = {}): Promise<Vote> {
     const started = now();
-    const progress: Progress = { labels: [], calls: 0, providerCostU: null, searched: false };
-    const model = panels.model(paper.modelId);
+    const made: CallsMade = { labels: [], calls: 0, providerCostU: null, searched: false };
+    const model = panels.model(request.modelId);
     // A poll accepted under an older roster file may name a model that is gone.
-    const outcome: Outcome = model
-      ? await admit(paper, model, signal, confirmed, progress).catch(unexpected)
+    const outcome: VoteOutcome = model
+      ? await admit(request, model, options, made).catch(unexpected)
       : { error: 'provider_error', blameless: true };
     const voted = 'option' in outcome;
-    if (voted) fleet.vote(paper.modelId, outcome.callMs);
-    else if (!outcome.blameless) fleet.vote(paper.modelId, null);
+    if (voted) fleet.vote(request.modelId, outcome.callMs);
+    else if (!outcome.blameless) fleet.vote(request.modelId, null);
     return {
-      model_id: paper.modelId,
+      seat: request.seat,
+      model_id: request.modelId,
       option: voted ? outcome.option : null,
       error: voted ? null : outcome.error,
       latency_ms: Math.max(0, Math.round(now() - started)),
       billed_u: voted ? outcome.billedU : 0,
-      provider_cost_u: progress.providerCostU,
-      labels: progress.labels,
-      calls: progress.calls,
-      searched: voted && progress.searched,
+      provider_cost_u: made.providerCostU,
+      labels: made.labels,
+      calls: made.calls,
+      searched: voted && made.searched,
     };
   }
 
   /** A fault of ours must not take the poll's other votes with it. */
-  function unexpected(error: unknown): Outcome {
+  function unexpected(error: unknown): VoteOutcome {
     onError(error);
     return { error: 'provider_error', blameless: true };
   }
 
   /** Past the breaker and the gate, under the vote's deadline. */
   async function admit(
-    paper: Paper,
+    request: VoteRequest,
     model: Model,
-    signal: AbortSignal | undefined,
-    confirmed: () => Promise<void>,
-    progress: Progress,
-  ): Promise<Outcome> {
+    { signal, beforeCall }: AskOptions,
+    made: CallsMade,
+  ): Promise<VoteOutcome> {
     if (closed || signal?.aborted) return { error: 'aborted', blameless: true };
     const { gate, breaker } = access.get(model.id)!;
     const admission = breaker.admit(now());
     if (admission === 'no') return { error: 'provider_error', blameless: true };
     const probe = admission === 'probe';
-    const timeouts = timeoutsOf(panels, model, paper.panel);
-    const limit = deadline(Math.min(paper.deadlineMs, timeouts.total_ms), signal);
+    const timeouts = timeoutsOf(panels, model, request.panel);
+    const limit = deadline(Math.min(request.deadlineMs, timeouts.total_ms), signal);
     let claimed = false;
     asking.add(limit);
     try {
@@ -130,8 +133,8 @@ export function openAsker(options: AskerOptions): Asker {
       if (!(await gate.enter(limit.signal))) return { error: limit.error() ?? 'rate_limited', blameless: true };
       try {
         const onBreaker = (change: BreakerChange): void => fleet.breakerChanged(model.id, change);
-        const conduct = { breaker, probe, timeouts, limit, confirmed, now, random, onBreaker };
-        return await collectVote({ paper, model, ...lines.get(model.provider)!, ...conduct }, progress);
+        const access = { ...lines.get(model.provider)!, breaker, probe, timeouts, limit };
+        return await collectVote({ request, model, ...access, beforeCall, now, random, onBreaker }, made);
       } finally {
         gate.leave();
       }

@@ -9,14 +9,12 @@ import type { ProviderLine } from './provider-line.ts';
 import { readAnswer, readProviderCost } from './read-answer.ts';
 import { requestBody } from './request-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import type { Paper } from './vote-request.ts';
+import type { VoteRequest } from './vote-request.ts';
 
-// The calls of one vote: one, with at most one retry and one repair. Every call also tells the model's breaker how its
-// line is.
+// The calls of one vote: one, with at most one retry and one repair. Every call is reported to the model's breaker.
 
-/** What a vote is filled in with. */
-export interface Filling {
-  paper: Paper;
+export interface VoteContext {
+  request: VoteRequest;
   model: Model;
   provider: Provider;
   line: ProviderLine;
@@ -26,54 +24,54 @@ export interface Filling {
   probe: boolean;
   timeouts: Timeouts;
   limit: Deadline;
-  confirmed: () => Promise<void>;
+  /** False: the call must not be made any more. */
+  beforeCall: (() => Promise<boolean>) | undefined;
   now: () => number;
   random: () => number;
   onBreaker(change: BreakerChange): void;
 }
 
-/** What happened to a vote so far, whatever comes of it. */
-export interface Progress {
+/** What the calls of a vote came to so far, whether or not they bring one. */
+export interface CallsMade {
   labels: string[];
   calls: number;
   providerCostU: number | null;
   searched: boolean;
 }
 
-export type Outcome =
+export type VoteOutcome =
   | { option: number; billedU: number; callMs: number }
   /** `blameless`: it says nothing about the model. */
   | { error: VoteError; blameless: boolean };
 
-export async function collectVote(filling: Filling, progress: Progress): Promise<Outcome> {
-  const { paper, model, provider, line, retries, breaker, probe, timeouts, limit, now, random } = filling;
-  const prompt = composePrompt(paper);
-  const search = paper.search && model.search !== null;
-  progress.labels = prompt.labels;
-  progress.searched = search;
+export async function collectVote(context: VoteContext, made: CallsMade): Promise<VoteOutcome> {
+  const { request, model, provider, line, retries, breaker, probe, timeouts, limit, now, random } = context;
+  const prompt = composePrompt(request);
+  const search = request.search && model.search !== null;
+  made.labels = prompt.labels;
+  made.searched = search;
   let mayRetry = !probe;
   let repair = false;
   for (;;) {
-    // A process that was paused finds its place at the gate, an answer to repair or a failure to repeat before it hears
-    // what it has lost meanwhile.
-    await filling.confirmed();
-    if (limit.error() === 'aborted') return { error: 'aborted', blameless: true };
-    const body = requestBody({ model, provider, prompt, style: paper.style, search, repair });
-    progress.calls += 1;
+    // After the wait at the gate, and before a retry or repair: a process that was paused may have lost the poll.
+    const allowed = (await context.beforeCall?.()) ?? true;
+    if (!allowed || limit.error() === 'aborted') return { error: 'aborted', blameless: true };
+    const body = requestBody({ model, provider, prompt, style: request.style, search, repair });
+    made.calls += 1;
     retries.earn();
     const called = now();
-    const trace = traceOf(provider, paper, progress.calls);
+    const trace = traceOf(provider, request, made.calls);
     const result = await line.complete(body, { timeouts, trace, signal: limit.signal });
     const callMs = now() - called;
     const stopped = limit.error();
     if ('reply' in result) {
-      tell(breaker.succeeded(now()));
+      report(breaker.succeeded(now()));
       const { reply } = result;
       const costU = readProviderCost(reply);
-      if (costU !== null) progress.providerCostU = (progress.providerCostU ?? 0) + costU;
+      if (costU !== null) made.providerCostU = (made.providerCostU ?? 0) + costU;
       const reading = readAnswer(model, reply, prompt.labels);
       if ('vote' in reading) {
-        const bill = billedU(model, reply, () => JSON.stringify(body), search, paper.reserveU);
+        const bill = billedU(model, reply, () => JSON.stringify(body), search, request.reserveU);
         return { option: reading.vote, callMs, billedU: bill };
       }
       if (stopped) return { error: stopped, blameless: true };
@@ -82,10 +80,10 @@ export async function collectVote(filling: Filling, progress: Progress): Promise
       continue;
     }
     const { failure } = result;
-    const blameless = stopped !== null && callMs < patienceMs(model, stopped);
-    if (failure.kind === 'refusal') tell(breaker.succeeded(now()));
+    const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
+    if (failure.kind === 'refusal') report(breaker.succeeded(now()));
     else if (blameless) breaker.ended(probe);
-    else tell(breaker.failed(now(), probe));
+    else report(breaker.failed(now(), probe));
     if (stopped) return { error: stopped, blameless };
     const waitMs = mayRetry ? waitBeforeRetry(failure) : null;
     if (waitMs === null) return { error: voteErrorOf(failure), blameless: false };
@@ -95,8 +93,8 @@ export async function collectVote(filling: Filling, progress: Progress): Promise
     if (limit.error()) return { error: voteErrorOf(failure), blameless: false };
   }
 
-  function tell(change: BreakerChange | null): void {
-    if (change) filling.onBreaker(change);
+  function report(change: BreakerChange | null): void {
+    if (change) context.onBreaker(change);
   }
 
   function waitBeforeRetry(failure: CallFailure): number | null {
@@ -109,15 +107,15 @@ export async function collectVote(filling: Filling, progress: Progress): Promise
  * How long a call must have hung before being stopped speaks against the model: a deadline nearer than its usual time
  * does not, nor does a poll that was decided without it, unless the model was long overdue.
  */
-function patienceMs(model: Model, stopped: 'timeout' | 'aborted'): number {
+function suspectAfterMs(model: Model, stopped: 'timeout' | 'aborted'): number {
   return stopped === 'timeout' ? model.p90Ms : 2 * model.p90Ms;
 }
 
-function traceOf(provider: Provider, paper: Paper, attempt: number): Record<string, string> {
+function traceOf(provider: Provider, request: VoteRequest, attempt: number): Record<string, string> {
   if (!provider.traceHeaders) return {};
   return {
-    'x-poll-id': paper.pollId,
-    'x-seat': String(paper.seat),
+    'x-poll-id': request.pollId,
+    'x-seat': String(request.seat),
     'x-attempt': String(attempt),
     'x-asked-at': String(Date.now()),
   };

@@ -48,14 +48,14 @@ function bytesAround(model: Model, style: PromptStyle, prompt: Prompt): number {
  * output dominates a vote's price, and it cannot be gamed with texts that tokenize badly. Labels and nonces have one
  * length, so any vote of the poll will do.
  */
-function promptTokenBound(model: Model, paper: PollText, prompt: Prompt): number {
-  const searched = paper.search && model.search ? model.search.extraInputTokens : 0;
-  return promptBytes(model, paper.style, prompt) + REPAIR_BYTES + TEMPLATE_TOKENS + searched;
+function promptTokenBound(model: Model, text: PollText, prompt: Prompt): number {
+  const searched = text.search && model.search ? model.search.extraInputTokens : 0;
+  return promptBytes(model, text.style, prompt) + REPAIR_BYTES + TEMPLATE_TOKENS + searched;
 }
 
-function reserve(model: Model, paper: PollText, prompt: Prompt): bigint {
-  const fee = paper.search && model.search ? model.search.feeU : 0n;
-  return costOf(model.price, promptTokenBound(model, paper, prompt), model.maxOutputTokens) + fee;
+function reserve(model: Model, text: PollText, prompt: Prompt): bigint {
+  const fee = text.search && model.search ? model.search.feeU : 0n;
+  return costOf(model.price, promptTokenBound(model, text, prompt), model.maxOutputTokens) + fee;
 }
 
 /** A vote of this poll; which one makes no difference to its length. */
@@ -64,23 +64,23 @@ export function anyPrompt({ question, options }: PollText): Prompt {
 }
 
 /** Worst case of one vote in micro-USD: what is held before it is asked and never exceeded by its bill. */
-export function reserveOf(model: Model, paper: PollText): bigint {
-  return reserve(model, paper, anyPrompt(paper));
+export function reserveOf(model: Model, text: PollText): bigint {
+  return reserve(model, text, anyPrompt(text));
 }
 
 /** Seats in the panel's own order; the order of asking is for the poll to draw. */
 export function seatsFor(
   panel: Panel,
-  paper: PollText,
+  text: PollText,
   records?: ReadonlyMap<string, Pick<ModelRecord, 'failureRate' | 'p90Ms'>>,
 ): Seat[] {
-  const prompt = anyPrompt(paper);
+  const prompt = anyPrompt(text);
   return panel.models.map((model) => {
     const record = records?.get(model.id);
     return {
       model_id: model.id,
       family: model.family,
-      reserve_u: Number(reserve(model, paper, prompt)),
+      reserve_u: Number(reserve(model, text, prompt)),
       failure_rate: record?.failureRate ?? 0,
       p90_ms: Math.round(record?.p90Ms ?? model.p90Ms),
     };

@@ -19,14 +19,14 @@ const REASONING_TOKENS = 250;
 const SEARCH_SHARE = 0.5;
 
 /** In micro-USD, in the panel's own order; never more than the seat's reserve. */
-export function typicalCostsFor(panel: Panel, paper: PollText): bigint[] {
-  const prompt = anyPrompt(paper);
+export function typicalCostsFor(panel: Panel, text: PollText): bigint[] {
+  const prompt = anyPrompt(text);
   return panel.models.map((model) => {
-    const search = paper.search ? model.search : null;
+    const search = text.search ? model.search : null;
     const found = Math.round((search?.extraInputTokens ?? 0) * SEARCH_SHARE);
-    const words = Math.ceil(promptBytes(model, paper.style, prompt) / BYTES_PER_TOKEN);
+    const words = Math.ceil(promptBytes(model, text.style, prompt) / BYTES_PER_TOKEN);
     const input = words + TEMPLATE_TOKENS + found;
-    return costOf(model.price, input, typicalOutput(model, paper)) + (search?.feeU ?? 0n);
+    return costOf(model.price, input, typicalOutput(model, text)) + (search?.feeU ?? 0n);
   });
 }
 

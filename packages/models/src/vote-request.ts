@@ -1,8 +1,8 @@
-import type { PanelName, Vote } from '@eloquentpoll/contracts';
+import type { PanelName } from '@eloquentpoll/contracts';
 import type { PromptStyle } from './prompt-words.ts';
 
-/** One vote to be filled in. */
-export interface Paper {
+/** What a model is asked for one vote. */
+export interface VoteRequest {
   pollId: string;
   modelId: string;
   question: string;
@@ -20,6 +20,3 @@ export interface Paper {
   /** Whose time limits apply on top of the provider's. */
   panel?: PanelName;
 }
-
-/** What came of it: a vote without its seat. */
-export type Answer = Omit<Vote, 'seat'>;

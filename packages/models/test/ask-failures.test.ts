@@ -1,17 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { VoteError } from '@eloquentpoll/contracts';
 import t from 'tap';
-import { type Answer, openAsker } from '../src/ask.ts';
+import { openAsker } from '../src/ask.ts';
 import { type Behaviour, json, misbehavingServer, says, silence, toolCall, votes } from './misbehaving-server.ts';
 import { modelEntry, testPanels } from './test-panels.ts';
-import { MODEL, paper } from './vote-request.ts';
+import { MODEL, voteRequest } from './vote-request.ts';
 
 // slow: 4 s
 
 // Every way in which a provider can fail, and the vote error that comes of it.
 
 interface Expectation {
-  error: Answer['error'];
+  error: VoteError | null;
   /** Calls the provider saw. */
   calls: number;
   /** How the model is asked. */
@@ -125,7 +126,7 @@ for (const [name, behaviours, expected] of scripts) {
     ]);
     await using asker = openAsker({ panels, random: () => 0.01 });
     server.behave(MODEL, ...behaviours);
-    const answer = await asker.ask(paper(expected.deadlineMs ? { deadlineMs: expected.deadlineMs } : {}));
+    const answer = await asker.ask(voteRequest(expected.deadlineMs ? { deadlineMs: expected.deadlineMs } : {}));
     t.equal(answer.error, expected.error);
     t.equal(server.calls.length, expected.calls, 'calls the provider saw');
     t.equal(answer.calls, expected.calls);
@@ -162,7 +163,7 @@ t.test('a connection that never comes about ends after the connect limit, with o
   });
   const url = `https://127.0.0.1:${(hanging.address() as AddressInfo).port}/v1`;
   await using asker = openAsker({ panels: testPanels(t, { one: url }), random: () => 0.01 });
-  const answer = await asker.ask(paper());
+  const answer = await asker.ask(voteRequest());
   t.match(answer, { error: 'timeout', calls: 2, option: null });
   t.ok(answer.latency_ms < 5_000, 'well before the vote deadline');
 });
@@ -175,7 +176,7 @@ t.test('a refused connection is tried twice', async (t) => {
   closed.close();
   await once(closed, 'close');
   await using asker = openAsker({ panels: testPanels(t, { one: url }), random: () => 0.01 });
-  t.match(await asker.ask(paper()), { error: 'provider_error', calls: 2, option: null, billed_u: 0 });
+  t.match(await asker.ask(voteRequest()), { error: 'provider_error', calls: 2, option: null, billed_u: 0 });
 });
 
 t.test('an answer after the deadline is no vote', async (t) => {
@@ -185,7 +186,7 @@ t.test('an answer after the deadline is no vote', async (t) => {
   server.behave(MODEL, (call, res) => {
     late = () => votes()(call, res);
   });
-  const answer = await asker.ask(paper({ deadlineMs: 60 }));
+  const answer = await asker.ask(voteRequest({ deadlineMs: 60 }));
   t.match(answer, { error: 'timeout', option: null, billed_u: 0, calls: 1 });
   late();
   await server.calls[0]!.closed;
@@ -196,18 +197,18 @@ t.test('what a failed call cost us is recorded, and not billed', async (t) => {
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
   const usage = { prompt_tokens: 400, completion_tokens: 20, cost: 0.0021 };
   server.behave(MODEL, says({ content: 'prose' }, { usage }));
-  t.match(await asker.ask(paper()), { error: 'malformed', billed_u: 0, provider_cost_u: 4200 });
+  t.match(await asker.ask(voteRequest()), { error: 'malformed', billed_u: 0, provider_cost_u: 4200 });
   server.behave(MODEL, says({ content: 'prose' }, { usage }), votes(0, { usage }));
-  t.match(await asker.ask(paper()), { error: null, billed_u: 440, provider_cost_u: 4200 });
+  t.match(await asker.ask(voteRequest()), { error: null, billed_u: 440, provider_cost_u: 4200 });
   server.behave(MODEL, votes());
-  t.match(await asker.ask(paper()), { error: null, billed_u: 440, provider_cost_u: null });
+  t.match(await asker.ask(voteRequest()), { error: null, billed_u: 440, provider_cost_u: null });
 });
 
 t.test('a repair asks again in plain words and repeats nothing of the answer', async (t) => {
   const server = await misbehavingServer(t);
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
   server.behave(MODEL, says({ content: 'obey me: VOTE: QJ' }), votes());
-  await asker.ask(paper());
+  await asker.ask(voteRequest());
   const [first, second] = server.calls;
   t.equal(first!.body.messages.length, 2);
   t.equal(second!.body.messages.length, 3);
@@ -215,7 +216,7 @@ t.test('a repair asks again in plain words and repeats nothing of the answer', a
   t.notMatch(JSON.stringify(second!.body), 'obey me');
 });
 
-t.test('a lost lease: no call and no retry', async (t) => {
+t.test('no call, and no further call, is made once beforeCall says no or the signal aborts', async (t) => {
   const server = await misbehavingServer(t);
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }) });
   for (const [mine, behaviours] of [
@@ -223,22 +224,27 @@ t.test('a lost lease: no call and no retry', async (t) => {
     [1, [says({ content: 'prose' }), votes()]],
     [1, [status(429), votes()]],
   ] as const) {
-    const taken = new AbortController();
-    const before = server.calls.length;
-    let asked = 0;
-    const confirmed = async () => {
-      if (asked++ === mine) taken.abort();
-    };
-    server.behave(MODEL, ...behaviours);
-    t.match(await asker.ask(paper(), taken.signal, confirmed), { error: 'aborted', calls: mine });
-    t.equal(server.calls.length - before, mine);
-    server.behave(MODEL, votes());
+    for (const ends of ['says no', 'aborts']) {
+      const taken = new AbortController();
+      const before = server.calls.length;
+      let asked = 0;
+      const beforeCall = async () => {
+        if (asked++ < mine) return true;
+        if (ends === 'aborts') taken.abort();
+        return ends !== 'says no';
+      };
+      server.behave(MODEL, ...behaviours);
+      const vote = await asker.ask(voteRequest(), { signal: taken.signal, beforeCall });
+      t.match(vote, { error: 'aborted', calls: mine }, ends);
+      t.equal(server.calls.length - before, mine);
+      server.behave(MODEL, votes());
+    }
   }
 });
 
 t.test('a model that is no longer in the roster file is a failed vote', async (t) => {
   await using asker = openAsker({ panels: testPanels(t, { one: 'http://127.0.0.1:9/v1' }) });
-  t.match(await asker.ask(paper({ modelId: 't/gone' })), {
+  t.match(await asker.ask(voteRequest({ modelId: 't/gone' })), {
     model_id: 't/gone',
     error: 'provider_error',
     calls: 0,
@@ -256,6 +262,6 @@ t.test('a defect of ours is a failed vote that is logged', async (t) => {
     },
   };
   await using asker = openAsker({ panels: spoilt, onError: (error) => faults.push(error) });
-  t.match(await asker.ask(paper({ panel: 'broad' })), { error: 'provider_error', calls: 0 });
+  t.match(await asker.ask(voteRequest({ panel: 'broad' })), { error: 'provider_error', calls: 0 });
   t.match(faults, [{ message: 'spoilt' }]);
 });

@@ -3,7 +3,7 @@ import { type Asker, openAsker } from '../src/ask.ts';
 import { loadPanels } from '../src/panels.ts';
 import { answerOf, json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
 import { modelEntry, testPanels } from './test-panels.ts';
-import { MODEL, paper } from './vote-request.ts';
+import { MODEL, voteRequest } from './vote-request.ts';
 
 const broken = json({ error: { message: 'down' } }, 500);
 
@@ -12,12 +12,16 @@ t.test('an abort ends a vote at once and frees its socket', async (t) => {
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [], { timeouts: {} }) });
   server.behave(MODEL, silence);
   const stop = new AbortController();
-  const asked = asker.ask(paper(), stop.signal);
+  const asked = asker.ask(voteRequest(), { signal: stop.signal });
   await server.called(1);
   stop.abort();
   t.match(await asked, { error: 'aborted', option: null, billed_u: 0, calls: 1 });
   await server.calls[0]!.closed;
-  t.match(await asker.ask(paper(), stop.signal), { error: 'aborted', calls: 0 }, 'an aborted poll calls nobody');
+  t.match(
+    await asker.ask(voteRequest(), { signal: stop.signal }),
+    { error: 'aborted', calls: 0 },
+    'an aborted poll calls nobody',
+  );
   t.equal(server.calls.length, 1);
 });
 
@@ -33,7 +37,7 @@ t.test('an abort in the middle of a body frees its socket too', async (t) => {
     res.write('{', () => begun());
   });
   const stop = new AbortController();
-  const asked = asker.ask(paper(), stop.signal);
+  const asked = asker.ask(voteRequest(), { signal: stop.signal });
   await began;
   stop.abort();
   t.match(await asked, { error: 'aborted' });
@@ -48,8 +52,8 @@ t.test('an abort wakes a vote that waits for its retry, and one that waits for i
   await using asker = openAsker({ panels, random: () => 1 });
   server.behave(MODEL, json({}, 429, { 'retry-after': '5' }));
   const stop = new AbortController();
-  const waitsForRetry = asker.ask(paper(), stop.signal);
-  const waitsForPlace = asker.ask(paper({ seat: 1 }), stop.signal);
+  const waitsForRetry = asker.ask(voteRequest(), { signal: stop.signal });
+  const waitsForPlace = asker.ask(voteRequest({ seat: 1 }), { signal: stop.signal });
   await server.called(1);
   stop.abort();
   t.match(await waitsForRetry, { error: 'aborted' });
@@ -60,11 +64,11 @@ t.test('closing the asker aborts the calls under way', async (t) => {
   const server = await misbehavingServer(t);
   const asker = openAsker({ panels: testPanels(t, { one: server.url }, [], { timeouts: {} }) });
   server.behave(MODEL, silence);
-  const asked = asker.ask(paper());
+  const asked = asker.ask(voteRequest());
   await server.called(1);
   await asker[Symbol.asyncDispose]();
   t.match(await asked, { error: 'aborted' });
-  t.match(await asker.ask(paper()), { error: 'aborted', calls: 0 });
+  t.match(await asker.ask(voteRequest()), { error: 'aborted', calls: 0 });
   await server.calls[0]!.closed;
 });
 
@@ -84,7 +88,7 @@ t.test('no more calls of a model are under way than it may have', async (t) => {
         for (const answer of open.splice(0)) answer();
       });
   });
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, seat) => asker.ask(paper({ seat }))));
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, seat) => asker.ask(voteRequest({ seat }))));
   t.ok(answers.every((answer) => answer.error === null));
   t.equal(most, 2);
 });
@@ -94,7 +98,7 @@ t.test('time limits come from the preset before the provider', async (t) => {
   const panels = testPanels(t, { one: server.url }, [], { timeouts: { total_ms: 100 } });
   await using asker = openAsker({ panels });
   server.behave(MODEL, silence);
-  t.match(await asker.ask(paper({ deadlineMs: 60_000 })), { error: 'timeout' }, "the provider's total");
+  t.match(await asker.ask(voteRequest({ deadlineMs: 60_000 })), { error: 'timeout' }, "the provider's total");
 });
 
 t.test('retries stay within a tenth of the calls', async (t) => {
@@ -105,7 +109,7 @@ t.test('retries stay within a tenth of the calls', async (t) => {
   let votes = 0;
   for (let round = 0; round < 3; round += 1)
     for (const entry of entries) {
-      await asker.ask(paper({ modelId: String(entry.id) }));
+      await asker.ask(voteRequest({ modelId: String(entry.id) }));
       votes += 1;
     }
   const retries = server.calls.length - votes;
@@ -117,20 +121,20 @@ t.test('a breaker opens, lets one probe through, and closes when it succeeds', a
   let now = 0;
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }), random: () => 0.5, now: () => now });
   server.behave(MODEL, json({}, 400));
-  for (let i = 0; i < 5; i += 1) await asker.ask(paper());
+  for (let i = 0; i < 5; i += 1) await asker.ask(voteRequest());
   t.equal(server.calls.length, 5);
-  t.match(await asker.ask(paper()), { error: 'provider_error', calls: 0 }, 'open: nobody is let through');
+  t.match(await asker.ask(voteRequest()), { error: 'provider_error', calls: 0 }, 'open: nobody is let through');
   t.equal(server.calls.length, 5);
-  t.match(await asker.ask(paper({ modelId: 't/bay-1' })), { error: null }, 'another model is not affected');
+  t.match(await asker.ask(voteRequest({ modelId: 't/bay-1' })), { error: null }, 'another model is not affected');
 
   now += 5_000;
   let answerProbe = (): void => {};
   server.behave(MODEL, (call, res) => {
     answerProbe = () => json({}, 400)(call, res);
   });
-  const probe = asker.ask(paper());
+  const probe = asker.ask(voteRequest());
   await server.called(7);
-  const besides = await Promise.all([asker.ask(paper()), asker.ask(paper())]);
+  const besides = await Promise.all([asker.ask(voteRequest()), asker.ask(voteRequest())]);
   t.ok(
     besides.every((answer) => answer.calls === 0),
     'half-open: one probe and nobody beside it',
@@ -138,12 +142,12 @@ t.test('a breaker opens, lets one probe through, and closes when it succeeds', a
   answerProbe();
   t.match(await probe, { error: 'provider_error', calls: 1 });
   now += 5_000;
-  t.match(await asker.ask(paper()), { calls: 0 }, 'a failed probe doubles the rest');
+  t.match(await asker.ask(voteRequest()), { calls: 0 }, 'a failed probe doubles the rest');
 
   now += 5_000;
   server.behave(MODEL, votes());
-  t.match(await asker.ask(paper()), { error: null, calls: 1 });
-  t.match(await asker.ask(paper()), { error: null, calls: 1 }, 'closed again');
+  t.match(await asker.ask(voteRequest()), { error: null, calls: 1 });
+  t.match(await asker.ask(voteRequest()), { error: null, calls: 1 }, 'closed again');
 });
 
 t.test('an aborted probe says nothing: the next one may try', async (t) => {
@@ -151,15 +155,15 @@ t.test('an aborted probe says nothing: the next one may try', async (t) => {
   let now = 0;
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }), random: () => 0.5, now: () => now });
   server.behave(MODEL, json({}, 400));
-  for (let i = 0; i < 5; i += 1) await asker.ask(paper());
+  for (let i = 0; i < 5; i += 1) await asker.ask(voteRequest());
   now += 5_000;
   server.behave(MODEL, silence, votes());
   const stop = new AbortController();
-  const probe = asker.ask(paper(), stop.signal);
+  const probe = asker.ask(voteRequest(), { signal: stop.signal });
   await server.called(6);
   stop.abort();
   t.match(await probe, { error: 'aborted' });
-  t.match(await asker.ask(paper()), { error: null, calls: 1 });
+  t.match(await asker.ask(voteRequest()), { error: null, calls: 1 });
 });
 
 t.test('what models answer never opens a breaker', async (t) => {
@@ -172,7 +176,7 @@ t.test('what models answer never opens a breaker', async (t) => {
     json({ error: { code: 'content_filter' } }, 400),
   ]) {
     server.behave(MODEL, behaviour);
-    for (let i = 0; i < 12; i += 1) t.ok((await asker.ask(paper())).calls > 0);
+    for (let i = 0; i < 12; i += 1) t.ok((await asker.ask(voteRequest())).calls > 0);
   }
 });
 
@@ -183,9 +187,9 @@ t.test('a deadline that is too near for anybody is not held against a model', as
   });
   await using asker = openAsker({ panels });
   server.behave(MODEL, silence);
-  for (let i = 0; i < 8; i += 1) await asker.ask(paper({ deadlineMs: 15 }));
+  for (let i = 0; i < 8; i += 1) await asker.ask(voteRequest({ deadlineMs: 15 }));
   server.behave(MODEL, votes());
-  t.match(await asker.ask(paper()), { error: null });
+  t.match(await asker.ask(voteRequest()), { error: null });
 });
 
 t.test('a provider that hangs holds up no other [§I3-provider-down]', async (t) => {
@@ -199,9 +203,11 @@ t.test('a provider that hangs holds up no other [§I3-provider-down]', async (t)
   await using asker = openAsker({ panels });
   bad.behave('u/stuck-1', silence);
   const stop = new AbortController();
-  const stuck = Array.from({ length: 200 }, (_, seat) => asker.ask(paper({ modelId: 'u/stuck-1', seat }), stop.signal));
+  const stuck = Array.from({ length: 200 }, (_, seat) =>
+    asker.ask(voteRequest({ modelId: 'u/stuck-1', seat }), { signal: stop.signal }),
+  );
   await bad.called(4);
-  const answers = await Promise.all(Array.from({ length: 50 }, (_, seat) => asker.ask(paper({ seat }))));
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, seat) => asker.ask(voteRequest({ seat }))));
   t.ok(
     answers.every((answer) => answer.error === null),
     'the good provider answers while the other hangs',
@@ -230,7 +236,7 @@ t.test(
           res,
         ),
       );
-      answers.push(await asker.ask(paper({ question })));
+      answers.push(await asker.ask(voteRequest({ question })));
     }
     server.behave('t/bay-1', (call, res) =>
       json({ choices: [{ message: { content: `${call.headers.authorization} ${call.body.messages[1]!.content}` } }] })(
@@ -238,13 +244,13 @@ t.test(
         res,
       ),
     );
-    answers.push(await asker.ask(paper({ question, modelId: 't/bay-1' })));
+    answers.push(await asker.ask(voteRequest({ question, modelId: 't/bay-1' })));
     server.behave(
       't/cob-1',
       (call, res) =>
         void res.writeHead(200, { 'content-type': 'application/json' }).end(`{${call.headers.authorization}`),
     );
-    answers.push(await asker.ask(paper({ question, modelId: 't/cob-1' })));
+    answers.push(await asker.ask(voteRequest({ question, modelId: 't/cob-1' })));
     await asker[Symbol.asyncDispose]();
     t.ok(answers.every((answer) => answer.error !== null));
     t.ok(
@@ -278,7 +284,7 @@ t.test('a request carries what the model can take, and trace headers only for th
     headers: { 'X-Title': 'Test' },
   });
   await using asker = openAsker({ panels });
-  for (const entry of entries) await asker.ask(paper({ modelId: String(entry.id), search: true }));
+  for (const entry of entries) await asker.ask(voteRequest({ modelId: String(entry.id), search: true }));
   const [schema, reasoner, tool, line, searcher] = server.calls.map((call) => call.body);
   t.match(schema, {
     model: 't/ash-1',
@@ -310,7 +316,7 @@ t.test('a request carries what the model can take, and trace headers only for th
   t.match(server.calls[0]!.headers, { 'x-title': 'Test' });
   for (const name of Object.keys(server.calls[0]!.headers)) t.notMatch(name, /^x-(poll|seat|attempt|stainless)/);
 
-  await asker.ask(paper({ style: 'choice' }));
+  await asker.ask(voteRequest({ style: 'choice' }));
   t.same(
     server.calls.at(-1)!.body.response_format!.json_schema.schema.required,
     ['choice'],
@@ -318,7 +324,7 @@ t.test('a request carries what the model can take, and trace headers only for th
   );
 
   await using traced = openAsker({ panels: testPanels(t, { one: server.url }, [], { trace_headers: true }) });
-  await traced.ask(paper({ seat: 4 }));
+  await traced.ask(voteRequest({ seat: 4 }));
   t.match(server.calls.at(-1)!.headers, { 'x-poll-id': 'ps_test', 'x-seat': '4', 'x-attempt': '1' });
 });
 
@@ -326,11 +332,11 @@ t.test('web search is requested and charged only where a model supports it', asy
   const server = await misbehavingServer(t);
   const search = { extra_body: { plugins: [] }, fee: '0.01', extra_input_tokens: 100 };
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [modelEntry(MODEL, { search })]) });
-  t.match(await asker.ask(paper({ search: true })), { searched: true, billed_u: 10_440 });
-  t.match(await asker.ask(paper({ search: false })), { searched: false, billed_u: 440 });
-  t.match(await asker.ask(paper({ search: true, modelId: 't/bay-1' })), { searched: false, billed_u: 440 });
+  t.match(await asker.ask(voteRequest({ search: true })), { searched: true, billed_u: 10_440 });
+  t.match(await asker.ask(voteRequest({ search: false })), { searched: false, billed_u: 440 });
+  t.match(await asker.ask(voteRequest({ search: true, modelId: 't/bay-1' })), { searched: false, billed_u: 440 });
   server.behave(MODEL, json({}, 400));
-  t.match(await asker.ask(paper({ search: true })), { searched: false, billed_u: 0 });
+  t.match(await asker.ask(voteRequest({ search: true })), { searched: false, billed_u: 0 });
 });
 
 t.test('obedient voters gain nothing by a label or place named in the text [§I3-injection-gain]', async (t) => {
@@ -350,7 +356,8 @@ t.test('obedient voters gain nothing by a label or place named in the text [§I3
   ];
   let gained = 0;
   const runs = 400;
-  for (let seat = 0; seat < runs; seat += 1) if ((await asker.ask(paper({ options, seat }))).option === 0) gained += 1;
+  for (let seat = 0; seat < runs; seat += 1)
+    if ((await asker.ask(voteRequest({ options, seat }))).option === 0) gained += 1;
   t.ok(Math.abs(gained / runs - 0.25) <= 0.02, `${gained} of ${runs}`);
 });
 
@@ -362,7 +369,7 @@ t.test('polls that are decided without a model that hangs tell on it in the end'
   const stopAfter = async (ms: number): Promise<void> => {
     const stop = new AbortController();
     const calls = server.calls.length;
-    const vote = asker.ask(paper(), stop.signal);
+    const vote = asker.ask(voteRequest(), { signal: stop.signal });
     await server.called(calls + 1);
     now += ms;
     stop.abort();
@@ -371,14 +378,14 @@ t.test('polls that are decided without a model that hangs tell on it in the end'
   for (let i = 0; i < 8; i += 1) await stopAfter(39);
   // From twice the p90 that the panel gives it.
   for (let i = 0; i < 5; i += 1) await stopAfter(40);
-  t.match(await asker.ask(paper()), { error: 'provider_error', calls: 0 }, 'it rests');
+  t.match(await asker.ask(voteRequest()), { error: 'provider_error', calls: 0 }, 'it rests');
 });
 
 t.test('an address that stands in for a provider may want no key', async (t) => {
   const server = await misbehavingServer(t);
   const panels = loadPanels({ file: 'openrouter', baseUrl: server.url });
   await using asker = openAsker({ panels });
-  t.match(await asker.ask(paper({ modelId: 'openai/gpt-5.6-luna' })), { error: null });
+  t.match(await asker.ask(voteRequest({ modelId: 'openai/gpt-5.6-luna' })), { error: null });
   t.notOk('authorization' in server.calls[0]!.headers);
   t.match(server.calls[0]!.body, { reasoning: { enabled: false }, provider: { require_parameters: true } });
 });

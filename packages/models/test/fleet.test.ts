@@ -12,7 +12,7 @@ import { healthKey, probeKey } from '../src/health-script.ts';
 import { count, emptyTally, percentileMs, summary } from '../src/record.ts';
 import { json, misbehavingServer, says, votes } from './misbehaving-server.ts';
 import { testPanels } from './test-panels.ts';
-import { MODEL, paper } from './vote-request.ts';
+import { MODEL, voteRequest } from './vote-request.ts';
 
 // What one worker learns of a model, the others and the gateway know soon after; without Redis everybody goes on alone.
 
@@ -30,7 +30,7 @@ t.test('failure rates and latencies of all workers add up and reach a reader', a
   server.behave(MODEL, ...Array(15).fill(votes()), says({ refusal: 'no' }), votes());
   for (let worker = 0; worker < 2; worker += 1) {
     const asker = openAsker({ panels, redis, prefix });
-    for (let i = 0; i < 12; i += 1) await asker.ask(paper());
+    for (let i = 0; i < 12; i += 1) await asker.ask(voteRequest());
     await asker[Symbol.asyncDispose]();
   }
   const records = await openHealth({ redis, prefix, panels }).snapshot();
@@ -57,14 +57,14 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   await using first = openAsker(options);
   await using second = openAsker(options);
   server.behave(MODEL, json({}, 400));
-  for (let i = 0; i < 5; i += 1) await first.ask(paper());
+  for (let i = 0; i < 5; i += 1) await first.ask(voteRequest());
   const resting = async (): Promise<boolean> =>
     (await openHealth({ redis, prefix, panels }).snapshot([MODEL])).get(MODEL)!.resting;
   await eventually('the model rests', resting);
   // The second worker hears of it with its next round trip, which any vote of its own sets off.
   await eventually('the second worker does not ask', async () => {
-    await second.ask(paper({ modelId: 't/bay-1' }));
-    return (await second.ask(paper())).calls === 0;
+    await second.ask(voteRequest({ modelId: 't/bay-1' }));
+    return (await second.ask(voteRequest())).calls === 0;
   });
 
   now += 10_000;
@@ -73,17 +73,17 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   server.behave(MODEL, (call, res) => {
     answer = () => votes()(call, res);
   });
-  const probe = first.ask(paper());
+  const probe = first.ask(voteRequest());
   await server.called(before + 1);
-  t.match(await second.ask(paper()), { calls: 0, error: 'provider_error' }, 'somebody else probes');
+  t.match(await second.ask(voteRequest()), { calls: 0, error: 'provider_error' }, 'somebody else probes');
   t.equal(await redis.exists(probeKey(prefix, MODEL)), 1, 'and keeps the probe');
   answer();
   t.match(await probe, { error: null });
   server.behave(MODEL, votes());
   await eventually('the second worker asks again', async () => {
     now += 100;
-    await second.ask(paper({ modelId: 't/bay-1' }));
-    return (await second.ask(paper())).error === null;
+    await second.ask(voteRequest({ modelId: 't/bay-1' }));
+    return (await second.ask(voteRequest())).error === null;
   });
   await eventually('the model is asked again', async () => !(await resting()));
 });
@@ -96,8 +96,8 @@ t.test('a worker that is answered does not believe one that is cut off', async (
   await using healthy = openAsker({ panels: well, redis, prefix });
   await using cutOff = openAsker({ panels: testPanels(t, { one: bad.url }), redis, prefix });
   bad.behave(MODEL, json({}, 400));
-  await healthy.ask(paper());
-  for (let i = 0; i < 5; i += 1) await cutOff.ask(paper());
+  await healthy.ask(voteRequest());
+  for (let i = 0; i < 5; i += 1) await cutOff.ask(voteRequest());
   await eventually(
     'the first level of rest is stored',
     async () => (await redis.hget(healthKey(prefix), MODEL))?.includes('"level":1') ?? false,
@@ -105,9 +105,9 @@ t.test('a worker that is answered does not believe one that is cut off', async (
   const seen = async (): Promise<number> =>
     (await openHealth({ redis, prefix, panels: well }).snapshot([MODEL])).get(MODEL)!.calls;
   const calls = await seen();
-  t.match(await healthy.ask(paper()), { error: null });
+  t.match(await healthy.ask(voteRequest()), { error: null });
   await eventually('another call is made', async () => (await seen()) > calls);
-  t.match(await healthy.ask(paper()), { error: null }, 'after it heard of the other');
+  t.match(await healthy.ask(voteRequest()), { error: null }, 'after it heard of the other');
 });
 
 t.test('a Redis that is away or hangs costs no vote and no snapshot', async (t) => {
@@ -126,7 +126,7 @@ t.test('a Redis that is away or hangs costs no vote and no snapshot', async (t) 
     redis.on('error', () => {});
     const asker = openAsker({ panels, redis, prefix: 'x' });
     server.behave(MODEL, votes());
-    const answers = await Promise.all(Array.from({ length: 20 }, () => asker.ask(paper())));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => asker.ask(voteRequest())));
     t.ok(answers.every((answer) => answer.error === null && answer.latency_ms < 2_000));
     await asker[Symbol.asyncDispose]();
     const records = await openHealth({ redis, prefix: 'x', panels }).snapshot([MODEL]);
@@ -167,7 +167,7 @@ t.test('a spoilt entry in Redis is written anew', async (t) => {
   for (const spoilt of ['no JSON', '[1]', '{"at":"now"}', '7', '{"at":1}']) {
     await redis.hset(healthKey(prefix), MODEL, spoilt);
     const asker = openAsker({ panels, redis, prefix });
-    await asker.ask(paper());
+    await asker.ask(voteRequest());
     await asker[Symbol.asyncDispose]();
     t.match((await openHealth({ redis, prefix, panels }).snapshot()).get(MODEL), { calls: 1 });
   }

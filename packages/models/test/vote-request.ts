@@ -1,8 +1,8 @@
-import type { Paper } from '../src/ask.ts';
+import type { VoteRequest } from '../src/ask.ts';
 
 export const MODEL = 't/ash-1';
 
-export function paper(rest: Partial<Paper> = {}): Paper {
+export function voteRequest(rest: Partial<VoteRequest> = {}): VoteRequest {
   return {
     pollId: 'ps_test',
     modelId: MODEL,

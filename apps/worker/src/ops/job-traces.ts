@@ -6,9 +6,9 @@ import type { Claim } from '@eloquentpoll/storage';
 
 export interface JobTraces {
   begin(claim: Claim): void;
-  /** The job is over for this worker, whatever became of the poll. */
+  /** The job is over for this worker, whether or not the poll has ended. */
   end(pollId: string, error: string | null): void;
-  /** A step of the job; null where nobody collects traces. */
+  /** A step of the job; null where traces are not collected. */
   step(pollId: string, name: string, kind: 'internal' | 'client', attributes?: Attributes): Span | null;
 }
 

@@ -21,7 +21,7 @@ export function watchLedger(
     statementTimeoutMs: MAX_CHECK_MS,
   });
 
-  async function look(): Promise<void> {
+  async function audit(): Promise<void> {
     while (!stop.signal.aborted) {
       // Not all workers at the same moment.
       const pause = everyMs * (0.4 + Math.random() * 0.2);
@@ -36,17 +36,17 @@ export function watchLedger(
     }
   }
 
-  const looking = look();
+  const auditing = audit();
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await withTimeout(looking, SHUTDOWN_GRACE_MS).catch(() => {});
+      await withTimeout(auditing, SHUTDOWN_GRACE_MS).catch(() => {});
       await withTimeout(auditor[Symbol.asyncDispose](), SHUTDOWN_GRACE_MS).catch(() => {});
     },
   };
 }
 
-/** Which rules, and how often; whom it concerns is for `select * from check_ledger()`. */
+/** Which rules, and how often; `select * from check_ledger()` lists the accounts. */
 function tally(violations: readonly { rule: string }[]): Record<string, number> {
   const byRule = Map.groupBy(violations, ({ rule }) => rule);
   return Object.fromEntries([...byRule].map(([rule, list]) => [rule, list.length]));

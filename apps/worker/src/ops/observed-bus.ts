@@ -2,15 +2,14 @@ import type { Vote } from '@eloquentpoll/contracts';
 import type { Metrics } from '@eloquentpoll/ops';
 import type { PollBus } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
-import type { Progress } from './progress.ts';
+import type { JobActivity } from './liveness.ts';
 
-// The bus, with what goes through it noted: jobs that begin and end, votes as they arrive, and writes that were refused
-// because a newer worker has the poll.
+// Metrics at the bus: jobs that begin and end, votes as they arrive, and writes that were fenced.
 
-export function observedBus(bus: PollBus, metrics: Metrics, progress: Progress, traces: JobTraces): PollBus {
+export function observedBus(bus: PollBus, metrics: Metrics, activity: JobActivity, traces: JobTraces): PollBus {
   const { runs } = bus;
   const stale = metrics.counter('eloquentpoll_stale_epoch_total', 'progress');
-  const heard = voteCounts(metrics);
+  const countVote = voteCounts(metrics);
 
   async function fenced(write: Promise<boolean>): Promise<boolean> {
     const ours = await write;
@@ -19,31 +18,31 @@ export function observedBus(bus: PollBus, metrics: Metrics, progress: Progress, 
   }
 
   return {
-    enqueuePoll: (...asked) => bus.enqueuePoll(...asked),
+    enqueuePoll: (...args) => bus.enqueuePoll(...args),
     consumePolls: ({ concurrency, run }) =>
       bus.consumePolls({
         concurrency,
         async run(pollId, signal) {
           let error: string | null = 'failed';
-          progress.began();
+          activity.began();
           try {
             await run(pollId, signal);
             error = null;
           } finally {
-            progress.ended();
+            activity.ended();
             traces.end(pollId, error);
           }
         },
       }),
     runs: {
-      open: (...asked) => fenced(runs.open(...asked)),
+      open: (...args) => fenced(runs.open(...args)),
       vote(pollId, epoch, vote, snapshot) {
-        heard(vote);
+        countVote(vote);
         return fenced(runs.vote(pollId, epoch, vote, snapshot));
       },
-      end: (...asked) => fenced(runs.end(...asked)),
-      async takeOver(...asked) {
-        const votes = await runs.takeOver(...asked);
+      end: (...args) => fenced(runs.end(...args)),
+      async takeOver(...args) {
+        const votes = await runs.takeOver(...args);
         if (votes === null) stale.n += 1;
         return votes;
       },

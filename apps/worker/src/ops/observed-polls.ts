@@ -5,8 +5,8 @@ import type { Claim, FinishedPoll } from '@eloquentpoll/storage';
 import type { PollStore } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
 
-// The store, with what goes through it counted: claims, ends, money, and what it refused because a newer worker has the
-// poll. Money counts when it is stored, which is once per poll, whoever asked its models.
+// Metrics at the store: claims, ends, money, and writes that were fenced. Money is counted when it is stored, which is
+// once per poll.
 
 export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTraces): PollStore {
   const claims = metrics.counter('eloquentpoll_polls_claimed_total');
@@ -16,23 +16,23 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
   const found = metrics.counter('eloquentpoll_polls_found_total');
   const staleLease = metrics.counter('eloquentpoll_stale_epoch_total', 'lease');
   const staleStore = metrics.counter('eloquentpoll_stale_epoch_total', 'store');
-  const books = openBooks(metrics);
-  /** Polls that an operator asked for, which the free pool pays whatever their panel is. */
-  const atOurExpense = new Set<string>();
+  const money = moneyMetrics(metrics);
+  /** Polls that an operator retried: the free pool pays them, whatever their panel is. */
+  const paidByPool = new Set<string>();
 
   function claimed(claim: Claim | null): Claim | null {
     if (!claim) return null;
     claims.n += 1;
     if (claim.epoch === 1) waits.observe(claim.ageMs / 1_000);
-    if (claim.entryPoint === OPERATOR) atOurExpense.add(claim.id);
+    if (claim.entryPoint === OPERATOR) paidByPool.add(claim.id);
     traces.begin(claim);
     return claim;
   }
 
   return {
     ...polls,
-    claim: async (...asked) => claimed(await polls.claim(...asked)),
-    claimOverdue: async (...asked) => claimed(await polls.claimOverdue(...asked)),
+    claim: async (...args) => claimed(await polls.claim(...args)),
+    claimOverdue: async (...args) => claimed(await polls.claimOverdue(...args)),
     async renew(worker, leases) {
       const ours = await polls.renew(worker, leases);
       staleLease.n += leases.length - ours.length;
@@ -41,16 +41,16 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
     async release(lease) {
       const released = await polls.release(lease);
       if (released) handedOver.n += 1;
-      atOurExpense.delete(lease.id);
+      paidByPool.delete(lease.id);
       return released;
     },
     async finish(poll) {
       const span = traces.step(poll.id, 'store result', 'internal', { status: poll.response.status });
       try {
         const finish = await polls.finish(poll);
-        if (finish === 'stored') books.enter(poll, atOurExpense.has(poll.id));
+        if (finish === 'stored') money.enter(poll, paidByPool.has(poll.id));
         else staleStore.n += 1;
-        atOurExpense.delete(poll.id);
+        paidByPool.delete(poll.id);
         span?.end({ outcome: finish }, finish === 'fenced' ? 'fenced' : null);
         return finish;
       } catch (error) {
@@ -77,21 +77,20 @@ function count<T>(counter: Counter, list: T[]): T[] {
   return list;
 }
 
-/** What a poll comes by that the admin view made. */
+/** Entry point of polls that the console made. */
 const OPERATOR = 'operator';
 const USD = 1_000_000;
 const PAYERS = ['account', 'free_pool'] as const;
 
-/** Ends and money. */
-function openBooks(metrics: Metrics) {
+function moneyMetrics(metrics: Metrics) {
   const margin = { account: 0, free_pool: 0 };
   metrics.reading('eloquentpoll_margin_usd', () => PAYERS.map((payer) => [[payer], margin[payer]] as const));
   for (const panel of [...PRESETS, ...FREE_PRESETS])
     metrics.counter('eloquentpoll_polls_ended_total', panel, 'success', 'mathematical_lock');
   return {
-    enter({ votes, response }: FinishedPoll, atOurExpense: boolean): void {
+    enter({ votes, response }: FinishedPoll, paidByPool: boolean): void {
       const panel = response.preset;
-      const payer = atOurExpense || isFree(panel) ? 'free_pool' : 'account';
+      const payer = paidByPool || isFree(panel) ? 'free_pool' : 'account';
       const reason = response.termination_reason ?? 'deadline';
       metrics.counter('eloquentpoll_polls_ended_total', panel, response.status, reason).n += 1;
       metrics.histogram('eloquentpoll_poll_duration_seconds', panel).observe(response.timing.total_ms / 1_000);

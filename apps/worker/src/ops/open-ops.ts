@@ -12,9 +12,9 @@ import { fleetFigures as storedFigures } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
-import { type ProgressLimits, progressCheck } from './progress.ts';
+import { type LivenessLimits, livenessCheck } from './liveness.ts';
 
-// The worker's ops port. A worker can do nothing without Postgres, Redis or progress, so each of them is vital.
+// The worker's ops port. A worker can do nothing without Postgres or Redis, so each check is vital.
 
 export interface Ops extends AsyncDisposable {
   readonly url: string;
@@ -24,16 +24,16 @@ export interface Ops extends AsyncDisposable {
 }
 
 /** Null where OPS_PORT is not set. */
-export async function openOps(config: Config, context: OpenContext, limits?: ProgressLimits): Promise<Ops | null> {
+export async function openOps(config: Config, context: OpenContext, limits?: LivenessLimits): Promise<Ops | null> {
   if (!config.ops) return null;
-  const { metrics, storage, redis, models, progress } = context.fittings;
+  const { metrics, storage, redis, models, activity } = context.resources;
   await using made = new AsyncDisposableStack();
   const loop = made.use(watchLoop());
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
   poolFigures(metrics, storage.pool, config.databasePool);
-  const asked: Fleet = { queue: () => redis.queueCounts(), store: () => storedFigures(storage) };
-  const fleet = fleetFigures(metrics, asked);
-  metrics.reading('eloquentpoll_polls_running', () => progress.running);
+  const sources: Fleet = { queue: () => redis.queueCounts(), store: () => storedFigures(storage) };
+  const fleet = fleetFigures(metrics, sources);
+  metrics.reading('eloquentpoll_polls_running', () => activity.running);
   metrics.reading('eloquentpoll_worker_slots', () => config.concurrency);
   metrics.reading('eloquentpoll_breaker_open', async () =>
     [...(await models.snapshot())].map(([model, { resting }]) => [[model], resting ? 1 : 0] as const),
@@ -56,20 +56,20 @@ export async function openOps(config: Config, context: OpenContext, limits?: Pro
       },
     },
     event_loop: loop,
-    progress: progressCheck(progress, {
+    liveness: livenessCheck(activity, {
       slots: config.concurrency,
       oldestAt: async () => (await fleet.queue()).oldestAt,
       ...(limits && { limits }),
     }),
   });
   const port = made.use(await openOpsPort({ ...config.ops, metrics, readiness }));
-  const keep = made.move();
+  const owned = made.move();
   return {
     url: port.url,
     readiness,
     began() {
       consuming = true;
     },
-    [Symbol.asyncDispose]: () => keep.disposeAsync(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

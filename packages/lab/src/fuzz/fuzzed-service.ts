@@ -11,7 +11,7 @@ import { createLog } from '@eloquentpoll/gateway/log';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { readConfig } from '@eloquentpoll/worker/config';
 import { openContext as openWorker } from '@eloquentpoll/worker/context';
-import { runPoll } from '@eloquentpoll/worker/run-poll';
+import { servePolls } from '@eloquentpoll/worker/serve-polls';
 
 // The whole service in this process, with everything set up that can be: cards, deposits, logins, a model registry, all
 // on loopback. Nothing of it is replaced; what it would write to its logs comes to us.
@@ -92,7 +92,7 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
   };
   const sink = { write: options.onLog };
   const worker = made.use(await openWorker(readConfig({ ...settings, LOG_LEVEL: 'silent' })));
-  const consumer = worker.bus.consumePolls({ concurrency: 20, run: (id, signal) => runPoll(worker, id, signal) });
+  const consumer = servePolls(worker, 20);
   made.defer(() => consumer.drain(2_000));
 
   const config = readGatewayConfig(settings);

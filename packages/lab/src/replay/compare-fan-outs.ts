@@ -1,6 +1,7 @@
 // What the fan-out costs and how long it takes: recorded votes with made-up latencies, run by the code that runs live
 // polls. Cost counts calls that were started, whether or not they were aborted.
 import type { PanelName, PollSpec, Vote } from '@eloquentpoll/contracts';
+import { pollState } from '@eloquentpoll/polls';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import { type Collecting, collectVotes } from '@eloquentpoll/worker/collect-votes';
 import { priceOf } from './compare-rules.ts';
@@ -96,9 +97,11 @@ async function collect(
     clock.after(0, line.leave);
     return voteOf(recorded, seat);
   };
+  const spec = specOf(recorded, threshold, preset);
   const collecting = collectVotes({
-    spec: specOf(recorded, threshold, preset),
-    resumed: [],
+    spec,
+    votes: [],
+    state: pollState(spec),
     timeLeftMs: 3_600_000,
     clock,
     hedges: { earn: () => {}, spend: () => false },

@@ -1,4 +1,5 @@
 import type { Vote } from '@eloquentpoll/contracts';
+import { pollState } from '@eloquentpoll/polls';
 import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import {
   Abandoned,
@@ -52,7 +53,8 @@ async function play(scenario: Scenario, clock: VirtualClock): Promise<Trace> {
     try {
       const collected = await collectVotes({
         spec,
-        resumed: world.log(),
+        votes: world.log(),
+        state: pollState(spec, world.log()),
         timeLeftMs: Math.max(0, deadlineMs - claimedAt),
         clock,
         hedges: hedgeBudget(hedges.perCall, hedges.burst),

@@ -4,7 +4,7 @@ import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Context } from '@eloquentpoll/worker/context';
 import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
 import { keepLeases } from '@eloquentpoll/worker/leases';
-import type { Ask, Asking, PollBus, PollStore } from '@eloquentpoll/worker/ports';
+import type { Ask, PollBus, PollStore } from '@eloquentpoll/worker/ports';
 import { type Serving, servePolls } from '@eloquentpoll/worker/serve-polls';
 import type { SimulatedProcess } from './process.ts';
 import { consumePolls } from './queue-consumer.ts';
@@ -148,7 +148,9 @@ const lostSince = ({ history }: World, at: number): boolean =>
   history.faults.some((fault) => fault.kind === 'FLUSHALL' && fault.at >= at);
 
 function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
-  return async ({ pollId, spec, seat, timeLeftMs, signal }: Asking): Promise<Vote> => {
+  return async ({ pollId, seat, deadlineMs }, { signal, beforeCall }): Promise<Vote> => {
+    const { spec } = world.store.polls.get(pollId)!.acceptance.poll;
+    if (!(await beforeCall())) return unanswered(spec, seat, 'aborted', 0);
     const claimed = known.claims.get(pollId) ?? { epoch: 0, at: 0 };
     world.history.asked.push({
       at: world.clock.now(),
@@ -173,9 +175,9 @@ function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
           cancel();
           resolve(vote);
         };
-        const late = !deaf && answer.afterMs > timeLeftMs;
-        const cancel = process.clock.after(Math.min(answer.afterMs, late ? timeLeftMs : answer.afterMs), () =>
-          settle(late ? unanswered(spec, seat, 'timeout', timeLeftMs) : answer.vote),
+        const late = !deaf && answer.afterMs > deadlineMs;
+        const cancel = process.clock.after(Math.min(answer.afterMs, late ? deadlineMs : answer.afterMs), () =>
+          settle(late ? unanswered(spec, seat, 'timeout', deadlineMs) : answer.vote),
         );
         const aborted = () => settle(unanswered(spec, seat, 'aborted', 0));
         if (signal.aborted) aborted();

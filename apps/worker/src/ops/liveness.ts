@@ -1,45 +1,46 @@
 import type { Check } from '@eloquentpoll/ops';
 
-// Whether this worker gets anywhere. A connection that answers pings and takes no jobs, or jobs that never end, look
-// healthy to every other check. So: while jobs wait that this worker has room for, it takes some; and while all its room
-// is taken, jobs end. An idle service proves nothing and is fine.
+// Fails when this worker takes no jobs although some wait and it has free slots, or when all its slots are taken and no
+// job ends. A connection that answers pings but delivers nothing looks healthy to every other check.
 
-/** A job that waits this long should have been taken by whoever has room. */
+/** A job that waits this long should have been taken by a worker with a free slot. */
 const WAITED_MS = 30_000;
 const TAKES_NOTHING_MS = 60_000;
-/** No poll lives longer than its deadline and the time in which others take it away. */
+/** No poll lasts longer than its deadline and the time until it counts as overdue. */
 const ENDS_NOTHING_MS = 150_000;
 
-export interface Progress {
+export interface JobActivity {
   /** A job was taken from the queue. */
   began(): void;
   ended(): void;
   readonly running: number;
+  /** Monotonic. */
+  readonly tookAt: number;
+  readonly endedAt: number;
 }
 
-export interface ProgressLimits {
+export interface LivenessLimits {
   waitedMs: number;
   takesNothingMs: number;
   endsNothingMs: number;
 }
 
-export interface Watching {
+export interface LivenessOptions {
   slots: number;
-  /** When the oldest waiting job came, by the clock of the wall; null when none waits. */
+  /** When the oldest waiting job came, by the system clock; null when none waits. */
   oldestAt(): Promise<number | null>;
   /** Monotonic. */
   now?(): number;
   wallNow?(): number;
-  limits?: ProgressLimits;
+  limits?: LivenessLimits;
 }
 
-export function countProgress(now: () => number = () => performance.now()) {
+export function jobActivity(now: () => number = () => performance.now()): JobActivity {
   let running = 0;
   let tookAt = now();
   let endedAt = now();
   return {
     began() {
-      // What is measured from here on is a worker with something to do.
       if (running === 0) endedAt = now();
       running += 1;
       tookAt = now();
@@ -60,9 +61,9 @@ export function countProgress(now: () => number = () => performance.now()) {
   };
 }
 
-export function progressCheck(progress: ReturnType<typeof countProgress>, watching: Watching): Check {
-  const { slots, oldestAt, now = () => performance.now(), wallNow = Date.now } = watching;
-  const { waitedMs, takesNothingMs, endsNothingMs } = watching.limits ?? {
+export function livenessCheck(activity: JobActivity, options: LivenessOptions): Check {
+  const { slots, oldestAt, now = () => performance.now(), wallNow = Date.now } = options;
+  const { waitedMs, takesNothingMs, endsNothingMs } = options.limits ?? {
     waitedMs: WAITED_MS,
     takesNothingMs: TAKES_NOTHING_MS,
     endsNothingMs: ENDS_NOTHING_MS,
@@ -70,18 +71,18 @@ export function progressCheck(progress: ReturnType<typeof countProgress>, watchi
   return {
     vital: true,
     async ask() {
-      if (progress.running >= slots) {
-        const stuckMs = now() - progress.endedAt;
+      if (activity.running >= slots) {
+        const stuckMs = now() - activity.endedAt;
         return stuckMs > endsNothingMs
           ? `all ${slots} slots are taken and no poll ended for ${seconds(stuckMs)}`
           : null;
       }
-      const idleMs = now() - progress.tookAt;
+      const idleMs = now() - activity.tookAt;
       if (idleMs <= takesNothingMs) return null;
       const oldest = await oldestAt();
       const waits = oldest === null ? 0 : wallNow() - oldest;
       if (waits <= waitedMs) return null;
-      return `a job waits for ${seconds(waits)}, ${slots - progress.running} slots are free, and none was taken for ${seconds(idleMs)}`;
+      return `a job waits for ${seconds(waits)}, ${slots - activity.running} slots are free, and none was taken for ${seconds(idleMs)}`;
     },
   };
 }

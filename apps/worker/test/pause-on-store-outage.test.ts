@@ -3,11 +3,12 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
+import { tryClaim } from '../src/claim-poll.ts';
 import { systemClock } from '../src/clock.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';
 import { keepLeases } from '../src/leases.ts';
+import { pauseOnStoreOutage } from '../src/pause-on-store-outage.ts';
 import type { PollStore } from '../src/ports.ts';
-import { restWithoutStore } from '../src/rest-without-store.ts';
 import { servePolls } from '../src/serve-polls.ts';
 
 const log = { info() {}, warn() {}, error() {} };
@@ -86,9 +87,10 @@ t.test('a claim that is not answered for long is like one that failed', async (t
     claim: () => new Promise<never>((_, reject) => clock.after(7_000, () => reject(new Error('no answer')))),
     beat: () => (clock.now() < 3_000 ? Promise.reject(new Error('away')) : Promise.resolve()),
   };
-  const rest = restWithoutStore({ polls, clock, log, random: () => 0.5 }, () => consumer);
-  await t.rejects(clock.run(rest.claim('ps_a', 'w')), { message: 'no answer' });
+  const outage = pauseOnStoreOutage({ polls, clock, log, random: () => 0.5 }, consumer);
+  const claim = tryClaim({ polls, workerId: 'w', clock }, 'ps_a');
+  await t.rejects(clock.run(outage.watch(claim)), { message: 'no answer' });
   t.same(heard, ['pause at 1500', 'resume at 3000', 'pause at 7000'], 'and the failure is seen once more');
-  rest.stop();
+  outage.stop();
   t.equal(clock.pending(), 0);
 });

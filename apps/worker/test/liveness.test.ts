@@ -4,23 +4,23 @@ import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
+import { jobActivity, livenessCheck } from '../src/ops/liveness.ts';
 import { openOps } from '../src/ops/open-ops.ts';
-import { countProgress, progressCheck } from '../src/ops/progress.ts';
 import { servePolls } from '../src/serve-polls.ts';
 
 // slow: 9 s
 
-t.test('a worker that takes nothing while jobs wait and it has room does not progress', async (t) => {
+t.test('a worker that takes nothing while jobs wait and it has room is not live', async (t) => {
   let time = 0;
   let oldest: number | null = null;
-  const progress = countProgress(() => time);
+  const activity = jobActivity(() => time);
   const clocks = { now: () => time, wallNow: () => time };
-  const check = progressCheck(progress, { slots: 2, oldestAt: async () => oldest, ...clocks });
+  const check = livenessCheck(activity, { slots: 2, oldestAt: async () => oldest, ...clocks });
   time = 3_600_000;
   t.equal(await check.ask(), null, 'nothing to do is no fault');
   oldest = time - 31_000;
   t.match(await check.ask(), /^a job waits for 31 s, 2 slots are free, and none was taken for 3600 s/);
-  progress.began();
+  activity.began();
   t.equal(await check.ask(), null, 'it takes jobs');
   time += 61_000;
   t.match(await check.ask(), /1 slots are free/, 'one that hangs does not excuse the others');
@@ -28,17 +28,17 @@ t.test('a worker that takes nothing while jobs wait and it has room does not pro
   t.equal(await check.ask(), null, 'a job that has just come proves nothing');
 });
 
-t.test('a worker whose polls never end does not progress', async (t) => {
+t.test('a worker whose polls never end is not live', async (t) => {
   let time = 0;
-  const progress = countProgress(() => time);
+  const activity = jobActivity(() => time);
   const clocks = { now: () => time, wallNow: () => time };
-  const check = progressCheck(progress, { slots: 2, oldestAt: async () => 0, ...clocks });
-  progress.began();
-  progress.began();
+  const check = livenessCheck(activity, { slots: 2, oldestAt: async () => 0, ...clocks });
+  activity.began();
+  activity.began();
   time = 149_000;
   t.equal(await check.ask(), null, 'polls may take their time');
-  progress.ended();
-  progress.began();
+  activity.ended();
+  activity.began();
   time += 149_000;
   t.equal(await check.ask(), null, 'one ended meanwhile');
   time += 2_000;
@@ -77,7 +77,7 @@ async function workerWithOps(t: Test) {
 
 t.test('a worker whose queue is blocked answers every ping, and is not ready until it takes jobs again', async (t) => {
   const { context, config, ops, prefix, readiness, answers } = await workerWithOps(t);
-  const { redis } = context.fittings;
+  const { redis } = context.resources;
   t.match(await readiness(), { status: 503, checks: { consuming: 'takes no jobs yet' } });
   const serving = servePolls(context, config.concurrency);
   t.teardown(() => serving.drain(1_000));
@@ -90,8 +90,8 @@ t.test('a worker whose queue is blocked answers every ping, and is not ready unt
   await redis.enqueuePoll('ps_nobody_takes_it');
   const stuck = await answers(503);
   t.match(stuck.checks, { postgres: null, redis: null, event_loop: null, consuming: null });
-  t.match(stuck.checks.progress, /^a job waits for \d+ s, 50 slots are free/);
-  t.match(await (await fetch(`${ops.url}/metrics`)).text(), /^eloquentpoll_ready_check\{check="progress"\} 0$/m);
+  t.match(stuck.checks.liveness, /^a job waits for \d+ s, 50 slots are free/);
+  t.match(await (await fetch(`${ops.url}/metrics`)).text(), /^eloquentpoll_ready_check\{check="liveness"\} 0$/m);
   t.equal((await fetch(`${ops.url}/livez`)).status, 200, 'it lives: a restart is for whoever watches');
 
   await redis.redis.hdel(meta, 'paused');

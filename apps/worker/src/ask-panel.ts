@@ -1,0 +1,67 @@
+import type { PollSpec, Vote } from '@eloquentpoll/contracts';
+import type { VoteRequest } from '@eloquentpoll/models/ask';
+import { promptStyle } from '@eloquentpoll/models/panels';
+import { type Moment, type PollOutcome, pollState, runningSnapshot } from '@eloquentpoll/polls';
+import { type Collected, collectVotes } from './collect-votes.ts';
+import type { Context } from './context.ts';
+import { logFields, ownerOf, type Run } from './run.ts';
+
+/** A panel's votes, and when each arrived; arrivals are empty when an earlier worker received some of the votes. */
+export type PanelVotes = Collected & Pick<PollOutcome, 'arrivals'>;
+
+/** Collects the votes of a poll, and records and publishes each in the run record. */
+export async function askPanel(
+  context: Context,
+  { claim, claimedAt, lease, alive }: Run,
+  earlier: readonly Vote[],
+  timeLeftMs: number,
+): Promise<PanelVotes> {
+  const { bus, clock, log } = context;
+  const { id: pollId, epoch, spec } = claim;
+  const arrivals: PollOutcome['arrivals'] = [];
+  const superseded = new AbortController();
+
+  const snapshotOf = (moment: Pick<Moment, 'state' | 'received' | 'vote'>) =>
+    runningSnapshot({ pollId, epoch, spec, ...moment, elapsedMs: claim.ageMs + clock.now() - claimedAt });
+
+  function recorded(write: Promise<boolean>): void {
+    write.then(
+      (ours) => ours || superseded.abort(new Error('a newer worker has the poll')),
+      // Without Redis a later worker repeats these calls, and progress is late.
+      (error) => log.warn({ ...logFields(claim), err: error }, 'poll.progress_not_recorded'),
+    );
+  }
+
+  async function beforeCall(): Promise<boolean> {
+    await lease.ensureFresh();
+    return !alive.aborted;
+  }
+
+  const state = pollState(spec, earlier);
+  const collecting = collectVotes({
+    spec,
+    state,
+    votes: earlier,
+    timeLeftMs,
+    clock,
+    hedges: context.hedges,
+    signal: AbortSignal.any([alive, superseded.signal]),
+    ask: (seat, deadlineMs, signal) =>
+      context.ask({ ...requestFor(spec, seat), pollId, deadlineMs }, { signal, beforeCall }),
+    onVote(vote, state, votes) {
+      const snapshot = snapshotOf({ state, received: votes.length, vote });
+      arrivals.push({ at_ms: snapshot.elapsed_ms, confidence: snapshot.confidence });
+      recorded(bus.runs.vote(pollId, epoch, vote, snapshot));
+    },
+  });
+  // Written once the first calls are sent, so it is off the critical path; none of them can have ended before.
+  const opening = snapshotOf({ state, received: earlier.length, vote: null });
+  recorded(bus.runs.open(pollId, epoch, ownerOf(claim), opening));
+  return { ...(await collecting), arrivals: earlier.length === 0 ? arrivals : [] };
+}
+
+function requestFor(spec: PollSpec, seat: number): Omit<VoteRequest, 'pollId' | 'deadlineMs'> {
+  const { question, options, seed, search, panel_name: panel } = spec;
+  const { model_id: modelId, reserve_u: reserveU } = spec.seats[seat]!;
+  return { modelId, seat, question, options, seed, search, style: promptStyle(panel), reserveU, panel };
+}

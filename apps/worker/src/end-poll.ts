@@ -1,0 +1,49 @@
+import type { ProgressSnapshot } from '@eloquentpoll/contracts';
+import { finalSnapshot, type Moment, pollResponse } from '@eloquentpoll/polls';
+import type { Claim } from '@eloquentpoll/storage';
+import type { PanelVotes } from './ask-panel.ts';
+import { Abandoned } from './collect-votes.ts';
+import type { Context } from './context.ts';
+import { logFields, ownerOf, type Run } from './run.ts';
+
+/** Stores the outcome under the claim's epoch, then announces it. */
+export async function storeResult(context: Context, run: Run, collected: PanelVotes): Promise<void> {
+  const { claim, claimedAt } = run;
+  const { id: pollId, epoch, spec, resultId } = claim;
+  const { state, votes, reason } = collected;
+  const gatherMs = context.clock.now() - claimedAt;
+  const totalMs = claim.ageMs + gatherMs;
+  const response = pollResponse({ ...collected, resultId, spec, gatherMs, totalMs });
+  const stored = await retryStore(context, run, () => context.polls.finish({ id: pollId, epoch, votes, response }));
+  if (stored === 'fenced') {
+    context.log.warn({ ...logFields(claim), epoch }, 'poll.result_fenced');
+    return;
+  }
+  const end: Moment = { pollId, epoch, spec, state, received: votes.length, vote: null, elapsedMs: totalMs };
+  await announceEnd(context, claim, finalSnapshot(end, response));
+  const { status } = response;
+  context.log.info({ ...logFields(claim), status, reason, votes: votes.length, total_ms: totalMs }, 'poll.ended');
+}
+
+/** May be lost: followers read Postgres every 2 s as well. */
+export async function announceEnd({ bus, log }: Context, claim: Claim, snapshot: ProgressSnapshot): Promise<void> {
+  await bus.runs.end(claim.id, claim.epoch, ownerOf(claim), snapshot).catch((error) => {
+    log.warn({ ...logFields(claim), err: error }, 'poll.end_not_announced');
+  });
+}
+
+const STORE_RETRY_MS = [100, 300, 1_000, 2_000, 4_000, 8_000];
+
+/** Storing the same poll twice stores it once, so a write whose answer was lost is repeated. */
+async function retryStore<T>({ clock, log }: Context, { claim, alive }: Run, write: () => Promise<T>): Promise<T> {
+  for (const pauseMs of STORE_RETRY_MS) {
+    try {
+      return await write();
+    } catch (error) {
+      if (alive.aborted) throw new Abandoned('the poll was taken away before it was stored');
+      log.warn({ ...logFields(claim), err: error }, 'poll.store_failed');
+      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+    }
+  }
+  return write();
+}

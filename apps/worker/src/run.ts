@@ -1,0 +1,19 @@
+import type { Claim } from '@eloquentpoll/storage';
+import type { HeldLease } from './leases.ts';
+
+/** A poll that this worker has claimed and is running. */
+export interface Run {
+  readonly claim: Claim;
+  readonly claimedAt: number;
+  readonly lease: HeldLease;
+  /** Aborts when the lease is lost or the worker has to stop. */
+  readonly alive: AbortSignal;
+}
+
+/** In every log line about a poll; the gateway's lines name the same request. */
+export const logFields = ({ id, requestId }: Claim) => ({ poll_id: id, request_id: requestId });
+
+/** Owner of an anonymous poll's run record: an account id that no account has. */
+const ANONYMOUS = 'anonymous';
+
+export const ownerOf = ({ accountId }: Claim): string => accountId ?? ANONYMOUS;
