@@ -7,6 +7,7 @@ import { login } from './accounts/routes/login.ts';
 import { loginCallback } from './accounts/routes/login-callback.ts';
 import { logout } from './accounts/routes/logout.ts';
 import { me } from './accounts/routes/me.ts';
+import { revokeAllKeys } from './accounts/routes/revoke-all-keys.ts';
 import { revokeKey } from './accounts/routes/revoke-key.ts';
 import { walletChallenge } from './accounts/routes/wallet-challenge.ts';
 import { walletRevokeKey } from './accounts/routes/wallet-revoke-key.ts';
@@ -104,6 +105,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
     ['GET', '/api/keys', 'listKeys', 'login or key', () => listKeys(app, context)],
     ['POST', '/api/keys', 'createKey', 'login or key', () => createKey(app, context)],
+    ['DELETE', '/api/keys', 'revokeAllKeys', 'login or key', () => revokeAllKeys(app, context)],
     ['DELETE', '/api/keys/:keyId', 'revokeKey', 'login or key', () => revokeKey(app, context)],
 
     ['GET', '/api/auth/login', 'login', 'anyone', () => login(app, context, onFailedLogin)],

@@ -16,6 +16,9 @@ export interface ProviderOptions {
   state: Pick<PersistedState, 'signingKey' | 'cookieKey'>;
 }
 
+/** What the product's access tokens can be granted. */
+const SCOPES = 'polls:run results:read account';
+
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
@@ -59,7 +62,7 @@ export function localProvider({ issuer, baseUrl, clientSecret, state }: Provider
         defaultResource: (_ctx, _client, oneOf) => oneOf ?? [],
         getResourceServerInfo: (_ctx, resource) => {
           if (!resources.includes(resource)) throw new errors.InvalidTarget();
-          return { scope: '', audience: resource, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } } };
+          return { scope: SCOPES, audience: resource, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } } };
         },
       },
       rpInitiatedLogout: {

@@ -227,6 +227,7 @@ export interface ApiKey {
   key_prefix: string;
   label: string;
   last_used_at: string | null;
+  expires_at: string | null;
   revoked_at: string | null;
   created_at: string;
 }
@@ -237,6 +238,7 @@ export interface NewApiKey {
   key: string;
   key_prefix: string;
   label: string;
+  expires_at: string | null;
   created_at: string;
   warning: string;
 }

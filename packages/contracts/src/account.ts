@@ -31,6 +31,7 @@ export const ApiKey = Type.Object(
     key_prefix: Type.String({ description: 'The first 10 characters of the key.' }),
     label: Type.String(),
     last_used_at: nullable(DateTime),
+    expires_at: nullable(DateTime),
     revoked_at: nullable(DateTime),
     created_at: DateTime,
   },
@@ -39,7 +40,12 @@ export const ApiKey = Type.Object(
 export type ApiKey = Static<typeof ApiKey>;
 
 export const KeyRequest = Type.Object(
-  { label: Type.Optional(Type.String({ maxLength: LIMITS.key_label })) },
+  {
+    label: Type.Optional(Type.String({ maxLength: LIMITS.key_label })),
+    expires_at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'When the key stops to authenticate; never without it.' }),
+    ),
+  },
   { $id: 'KeyRequest' },
 );
 export type KeyRequest = Static<typeof KeyRequest>;
@@ -51,6 +57,7 @@ export const NewKey = Type.Object(
     key: Type.String(),
     key_prefix: Type.String(),
     label: Type.String(),
+    expires_at: nullable(DateTime),
     created_at: DateTime,
     warning: Type.String(),
   },
@@ -63,3 +70,12 @@ export type KeyParams = Static<typeof KeyParams>;
 
 export const KeyRevocation = Type.Object({ revoked: Type.Boolean() }, { $id: 'KeyRevocation' });
 export type KeyRevocation = Static<typeof KeyRevocation>;
+
+export const KeysRevocation = Type.Object(
+  {
+    revoked_count: Type.Integer({ minimum: 0, description: 'Keys that were active.' }),
+    logins_ended: Type.Integer({ minimum: 0, description: 'Signed-in browsers that are signed in no more.' }),
+  },
+  { $id: 'KeysRevocation' },
+);
+export type KeysRevocation = Static<typeof KeysRevocation>;

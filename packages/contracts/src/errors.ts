@@ -77,6 +77,11 @@ export const ERRORS = {
   payment_insufficient_funds: pay('Payer has insufficient funds', 'The paying wallet does not hold the amount.'),
   payment_settlement_failed: pay('Payment settlement failed', 'The payment could not be settled on chain.'),
 
+  insufficient_scope: change(
+    403,
+    'Insufficient scope',
+    'The access token was not granted what the operation needs; the WWW-Authenticate header names the scope.',
+  ),
   forbidden_origin: change(403, 'Forbidden origin', 'Browsers may not call this operation from that origin.'),
 
   not_found: change(404, 'Not found', 'There is nothing at this path.'),
@@ -91,6 +96,11 @@ export const ERRORS = {
   method_not_allowed: change(405, 'Method not allowed', 'The path exists; the Allow header names its methods.'),
   not_acceptable: change(406, 'Not acceptable', 'The operation cannot answer in a media type that Accept allows.'),
   request_timeout: wait(408, 'Request timeout', 'The request did not arrive completely in time.'),
+  key_limit_reached: change(
+    409,
+    'Too many keys',
+    'The account has as many active API keys as it may; revoke one first.',
+  ),
   idempotency_conflict: wait(409, 'Request in progress', 'A request with the same Idempotency-Key is still running.'),
   deposit_in_progress: wait(409, 'Deposit in progress', 'This payment is being settled right now.'),
   payload_too_large: change(413, 'Payload too large', 'The body is larger than the operation accepts.'),

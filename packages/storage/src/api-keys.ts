@@ -8,6 +8,7 @@ export interface ApiKey {
   prefix: string;
   label: string;
   lastUsedAt: Date | null;
+  expiresAt: Date | null;
   revokedAt: Date | null;
   createdAt: Date;
 }
@@ -17,13 +18,33 @@ export interface NewApiKey {
   hash: Buffer;
   prefix: string;
   label?: string;
+  /** From then on the key authenticates no more; never where it is left out. */
+  expiresAt?: Date | undefined;
   /** Which pepper made the hash. */
   pepperId?: number;
 }
 
-const columns = ['id', 'prefix', 'label', 'last_used_at', 'revoked_at', 'created_at'] as const;
+/** More active keys than anybody keeps track of; a thief cannot hide one among them, and ending all stays quick. */
+export const MAX_ACTIVE_KEYS = 100;
 
+export class TooManyKeys extends Error {
+  override name = 'TooManyKeys';
+}
+
+const columns = ['id', 'prefix', 'label', 'last_used_at', 'expires_at', 'revoked_at', 'created_at'] as const;
+
+const isActive = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`;
+
+/** For a transaction: the account's row is locked, so that keys made at once count each other. */
 export async function insertKey({ db }: Queries, key: NewApiKey): Promise<ApiKey> {
+  await db.selectFrom('accounts').select('id').where('id', '=', key.accountId).forUpdate().execute();
+  const { active } = await db
+    .selectFrom('api_keys')
+    .select(sql<number>`count(*)::integer`.as('active'))
+    .where('account_id', '=', key.accountId)
+    .where(isActive)
+    .executeTakeFirstOrThrow();
+  if (active >= MAX_ACTIVE_KEYS) throw new TooManyKeys();
   const row = await db
     .insertInto('api_keys')
     .values({
@@ -31,6 +52,7 @@ export async function insertKey({ db }: Queries, key: NewApiKey): Promise<ApiKey
       hash: key.hash,
       prefix: key.prefix,
       label: key.label ?? '',
+      expires_at: key.expiresAt ?? null,
       pepper_id: key.pepperId ?? 1,
     })
     .returning(columns)
@@ -38,31 +60,53 @@ export async function insertKey({ db }: Queries, key: NewApiKey): Promise<ApiKey
   return toKey(row);
 }
 
-/** Who a presented key belongs to; null when it is unknown or revoked. */
-export async function findKeyByHash(
-  { db }: Queries,
-  hash: Buffer,
-): Promise<{ keyId: string; accountId: string } | null> {
-  const row = await db
-    .selectFrom('api_keys')
-    .select(['id', 'account_id'])
-    .where('hash', '=', hash)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  return row ? { keyId: row.id, accountId: row.account_id } : null;
+export interface KeyOwnerRow {
+  keyId: string;
+  accountId: string;
+  /** Until it expires; null for a key that does not. */
+  secondsLeft: number | null;
 }
 
-/** Active and revoked ones, newest first. */
-export async function listKeys({ db }: Queries, accountId: string): Promise<ApiKey[]> {
-  const rows = await db
+/** The owner of a presented key; null when it is unknown, revoked or expired. */
+export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyOwnerRow | null> {
+  const row = await db
     .selectFrom('api_keys')
-    .select(columns)
-    .where('account_id', '=', accountId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .limit(1_000)
-    .execute();
-  return rows.map(toKey);
+    .select([
+      'id',
+      'account_id',
+      sql<number | null>`extract(epoch from expires_at - clock_timestamp())::float8`.as('seconds_left'),
+    ])
+    .where('hash', '=', hash)
+    .where(isActive)
+    .executeTakeFirst();
+  return row ? { keyId: row.id, accountId: row.account_id, secondsLeft: row.seconds_left } : null;
+}
+
+export const MAX_KEYS_PER_PAGE = 1_000;
+
+export interface KeyPage {
+  /** The last key of the page before. */
+  after?: string | undefined;
+  limit: number;
+}
+
+export async function ownsKey({ db }: Queries, accountId: string, keyId: string): Promise<boolean> {
+  const query = db.selectFrom('api_keys').select('id').where('account_id', '=', accountId).where('id', '=', keyId);
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
+/** Active keys first, then expired and revoked ones, each newest first. */
+export async function listKeys(
+  { db }: Queries,
+  accountId: string,
+  { after, limit }: KeyPage = { limit: MAX_KEYS_PER_PAGE },
+): Promise<ApiKey[]> {
+  const position = sql<string>`(not (${isActive}), -extract(epoch from created_at), id)`;
+  let query = db.selectFrom('api_keys').select(columns).where('account_id', '=', accountId);
+  if (after !== undefined) {
+    query = query.where(sql<boolean>`${position} > (select ${position} from api_keys where id = ${after})`);
+  }
+  return (await query.orderBy(sql`${position}`).limit(limit).execute()).map(toKey);
 }
 
 /** The hash of the key that was revoked, for whoever caches by it; null when missing, foreign or already revoked. */
@@ -105,6 +149,7 @@ interface Row {
   prefix: string;
   label: string;
   last_used_at: Date | null;
+  expires_at: Date | null;
   revoked_at: Date | null;
   created_at: Date;
 }
@@ -115,6 +160,7 @@ function toKey(row: Row): ApiKey {
     prefix: row.prefix,
     label: row.label,
     lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     createdAt: row.created_at,
   };

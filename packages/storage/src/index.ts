@@ -5,9 +5,13 @@ export {
   findKeyByHash,
   insertKey,
   listKeys,
+  MAX_ACTIVE_KEYS,
+  MAX_KEYS_PER_PAGE,
   type NewApiKey,
+  ownsKey,
   revokeAllKeys,
   revokeKey,
+  TooManyKeys,
   touchKeys,
 } from './api-keys.ts';
 export { checkLedger, type Violation } from './check-ledger.ts';
@@ -73,7 +77,7 @@ export {
 } from './ledger.ts';
 export { checkLedgerInTurn } from './ledger-checks.ts';
 export { type LockName, withLock } from './locks.ts';
-export { closeLogin, findLogin, insertLogin, type StoredLogin } from './logins.ts';
+export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
 export { migrate } from './migrate.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';

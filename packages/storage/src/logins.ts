@@ -64,3 +64,15 @@ export async function closeLogin({ db }: Queries, id: string): Promise<void> {
     .where('ended_at', 'is', null)
     .execute();
 }
+
+/** Ends every login of an account; answers how many there were. */
+export async function closeLogins({ db }: Queries, accountId: string): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('logins')
+    .set({ ended_at: sql<Date>`clock_timestamp()` })
+    .where('account_id', '=', accountId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}

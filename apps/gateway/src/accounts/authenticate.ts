@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 import { type Access, bearerOf, keyRecoveryActions, type Principal } from '../http/access.ts';
 import { ApiError } from '../http/api-error.ts';
+import { clientNetwork } from '../http/rate-limits/client-network.ts';
 import type { AccountsContext } from './context.ts';
 import { principalOfUserId } from './keys/user-id-bearer.ts';
 import { LOGIN_COOKIE } from './login/login-cookie.ts';
@@ -62,7 +63,8 @@ async function principalOfHeader(context: AccountsContext, request: FastifyReque
   const bearer = bearerOf(request.headers.authorization);
   if (bearer === null) return null;
   const principal =
-    (await principalOfBearer(context, bearer)) ?? (await principalOfDeprecatedBearer(context, request, bearer));
+    (await principalOfBearer(context, bearer, clientNetwork(request.ip))) ??
+    (await principalOfDeprecatedBearer(context, request, bearer));
   if (!principal) throw new ApiError('invalid_api_key');
   return principal;
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { HttpContext } from '../http/context.ts';
+import { type FailedAuthentication, failedAuthentication } from './failed-authentication.ts';
 import { type KeyHasher, keyHasher } from './keys/hashed-key.ts';
 import { type KeyCache, keyCache } from './keys/key-cache.ts';
 import { type KeyUsage, keyUsage } from './keys/key-usage.ts';
@@ -12,6 +13,8 @@ export interface AccountsContext extends HttpContext {
   readonly keys: KeyCache;
   readonly hashedKey: KeyHasher;
   readonly usage: KeyUsage;
+  /** Counts failed authentication per network. */
+  readonly failures: FailedAuthentication;
   /** Seals login cookies. */
   readonly sealer: Sealer;
   /** Seals the cookies of login attempts. */
@@ -24,12 +27,13 @@ export function openAccountsContext(
   owned: AsyncDisposableStack,
   overrides: Partial<AccountsContext>,
 ): AccountsContext {
-  const { bus, config, log, storage } = base;
+  const { bus, config, limiter, log, storage } = base;
   const usage = overrides.usage ?? owned.use(keyUsage(storage, log));
   return {
     ...base,
     usage,
     keys: overrides.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note),
+    failures: overrides.failures ?? failedAuthentication(limiter),
     hashedKey: overrides.hashedKey ?? keyHasher(config.keyPepper),
     sealer: overrides.sealer ?? sealer(config.cookieSecrets),
     attemptSealer: overrides.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),

@@ -40,6 +40,8 @@ export const OPERATIONS = {
   read: per([1_200, 60]),
   /** Proving who one is. */
   login: per([60, 60]),
+  /** Keys and tokens that are not valid, by the network they come from. */
+  failed_authentication: per([60, 60]),
   deposit: per([30, 60]),
   /** Each opens a page at the payment processor. */
   checkout: per([20, 60]),

@@ -1,12 +1,19 @@
 import type { RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
+import type { Operation } from '../config/rate-limit-policies.ts';
 import { ApiError } from './api-error.ts';
 import type { HttpContext } from './context.ts';
+
+/** What an access token of the identity provider can be granted. Keys and logins may do everything. */
+export const SCOPES = ['polls:run', 'results:read', 'account'] as const;
+export type Scope = (typeof SCOPES)[number];
 
 /** On whose behalf a request acts, and how it proved that. */
 export interface Principal {
   accountId: string;
   via: 'api_key' | 'access_token' | 'login' | 'user_id';
+  /** What an access token was granted; absent where everything is allowed. */
+  scopes?: readonly Scope[];
   /** The id of the API key that was presented. */
   keyId?: string;
   /** The login behind the cookie. */
@@ -51,4 +58,23 @@ export function bearerOf(header: string | undefined): string | null {
 export function accountOf(request: FastifyRequest): string {
   if (!request.principal) throw new ApiError('authentication_required');
   return request.principal.accountId;
+}
+
+const SCOPE_OF: Partial<Record<Operation, Scope>> = {
+  poll: 'polls:run',
+  free_poll: 'polls:run',
+  compute: 'polls:run',
+  session: 'results:read',
+  account: 'account',
+  checkout: 'account',
+};
+
+/** Refuses an access token that was not granted what the operation needs. */
+export function requireScope(principal: Principal | null, operation: Operation): void {
+  const scope = SCOPE_OF[operation];
+  if (!scope || !principal?.scopes || principal.scopes.includes(scope)) return;
+  throw new ApiError('insufficient_scope', {
+    detail: `This operation needs the scope ${scope}.`,
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  });
 }

@@ -33,8 +33,12 @@ export const READS_BODY = [
   'unsupported_media_type',
 ] as const satisfies ErrorCode[];
 
-/** What a missing or wrong bearer key can end in. */
-export const NEEDS_KEY = ['authentication_required', 'invalid_api_key'] as const satisfies ErrorCode[];
+/** What a missing or wrong bearer can end in. */
+export const NEEDS_KEY = [
+  'authentication_required',
+  'invalid_api_key',
+  'insufficient_scope',
+] as const satisfies ErrorCode[];
 
 /** What any operation can end in: bad syntax, malformed text, too many requests, a bug, a store that is away. */
 const ALWAYS = [

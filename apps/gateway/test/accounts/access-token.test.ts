@@ -13,10 +13,22 @@ const BASE = 'https://polls.example';
 
 async function setUp(t: Test) {
   const provider = await lyingProvider(t);
-  const gateway = await build(t, { identityProvider: provider, rateLimits: readPolicies('account=1000/60') });
+  const gateway = await build(t, {
+    identityProvider: provider,
+    rateLimits: readPolicies('account=1000/60,failed_authentication=1000/60'),
+  });
   const claims = (changed: JWTPayload = {}): JWTPayload => {
     const now = Math.floor(Date.now() / 1000);
-    return { iss: provider.issuer, aud: BASE, sub: 'ann', client_id: 'agent', iat: now, exp: now + 60, ...changed };
+    return {
+      iss: provider.issuer,
+      aud: BASE,
+      sub: 'ann',
+      client_id: 'agent',
+      scope: 'account',
+      iat: now,
+      exp: now + 60,
+      ...changed,
+    };
   };
   const list = (token: string, more = {}) =>
     gateway.app.inject({ url: '/api/keys', headers: { authorization: `Bearer ${token}`, ...more } });
@@ -31,7 +43,7 @@ t.test('[§A6-provider-token-bearer] a token of a real provider acts for the acc
       client_id: provider.clientId,
       response_type: 'code',
       redirect_uri: `${BASE}/api/auth/callback`,
-      scope: 'openid',
+      scope: 'openid account',
       resource,
     });
     const visitor = browser(app, BASE);
@@ -209,4 +221,33 @@ t.test('without an identity provider every token is a 401', async (t) => {
   const { provider, claims } = await setUp(t);
   const authorization = `Bearer ${await provider.sign(claims())}`;
   t.equal((await app.inject({ url: '/api/keys', headers: { authorization } })).statusCode, 401);
+});
+
+t.test('a token without a scope of ours runs polls and reads, and cannot make itself a key', async (t) => {
+  const { app, provider, claims } = await setUp(t);
+  const call = async (scope: string | undefined, method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => {
+    const token = await provider.sign(claims({ scope }), { typ: 'at+jwt' });
+    const headers = { authorization: `Bearer ${token}` };
+    return app.inject({ method, url, headers, ...(payload && { payload }) });
+  };
+  const poll = { question: 'Which of the two is larger?', options: ['Sun', 'Moon'] };
+  for (const scope of [undefined, 'openid profile', 'polls:run results:read']) {
+    const refused = await call(scope, 'POST', '/api/keys');
+    t.match([refused.statusCode, refused.json().code], [403, 'insufficient_scope'], scope);
+    t.equal(refused.headers['www-authenticate'], 'Bearer error="insufficient_scope", scope="account"');
+    t.equal((await call(scope, 'DELETE', '/api/keys')).statusCode, 403, 'nor end those of its owner');
+    t.equal((await call(scope, 'POST', '/api/poll/dry-run', poll)).statusCode, 200, scope);
+    t.equal(
+      (await call(scope, 'GET', '/api/polls/ps_none/status')).statusCode,
+      404,
+      'it may read: there is no such poll',
+    );
+  }
+  t.equal((await call('account', 'POST', '/api/keys')).statusCode, 201);
+  t.equal(
+    (await call('account', 'POST', '/api/poll/dry-run', poll)).statusCode,
+    403,
+    'a scope is not more than it says',
+  );
+  t.equal((await call('polls:run', 'GET', '/api/polls/ps_none/status')).statusCode, 403);
 });

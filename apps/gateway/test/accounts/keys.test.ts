@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { checkLedger, createAccount } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
-import { hashApiKey, looksLikeApiKey } from '../../src/accounts/keys/api-key.ts';
+import { hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 
 type Headers = Record<string, string>;
@@ -206,4 +207,82 @@ t.test('shutdown flushes last uses, also beside the id of a key that does not ex
   gateway.context.usage.note(id);
   await gateway.context.usage[Symbol.asyncDispose]();
   t.match(await list(await gateway.sessionFor(accountId)), [{ id, last_used_at: /Z$/ }]);
+});
+
+t.test(
+  'an account has at most 100 active keys, also when they are made at once; a revoked one makes room',
+  async (t) => {
+    const { session, bearer } = await both();
+    const answers = await Promise.all(Array.from({ length: 120 }, () => create(session)));
+    const made = answers.filter(({ statusCode }) => statusCode === 201);
+    t.equal(made.length, 99, 'beside the one that was there');
+    const refused = answers.find(({ statusCode }) => statusCode !== 201)!;
+    t.match([refused.statusCode, refused.json().code], [409, 'key_limit_reached']);
+    t.equal((await revoke(bearer, made[0]!.json().id)).statusCode, 200);
+    t.equal((await create(session)).statusCode, 201);
+  },
+);
+
+t.test('the list shows active keys first, and pages by `after` and the Link header', async (t) => {
+  const { session } = await both();
+  const ids: string[] = [];
+  for (const label of ['a', 'b', 'c', 'd']) ids.push((await create(session, { label })).json().id);
+  await revoke(session, ids[3]!);
+  const seen: string[] = [];
+  let url: string | undefined = '/api/keys?limit=2';
+  for (let pages = 0; url !== undefined; pages++) {
+    t.ok(pages < 4, 'the pages end');
+    const answer = await gateway.app.inject({ url, headers: session });
+    t.equal(answer.statusCode, 200);
+    seen.push(...answer.json().map(({ id }: { id: string }) => id));
+    url = /<https:\/\/polls\.example([^>]+)>; rel="next"/.exec(String(answer.headers.link ?? ''))?.[1];
+  }
+  t.equal(seen.length, 5);
+  t.same(seen.slice(0, 3), [ids[2], ids[1], ids[0]], 'newest first');
+  t.equal(seen[4], ids[3], 'the revoked one last');
+  const unknown = await gateway.app.inject({ url: `/api/keys?after=${randomUUID()}`, headers: session });
+  t.match([unknown.statusCode, unknown.json().code], [400, 'validation_error']);
+});
+
+t.test('a key with expires_at works until then, whatever is cached', async (t) => {
+  const { session } = await both();
+  const expires_at = new Date(Date.now() + 1_500).toISOString();
+  const made = (await create(session, { expires_at })).json();
+  t.equal(made.expires_at, expires_at);
+  const status = async () => (await gateway.app.inject({ url: '/api/keys', headers: bearerOf(made.key) })).statusCode;
+  t.equal(await status(), 200);
+  await eventually('the key has expired', async () => (await status()) === 401, 10_000);
+  t.ok(Date.now() >= Date.parse(expires_at));
+  const past = await create(session, { expires_at: '2020-01-01T00:00:00Z' });
+  t.match([past.statusCode, past.json().code], [400, 'validation_error']);
+});
+
+t.test('DELETE /api/keys ends every key and every login of the account, and of no other', async (t) => {
+  const { session, bearer, accountId } = await both();
+  const other = await both();
+  const laptop = await gateway.sessionFor(accountId);
+  const answer = await gateway.app.inject({ method: 'DELETE', url: '/api/keys', headers: bearer });
+  t.match([answer.statusCode, answer.json()], [200, { revoked_count: 1, logins_ended: 2 }]);
+  for (const headers of [session, bearer, laptop])
+    t.equal((await gateway.app.inject({ url: '/api/keys', headers })).statusCode, 401);
+  for (const headers of [other.session, other.bearer])
+    t.equal((await gateway.app.inject({ url: '/api/keys', headers })).statusCode, 200);
+});
+
+t.test('sixty wrong keys of one network are 401, then 429 without a look-up; keys in use go on working', async (t) => {
+  const { app, keyWith } = await build(t);
+  const { bearer } = await keyWith(0);
+  const remoteAddress = '198.51.100.7';
+  const call = (headers: Headers, from = remoteAddress) =>
+    app.inject({ url: '/api/keys', headers, remoteAddress: from });
+  t.equal((await call(bearer)).statusCode, 200, 'now it is cached');
+  const wrong = async () => (await call(bearerOf(newApiKey()))).statusCode;
+  for (let i = 0; i < 60; i++) t.equal(await wrong(), 401);
+  const refused = await call(bearerOf(newApiKey()));
+  t.match([refused.statusCode, refused.json().code], [429, 'rate_limited']);
+  t.ok(Number(refused.headers['retry-after']) > 0);
+  const status = await app.inject({ url: '/api/polls/ps_x/status', headers: bearerOf(newApiKey()), remoteAddress });
+  t.equal(status.statusCode, 429, 'on the path of status too');
+  t.equal((await call(bearer)).statusCode, 200, 'a key in use behind the same address');
+  t.equal((await call(bearerOf(newApiKey()), '203.0.113.9')).statusCode, 401, 'another network');
 });

@@ -27,6 +27,7 @@ const MADE: Record<string, string> = {
     prefix: 'ep_k_3xYz1',
     label: 'A notebook with a long name that somebody took some time to',
     lastUsedAt: null,
+    expiresAt: null,
     revokedAt: null,
     createdAt: new Date(0),
   }),

@@ -38,6 +38,7 @@ create table api_keys (
   prefix       text not null check (char_length(prefix) <= 10),
   label        text not null default '' check (char_length(label) <= 64),
   last_used_at timestamptz,
+  expires_at   timestamptz,
   revoked_at   timestamptz,
   created_at   timestamptz not null default now()
 );

@@ -26,6 +26,7 @@ export interface ApiKeysTable {
   prefix: string;
   label: Generated<string>;
   last_used_at: Date | null;
+  expires_at: Date | null;
   revoked_at: Date | null;
   created_at: Generated<Date>;
 }

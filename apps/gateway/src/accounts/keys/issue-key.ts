@@ -1,5 +1,14 @@
-import { type ApiKey, insertKey, type Queries } from '@eloquentpoll/storage';
+import {
+  type ApiKey,
+  insertKey,
+  inTransaction,
+  MAX_ACTIVE_KEYS,
+  type Queries,
+  TooManyKeys,
+} from '@eloquentpoll/storage';
 import type { Config } from '../../config/config.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { AccountsContext } from '../context.ts';
 import { apiKeyPrefix, hashApiKey, newApiKey } from './api-key.ts';
 
 export interface IssuedKey extends ApiKey {
@@ -9,13 +18,24 @@ export interface IssuedKey extends ApiKey {
 
 export const KEY_SHOWN_ONCE = 'Store this key now. It will not be shown again.';
 
-/** Creates a key of the account. If `queries` is a transaction, the key is valid once that commits. */
-export async function issueKey(
-  { keyPepper }: Config,
-  queries: Queries,
-  { accountId, label }: { accountId: string; label: string },
-): Promise<IssuedKey> {
+const TOO_MANY = `An account has at most ${MAX_ACTIVE_KEYS} active keys: revoke one with DELETE /api/keys/{keyId}, or all with DELETE /api/keys.`;
+
+interface KeyTerms {
+  accountId: string;
+  label: string;
+  expiresAt?: Date | undefined;
+}
+
+/** Creates a key inside the caller's transaction; it is valid once that commits. */
+export async function issueKey({ keyPepper }: Config, tx: Queries, terms: KeyTerms): Promise<IssuedKey> {
   const key = newApiKey();
   const hash = hashApiKey(keyPepper, key);
-  return { key, ...(await insertKey(queries, { accountId, hash, prefix: apiKeyPrefix(key), label })) };
+  try {
+    return { key, ...(await insertKey(tx, { ...terms, hash, prefix: apiKeyPrefix(key) })) };
+  } catch (error) {
+    throw error instanceof TooManyKeys ? new ApiError('key_limit_reached', { detail: TOO_MANY }) : error;
+  }
 }
+
+export const createKey = ({ config, storage }: AccountsContext, terms: KeyTerms): Promise<IssuedKey> =>
+  inTransaction(storage, (tx) => issueKey(config, tx, terms));

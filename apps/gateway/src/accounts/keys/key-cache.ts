@@ -16,7 +16,8 @@ const TOMBSTONE_TTL_S = 120;
 const TOMBSTONE = '-';
 
 export interface KeyCache {
-  find(hash: Buffer): Promise<KeyOwner | null>;
+  /** `beforeStore` runs before Postgres is asked; what it throws ends the search. */
+  find(hash: Buffer, beforeStore?: () => void): Promise<KeyOwner | null>;
   /** Appends one MGET of all keys to the caller's pipeline. */
   appendTo(pipeline: ChainableCommander, keys: readonly HashedKey[]): void;
   /** The owner of the key at `index` in that MGET's reply; null on a miss: call `find`. */
@@ -47,15 +48,18 @@ export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: 
       onUse(owner.keyId);
       const value = `${owner.accountId} ${owner.keyId}`;
       // Not awaited. NX keeps a tombstone.
-      redis.set(redisKeyOf(hash), value, 'EX', CACHE_TTL_S, 'NX').catch(() => undefined);
+      const ttlMs = Math.min(CACHE_TTL_S, owner.secondsLeft ?? CACHE_TTL_S) * 1_000;
+      if (ttlMs >= 1) redis.set(redisKeyOf(hash), value, 'PX', Math.floor(ttlMs), 'NX').catch(() => undefined);
     }
     return owner;
   }
 
   return {
-    async find(hash) {
+    async find(hash, beforeStore) {
       const cached = await redis.get(redisKeyOf(hash)).then(parse, () => null);
-      return cached ?? findInPostgres(hash);
+      if (cached) return cached;
+      beforeStore?.();
+      return findInPostgres(hash);
     },
     appendTo: (pipeline, keys) => void pipeline.mget(keys.map(({ name }) => redisKey(name))),
     readReply: (reply, index) => (Array.isArray(reply) ? parse(reply[index]) : null),

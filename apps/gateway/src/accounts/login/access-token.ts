@@ -1,5 +1,6 @@
 import { admitIdentity } from '@eloquentpoll/storage';
 import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose';
+import { type Principal, SCOPES, type Scope } from '../../http/access.ts';
 import type { AccountsContext } from '../context.ts';
 import { type IdentityProvider, isSubject } from './identity-provider.ts';
 
@@ -13,8 +14,8 @@ const FORM = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 /** Whether a bearer has the form of a signed JWT, which no API key has. */
 export const looksLikeAccessToken = (bearer: string): boolean => bearer.length <= MAX_LENGTH && FORM.test(bearer);
 
-/** The account of the token's subject, created on first use; null for a token that is not accepted. */
-export async function accountOfToken(context: AccountsContext, token: string): Promise<string | null> {
+/** Whom a token stands for, an account that is created on first use; null for a token that is not accepted. */
+export async function principalOfToken(context: AccountsContext, token: string): Promise<Principal | null> {
   const { identityProvider: provider, config, storage } = context;
   if (!provider) return null;
   const audience = audiencesOf(config.baseUrl);
@@ -23,7 +24,17 @@ export async function accountOfToken(context: AccountsContext, token: string): P
   // `cnf` binds a token to a key whose possession we do not check.
   if (!claims?.sub || !claims.iss || !isSubject(claims.sub) || claims.cnf !== undefined) return null;
   const { accountId } = await admitIdentity(storage, { kind: 'oidc', issuer: claims.iss, subject: claims.sub });
-  return accountId;
+  return { accountId, via: 'access_token', scopes: grantedScopes(claims) };
+}
+
+/**
+ * Providers write `scope` (RFC 9068) or `scp`. A token without any scope of ours may ask and read, not manage the
+ * account: with a key that it made, whoever holds it for a minute would hold the account for good.
+ */
+function grantedScopes({ scope, scp }: JWTPayload): readonly Scope[] {
+  const names = [scope, scp].flat().flatMap((text) => (typeof text === 'string' ? text.split(' ') : []));
+  const granted = SCOPES.filter((name) => names.includes(name));
+  return granted.length > 0 ? granted : ['polls:run', 'results:read'];
 }
 
 /** Our origin, with and without a slash, and the MCP endpoint. */

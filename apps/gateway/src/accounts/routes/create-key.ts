@@ -3,11 +3,12 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { issueKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
+import { createKey as createKeyOf, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
 
 /** POST /api/keys. The plaintext is in this answer only. */
-export function createKey(app: FastifyInstance, { config, storage }: AccountsContext): void {
+export function createKey(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: KeyRequest }>(
     '/api/keys',
     {
@@ -26,22 +27,30 @@ export function createKey(app: FastifyInstance, { config, storage }: AccountsCon
         body: Type.Ref(KeyRequest),
         response: {
           201: json('The key.', NewKey),
-          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin'),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'key_limit_reached'),
         },
       },
     },
     async (request, reply): Promise<NewKey> => {
-      const { label = '' } = request.body;
-      const issued = await issueKey(config, storage, { accountId: accountOf(request), label });
+      const { label = '', expires_at } = request.body;
+      const expiresAt = expires_at === undefined ? undefined : futureTime(expires_at);
+      const issued = await createKeyOf(context, { accountId: accountOf(request), label, expiresAt });
       reply.code(201);
       return {
         id: issued.id,
         key: issued.key,
         key_prefix: issued.prefix,
         label: issued.label,
+        expires_at: issued.expiresAt?.toISOString() ?? null,
         created_at: issued.createdAt.toISOString(),
         warning: KEY_SHOWN_ONCE,
       };
     },
   );
+}
+
+function futureTime(text: string): Date {
+  const time = new Date(text);
+  if (time.getTime() > Date.now()) return time;
+  throw invalid([{ pointer: '#/expires_at', detail: 'expires_at must be in the future' }]);
 }

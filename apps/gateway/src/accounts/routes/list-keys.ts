@@ -1,33 +1,58 @@
-import { ApiKey } from '@eloquentpoll/contracts';
-import { listKeys as keysOf } from '@eloquentpoll/storage';
-import { Type } from '@sinclair/typebox';
+import { ApiKey, KeyParams } from '@eloquentpoll/contracts';
+import { listKeys as keysOf, MAX_KEYS_PER_PAGE, ownsKey } from '@eloquentpoll/storage';
+import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
+import { invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 
+const PAGE = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_KEYS_PER_PAGE, default: MAX_KEYS_PER_PAGE })),
+  after: Type.Optional(KeyParams.properties.keyId),
+});
+
+const LINK = { link: { type: 'string', description: 'The next page, `rel="next"`, where there is one.' } };
+
 /** GET /api/keys: the caller's keys, without their plaintext. */
-export function listKeys(app: FastifyInstance, { storage }: AccountsContext): void {
-  app.get(
+export function listKeys(app: FastifyInstance, { storage, config }: AccountsContext): void {
+  app.get<{ Querystring: Static<typeof PAGE> }>(
     '/api/keys',
     {
       config: { operation: 'account' },
       schema: {
         operationId: 'listKeys',
         tags: ['Account'],
-        summary: 'Your API keys, active and revoked, newest first',
-        description: '`last_used_at` is noted every few seconds.',
+        summary: 'Your API keys: active ones, then expired and revoked ones, each newest first',
+        description:
+          '`last_used_at` is noted every few seconds. Where there are more than `limit`, the `Link` header names the next page.',
         security: access.sessionOrBearer,
-        response: { 200: json('The keys.', Type.Array(Type.Ref(ApiKey))), ...errors(...NEEDS_KEY) },
+        querystring: PAGE,
+        response: {
+          200: { ...json('The keys.', Type.Array(Type.Ref(ApiKey))), headers: LINK },
+          ...errors(...NEEDS_KEY),
+        },
       },
     },
-    async (request): Promise<ApiKey[]> => {
-      const keys = await keysOf(storage, accountOf(request));
-      return keys.map(({ id, prefix, label, lastUsedAt, revokedAt, createdAt }) => ({
+    async (request, reply): Promise<ApiKey[]> => {
+      const accountId = accountOf(request);
+      const { limit = MAX_KEYS_PER_PAGE, after } = request.query;
+      if (after !== undefined && !(await ownsKey(storage, accountId, after))) {
+        throw invalid([{ pointer: '#/after', detail: 'after must be the id of one of your keys' }]);
+      }
+      // One more than asked for tells whether there is a next page.
+      const found = await keysOf(storage, accountId, { after, limit: limit + 1 });
+      const keys = found.slice(0, limit);
+      const last = keys.at(-1);
+      if (found.length > limit && last) {
+        reply.header('link', `<${config.baseUrl}/api/keys?limit=${limit}&after=${last.id}>; rel="next"`);
+      }
+      return keys.map(({ id, prefix, label, lastUsedAt, expiresAt, revokedAt, createdAt }) => ({
         id,
         key_prefix: prefix,
         label,
         last_used_at: lastUsedAt?.toISOString() ?? null,
+        expires_at: expiresAt?.toISOString() ?? null,
         revoked_at: revokedAt?.toISOString() ?? null,
         created_at: createdAt.toISOString(),
       }));

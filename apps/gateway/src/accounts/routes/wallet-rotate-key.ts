@@ -16,7 +16,8 @@ export function walletRotateKey(app: FastifyInstance, context: AccountsContext):
         operationId: 'rotateKeysByWallet',
         tags: ['Account'],
         summary: 'Replace all API keys with a signed challenge',
-        description: 'All active keys of the wallet end and one begins, in one step. The key is in this answer only.',
+        description:
+          "All active keys and logins of the wallet's account end and one key begins, in one step. The key is in this answer only.",
         security: access.none,
         body: Type.Ref(WalletProof),
         response: {

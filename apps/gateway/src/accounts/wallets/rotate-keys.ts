@@ -1,11 +1,11 @@
 import type { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
-import { findIdentity, inTransaction, revokeAllKeys } from '@eloquentpoll/storage';
+import { closeLogins, findIdentity, inTransaction, revokeAllKeys } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { issueKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
 import { consumeProof, verifyProof } from './proof.ts';
 
-/** Revokes all keys of the wallet's account and issues one. Once this resolves no replica accepts an old key. */
+/** Ends all keys and logins of the wallet's account and issues one key. Then no replica accepts an old one. */
 export async function rotateKeys(context: AccountsContext, proof: WalletProof): Promise<WalletRotation> {
   const { config, storage, keys } = context;
   const wallet = await verifyProof(context, proof, 'rotate');
@@ -15,6 +15,7 @@ export async function rotateKeys(context: AccountsContext, proof: WalletProof): 
     if (!known) return null;
     const { accountId } = known;
     const revoked = await revokeAllKeys(tx, accountId);
+    await closeLogins(tx, accountId);
     return { revoked, issued: await issueKey(config, tx, { accountId, label: 'Rotation' }) };
   });
   if (!rotated) throw new ApiError('wallet_not_found');

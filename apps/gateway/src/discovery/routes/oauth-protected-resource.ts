@@ -1,6 +1,6 @@
 import { ProtectedResource } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import { access } from '../../http/access.ts';
+import { access, SCOPES } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
@@ -39,7 +39,7 @@ const metadata = (resource: string, { config, identityProvider }: DiscoveryConte
   ...(identityProvider && {
     authorization_servers: [identityProvider.cachedMetadata()?.issuer ?? identityProvider.issuer],
   }),
-  scopes_supported: ['openid', 'email'],
+  scopes_supported: ['openid', 'email', ...SCOPES],
   bearer_methods_supported: ['header'],
   resource_name: 'EloquentPoll',
   resource_documentation: `${config.baseUrl}/api/docs`,

@@ -2,7 +2,7 @@ import type { RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { Operation, Policy } from '../../config/rate-limit-policies.ts';
-import { keyRecoveryActions } from '../access.ts';
+import { keyRecoveryActions, requireScope } from '../access.ts';
 import { ApiError } from '../api-error.ts';
 import type { HttpContext } from '../context.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
@@ -37,6 +37,7 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
       // A caller whose free polls of the hour are used up can continue with a key, without waiting.
       const isAnonymous = name === 'free_poll' && request.principal === null;
       const recovery = isAnonymous ? (['re_authenticate', ...keyRecoveryActions(context)] as const) : [];
+      requireScope(request.principal, name);
       spend(request, await limiter.take(name, principalOf(request)), recovery);
     };
     // After authentication, which the route's own hooks begin with; a body has to be read first.

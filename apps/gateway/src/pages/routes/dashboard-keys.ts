@@ -1,7 +1,7 @@
 import { KeyParams, LIMITS } from '@eloquentpoll/contracts';
 import { listKeys } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { issueKey } from '../../accounts/keys/issue-key.ts';
+import { createKey } from '../../accounts/keys/issue-key.ts';
 import { isKeyId, revokeKeyEverywhere } from '../../accounts/keys/revoke-key.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
@@ -50,7 +50,7 @@ export async function dashboardKeys(
       if (!principal) return askToSignIn(reply);
       const [label = ''] = valuesOf(body, 'label');
       if ([...label].length > LIMITS.key_label) throw new ApiError('validation_error', { detail: TOO_LONG });
-      const { key } = await issueKey(config, storage, { accountId: principal.accountId, label });
+      const { key } = await createKey(context, { accountId: principal.accountId, label });
       return page(reply).code(201).send(newKeyPage(facts.baseUrl, key));
     },
   );

@@ -1,9 +1,10 @@
 import { isPollId } from '@eloquentpoll/polls';
 import type { FastifyRequest } from 'fastify';
-import { principalOfBearer } from '../../accounts/principal.ts';
-import { bearerOf } from '../../http/access.ts';
+import { ownerOfKey, principalOfBearer } from '../../accounts/principal.ts';
+import { bearerOf, requireScope } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { spend } from '../../http/hooks/rate-limit.ts';
+import { clientNetwork } from '../../http/rate-limits/client-network.ts';
 import type { PollsContext } from '../context.ts';
 import { runFromRedis } from './read-run.ts';
 import { type RunView, viewOfBrief } from './run-view.ts';
@@ -25,7 +26,7 @@ export async function authorizeRun(
   request: FastifyRequest,
   id: string,
 ): Promise<AuthorizedRead> {
-  const { keys, limiter, runs, runBatch, hashedKey } = context;
+  const { limiter, runs, runBatch, hashedKey } = context;
   const bearer = bearerOf(request.headers.authorization);
   if (bearer === null) throw new ApiError('authentication_required');
   const pollId = isPollId(id) ? id : null;
@@ -34,7 +35,7 @@ export async function authorizeRun(
 
   const hasEnded = pollId !== null && runs.ended(pollId) !== undefined;
   const { owner, budget, brief } = await runBatch.read(key, hasEnded ? null : pollId);
-  const caller = owner ?? (await keys.find(key.hash));
+  const caller = owner ?? (await ownerOfKey(context, key.hash, clientNetwork(request.ip)));
   if (!caller) throw new ApiError('invalid_api_key');
   request.principal = { accountId: caller.accountId, keyId: caller.keyId, via: 'api_key' };
   spend(request, budget ?? limiter.withoutRedis('session', key.name));
@@ -48,9 +49,10 @@ async function authorizeToken(
   bearer: string,
   pollId: string | null,
 ): Promise<AuthorizedRead> {
-  const principal = await principalOfBearer(context, bearer);
+  const principal = await principalOfBearer(context, bearer, clientNetwork(request.ip));
   if (!principal) throw new ApiError('invalid_api_key');
   request.principal = principal;
+  requireScope(principal, 'session');
   spend(request, await context.limiter.take('session', principal.accountId));
   const inRedis = pollId === null ? null : await runFromRedis(context, pollId);
   return { accountId: principal.accountId, pollId, inRedis };

@@ -1,0 +1,29 @@
+import { KeysRevocation } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../http/access.ts';
+import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import type { AccountsContext } from '../context.ts';
+import { revokeEverything } from '../keys/revoke-everything.ts';
+
+/** DELETE /api/keys: the way out after a key or a cookie was stolen. */
+export function revokeAllKeys(app: FastifyInstance, context: AccountsContext): void {
+  app.delete(
+    '/api/keys',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'revokeAllKeys',
+        tags: ['Account'],
+        summary: 'Revoke every API key and end every login',
+        description:
+          "The caller's own key or login included: afterwards log in again, or sign in with the wallet, and create a new key.",
+        security: access.sessionOrBearer,
+        response: {
+          200: json('How much was ended.', KeysRevocation),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin'),
+        },
+      },
+    },
+    async (request): Promise<KeysRevocation> => revokeEverything(context, accountOf(request)),
+  );
+}
