@@ -101,12 +101,12 @@ export async function listKeys(
   accountId: string,
   { after, limit }: KeyPage = { limit: MAX_KEYS_PER_PAGE },
 ): Promise<ApiKey[]> {
-  const position = sql<string>`(not (${isActive}), -extract(epoch from created_at), id)`;
+  const position = sql<string>`not (${isActive}), -extract(epoch from created_at), id`;
   let query = db.selectFrom('api_keys').select(columns).where('account_id', '=', accountId);
   if (after !== undefined) {
-    query = query.where(sql<boolean>`${position} > (select ${position} from api_keys where id = ${after})`);
+    query = query.where(sql<boolean>`(${position}) > (select ${position} from api_keys where id = ${after})`);
   }
-  return (await query.orderBy(sql`${position}`).limit(limit).execute()).map(toKey);
+  return (await query.orderBy(position).limit(limit).execute()).map(toKey);
 }
 
 /** The hash of the key that was revoked, for whoever caches by it; null when missing, foreign or already revoked. */
