@@ -1,8 +1,8 @@
 // EloquentPoll in one file: copy it into a project and import it. It needs `fetch` and nothing else, runs in Node 22.18+,
 // Deno, Bun and (bundled) browsers, and its types can be stripped. What it promises:
-// - Every call ends: with an answer, with an `EloquentPollError`, or with the reason of the `AbortSignal` it was given.
-// - A poll is asked once, however often a request is repeated: each has an Idempotency-Key of its own.
-// - What cannot be repeated safely is repeated only when the service has refused it.
+// - Every call settles: with an answer, with an `EloquentPollError`, or with the reason of its `AbortSignal`.
+// - A poll runs once, however often its request is retried: each call has its own Idempotency-Key.
+// - A call that is not idempotent is retried only if the service refused it.
 //
 //   const polls = new EloquentPoll({ apiKey: '…' });
 //   const { outcome, confidence } = await polls.ask({ question: 'Which is larger?', options: ['The Sun', 'The Moon'] });
@@ -59,7 +59,7 @@ export interface Timing {
 
 /** A finished poll as its owner sees it. */
 export interface PollResponse {
-  /** Whoever holds it may read the public result. */
+  /** Anyone who has it can read the public result. */
   poll_id: string;
   status: ResultStatus;
   /** Text of the winning option, `tie` or `no_votes`. */
@@ -323,7 +323,7 @@ export class EloquentPollError extends Error {
   readonly recovery: readonly Recovery[];
   /** The fields at fault, each with a JSON pointer into the request. */
   readonly issues: readonly { pointer: string; detail: string }[];
-  /** Tells the service's operator which request it was. */
+  /** Identifies the request to the service's operator. */
   readonly requestId: string | null;
 
   constructor(message: string, facts: ErrorFacts) {
@@ -369,16 +369,16 @@ export interface WaitOptions extends CallOptions {
   onProgress?: (progress: Progress) => void;
 }
 
-/** A poll ends within two minutes; what is longer than this has gone wrong. */
+/** A poll ends within two minutes. */
 const POLL_TIMEOUT_MS = 150_000;
 const TIMEOUT_MS = 30_000;
-const MOST_WAIT_S = 25;
-/** The service says something every 15 s, even if it is only that it is still there. */
+const MAX_WAIT_S = 25;
+/** The service sends a keep-alive every 15 s. */
 const SILENCE_MS = 45_000;
 const FIRST_BACKOFF_MS = 500;
-/** Who is told to wait longer is told so, instead of waiting. */
-const MOST_BACKOFF_MS = 30_000;
-const MOST_BODY_CHARACTERS = 16 * 2 ** 20;
+/** A longer Retry-After is an error instead of a wait. */
+const MAX_BACKOFF_MS = 30_000;
+const MAX_BODY_CHARACTERS = 16 * 2 ** 20;
 
 export class EloquentPoll {
   readonly #service: Service;
@@ -392,20 +392,20 @@ export class EloquentPoll {
     return (await this.#service.call(paid('/api/poll', request, options))).body as PollResponse;
   }
 
-  /** Begins a poll that goes on whether or not anybody follows it. */
+  /** Starts a poll that runs in the background. */
   async begin(request: PollRequest, options: PollOptions = {}): Promise<Session> {
     const { body } = await this.#service.call(paid('/api/polls', request, { timeoutMs: TIMEOUT_MS, ...options }));
     return new Session(this.#service, (body as SessionStatus).session_id);
   }
 
-  /** A poll that was begun before, here or elsewhere. */
+  /** A poll that was started before, here or elsewhere. */
   session(sessionId: string): Session {
     return new Session(this.#service, sessionId);
   }
 
   /**
-   * Runs a poll and tells every vote: `started` now and with each vote, then one `complete`. A connection that breaks
-   * is taken up where it broke. Who leaves the loop leaves the poll running.
+   * Runs a poll and yields its events: `started` now and with each vote, then one `complete`. A broken connection
+   * is resumed. Leaving the loop closes the connection; the poll goes on.
    */
   stream(request: PollRequest, options: PollOptions = {}): AsyncGenerator<StreamEvent, void> {
     return streamPoll(this.#service, request, options);
@@ -446,7 +446,7 @@ export class EloquentPoll {
     return (await this.#service.call({ path: '/api/profiles', ...options })).body as Profiles;
   }
 
-  /** A result, for whoever holds its id. */
+  /** A public result by its id. */
   async result(resultId: string, options: CallOptions = {}): Promise<ResultDetail> {
     return (await this.#service.call({ path: `/api/results/${encodeURIComponent(resultId)}`, ...options }))
       .body as ResultDetail;
@@ -472,7 +472,7 @@ export class EloquentPoll {
     return (await this.#service.call({ path: '/api/balance', ...options })).body as Balance;
   }
 
-  /** Says whether an outcome was right. Your second opinion on a poll replaces your first. */
+  /** Sends feedback on an outcome. A second feedback on a poll replaces the first. */
   async feedback(feedback: Feedback, options: CallOptions = {}): Promise<FeedbackReceipt> {
     return (await this.#service.call({ method: 'POST', path: '/api/feedback', body: feedback, ...options }))
       .body as FeedbackReceipt;
@@ -542,15 +542,15 @@ export class Session {
       }
       const isNews = tag !== null && tag !== known;
       known = tag;
-      // Whatever is not news should have taken its time.
+      // An unchanged answer should have been held by the service: without that, pause.
       if ((onProgress && isNews) || Date.now() - asked >= 1_000) continue;
-      await sleep(Math.min((retryAfter(answer.headers) ?? 1) * 1_000, MOST_BACKOFF_MS), deadline.signal);
+      await sleep(Math.min((retryAfter(answer.headers) ?? 1) * 1_000, MAX_BACKOFF_MS), deadline.signal);
     }
   }
 
-  /** Who names the last answer is told the next vote; who names none is told the end, or at once how it stands. */
+  /** With the known tag the service answers at the next vote; without it, at the end, or at once while following. */
   #news({ signal, leftMs }: Deadline, known: string | null, following: boolean): Promise<Answer> {
-    const seconds = Math.max(1, Math.min(MOST_WAIT_S, Math.floor(leftMs() / 1_000)));
+    const seconds = Math.max(1, Math.min(MAX_WAIT_S, Math.floor(leftMs() / 1_000)));
     const headers = {
       ...((known !== null || !following) && { Prefer: `wait=${seconds}` }),
       ...(known !== null && following && { 'If-None-Match': known }),
@@ -558,7 +558,7 @@ export class Session {
     return this.#service.call({
       path: this.#path('status'),
       headers,
-      timeoutMs: TIMEOUT_MS + MOST_WAIT_S * 1_000,
+      timeoutMs: TIMEOUT_MS + MAX_WAIT_S * 1_000,
       signal,
     });
   }
@@ -575,7 +575,7 @@ interface Call extends CallOptions {
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Repeating it could do it twice: only what the service refused is repeated. */
+  /** Not idempotent: retried only if the service refused it. */
   once?: boolean;
 }
 
@@ -587,9 +587,9 @@ interface Answer {
 
 interface Service {
   maxRetries: number;
-  /** The answer to one call, with its retries. */
+  /** A call with its retries. */
   call(call: Call): Promise<Answer>;
-  /** One attempt: an answer that is good, or an error. The body is not read yet. */
+  /** One attempt: a successful response with an unread body, or an error. */
   send(call: Call, signal: AbortSignal, accept: string): Promise<Response>;
 }
 
@@ -637,7 +637,7 @@ function createService(options: ClientOptions): Service {
           return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
         } catch (error) {
           const delay = attempt < maxRetries ? delayBefore(attempt, error, call) : null;
-          // A wait that would use up the time says nothing better than the error does.
+          // No time is left for the wait: throw the error.
           if (delay === null || delay >= deadline.leftMs()) throw error;
           await sleep(delay, deadline.signal);
         }
@@ -650,24 +650,24 @@ function createService(options: ClientOptions): Service {
   return { maxRetries, call, send };
 }
 
-/** Statuses that may pass, where the body does not say. */
+/** Retryable statuses, if the body does not say. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
-/** Statuses that say that nothing was done. */
+/** Statuses of requests that had no effect. */
 const REFUSED = new Set([425, 429]);
 
-/** Milliseconds until another attempt makes sense: full jitter, and never sooner than the service asked; or null. */
+/** Milliseconds until the next attempt, with full jitter and not before Retry-After; null for none. */
 function delayBefore(
   attempt: number,
   error: unknown,
   { once = false, firstMs = FIRST_BACKOFF_MS }: { once?: boolean; firstMs?: number },
 ): number | null {
   if (!(error instanceof EloquentPollError) || !error.retryable) return null;
-  // A poll that failed has been run; repeating the question is for the caller to decide.
+  // The poll has run and failed; only the caller can decide to ask again.
   if (error.code === 'timeout' || error.code === 'poll_failed') return null;
   if (once && !REFUSED.has(error.status ?? 0)) return null;
   const asked = (error.retryAfterSeconds ?? 0) * 1_000;
-  if (asked > MOST_BACKOFF_MS) return null;
-  return asked + Math.random() * Math.min(MOST_BACKOFF_MS, firstMs * 2 ** attempt);
+  if (asked > MAX_BACKOFF_MS) return null;
+  return asked + Math.random() * Math.min(MAX_BACKOFF_MS, firstMs * 2 ** attempt);
 }
 
 function networkError(cause: unknown, signal: AbortSignal): unknown {
@@ -692,7 +692,7 @@ async function textOf(response: Response, signal: AbortSignal): Promise<string> 
   try {
     for await (const piece of textPieces(response.body)) {
       text += piece;
-      if (text.length > MOST_BODY_CHARACTERS) throw badResponse('The answer is too long.', response);
+      if (text.length > MAX_BODY_CHARACTERS) throw badResponse('The answer is too long.', response);
     }
   } catch (cause) {
     throw networkError(cause, signal);
@@ -709,13 +709,13 @@ async function errorOf(response: Response, signal: AbortSignal): Promise<Eloquen
     if (signal.aborted) throw error;
     return '';
   });
-  // Where there is no object, a proxy on the way has answered.
-  return toldError(objectIn(text) ?? {}, { code: `http_${status}`, status, headers });
+  // A body that is not a JSON object comes from a proxy.
+  return errorFrom(objectIn(text) ?? {}, { code: `http_${status}`, status, headers });
 }
 
-/** What the service says about an error, in either of its two bodies or in an event. */
-function toldError(
-  { detail, error, code, retryable, recovery, errors, request_id }: Told,
+/** From either error body of the service, or an error event. */
+function errorFrom(
+  { detail, error, code, retryable, recovery, errors, request_id }: ErrorBody,
   known: { code: string; status: number | null; headers: Headers },
 ): EloquentPollError {
   const message = [detail, error].find((one): one is string => typeof one === 'string');
@@ -730,16 +730,16 @@ function toldError(
   });
 }
 
-/** What may be in an error, none of it sure to be what it should be. */
-type Told = Partial<
+/** Unchecked fields of an error body. */
+type ErrorBody = Partial<
   Record<'detail' | 'error' | 'code' | 'retryable' | 'recovery' | 'errors' | 'request_id' | 'seq', unknown>
 >;
 
-/** null for what is no JSON object. */
-function objectIn(text: string): Told | null {
+/** null if the text is not a JSON object. */
+function objectIn(text: string): ErrorBody | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' ? (value as Told | null) : null;
+    return typeof value === 'object' ? (value as ErrorBody | null) : null;
   } catch {
     return null;
   }
@@ -754,14 +754,14 @@ function retryAfter(headers: Headers): number | null {
   return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1_000);
 }
 
-/** Of fields named one by one: a larger object that fits the type may hold what no address should. */
+/** Only the named fields: a wider object may hold values that must not be in a URL. */
 function search(query: Record<string, string | number | undefined>): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   return given.size === 0 ? '' : `?${given}`;
 }
 
-/** Not `randomUUID`, which pages without TLS do not have. */
+/** Without `randomUUID`, which is not available on pages without TLS. */
 function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -772,7 +772,7 @@ interface Deadline {
   end(): void;
 }
 
-/** A signal that fires with the caller's or when the time is over; `end` lets go of both. */
+/** A signal that aborts with the caller's or after the timeout; `end` releases both. */
 function startDeadline(outer: AbortSignal | undefined, ms: number): Deadline {
   const inner = new AbortController();
   const endsAt = Date.now() + ms;
@@ -823,7 +823,7 @@ async function* streamPoll(
   let firstMs = FIRST_BACKOFF_MS;
   try {
     for (let attempt = 0; ; attempt++) {
-      // Each connection has an end of its own, so that a silent one can be left without leaving the poll.
+      // Each connection has its own signal, so that a silent one can be replaced.
       const connection = new AbortController();
       const leave = () => connection.abort(deadline.signal.reason);
       deadline.signal.addEventListener('abort', leave, { once: true });
@@ -838,7 +838,7 @@ async function* streamPoll(
         for await (const message of sseMessages(response, connection)) {
           firstMs = message.retryMs ?? firstMs;
           const event = readStreamEvent(message, response);
-          // After a cut the newest event may come again.
+          // After a reconnect the newest event may be repeated.
           if (event === null || (event.event === 'started' && event.data.seq <= lastSeq)) continue;
           lastId = event.id || lastId;
           lastSeq = event.data.seq;
@@ -863,19 +863,19 @@ async function* streamPoll(
   }
 }
 
-/** An `error` event: the poll has been run, and asking again is for the caller to decide. */
+/** An `error` event: the poll has run, so it is not retried. */
 const isVerdict = (error: unknown): boolean =>
   error instanceof EloquentPollError && error.status === null && error.code !== 'network_error';
 
-/** null for kinds of events that this client does not know. The service's `error` is thrown. */
+/** null for unknown kinds of events. An `error` event is thrown. */
 function readStreamEvent({ event, id, data }: SseMessage, response: Response): StreamEvent | null {
   if (event !== 'started' && event !== 'complete' && event !== 'error') return null;
-  const told = objectIn(data);
-  if (!told) throw badResponse('An event is not JSON.', response);
+  const body = objectIn(data);
+  if (!body) throw badResponse('An event is not JSON.', response);
   if (event === 'error')
-    throw toldError(told, { code: 'poll_execution_failed', status: null, headers: response.headers });
-  if (typeof told.seq !== 'number') throw badResponse('An event has no number.', response);
-  return event === 'complete' ? { event, id, data: told as StreamEnd } : { event, id, data: told as StreamProgress };
+    throw errorFrom(body, { code: 'poll_execution_failed', status: null, headers: response.headers });
+  if (typeof body.seq !== 'number') throw badResponse('An event has no number.', response);
+  return event === 'complete' ? { event, id, data: body as StreamEnd } : { event, id, data: body as StreamProgress };
 }
 
 interface SseMessage {
@@ -909,7 +909,7 @@ async function* sseMessages(response: Response, connection: AbortController): As
 
 /**
  * Server-sent events as the HTML standard reads them: lines end with CR, LF or both, an empty one ends an event, a
- * colon begins a comment. What was cut off before its empty line never happened.
+ * colon begins a comment. An event without its empty line is discarded.
  */
 export function createSseParser(): (text: string) => SseMessage[] {
   let rest = '';
@@ -955,7 +955,7 @@ export function createSseParser(): (text: string) => SseMessage[] {
         afterReturn = false;
         continue;
       }
-      // The second half of a CR LF ends nothing.
+      // The LF of a CR LF does not end another line.
       if (char === '\n' && afterReturn) {
         afterReturn = false;
         from = at + 1;
@@ -968,14 +968,14 @@ export function createSseParser(): (text: string) => SseMessage[] {
       from = at + 1;
     }
     rest += input.slice(from);
-    if (rest.length + length > MOST_BODY_CHARACTERS) {
+    if (rest.length + length > MAX_BODY_CHARACTERS) {
       throw new EloquentPollError('An event is too long.', { code: 'bad_response' });
     }
     return messages;
   };
 }
 
-/** A body as text, piece by piece. Not every browser can iterate a body. */
+/** A body as text, in chunks. Not every browser has async iteration of streams. */
 async function* textPieces(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

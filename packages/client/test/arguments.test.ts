@@ -4,7 +4,7 @@ import { UsageError } from '../src/cli/usage-error.ts';
 
 const read = (argv: string[], env = {}) => readArguments(argv, env);
 
-t.test('a poll', async (t) => {
+t.test('a poll with its options parses to an order', async (t) => {
   const plain = { name: 'ask', how: 'stream', request: { question: 'Which?', options: ['A', 'B, C'] }, json: false };
   t.match(read(['ask', 'Which? [A, "B, C"]']), plain);
   t.match(read(['Which? [A, "B, C"]']), plain, 'the command may be left out');
@@ -23,7 +23,7 @@ t.test('a poll', async (t) => {
   t.match(read(['--free', 'Is this a question?']), { name: 'free', request: { question: 'Is this a question?' } });
 });
 
-t.test('other commands, and who asks whom', async (t) => {
+t.test('other commands, service address and key are parsed', async (t) => {
   t.match(read(['result', 'EP-1']), { name: 'result', id: 'EP-1' });
   t.match(read(['history', '--limit', '5']), { name: 'history', limit: 5, offset: 0 });
   for (const argv of [[], ['help'], ['--help'], ['ask', '-h']]) t.match(read(argv), { name: 'help' });
@@ -32,7 +32,7 @@ t.test('other commands, and who asks whom', async (t) => {
   t.match(read(['history', '--url', 'http://b', '--key', 'ep_k_2'], env), { url: 'http://b', key: 'ep_k_2' });
 });
 
-t.test('what cannot be read is said in one sentence', async (t) => {
+t.test('an invalid command line is a UsageError of one sentence', async (t) => {
   for (const [argv, sentence] of [
     [['ask'], /ask takes one text/],
     [['ask', 'Which', 'is it? [A, B]'], /in quotes/],

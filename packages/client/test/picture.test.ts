@@ -11,7 +11,7 @@ const SCENE = {
   foot: ['5 of 8 models'],
 };
 
-t.test('a bar per option', async (t) => {
+t.test('a poll renders as a bar per option', async (t) => {
   t.same(picture(SCENE, 33, NO_COLOUR), [
     'Which is larger?',
     '',
@@ -23,7 +23,7 @@ t.test('a bar per option', async (t) => {
   t.match(picture(SCENE, 33, COLOUR)[2], '\x1b[1mThe Sun \x1b[0m', 'who leads stands out');
 });
 
-t.test('no line is wider than the terminal, whatever the texts', async (t) => {
+t.test('no rendered line is wider than the terminal, for any text', async (t) => {
   const options = ['x'.repeat(200), '日本語の選択肢'.repeat(9), '👍🏽 yes', '__proto__', 'a\nb\x1b[2J'];
   for (const columns of [12, 20, 41, 80, 200]) {
     const scene = {
@@ -40,12 +40,12 @@ t.test('no line is wider than the terminal, whatever the texts', async (t) => {
   }
 });
 
-t.test('before the first vote: nothing is known', async (t) => {
+t.test('a poll without votes renders empty bars', async (t) => {
   const lines = picture({ ...SCENE, tally: {}, total: 0, leader: null }, 40, NO_COLOUR);
   t.match(lines[2], /^ {2}The Sun +0$/);
 });
 
-t.test('text of strangers', async (t) => {
+t.test('control and bidirectional characters are removed from untrusted text', async (t) => {
   t.equal(plain('a\x1b]0;title\x07b\u202ec\nd'), 'a ]0;title b c d');
   t.equal(width('日本'), 4);
   t.equal(width('👍🏽'), 2);

@@ -11,7 +11,7 @@ import { complete, QUESTION, RESULT, serve, sse, started } from './service.ts';
 const FILE = fileURLToPath(import.meta.resolve('@eloquentpoll/client/eloquentpoll.ts'));
 const source = readFileSync(FILE, 'utf8');
 
-t.test('it runs where there is nothing but the web', async (t) => {
+t.test('the client runs with web globals only', async (t) => {
   const { url } = await serve(t, ({ path }, response) => {
     if (path !== '/api/poll/stream') return RESULT;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -27,11 +27,11 @@ t.test('it runs where there is nothing but the web', async (t) => {
   t.same(events, ['started', 'complete']);
 });
 
-t.test('it imports nothing', async (t) => {
+t.test('the client has no imports', async (t) => {
   t.notMatch(source, /^\s*(import|export .* from)\b|\bimport\(|\brequire\(/m);
 });
 
-t.test('compilers of browsers accept it', async (t) => {
+t.test('the client type-checks with the DOM library', async (t) => {
   const flags = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'ES2022', '--module', 'ESNext'];
   const web = ['--lib', 'ES2022,DOM,DOM.Iterable', '--types', ''];
   const strict = ['--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--isolatedModules'];

@@ -19,7 +19,7 @@ async function ended(child: ReturnType<typeof eloquentpoll>) {
   return { out, err, code };
 }
 
-t.test('as a pipe it says the result and leaves with its exit code', async (t) => {
+t.test('in a pipe the CLI prints the result and exits with its code', async (t) => {
   const { url } = await serve(t, (_asked, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(sse('started', started(0)) + complete(1, { ...RESULT, status: 'partial' }));
@@ -30,7 +30,7 @@ t.test('as a pipe it says the result and leaves with its exit code', async (t) =
   t.equal(err, 'asking 6 models\n');
 });
 
-t.test('Ctrl-C ends it at once', async (t) => {
+t.test('Ctrl-C ends the CLI at once', async (t) => {
   const { url } = await serve(t, (_asked, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(sse('started', started(0)));
   });
@@ -41,7 +41,7 @@ t.test('Ctrl-C ends it at once', async (t) => {
   t.match(err, 'eloquentpoll result ps_1');
 });
 
-t.test('a reader who stops early is no accident', async (t) => {
+t.test('a closed output pipe is not an error', async (t) => {
   const { url } = await serve(t, () => RESULT);
   const child = eloquentpoll(url, 'result', 'EP-1', '--json');
   child.stdout.destroy();

@@ -4,7 +4,7 @@ import { QUESTION, RESULT, serve, withoutWaiting } from './service.ts';
 
 const BUSY = { error: 'Too many requests', code: 'rate_limited', retryable: true };
 
-t.test('what may pass is asked again, as the same request', async (t) => {
+t.test('a retryable failure is retried with the same request', async (t) => {
   const waits = withoutWaiting(t);
   const { url, asked } = await serve(t, (_asked, response, nth) => {
     if (nth === 1) return void response.socket?.destroy();
@@ -24,7 +24,7 @@ t.test('what may pass is asked again, as the same request', async (t) => {
   t.ok(second >= 7_000 && second <= 8_000, 'never sooner than the service says');
 });
 
-t.test('it does not try for ever', async (t) => {
+t.test('retries are bounded', async (t) => {
   withoutWaiting(t);
   const { url, asked } = await serve(t, (_asked, response) => {
     response.statusCode = 502;
@@ -36,7 +36,7 @@ t.test('it does not try for ever', async (t) => {
   t.equal(asked.length, 4);
 });
 
-t.test('a long Retry-After is reported to the user', async (t) => {
+t.test('a long Retry-After is thrown as an error', async (t) => {
   const { url, asked } = await serve(t, (_asked, response) => {
     response.writeHead(429, { 'retry-after': '3600' });
     return BUSY;
@@ -46,7 +46,7 @@ t.test('a long Retry-After is reported to the user', async (t) => {
   t.equal(asked.length, 1);
 });
 
-t.test('Retry-After as a date', async (t) => {
+t.test('Retry-After may be a date', async (t) => {
   const { url } = await serve(t, (_asked, response) => {
     response.writeHead(429, { 'retry-after': new Date(Date.now() + 120_000).toUTCString() });
     return BUSY;
@@ -55,7 +55,7 @@ t.test('Retry-After as a date', async (t) => {
   t.ok(error instanceof EloquentPollError && Math.abs((error.retryAfterSeconds ?? 0) - 120) < 10);
 });
 
-t.test('what cannot be repeated safely is repeated only when it was refused', async (t) => {
+t.test('a call that is not idempotent is retried only if refused', async (t) => {
   withoutWaiting(t);
   for (const [status, times] of [
     [503, 1],
@@ -70,7 +70,7 @@ t.test('what cannot be repeated safely is repeated only when it was refused', as
   }
 });
 
-t.test('what cannot pass is not asked again, and says what to do', async (t) => {
+t.test('an error that is not retryable is thrown at once with its recovery', async (t) => {
   const { url, asked } = await serve(t, (_asked, response) => {
     response.writeHead(402, { 'content-type': 'application/problem+json' });
     return {
@@ -98,7 +98,7 @@ t.test('what cannot pass is not asked again, and says what to do', async (t) => 
   t.match(asked[0]?.headers.accept, 'application/problem+json');
 });
 
-t.test('every call ends', async (t) => {
+t.test('every call settles within its timeout or with its signal', async (t) => {
   const { url } = await serve(t, () => undefined);
   const polls = new EloquentPoll({ baseUrl: url });
   await t.rejects(polls.ask(QUESTION, { timeoutMs: 20 }), { code: 'timeout', status: null }, 'when its time is over');
@@ -112,7 +112,7 @@ t.test('every call ends', async (t) => {
   await t.rejects(asking, { message: 'enough' }, 'when its caller has had enough');
 });
 
-t.test('a caller who leaves while it waits to try again is let go', async (t) => {
+t.test('an abort during the backoff rejects at once', async (t) => {
   const enough = new AbortController();
   const { url } = await serve(t, (_asked, response) => {
     response.writeHead(429, { 'retry-after': '25' });
@@ -122,7 +122,7 @@ t.test('a caller who leaves while it waits to try again is let go', async (t) =>
   await t.rejects(new EloquentPoll({ baseUrl: url }).profiles({ signal: enough.signal }), { message: 'enough' });
 });
 
-t.test('no server at the address, and a server of another kind', async (t) => {
+t.test('an unreachable service is network_error, and another server is bad_response', async (t) => {
   withoutWaiting(t);
   await t.rejects(new EloquentPoll({ baseUrl: 'http://127.0.0.1:9' }).profiles(), { code: 'network_error' });
   const { url } = await serve(t, (_asked, response) => void response.end('<html>'));

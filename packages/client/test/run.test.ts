@@ -23,7 +23,7 @@ const refusing =
 const at = (url: string, given: Partial<Terminal> = {}) =>
   terminal({ env: { EP_URL: url, EP_KEY: 'ep_k_x' }, ...given });
 
-t.test('on a terminal bars grow', async (t) => {
+t.test('on a terminal the CLI redraws bars', async (t) => {
   const { url } = await serve(t, streaming(sse('started', started(0)), sse('started', started(1)), complete(5)));
   const { out, text, written } = screen(80);
   t.equal(await run(ASK, at(url, { out, env: { EP_URL: url, EP_KEY: 'k', NO_COLOR: '1' } })), EXIT.winner);
@@ -45,7 +45,7 @@ t.test('on a terminal bars grow', async (t) => {
   t.match(written.join(''), '1 of 6 models', 'on the way there was something to see');
 });
 
-t.test('a terminal that is too low, or too simple, gets lines', async (t) => {
+t.test('a small or dumb terminal gets lines', async (t) => {
   const { url } = await serve(t, streaming(sse('started', started(0)), sse('started', started(1)), complete(5)));
   const low = screen(60, 6);
   const { err, texts } = pipes();
@@ -57,7 +57,7 @@ t.test('a terminal that is too low, or too simple, gets lines', async (t) => {
   );
 });
 
-t.test('in a pipe the first line says it all', async (t) => {
+t.test('in a pipe the first line is the outcome', async (t) => {
   const { url, asked } = await serve(t, streaming(sse('started', started(0)), sse('started', started(1)), complete(5)));
   const { texts, ...outputs } = pipes();
   t.equal(await run([...ASK, '--preset', 'fast', '--max-cost', '0.5'], at(url, outputs)), EXIT.winner);
@@ -81,7 +81,7 @@ t.test('in a pipe the first line says it all', async (t) => {
   });
 });
 
-t.test('--json is the poll response and nothing else', async (t) => {
+t.test('--json prints the poll response only', async (t) => {
   const { url } = await serve(t, streaming(sse('started', started(0)), complete(5)));
   const { texts, ...outputs } = pipes();
   t.equal(await run([...ASK, '--json'], at(url, outputs)), EXIT.winner);
@@ -89,7 +89,7 @@ t.test('--json is the poll response and nothing else', async (t) => {
   t.equal(texts.err, '');
 });
 
-t.test('the exit code says the outcome', async (t) => {
+t.test('each outcome has its exit code', async (t) => {
   const tie = {
     ...RESULT,
     outcome: 'tie',
@@ -111,7 +111,7 @@ t.test('the exit code says the outcome', async (t) => {
   }
 });
 
-t.test('the exit code says what went wrong', async (t) => {
+t.test('each error has its exit code', async (t) => {
   withoutWaiting(t);
   for (const [status, code, exit] of [
     [400, 'validation_error', EXIT.usage],
@@ -133,7 +133,7 @@ t.test('the exit code says what went wrong', async (t) => {
   t.equal(texts.err, 'eloquentpoll: Start one.\n');
 });
 
-t.test('an error says what to do, for people and for programs', async (t) => {
+t.test('an error is printed with its hint, or as JSON', async (t) => {
   const recovery = [
     { action: 'add_funds', description: 'Buy credit.', url: 'https://polls.example/api/deposit' },
     { action: 'open_documentation', description: 'Read.' },
@@ -151,7 +151,7 @@ t.test('an error says what to do, for people and for programs', async (t) => {
   t.equal(programs.texts.out, '');
 });
 
-t.test('Ctrl-C stops watching, and says where the result will be', async (t) => {
+t.test('Ctrl-C stops following and prints where the result will be', async (t) => {
   const enough = new AbortController();
   const { url } = await serve(t, (_asked, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(sse('started', started(1)));
@@ -167,7 +167,7 @@ t.test('Ctrl-C stops watching, and says where the result will be', async (t) => 
   t.match(texts.err, 'The poll goes on. Its result: eloquentpoll result ps_1\n');
 });
 
-t.test('a dry run', async (t) => {
+t.test('a dry run prints acceptance and cost', async (t) => {
   const estimates = {
     cost_usd: { min: 0.001, expected: 0.002, max: 0.5 },
     models: { roster_size: 9, min_calls: 3, expected_calls: 5.2, max_calls: 9 },
@@ -201,7 +201,7 @@ t.test('a free poll needs no key', async (t) => {
   t.equal(asked[1]?.path, '/api/results/EP-1');
 });
 
-t.test('results and history', async (t) => {
+t.test('result and history are printed', async (t) => {
   const { url, asked } = await serve(t, ({ path }) => {
     if (path.startsWith('/api/results?')) {
       const row = {
@@ -233,7 +233,7 @@ t.test('results and history', async (t) => {
   t.match(texts.out, '(tie)');
 });
 
-t.test('help, and what cannot be run', async (t) => {
+t.test('help is printed, and an unknown command is a usage error', async (t) => {
   const { texts, ...outputs } = pipes();
   t.equal(await run(['--help'], terminal(outputs)), EXIT.winner);
   for (const code of Object.values(EXIT)) if (code < 100) t.match(texts.out, `${code}  `);

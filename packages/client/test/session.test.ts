@@ -10,7 +10,7 @@ const running = (received: number) => ({
 });
 const COMPLETED = { session_id: 'ps_1', status: 'completed', result_id: RESULT.poll_id };
 
-t.test('one request waits for the end', async (t) => {
+t.test('result() waits for the end in one request', async (t) => {
   const { url, asked } = await serve(t, ({ method, path }, response) => {
     if (method === 'POST') response.statusCode = 202;
     if (path.endsWith('/result')) return RESULT;
@@ -26,7 +26,7 @@ t.test('one request waits for the end', async (t) => {
   t.equal(asked[1]?.headers.prefer, 'wait=25');
 });
 
-t.test('onVote is called once per vote', async (t) => {
+t.test('onProgress is called once per vote', async (t) => {
   withoutWaiting(t, (ms) => ms === 1_000);
   const { url, asked } = await serve(t, ({ path, headers }, response, nth) => {
     if (path.endsWith('/result')) return RESULT;
@@ -51,7 +51,7 @@ t.test('onVote is called once per vote', async (t) => {
   );
 });
 
-t.test('a service that does not wait is not asked without a pause', async (t) => {
+t.test('a service that ignores Prefer: wait is polled with a pause', async (t) => {
   const waits = withoutWaiting(t, (ms) => ms === 2_000);
   const { url } = await serve(t, ({ path }, response, nth) => {
     if (path.endsWith('/result')) return RESULT;
@@ -62,7 +62,7 @@ t.test('a service that does not wait is not asked without a pause', async (t) =>
   t.same(waits, [2_000, 2_000]);
 });
 
-t.test('a failed poll, a running poll and an unknown poll', async (t) => {
+t.test('failed, running and unknown polls resolve or reject as documented', async (t) => {
   const { url } = await serve(t, ({ path }, response) => {
     if (path.includes('ps_unknown')) {
       response.statusCode = 404;

@@ -4,7 +4,7 @@ import { createSseParser } from '../src/eloquentpoll.ts';
 
 const read = (...pieces: string[]) => pieces.flatMap(createSseParser());
 
-t.test('events as the HTML standard writes them', async (t) => {
+t.test('server-sent events are parsed as in the HTML standard', async (t) => {
   t.same(read('event: a\ndata: 1\ndata:2\nid: x\n\n'), [{ event: 'a', data: '1\n2', id: 'x', retryMs: null }]);
   t.same(
     read('data: 1\r\n\r\ndata: 2\r\rdata: 3\n\n').map(({ data }) => data),
@@ -27,7 +27,7 @@ t.test('events as the HTML standard writes them', async (t) => {
   t.throws(() => read(`data: ${'x'.repeat(17 * 2 ** 20)}`), { code: 'bad_response' }, 'an event has an end');
 });
 
-t.test('however it is cut into pieces', async (t) => {
+t.test('events parse the same for any split into chunks', async (t) => {
   const line = fc.constantFrom('data: a', 'data:b', ': c', 'event: started', 'id: 7', 'retry: 1', '', '', 'data');
   const end = fc.constantFrom('\n', '\r\n', '\r');
   const text = fc.array(fc.tuple(line, end), { maxLength: 30 }).map((lines) => lines.flat().join(''));

@@ -17,7 +17,7 @@ async function all(events: AsyncIterable<StreamEvent>): Promise<StreamEvent[]> {
   return list;
 }
 
-t.test('a poll, event by event', async (t) => {
+t.test('stream() yields each event of a poll', async (t) => {
   const { url, asked } = await serve(t, (_asked, response) => {
     open(response).write(': heartbeat\n\n');
     response.write(sse('started', started(0)));
@@ -38,7 +38,7 @@ t.test('a poll, event by event', async (t) => {
   t.equal(asked[0]?.headers['last-event-id'], undefined);
 });
 
-t.test('a cut stream resumes where it was, without repeating an event', async (t) => {
+t.test('a broken stream is resumed without repeating events', async (t) => {
   withoutWaiting(t);
   const { url, asked } = await serve(t, (_asked, response, nth) => {
     if (nth === 1) return void response.socket?.destroy();
@@ -61,14 +61,14 @@ t.test('a cut stream resumes where it was, without repeating an event', async (t
   t.equal(new Set(asked.map(({ headers }) => headers['idempotency-key'])).size, 1);
 });
 
-t.test('a stream that only breaks is given up', async (t) => {
+t.test('a stream that keeps breaking is given up', async (t) => {
   withoutWaiting(t);
   const { url, asked } = await serve(t, (_asked, response) => void open(response).end(sse('started', started(0))));
   await t.rejects(all(new EloquentPoll({ baseUrl: url }).stream(QUESTION)), { code: 'network_error' });
   t.equal(asked.length, 3);
 });
 
-t.test('an error event is thrown, and the question is not asked again', async (t) => {
+t.test('an error event is thrown and not retried', async (t) => {
   const error = { seq: 1, session_id: 'ps_1', error: 'It failed', code: 'poll_execution_failed', retryable: true };
   const { url, asked } = await serve(t, (_asked, response) => {
     open(response).end(sse('started', started(0)) + sse('error', error));
@@ -82,7 +82,7 @@ t.test('an error event is thrown, and the question is not asked again', async (t
   t.equal(asked.length, 1);
 });
 
-t.test('what was refused before the first event', async (t) => {
+t.test('a refusal before the first event is thrown', async (t) => {
   const { url, asked } = await serve(t, (_asked, response) => {
     response.statusCode = 402;
     return { error: 'Insufficient balance', code: 'insufficient_balance' };
@@ -91,14 +91,14 @@ t.test('what was refused before the first event', async (t) => {
   t.equal(asked.length, 1);
 });
 
-t.test('what is no stream of events', async (t) => {
+t.test('an answer that is not an event stream is bad_response', async (t) => {
   const { url } = await serve(t, () => RESULT);
   await t.rejects(all(new EloquentPoll({ baseUrl: url }).stream(QUESTION)), { code: 'bad_response' });
   const other = await serve(t, (_asked, response) => void open(response).end('event: started\ndata: {\n\n'));
   await t.rejects(all(new EloquentPoll({ baseUrl: other.url }).stream(QUESTION)), { code: 'bad_response' });
 });
 
-t.test('aborting the iteration closes the connection', async (t) => {
+t.test('leaving the loop closes the connection', async (t) => {
   const gone: Promise<unknown>[] = [];
   const { url } = await serve(t, (_asked, response) => {
     gone.push(once(response, 'close'));
@@ -121,7 +121,7 @@ t.test('aborting the iteration closes the connection', async (t) => {
   await t.rejects(all(polls.stream(QUESTION, { timeoutMs: 50 })), { code: 'timeout' }, 'or whose time is over');
 });
 
-t.test('a stream that falls silent is left and taken up', async (t) => {
+t.test('a silent stream is closed and resumed', async (t) => {
   withoutWaiting(t);
   withoutWaiting(t, (ms) => ms === 45_000, 50);
   const { url, asked } = await serve(t, (_asked, response, nth) => {

@@ -59,6 +59,6 @@ const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
   recovery: true,
 };
 
-t.test('the client says what the contract says', async (t) => {
+t.test('the types of the client match the contract', async (t) => {
   t.ok(Object.values(AGREE).every(Boolean), 'compiled');
 });

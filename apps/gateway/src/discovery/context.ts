@@ -3,7 +3,7 @@ import type { PollsContext } from '../polls/context.ts';
 
 /** What describing the service needs. */
 export interface DiscoveryContext extends PollsContext {
-  /** Lists model variants; null where none is configured. */
+  /** Lists model variants; null if none is configured. */
   readonly registry: Registry | null;
 }
 

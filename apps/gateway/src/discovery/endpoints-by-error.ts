@@ -4,7 +4,7 @@ import type { Answer } from '../http/answers.ts';
 
 export type EndpointsByError = ReadonlyMap<ErrorCode, string[]>;
 
-/** Which operations can answer which error, read from what every route that comes after this declares. */
+/** Which operations can answer which error, from the schemas of all routes registered after this. */
 export function endpointsByError(app: FastifyInstance): EndpointsByError {
   const endpoints = new Map<ErrorCode, string[]>();
   app.addHook('onRoute', ({ method, url, schema }) => {

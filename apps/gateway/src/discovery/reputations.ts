@@ -9,17 +9,17 @@ import {
 import { type Entry, type Lifetime, memoize } from '../http/cache.ts';
 import type { DiscoveryContext } from './context.ts';
 
-// One snapshot of how the service has done, taken at most every five minutes; both documents are views of it, so that
-// they speak of the same polls. While the database is away the last one serves.
+// Reputation figures, read at most every five minutes. Both documents come from one read, so they cover the same polls.
+// While the database does not answer, the last read is served.
 
 const FRESH_MS = 300_000;
 const STALE_MS = 3_600_000;
 
 interface Snapshot {
-  /** The documents, as JSON. */
+  /** Response bodies. */
   service: string;
   models: string;
-  /** The rows of the second one. */
+  /** The rows of `models`. */
   rows: readonly ModelReputation[];
 }
 
@@ -70,7 +70,7 @@ function toModel(model: StoredReputation['models'][number], provider: string | u
   const { averageLatencyMs, p95LatencyMs, averageCostU } = model;
   return {
     model_id: model.modelId,
-    // One that left the panel still names whose it is.
+    // For a model that left the panel the provider is in its id.
     provider: provider ?? model.modelId.split('/')[0] ?? '',
     ballots: model.asked,
     votes: model.votes,

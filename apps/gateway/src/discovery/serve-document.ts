@@ -13,18 +13,18 @@ export interface ServedDocument {
   tag: (typeof TAGS)[number]['name'];
   summary: string;
   description?: string;
-  /** With its parameters; `charset` is added where the type is a text. */
+  /** With parameters; `charset` is added to text types. */
   mediaType: string;
   /** The shape of a JSON document. */
   shape?: TSchema;
   headers?: Record<string, string>;
-  /** Computed for the first reader, when all routes are known, and kept. */
+  /** Computed for the first request, when all routes are registered, and cached. */
   body: () => string;
 }
 
 const HOUR = 'public, max-age=3600';
 
-/** GET and HEAD of a document that is the same for everyone until the next deployment: tagged, cacheable, open. */
+/** GET and HEAD of a public document that changes only with a deployment; with ETag and cache headers. */
 export function serveDocument(app: FastifyInstance, document: ServedDocument): void {
   const { path, operationId, tag, summary, description, mediaType } = document;
   const [bareType = mediaType] = mediaType.split(';');

@@ -6,7 +6,7 @@ import { panelTable, simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** The homepage for agents that read HTML: what to send, what comes back, and where everything is described. */
+/** The homepage for agents that read HTML. */
 export const agentHome = (facts: Facts): string =>
   layout({
     baseUrl: facts.baseUrl,

@@ -11,7 +11,7 @@ export const badge = (text: string, tone: Tone = 'neutral'): Html =>
 export const notice = (content: Html, tone: Tone = 'neutral'): Html =>
   html`<div class="notice" data-tone="${tone}">${content}</div>`;
 
-/** Code that scrolls by keyboard too, with a button that copies it where scripts run. */
+/** Code that scrolls by keyboard, with a copy button where scripts run. */
 export const code = (text: string, label: string): Html => html`<div class="code">
 <pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>
 <button class="button secondary small" type="button" data-copy hidden>Copy<span class="hidden-text">: ${label}</span></button>
@@ -27,7 +27,7 @@ ${body}</tbody>
 </table>
 </div>`;
 
-/** A part of 0 to 1 as a bar. It says nothing that the text beside it does not say. */
+/** A bar for a share from 0 to 1, hidden from screen readers: the text beside it says the same. */
 export const bar = (part: number): Html =>
   html`<svg class="bar" aria-hidden="true"><rect width="${(Math.min(1, Math.max(0, part)) * 100).toFixed(1)}%" height="100%"/></svg>`;
 

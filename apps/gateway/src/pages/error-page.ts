@@ -3,7 +3,7 @@ import { badge } from './components.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** One entry of the error catalogue for a person. */
+/** An entry of the error catalogue as a page. */
 export const errorPage = (baseUrl: string, entry: ErrorEntry): string => {
   const { code, status, title, description, recovery, retryable, endpoints } = entry;
   return layout({

@@ -1,7 +1,7 @@
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** Where a login ends that came to nothing: why, and how to try again. */
+/** The page of a failed login: the reason, and a link to try again. */
 export const failedLoginPage = (baseUrl: string, reason: string): string =>
   layout({
     baseUrl,

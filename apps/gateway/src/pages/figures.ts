@@ -1,4 +1,4 @@
-// Numbers as people read them. What is not known is a dash, with a word for who listens.
+// Formats numbers. An unknown value is a dash with a label for screen readers.
 
 const DASH = '–';
 
@@ -7,7 +7,7 @@ export const percent = (rate: number | null, digits = 0): string =>
 
 export const seconds = (ms: number | null): string => (ms === null ? DASH : `${Number((ms / 1_000).toPrecision(2))} s`);
 
-/** Two digits that matter, never in exponents: `$0.00012`. */
+/** Two significant digits, without exponents: `$0.00012`. */
 export function usd(amount: number | null): string {
   if (amount === null) return DASH;
   if (amount === 0) return '$0';
@@ -23,5 +23,5 @@ export function perMillion(microUsd: bigint): string {
 
 export const whole = (count: number): string => count.toLocaleString('en-US');
 
-/** A day and a minute, in UTC, which says the same to everybody. */
+/** Date and minute in UTC. */
 export const moment = (date: Date): string => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-// Pieces of forms, each with its label, so that none is without one.
+// Form fields with their labels.
 
 export interface Choice {
   value: string;

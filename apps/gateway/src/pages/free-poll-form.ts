@@ -11,7 +11,7 @@ export interface FreePoll {
 
 const { question: mostCharacters, options: mostOptions, option: longest } = LIMITS.free;
 
-/** `problem` is what was wrong with the poll that is shown. */
+/** `problem` is the validation error of the poll in the form. */
 export const freePollForm = ({ question, options }: FreePoll, problem: string | null = null): Html =>
   html`<form id="free-poll" class="card free-poll" method="post" action="/playground" accept-charset="utf-8">
 <p class="notice" id="free-poll-problem" data-tone="bad" role="alert"${problem === null ? html` hidden` : ''}>${problem ?? ''}</p>
@@ -29,5 +29,5 @@ ${Array.from(
 <span class="hint">Free. The result is public to whoever holds its link.</span></p>
 </form>`;
 
-/** Where the votes of that poll show. */
+/** The element in which that poll's votes are shown. */
 export const livePollPlace: Html = html`<section id="live-poll" class="card live-poll" aria-label="The poll while it runs" hidden></section>`;

@@ -14,29 +14,29 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Of every page. A form says where it comes from, and only to us: who is logged in is checked against that. */
+/** Headers of every page. Referrer-Policy same-origin keeps Origin on our form posts, which the cookie check needs. */
 export const PAGE_HEADERS = { 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'same-origin' } as const;
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
 
 interface Page {
   baseUrl: string;
-  /** Where this page is, from the root; links to it from elsewhere say it so. */
+  /** The page's path, for its canonical URL. */
   path: string;
   title: string;
   description: string;
   main: Html;
-  /** Modules of browser/ that this page loads, by name. */
+  /** Names of the modules of browser/ that the page loads. */
   scripts?: readonly string[];
-  /** Stylesheets of browser/ beside the one of every page, by name. */
+  /** Names of additional stylesheets of browser/. */
   styles?: readonly string[];
-  /** What a link to this page shows elsewhere: 1200 by 630 pixels. */
+  /** Preview image of links to this page: 1200 by 630 pixels. */
   image?: { path: string; alt: string };
-  /** Pages of one person and of single results are not for search engines. */
+  /** Excluded from search engines: personal pages and single results. */
   hidden?: boolean;
 }
 
-/** In the order in which they are shown. */
+/** In display order. */
 const NAVIGATION = [
   { path: '/?view=human', name: 'Home' },
   { path: '/playground', name: 'Playground' },

@@ -7,7 +7,7 @@ interface Missing {
   says: string;
 }
 
-/** What is not there, said to a person. */
+/** The 404 page. */
 const missingPage = (baseUrl: string, path: string, { heading, says }: Missing): string =>
   layout({
     baseUrl,
@@ -26,7 +26,7 @@ export const noResultPage = (baseUrl: string): string =>
     says: 'There is no result with this id, or its poll has not ended yet. Ids are long on purpose: look whether the link was cut.',
   });
 
-/** What a browser gets at an address that does not exist. */
+/** Sends the 404 page to a browser. */
 export const sendMissingPage = (reply: FastifyReply, baseUrl: string): FastifyReply =>
   reply
     .code(404)

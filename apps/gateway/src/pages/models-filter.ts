@@ -2,8 +2,7 @@ import type { PanelName } from '@eloquentpoll/contracts';
 import type { Model, Panels } from '@eloquentpoll/models/panels';
 import { PANELS } from './panels.ts';
 
-// Which models a reader of /models wants to see. A query that names something unknown shows nothing and says so: the
-// page is for people, who mend an address by choosing again.
+// The filter of /models. An unknown value shows no rows and says so, instead of an error.
 
 interface Capability {
   name: string;
@@ -31,7 +30,7 @@ export interface ListedModel {
   capabilities: readonly Capability[];
 }
 
-/** Families together, and within one the order of the roster file. */
+/** Grouped by family, in the order of the roster file. */
 export function listModels(panels: Panels): ListedModel[] {
   return panels
     .models()
@@ -45,7 +44,7 @@ export function listModels(panels: Panels): ListedModel[] {
     .toSorted((a, b) => a.model.family.localeCompare(b.model.family, 'en'));
 }
 
-/** A form that leaves a choice open sends it empty. */
+/** A form sends an empty value for "any". */
 export const fits = ({ model, panels, capabilities }: ListedModel, { family, preset, capability }: ModelsFilter) =>
   (!family || model.family === family) &&
   (!preset || panels.some((name) => name === preset)) &&

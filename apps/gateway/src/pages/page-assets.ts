@@ -24,11 +24,11 @@ export function pageAssets(): Asset[] {
 
 const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8');
 
-/** Modules name each other by their files here and by their addresses there. */
+/** Rewrites imports from file names to URLs. */
 const scriptOf = (source: string): string =>
   withoutWarning(() => stripTypeScriptTypes(source)).replace(/(\bfrom '\.\/[\w-]+)\.ts'/g, "$1.js'");
 
-/** Node says of each process that uses it that this is experimental; whoever starts the product cannot do anything about it. */
+/** Suppresses Node's experimental warning, which an operator cannot act on. */
 function withoutWarning(strip: () => string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};

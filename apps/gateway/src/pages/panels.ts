@@ -1,6 +1,6 @@
 import type { PanelName } from '@eloquentpoll/contracts';
 
-/** The panels as pages tell of them, from the cheapest to the dearest. */
+/** The panels on pages, from the cheapest to the dearest. */
 export const PANELS: readonly { name: PanelName; who: string; when: string }[] = [
   { name: 'free', who: 'Open-weight models', when: 'Quick polls without an account.' },
   { name: 'free_search', who: 'Open-weight models that search the web', when: 'Free polls about what is new.' },

@@ -5,7 +5,7 @@ import { simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** To start from; each is a link, so that a question can be handed to somebody before it is asked. */
+/** Example polls. Each is a link that fills in the form. */
 const QUESTIONS: readonly { name: string; poll: FreePoll }[] = [
   { name: 'A fact that is easy to mix up', poll: EXAMPLE },
   {

@@ -5,7 +5,7 @@ import { pollTextOf } from '../polls/order/freeze-order.ts';
 import { typicalOrder } from '../polls/order/typical-poll.ts';
 import type { PagesContext } from './context.ts';
 
-// What /pricing shows, from the same forecast as GET /api/poll/estimate, so that both say the same at the same moment.
+// The figures of /pricing, from the same forecast as GET /api/poll/estimate.
 
 type Parts = Pick<PagesContext, 'panels' | 'health'>;
 
@@ -13,9 +13,9 @@ export type Preset = (typeof PRESETS)[number];
 
 export interface PollPrice {
   estimate: Estimate;
-  /** In US dollars: what the poll would usually cost if it never stopped early. */
+  /** US dollars; the typical cost without early stopping. */
   wholeUsd: number;
-  /** The part of that which is expected to be saved by stopping early. */
+  /** The share of it that early stopping is expected to save. */
   saving: number;
 }
 
@@ -29,9 +29,9 @@ export interface VotePrice {
   modelId: string;
   input: bigint;
   output: bigint;
-  /** Micro-USD of one usual vote, and the most that one can cost. */
-  usualU: bigint;
-  mostU: bigint;
+  /** Micro-USD of a typical vote, and the maximum. */
+  typicalU: bigint;
+  maxU: bigint;
 }
 
 export const OPTION_COUNTS = Array.from(
@@ -39,7 +39,7 @@ export const OPTION_COUNTS = Array.from(
   (_, i) => LIMITS.options.min + i,
 );
 
-/** For each preset a poll of every number of options. */
+/** For each preset and number of options. */
 export async function priceList(parts: Parts, threshold: number): Promise<ReadonlyMap<Preset, readonly PollPrice[]>> {
   const lists = PRESETS.map(async (preset) => {
     const prices = await Promise.all(OPTION_COUNTS.map((options) => priceOf(parts, { preset, options, threshold })));
@@ -51,12 +51,12 @@ export async function priceList(parts: Parts, threshold: number): Promise<Readon
 export async function priceOf(parts: Parts, { preset, options, threshold }: PriceQuestion): Promise<PollPrice> {
   const estimate = await estimatePoll(parts, typicalOrder({ preset, confidence_threshold: threshold }, options));
   const { expected_calls, roster_size } = estimate.models;
-  // The forecast prices every call as the mean of the panel, so the whole panel is that many times one call.
+  // The forecast prices every call at the panel's mean, so the whole panel costs that many calls.
   const wholeUsd = expected_calls === 0 ? 0 : (estimate.cost_usd.expected / expected_calls) * roster_size;
   return { estimate, wholeUsd, saving: roster_size === 0 ? 0 : 1 - expected_calls / roster_size };
 }
 
-/** What single votes of such a poll cost, model by model. */
+/** The prices of one vote by model. */
 export async function votePrices({ panels, health }: Parts, question: PriceQuestion): Promise<VotePrice[]> {
   const { preset, options, threshold } = question;
   const order = typicalOrder({ preset, confidence_threshold: threshold }, options);
@@ -68,7 +68,7 @@ export async function votePrices({ panels, health }: Parts, question: PriceQuest
     modelId: id,
     input: price.input,
     output: price.output,
-    usualU: usual[i]!,
-    mostU: BigInt(seats[i]!.reserve_u),
+    typicalU: usual[i]!,
+    maxU: BigInt(seats[i]!.reserve_u),
   }));
 }

@@ -12,7 +12,7 @@ import { OPTION_COUNTS, type PollPrice, type Preset, type PriceQuestion, type Vo
 // /pricing: what polls cost, worked from panels and list prices by the forecast that the API answers with.
 
 export interface Pricing {
-  /** Polls of every preset and number of options, at the threshold that is asked about. */
+  /** For each preset and number of options, at the requested threshold. */
   list: ReadonlyMap<Preset, readonly PollPrice[]>;
   asked: PriceQuestion;
   votes: readonly VotePrice[];
@@ -100,13 +100,13 @@ const stat = (label: string, value: string): Html =>
   html`<div class="stat"><dt>${label}</dt><dd>${value}</dd></div>
 `;
 
-const voteRow = ({ modelId, input, output, usualU, mostU }: VotePrice): Html =>
-  html`<tr><th scope="row" class="model mono">${modelId}</th><td class="number">${perMillion(input)}</td><td class="number">${perMillion(output)}</td><td class="number">${micro(usualU)}</td><td class="number">${micro(mostU)}</td></tr>
+const voteRow = ({ modelId, input, output, typicalU, maxU }: VotePrice): Html =>
+  html`<tr><th scope="row" class="model mono">${modelId}</th><td class="number">${perMillion(input)}</td><td class="number">${perMillion(output)}</td><td class="number">${micro(typicalU)}</td><td class="number">${micro(maxU)}</td></tr>
 `;
 
 function sumRow(votes: readonly VotePrice[]): Html {
   const sum = (of: (vote: VotePrice) => bigint) => micro(votes.reduce((total, vote) => total + of(vote), 0n));
-  return html`<tr><th scope="row">All ${votes.length}</th><td></td><td></td><td class="number">${sum(({ usualU }) => usualU)}</td><td class="number">${sum(({ mostU }) => mostU)}</td></tr>
+  return html`<tr><th scope="row">All ${votes.length}</th><td></td><td></td><td class="number">${sum(({ typicalU }) => typicalU)}</td><td class="number">${sum(({ maxU }) => maxU)}</td></tr>
 `;
 }
 

@@ -4,13 +4,13 @@ import { type Html, html } from './html.ts';
 // Who voted for what, as a drawing of the same graph that GET /api/graph/mermaid answers as text: models on the left,
 // options on the right, the winner marked. Each label is cut by the box around it, so that no text reaches out of it.
 
-/** In parts of a hundred, so that it fits any width. */
+/** In percent, so that it fits any width. */
 const LEFT = { x: 0.2, width: 38 };
 const RIGHT = { x: 61.8, width: 38 };
 const BETWEEN = { x: LEFT.x + LEFT.width, width: RIGHT.x - LEFT.x - LEFT.width };
 const BOX = 34;
 const STEP = 44;
-const LONGEST = 40;
+const MAX_LABEL_LENGTH = 40;
 
 interface Node {
   label: string;
@@ -61,9 +61,9 @@ ${note === '' ? '' : html`<text class="note" x="96%" y="22" text-anchor="end">${
 
 function shortened(text: string): string {
   const characters = [...text];
-  return characters.length <= LONGEST ? text : `${characters.slice(0, LONGEST - 1).join('')}…`;
+  return characters.length <= MAX_LABEL_LENGTH ? text : `${characters.slice(0, MAX_LABEL_LENGTH - 1).join('')}…`;
 }
 
-/** An option may be named like a member of every object. */
+/** Own properties only: an option may be named like a property of Object.prototype. */
 export const countOf = (tally: Record<string, number>, option: string): number =>
   Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0;

@@ -12,7 +12,7 @@ export interface ShownResult {
   baseUrl: string;
   result: ResultDetail;
   feedback: Pick<FeedbackSummary, 'total' | 'correct' | 'incorrect'>;
-  /** What came of an opinion that was just given. */
+  /** The outcome of feedback that was just sent. */
   word: 'thanks' | 'sign-in' | null;
 }
 
@@ -79,7 +79,7 @@ ${word === 'thanks' ? notice(html`<p>Thank you, that was recorded.</p>`, 'good')
 <button class="button secondary" name="outcome" value="incorrect">It was wrong</button></form></section>`;
 }
 
-/** For a title: one line, cut, and without characters that turn the text around them. */
+/** For a title: one line, cut, without bidirectional control characters. */
 export function inLine(text: string, longest: number): string {
   const plain = [...text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()];
   return plain.length <= longest ? plain.join('') : `${plain.slice(0, longest - 1).join('')}…`;

@@ -5,19 +5,18 @@ import { badge, bar, notice, table } from './components.ts';
 import { type Html, html } from './html.ts';
 import { countOf } from './result-graph.ts';
 
-// What a result says, part by part. Texts of callers and models stand in elements of their own, whose direction is
-// their own too.
+// The parts of a result page. Texts of callers and models are in elements of their own with dir="auto".
 
 export function statusBadge({ status, simulated }: ResultDetail): Html {
-  const told = {
+  const known = {
     success: badge('Complete', 'good'),
     partial: badge('Partial', 'warn'),
     failed: badge('No outcome', 'bad'),
   }[status];
-  return simulated ? html`${told} ${badge('Simulated models', 'warn')}` : told;
+  return simulated ? html`${known} ${badge('Simulated models', 'warn')}` : known;
 }
 
-/** Of a result that is less than it could be. */
+/** A notice for partial and failed results. */
 export function shortfall({ status, models_failed, models_requested }: ResultDetail): Html {
   if (status === 'success') return html``;
   const failed =
@@ -49,7 +48,7 @@ ${confidence === null ? '' : gauge(confidence, threshold)}
 </section>`;
 }
 
-/** How sure, against how sure it had to be. */
+/** The confidence against its threshold. */
 const gauge = (confidence: number, threshold: number | null): Html => html`<div class="gauge">
 <p class="row spread small"><span><strong>${sure(confidence)}</strong> sure that the full panel elects the same</span>${
   threshold === null ? '' : html`<span class="muted">asked for ${sure(threshold)}</span>`
@@ -62,23 +61,23 @@ const gauge = (confidence: number, threshold: number | null): Html => html`<div 
 </div>`;
 
 export function tallyChart({ options, tally, winning_option }: ResultDetail): Html {
-  const counts = options.map((option) => countOf(tally, option));
+  const rows = options.map((option) => ({ option, count: countOf(tally, option) }));
   const all = Math.max(
     1,
-    counts.reduce((sum, count) => sum + count, 0),
+    rows.reduce((sum, { count }) => sum + count, 0),
   );
   return html`<ul class="bars">
-${options.map(
-  (
+${rows.map(
+  ({
     option,
-    i,
-  ) => html`<li class="bar-row${option === winning_option ? ' leads' : ''}"><span class="name" dir="auto">${option}</span>
-<span class="count">${counts[i]!} ${counts[i] === 1 ? 'vote' : 'votes'}, ${Math.round((100 * counts[i]!) / all)} %</span>${bar(counts[i]! / all)}</li>
+    count,
+  }) => html`<li class="bar-row${option === winning_option ? ' leads' : ''}"><span class="name" dir="auto">${option}</span>
+<span class="count">${count} ${count === 1 ? 'vote' : 'votes'}, ${Math.round((100 * count) / all)} %</span>${bar(count / all)}</li>
 `,
 )}</ul>`;
 }
 
-/** How sure the outcome was after each vote; nothing where that is not known. */
+/** Confidence after each vote; empty if it was not recorded. */
 export function climb({ timing, models_requested, models_skipped, confidence_threshold }: ResultDetail): Html {
   const steps = (timing.arrivals ?? []).flatMap(({ confidence }, i) =>
     confidence === null ? [] : [{ received: i + 1, confidence }],
@@ -99,21 +98,21 @@ ${climbShapes(drawn).map(
 </svg>`;
 }
 
-/** In the order in which the votes came in, each from when its model was asked until it answered. */
+/** Votes in order of arrival, each with the time from request to answer. */
 export function voteTable({ votes, winning_option, timing: { arrivals } }: ResultDetail): Html {
-  const spans = votes.map(({ latency_ms }, i) => spanOf(latency_ms, arrivals?.[i]?.at_ms));
-  const end = Math.max(1, ...spans.map(({ to }) => to));
+  const rows = votes.map((vote, i) => ({ ...vote, span: spanOf(vote.latency_ms, arrivals?.[i]?.at_ms) }));
+  const end = Math.max(1, ...rows.map(({ span }) => span.to));
   return table(
     'Votes in the order in which they came in',
     html`<tr><th scope="col" class="number">#</th><th scope="col">Model</th><th scope="col">Vote</th><th scope="col" class="timeline">${arrivals ? 'From asked to answered' : 'Time taken'}</th></tr>`,
-    votes.map(
+    rows.map(
       (
-        { model_id, chosen_option, error, latency_ms },
+        { model_id, chosen_option, error, latency_ms, span },
         i,
       ) => html`<tr${chosen_option !== null && chosen_option === winning_option ? html` class="leads"` : ''}><td class="number">${i + 1}</td>
 <th scope="row" class="text mono">${model_id}</th>
 <td class="text">${chosen_option === null ? html`<span class="no-vote">${voteError(error)}</span>` : html`<span dir="auto">${chosen_option}</span>`}</td>
-<td class="timeline"><span class="took">${inSeconds(latency_ms)}${arrivals ? `, in at ${inSeconds(spans[i]!.to)}` : ''}</span>${timeBar(spans[i]!, end)}</td></tr>
+<td class="timeline"><span class="took">${inSeconds(latency_ms)}${arrivals ? `, in at ${inSeconds(span.to)}` : ''}</span>${timeBar(span, end)}</td></tr>
 `,
     ),
   );
@@ -124,7 +123,7 @@ interface Span {
   to: number;
 }
 
-/** Without an arrival every model seems to have been asked at the start. */
+/** Without a recorded arrival the model is shown as asked at the start. */
 const spanOf = (latency: number, arrival = latency): Span => ({ from: Math.max(0, arrival - latency), to: arrival });
 
 const inSeconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;

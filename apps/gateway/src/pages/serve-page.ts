@@ -11,12 +11,12 @@ export interface ServedPage {
   path: string;
   operationId: string;
   summary: string;
-  /** What its form sends, with a sentence for each. Whatever comes is text, and the page makes the best of it. */
+  /** The form's parameters with descriptions. Any text is accepted; the page handles invalid values. */
   query: Readonly<Record<string, string>>;
   render(query: Query): string | Promise<string>;
 }
 
-/** GET of a page that is the same for everybody who asks the same. */
+/** GET of a page that depends only on its URL. */
 export function servePage(app: FastifyInstance, page: ServedPage): void {
   const query = Object.entries(page.query).map(([name, description]) => [
     name,

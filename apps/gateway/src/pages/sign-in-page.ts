@@ -3,7 +3,7 @@ import { notice } from './components.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** What /dashboard is for whoever is not logged in: two ways in. */
+/** /dashboard without a login: two ways to sign in. */
 export const signInPage = ({ baseUrl, config: { identityProvider } }: Facts): string =>
   layout({
     baseUrl,

@@ -6,7 +6,7 @@ import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
-// /surfaces: every way in, for people. It is the document of /api/surfaces, read aloud.
+// /surfaces: the content of /api/surfaces as a page.
 
 export interface SurfacesFilter {
   category?: string | undefined;

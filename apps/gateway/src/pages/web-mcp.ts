@@ -10,7 +10,7 @@ const tool = {
   inputSchema: inlined(Type.Required(Type.Object({ question, options }))),
 };
 
-/** Offers a free poll to an agent inside the browser (WebMCP, a draft), where the browser knows how. */
+/** Offers a free poll to an agent inside the browser (WebMCP, a draft) if the browser supports it. */
 export const WEB_MCP_SCRIPT = `if ('modelContext' in navigator && typeof navigator.modelContext.registerTool === 'function') {
   navigator.modelContext.registerTool({
     ...${JSON.stringify(tool)},

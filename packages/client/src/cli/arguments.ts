@@ -3,7 +3,7 @@ import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
 import type { PollRequest, Preset } from '../eloquentpoll.ts';
 import { UsageError } from './usage-error.ts';
 
-// What a command line means. Nothing is guessed: what cannot be read is one sentence that says what to write.
+// Parses the command line. An invalid one is a UsageError that says what to write.
 
 export interface Settings {
   url: string | undefined;
@@ -79,7 +79,7 @@ function parsed(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
-    // Its first sentence names the option; the others are about how to escape a dash.
+    // The first sentence of parseArgs' message names the option.
     const [sentence] = error instanceof Error ? error.message.split('. ') : [];
     throw new UsageError(`${(sentence ?? 'The options cannot be read').replace(/\.$/, '')}. See --help.`);
   }
@@ -106,7 +106,7 @@ function askOf(text: string, values: Values) {
   return { name: 'ask', how: values['dry-run'] ? 'dry-run' : 'stream', request } as const;
 }
 
-/** With --option the whole text is the question, brackets and all. */
+/** With --option the whole text is the question, including brackets. */
 function pollIn(text: string, given: string[] | undefined): { question: string; options: string[] | null } {
   if (given) return { question: text, options: given };
   const short = parseShorthand(text);
@@ -120,7 +120,7 @@ function only(words: readonly string[], sentence: string): string {
   return word;
 }
 
-/** Limits are the service's to judge. */
+/** The service checks limits. */
 function decimal(name: string, text: string): number {
   const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value)) throw new UsageError(`${name} is a number such as 0.5.`);

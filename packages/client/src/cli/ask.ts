@@ -6,7 +6,7 @@ import { showOutcome } from './show-outcome.ts';
 import { details, verdict } from './summary.ts';
 import { canRedraw, canvas, print, type Terminal } from './terminal.ts';
 
-// Runs a poll and shows it while it runs: as bars that grow on a terminal, as a line per vote on standard error elsewhere.
+// Runs a poll and shows its progress: as bars on a terminal, else as a line per vote on standard error.
 
 const REDRAW_EVERY_MS = 100;
 
@@ -31,7 +31,7 @@ export async function ask(polls: EloquentPoll, request: PollRequest, terminal: T
   }
 }
 
-/** Besides the options there are the question, two empty lines and up to four lines about the end. */
+/** Rows beside the options: the question, two empty lines, up to four lines about the end. */
 const hasRoom = ({ options }: PollRequest, terminal: Terminal): boolean => canRedraw(terminal, options.length + 7);
 
 /** The poll response, without what belongs to the stream. */
@@ -41,7 +41,7 @@ function ownResult({ session_id: _session, seq: _seq, ...result }: PollResponse 
 
 interface Watch {
   progress(now: StreamProgress): void;
-  /** Shows the result where it shows what led to it; null leaves that to the caller. */
+  /** Draws the result over the progress; null leaves that to the caller. */
   end(result: PollResponse): Exit | null;
   stop(): void;
 }

@@ -5,7 +5,7 @@ import { plain } from './plain-text.ts';
 import { dollars } from './summary.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** Says whether a poll would be accepted and what it would take; leaves with 0 when it would. */
+/** Prints whether a poll would be accepted and what it would cost; exit code 0 if accepted. */
 export async function dryRun(
   polls: EloquentPoll,
   request: PollRequest,

@@ -1,6 +1,6 @@
 import type { EloquentPollError, PollResponse } from '../eloquentpoll.ts';
 
-/** What a script can tell apart. */
+/** Exit codes, for scripts. */
 export const EXIT = {
   winner: 0,
   /** A tie, or no votes. */
@@ -9,7 +9,7 @@ export const EXIT = {
   usage: 2,
   /** There is a winner, but votes that are missing could have changed it. */
   partial: 3,
-  /** No credentials, bad ones, or no money. */
+  /** Missing or invalid credentials, or insufficient balance. */
   refused: 4,
   /** The service cannot be reached, is too busy, or failed. */
   unavailable: 5,

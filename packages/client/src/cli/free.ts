@@ -4,7 +4,7 @@ import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** Runs a free poll. Its answer is short, so what it came to in full is read from the public result. */
+/** Runs a free poll. Its answer is short, so the details are read from the public result. */
 export async function free(
   polls: EloquentPoll,
   request: { question: string; options?: string[] },
@@ -23,7 +23,7 @@ export async function free(
   return exit;
 }
 
-/** null where it cannot be had: the answer is there without it. */
+/** null if it cannot be read: the answer is shown without it. */
 async function publicResult(
   polls: EloquentPoll,
   { poll_id }: QuickResult,

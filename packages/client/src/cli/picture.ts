@@ -1,14 +1,14 @@
 import type { Progress } from '../eloquentpoll.ts';
 import { fit, pad, plain, width } from './plain-text.ts';
 
-// The picture of a poll: its question, a bar per option, and a line about how far it is. No line is wider than the
-// terminal, so that each takes one row and the next picture can be drawn over it.
+// Renders a poll: question, a bar per option, and a progress line. No line is wider than the
+// terminal, so that each takes one row and the next frame can be drawn over it.
 
 export interface Scene {
   question: string | null;
   options: readonly string[];
   tally: Readonly<Record<string, number>>;
-  /** Models in the panel: what a full bar stands for. */
+  /** Models in the panel: the length of a full bar. */
   total: number;
   /** The option in the lead, or the winner. */
   leader: string | null;
@@ -16,7 +16,7 @@ export interface Scene {
   foot: readonly string[];
 }
 
-const MOST_COLUMNS = 100;
+const MAX_COLUMNS = 100;
 const WIDEST_LABEL = 40;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
@@ -29,8 +29,8 @@ export const COLOUR: Ink = { bold: (text) => `\x1b[1m${text}\x1b[0m`, dim: (text
 export const NO_COLOUR: Ink = { bold: (text) => text, dim: (text) => text };
 
 export function picture(scene: Scene, terminalColumns: number, ink: Ink): string[] {
-  // One column stays free: some terminals wrap when the last one is written.
-  const columns = Math.max(10, Math.min(terminalColumns - 1, MOST_COLUMNS));
+  // One column stays free: some terminals wrap after the last column.
+  const columns = Math.max(10, Math.min(terminalColumns - 1, MAX_COLUMNS));
   const labels = scene.options.map(plain);
   const labelColumns = Math.min(WIDEST_LABEL, Math.floor(columns / 2), columns - 9, Math.max(1, ...labels.map(width)));
   const barColumns = Math.max(1, columns - labelColumns - 8);

@@ -1,5 +1,5 @@
-// Text of strangers on a terminal: it can neither move the cursor nor turn the line around, and it is as wide as it
-// looks.
+// Makes untrusted text safe for a terminal: without control and bidirectional characters, and with a
+// known width.
 
 const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 const WIDE =
@@ -7,7 +7,7 @@ const WIDE =
 
 const segmenter = new Intl.Segmenter();
 
-/** On one line, with nothing that a terminal would obey. */
+/** One line without control characters. */
 export const plain = (text: string): string => text.replace(UNSEEN, ' ').trim();
 
 const widthOf = (grapheme: string): number => (WIDE.test(grapheme) || grapheme.includes('\ufe0f') ? 2 : 1);
@@ -18,7 +18,7 @@ export function width(text: string): number {
   return columns;
 }
 
-/** At most this many columns; what is cut off shows as an ellipsis. */
+/** Cuts to this many columns, with an ellipsis. */
 export function fit(text: string, columns: number): string {
   if (width(text) <= columns) return text;
   let kept = '';

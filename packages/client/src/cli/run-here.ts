@@ -1,14 +1,14 @@
 import { run } from './run.ts';
 
-/** Runs a command line in this process: its streams, its signals, its exit code. */
+/** Runs a command line with this process's streams, signals and exit code. */
 export async function runHere(
   argv: readonly string[],
   { env = process.env, whenUnreachable }: { env?: NodeJS.ProcessEnv; whenUnreachable?: string } = {},
 ): Promise<void> {
   const enough = new AbortController();
-  // A launcher may pass on a signal that the terminal has sent already, so twice means no more than once.
+  // A launcher may forward a signal that the terminal has sent already, so a second one is ignored.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => enough.abort());
-  // Who reads us may stop early, as `head` does.
+  // The reader of a pipe may close it early, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     enough.abort();

@@ -11,13 +11,13 @@ import { showOutcome } from './show-outcome.ts';
 import { print, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Runs one command line and answers how it ended. Whatever goes wrong is a sentence on standard error. */
+/** Runs one command line and returns its exit code. Errors are printed to standard error. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<Exit> {
   try {
     return await runCommand(readArguments(argv, terminal.env), terminal);
   } catch (error) {
     if (terminal.signal.aborted) return EXIT.interrupted;
-    return tell(error, terminal, argv.includes('--json'));
+    return report(error, terminal, argv.includes('--json'));
   }
 }
 
@@ -58,18 +58,18 @@ const noCredentials = (message: string): EloquentPollError =>
 const resultOf = (polls: EloquentPoll, id: string, signal: AbortSignal) =>
   id.startsWith('ps_') ? polls.session(id).wait({ signal }) : polls.result(id, { signal });
 
-function tell(error: unknown, { err, whenUnreachable }: Terminal, json: boolean): Exit {
+function report(error: unknown, { err, whenUnreachable }: Terminal, json: boolean): Exit {
   if (error instanceof UsageError) {
     print(err, json ? JSON.stringify({ error: error.message, code: 'usage' }) : `eloquentpoll: ${error.message}`);
     return EXIT.usage;
   }
-  // A mistake of ours: its trace helps.
+  // A defect in this program: print the stack trace.
   if (!(error instanceof EloquentPollError)) throw error;
   const { code, status, retryable, recovery, issues, requestId } = error;
   const hint = code === 'network_error' ? (whenUnreachable ?? NO_SERVICE) : null;
   if (json) {
-    const told = { error: hint ?? error.message, code, status, retryable, recovery, issues, request_id: requestId };
-    print(err, JSON.stringify(told));
+    const body = { error: hint ?? error.message, code, status, retryable, recovery, issues, request_id: requestId };
+    print(err, JSON.stringify(body));
   } else {
     print(err, `eloquentpoll: ${hint ?? plain(error.message)}`);
     for (const { action, description, url } of recovery) {

@@ -4,7 +4,7 @@ import { plain } from './plain-text.ts';
 import { details, type Outcome, verdict } from './summary.ts';
 import { canDraw, print, type Terminal } from './terminal.ts';
 
-/** Shows a poll that has ended: as JSON, as a picture, or as lines whose first one says it all. */
+/** Prints a finished poll: as JSON, as bars, or as lines of which the first holds the outcome. */
 export function showOutcome(outcome: Outcome, terminal: Terminal, json: boolean): Exit {
   const { out, env } = terminal;
   const { options, tally, winning_option: leader, votes, models_skipped, question } = outcome;

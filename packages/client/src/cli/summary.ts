@@ -2,7 +2,7 @@ import type { PollResponse, ResultDetail } from '../eloquentpoll.ts';
 import { votesFor } from './picture.ts';
 import { plain } from './plain-text.ts';
 
-/** What an owner and what the public see of a result. */
+/** A result as its owner or the public reads it. */
 export type Outcome = PollResponse | ResultDetail;
 
 const WHY = {
@@ -28,7 +28,7 @@ export function verdict(outcome: Outcome): string {
   return `${plain(winning_option)} wins with ${share}${sure}${partial}.`;
 }
 
-/** How it came about, and where it stays. */
+/** Details of the result, and its URL. */
 export function details(outcome: Outcome): string[] {
   const { termination_reason, models_skipped, timing, poll_id, simulated, votes } = outcome;
   const why = termination_reason === null ? [] : [WHY[termination_reason]];
@@ -49,7 +49,7 @@ export const dollars = (usd: number): string => `$${usd === 0 ? '0' : usd.toFixe
 
 export const count = (many: number, noun: string): string => `${many} ${noun}${many === 1 ? '' : 's'}`;
 
-/** Never rounded up to a certainty that is not there. */
+/** Rounded down, so that 99.99 % is not shown as 100 %. */
 const share3 = (share: number): string => (Math.floor(share * 1_000) / 1_000).toFixed(3);
 
 const list = (items: readonly string[]): string =>

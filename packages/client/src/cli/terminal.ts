@@ -1,9 +1,9 @@
-// Where a command writes, and what it is told from outside: everything that tests put something else in place of.
+// The input and output of a command; tests replace all of it.
 
 export interface Output {
   write(text: string): unknown;
   isTTY?: boolean;
-  /** 0, or nothing, where nobody knows. */
+  /** 0 or undefined if unknown. */
   columns?: number;
   rows?: number;
 }
@@ -12,22 +12,22 @@ export interface Terminal {
   out: Output;
   err: Output;
   env: NodeJS.ProcessEnv;
-  /** Aborts when the user has had enough. */
+  /** Aborts on Ctrl-C. */
   signal: AbortSignal;
-  /** What to do when no service answers, in one sentence. */
+  /** Hint for when the service cannot be reached. */
   whenUnreachable?: string;
 }
 
 export const canDraw = ({ out, env }: Terminal): boolean => out.isTTY === true && env.TERM !== 'dumb';
 
-/** Whether a picture of so many rows can be drawn over another: what has scrolled away cannot be reached. */
+/** Whether a frame of so many rows can be redrawn: rows that have scrolled away cannot. */
 export const canRedraw = (terminal: Terminal, rows: number): boolean =>
   canDraw(terminal) && rows < (terminal.out.rows || 24);
 
 export const print = (output: Output, ...lines: readonly string[]): void =>
   void output.write(lines.map((line) => `${line}\n`).join(''));
 
-/** Draws one picture over the last one. */
+/** Draws a frame over the previous one. */
 export function canvas(output: Output): { draw(lines: readonly string[]): void } {
   let rows = 0;
   return {

@@ -1,2 +1,2 @@
-/** The command cannot be run as it was written; the message says what to write instead. */
+/** The command line is invalid; the message says what to write instead. */
 export class UsageError extends Error {}

@@ -3,13 +3,12 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import { GUIDANCE } from './operation-guidance.ts';
 import type { PollFigures } from './poll-figures.ts';
 
-// What an agent wants to know before it calls an operation: price, patience, when it fits and what it changes. Every
-// route gets its hints here, from what it declares; the OpenAPI document shows them, and the routing descriptions are
-// read from that.
+// `x-agent-hints` of every operation in OpenAPI: cost, latency, when to use it and its side effects. Derived from what
+// the route declares; the routing descriptions are read from it.
 
 export interface AgentHints {
   cost: { free: boolean; min_usd: number; typical_usd: number; max_usd: number };
-  /** null where no model is called: the answer comes at once. */
+  /** null if no model is called. */
   latency: { p50_ms: number | null; p95_ms: number | null; streaming: boolean };
   usage: {
     when_to_use: string[];
@@ -38,7 +37,7 @@ function hintsFor({ method, url, schema, config }: RouteOptions, figures: PollFi
   const guidance = GUIDANCE[`${[method].flat()[0]} ${documentedPath(url)}`];
   const answers = Object.values((schema?.response ?? {}) as Record<string, { codes?: readonly ErrorCode[] }>);
   return {
-    ...priceAndPatience(url, figures),
+    ...costAndLatency(url, figures),
     usage: {
       when_to_use: [guidance?.use ?? `${schema?.summary}.`],
       when_not_to_use: guidance?.not === undefined ? [] : [guidance.not],
@@ -51,9 +50,9 @@ function hintsFor({ method, url, schema, config }: RouteOptions, figures: PollFi
   };
 }
 
-type PriceAndPatience = Pick<AgentHints, 'cost' | 'latency'>;
+type CostAndLatency = Pick<AgentHints, 'cost' | 'latency'>;
 
-/** How long a poll's caller waits: for the outcome, or for the promise of one. */
+/** Whether a paid poll's caller waits for the outcome, streams it, or leaves with a session id. */
 const PAID: Readonly<Record<string, 'waits' | 'streams' | 'leaves'>> = {
   '/api/poll': 'waits',
   '/api/polls': 'leaves',
@@ -62,8 +61,8 @@ const PAID: Readonly<Record<string, 'waits' | 'streams' | 'leaves'>> = {
   '/api/a2a/tasks/send': 'waits',
 };
 
-function priceAndPatience(url: string, { broad, fast, free }: PollFigures): PriceAndPatience {
-  // Free without a key; with one it may cost what a poll costs.
+function costAndLatency(url: string, { broad, fast, free }: PollFigures): CostAndLatency {
+  // Free without a key; with a key it may cost as much as a poll.
   if (url === '/api/quick-poll') {
     return {
       cost: { free: true, min_usd: 0, typical_usd: 0, max_usd: LIMITS.max_cost_usd.max },

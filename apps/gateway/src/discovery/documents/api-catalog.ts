@@ -27,7 +27,7 @@ const APIS: readonly Api[] = [
   },
 ];
 
-/** What a HEAD of the catalogue tells: that it is one, and which APIs it lists. */
+/** The Link header of a HEAD request (RFC 9727): the profile and the listed APIs. */
 export const CATALOG_LINKS: readonly Link[] = [
   { rel: 'api-catalog', path: API_CATALOG },
   ...APIS.map(({ endpoint }) => ({ rel: 'item', path: endpoint })),

@@ -10,7 +10,7 @@ export interface DescribedOperation {
   tag: string;
   summary: string;
   description?: string | undefined;
-  /** The schemes that it takes; an empty one stands for no credentials. */
+  /** Accepted security schemes; an empty one stands for no credentials. */
   security: readonly Record<string, readonly string[]>[];
   hints: AgentHints;
 }
@@ -40,7 +40,7 @@ export function describedOperations(app: FastifyInstance): DescribedOperation[] 
   );
 }
 
-/** `none`, `session`, `bearer`, `session_or_bearer`, each but the first with `_optional` where credentials may miss. */
+/** `none`, `session`, `bearer`, `session_or_bearer`; the last three with `_optional` if credentials may be omitted. */
 export function authOf({ security }: Pick<DescribedOperation, 'security'>): string {
   const schemes = security.flatMap((way) => Object.keys(way));
   if (schemes.length === 0) return 'none';

@@ -12,7 +12,7 @@ interface ReaderScript {
 
 let script: Promise<ReaderScript> | undefined;
 
-/** Four megabytes, so it is loaded when somebody first reads the documentation. */
+/** Four megabytes, so it is loaded by the first request for the documentation. */
 export function readerScript(): Promise<ReaderScript> {
   script ??= takeScript();
   return script;
@@ -43,7 +43,7 @@ export const readerPage = (): string => `<!doctype html>
 </html>
 `;
 
-/** Its own colours are too faint in places: ours, where text stands in them. */
+/** Some of its text colours have too little contrast. */
 const COLOURS = `
 .light-mode { --scalar-color-2: #4a4f5a; --scalar-color-3: #5a5f6b; --scalar-color-green: #17683f;
   --scalar-color-blue: #0b5cad; --scalar-color-orange: #9a4200; --scalar-color-accent: #3350c8; }
@@ -51,14 +51,14 @@ const COLOURS = `
 .property--deprecated.property--deprecated.property--deprecated > * { opacity: 1; }
 `;
 
-/** Buttons that say nothing to who does not see them, or something else than they show. */
+/** Labels for buttons whose accessible name is missing or wrong. */
 const NAMES = `new MutationObserver(() => {
   for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) button.ariaLabel = 'Copy';
   for (const list of document.querySelectorAll('button[aria-label="Schema"]')) list.ariaLabel = 'Schema ' + list.textContent;
 }).observe(document.body, { childList: true, subtree: true });
 `;
 
-/** Everything that would call Scalar's own services is off. */
+/** Switches off everything that calls Scalar's services. */
 export const START_SCRIPT = `${NAMES}Scalar.createApiReference('#app', ${JSON.stringify(
   {
     url: '/api/openapi.json',

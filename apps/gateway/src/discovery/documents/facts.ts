@@ -2,7 +2,7 @@ import type { Panels } from '@eloquentpoll/models/panels';
 import type { Config } from '../../config/config.ts';
 import type { PollFigures } from './poll-figures.ts';
 
-/** What every text about the service is written from, so that no number is written twice. */
+/** The figures that documents quote, each defined once. */
 export interface Facts {
   baseUrl: string;
   config: Config;

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
 import { namedSchemas } from '../../http/validation/validator.ts';
 
-/** A plain JSON Schema that needs no other: every shape of the contract that it refers to stands in its place. */
+/** A self-contained JSON Schema: every $ref to a shape of the contract is inlined. */
 export function inlined(schema: TSchema): Record<string, unknown> {
   return plain(schema) as Record<string, unknown>;
 }

@@ -12,7 +12,7 @@ export interface Link {
   type?: string;
 }
 
-/** Of the homepage. All relations are registered ones. */
+/** Links of the homepage, with registered relations. */
 export const HOME_LINKS: readonly Link[] = [
   { rel: 'api-catalog', path: API_CATALOG },
   { rel: 'service-desc', path: '/api/openapi.json', type: OPENAPI_TYPE },

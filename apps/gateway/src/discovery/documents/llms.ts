@@ -15,7 +15,7 @@ const TITLE = 'EloquentPoll';
 export const SUMMARY =
   'Asks several AI models one multiple-choice question, counts one vote each, and stops as soon as the outcome is locked or certain enough. Free without an account; with an API key any panel, every vote and the confidence.';
 
-/** What the service is, for whoever reads only this. */
+/** The service in one paragraph. */
 export const about = (
   facts: Facts,
 ): string => `A caller sends a question with 2 to 10 options. Models of several makers each vote for one option, without seeing the other
@@ -167,7 +167,7 @@ const operationTable = (app: FastifyInstance): string =>
       ]),
   );
 
-/** The mirrors of files are told in one line elsewhere. */
+/** Mirrors of a file are listed in one line elsewhere. */
 const isNoFile = ({ tag }: { tag: string }): boolean => tag !== 'Files';
 
 function guidance(app: FastifyInstance): string {

@@ -1,8 +1,8 @@
-// Markdown as agents like to get it: with an estimate of what reading it costs them.
+// Markdown documents carry an estimate of their token count.
 
 const BYTES_PER_TOKEN = 4;
 
-/** Headers of every answer in markdown. The count is an estimate: tokenizers differ. */
+/** Headers of every markdown answer. */
 export const markdownHeaders = (text: string): Record<string, string> => ({
   'x-markdown-tokens': String(Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)),
 });

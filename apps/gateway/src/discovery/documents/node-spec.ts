@@ -1,8 +1,8 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { POLL_TOOL } from './poll-tool.ts';
 
-// A poll as a node of somebody's graph, in the forms that frameworks read: JSON Schema, the operation in our OpenAPI
-// document, and the tool of three vendors. All of them are one description.
+// A poll as a node for agent graph frameworks: as JSON Schema, as the operation in our OpenAPI document, and as a tool
+// in the formats of three vendors.
 
 const NAME = 'consensus_poll';
 

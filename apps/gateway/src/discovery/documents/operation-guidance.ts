@@ -1,5 +1,4 @@
-// When to call which operation, in a sentence or two each; what no schema says. Whatever is not listed here is told by
-// its summary alone.
+// When to call which operation, where its summary does not say enough.
 
 export interface Guidance {
   use: string;

@@ -11,8 +11,8 @@ export type PollFigures = Readonly<Record<Exclude<PanelName, 'free_search'>, Est
 const FREE_POLL = { question: 'Which of the two is the usual choice?', options: ['The first', 'The second'] };
 
 /**
- * What polls take by the prices and latencies of the roster file, without anything that changes while we run: documents
- * that name figures stay the same until the next deployment. GET /api/poll/estimate has the figures of the hour.
+ * Costs and latencies of polls from the roster file only, so that documents change only with a deployment.
+ * GET /api/poll/estimate uses current measurements.
  */
 export async function pollFigures(panels: Panels): Promise<PollFigures> {
   const health = openHealth({ redis: { hgetall: async () => ({}) }, prefix: '', panels });
@@ -23,6 +23,6 @@ export async function pollFigures(panels: Panels): Promise<PollFigures> {
   return { broad: broad!, fast: fast!, strong: strong!, free };
 }
 
-/** Two digits that matter are all that an estimate has. */
+/** Two significant digits. */
 export const aboutUsd = (usd: number): string => (usd === 0 ? '$0' : `$${Number(usd.toPrecision(2))}`);
 export const aboutSeconds = (ms: number): string => `${Number((ms / 1_000).toPrecision(2))} s`;

@@ -4,7 +4,7 @@ import type { Facts } from './facts.ts';
 import { list, table } from './markdown.ts';
 import { aboutSeconds, aboutUsd } from './poll-figures.ts';
 
-// Passages that several texts share: one question, its answer, what it costs, and what can go wrong.
+// Passages that several documents share: an example question, its answer, costs and errors.
 
 export const EXAMPLE = {
   question: 'Which HTTP status code tells a client to repeat a POST, unchanged, at a new permanent address?',
@@ -19,7 +19,7 @@ export const quickPollCommand = ({ baseUrl }: Facts): string =>
     `  -d '${JSON.stringify(EXAMPLE)}'`,
   ].join('\n');
 
-/** What it answers, as far as an answer can be known beforehand. */
+/** The example's answer, as far as it is deterministic. */
 export function quickPollAnswer({ baseUrl, figures }: Facts): string {
   const voters = Math.round(figures.free.models.expected_calls);
   const poll_id = 'EP-2026-01-31-4q7x2mfzk5wtb3ha';
@@ -70,7 +70,7 @@ export const paidLimits = list([
   `\`max_cost_usd\` up to ${LIMITS.max_cost_usd.max} (${LIMITS.max_cost_usd.default} unless you say otherwise): no poll costs more`,
 ]);
 
-/** The sentence that must stand wherever a confidence is named. */
+/** Required wherever a confidence is mentioned. */
 export const confidenceMeaning =
   'The `confidence` of a result is the probability that the full panel, had every model voted, would elect the same winner. It is not the probability that the winner is true: models that learned from the same texts can be wrong together, and 1 means only that no missing vote could change the outcome.';
 

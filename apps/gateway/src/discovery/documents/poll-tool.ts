@@ -3,12 +3,11 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { PROFILES } from '../../polls/order/profiles.ts';
 import { inlined } from './inlined.ts';
 
-// A poll as one tool: what goes in, what comes out, in schemas that stand alone. Whoever describes the service to a
-// framework or a model describes it with these.
+// A poll as a tool, with self-contained schemas. MCP, the node spec and the other documents all use it.
 
 const { question, options, poll_type, preset, confidence_threshold, max_cost_usd, profile } = PollRequest.properties;
 
-/** One name for each field: an alias helps nobody who reads the schema first. */
+/** Without aliases, because readers of the schema do not need them. */
 const input: TSchema = Type.Object({
   question: { ...Type.Required(Type.Object({ question })).properties.question, description: 'What the models decide.' },
   options: { ...options, description: 'The answers to choose from.' },

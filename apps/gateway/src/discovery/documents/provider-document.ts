@@ -1,11 +1,11 @@
 import type { IdentityProvider } from '../../accounts/login/identity-provider.ts';
 
-// The metadata of the identity provider as we pass it on: its own, completed by what a login here needs. While it is
-// away and was never asked with success, what our settings know: who it is, where the rest can be read.
+// The identity provider's metadata, completed by what a login here needs. If it could never be fetched, the issuer from
+// the settings and where to read the rest.
 
 interface Provided {
   document: Record<string, unknown>;
-  /** How long it may be kept. */
+  /** Cache lifetime in seconds. */
   seconds: number;
 }
 

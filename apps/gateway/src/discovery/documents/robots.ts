@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 // What crawlers may fetch, and what for. A crawler that finds a group of its own reads no other, so the groups say the
 // same in full.
 
-/** Those that answer or train, by the names under which they say they come. */
+/** User agents of crawlers that answer questions or train models. */
 export const AI_AGENTS = [
   'GPTBot',
   'ChatGPT-User',
@@ -24,7 +24,7 @@ export const AI_AGENTS = [
   'DuckAssistBot',
 ];
 
-/** Pages of one person. */
+/** Personal pages. */
 const PRIVATE = ['/dashboard', '/api/auth/'];
 
 export function robots({ baseUrl, contentSignal }: Config): string {

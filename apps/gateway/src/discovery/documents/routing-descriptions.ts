@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { authOf, describedOperations } from './api-description.ts';
 
-/** Every operation with its hints, for agents that choose one before they read a schema. */
+/** Every operation with its hints, for agents that choose an operation before they read its schema. */
 export function routingDescriptions(app: FastifyInstance, baseUrl: string): Record<string, unknown> {
   return {
     version: '1.0.0',

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { SKILL_PATH } from './skill-paths.ts';
 
-/** Pages and documents worth finding, where they exist. Nothing that belongs to one person, and no single results. */
+/** Public pages and documents. No personal pages and no single results. */
 const WORTH_FINDING = [
   '/',
   '/?view=human',

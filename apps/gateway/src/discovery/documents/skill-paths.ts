@@ -3,7 +3,7 @@
 
 export const SKILL_NAME = 'prevent-hallucinations-with-a-quick-poll';
 
-/** The one that the skills index names; the others hold the same bytes. */
+/** The path in the skills index; the others serve the same bytes. */
 export const SKILL_PATH = `/.well-known/agent-skills/${SKILL_NAME}/SKILL.md`;
 
 const HOMES = ['.cursor', '.claude', '.codex', '.agents'];

@@ -11,7 +11,7 @@ import {
 } from './poll-prose.ts';
 import { SKILL_NAME } from './skill-paths.ts';
 
-// SKILL.md, by the rules of agentskills.io: what an agent reads when it considers asking others before it answers.
+// SKILL.md, by the rules of agentskills.io.
 
 export const SKILL_DESCRIPTION =
   'Ask several independent AI models one multiple-choice question before relying on your own answer. Use it when a fact, an API detail, a number or a choice between 2 to 10 options matters and cannot be looked up, run or computed. Free without an account.';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { SKILL_DESCRIPTION } from './skill.ts';
 import { SKILL_NAME, SKILL_PATH } from './skill-paths.ts';
 
-/** The skills index (agent skills discovery 0.2.0): each skill with the digest of the very bytes that are served. */
+/** The skills index (agent skills discovery 0.2.0): each skill with the digest of the served bytes. */
 export const skillsIndex = (skill: string): Record<string, unknown> => ({
   $schema: 'https://schemas.agentskills.io/discovery/0.2.0/schema.json',
   skills: [

@@ -1,8 +1,8 @@
 import type { RegistryListing } from '@eloquentpoll/models/registry';
 
 /**
- * How many models a listing speaks of: what the registry says; else the distinct models of its rows, when they are all
- * there and each names its model; else nobody knows.
+ * The number of models in a listing: the registry's own figure; else the distinct models of its rows if the listing is
+ * complete and each row names its model; else null.
  */
 export function modelCountOf({ modelCount, count, variants }: RegistryListing, limit: number | null): number | null {
   if (modelCount !== null) return modelCount;

@@ -5,13 +5,13 @@ import { ApiError } from '../../http/api-error.ts';
 import { type Entry, memoize } from '../../http/cache.ts';
 import { modelCountOf } from './model-count.ts';
 
-// The registry's listings as we serve them, each kept for an hour. What tells two of them apart is what goes upstream,
-// in one order: nothing else of a request can make a second one, or get into one.
+// Listings of the registry, cached for an hour. The cache key is the upstream query, so no other part of a request can
+// create or change an entry.
 
 const FRESH_MS = 3_600_000;
 const STALE_MS = 24 * FRESH_MS;
 
-/** The envelope, as JSON. */
+/** Resolves to the response body. */
 export type ModelListings = (query: ModelsQuery) => Promise<Entry<string>>;
 
 export function modelListings(registry: Registry, log: Logger, now: () => number = Date.now): ModelListings {
@@ -19,7 +19,7 @@ export function modelListings(registry: Registry, log: Logger, now: () => number
     load: async (key) => {
       const parameters = new URLSearchParams(key);
       const found = await registry.list(parameters).catch((cause) => {
-        log.warn({ err: cause }, 'model registry');
+        log.warn({ err: cause }, 'model_registry.request_failed');
         throw new ApiError('upstream_registry_error', { cause });
       });
       const modelCount = modelCountOf(found, parameters.has('limit') ? Number(parameters.get('limit')) : null);
@@ -42,7 +42,7 @@ export function modelListings(registry: Registry, log: Logger, now: () => number
   return (query) => listing(String(upstream(query)));
 }
 
-/** Only what the registry is asked with; whatever else came along is left out. */
+/** The known parameters in a fixed order, as the cache key and the upstream query. */
 function upstream(query: ModelsQuery): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const name of MODELS_PARAMETERS) if (query[name] !== undefined) parameters.set(name, String(query[name]));

@@ -7,7 +7,7 @@ import { serveDocument } from '../serve-document.ts';
 const FILE = fileURLToPath(import.meta.resolve('@eloquentpoll/client/eloquentpoll.ts'));
 const BASE_URL = "export const BASE_URL = 'http://localhost:8080';";
 
-/** GET /eloquentpoll.ts: the typed client in one file, which talks to this service unless it is told otherwise. */
+/** GET /eloquentpoll.ts: the typed client in one file, with this service as default base URL. */
 export function clientFile(app: FastifyInstance, { config }: DiscoveryContext): void {
   const source = readFileSync(FILE, 'utf8');
   if (!source.includes(BASE_URL)) throw new Error('the client does not say its base URL in the line that is served');

@@ -10,7 +10,7 @@ import { routingDescriptions } from '../documents/routing-descriptions.ts';
 import { sitemap } from '../documents/sitemap.ts';
 import { serveDocument } from '../serve-document.ts';
 
-/** The documents by which programs find out what is here, each computed from what it describes. */
+/** The discovery documents, each computed from what it describes. */
 export function discoveryDocuments(app: FastifyInstance, facts: Facts): void {
   const { baseUrl, config } = facts;
   const system = { tag: 'System', mediaType: 'application/json' } as const;

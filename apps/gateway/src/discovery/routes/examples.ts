@@ -9,7 +9,7 @@ import type { DiscoveryContext } from '../context.ts';
 import { EXAMPLE_LANGUAGES, EXAMPLES } from '../documents/examples/index.ts';
 import { serveDocument } from '../serve-document.ts';
 
-// GET /api/examples lists the languages, GET /api/examples/{language} answers code that runs as it is.
+// GET /api/examples lists the languages; GET /api/examples/{language} is a complete program.
 
 export function examples(app: FastifyInstance, { config }: DiscoveryContext): void {
   serveDocument(app, {

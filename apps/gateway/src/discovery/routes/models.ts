@@ -32,12 +32,12 @@ export function models(app: FastifyInstance, { registry, log }: DiscoveryContext
     async (request, reply) => {
       if (!listings) throw new ApiError('registry_not_configured');
       const { value, expiresAt } = await listings(request.query);
-      const seconds = Math.max(LEAST_S, Math.ceil((expiresAt - Date.now()) / 1_000));
+      const seconds = Math.max(MIN_MAX_AGE_S, Math.ceil((expiresAt - Date.now()) / 1_000));
       reply.header('cache-control', `public, max-age=${seconds}`).type('application/json; charset=utf-8');
       return sendTagged(request, reply, value);
     },
   );
 }
 
-/** What is old already may still be kept this long by others. */
-const LEAST_S = 30;
+/** Lower bound of max-age, for a stale listing. */
+const MIN_MAX_AGE_S = 30;

@@ -6,7 +6,7 @@ import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { nodeSpec as describeNode } from '../documents/node-spec.ts';
 
-/** GET /api/graph/node-spec: a poll as a node of other people's graphs. */
+/** GET /api/graph/node-spec: a poll as a node for agent graph frameworks. */
 export function nodeSpec(app: FastifyInstance, { config }: DiscoveryContext): void {
   const body = JSON.stringify(describeNode(config.baseUrl));
   app.get(

@@ -5,7 +5,7 @@ import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 
-/** GET /.well-known/oauth-protected-resource (RFC 9728): whose access tokens count here, for the service and for MCP. */
+/** GET /.well-known/oauth-protected-resource (RFC 9728), for the API and for MCP. */
 export function oauthProtectedResource(app: FastifyInstance, context: DiscoveryContext): void {
   const { baseUrl } = context.config;
   const resources = [
@@ -35,7 +35,7 @@ export function oauthProtectedResource(app: FastifyInstance, context: DiscoveryC
 
 const metadata = (resource: string, { config, identityProvider }: DiscoveryContext): ProtectedResource => ({
   resource,
-  // As it spells itself where it was asked already: clients compare it letter by letter.
+  // The provider's own spelling of its issuer if known: clients compare it character by character.
   ...(identityProvider && {
     authorization_servers: [identityProvider.cachedMetadata()?.issuer ?? identityProvider.issuer],
   }),

@@ -7,7 +7,7 @@ import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { providerDocument } from '../documents/provider-document.ts';
 
-/** GET /.well-known/openid-configuration: the identity provider's own description, passed on. */
+/** GET /.well-known/openid-configuration: the identity provider's metadata. */
 export function openidConfiguration(app: FastifyInstance, { identityProvider }: DiscoveryContext): void {
   app.get(
     '/.well-known/openid-configuration',

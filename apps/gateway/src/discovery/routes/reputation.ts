@@ -6,7 +6,7 @@ import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { Reputations } from '../reputations.ts';
 
-/** GET /api/reputation and /api/reputation/models: how the service and its models have done lately. */
+/** GET /api/reputation and /api/reputation/models. */
 export function reputation(app: FastifyInstance, snapshot: Reputations): void {
   document('/api/reputation', 'getReputation', 'Uptime, success, latency and cost of recent polls', Reputation, {
     description: 'Counted from stored polls every five minutes. Rates of nothing are null.',

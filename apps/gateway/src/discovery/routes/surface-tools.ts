@@ -7,13 +7,13 @@ import { ApiError } from '../../http/api-error.ts';
 import { findSurfaces } from '../documents/find-surfaces.ts';
 import { SURFACES } from '../documents/surfaces.ts';
 
-/** POST /api/tools/list_surfaces and get_surface: the surfaces in the form of tools. */
+/** POST /api/tools/list_surfaces and get_surface. */
 export function surfaceTools(app: FastifyInstance): void {
   app.post<{ Body: SurfaceQuery }>(
     '/api/tools/list_surfaces',
     {
       config: { operation: 'compute' },
-      // No body asks for everything.
+      // Without a body, all surfaces.
       preValidation: async (request) => {
         if (request.body === undefined) request.body = {};
       },

@@ -1,4 +1,4 @@
-// Calls of our own API from our own pages. The browser says where they come from, which is what the cookie counts by.
+// Calls the API from our pages. Browsers send Origin, which requests with the cookie need.
 
 export interface Answer {
   ok: boolean;
@@ -7,7 +7,7 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-/** Never throws: a service that cannot be reached answers 0. */
+/** Never throws: status 0 if the service cannot be reached. */
 export async function ask(
   method: string,
   path: string,
@@ -29,7 +29,7 @@ export async function ask(
   }
 }
 
-/** What an answer says to a person, when it was not a good one. */
+/** The error message of an answer, for people. */
 export const sentenceOf = ({ status, body }: Pick<Answer, 'status' | 'body'>): string =>
   status === 401
     ? 'You are signed out by now. Load the page again to sign in.'

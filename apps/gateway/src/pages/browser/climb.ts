@@ -1,8 +1,7 @@
 import { sure } from './why-it-stopped.ts';
 
-// The chart of a poll: votes from left to right, how sure the outcome was from bottom to top, the threshold as a line,
-// and behind the moment of the stop what was not asked. Places across are percentages, so that it fits any width and its
-// words keep their size. Only shapes here: the page of a result and the view of a running poll draw them in their ways.
+// The confidence chart as shapes: votes on the x axis in percent, confidence on the y axis, the threshold, and the part
+// that was not asked. The result page renders them as HTML, the running poll's view as DOM nodes.
 
 export interface Step {
   received: number;
@@ -13,7 +12,7 @@ export interface Climb {
   steps: readonly Step[];
   total: number;
   threshold: number;
-  /** Set when the poll has ended: how many were asked. */
+  /** How many models were asked; null while the poll runs. */
   stoppedAt: number | null;
 }
 
@@ -38,7 +37,7 @@ export function climbShapes({ steps, total, threshold, stoppedAt }: Climb): Shap
   const x = (received: number) => `${(1 + (98 * received) / Math.max(1, total)).toFixed(2)}%`;
   const y = (confidence: number) => Number((BOTTOM - (BOTTOM - TOP) * confidence).toFixed(1));
   const early = stoppedAt !== null && stoppedAt < total ? stoppedAt : null;
-  const from = [{ received: 0, confidence: 0 }, ...steps];
+  const segments = steps.map((to, i) => ({ from: steps[i - 1] ?? { received: 0, confidence: 0 }, to }));
   return [
     ...(early === null ? [] : spared(x(early), ((98 * (total - early)) / total).toFixed(2))),
     ...Array.from({ length: total + 1 }, (_, i) =>
@@ -49,14 +48,14 @@ export function climbShapes({ steps, total, threshold, stoppedAt }: Climb): Shap
     shape('text', { x: '1%', y: y(threshold) - 6 }, `stops at ${sure(threshold)}`),
     shape('text', { x: '1%', y: CLIMB_HEIGHT - 6 }, 'no vote yet'),
     shape('text', { x: '99%', y: CLIMB_HEIGHT - 6, 'text-anchor': 'end' }, `all ${total} models`),
-    ...steps.map(({ received, confidence }, i) =>
+    ...segments.map(({ from, to }) =>
       shape('line', {
-        // A tie is not sure of anybody: nothing is known of what lies between.
-        class: received - from[i]!.received > 1 ? 'rise across' : 'rise',
-        x1: x(from[i]!.received),
-        x2: x(received),
-        y1: y(from[i]!.confidence),
-        y2: y(confidence),
+        // During a tie there is no confidence: the segment spans several votes.
+        class: to.received - from.received > 1 ? 'rise across' : 'rise',
+        x1: x(from.received),
+        x2: x(to.received),
+        y1: y(from.confidence),
+        y2: y(to.confidence),
       }),
     ),
     ...steps.map(({ received, confidence }, i) =>
@@ -70,7 +69,7 @@ const spared = (x: string, width: string): Shape[] => [
   shape('rect', { class: 'spared', x, y: TOP - 16, width: `${width}%`, height: BOTTOM - TOP + 16 }),
 ];
 
-/** Its words stand where there is room for them. */
+/** The label is left or right of the line, where it fits. */
 function stop(x: string, asked: number, total: number): Shape[] {
   const late = asked / total > 0.6;
   const place = { x, dx: late ? -8 : 8, y: BOTTOM - 10, 'text-anchor': late ? 'end' : 'start' };

@@ -92,14 +92,14 @@ async function estimateOf(order: Order): Promise<Node[]> {
 
 const usd = (amount: number): string => `$${Number(amount.toPrecision(2))}`;
 
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;
 
-/** A sentence when the poll could not begin; what happens later is told in its place. */
+/** Resolves to an error message if the poll could not start; later errors show in the view. */
 async function run(order: Order, place: HTMLElement): Promise<string | null> {
   const key = crypto.randomUUID();
   let view: ReturnType<typeof pollView> | null = null;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const response = await post(order, key).catch(() => null);
     if (response && (!response.ok || !response.body)) {
       const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
@@ -129,7 +129,7 @@ const post = (order: Order, key: string): Promise<Response> =>
 async function follow(body: ReadableStream<Uint8Array>, view: ReturnType<typeof pollView>): Promise<boolean> {
   try {
     for await (const { kind, data } of readEvents(body)) {
-      if (kind === 'started') view.told(data);
+      if (kind === 'started') view.update(data);
       else if (kind === 'complete') view.ended(data);
       else if (kind === 'error') view.failed((data as { error: string }).error);
       if (kind !== 'started') return true;

@@ -28,7 +28,7 @@ if (form && place) {
   });
 }
 
-/** A sentence when the poll could not begin; what happens later is told in its place. */
+/** Resolves to an error message if the poll could not start; later errors show in the view. */
 async function run(form: HTMLFormElement, place: HTMLElement): Promise<string | null> {
   const fields = new FormData(form);
   const options = fields
@@ -42,7 +42,7 @@ async function run(form: HTMLFormElement, place: HTMLElement): Promise<string | 
   place.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
   try {
     for await (const { kind, data } of readEvents(response.body)) {
-      if (kind === 'started') view.told(data);
+      if (kind === 'started') view.update(data);
       else if (kind === 'complete') view.ended(data);
       else if (kind === 'error') view.failed((data as { error: string }).error);
       if (kind !== 'started') return null;

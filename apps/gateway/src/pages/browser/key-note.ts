@@ -1,7 +1,7 @@
 import { element } from './draw.ts';
 import { on } from './on.ts';
 
-/** Shows a new key, which nobody can show again, with a button that copies it. */
+/** Shows a new key, once, with a copy button. */
 export function showKey(place: HTMLElement, key: string, sentence: string): void {
   const field = element('input', { class: 'mono', readonly: true, value: key, 'aria-label': 'The new key' });
   const copy = element('button', { class: 'button secondary', type: 'button' }, 'Copy');

@@ -2,8 +2,7 @@ import { CLIMB_HEIGHT, type Climb, climbLabel, climbShapes, type Step } from './
 import { element, svg } from './draw.ts';
 import { sure, voteError, whyItStopped } from './why-it-stopped.ts';
 
-// A poll while it runs, as the events of its stream tell it: votes as bars, how sure the outcome is, votes as they come
-// in, and at the end why it stopped. Each event says everything that is known, so one that was missed is not missed.
+// Shows a running poll from the events of its stream. Each event holds the whole state, so a lost event does not matter.
 
 interface Vote {
   model_id: string;
@@ -13,8 +12,8 @@ interface Vote {
   error: string | null;
 }
 
-/** `started`, of which only the first has the question. */
-interface Told {
+/** A `started` event; only the first has the question. */
+interface ProgressEvent {
   models_requested: number;
   progress: { received: number; total: number };
   tally: Record<string, number>;
@@ -42,7 +41,7 @@ interface Ended {
 }
 
 export interface PollView {
-  told(event: unknown): void;
+  update(event: unknown): void;
   ended(event: unknown): void;
   failed(sentence: string): void;
 }
@@ -108,20 +107,20 @@ export function pollView(place: HTMLElement): PollView {
   }
 
   return {
-    told(event) {
-      const told = event as Told;
-      if (told.options) {
-        options = told.options;
-        question.textContent = told.question ?? '';
-        climb.threshold = told.confidence_threshold ?? climb.threshold;
+    update(event) {
+      const progress = event as ProgressEvent;
+      if (progress.options) {
+        options = progress.options;
+        question.textContent = progress.question ?? '';
+        climb.threshold = progress.confidence_threshold ?? climb.threshold;
       }
-      climb.total = told.progress.total;
-      step(told.progress.received, told.confidence);
-      drawBars(told.tally, told.leader);
+      climb.total = progress.progress.total;
+      step(progress.progress.received, progress.confidence);
+      drawBars(progress.tally, progress.leader);
       drawClimb();
-      if (told.vote) addVote(told.vote);
-      badge.textContent = `${told.progress.received} of ${told.progress.total}`;
-      says.textContent = told.leader === null ? 'The models are reading.' : `Ahead, by now: ${told.leader}`;
+      if (progress.vote) addVote(progress.vote);
+      badge.textContent = `${progress.progress.received} of ${progress.progress.total}`;
+      says.textContent = progress.leader === null ? 'The models are reading.' : `Ahead, by now: ${progress.leader}`;
     },
     ended(event) {
       const end = event as Ended;

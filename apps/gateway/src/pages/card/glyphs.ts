@@ -12,7 +12,7 @@ interface Glyph {
   top: number;
   width: number;
   height: number;
-  /** Where its ink begins, counted in levels. */
+  /** Offset of its pixels, in levels. */
   at: number;
 }
 
@@ -25,7 +25,7 @@ interface Glyphs {
 
 let read: Glyphs | undefined;
 
-/** Read when somebody first looks at a picture. */
+/** Loaded for the first picture. */
 export function glyphs(): Glyphs {
   read ??= readGlyphs();
   return read;

@@ -18,7 +18,7 @@ export class Raster {
   readonly #pixels: Uint8Array;
   readonly #inks: readonly Ink[];
 
-  /** At most 16 inks. All pixels are the ground of the first one. */
+  /** At most 16 inks. All pixels start as the background of the first one. */
   constructor(width: number, height: number, inks: readonly Ink[]) {
     this.#width = width;
     this.#height = height;
@@ -90,7 +90,7 @@ const palette = (inks: readonly Ink[]): Buffer =>
     ),
   );
 
-/** How much of a pixel lies within the corner, from 0 to 1. */
+/** Coverage of a pixel inside the corner, from 0 to 1. */
 function covered(column: number, row: number, width: number, height: number, radius: number): number {
   const dx = Math.max(radius - column - 0.5, column + 0.5 - (width - radius), 0);
   const dy = Math.max(radius - row - 0.5, row + 0.5 - (height - radius), 0);

@@ -4,11 +4,10 @@ import { countOf } from '../result-graph.ts';
 import { Raster } from './raster.ts';
 import { drawable, fitted, lines, widthOf } from './set-text.ts';
 
-// The picture that a link to us shows elsewhere, in the size that everybody takes. A result shows its question and its
-// tally; any other page shows what we are.
+// The preview image (og:image): of a result its question and tally, of any other page the service.
 
 const [WIDTH, HEIGHT, EDGE] = [1_200, 630, 76];
-const ROOM = WIDTH - 2 * EDGE;
+const INNER_WIDTH = WIDTH - 2 * EDGE;
 const WHITE: [number, number, number] = [255, 255, 255];
 const PAPER: [number, number, number] = [250, 249, 246];
 const BLUE: [number, number, number] = [51, 80, 200];
@@ -34,12 +33,12 @@ const [TEXT, MUTED, ACCENT, TRACK, BAR, LEAD, MARK, MARK_SOFT] = INKS.map((_, i)
   number,
 ];
 
-const MOST_ROWS = 3;
+const MAX_ROWS = 3;
 
 export function resultCard(result: ResultDetail): Promise<Buffer> {
   const picture = framed();
   const asked = drawable(result.question ?? '', 'strong') ?? 'What several AI models say';
-  for (const [i, line] of lines(asked, 'strong', ROOM, 3).entries())
+  for (const [i, line] of lines(asked, 'strong', INNER_WIDTH, 3).entries())
     picture.text(EDGE, 190 + 52 * i, line, 'strong', TEXT);
   const counts = result.options.map((option) => countOf(result.tally, option));
   const all = Math.max(
@@ -49,14 +48,15 @@ export function resultCard(result: ResultDetail): Promise<Buffer> {
   const rows = result.options
     .map((option, i) => ({ option, name: drawable(option, 'plain') ?? `Option ${i + 1}`, count: counts[i]! }))
     .sort((one, other) => other.count - one.count)
-    .slice(0, MOST_ROWS);
+    .slice(0, MAX_ROWS);
   for (const [i, { option, name, count }] of rows.entries()) {
     const [y, leads] = [376 + 62 * i, option === result.winning_option];
     const votes = String(count);
-    picture.text(EDGE, y, fitted(name, 'plain', ROOM - 120), 'plain', leads ? TEXT : MUTED);
+    picture.text(EDGE, y, fitted(name, 'plain', INNER_WIDTH - 120), 'plain', leads ? TEXT : MUTED);
     picture.text(WIDTH - EDGE - widthOf(votes, 'plain'), y, votes, 'plain', leads ? TEXT : MUTED);
-    picture.box(EDGE, y + 14, ROOM, 14, TRACK, 7);
-    if (count > 0) picture.box(EDGE, y + 14, Math.max(14, Math.round((ROOM * count) / all)), 14, leads ? LEAD : BAR, 7);
+    picture.box(EDGE, y + 14, INNER_WIDTH, 14, TRACK, 7);
+    if (count > 0)
+      picture.box(EDGE, y + 14, Math.max(14, Math.round((INNER_WIDTH * count) / all)), 14, leads ? LEAD : BAR, 7);
   }
   picture.text(EDGE, 586, footOf(result), 'plain', result.status === 'success' ? ACCENT : MUTED);
   return picture.png();
@@ -72,17 +72,17 @@ function footOf({ status, confidence = null, models_requested: asked, models_ski
 export function houseCard(): Promise<Buffer> {
   const picture = framed();
   const says = 'One AI model that is wrong sounds just like one that is right.';
-  for (const [i, line] of lines(says, 'strong', ROOM, 3).entries())
+  for (const [i, line] of lines(says, 'strong', INNER_WIDTH, 3).entries())
     picture.text(EDGE, 200 + 54 * i, line, 'strong', TEXT);
   picture.text(EDGE, 336, 'Ask several. Each casts one vote, and you see how firm the outcome is.', 'plain', MUTED);
   for (const [i, part] of [0.86, 0.29, 0.14].entries()) {
-    picture.box(EDGE, 420 + 46 * i, ROOM, 22, TRACK, 11);
-    picture.box(EDGE, 420 + 46 * i, Math.round(ROOM * part), 22, i === 0 ? LEAD : BAR, 11);
+    picture.box(EDGE, 420 + 46 * i, INNER_WIDTH, 22, TRACK, 11);
+    picture.box(EDGE, 420 + 46 * i, Math.round(INNER_WIDTH * part), 22, i === 0 ? LEAD : BAR, 11);
   }
   return picture.png();
 }
 
-/** With our mark at the top. */
+/** With the logo at the top. */
 function framed(): Raster {
   const picture = new Raster(WIDTH, HEIGHT, INKS);
   picture.box(0, 0, WIDTH, 10, ACCENT);

@@ -1,8 +1,8 @@
 import { type Face, glyphs } from './glyphs.ts';
 
-// Text for pictures: only what we have letters for, and cut to the room that there is.
+// Text for pictures: only characters that have glyphs, cut to the available width.
 
-/** One line without characters that we cannot draw; null when most of it would be missing. */
+/** One line without characters that have no glyph; null if most would be missing. */
 export function drawable(text: string, face: Face): string | null {
   const known = glyphs().faces[face].glyphs;
   const characters = [
@@ -20,39 +20,39 @@ export function widthOf(text: string, face: Face): number {
   return [...text].reduce((sum, character) => sum + (known.get(character)?.advance ?? 0), 0);
 }
 
-/** The text, or as much of it as fits with an ellipsis behind it. */
-export function fitted(text: string, face: Face, room: number): string {
-  if (widthOf(text, face) <= room) return text;
+/** The text, cut with an ellipsis if it does not fit. */
+export function fitted(text: string, face: Face, maxWidth: number): string {
+  if (widthOf(text, face) <= maxWidth) return text;
   let line = '';
   let width = widthOf('…', face);
   for (const character of text) {
     width += widthOf(character, face);
-    if (width > room) break;
+    if (width > maxWidth) break;
     line += character;
   }
   return `${line.trimEnd()}…`;
 }
 
-/** Broken between words, or within one that is too long for a line; what does not fit into the last line is cut. */
-export function lines(text: string, face: Face, room: number, most: number): string[] {
+/** Breaks lines between words, or within a word longer than a line; the last line is cut. */
+export function lines(text: string, face: Face, maxWidth: number, maxLines: number): string[] {
   const made: string[] = [];
   let rest = text;
-  while (rest !== '' && made.length < most - 1) {
-    if (widthOf(rest, face) <= room) break;
-    const line = firstLine(rest, face, room);
+  while (rest !== '' && made.length < maxLines - 1) {
+    if (widthOf(rest, face) <= maxWidth) break;
+    const line = firstLine(rest, face, maxWidth);
     made.push(line.trimEnd());
     rest = rest.slice(line.length).trimStart();
   }
-  if (rest !== '') made.push(fitted(rest, face, room));
+  if (rest !== '') made.push(fitted(rest, face, maxWidth));
   return made;
 }
 
-function firstLine(text: string, face: Face, room: number): string {
+function firstLine(text: string, face: Face, maxWidth: number): string {
   let width = 0;
   let end = 0;
   for (const character of text) {
     width += widthOf(character, face);
-    if (width > room) break;
+    if (width > maxWidth) break;
     end += character.length;
   }
   const space = text.lastIndexOf(' ', end);

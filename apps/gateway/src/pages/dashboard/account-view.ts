@@ -7,7 +7,7 @@ import type { PagesContext } from '../context.ts';
 import type { AccountView, PaymentReturn } from './account.ts';
 
 export interface AccountQuery {
-  /** Of the history, counted from 1. */
+  /** Page of the history, from 1. */
   page: number;
   checkout: 'success' | 'cancelled' | null;
   looks: number;
@@ -22,7 +22,7 @@ export async function accountView(
   { page, checkout, looks }: AccountQuery,
 ): Promise<AccountView | null> {
   const { storage } = context;
-  // First, because the balance follows from it.
+  // First, because it changes the balance.
   const payment = checkout && (await paymentReturn(context, accountId, checkout, looks));
   const [user, balance, identities, keys, lines] = await Promise.all([
     currentUser(storage, accountId),

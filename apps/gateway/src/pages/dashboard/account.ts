@@ -1,25 +1,25 @@
 import type { Balance, CurrentUser } from '@eloquentpoll/contracts';
 import type { ApiKey, ResultLine } from '@eloquentpoll/storage';
 
-/** Everything that the dashboard shows of one account, read at one moment. */
+/** What the dashboard shows of an account. */
 export interface AccountView {
   user: CurrentUser;
-  /** Wallets that open the account, in their EIP-55 spelling. */
+  /** Wallets that can log in, in EIP-55 form. */
   wallets: readonly string[];
-  /** Identity providers that open it, by their address. */
+  /** Issuers of identities that can log in. */
   providers: readonly string[];
   balance: Balance;
   /** Micro-USD that running polls have set aside. */
   heldU: bigint;
   keys: readonly ApiKey[];
   history: HistoryPage;
-  /** Back from paying by card. */
+  /** Set after the return from the card payment page. */
   payment: PaymentReturn | null;
 }
 
 export interface HistoryPage {
   lines: readonly ResultLine[];
-  /** Counted from 1. */
+  /** From 1. */
   number: number;
   hasOlder: boolean;
 }
@@ -27,12 +27,12 @@ export interface HistoryPage {
 export type PaymentReturn =
   | { kind: 'cancelled' }
   | { kind: 'credited'; amountCents: number }
-  /** `looks`: how often the page has looked already. */
+  /** `looks`: how often the page has reloaded. */
   | { kind: 'waiting'; looks: number };
 
-/** How money can come in here. */
+/** The configured ways to pay. */
 export interface Funding {
   card: boolean;
-  /** null where deposits are not set up. */
+  /** null if deposits are not configured. */
   chain: { id: number; name: string; asset: string; payTo: string } | null;
 }

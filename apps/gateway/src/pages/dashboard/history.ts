@@ -4,7 +4,7 @@ import { moment, seconds, usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import type { HistoryPage } from './account.ts';
 
-/** Everything that the account asked, page by page, by links. */
+/** The account's polls, paged by links. */
 export const historySection = ({
   lines,
   number,
@@ -40,7 +40,7 @@ const historyTable = (lines: readonly ResultLine[]): Html =>
     ),
   );
 
-/** A line is for finding a poll again; what was asked in full stands on the page of its result. */
+/** A row shows the beginning of the question; the result page has all of it. */
 function beginning(question: string): string {
   const characters = [...question];
   return characters.length <= SHOWN ? question : `${characters.slice(0, SHOWN).join('').trimEnd()}…`;

@@ -4,7 +4,7 @@ import { code } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { layout } from '../layout.ts';
 
-// What the forms for keys lead to in a browser without scripts; with scripts all of it happens on the dashboard.
+// Pages behind the key forms, for browsers without scripts.
 
 const BACK = '/dashboard#keys';
 

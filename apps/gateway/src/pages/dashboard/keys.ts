@@ -4,7 +4,7 @@ import { badge, table } from '../components.ts';
 import { moment } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 
-/** The keys, never a whole one; a new one is shown once, in the answer to who asked for it. */
+/** The keys by their prefix; a new key is shown once. */
 export function keysSection(keys: readonly ApiKey[]): Html {
   const active = keys.filter(({ revokedAt }) => revokedAt === null);
   const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);

@@ -33,7 +33,7 @@ ${balance(account)}
 <nav class="jumps small" aria-label="On this page">
 <a href="#run">Run a poll</a> <a href="#funds">Add funds</a> <a href="#keys">API keys</a> <a href="#history">History</a> <a href="#account">Account</a>
 </nav>
-<div class="desk">
+<div class="dashboard-columns">
 ${runPoll(facts)}
 ${addFunds(account, funding)}
 </div>
@@ -42,7 +42,7 @@ ${historySection(account.history)}
 ${profileSection(account)}`,
   });
 
-/** Who has no e-mail address is known by the two ends of a wallet, or by the begin of the account's id. */
+/** The e-mail address, else a shortened wallet address, else the beginning of the account id. */
 function nameOf({ user: { email, userId }, wallets: [wallet] }: AccountView): string {
   if (!email.endsWith('.invalid')) return email;
   return wallet ? `${wallet.slice(0, 6)}…${wallet.slice(-4)}` : `Account ${userId.slice(0, 8)}`;
@@ -69,11 +69,11 @@ function paymentNote(payment: PaymentReturn): Html {
       );
     case 'waiting':
       return notice(
-        html`<p role="status">Your payment is not confirmed yet. ${payment.looks < MOST_LOOKS ? 'This page looks again by itself.' : 'Some ways to pay take days; the balance grows when the money has come.'}
-<a href="/dashboard?checkout=success&amp;looks=${payment.looks + 1}"${payment.looks < MOST_LOOKS ? html` data-look-again` : ''}>Look again</a></p>`,
+        html`<p role="status">Your payment is not confirmed yet. ${payment.looks < MAX_RELOADS ? 'This page looks again by itself.' : 'Some ways to pay take days; the balance grows when the money has come.'}
+<a href="/dashboard?checkout=success&amp;looks=${payment.looks + 1}"${payment.looks < MAX_RELOADS ? html` data-look-again` : ''}>Look again</a></p>`,
         'accent',
       );
   }
 }
 
-const MOST_LOOKS = 5;
+const MAX_RELOADS = 5;

@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts';
 import type { AccountView } from './account.ts';
 
-/** Who this account is, and what opens it. */
+/** The account and its ways to log in. */
 export const profileSection = ({
   user,
   wallets,

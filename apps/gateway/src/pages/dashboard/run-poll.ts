@@ -3,7 +3,7 @@ import type { Facts } from '../../discovery/documents/facts.ts';
 import { select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 
-/** A poll that is paid from the balance: what it will take is shown while it is written, and how it goes while it runs. */
+/** The form of a paid poll, with its estimate while it is edited and its progress while it runs. */
 export const runPoll = ({
   panels,
 }: Facts): Html => html`<section class="card stack" id="run" aria-labelledby="run-title">

@@ -91,7 +91,7 @@ export async function dashboardKeys(
     },
     async ({ principal, params: { keyId } }, reply) => {
       if (!principal) return askToSignIn(reply);
-      // A key that is not there, or not any more, is what was wanted.
+      // A key that does not exist, or was revoked before, counts as done.
       if (isKeyId(keyId)) await revokeKeyEverywhere(context, principal.accountId, keyId);
       return toKeys(reply);
     },

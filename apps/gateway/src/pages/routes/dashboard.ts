@@ -12,7 +12,7 @@ import { signInPage } from '../sign-in-page.ts';
 
 type Query = Partial<Record<keyof AccountQuery, string>>;
 
-/** GET /dashboard: the account of who is logged in, or the ways to log in. Nobody keeps a copy of either. */
+/** GET /dashboard: the account, or the sign-in page. Not cacheable. */
 export function dashboard(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const signIn = signInPage(facts);
   const funding = fundingOf(context);
@@ -43,7 +43,7 @@ export function dashboard(app: FastifyInstance, context: PagesContext, facts: Fa
   );
 }
 
-/** An address that says nonsense is one that says nothing. */
+/** An invalid query parameter counts as absent. */
 const read = ({ page, checkout, looks }: Query): AccountQuery => ({
   page: Math.max(1, count(page)),
   checkout: checkout === 'success' || checkout === 'cancelled' ? checkout : null,

@@ -16,7 +16,7 @@ const CACHED = { 'cache-control': 'public, max-age=300' };
 
 export function errorCatalog(app: FastifyInstance, { config }: PagesContext, endpoints: EndpointsByError): void {
   let catalog: ErrorCatalog | undefined;
-  // When the first one asks, all routes are known.
+  // Computed at the first request, when all routes are registered.
   const theCatalog = () => (catalog ??= listErrors(config.baseUrl, (code) => endpoints.get(code) ?? []));
 
   app.get(

@@ -19,7 +19,7 @@ const HEADERS = {
   ...PAGE_HEADERS,
 };
 
-/** GET /: for agents, as HTML or as markdown for who prefers it; for people with ?view=human. */
+/** GET /: for agents, as HTML or markdown by Accept; for people with ?view=human. */
 export function home(app: FastifyInstance, facts: Facts): void {
   const pages = { markdown: homeMarkdown(facts), agent: agentHome(facts), human: humanHome(facts) };
 

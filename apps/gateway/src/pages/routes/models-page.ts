@@ -4,7 +4,7 @@ import type { Reputations } from '../../discovery/reputations.ts';
 import { modelsPage as render } from '../models-page.ts';
 import { servePage } from '../serve-page.ts';
 
-/** GET /models: who votes, and how they did. */
+/** GET /models. */
 export function modelsPage(app: FastifyInstance, facts: Facts, reputations: Reputations): void {
   servePage(app, {
     path: '/models',

@@ -12,7 +12,7 @@ const FILES = [
   { path: '/logo.svg', mediaType: 'image/svg+xml', text: LOGO },
 ];
 
-/** What our pages load: parts of them, and no operations. */
+/** Scripts and stylesheets of the pages, hidden from OpenAPI. */
 export function pageFiles(app: FastifyInstance): void {
   let card: Promise<Buffer> | undefined;
   app.get(

@@ -72,7 +72,7 @@ export async function playground(
         const result = await runAndWait(context, reply, submission);
         return reply.redirect(`${context.config.baseUrl}/result/${result.poll_id}`, 303);
       } catch (error) {
-        // Said where it can be mended: what was written stays in the form.
+        // The form is shown again with its content and the error.
         const { code, message } = toApiError(error);
         const page = playgroundPage(facts, poll, message === code ? ERRORS[code].description : message);
         return reply.code(ERRORS[code].status).type(HTML_TYPE).headers(HEADERS).send(page);

@@ -7,7 +7,7 @@ import { type PriceQuestion, priceList, votePrices } from '../price-list.ts';
 import { pricingPage as render } from '../pricing-page.ts';
 import { servePage } from '../serve-page.ts';
 
-/** GET /pricing: what polls cost. A page is twenty-seven forecasts, so each is kept as long as an estimate may be. */
+/** GET /pricing. A page takes twenty-seven forecasts, so it is cached as long as an estimate. */
 export function pricingPage(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const pages = memoize<string>({
     async load(key) {
@@ -33,10 +33,10 @@ export function pricingPage(app: FastifyInstance, context: PagesContext, facts: 
   });
 }
 
-/** What a form sends that makes no sense counts as not sent. */
+/** An invalid form value counts as absent. */
 function questionOf(query: Readonly<Record<string, string | undefined>>): PriceQuestion {
   const options = Number(query.options);
-  // Two decimals, so that there are not more pages than anybody could want.
+  // Two decimals, to bound the number of cached pages.
   const threshold = Math.round(100 * Number(query.confidence_threshold || Number.NaN)) / 100;
   const { min, max } = LIMITS.options;
   return {

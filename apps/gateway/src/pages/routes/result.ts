@@ -23,7 +23,7 @@ interface Route {
   Params: { resultId: string };
 }
 
-/** GET /result/{resultId}: a result as a page, for whoever holds its id; and what people say about it. */
+/** GET /result/{resultId}: a result as a page, public to holders of its id, with its feedback form. */
 export async function result(app: FastifyInstance, { context }: { context: PagesContext }): Promise<void> {
   const { storage, config } = context;
   takeForms(app);
@@ -124,6 +124,6 @@ export async function result(app: FastifyInstance, { context }: { context: Pages
   );
 }
 
-/** Browsers name HTML. Programs that name something else get the error that they can read. */
+/** Browsers accept HTML; other clients get the error in the type that they accept. */
 const readsJson = ({ headers: { accept = '*/*', 'x-machine-client': machine } }: FastifyRequest): boolean =>
   machine !== undefined || !/text\/html|\*\/\*/i.test(accept);

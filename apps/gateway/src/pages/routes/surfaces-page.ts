@@ -3,7 +3,7 @@ import type { Facts } from '../../discovery/documents/facts.ts';
 import { servePage } from '../serve-page.ts';
 import { surfacesPage as render } from '../surfaces-page.ts';
 
-/** GET /surfaces: every way in. */
+/** GET /surfaces. */
 export function surfacesPage(app: FastifyInstance, facts: Facts): void {
   servePage(app, {
     path: '/surfaces',

@@ -3,7 +3,7 @@ import { mcpConfigExample } from './mcp-config.ts';
 import { pythonExample } from './python.ts';
 import { typescriptExample } from './typescript.ts';
 
-// Code that runs as it is served. A test runs each of them.
+// Code examples. A test runs each of them as served.
 
 export const EXAMPLES = {
   curl: { mediaType: 'text/plain', code: curlExample },

@@ -1,4 +1,4 @@
-/** For the configuration of an MCP host; most of them put the environment variable in its place. */
+/** For the configuration of an MCP host; most hosts expand the environment variable. */
 export const mcpConfigExample = (baseUrl: string): string =>
   `${JSON.stringify(
     {
@@ -6,7 +6,7 @@ export const mcpConfigExample = (baseUrl: string): string =>
         eloquentpoll: {
           type: 'http',
           url: `${baseUrl}/api/mcp`,
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: the host expands it, not we.
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: expanded by the host.
           headers: { Authorization: 'Bearer ${EP_KEY}' },
         },
       },

@@ -1,6 +1,6 @@
 import { EXAMPLE } from '../poll-prose.ts';
 
-/** Python 3 with its standard library alone. JSON of texts and lists of texts is Python too. */
+/** Python 3 with its standard library only. JSON of strings and lists is valid Python. */
 export const pythonExample = (
   baseUrl: string,
 ): string => `"""Runs as it is: a free poll without an account. With an API key in EP_KEY it goes on to a full one."""
