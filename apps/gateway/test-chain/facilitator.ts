@@ -1,9 +1,9 @@
+import { loopbackServer } from '@eloquentpoll/testkit/fakes/loopback-server';
 import { x402Facilitator } from '@x402/core/facilitator';
 import { toFacilitatorEvmSigner } from '@x402/evm';
 import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import type { Test } from 'tap';
 import { privateKeyToAccount } from 'viem/accounts';
-import { loopbackServer } from '../test/fixtures/loopback-server.ts';
 import type { Chain } from './chain.ts';
 
 /** A facilitator as others run it: the reference one over HTTP, with a wallet of its own on the chain. */

@@ -1,6 +1,6 @@
-import { fakeChain, TOKEN } from '@eloquentpoll/gateway/fakes/chain';
-import { fakeFacilitator } from '@eloquentpoll/gateway/fakes/facilitator';
-import { base64, PAY_TO, sign, v1 } from '@eloquentpoll/gateway/fakes/payer';
+import { fakeChain, TOKEN } from '@eloquentpoll/testkit/fakes/chain';
+import { fakeFacilitator } from '@eloquentpoll/testkit/fakes/facilitator';
+import { base64, PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
 import t from 'tap';
 import { walk } from './agent-path.ts';

@@ -1,6 +1,6 @@
-import { base64, sign, v1 } from '@eloquentpoll/gateway/fakes/payer';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { CHAIN_ID, PAY_TO, TOKEN } from '@eloquentpoll/simulator/play-money';
+import { base64, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
 import t from 'tap';
 import { wholeService } from './whole-service.ts';

@@ -1,10 +1,10 @@
 import { findIdentity } from '@eloquentpoll/storage';
+import { lyingProvider } from '@eloquentpoll/testkit/fakes/provider';
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import t, { type Test } from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { browser } from '../fixtures/browser.ts';
 import { build } from '../fixtures/build.ts';
-import { lyingProvider } from '../fixtures/lying-provider.ts';
 import { realProvider } from '../fixtures/real-provider.ts';
 
 // Access tokens of the identity provider used in place of an API key.

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { json, type Lies, lyingProvider } from '@eloquentpoll/testkit/fakes/provider';
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import t, { type Test } from 'tap';
 import { identityProvider } from '../../src/accounts/login/identity-provider.ts';
@@ -8,7 +9,6 @@ import { providerDiscovery } from '../../src/accounts/login/provider-discovery.t
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { type Browser, browser } from '../fixtures/browser.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
-import { json, type Lies, lyingProvider } from '../fixtures/lying-provider.ts';
 
 // slow: 9 s
 

@@ -1,6 +1,6 @@
+import { lyingProvider } from '@eloquentpoll/testkit/fakes/provider';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
-import { lyingProvider } from '../fixtures/lying-provider.ts';
 
 const BASE = 'https://polls.example';
 const CONFIGURATION = '/.well-known/openid-configuration';

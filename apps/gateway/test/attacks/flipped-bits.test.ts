@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import t from 'tap';
 import { newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { sealer } from '../../src/accounts/login/login-cookie.ts';
@@ -6,7 +7,6 @@ import { principalOfKey } from '../../src/accounts/principal.ts';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { stripeProcessor } from '../../src/payments/card/processor.ts';
 import { build } from '../fixtures/build.ts';
-import { delivery, fakeStripe } from '../fixtures/fake-stripe.ts';
 import { times } from './full-scale.ts';
 
 // Every bit of a thing that was sealed, signed or summed, turned over one by one: nothing of it is taken.

@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
+import { requestsWithinRequests } from '@eloquentpoll/testkit/fakes/requests-within-requests';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { stored } from '../fixtures/stored.ts';
-import { requestsWithinRequests } from './requests-within-requests.ts';
 
 // Bytes that no client library would send. Whatever they mean to somebody in between, here they are one request or
 // none: a second one hidden in the first is never run, and no header of an answer comes from a caller.

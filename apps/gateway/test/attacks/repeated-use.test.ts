@@ -1,10 +1,10 @@
 import { balanceOf, checkLedger, createAccount } from '@eloquentpoll/storage';
+import { delivery, fakeStripe, type StripeEvent } from '@eloquentpoll/testkit/fakes/stripe';
 import { randomBelow } from '@eloquentpoll/testkit/seed';
 import { Wallet } from 'ethers';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { build } from '../fixtures/build.ts';
-import { delivery, fakeStripe, type StripeEvent } from '../fixtures/fake-stripe.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 import { walletOwner } from '../fixtures/wallet-owner.ts';
 import { times } from './full-scale.ts';

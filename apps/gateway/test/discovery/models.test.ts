@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { openRegistry } from '@eloquentpoll/models/registry';
 import { eventually } from '@eloquentpoll/testkit/eventually';
+import { fakeRegistry, ROWS } from '@eloquentpoll/testkit/fakes/registry';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/config/log.ts';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { modelCountOf } from '../../src/discovery/registry/model-count.ts';
 import { modelListings } from '../../src/discovery/registry/model-listings.ts';
 import { build } from '../fixtures/build.ts';
-import { fakeRegistry, ROWS } from '../fixtures/fake-registry.ts';
 
 // slow: 5 s
 

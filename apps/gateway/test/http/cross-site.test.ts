@@ -1,6 +1,6 @@
 import { balanceOf, listKeys } from '@eloquentpoll/storage';
+import { loopbackServer } from '@eloquentpoll/testkit/fakes/loopback-server';
 import t, { type Test } from 'tap';
-import { loopbackServer } from '../fixtures/loopback-server.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 

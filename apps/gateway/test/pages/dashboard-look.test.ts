@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { admitIdentity, creditAccount } from '@eloquentpoll/storage';
 import type { Page } from '@eloquentpoll/testkit/browser';
+import { fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import { Wallet } from 'ethers';
 import t from 'tap';
-import { fakeStripe } from '../fixtures/fake-stripe.ts';
+import { openTestDeposits } from '../fixtures/deposits.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw, MOST_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
-import { openTestDeposits } from '../fixtures/payer.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { balanceOf, capture, checkLedger, createAccount, hold } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
+import { delivery, type FakeSession, fakeStripe, type StripeEvent } from '@eloquentpoll/testkit/fakes/stripe';
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
@@ -8,7 +9,6 @@ import { stripeProcessor } from '../../src/payments/card/processor.ts';
 import { reconcilePayments } from '../../src/payments/card/reconcile-payments.ts';
 import { startReconciler } from '../../src/payments/reconciler.ts';
 import { build } from '../fixtures/build.ts';
-import { delivery, type FakeSession, fakeStripe, type StripeEvent } from '../fixtures/fake-stripe.ts';
 
 // slow: 7 s
 

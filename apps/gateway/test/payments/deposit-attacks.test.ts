@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { balanceOf, checkLedger, findIdentity } from '@eloquentpoll/storage';
+import { base64, PAY_TO, type Signed, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import fc from '@eloquentpoll/testkit/fast-check';
 import { Signature, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { reconcileDeposits } from '../../src/payments/usdc/reconcile-deposits.ts';
 import { times } from '../attacks/full-scale.ts';
-import { base64, cashier, PAY_TO, type Signed, sign, v1, v2 } from '../fixtures/payer.ts';
+import { cashier } from '../fixtures/deposits.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 
 // slow: 5 s

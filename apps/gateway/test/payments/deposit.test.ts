@@ -1,12 +1,13 @@
 import { balanceOf, checkLedger, findIdentity } from '@eloquentpoll/storage';
+import { TOKEN } from '@eloquentpoll/testkit/fakes/chain';
+import { SECRET_WORDS } from '@eloquentpoll/testkit/fakes/facilitator';
+import { base64, PAY_TO, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import { isPaymentRequiredV1, isPaymentRequiredV2 } from '@x402/core/schemas';
 import { Wallet } from 'ethers';
 import t from 'tap';
 import { reconcileDeposits } from '../../src/payments/usdc/reconcile-deposits.ts';
 import { build } from '../fixtures/build.ts';
-import { TOKEN } from '../fixtures/fake-chain.ts';
-import { SECRET_WORDS } from '../fixtures/fake-facilitator.ts';
-import { base64, cashier, PAY_TO, sign, v1, v2 } from '../fixtures/payer.ts';
+import { cashier } from '../fixtures/deposits.ts';
 
 // slow: 6 s
 

@@ -1,10 +1,10 @@
 import { admitIdentity, checkLedger } from '@eloquentpoll/storage';
+import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
 import { type HDNodeWallet, Wallet } from 'ethers';
 import t from 'tap';
 import { installWallet } from '../fixtures/browser-wallet.ts';
-import { delivery, fakeStripe } from '../fixtures/fake-stripe.ts';
+import { openTestDeposits } from '../fixtures/deposits.ts';
 import { openSite } from '../fixtures/open-site.ts';
-import { openTestDeposits } from '../fixtures/payer.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 
 // slow: 8 s

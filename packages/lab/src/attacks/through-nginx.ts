@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
-import { requestsWithinRequests } from '@eloquentpoll/gateway/fakes/requests';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
+import { requestsWithinRequests } from '@eloquentpoll/testkit/fakes/requests-within-requests';
 import { startModule } from '../fixture/modules.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Field } from './field.ts';

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
-import { base64, sign, v1, v2 } from '@eloquentpoll/gateway/fakes/payer';
 import { createLogin, LOGIN_COOKIE } from '@eloquentpoll/gateway/login-cookie';
 import { acceptPoll, bury, claimPoll, createAccount, creditAccount, insertKey, revokeKey } from '@eloquentpoll/storage';
+import { base64, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
 import type { Service } from './fuzzed-service.ts';
 import { QUESTION_MARK } from './good-values.ts';
