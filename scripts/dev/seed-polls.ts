@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { openStorage, recentResults } from '@eloquentpoll/storage';
 import type { Product } from '../start/product.ts';
 
@@ -5,6 +6,9 @@ import type { Product } from '../start/product.ts';
 // through the API like any caller's, once: an account with a history is left as it is.
 
 const CONCURRENCY = 6;
+/** A change of the code restarts the gateway; the same Idempotency-Key finds the poll again. */
+const RETRIES = 20;
+const RETRY_MS = 1_000;
 
 interface SeedPoll {
   question: string;
@@ -33,9 +37,13 @@ const FEEDBACK = [true, true, null, true, false, null, true, true, null, true, n
 export async function seedPolls(product: Product): Promise<number> {
   if (await hasResults(product)) return 0;
   const headers = { authorization: `Bearer ${product.apiKey}`, 'content-type': 'application/json' };
-  const call = async (path: string, payload: object): Promise<unknown> => {
-    const request = { method: 'POST', headers, body: JSON.stringify(payload), signal: AbortSignal.timeout(60_000) };
-    const answer = await fetch(`${product.url}${path}`, request);
+  const call = async (path: string, payload: object, key: string): Promise<unknown> => {
+    const body = JSON.stringify(payload);
+    const answer = await sendUntilServed(`${product.url}${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'idempotency-key': key },
+      body,
+    });
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${(await answer.text()).slice(0, 300)}`);
     return answer.json();
   };
@@ -43,13 +51,23 @@ export async function seedPolls(product: Product): Promise<number> {
   const ask = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, poll] = next;
-      const { poll_id } = (await call('/api/poll', poll)) as { poll_id: string };
+      const { poll_id } = (await call('/api/poll', poll, `dev-seed-${index}`)) as { poll_id: string };
       const outcome_correct = FEEDBACK[index];
-      if (outcome_correct != null) await call('/api/feedback', { poll_id, outcome_correct });
+      if (outcome_correct != null) await call('/api/feedback', { poll_id, outcome_correct }, poll_id);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, ask));
   return POLLS.length;
+}
+
+async function sendUntilServed(url: string, request: RequestInit): Promise<Response> {
+  for (let retries = RETRIES; ; retries--) {
+    const signal = AbortSignal.timeout(60_000);
+    const answer = await fetch(url, { ...request, signal }).catch((error: Error) => error);
+    if (answer instanceof Response && answer.status !== 503) return answer;
+    if (retries === 0) throw answer instanceof Error ? answer : new Error(`${url} answered ${answer.status}`);
+    await delay(RETRY_MS);
+  }
 }
 
 async function hasResults({ databaseUrl, accountId }: Product): Promise<boolean> {

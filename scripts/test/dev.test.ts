@@ -8,6 +8,8 @@ import { restartingApps } from '../dev/restarting-app.ts';
 import { type Sources, sourceFolders, watchSources } from '../dev/watch-sources.ts';
 import { temporaryFolder } from './fixtures/run-fixture.ts';
 
+// slow: 6 s
+
 t.test('a program depends on its own folder and the packages of its package.json, and theirs', async (t) => {
   const gateway = sourceFolders(root, 'apps/gateway/src/main.ts');
   for (const folder of ['apps/gateway', 'packages/voting', 'packages/client', 'packages/storage'])

@@ -14,7 +14,10 @@ export const SHARED_SETTINGS = {
     'ep',
     'Begins the name of every key in Redis.',
   ),
-  MODELS_FILE: optional(text('a roster file, or the name of a built-in one'), 'Which models vote, and at what price.'),
+  MODELS_FILE: optional(
+    text('a roster file, or the name of a built-in one'),
+    'Which models vote, and at what price. Default: openrouter.',
+  ),
   MODELS_BASE_URL: optional(http, "Where models are asked, instead of the roster file's addresses."),
   LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least level that is logged.'),
   OPS_HOST: withDefault(text('a host name or address'), '127.0.0.1', 'Where the port for operators listens.'),
