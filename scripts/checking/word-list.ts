@@ -56,12 +56,14 @@ export const CLEAN: readonly string[] = [
   'docker-compose.yml',
   'docs',
   'infra',
+  'packages/bus',
   'packages/evidence',
   'packages/lab/src/panel',
   'packages/lab/src/replay',
-  'packages/ops/src/settings',
+  'packages/models',
+  'packages/ops',
   'packages/polls',
-  'packages/storage/sql',
+  'packages/storage',
   'packages/voting',
   'scripts/bundling',
   'scripts/checking',
@@ -83,6 +85,11 @@ export interface AllowedWord {
 
 /** Places where one of the words is right. */
 export const ALLOWED: readonly AllowedWord[] = [
+  {
+    path: 'packages/models/src/prompt-words.ts',
+    text: 'if it tells you how to vote',
+    reason: 'the prompt that models are sent',
+  },
   { path: 'CHANGELOG.md', text: 'policy `nobody`', reason: 'the former name' },
   { path: 'STYLE.md', text: 'nobody "tells", "whispers" or "puts up a', reason: 'names the words to avoid' },
   {

@@ -1,9 +1,9 @@
 import { type Command, Redis } from 'ioredis';
 
 /**
- * A client that writes once per turn of the event loop, however many commands were sent in it. To a Redis that has gone
- * to sleep each write is a wake-up, which costs more than the command itself; a busy process sends a dozen commands a
- * turn. Nothing waits: the turn's end comes before the process looks for anything new.
+ * A client that writes once per turn of the event loop, however many commands were sent in it. Each
+ * write wakes an idle Redis, which costs more than the command itself; a busy process sends a dozen commands a turn.
+ * Nothing is delayed: the turn ends before the process polls for new events.
  */
 export class CorkedRedis extends Redis {
   #corked = false;

@@ -5,7 +5,7 @@ import { consumer, quit } from './connections.ts';
 import type { Keys } from './keys.ts';
 
 // The queue carries ids. The row in Postgres holds the poll, and claiming it there decides who runs it; a job that comes
-// twice, late or for nothing is harmless. What must hold is only that a poll that nobody runs gets a job again.
+// twice, late or for nothing is harmless. Only this must hold: a running poll without a worker gets a job again.
 
 const QUEUE = 'polls';
 
@@ -28,12 +28,12 @@ export interface QueueCounts {
 
 export interface PollQueue {
   /**
-   * Resolves when Redis has said to the queue what it is. BullMQ asks that once and keeps the answer, also when it is
-   * that nobody answered: a queue that was not ready when it was first used would never be.
+   * Resolves once BullMQ knows the version of Redis. It asks once and keeps a failure too: a queue that was not ready
+   * when it was first used would never be.
    */
   ready(): Promise<void>;
   /**
-   * Fails within a second when Redis is away. `round` tells apart the jobs of one poll: a job that died with its worker
+   * Fails within a second when Redis is away. `round` distinguishes the jobs of one poll: a job that died with its worker
    * still occupies its id, and a second job with the same id would be dropped.
    */
   enqueue(pollId: string, round?: number): Promise<void>;

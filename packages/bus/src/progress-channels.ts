@@ -45,8 +45,8 @@ export function openChannels(
     if (!snapshot) onRefused('snapshot');
     for (const notify of topic.watchers) notify(snapshot);
   });
-  // Not left to the client: it would subscribe again without listening to how that goes, and a connection that breaks
-  // once more at that moment would be an error that nobody handles, which ends the process.
+  // Not left to the client: its own resubscription leaves a rejection unhandled when the connection breaks again, which
+  // ends the process.
   redis.on('ready', () => {
     if (topics.size === 0) return;
     redis.subscribe(...topics.keys()).then(

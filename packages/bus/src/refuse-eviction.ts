@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 
 /**
- * A Redis that evicts keys under memory pressure drops jobs without telling anyone, so the service does not start on
+ * A Redis that evicts keys under memory pressure drops jobs without an error, so the service does not start on
  * one. Where CONFIG is forbidden (managed Redis), INFO says the same.
  */
 export async function refuseEviction(redis: Redis): Promise<void> {

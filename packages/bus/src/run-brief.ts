@@ -1,10 +1,10 @@
 import type { PollStatus, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { isProgressText } from './read-stored.ts';
 
-// The part of a snapshot that a status request needs, in a form that costs its reader next to nothing: five words in one
-// field, of which the last is already the JSON that goes on the wire.
+// The part of a snapshot that a status request needs, in a form that is cheap to read: five words in one field, of which
+// the last is the JSON that goes on the wire.
 
-/** How a session is doing. */
+/** The status of a run. */
 export interface Brief {
   owner: string;
   status: PollStatus;

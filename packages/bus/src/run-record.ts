@@ -4,10 +4,8 @@ import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot, readVote } from './read-stored.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
 
-// What is known of a running poll before it is stored: its owner, its newest snapshot (whole, and in brief for those
-// who ask often) and its votes, in one hash. A worker writes vote, snapshot and message in one command, fenced by the
-// lease epoch, so that a worker that lost its lease neither overwrites nor announces anything. A worker that takes over
-// reads the votes and asks nobody twice.
+// A running poll in one hash: owner, newest snapshot, its brief, and votes. A worker writes vote, snapshot and message in
+// one command, fenced by the lease epoch. A worker that takes over reads the votes and asks no model twice.
 
 /** Field of a vote, followed by its seat. */
 const VOTE = 'vote:';
@@ -78,13 +76,13 @@ export interface RunRecord {
   /** Announces the end, with the result; the votes are in Postgres by now and leave Redis. */
   end(pollId: string, epoch: number, owner: string, snapshot: ProgressSnapshot): Promise<boolean>;
   /**
-   * What earlier workers logged, in the same command that shuts them out: a vote is either in this list or refused.
+   * What earlier workers logged, in the same command that fences them: a vote is either in this list or refused.
    * Null when a newer worker has the poll.
    */
   takeOver(pollId: string, epoch: number): Promise<Vote[] | null>;
   votes(pollId: string): Promise<Vote[]>;
   read(pollId: string): Promise<RunState | null>;
-  /** Records in brief, as one command of somebody else's batch; `parse` makes sense of its reply. */
+  /** Appends one command that reads the briefs to the caller's pipeline; `parse` reads its reply. */
   batch(into: ChainableCommander, pollIds: readonly string[]): void;
   /** Null when there is no record, or none that says who owns it. */
   parse(reply: unknown, place?: number): Brief | null;
@@ -114,11 +112,11 @@ export function runRecord(redis: Redis, keys: Keys, onRefused: OnRefused): RunRe
     open: (id, epoch, owner, snapshot) => record(id, epoch, snapshot, owner),
     vote: (id, epoch, vote, snapshot) => record(id, epoch, snapshot, '', vote),
     async end(id, epoch, owner, snapshot) {
-      // The message carries the result to whoever waits; the record keeps only where to find it.
-      const [kept, told] = [JSON.stringify({ ...snapshot, result: null }), JSON.stringify(snapshot)];
+      // The message carries the result to its readers; the record keeps only where to find it.
+      const [kept, published] = [JSON.stringify({ ...snapshot, result: null }), JSON.stringify(snapshot)];
       const [key, channel, endChannel] = [keys.run(id), keys.channel(id), keys.endChannel(id)];
       const brief = briefOf(snapshot);
-      return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, told, brief, endChannel)) === 1;
+      return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, published, brief, endChannel)) === 1;
     },
     async takeOver(id, epoch) {
       const flat = await redis.epTakeOver(keys.run(id), epoch, RUNNING_TTL_S);

@@ -64,7 +64,7 @@ t.test('a damaged vote is left out, and its model is asked again', async (t) => 
   t.same(refused, Array(damaged.length + 1).fill('vote'));
 });
 
-t.test('a damaged snapshot is no snapshot, whoever reads it', async (t) => {
+t.test('a damaged snapshot is no snapshot, for readers of the record and of messages', async (t) => {
   const { bus, prefix, refused, set } = await open(t);
   await bus.runs.open(POLL, 1, 'account', snapshot);
   const heard: unknown[] = [];

@@ -101,7 +101,7 @@ t.test('drain waits for running polls, then aborts them', async (t) => {
   await b.enqueuePoll('ps_a');
   await eventually('the run has started', () => started);
   await consumer.drain(20);
-  t.ok(reason, 'the poll was told');
+  t.ok(reason, 'the poll was aborted');
 });
 
 t.test('watchers see what is published after watch resolved; leaving frees the subscription', async (t) => {
@@ -235,7 +235,7 @@ t.test(
     await b.redis.del(`${prefix}:{ps_a}:run`);
     await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
     t.match(await b.runs.read('ps_a'), { owner: null, snapshot: { seq: 1 } });
-    t.equal(await brief(b, 'ps_a'), null, 'nobody is shown what has no owner');
+    t.equal(await brief(b, 'ps_a'), null, 'a record without an owner is not shown');
     await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'completed' }));
     t.match(await b.runs.read('ps_a'), { owner: 'acc', snapshot: { seq: 2 } });
   },

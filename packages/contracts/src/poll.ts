@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { literals } from './vocabulary.ts';
 
 // The shapes that travel inside the service: from the gateway to Postgres, from Postgres to the worker, from the
-// worker to everybody who watches. Money is integer micro-USD and fits a JSON number (a poll costs at most 25 USD).
+// worker to every follower. Money is integer micro-USD and fits a JSON number (a poll costs at most 25 USD).
 
 export const PRESETS = ['broad', 'fast', 'strong'] as const;
 export const FREE_PRESETS = ['free', 'free_search'] as const;

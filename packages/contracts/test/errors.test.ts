@@ -6,7 +6,7 @@ const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: 
 const isError = ajv.compile(ErrorBody);
 const isProblem = ajv.compile(Problem);
 
-t.test('every code makes both bodies, and both tell one story', (t) => {
+t.test('every code makes both bodies, and both say the same', (t) => {
   for (const code of ERROR_CODES) {
     const occurrence = { code, requestId: 'req_1', detail: 'What happened.', retryAfterSeconds: 3 };
     const plain = errorBody(occurrence);

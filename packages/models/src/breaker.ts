@@ -1,11 +1,10 @@
-// The breaker of one model: after too many failures it lets nobody through for a while, then one probe. Only failures of
-// the line count (no answer, an error status, a broken reply), never what a model answered: otherwise a question that
-// every model refuses would switch models off for everybody.
+// The circuit breaker of one model: open for a while after too many failures, then half-open for one probe. Only failures
+// of the connection count, never what a model answered: a question that every model refuses must not switch models off.
 
 const WINDOW = 10;
 const FAILURES_TO_OPEN = 5;
 const FIRST_REST_MS = 5_000;
-const LONGEST_REST_MS = 120_000;
+const MAX_REST_MS = 120_000;
 /** A process that was answered this recently does not believe another that says the model is down. */
 const OWN_EVIDENCE_MS = 10_000;
 
@@ -24,7 +23,7 @@ export interface Breaker {
   failed(now: number, probe: boolean): BreakerChange | null;
   /** The call ended without saying anything about the model. */
   ended(probe: boolean): void;
-  /** Somebody else probes: wait. */
+  /** Another process probes: wait. */
   postpone(until: number): void;
   /** Takes over what another process found out. */
   adopt(change: BreakerChange, now: number): void;
@@ -40,7 +39,7 @@ export function breaker(random: () => number): Breaker {
   function open(now: number): BreakerChange {
     level += 1;
     outcomes = [];
-    const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (level - 1)) * (0.8 + 0.4 * random());
+    const restMs = Math.min(MAX_REST_MS, FIRST_REST_MS * 2 ** (level - 1)) * (0.8 + 0.4 * random());
     restUntil = now + restMs;
     return { level, restMs };
   }

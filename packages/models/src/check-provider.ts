@@ -6,7 +6,7 @@ const ADDRESS =
   'Write an http or https address that ends before /chat/completions, such as "https://openrouter.ai/api/v1"';
 const KEY_NAME = 'Write the name of an environment variable, such as "OPENROUTER_API_KEY", never the key itself';
 const TIMEOUTS = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
-const LONGEST_MS = 120_000;
+const MAX_MS = 120_000;
 
 /** Fields of a request that the vote writes itself; extra body fields may not replace them. */
 const OWN_FIELDS = new Set(
@@ -70,6 +70,6 @@ export function checkTimeouts(place: Place): Partial<Timeouts> {
   const result: Partial<Timeouts> = {};
   if (place.isMissing) return result;
   place.fields(TIMEOUTS);
-  for (const name of TIMEOUTS) if (!place.at(name).isMissing) result[name] = place.at(name).whole(10, LONGEST_MS);
+  for (const name of TIMEOUTS) if (!place.at(name).isMissing) result[name] = place.at(name).whole(10, MAX_MS);
   return result;
 }

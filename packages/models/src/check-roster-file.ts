@@ -11,8 +11,8 @@ import type { Model, Panel, RosterFile } from './panel-types.ts';
 const PANEL_NAMES: readonly PanelName[] = [...PRESETS, ...FREE_PRESETS];
 
 /** Provider families that a panel needs: `broad` promises diversity, the others at least no single voice. */
-const LEAST_FAMILIES: Record<PanelName, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
-const MOST_MODELS = 20;
+const MIN_FAMILIES: Record<PanelName, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
+const MAX_MODELS = 20;
 
 export function checkPanelFile(file: string, json: unknown): RosterFile {
   const problems: Problem[] = [];
@@ -74,8 +74,8 @@ function panel(name: PanelName, place: Place, models: ReadonlyMap<string, Model>
 
 function checkMembers(name: PanelName, members: readonly Model[], place: Place): void {
   const families = [...new Set(members.map((member) => member.family))];
-  const least = LEAST_FAMILIES[name];
-  if (members.length > MOST_MODELS) place.report(`has ${members.length} models`, `Keep at most ${MOST_MODELS}`);
+  const least = MIN_FAMILIES[name];
+  if (members.length > MAX_MODELS) place.report(`has ${members.length} models`, `Keep at most ${MAX_MODELS}`);
   if (families.length < least) {
     const found = families.length === 1 ? '1 provider family' : `${families.length} provider families`;
     place.report(`has ${found} (${families.join(', ')})`, `"${name}" needs at least ${least}; add models of others`);

@@ -4,21 +4,20 @@ import type { BreakerChange } from './breaker.ts';
 import { HEALTH_SCRIPT, healthKey, probeKey } from './health-script.ts';
 import { add, count, emptyTally, HALF_LIFE_MS, type Tally } from './record.ts';
 
-// What this process tells the other workers about its models, and hears from them, through Redis. Calls only add to
-// counters here; one round trip a second carries them over. When Redis is away the counters wait and every process goes
-// by what it saw itself.
+// Shares the health of models between workers through Redis: counters are added up in one round trip a second. Without
+// Redis the counters wait, and every process goes by its own calls.
 
 const FLUSH_MS = 1_000;
 const EXCHANGE_TIMEOUT_MS = 500;
 
-export interface Fleet {
+export interface SharedHealth {
   /** A vote that ended: its latency when it brought a vote, null when it failed. */
   vote(modelId: string, latencyMs: number | null): void;
   breakerChanged(modelId: string, change: BreakerChange): void;
   /** True when this process may send the one call that tries a resting model again. */
   claimProbe(modelId: string, forMs: number): Promise<boolean>;
   releaseProbe(modelId: string): void;
-  /** Hands in what is left. */
+  /** Sends what is left. */
   close(): Promise<void>;
 }
 
@@ -28,7 +27,7 @@ interface Pending {
 }
 
 export interface FleetOptions {
-  /** Null: nobody to share with. */
+  /** Null: nothing is shared. */
   redis: Pick<Redis, 'eval' | 'set' | 'del'> | null;
   prefix: string;
   modelIds: readonly string[];
@@ -36,7 +35,7 @@ export interface FleetOptions {
   onBreaker(modelId: string, change: BreakerChange): void;
 }
 
-export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions): Fleet {
+export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions): SharedHealth {
   let pending = new Map<string, Pending>();
   const versions = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;

@@ -1,4 +1,4 @@
-// One round trip between a worker and the fleet's memory of its models: hands in what was seen since the last one, gets
+// One round trip between a worker and the fleet's memory of its models: sends what was seen since the last one, gets
 // back every breaker that changed. It runs inside Redis, so the counts of workers add up and none overwrites another's.
 // A model's entry is a JSON text in one hash: {at, calls, fails, bins, v, level, until}, times in Redis's milliseconds.
 

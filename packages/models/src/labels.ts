@@ -4,7 +4,7 @@ import { shuffled } from './seeded.ts';
 // favour them, vowels because they make words, I, L and O because they read as digits.
 const LETTERS = [...'FGHJKMNPQRSTVWXYZ'];
 
-/** Pairs that mean something to somebody, often something ugly. */
+/** Pairs with a meaning of their own, often an offensive one. */
 const LOADED = new Set(
   'FG FK FN FX GF GG GP HH JK JW KK KY MF MR MS MT NF NG NS PM PS PT SH SJ SS ST TS TV TY VP VS WP WT XX'.split(' '),
 );
@@ -27,6 +27,6 @@ function labelWith(first: string, start: number, text: string): string {
     if (!text.includes(label)) return label;
     fallback ||= label;
   }
-  // Somebody who writes every pair into the question gets a label that occurs in it, never one he could foresee.
+  // A question that contains every pair gets a label that occurs in it, but never a predictable one.
   return fallback;
 }

@@ -19,7 +19,7 @@ export interface Provider {
   baseUrl: string;
   /** Name of the environment variable that holds the key; null where the provider wants none. */
   apiKeyEnv: string | null;
-  /** False where somebody else's address stands in for the provider's, such as a gateway in front of the models. */
+  /** False where the address is not the provider's own, such as that of a gateway in front of the models. */
   keyRequired: boolean;
   /** Sent with every request. */
   headers: Record<string, string>;
@@ -34,7 +34,7 @@ export interface Provider {
   timeouts: Partial<Timeouts>;
 }
 
-/** How a model is asked to reason: it cannot, it does so at low effort, it is told not to, or it cannot be told. */
+/** How a model is asked to reason: it cannot, it does so at low effort, reasoning is switched off, or it cannot be. */
 export type Reasoning = 'none' | 'low' | 'off' | 'always';
 
 export interface SearchVariant {

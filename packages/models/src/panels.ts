@@ -12,7 +12,7 @@ export { promptStyle } from './prompt-words.ts';
 export { type PollText, reserveOf, seatsFor } from './seats.ts';
 export { typicalCostsFor } from './typical-cost.ts';
 
-// Which models there are, what they cost and who asks them. This door loads no model client, so the gateway may use it.
+// Which models there are, what they cost and who asks them. This entry point loads no model client, so the gateway may use it.
 
 /** PANEL files that come with the product; everything else is a path. */
 const BUILT_IN: Record<string, unknown> = { openrouter, simulator };

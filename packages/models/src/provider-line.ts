@@ -5,9 +5,8 @@ import { type Exchanging, exchange } from './exchange.ts';
 import { isObject, type Json } from './json.ts';
 import type { Provider, Timeouts } from './panel-types.ts';
 
-// The line to one provider: a bounded pool of its own, so that a provider that hangs holds up nobody else. Replies are
-// buffered and bounded, and nothing a provider writes leaves here but the parsed reply of a success. The shapes are those
-// of the openai client; the client itself would cost half as much again as everything else about a poll.
+// One provider's bounded connection pool, so that a provider that hangs blocks no other. Replies are bounded, and only the
+// parsed reply of a success leaves here. The openai client itself would cost half as much as the rest of a poll.
 
 const MAX_REPLY_BYTES = 1024 * 1024;
 /** Sockets that idle longer are closed; most providers close theirs after a minute. */

@@ -23,7 +23,7 @@ export interface ModelRecord {
 }
 
 export const HALF_LIFE_MS = 30 * 60_000;
-const SHORTEST_MS = 20;
+const MIN_MS = 20;
 const GROWTH = 1.3;
 export const BINS = 36;
 /** Below this many good calls the panel's latencies are better than our own. */
@@ -34,7 +34,7 @@ export function emptyTally(): Tally {
 }
 
 export function binOf(latencyMs: number): number {
-  const bin = Math.floor(Math.log(Math.max(latencyMs, SHORTEST_MS) / SHORTEST_MS) / Math.log(GROWTH));
+  const bin = Math.floor(Math.log(Math.max(latencyMs, MIN_MS) / MIN_MS) / Math.log(GROWTH));
   return Math.min(BINS - 1, bin);
 }
 
@@ -56,10 +56,10 @@ export function percentileMs(bins: readonly number[], q: number): number {
   const rank = q * bins.reduce((sum, n) => sum + n, 0);
   let below = 0;
   for (const [bin, n] of bins.entries()) {
-    if (n > 0 && below + n >= rank) return SHORTEST_MS * GROWTH ** (bin + (rank - below) / n);
+    if (n > 0 && below + n >= rank) return MIN_MS * GROWTH ** (bin + (rank - below) / n);
     below += n;
   }
-  return SHORTEST_MS * GROWTH ** bins.length;
+  return MIN_MS * GROWTH ** bins.length;
 }
 
 export function summary(

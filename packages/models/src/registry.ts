@@ -22,25 +22,25 @@ export class RegistryError extends Error {
   override readonly name = 'RegistryError';
 }
 
-export interface RegistryPatience {
+export interface RegistryTimeouts {
   connectMs: number;
   firstByteMs: number;
   idleMs: number;
   totalMs: number;
 }
 
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 const CONNECTIONS = 4;
-const PATIENCE: RegistryPatience = { connectMs: 2_000, firstByteMs: 4_000, idleMs: 2_000, totalMs: 6_000 };
+const TIMEOUTS: RegistryTimeouts = { connectMs: 2_000, firstByteMs: 4_000, idleMs: 2_000, totalMs: 6_000 };
 
 /** The address may hold parameters of its own; they are sent too. */
-export function openRegistry(address: string, patience: Partial<RegistryPatience> = {}): Registry {
-  const { connectMs, firstByteMs, idleMs, totalMs } = { ...PATIENCE, ...patience };
+export function openRegistry(address: string, timeouts: Partial<RegistryTimeouts> = {}): Registry {
+  const { connectMs, firstByteMs, idleMs, totalMs } = { ...TIMEOUTS, ...timeouts };
   const base = new URL(address);
   const pool = new Pool(base.origin, {
     connections: CONNECTIONS,
     pipelining: 1,
-    maxResponseSize: MOST_BYTES,
+    maxResponseSize: MAX_BYTES,
     headersTimeout: firstByteMs,
     bodyTimeout: idleMs,
     connect: { timeout: connectMs },

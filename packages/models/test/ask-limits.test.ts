@@ -20,7 +20,7 @@ t.test('an abort ends a vote at once and frees its socket', async (t) => {
   t.match(
     await asker.ask(voteRequest(), { signal: stop.signal }),
     { error: 'aborted', calls: 0 },
-    'an aborted poll calls nobody',
+    'an aborted poll makes no call',
   );
   t.equal(server.calls.length, 1);
 });
@@ -123,7 +123,7 @@ t.test('a breaker opens, lets one probe through, and closes when it succeeds', a
   server.behave(MODEL, json({}, 400));
   for (let i = 0; i < 5; i += 1) await asker.ask(voteRequest());
   t.equal(server.calls.length, 5);
-  t.match(await asker.ask(voteRequest()), { error: 'provider_error', calls: 0 }, 'open: nobody is let through');
+  t.match(await asker.ask(voteRequest()), { error: 'provider_error', calls: 0 }, 'open: no call is let through');
   t.equal(server.calls.length, 5);
   t.match(await asker.ask(voteRequest({ modelId: 't/bay-1' })), { error: null }, 'another model is not affected');
 
@@ -137,7 +137,7 @@ t.test('a breaker opens, lets one probe through, and closes when it succeeds', a
   const besides = await Promise.all([asker.ask(voteRequest()), asker.ask(voteRequest())]);
   t.ok(
     besides.every((answer) => answer.calls === 0),
-    'half-open: one probe and nobody beside it',
+    'half-open: one probe and no call beside it',
   );
   answerProbe();
   t.match(await probe, { error: 'provider_error', calls: 1 });
@@ -361,7 +361,7 @@ t.test('obedient voters gain nothing by a label or place named in the text [§I3
   t.ok(Math.abs(gained / runs - 0.25) <= 0.02, `${gained} of ${runs}`);
 });
 
-t.test('polls that are decided without a model that hangs tell on it in the end', async (t) => {
+t.test('polls that are decided without a model that hangs open its breaker in the end', async (t) => {
   const server = await misbehavingServer(t);
   let now = 0;
   await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [], { timeouts: {} }), now: () => now });

@@ -75,7 +75,7 @@ t.test('a breaker that one worker opens is open for all, and one worker probes f
   });
   const probe = first.ask(voteRequest());
   await server.called(before + 1);
-  t.match(await second.ask(voteRequest()), { calls: 0, error: 'provider_error' }, 'somebody else probes');
+  t.match(await second.ask(voteRequest()), { calls: 0, error: 'provider_error' }, 'another process probes');
   t.equal(await redis.exists(probeKey(prefix, MODEL)), 1, 'and keeps the probe');
   answer();
   t.match(await probe, { error: null });

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { Test } from 'tap';
 
-// A provider that does what a test tells it, call by call. It stands in for the border we do not own.
+// A provider that a test scripts call by call.
 
 export interface RequestBody {
   model: string;

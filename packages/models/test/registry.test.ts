@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { openRegistry, RegistryError, type RegistryPatience } from '../src/registry.ts';
+import { openRegistry, RegistryError, type RegistryTimeouts } from '../src/registry.ts';
 
 // The registry is a border we do not own: whatever it does, a listing comes back or an error that repeats none of it.
 
@@ -19,8 +19,8 @@ async function serve(t: Test, handler: Handler): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function registryAt(t: Test, address: string, patience?: Partial<RegistryPatience>) {
-  const registry = openRegistry(address, patience);
+function registryAt(t: Test, address: string, timeouts?: Partial<RegistryTimeouts>) {
+  const registry = openRegistry(address, timeouts);
   t.teardown(() => registry[Symbol.asyncDispose]());
   return registry;
 }

@@ -21,14 +21,14 @@ export interface StoreFigures {
 
 const KEPT_MS = 5_000;
 
-export interface Fleet {
+export interface FleetSource {
   queue(): Promise<QueueFigures>;
   store(): Promise<StoreFigures>;
 }
 
 /** The same questions, asked at most once in a while. */
-export function fleetFigures(metrics: Metrics, asked: Fleet): Fleet {
-  const fleet: Fleet = { queue: keep(asked.queue), store: keep(asked.store) };
+export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource {
+  const fleet: FleetSource = { queue: keep(asked.queue), store: keep(asked.store) };
   metrics.reading('eloquentpoll_queue_jobs', async () => {
     const { waiting, active } = await fleet.queue();
     return [

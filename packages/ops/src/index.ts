@@ -1,5 +1,5 @@
 export type { Counter, Histogram } from './cells.ts';
-export { type Fleet, fleetFigures } from './fleet-figures.ts';
+export { type FleetSource, fleetFigures } from './fleet-figures.ts';
 export { LOG_LEVELS, type Logger, type LogLevel, openLog } from './log.ts';
 export { type LoopCheck, watchLoop } from './loop-check.ts';
 export { METRICS, type Metric, type MetricName, type Process } from './metric-table.ts';

@@ -1,11 +1,10 @@
 import type { Check } from './readiness.ts';
 
-// A loop that stands still for long serves nobody, and its probes come back late but green. So it is timed, and whoever
-// stood still is not ready until a while has passed in which it turned.
+// Not ready for 10 s after the event loop was blocked for more than 2 s: its probes would come back late but green.
 
 const EVERY_MS = 500;
-const MOST_LATE_MS = 2_000;
-const REST_MS = 10_000;
+const MAX_LATE_MS = 2_000;
+const RECOVERY_MS = 10_000;
 
 export interface LoopCheck extends Check, Disposable {
   /** One turn of the timer. */
@@ -14,12 +13,12 @@ export interface LoopCheck extends Check, Disposable {
 
 export function watchLoop(now: () => number = () => performance.now()): LoopCheck {
   let turnedAt = now();
-  let stoodStillAt = Number.NEGATIVE_INFINITY;
+  let blockedAt = Number.NEGATIVE_INFINITY;
   let lateMs = 0;
   const turn = (): void => {
     const late = now() - turnedAt - EVERY_MS;
-    if (late > MOST_LATE_MS) {
-      stoodStillAt = now();
+    if (late > MAX_LATE_MS) {
+      blockedAt = now();
       lateMs = late;
     }
     turnedAt = now();
@@ -30,8 +29,8 @@ export function watchLoop(now: () => number = () => performance.now()): LoopChec
     turn,
     ask() {
       // The probe may come before the timer after a stall.
-      if (now() - turnedAt - EVERY_MS > MOST_LATE_MS) turn();
-      return now() - stoodStillAt < REST_MS ? `stood still for ${Math.round(lateMs)} ms a moment ago` : null;
+      if (now() - turnedAt - EVERY_MS > MAX_LATE_MS) turn();
+      return now() - blockedAt < RECOVERY_MS ? `the event loop was blocked for ${Math.round(lateMs)} ms` : null;
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };

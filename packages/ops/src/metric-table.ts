@@ -1,7 +1,7 @@
 // Every metric that a process of ours shows, in one table: what it is called, what it counts, by what, and which process
 // has it. Code, rules and boards go by this list, and a process that uses a name or label that is not here does not
 // start. Labels take few values: operations, status codes, models of the roster file, closed lists of the contract;
-// never an id, a key, an address or a text that somebody sent. Time is in seconds, money in US dollars.
+// never an id, a key, an address or a text of a request. Time is in seconds, money in US dollars.
 
 export type Process = 'gateway' | 'worker';
 
@@ -60,7 +60,7 @@ export const METRICS = {
     type: 'gauge',
     on: GATEWAY,
     labels: [],
-    help: 'Polls that somebody here waits for, by stream, long poll or a waiting request.',
+    help: 'Polls followed by this process, by stream, long poll or a waiting request.',
   },
   eloquentpoll_polls_accepted_total: {
     type: 'counter',
@@ -157,7 +157,7 @@ export const METRICS = {
     type: 'counter',
     on: WORKER,
     labels: ['model'],
-    help: 'Models that were asked and whose answer nobody waited for: the poll had stopped, or left this worker.',
+    help: 'Calls whose answer was not used: the poll had stopped, or left this worker.',
   },
   eloquentpoll_billed_usd_total: {
     type: 'counter',
@@ -169,7 +169,7 @@ export const METRICS = {
     type: 'counter',
     on: WORKER,
     labels: ['model', 'payer'],
-    help: 'What providers say that stored votes cost us; votes without such a word are in votes_cost_unknown.',
+    help: 'What providers say that stored votes cost us; votes without that figure are in votes_cost_unknown.',
   },
   eloquentpoll_margin_usd: {
     type: 'gauge',
@@ -214,7 +214,7 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: [],
-    help: 'Polls that were given up and that nobody has looked at yet.',
+    help: 'Polls that were given up and that no operator has closed yet.',
   },
   eloquentpoll_free_pool_remaining_usd: {
     type: 'gauge',

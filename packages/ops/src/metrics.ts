@@ -4,8 +4,8 @@ import { METRICS, type Metric, type MetricName, type Process } from './metric-ta
 import { withTimeout } from './with-timeout.ts';
 
 // What a process counts, by the table. Counting is a plain increment of a cell that its owner keeps, a few nanoseconds
-// where a general library takes a quarter of a microsecond; everything else is read when somebody asks. Labels are
-// checked by type, and their number is bounded: what comes after the last place shares one.
+// where a general library takes a quarter of a microsecond; everything else is read on a scrape. Labels are checked by
+// type, and their number is bounded: label sets beyond the bound share one cell.
 
 type Named<T extends Metric['type']> = {
   [N in MetricName]: (typeof METRICS)[N]['type'] extends T ? N : never;
@@ -43,7 +43,7 @@ interface Cell {
 }
 
 /** More than any process of ours needs; a bound for mistakes. */
-const MOST_CELLS = 2_000;
+const MAX_CELLS = 2_000;
 const OTHER = 'other';
 const READING_TIMEOUT_MS = 2_000;
 
@@ -58,7 +58,7 @@ export function openMetrics(process: Process): Metrics {
     const key = labels.join('\u0000');
     const known = family.get(key);
     if (known) return known.value as T;
-    if (family.size >= MOST_CELLS && labels.some((label) => label !== OTHER)) {
+    if (family.size >= MAX_CELLS && labels.some((label) => label !== OTHER)) {
       return cell(
         name,
         labels.map(() => OTHER),

@@ -2,19 +2,18 @@ import type { Counter } from './cells.ts';
 import type { TraceSettings } from './trace-settings.ts';
 import type { Attributes, FinishedSpan, SpanKind } from './tracer.ts';
 
-// Hands spans to an OpenTelemetry collector: OTLP over HTTP in its JSON form, which is stable and a few lines, where the
-// SDK brings 24 MB. Spans wait in a bounded row and leave in batches; a collector that is away costs spans, never
-// memory, time of a request, or more than one attempt to repeat.
+// Sends spans to an OpenTelemetry collector: OTLP over HTTP in its JSON form, which takes a few lines where the SDK
+// brings 24 MB. The queue is bounded and sent in batches; without a collector spans are dropped after one retry.
 
-const MOST_WAITING = 4_096;
+const MAX_WAITING = 4_096;
 const BATCH = 512;
 const EVERY_MS = 1_000;
-const PATIENCE_MS = 5_000;
-const PAUSE_MS = 500;
+const TIMEOUT_MS = 5_000;
+const RETRY_PAUSE_MS = 500;
 
 export interface Exporter {
   export(span: FinishedSpan): void;
-  /** Hands in what waits, and does not wait long for it. */
+  /** Sends what is queued; each request has a timeout. */
   close(): Promise<void>;
 }
 
@@ -30,7 +29,7 @@ export function otlpExporter(settings: TraceSettings, dropped: Counter): Exporte
       headers: { 'content-type': 'application/json', ...settings.headers },
       body: JSON.stringify(requestOf(settings.resource, spans)),
       redirect: 'error',
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     await response.body?.cancel();
     return response.ok;
@@ -42,7 +41,7 @@ export function otlpExporter(settings: TraceSettings, dropped: Counter): Exporte
       waiting = waiting.slice(BATCH);
       let taken = await post(batch).catch(() => false);
       if (!taken && !closed) {
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
+        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS).unref());
         taken = await post(batch).catch(() => false);
       }
       if (!taken) dropped.n += batch.length;
@@ -58,7 +57,7 @@ export function otlpExporter(settings: TraceSettings, dropped: Counter): Exporte
 
   return {
     export(span) {
-      if (closed || waiting.length >= MOST_WAITING) {
+      if (closed || waiting.length >= MAX_WAITING) {
         dropped.n += 1;
         return;
       }

@@ -21,7 +21,7 @@ export interface FinishedSpan {
 }
 
 export interface Span {
-  /** What whoever goes on from here gets. */
+  /** For the next service or process. */
   readonly traceparent: string;
   end(attributes?: Attributes, error?: string | null): void;
 }

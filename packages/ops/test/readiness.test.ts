@@ -48,17 +48,17 @@ t.test('draining is not ready, even within the cache time of the last answer', a
   t.match(text, /^eloquentpoll_ready_check\{check="a"\} 1$/m);
 });
 
-t.test('a loop that stood still is not well until it has turned for a while', async (t) => {
+t.test('an event loop that was blocked is not ready until it has turned for a while', async (t) => {
   let time = 0;
   using loop = watchLoop(() => time);
   t.equal(await loop.ask(), null);
   time += 8_000;
-  t.match(await loop.ask(), /^stood still for 7500 ms/);
+  t.match(await loop.ask(), /^the event loop was blocked for 7500 ms/);
   const turnFor = (ms: number) => {
     for (const end = time + ms; time < end; time += 500) loop.turn();
   };
   turnFor(9_000);
-  t.match(await loop.ask(), /^stood still for 7500 ms/, 'one good moment is not enough');
+  t.match(await loop.ask(), /^the event loop was blocked for 7500 ms/, 'one good moment is not enough');
   turnFor(1_000);
   t.equal(await loop.ask(), null);
 });

@@ -27,7 +27,7 @@ t.test('a signal ends the wait with its reason, also when it had aborted before'
   await t.rejects(withTimeout(never, 60_000, stop.signal), { message: 'leaving' });
 });
 
-t.test('a failure that comes too late is nobody’s unhandled rejection', async (t) => {
+t.test('a failure that comes too late is no unhandled rejection', async (t) => {
   const late = Promise.withResolvers<void>();
   await t.rejects(withTimeout(late.promise, 1), { name: 'TimeoutError' });
   late.reject(new Error('late'));

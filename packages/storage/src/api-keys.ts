@@ -109,7 +109,7 @@ export async function listKeys(
   return (await query.orderBy(position).limit(limit).execute()).map(toKey);
 }
 
-/** The hash of the key that was revoked, for whoever caches by it; null when missing, foreign or already revoked. */
+/** The hash of the revoked key, for invalidating caches; null when missing, foreign or already revoked. */
 export async function revokeKey({ db }: Queries, accountId: string, keyId: string): Promise<Buffer | null> {
   const row = await db
     .updateTable('api_keys')
@@ -123,8 +123,8 @@ export async function revokeKey({ db }: Queries, accountId: string, keyId: strin
 }
 
 /**
- * Revokes every active key of an account and returns their hashes. For a transaction: until its end nobody else adds a
- * key to the account, so what it inserts next is the only active one.
+ * Revokes every active key of an account and returns their hashes. Call it in a transaction: until its end no other
+ * one adds a key to the account, so the key inserted next is the only active one.
  */
 export async function revokeAllKeys({ db }: Queries, accountId: string): Promise<Buffer[]> {
   await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();

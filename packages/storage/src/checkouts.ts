@@ -3,15 +3,15 @@ import { creditAccount, reverseCredit } from './ledger.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// Card payments. The row is written before the processor hears of it; from then on it follows what the processor says,
-// and so does the ledger: credited once when it is paid, reversed as far as it was refunded or disputed.
+// Card payments. The row is written before the processor is called and follows the processor's state afterwards, as does
+// the ledger: credited once when it is paid, reversed as far as it was refunded or disputed.
 
 export interface Checkout {
   id: string;
   accountId: string;
   amountCents: number;
   state: 'created' | 'open' | 'credited' | 'expired';
-  /** The processor's name of it; null until the processor was heard. */
+  /** The processor's name of it; null until the processor answered. */
   processorId: string | null;
   reversedCents: number;
   version: number;
@@ -73,7 +73,7 @@ export async function findCheckout(
   return row ? toCheckout(row) : null;
 }
 
-/** The account's payments of the last day, newest first: those that somebody who comes back from paying asks about. */
+/** The account's payments of the last day, newest first: those that a customer returning from the processor asks about. */
 export async function recentCheckouts({ db }: Queries, accountId: string): Promise<Checkout[]> {
   const rows = await db
     .selectFrom('checkouts')
@@ -137,8 +137,8 @@ export function followCheckout(
 const U_PER_CENT = 10_000n;
 
 /**
- * Unpaid payments to ask the processor about, each given to one asker. The older one is, the longer it waits for its
- * turn, until after a month nobody asks any more.
+ * Unpaid payments to ask the processor about, each given to one process. The older a payment, the less often it is
+ * asked about; after a month it expires.
  */
 export async function dueCheckouts({ db }: Queries, limit: number): Promise<Checkout[]> {
   await sql`

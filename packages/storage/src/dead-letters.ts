@@ -2,7 +2,7 @@ import type { PollSpec } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Polls that were given up because they took down one worker after another. Each waits for somebody to look at it.
+// Polls that were given up because worker after worker died running them. Each waits for an operator.
 
 export interface BuriedPoll {
   letterId: bigint;
@@ -14,7 +14,7 @@ export interface BuriedPoll {
   createdAt: Date;
 }
 
-/** Those that nobody has looked at, the oldest first. */
+/** Those that no operator has closed, oldest first. */
 export async function buriedPolls({ db }: Queries, limit: number, letterId?: bigint): Promise<BuriedPoll[]> {
   let query = db
     .selectFrom('dead_letters')

@@ -5,9 +5,8 @@ import { creditAccount } from './ledger.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
 
-// On-chain payments. A row stands for one signed authorization, named by its parsed bytes, and is written before anybody
-// is asked to move money. It is credited once, to the account of the wallet that signed, and watched until the
-// authorization can move no money any more: whatever died in between, money that arrived is credited.
+// On-chain payments. A row is one signed authorization, keyed by its parsed bytes, and is written before any money moves.
+// It is credited once and watched until the authorization can move no more money, so a crash loses no payment.
 
 /** A signed authorization as the chain knows it. */
 export interface Authorization {
@@ -22,7 +21,7 @@ export interface Authorization {
 export interface OfferedDeposit extends Authorization {
   validAfter: bigint;
   validBefore: bigint;
-  /** The proof as it was forwarded, for whoever has to look into it. */
+  /** The proof as it was forwarded, for investigations. */
   proof: Record<string, unknown>;
   /** The head of the chain when the proof came in. */
   fromBlock: bigint;
@@ -30,7 +29,7 @@ export interface OfferedDeposit extends Authorization {
 
 export type Reservation =
   | { kind: 'reserved'; id: string }
-  /** Somebody is settling it right now. */
+  /** Another request is settling it right now. */
   | { kind: 'in_progress'; retryAfterS: number }
   /** It was credited, or it was tried too often, or it stands for another payment. */
   | { kind: 'used' }
@@ -46,10 +45,10 @@ export interface WatchedDeposit extends Authorization {
 
 /** Settling and its confirmation end well before. */
 const LEASE = '60 seconds';
-const MOST_ATTEMPTS = 5;
-/** A settlement under way needs this much; a longer promise than the other one could move money when nobody looks. */
-const LEAST_LEFT = '30 seconds';
-const MOST_LEFT = '1 hour';
+const MAX_ATTEMPTS = 5;
+/** A settlement needs this much time; an authorization longer than MAX_LEFT could move money after it is watched. */
+const MIN_LEFT = '30 seconds';
+const MAX_LEFT = '1 hour';
 const MARGIN = '15 minutes';
 /** Seconds since 1970 that a timestamp can hold; later ones are as good as never. */
 const LATEST = 253_402_300_799n;
@@ -65,13 +64,13 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
            ${deposit.amountU}, to_timestamp(${validBefore}), ${JSON.stringify(deposit.proof)}::jsonb,
            ${deposit.fromBlock}, 1, now() + ${LEASE}::interval
      where to_timestamp(${validAfter}) <= now()
-       and to_timestamp(${validBefore}) between now() + ${LEAST_LEFT}::interval and now() + ${MOST_LEFT}::interval
+       and to_timestamp(${validBefore}) between now() + ${MIN_LEFT}::interval and now() + ${MAX_LEFT}::interval
     on conflict on constraint deposits_once do update
       set state = 'settling', failure = null, attempts = d.attempts + 1, proof = excluded.proof,
           valid_before = greatest(d.valid_before, excluded.valid_before), closed_at = null,
           check_at = excluded.check_at, updated_at = now()
       where (d.state = 'failed' or (d.state = 'settling' and d.check_at <= now()))
-        and d.amount_u = excluded.amount_u and d.pay_to = excluded.pay_to and d.attempts < ${MOST_ATTEMPTS}
+        and d.amount_u = excluded.amount_u and d.pay_to = excluded.pay_to and d.attempts < ${MAX_ATTEMPTS}
     returning id`.execute(db);
   if (rows[0]) return { kind: 'reserved', id: rows[0].id };
 
@@ -101,7 +100,7 @@ export async function failDeposit({ db }: Queries, id: string, failure: string):
     .execute();
 }
 
-/** Nobody knows yet whether money moved: the next look is now due. */
+/** It is not known yet whether money moved: the next check is due now. */
 export async function leaveDeposit({ db }: Queries, id: string): Promise<void> {
   await db
     .updateTable('deposits')
@@ -157,7 +156,7 @@ export function creditDeposit(
   });
 }
 
-/** Deposits that are due for a look at the chain, each given to one looker for a while. */
+/** Deposits whose state on the chain is due for a check, each given to one process for a while. */
 export async function watchedDeposits({ db }: Queries, chainId: number, limit: number): Promise<WatchedDeposit[]> {
   const { rows } = await sql<DepositRow>`
     update deposits set check_at = now() + ${LEASE}::interval

@@ -1,14 +1,14 @@
 import pg from 'pg';
 
-// What can go wrong between us and Postgres, as a closed set. Nothing of SQL, values or host names is in a message, so
-// that these errors can be logged; the driver's error is kept as `cause` for whoever looks closer.
+// What can go wrong with Postgres, as a closed set. No message holds SQL, values or host names, so that these errors can
+// be logged; the driver's error is kept as `cause`.
 
 /** Postgres cannot serve now: away, restarting, read-only, out of connections or space. Try again later (503). */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable';
 }
 
-/** Too many hands on the same rows: a lock or a statement took too long, or retries ran out. Try again soon (503). */
+/** Contention: a lock or a statement took too long, or retries ran out. Try again soon (503). */
 export class StorageBusy extends Error {
   override readonly name = 'StorageBusy';
 }

@@ -19,7 +19,7 @@ export interface FeedbackSummary {
   entries: { feedbackId: string; outcomeCorrect: boolean | null; confidence: number | null; createdAt: Date }[];
 }
 
-const MOST_ENTRIES = 100;
+const MAX_ENTRIES = 100;
 
 /** The id of the row, the same for every opinion of one account on one poll; null when there is no such result. */
 export async function giveFeedback({ db }: Queries, feedback: Feedback): Promise<string | null> {
@@ -51,7 +51,7 @@ export async function feedbackSummary({ db }: Queries, resultId: string): Promis
     .where('results.result_id', '=', resultId)
     .orderBy('feedback.created_at', 'desc')
     .orderBy('feedback.id')
-    .limit(MOST_ENTRIES)
+    .limit(MAX_ENTRIES)
     .execute();
   return {
     ...rows[0]!,

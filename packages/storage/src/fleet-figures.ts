@@ -4,13 +4,13 @@ import { FREE_POOL } from './system-accounts.ts';
 
 /** How the whole service is doing, as Postgres sees it. */
 export interface FleetFigures {
-  /** Running polls that a worker has. */
+  /** Running polls that a worker holds. */
   held: number;
-  /** Running polls that nobody has: not claimed yet, or left behind. */
+  /** Running polls without a holder: not claimed yet, or left by a dead worker. */
   lapsed: number;
   /** Running polls past their deadline, held or not. */
   overdue: number;
-  /** Polls that were given up and that nobody has looked at. */
+  /** Polls that were given up and that no operator has closed. */
   buried: number;
   freePoolU: bigint;
   /** Null until the ledger was checked once. */

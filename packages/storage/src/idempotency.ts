@@ -3,12 +3,12 @@ import type { IdempotencyKey } from './accept-poll.ts';
 import type { Queries } from './open-storage.ts';
 
 // Idempotency-Key for operations other than polls (a poll takes its key together with its hold, in acceptPoll): claim
-// the key, do the work, leave the sealed response. An attempt that dies gives the key back when its time is up.
+// the key, do the work, leave the sealed response. If the holder dies, the key is free again after `holdMs`.
 
 export type KeyClaim =
   /** Do the work, then complete or release the key with this claim. */
   | { kind: 'claimed'; claim: string }
-  /** Somebody is doing it right now. */
+  /** Another request is doing it right now. */
   | { kind: 'running'; retryAfterMs: number }
   /** It was done; this is what was answered. */
   | { kind: 'done'; response: Buffer }

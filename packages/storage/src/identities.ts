@@ -24,8 +24,8 @@ export async function findIdentity({ db }: Queries, identity: Identity): Promise
 }
 
 /**
- * The account of an identity, opened when nobody has used it yet; in a transaction both happen or nothing does. Racing
- * first uses open one account: the identity goes in first, whoever loses waits for the winner and opens nothing.
+ * The account of an identity, created on its first use; call it in a transaction. Concurrent first uses create one
+ * account: the identity is inserted first, and the loser of that race waits and creates nothing.
  */
 export async function admitIdentity(
   queries: Queries,
@@ -56,7 +56,7 @@ async function openIdentity({ db }: Queries, identity: Identity): Promise<KnownI
   return row ? { identityId: row.id, accountId: row.account_id } : null;
 }
 
-/** Lets an identity that nobody has used yet lead to an account that exists; false where it leads somewhere already. */
+/** Links an unused identity to an existing account; false if it belongs to an account already. */
 export async function linkIdentity({ db }: Queries, accountId: string, identity: Identity): Promise<boolean> {
   const row = await db
     .insertInto('identities')

@@ -128,8 +128,8 @@ export async function renewLeases({ db }: Queries, worker: string, leases: reado
 }
 
 /**
- * Hands a poll back so that another worker can claim it at once. A worker that leaves in good order is not the poll's
- * fault, so the claim is not counted. False when the lease was not ours any more.
+ * Releases a poll so that another worker can claim it at once. The claim is not counted: an orderly shutdown says nothing
+ * about the poll. False when the lease was lost before.
  */
 export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promise<boolean> {
   const { numUpdatedRows } = await db

@@ -3,17 +3,17 @@ import { checkLedger, type Violation } from './check-ledger.ts';
 import { withLock } from './locks.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
-// The ledger is checked by whoever comes first when it is due, and by one process at a time. A check that takes long is
-// due less often, so that looking after the books is never more than a tenth of what Postgres does.
+// One process at a time checks the ledger when a check is due. A long check is due less often, so that checks take at
+// most a tenth of Postgres' time.
 
-const PATIENCE_MS = 180_000;
-const MOST_SHARE = 10;
+const LOCK_TERM_MS = 180_000;
+const MIN_PAUSE_FACTOR = 10;
 
-/** Null when it is not due or somebody else is at it. What was found is noted for all. */
+/** Null when it is not due or another process is checking. The outcome is stored for all processes. */
 export async function checkLedgerInTurn(storage: Storage, everyMs: number): Promise<Violation[] | null> {
   if (!(await isDue(storage, everyMs))) return null;
   let found: Violation[] | null = null;
-  await withLock(storage, 'ledger', PATIENCE_MS, async () => {
+  await withLock(storage, 'ledger', LOCK_TERM_MS, async () => {
     if (!(await isDue(storage, everyMs))) return;
     const began = performance.now();
     found = await checkLedger(storage);
@@ -26,7 +26,7 @@ async function isDue({ db }: Queries, everyMs: number): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select not exists (
       select from ledger_checks
-       where checked_at > now() - greatest(${everyMs}, took_ms * ${MOST_SHARE}) * interval '1 millisecond') as due`.execute(
+       where checked_at > now() - greatest(${everyMs}, took_ms * ${MIN_PAUSE_FACTOR}) * interval '1 millisecond') as due`.execute(
     db,
   );
   return rows[0]!.due;

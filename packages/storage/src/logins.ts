@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// The row behind an `ep_session` cookie. The cookie names it, the row decides: a session that was ended, is older than
-// its absolute life, was not used for a day or belongs to a deleted account opens nothing.
+// The row that an `ep_session` cookie names. A login is valid until it is ended, is older than its lifetime, was not used
+// for a day, or its account is deleted.
 
-const LIFE = '7 days';
+const LIFETIME = '7 days';
 const IDLE = '24 hours';
-/** A session in use is noted this rarely, so that reading stays reading. */
+/** `last_seen_at` is updated this rarely, so that most requests only read. */
 const NOTED_EVERY = '5 minutes';
 
 export interface StoredLogin {
   id: string;
   accountId: string;
-  /** What it was opened with; null once that identity is gone. */
+  /** What it was made with; null once that identity is gone. */
   identityId: string | null;
 }
 
@@ -25,7 +25,7 @@ export async function insertLogin(
     .values({
       account_id: accountId,
       identity_id: identityId,
-      expires_at: sql<Date>`now() + ${LIFE}::interval`,
+      expires_at: sql<Date>`now() + ${LIFETIME}::interval`,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -55,7 +55,7 @@ export async function findLogin({ db }: Queries, id: string): Promise<StoredLogi
   return { id: row.id, accountId: row.account_id, identityId: row.identity_id };
 }
 
-/** Logout: the cookie opens nothing any more, wherever it was copied to. */
+/** Ends a login; every copy of its cookie is invalid from then on. */
 export async function closeLogin({ db }: Queries, id: string): Promise<void> {
   await db
     .updateTable('logins')

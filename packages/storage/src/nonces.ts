@@ -14,18 +14,18 @@ export interface Nonce {
 }
 
 export interface NewNonce extends Omit<Nonce, 'message'> {
-  /** The text to sign, which names the times between which it counts. */
+  /** The text to sign, which names when it was issued and when it expires. */
   message(issuedAt: Date, expiresAt: Date): string;
-  /** Who asked for the challenge, as anything that tells askers apart. */
+  /** Identifies who asked for the challenge. */
   asker: Buffer;
 }
 
-/** Open challenges of one asker for one address; the oldest gives way. Nobody can push out another asker's. */
-const MOST_OPEN = 5;
+/** Open challenges of one asker for one address; the oldest is evicted. Other askers' challenges are not affected. */
+const MAX_OPEN = 5;
 
 /**
- * Answers with the message. The times in it are those that will be held against it, by the clock of the database: a
- * gateway whose clock is wrong hands out no message that a careful wallet takes for expired.
+ * Returns the message. Its times are taken from the database, which will check them: a gateway with a wrong clock issues
+ * no message that a wallet would refuse as expired.
  */
 export async function issueNonce({ db }: Queries, nonce: NewNonce, lifetimeS = 300): Promise<string> {
   const { rows } = await sql<{ issued: Date; expires: Date }>`
@@ -37,7 +37,7 @@ export async function issueNonce({ db }: Queries, nonce: NewNonce, lifetimeS = 3
     with evicted as (
       delete from nonces where nonce in (
         select nonce from nonces where address = ${nonce.address} and asker = ${nonce.asker} and used_at is null
-         order by created_at desc offset ${MOST_OPEN - 1}))
+         order by created_at desc offset ${MAX_OPEN - 1}))
     insert into nonces (nonce, address, asker, purpose, message, expires_at)
     values (${nonce.nonce}, ${nonce.address}, ${nonce.asker}, ${nonce.purpose}, ${message}, ${expires})`.execute(db);
   return message;

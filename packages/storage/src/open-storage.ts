@@ -52,8 +52,7 @@ export function openStorage(options: StorageOptions): Storage {
   });
   // An idle connection that breaks is replaced when the next query asks; without a listener it would end the process.
   pool.on('error', () => {});
-  // The pool listens to idle connections and we to lent ones, but a server may say good-bye in the same breath in which it
-  // lets us in: then the connection is nobody's yet.
+  // pg emits `error` on a client that breaks between connect and checkout; without a listener the process would crash.
   pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
@@ -97,8 +96,8 @@ async function connect(pool: pg.Pool, heard?: (waitedMs: number) => void): Promi
     throw toStorageError(error);
   }
   heard?.(performance.now() - began);
-  // A server that says it is going away, has become read-only, or left a statement unanswered: whatever the reason, this
-  // connection must not serve anybody else. The next one may reach the new primary.
+  // After a shutdown notice, a read-only error or an unanswered statement the connection is not reused: the next one may
+  // reach the new primary.
   let broken = false;
   // Between two statements of a transaction nothing awaits the connection: its end arrives as an event.
   const onError = () => {
@@ -130,12 +129,12 @@ async function connect(pool: pg.Pool, heard?: (waitedMs: number) => void): Promi
 
 // Texts are few because values are always parameters; the bound protects a server from a caller who forgets that.
 const names = new Map<string, string>();
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 
 function statementName(text: string): { name?: string } {
   if (!/^\s*(select|insert|update|delete|with)\b/i.test(text)) return {};
   let name = names.get(text);
-  if (name === undefined && names.size < MOST_NAMES) {
+  if (name === undefined && names.size < MAX_NAMES) {
     name = createHash('sha256').update(text).digest('base64url').slice(0, 22);
     names.set(text, name);
   }

@@ -3,8 +3,7 @@ import { isFree } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Stored outcomes. `detail` is the poll response that the caller got; whoever shows a result in public leaves out what
-// it says about cost.
+// Stored outcomes. `detail` is the poll response that the caller got; a public view must leave out its costs.
 
 export interface Result {
   pollId: string;

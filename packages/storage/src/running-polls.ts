@@ -2,13 +2,13 @@ import type { PanelName, ResultStatus } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// Polls as an operator looks at them: how long, where, how often tried. What is asked and who asks is in none of it.
+// Polls as an operator sees them: age, worker, claims. Neither the question nor the account is included.
 
 export interface RunningPoll {
   pollId: string;
   panel: PanelName;
   entryPoint: string;
-  /** Null while nobody has it. */
+  /** Null while no worker holds it. */
   worker: string | null;
   epoch: number;
   claims: number;
@@ -55,8 +55,8 @@ export async function failedPolls({ db }: Queries, limit: number): Promise<Faile
 }
 
 /**
- * Takes a running poll from whoever has it, so that any worker can claim it at once. The worker that had it learns it at
- * its next renewal, and cannot store anything once the poll has been claimed. Null when the poll has ended.
+ * Takes a running poll from its holder, so that any worker can claim it at once. The holder learns of it at its next
+ * renewal, and cannot store anything once the poll has been claimed. Null when the poll has ended.
  */
 export async function freeLease({ db }: Queries, pollId: string): Promise<{ epoch: number } | null> {
   const row = await db

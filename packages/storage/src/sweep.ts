@@ -2,18 +2,14 @@ import { sql } from 'kysely';
 import { withLock } from './locks.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
-// Housekeeping that any process may do and one does at a time.
+// Housekeeping, by one process at a time.
 
-/** A sweep takes well under a second; whoever holds the lock longer without a word was paused, or is gone. */
-const PATIENCE_MS = 5_000;
+/** A sweep takes well under a second; a lock held longer than this is considered abandoned. */
+const LOCK_TERM_MS = 5_000;
 
 /** Runs `work` unless another process is sweeping; false says that one is. */
-export function withSweepLock(
-  storage: Storage,
-  work: () => Promise<unknown>,
-  patienceMs = PATIENCE_MS,
-): Promise<boolean> {
-  return withLock(storage, 'sweep', patienceMs, work);
+export function withSweepLock(storage: Storage, work: () => Promise<unknown>, termMs = LOCK_TERM_MS): Promise<boolean> {
+  return withLock(storage, 'sweep', termMs, work);
 }
 
 const KEPT_HEARTBEATS = '32 days';
@@ -22,7 +18,7 @@ const KEPT_EVENTS = '31 days';
 /** Failed payments are kept for questions; their authorizations are long over. */
 const KEPT_FAILURES = '90 days';
 
-/** Deletes what nobody may use any more, at most `limit` rows of each kind; returns how many. */
+/** Deletes what has expired, at most `limit` rows of each kind; returns how many. */
 export async function pruneExpired({ db }: Queries, limit = 5_000): Promise<number> {
   const kinds = [
     sql`delete from idempotency where ctid in

@@ -5,7 +5,7 @@ export const FREE_POOL = '00000000-0000-4000-8000-000000000001';
 /** Where captured holds go. */
 export const REVENUE = '00000000-0000-4000-8000-000000000002';
 
-/** Where credits come from. Its balance is what each source owes us, with the sign turned. */
+/** Where credits come from. Its balance is what each source owes us, negated. */
 export const FUNDING = {
   operator: '00000000-0000-4000-8000-000000000003',
   card: '00000000-0000-4000-8000-000000000004',

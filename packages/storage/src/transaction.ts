@@ -2,11 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isConflict, StorageUnavailable } from './errors.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
-// The one place that retries. A conflict (deadlock, serialization) rolled everything back, so the whole piece of work
-// may run again. A connection that broke leaves the outcome unknown: only work that recognises its own earlier
-// success by a unique id may run again then.
+// The one place that retries. After a conflict (deadlock, serialization) everything was rolled back and may run again.
+// After a broken connection the outcome is unknown: only work that recognises its own earlier success may run again.
 
-const MOST_RETRIES = 3;
+const MAX_RETRIES = 3;
 
 /** Runs `work` in one transaction, again when Postgres rolled it back for a conflict. */
 export function inTransaction<T>(storage: Storage, work: (tx: Queries) => Promise<T>): Promise<T> {
@@ -24,7 +23,7 @@ async function retrying<T>(again: (error: unknown) => boolean, work: () => Promi
     try {
       return await work();
     } catch (error) {
-      if (attempt > MOST_RETRIES || !again(error)) throw error;
+      if (attempt > MAX_RETRIES || !again(error)) throw error;
       await wait(Math.random() * 20 * 2 ** attempt);
     }
   }

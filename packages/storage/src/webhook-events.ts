@@ -1,9 +1,9 @@
 import type { Queries } from './open-storage.ts';
 
-// Events of the payment processor that were dealt with. They come at least once and in any order; what they are about is
-// safe to repeat, so this only saves work.
+// Processed events of the payment processor. They arrive at least once and in any order; processing one twice is safe, so
+// this only saves work.
 
-/** Which of these events nobody has dealt with yet. */
+/** Which of these events have not been processed yet. */
 export async function unseenEvents({ db }: Queries, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db.selectFrom('webhook_events').select('id').where('id', 'in', ids).execute();

@@ -42,7 +42,7 @@ t.test('a key is found by its hash until its owner revokes it, once', async (t) 
 
   await touchKeys(storage, [id, '11111111-1111-4111-8111-111111111111']);
   t.equal(await revokeKey(storage, other, id), null, 'not by another account');
-  t.same(await revokeKey(storage, owner, id), key.hash, 'whoever caches by the hash learns it');
+  t.same(await revokeKey(storage, owner, id), key.hash, 'for caches by hash');
   t.equal(await revokeKey(storage, owner, id), null, 'only once');
   t.equal(await findKeyByHash(storage, key.hash), null);
   t.match(await listKeys(storage, owner), [
@@ -96,7 +96,7 @@ t.test('an identity opens one account, however many first logins race', async (t
     await query(`select 1 from accounts a where kind = 'user' and email = 'a@example.com'
                   and not exists (select 1 from identities where account_id = a.id)`),
     [],
-    'whoever lost the race left no account behind',
+    'the losers of the race left no account behind',
   );
   t.ok(elsewhere.isNewAccount, 'the same subject and e-mail of another issuer is another person');
   t.match(await findAccount(storage, elsewhere.accountId), { email: 'a@example.com' });

@@ -2,12 +2,12 @@ import t from 'tap';
 import { acceptPoll, balanceOf, checkLedger } from '../src/index.ts';
 import { acceptance, funded, newPoll, open, together, USD } from './fixtures.ts';
 
-// Two hundred polls at once on one balance, over and over: as many are accepted as the balance holds, whoever is first.
+// Two hundred polls at once on one balance, over and over: as many are accepted as the balance holds, in any order.
 // A few races in every run of the tests, ten thousand with ATTACKS=full, or as many as RACES says.
 
 const RACES = Number(process.env.RACES ?? (process.env.ATTACKS === 'full' ? 10_000 : 10));
 const AT_ONCE = 200;
-/** Nobody runs these polls, and none is overdue when the books are read. */
+/** These polls are not run, and none is overdue when the ledger is checked. */
 const DAY_MS = 86_400_000;
 const CONNECTIONS = 16;
 /** Every race has a balance of its own, so races may overlap: Postgres has more to mix up then. */

@@ -23,7 +23,7 @@ async function published({ storage }: Fixture, amountCents = 500) {
   return { id, accountId, processorId };
 }
 
-/** As a careful caller does it: read, ask, write, and again when somebody was faster. */
+/** As a careful caller does it: read, ask, write, and again after losing the compare-and-set. */
 async function follow(storage: Storage, id: string, facts: CheckoutFacts): Promise<void> {
   for (;;) {
     const known = await findCheckout(storage, { id });

@@ -25,8 +25,8 @@ export interface Fixture {
 export async function open(t: Test, options: Partial<StorageOptions> = {}): Promise<Fixture> {
   const url = await testDatabase(t);
   // Generous limits: a crowded machine must not look like a fault.
-  const patience = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
-  const storage = openStorage({ databaseUrl: url, ...patience, ...options });
+  const timeouts = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
+  const storage = openStorage({ databaseUrl: url, ...timeouts, ...options });
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
   t.teardown(async () => {

@@ -97,12 +97,12 @@ t.test('amounts and references that make no sense are refused, and nothing moves
   await t.rejects(capture(storage, 'hold', 11n), { code: 'EP003' });
   await t.rejects(capture(storage, 'hold', -1n), { code: 'EP003' });
   await t.rejects(capture(storage, 'no such hold', 1n), { code: 'EP002' });
-  const nobody = '11111111-1111-4111-8111-111111111111';
-  t.equal(await hold(storage, { accountId: nobody, amountU: 1n, idem: unique() }), false);
-  await t.rejects(creditAccount(storage, { accountId: nobody, amountU: 1n, source: 'card', idem: unique() }), {
+  const unknown = '11111111-1111-4111-8111-111111111111';
+  t.equal(await hold(storage, { accountId: unknown, amountU: 1n, idem: unique() }), false);
+  await t.rejects(creditAccount(storage, { accountId: unknown, amountU: 1n, source: 'card', idem: unique() }), {
     code: 'EP002',
   });
-  t.equal(await balanceOf(storage, nobody), null);
+  t.equal(await balanceOf(storage, unknown), null);
   t.match(await balanceOf(storage, accountId), { postedU: USD, heldU: 10n });
   t.equal(await credit(10n ** 15n), true, 'the largest amount there is');
   t.same(await checkLedger(storage), []);

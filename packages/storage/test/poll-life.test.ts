@@ -128,7 +128,7 @@ async function live(world: World, worker: string, action: Step): Promise<void> {
       const poll = finished(claim, { votes });
       const again = action.do === 'repeat' ? 2 : 1;
       for (let time = 0; time < again; time++) {
-        // A bill beyond the hold is refused; then the poll lives on and somebody else ends it.
+        // A bill beyond the hold is refused; then the poll runs on and another claim ends it.
         const answer = await finishPoll(storage, poll).catch((error: { code?: string }) => {
           if (error.code !== 'EP003') throw error;
           return 'refused';

@@ -54,10 +54,10 @@ t.test('every poll and vote counts once, for what it was', async (t) => {
     response: { timing: timing(200), winning_option: null, is_tie: true },
   });
   await ended(storage, { accountId, panel: 'free', response: { timing: timing(200) } });
-  const nobody = [0, 1, 2].map((seat) => vote(seat, { option: null, error: 'timeout', billed_u: 0 }));
+  const failedVotes = [0, 1, 2].map((seat) => vote(seat, { option: null, error: 'timeout', billed_u: 0 }));
   await ended(storage, {
     accountId,
-    votes: nobody,
+    votes: failedVotes,
     response: { status: 'failed', winning_option: null, timing: timing(9_000) },
   });
   await ended(storage, { accountId, simulated: false, response: { timing: timing(77_777) } });

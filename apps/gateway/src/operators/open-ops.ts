@@ -1,6 +1,6 @@
 import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
 import {
-  type Fleet,
+  type FleetSource,
   fleetFigures,
   type OpsPort,
   openOpsPort,
@@ -67,7 +67,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   return { url: port.url, readiness, [Symbol.asyncDispose]: () => keep.disposeAsync() };
 }
 
-const fleetOf = ({ bus, storage }: OperatorsContext): Fleet => ({
+const fleetOf = ({ bus, storage }: OperatorsContext): FleetSource => ({
   queue: () => bus.queueCounts(),
   store: () => storedFigures(storage),
 });

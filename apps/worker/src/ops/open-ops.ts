@@ -1,5 +1,5 @@
 import {
-  type Fleet,
+  type FleetSource,
   fleetFigures,
   openOpsPort,
   openReadiness,
@@ -31,7 +31,7 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
   const loop = made.use(watchLoop());
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
   poolFigures(metrics, storage.pool, config.databasePool);
-  const sources: Fleet = { queue: () => redis.queueCounts(), store: () => storedFigures(storage) };
+  const sources: FleetSource = { queue: () => redis.queueCounts(), store: () => storedFigures(storage) };
   const fleet = fleetFigures(metrics, sources);
   metrics.reading('eloquentpoll_polls_running', () => activity.running);
   metrics.reading('eloquentpoll_worker_slots', () => config.concurrency);

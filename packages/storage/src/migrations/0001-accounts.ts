@@ -13,7 +13,7 @@ create table accounts (
   deleted_at timestamptz
 );
 
--- An address is 20 bytes, so that every spelling of one wallet is one row. An e-mail address identifies no one.
+-- An address is 20 bytes, so that every spelling of one wallet is one row. An e-mail address is no identity.
 create table identities (
   id         uuid primary key default gen_random_uuid(),
   account_id uuid not null references accounts,

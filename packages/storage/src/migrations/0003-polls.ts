@@ -7,8 +7,8 @@ export const polls: Migration = {
   name: '0003-polls',
   sql: () => `
 -- account_id is the owner: null for an anonymous poll and after the owner left. claims counts how often a worker took
--- the poll. The fillfactor leaves room for lease
--- updates on the same page; no index mentions a lease column, so they stay heap-only.
+-- the poll. The fillfactor leaves space for lease updates on the same page; no index has a lease column, so they stay
+-- heap-only.
 create table polls (
   id             text collate "C" primary key,
   result_id      text collate "C" not null constraint polls_result_id unique,
