@@ -28,6 +28,7 @@ t.test('the command line', async (t) => {
     votes: 'v.csv',
     threshold: 0.95,
     order: 'shuffled',
+    live: null,
     json: false,
   });
   t.match(readArguments(['--', '--vectors', 'v.json', '--json', '--threshold', '0.8']), {

@@ -1,7 +1,7 @@
-import { number, parseOptions, UsageError } from '../terminal/command.ts';
+import { number, parseOptions, UsageError, wholeNumber } from '../terminal/command.ts';
 
 export const USAGE = `usage: npm run replay -- --votes FILE [--roster NAMES] [--threshold T] [--prices FILE [--price-set NAME]]
-                        [--order cheapest|shuffled] [--record VOTES] [--json] [--svg FILE] [--vectors FILE]
+                        [--order cheapest|shuffled] [--record VOTES] [--live POLLS] [--json] [--svg FILE] [--vectors FILE]
 
   --votes FILE      recorded votes to replay
   --roster NAMES    r7, r9, r12, or model names of the file, separated by commas; all three without it
@@ -11,6 +11,7 @@ export const USAGE = `usage: npm run replay -- --votes FILE [--roster NAMES] [--
   --order ORDER     cheapest first, which needs prices, or shuffled, the default
   --record VOTES    recorded votes as audited polls: their track record brakes confidence. If it is the file that is
                     replayed, each poll is judged by a record of others
+  --live POLLS      plays an operation of so many polls instead: audits, gate, models that turn bad, other fields
   --json            figures as JSON instead of tables
   --svg FILE        writes the calibration plot
   --vectors FILE    checks confidence against exact vectors; exit code 1 when a figure differs
@@ -30,6 +31,7 @@ export function readArguments(argv: readonly string[]) {
     'price-set': { type: 'string' },
     order: { type: 'string', default: 'shuffled' },
     record: { type: 'string' },
+    live: { type: 'string' },
     svg: { type: 'string' },
     json: { type: 'boolean', default: false },
   });
@@ -39,5 +41,7 @@ export function readArguments(argv: readonly string[]) {
   if (order === undefined) throw new UsageError(`--order is ${ORDERS.join(' or ')}, not "${options.order}"`);
   if (order === 'cheapest' && options.prices === undefined)
     throw new UsageError('--order cheapest needs --prices FILE');
-  return { ...options, order, threshold: number('--threshold', options.threshold, 0, 1) };
+  if (options.live !== undefined && options.prices === undefined) throw new UsageError('--live needs --prices FILE');
+  const live = options.live === undefined ? null : wholeNumber('--live', options.live, 10, 10_000_000);
+  return { ...options, live, order, threshold: number('--threshold', options.threshold, 0, 1) };
 }

@@ -5,6 +5,7 @@ import { percent } from '../terminal/table.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { calibrationPlot } from './calibration-plot.ts';
 import { checkVectors, type VectorFigures, vectorsPass } from './check-vectors.ts';
+import { type LiveFigures, liveReport, playLive } from './live-report.ts';
 import { choosePanels } from './panels.ts';
 import { parsePriceFile, pricesOf } from './price-file.ts';
 import { type PanelFigures, replayPanel } from './replay-panel.ts';
@@ -17,6 +18,7 @@ await runCommand(USAGE, () => replay(readArguments(process.argv.slice(2))));
 
 async function replay(args: Arguments): Promise<number> {
   const vectors = args.vectors === undefined ? null : checkVectors(await readFile(args.vectors, 'utf8'), args.vectors);
+  if (args.live !== null && args.votes !== undefined) return await live(args.votes, args.live, args);
   const panels = args.votes === undefined ? [] : await replayVotes(args.votes, args);
   if (args.svg !== undefined) await writeFile(args.svg, calibrationPlot(panels));
   process.stdout.write(args.json ? json(args, panels, vectors) : report(args, panels, vectors));
@@ -40,6 +42,18 @@ async function replayVotes(path: string, args: Arguments): Promise<PanelFigures[
   }
   progress.end();
   return figures;
+}
+
+async function live(path: string, polls: number, args: Arguments): Promise<number> {
+  const file = await readVotes(path);
+  const priceFile = parsePriceFile(await readFile(args.prices!, 'utf8'), args.prices!);
+  const figures: LiveFigures[] = choosePanels(args.roster, file.models).map((panel) =>
+    playLive(file, panel, pricesOf(priceFile, args['price-set'], panel), polls),
+  );
+  process.stdout.write(
+    args.json ? `${JSON.stringify({ votes: path, polls, panels: figures }, null, 2)}\n` : liveReport(figures),
+  );
+  return 0;
 }
 
 async function readVotes(path: string): Promise<VoteFile> {
