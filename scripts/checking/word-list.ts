@@ -53,6 +53,7 @@ export const CLEAN: readonly string[] = [
   'apps/gateway/test/http',
   'apps/gateway/test/operators',
   'apps/gateway/test/polls',
+  'apps/worker',
   'docker-compose.yml',
   'docs',
   'infra',

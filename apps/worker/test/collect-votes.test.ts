@@ -115,7 +115,7 @@ t.test('a failed call frees its place at once; a slow model delays no other', as
   const { run, asked, clock } = bench(spec(7), scripts);
   const { reason } = await run;
   t.equal(reason, 'mathematical_lock');
-  t.ok(clock.now() < 1_000, 'nobody waited for the slow one');
+  t.ok(clock.now() < 1_000, 'the slow one was not awaited');
   t.ok(
     asked.some(({ seat, at }) => seat === 5 && at === 1),
     'the next model was asked when the first failed',
@@ -210,7 +210,7 @@ t.test('a strong poll hedges with the next juror once the oldest call is slower 
   const { run, asked, clock } = bench(spec(7, { panel_name: 'strong' }), scripts);
   await run;
   const hedge = asked[4];
-  t.equal(asked.filter((a) => a.at === 0).length, 4, 'need 4 and nobody more');
+  t.equal(asked.filter((a) => a.at === 0).length, 4, 'need 4 and not one more');
   t.match(hedge, { seat: 4, at: 500 });
   t.ok(clock.now() < 2_000);
 });

@@ -5,7 +5,7 @@ import { keepLeases } from '../src/leases.ts';
 
 // Leases of a process that is paused at the worst moments: it must know before it goes on what is still its own.
 
-/** A clock that moves only when it is told to. */
+/** A clock that the test moves. */
 function handClock(): Clock & { pass(ms: number): void } {
   let now = 0;
   return {
@@ -57,7 +57,7 @@ t.test('an answer that arrives after another pause is asked for again, until one
   t.notOk(await settled(fresh));
   asked[4]!.answer([]);
   t.ok(await settled(fresh));
-  t.ok(lease.lost.aborted, 'and the fresh one says that it is somebody else’s');
+  t.ok(lease.lost.aborted, 'and the fresh one says that another worker has it');
 });
 
 t.test('Postgres does not answer: the lease is not taken by another worker', async (t) => {

@@ -10,7 +10,7 @@ import { servePolls } from '../src/serve-polls.ts';
 
 // slow: 9 s
 
-t.test('a worker that takes nothing while jobs wait and it has room is not live', async (t) => {
+t.test('a worker that takes nothing while jobs wait and it has free slots is not live', async (t) => {
   let time = 0;
   let oldest: number | null = null;
   const activity = jobActivity(() => time);
@@ -87,12 +87,12 @@ t.test('a worker whose queue is blocked answers every ping, and is not ready unt
 
   const meta = `{${prefix}}:polls:meta`;
   await redis.redis.hset(meta, 'paused', '1');
-  await redis.enqueuePoll('ps_nobody_takes_it');
+  await redis.enqueuePoll('ps_not_taken');
   const stuck = await answers(503);
   t.match(stuck.checks, { postgres: null, redis: null, event_loop: null, consuming: null });
   t.match(stuck.checks.liveness, /^a job waits for \d+ s, 50 slots are free/);
   t.match(await (await fetch(`${ops.url}/metrics`)).text(), /^eloquentpoll_ready_check\{check="liveness"\} 0$/m);
-  t.equal((await fetch(`${ops.url}/livez`)).status, 200, 'it lives: a restart is for whoever watches');
+  t.equal((await fetch(`${ops.url}/livez`)).status, 200, 'it lives: restarting it is for its operator');
 
   await redis.redis.hdel(meta, 'paused');
   await redis.enqueuePoll('ps_nor_this_one');

@@ -198,7 +198,7 @@ t.test('nothing valid: the session fails, nothing is billed', async (t) => {
 t.test('a poll that has ended, or that another worker holds, is left alone', async (t) => {
   const bed = await bench(t);
   const id = await bed.accept();
-  const claim = await claimPoll(bed.storage, id, 'somebody else');
+  const claim = await claimPoll(bed.storage, id, 'another worker');
   t.ok(claim);
   await claimAndRun(bed.worker('w1'), id, alive());
   t.same(bed.asked, []);
@@ -321,7 +321,7 @@ t.test('a worker that takes a poll over from itself goes on with one run of it',
   await first;
   for (const { seat, answer } of answers) answer(vote(seat));
   await second;
-  t.same(bed.asked, [], 'the earlier run asks nobody');
+  t.same(bed.asked, [], 'the earlier run asks no model');
   t.equal(worker.leases.size, 0);
   t.equal((await findPoll(bed.storage, id))?.status, 'completed');
 });
@@ -375,7 +375,7 @@ t.test('a poll that took down ten workers is buried, its hold released', async (
   await bed.bus.watchPoll(id, (snapshot) => news.push(snapshot));
   await claimAndRun(bed.worker('w1'), id, alive());
   await eventually('a snapshot arrives', () => news.length > 0);
-  t.match(news, [{ status: 'failed', result: null, result_id: null }], 'whoever waits is told');
+  t.match(news, [{ status: 'failed', result: null, result_id: null }], 'the end is announced');
   t.same(bed.asked, []);
   t.equal((await findPoll(bed.storage, id))?.status, 'failed');
   t.match(await balanceOf(bed.storage, bed.accountId), { availableU: 1_000_000n, heldU: 0n });
