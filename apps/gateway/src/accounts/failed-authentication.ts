@@ -9,7 +9,7 @@ import type { Budget, RateLimiter } from '../http/rate-limits/rate-limiter.ts';
 const MAX_BLOCKED = 10_000;
 
 export interface FailedAuthentication {
-  /** Throws 429 for a network whose budget of failures is used up. Asks nobody. */
+  /** Throws 429 for a network whose budget of failures is used up. Counts in memory only. */
   refuse(network: string): void;
   count(network: string): Promise<void>;
 }

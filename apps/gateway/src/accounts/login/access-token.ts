@@ -29,7 +29,7 @@ export async function principalOfToken(context: AccountsContext, token: string):
 
 /**
  * Providers write `scope` (RFC 9068) or `scp`. A token without any scope of ours may ask and read, not manage the
- * account: with a key that it made, whoever holds it for a minute would hold the account for good.
+ * account: with a key that it made, a thief of the token could keep the account after it expired.
  */
 function grantedScopes({ scope, scp }: JWTPayload): readonly Scope[] {
   const names = [scope, scp].flat().flatMap((text) => (typeof text === 'string' ? text.split(' ') : []));

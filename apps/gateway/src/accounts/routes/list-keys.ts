@@ -40,7 +40,7 @@ export function listKeys(app: FastifyInstance, { storage, config }: AccountsCont
       if (after !== undefined && !(await ownsKey(storage, accountId, after))) {
         throw invalid([{ pointer: '#/after', detail: 'after must be the id of one of your keys' }]);
       }
-      // One more than asked for tells whether there is a next page.
+      // One more than requested shows whether there is a next page.
       const found = await keysOf(storage, accountId, { after, limit: limit + 1 });
       const keys = found.slice(0, limit);
       const last = keys.at(-1);
