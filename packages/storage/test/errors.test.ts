@@ -153,7 +153,7 @@ t.test('a server that stops answering is given up by the client’s own clock', 
     connectTimeoutMs: 30_000,
   });
   await t.rejects(findAccount(storage, UNKNOWN_ACCOUNT), { name: 'StorageUnavailable' });
-  t.equal(await findAccount(storage, UNKNOWN_ACCOUNT), null, 'the stuck connection serves unknown else');
+  t.equal(await findAccount(storage, UNKNOWN_ACCOUNT), null, 'the stuck connection is not reused');
 });
 
 t.test('deadlocks are retried: crossing transfers all succeed', async (t) => {
