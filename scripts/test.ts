@@ -21,6 +21,7 @@ import { type Selection, selectFiles } from './testing/test-files.ts';
 /** One more than cores, because many tests wait; on large machines bounded by the connections that Postgres accepts. */
 const JOBS = Math.min(availableParallelism() + 1, 6);
 const LIMIT_MS = 20 * 60_000;
+const SHOWN_SLOW = 5;
 
 async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const steps = createSteps(process.stdout);
@@ -83,9 +84,10 @@ function remark({ leftOut, named }: Selection, { durations }: Outcome, print: (l
   print(`  … TEST_SEED=${seed} repeats what was random.`);
   if (leftOut > 0) print(`  … ${leftOut} slow files were left out: npm test runs them.`);
   if (named) return;
-  const slow = Object.entries(durations).filter(
-    ([file, ms]) => ms > MAX_QUICK_S * 1_000 && slowSeconds(join(root, file)) === null,
-  );
+  const slow = Object.entries(durations)
+    .filter(([file, ms]) => ms > MAX_QUICK_S * 1_000 && slowSeconds(join(root, file)) === null)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, SHOWN_SLOW);
   const list = slow.map(([file, ms]) => `${file} (${Math.round(ms / 1_000)} s)`).join(', ');
   if (list) print(`  … If they always take so long, these files need the line "// slow: N s": ${list}`);
 }

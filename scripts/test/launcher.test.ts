@@ -7,6 +7,8 @@ import { processIdentity } from '@eloquentpoll/launch/process-identity';
 import t, { type Test } from 'tap';
 import { ordinaryUser, temporaryFolder } from './fixtures/run-fixture.ts';
 
+// slow: 3 s
+
 // The launcher in a repository of its own, with a pnpm that only pretends: it counts its calls, and fails on demand.
 
 interface Launch {

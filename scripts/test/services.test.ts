@@ -11,7 +11,7 @@ import pg from 'pg';
 import t from 'tap';
 import { leftIn, ordinaryUser, runFixture, temporaryFolder } from './fixtures/run-fixture.ts';
 
-// slow: 26 s
+// slow: 20 s
 
 // Real servers in throw-away folders, and everything that can have happened to them before.
 

@@ -7,7 +7,7 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
 import { type Fixture, leftIn, runFixture, temporaryFolder } from './fixtures/run-fixture.ts';
 
-// slow: 25 s
+// slow: 19 s
 
 // `npm start` from outside: real services, stand-ins for the apps, signals and deaths.
 

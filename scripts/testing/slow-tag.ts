@@ -4,7 +4,7 @@ import { Failure } from '@eloquentpoll/launch/failure';
 // A test file that takes longer than MAX_QUICK_S has a line of its own that says so: "// slow: 18 s". The quick run
 // leaves it out, and a clone that has not measured yet starts it early.
 
-export const MAX_QUICK_S = 4;
+export const MAX_QUICK_S = 3;
 
 const TAG = /^\/\/ slow: (\d+) s$/m;
 const ATTEMPT = /^\s*(?:\/\/|\/?\*)\s*slow\b.*$/im;

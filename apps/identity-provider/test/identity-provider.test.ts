@@ -9,6 +9,8 @@ import t, { type Test } from 'tap';
 import { LOCAL_EMAIL } from '../src/people.ts';
 import { startLocalProvider } from '../src/server.ts';
 
+// slow: 3 s
+
 // The local identity provider as a person with a browser meets it, and as a client that asks for tokens.
 
 const BASE = 'http://localhost:4999';

@@ -3,6 +3,8 @@ import { modelOf } from '../src/traits.ts';
 import { vote } from '../src/vote.ts';
 import { COLOURS, choice, type Printed, start } from './start.ts';
 
+// slow: 3 s
+
 // Opinions belong to the seed, the question and the texts of the options: to nothing else.
 
 const MODELS = ['sim/oak-1', 'sim/elm-2', 'sim/fir-3', 'sim/ash-4', 'sim/yew-5', 'sim/bay-6', 'sim/fig-7'];

@@ -8,7 +8,7 @@ import { jobActivity, livenessCheck } from '../src/ops/liveness.ts';
 import { openOps } from '../src/ops/open-ops.ts';
 import { servePolls } from '../src/serve-polls.ts';
 
-// slow: 9 s
+// slow: 7 s
 
 t.test('a worker that takes nothing while jobs wait and it has free slots is not live', async (t) => {
   let time = 0;

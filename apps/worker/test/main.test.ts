@@ -10,6 +10,8 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 
+// slow: 3 s
+
 // The worker as a process of its own, as it is started in production.
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));

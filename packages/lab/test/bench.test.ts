@@ -7,7 +7,7 @@ import { type Line, verdictOf } from '../src/bench/rows.ts';
 import { openStage } from '../src/bench/stage.ts';
 import { interleaved, lowerQuartile } from '../src/bench/windows.ts';
 
-// slow: 8 s
+// slow: 6 s
 
 // That the bench measures at all: its arguments, its arithmetic, and one tiny window of rows that start everything there
 // is to start. What it measures is no test's business.

@@ -8,7 +8,7 @@ import { runFuzz } from '../src/fuzz/run-fuzz.ts';
 import { secretWatch } from '../src/fuzz/secrets.ts';
 import type { Answer } from '../src/fuzz/send-request.ts';
 
-// slow: 6 s
+// slow: 4 s
 
 const runs = 4;
 

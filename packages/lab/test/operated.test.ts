@@ -8,6 +8,8 @@ import { openOps } from '@eloquentpoll/worker/open-ops';
 import t, { type Test } from 'tap';
 import { wholeService } from './whole-service.ts';
 
+// slow: 3 s
+
 // What operators see of a poll that went through the whole service: its trace, and the worker's figures.
 
 const RECORDED = { 1: 'AAABA', 2: 'AB-AB' };

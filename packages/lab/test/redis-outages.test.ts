@@ -6,7 +6,7 @@ import { openFaultProxy } from '../src/proxy/fault-proxy.ts';
 import { CALM } from '../src/proxy/weather.ts';
 import { redisOutages } from './fixtures/redis-outages.ts';
 
-// slow: 13 s
+// slow: 10 s
 
 // Redis behind a network that fails: what the queue, the progress channel and those who write to them make of it.
 

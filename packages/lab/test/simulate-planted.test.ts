@@ -7,7 +7,7 @@ import { WORLD_RULES } from '../src/simulate/world/judge-world.ts';
 import { playWorld } from '../src/simulate/world/play-world.ts';
 import type { Tampering } from '../src/simulate/world/worker.ts';
 
-// slow: 10 s
+// slow: 7 s
 
 // The judge of the simulated world is judged: a bug is planted behind a port or in the store, and the rule that it
 // breaks must see it, either at a crash point or in bad weather.

@@ -5,7 +5,7 @@ import { simulateWorlds } from '../src/simulate/simulate-worlds.ts';
 import { playWorld } from '../src/simulate/world/play-world.ts';
 import { chance } from '../src/terminal/chance.ts';
 
-// slow: 15 s
+// slow: 12 s
 
 const seed = String(number);
 const courses = Object.keys(COURSES) as Course[];

@@ -7,7 +7,7 @@ import { type Behaviour, json, misbehavingServer, says, silence, toolCall, votes
 import { modelEntry, testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
 
-// slow: 4 s
+// slow: 3 s
 
 // Every way in which a provider can fail, and the vote error that comes of it.
 

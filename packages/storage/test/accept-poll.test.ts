@@ -2,6 +2,8 @@ import t from 'tap';
 import { acceptPoll, balanceOf, checkLedger, FREE_POOL, findPoll } from '../src/index.ts';
 import { acceptance, funded, newPoll, open, together, USD, unique } from './fixtures.ts';
 
+// slow: 3 s
+
 const keyOf = (principal: string, key = unique('key-'), fingerprint = 'body') => ({
   principal,
   key,

@@ -15,7 +15,7 @@ import {
 } from '../src/index.ts';
 import { acceptance, finished, funded, open, together, USD, unique } from './fixtures.ts';
 
-// slow: 7 s
+// slow: 5 s
 
 const UNKNOWN_ACCOUNT = '11111111-1111-4111-8111-111111111111';
 

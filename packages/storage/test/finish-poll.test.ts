@@ -12,6 +12,8 @@ import {
 } from '../src/index.ts';
 import { acceptance, type Fixture, finished, funded, open, response, together, USD, vote } from './fixtures.ts';
 
+// slow: 3 s
+
 async function running(storage: Storage, amountU = 5n * USD) {
   const accountId = await funded(storage, amountU);
   const request = acceptance(accountId);

@@ -14,7 +14,7 @@ import {
 } from '../src/index.ts';
 import { open, unique } from './fixtures.ts';
 
-// slow: 7 s
+// slow: 5 s
 
 // The ledger against a model that fits on one screen: first command by command, where every answer is predicted; then
 // many hands at once on few accounts, where the books must equal the sum of the answers that the hands got. Twenty

@@ -7,6 +7,8 @@ import { browser } from '../fixtures/browser.ts';
 import { build } from '../fixtures/build.ts';
 import { realProvider } from '../fixtures/real-provider.ts';
 
+// slow: 3 s
+
 // Access tokens of the identity provider used in place of an API key.
 
 const BASE = 'https://polls.example';

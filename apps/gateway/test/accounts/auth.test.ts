@@ -5,6 +5,8 @@ import { revokeKeyEverywhere } from '../../src/accounts/keys/revoke-key.ts';
 import { buildApp } from '../../src/app.ts';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const POLL = { method: 'POST', url: '/api/poll', payload: {} } as const;
 
 t.test(

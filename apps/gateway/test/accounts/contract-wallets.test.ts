@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { build } from '../fixtures/build.ts';
 import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
-// slow: 4 s
+// slow: 3 s
 
 // A fake Ethereum node that answers eth_call of isValidSignature(bytes32,bytes) as real nodes do,
 // for wallets whose address has no private key.

@@ -11,6 +11,8 @@ import { nameOfHash } from '../../src/accounts/keys/hashed-key.ts';
 import { keyCache } from '../../src/accounts/keys/key-cache.ts';
 import { PEPPER } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 async function open(t: Test) {
   const { url, prefix } = testRedis(t);
   const storage = openStorage({ databaseUrl: await testDatabase(t), maxConnections: 2 });

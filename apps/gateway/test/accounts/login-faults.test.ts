@@ -10,7 +10,7 @@ import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { type Browser, browser } from '../fixtures/browser.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 
-// slow: 9 s
+// slow: 7 s
 
 // Every fault in the provider's response or in the callback is a 401: no cookie is set, the
 // attempt is consumed and no account is created.

@@ -5,6 +5,8 @@ import { browser } from '../fixtures/browser.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 import { realProvider } from '../fixtures/real-provider.ts';
 
+// slow: 3 s
+
 // Login and logout through a real identity provider, as a browser does them.
 
 const BASE = 'https://polls.example';

@@ -2,6 +2,8 @@ import { lyingProvider } from '@eloquentpoll/testkit/fakes/provider';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const BASE = 'https://polls.example';
 const CONFIGURATION = '/.well-known/openid-configuration';
 

@@ -7,6 +7,8 @@ import { signerOf } from '../../src/accounts/wallets/signer.ts';
 import { build } from '../fixtures/build.ts';
 import { NO_LOGIN_LIMIT, type Proof, walletOwner } from '../fixtures/wallet-owner.ts';
 
+// slow: 3 s
+
 const gateway = await build(t, { rateLimits: NO_LOGIN_LIMIT });
 const { app, context } = gateway;
 const owner = () => walletOwner(gateway);

@@ -8,6 +8,8 @@ import { LOGIN_COOKIE } from '../../src/accounts/login/login-cookie.ts';
 import { build } from '../fixtures/build.ts';
 import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
+// slow: 3 s
+
 const gateway = await build(t, { rateLimits: NO_LOGIN_LIMIT });
 const { app, context } = gateway;
 const owner = () => walletOwner(gateway);

@@ -8,7 +8,7 @@ import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
-// slow: 5 s
+// slow: 4 s
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 const { app, context, keyWith } = await build(t);

@@ -11,7 +11,7 @@ import t, { type Test } from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 6 s
+// slow: 4 s
 
 // The official MCP conformance suites. A failure must be listed below with a reason;
 // an entry that is not needed any more fails too.

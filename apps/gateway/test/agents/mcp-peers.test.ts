@@ -6,6 +6,8 @@ import { PEERS, type Step } from '../fixtures/mcp-peers.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 3 s
+
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 const gateway = await build(t);
 const { app, context, keyWith } = gateway;

@@ -3,6 +3,8 @@ import { build } from '../fixtures/build.ts';
 import type { Description } from './description.ts';
 import { fullScale } from './full-scale.ts';
 
+// slow: 3 s
+
 // What must hold for every answer of every route, asked of all of them with and without credentials.
 
 const { app, keyWith, sessionFor } = await build(t);

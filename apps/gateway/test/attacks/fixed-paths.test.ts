@@ -3,6 +3,8 @@ import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { build } from '../fixtures/build.ts';
 import { times } from './full-scale.ts';
 
+// slow: 3 s
+
 // Documents are found by their whole path in a fixed list; no path leads anywhere else, however it is spelled.
 
 const { app } = await build(t, { rateLimits: readPolicies('read=1000000/60') });

@@ -3,6 +3,8 @@ import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import { build } from '../fixtures/build.ts';
 import { fullScale } from './full-scale.ts';
 
+// slow: 3 s
+
 // The largest bodies that are read at all, made to be as much work as they can: each is answered in our words, and none
 // keeps the process busy for so long that others would notice.
 

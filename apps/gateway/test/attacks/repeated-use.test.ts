@@ -9,6 +9,8 @@ import { replicaOf } from '../fixtures/replica.ts';
 import { walletOwner } from '../fixtures/wallet-owner.ts';
 import { times } from './full-scale.ts';
 
+// slow: 3 s
+
 // What counts once counts once, however many ask at once, in whatever order, and at whichever replica.
 
 const rateLimits = readPolicies('login=1000000/60,checkout=1000000/60,webhook=1000000/60,account=1000000/60');

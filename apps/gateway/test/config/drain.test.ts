@@ -6,7 +6,7 @@ import { apiKeyPrefix, hashApiKey, newApiKey } from '../../src/accounts/keys/api
 import { readStream } from '../fixtures/read-stream.ts';
 import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
 
-// slow: 11 s
+// slow: 8 s
 
 const POLL = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
 

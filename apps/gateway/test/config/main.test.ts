@@ -1,7 +1,7 @@
 import t from 'tap';
 import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
 
-// slow: 5 s
+// slow: 4 s
 
 t.test('the process says when it is ready, answers, and leaves on SIGTERM', async (t) => {
   const run = start(t, await goodEnvironment(t));

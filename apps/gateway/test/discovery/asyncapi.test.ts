@@ -7,6 +7,8 @@ import { build } from '../fixtures/build.ts';
 import { lint } from '../fixtures/lint.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 const WARNING = 1;
 
 const { app, context, keyWith } = await build(t);

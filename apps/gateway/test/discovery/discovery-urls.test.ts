@@ -2,6 +2,8 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { routesOf } from '../fixtures/routes.ts';
 
+// slow: 3 s
+
 const { app, context } = await build(t);
 const BASE = context.config.baseUrl;
 

@@ -2,6 +2,8 @@ import t from 'tap';
 import { AI_AGENTS } from '../../src/discovery/documents/robots.ts';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const { app } = await build(t);
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers });
 const BASE = 'https://polls.example';

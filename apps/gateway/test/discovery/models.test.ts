@@ -9,7 +9,7 @@ import { modelCountOf } from '../../src/discovery/registry/model-count.ts';
 import { modelListings } from '../../src/discovery/registry/model-listings.ts';
 import { build } from '../fixtures/build.ts';
 
-// slow: 5 s
+// slow: 4 s
 
 // GET /api/models: what the registry says, asked of it as seldom as possible, and never what somebody else slipped in.
 

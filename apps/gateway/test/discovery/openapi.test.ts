@@ -2,6 +2,8 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { lint } from '../fixtures/lint.ts';
 
+// slow: 3 s
+
 t.test(
   '[§4.7-openapi, §9-openapi-3.1.0, §9-openapi-version] the description is valid and names its shapes',
   async (t) => {

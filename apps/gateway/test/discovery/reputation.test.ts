@@ -6,6 +6,8 @@ import { startHeartbeat } from '../../src/operators/heartbeat.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 // Figures about the service: true, null where there is nothing, and taken once in five minutes.
 
 const FIVE_MINUTES_MS = 300_000;

@@ -6,7 +6,7 @@ import t from 'tap';
 import { INSTRUCTION_FILES, SKILL_NAME } from '../../src/discovery/documents/skill-paths.ts';
 import { build } from '../fixtures/build.ts';
 
-// slow: 4 s
+// slow: 3 s
 
 const { app } = await build(t);
 await app.listen({ host: '127.0.0.1', port: 0 });

@@ -4,7 +4,7 @@ import type { InjectOptions } from 'fastify';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 
-// slow: 6 s
+// slow: 4 s
 
 const QUESTION = 'Which of these is the best choice?';
 const GOOD = { question: QUESTION, options: ['A', 'B'] };

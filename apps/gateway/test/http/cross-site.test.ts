@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { openSite } from '../fixtures/open-site.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 
-// slow: 5 s
+// slow: 4 s
 
 // Pages of other origins, in the browser of a user who is logged in here: whatever they try with the cookie changes
 // nothing and returns nothing to them. `localhost` on another port is the same site to a browser, which sends the cookie

@@ -9,7 +9,7 @@ import { access } from '../../src/http/access.ts';
 import { ApiError } from '../../src/http/api-error.ts';
 import { build } from '../fixtures/build.ts';
 
-// slow: 5 s
+// slow: 4 s
 
 const PROBLEM = 'application/problem+json';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 
-// slow: 5 s
+// slow: 4 s
 
 const { app } = await build(t);
 

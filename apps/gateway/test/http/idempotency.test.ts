@@ -9,6 +9,8 @@ import { replicaOf } from '../fixtures/replica.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 3 s
+
 const Q = 'Which of these is the best?';
 const FULL = { question: Q, options: ['A', 'B'] };
 const QUICK = { q: Q, o: ['A', 'B'] };

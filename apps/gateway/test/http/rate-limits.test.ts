@@ -7,7 +7,7 @@ import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
-// slow: 6 s
+// slow: 5 s
 
 const Q = 'Which of these is the best?';
 const FULL = { question: Q, options: ['A', 'B'] };

@@ -5,6 +5,8 @@ import { openOps } from '../../src/operators/open-ops.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 const ON = { ops: { host: '127.0.0.1', port: 0 } };
 
 async function withOps(t: Test, given: Parameters<typeof build>[1] = {}) {

@@ -5,7 +5,7 @@ import { usd } from '../../src/pages/figures.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 4 s
+// slow: 3 s
 
 // What people read about models, prices and ways in, in a real browser with and without scripts. Every figure is one
 // that the API answers.

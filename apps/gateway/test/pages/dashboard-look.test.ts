@@ -10,7 +10,7 @@ import { draw, MOST_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-
 import { logIn } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 8 s
+// slow: 6 s
 
 // The dashboard with everything in it, for every eye and every width: as it is loaded, and after a key was made, a poll
 // run and a question asked.

@@ -7,7 +7,7 @@ import { openSite } from '../fixtures/open-site.ts';
 import { openDashboard } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 8 s
+// slow: 6 s
 
 // The dashboard in a real browser: signing in, keys, polls, history, signing out.
 

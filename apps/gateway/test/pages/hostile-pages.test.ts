@@ -12,7 +12,7 @@ import { hostileTexts } from '../fixtures/hostile-texts.ts';
 import { madeUpResult } from '../fixtures/made-up-result.ts';
 import { openSite } from '../fixtures/open-site.ts';
 
-// slow: 10 s
+// slow: 7 s
 
 // Hostile texts as question, options and names of models, on the real pages under their real policy, in a real browser:
 // nothing runs, nothing asks to run, every element is one of ours, every text is what was sent, and no page gets wider

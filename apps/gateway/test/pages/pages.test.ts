@@ -4,6 +4,8 @@ import { takePoll } from '../fixtures/hand-worker.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw } from '../fixtures/page-problems.ts';
 
+// slow: 3 s
+
 const site = await openSite(t);
 const { context, keyWith, sessionFor } = site;
 

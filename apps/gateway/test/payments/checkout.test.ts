@@ -10,7 +10,7 @@ import { reconcilePayments } from '../../src/payments/card/reconcile-payments.ts
 import { startReconciler } from '../../src/payments/reconciler.ts';
 import { build } from '../fixtures/build.ts';
 
-// slow: 7 s
+// slow: 5 s
 
 const stripe = await fakeStripe(t);
 const settings = { checkout: stripe.settings, rateLimits: readPolicies('checkout=100000/60,webhook=100000/60') };

@@ -9,7 +9,7 @@ import { times } from '../attacks/full-scale.ts';
 import { cashier } from '../fixtures/deposits.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 
-// slow: 5 s
+// slow: 4 s
 
 // The facilitator of these tests accepts everything, so every refusal is the gateway's.
 

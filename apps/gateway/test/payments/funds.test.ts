@@ -7,7 +7,7 @@ import { openTestDeposits } from '../fixtures/deposits.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 
-// slow: 8 s
+// slow: 6 s
 
 // Funding from the dashboard: by card through the processor's page and back, in USDC by a wallet in the browser.
 

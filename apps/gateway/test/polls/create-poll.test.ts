@@ -4,7 +4,7 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 10 s
+// slow: 8 s
 
 const QUESTION = 'Which of these is the best choice?';
 

@@ -3,6 +3,8 @@ import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const { app, context, keyWith } = await build(t);
 const { bearer, accountId } = await keyWith(10);
 const good = { question: 'Which of these is best?', options: ['A', 'B', 'C'] };

@@ -5,6 +5,8 @@ import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 3 s
+
 const BODY = { q: 'Which of these is the best?', o: ['A', 'B'] };
 const PROXY = '10.0.0.1';
 const ADDRESSES = Number(process.env.FREE_FLOOD_TEST_ADDRESSES ?? 600);

@@ -11,6 +11,8 @@ import { build, type Gateway } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 
+// slow: 3 s
+
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 
 async function begin({ app, context }: Gateway, bearer: Record<string, string>) {

@@ -4,6 +4,8 @@ import { toMermaid } from '../../src/polls/read/to-mermaid.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 t.test('[§4.2-mermaid-200, §1-support-graph] votes and result as a diagram', async (t) => {
   const { app, context, keyWith } = await build(t);
   await standInWorker(t, context, { opinion: (seat) => [0, 1, null, 0, 0][seat]! });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { type Behaviour, standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 5 s
+// slow: 4 s
 
 const BODY = { q: 'Which of these is the best?', o: ['A', 'B', '__proto__'] };
 

@@ -8,6 +8,8 @@ import type { Context } from '../../src/context.ts';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 const QUESTION = 'Which of these is the best choice?';
 const { app, context, keyWith, sessionFor } = await build(t);
 // One vote for the second option, one model without a vote, the rest for the first option.

@@ -3,6 +3,8 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 
+// slow: 3 s
+
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 
 const { app, context, keyWith } = await build(t);

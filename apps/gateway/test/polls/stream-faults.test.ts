@@ -11,7 +11,7 @@ import { takePoll } from '../fixtures/hand-worker.ts';
 import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 
-// slow: 11 s
+// slow: 8 s
 
 const idle = ({ streams, bus, rereads }: Context) =>
   streams.count() === 0 && bus.watched() === 0 && rereads.followed() === 0;

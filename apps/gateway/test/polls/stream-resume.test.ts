@@ -9,6 +9,8 @@ import { listen, POLL, readStream } from '../fixtures/read-stream.ts';
 import { replicaOf } from '../fixtures/replica.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 3 s
+
 const { app, context, keyWith } = await build(t);
 const { bearer } = await keyWith(100);
 const origin = await listen(app);
