@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { insertKey } from './api-keys.ts';
-import { admitIdentity } from './identities.ts';
+import { admitIdentity, noteOwnKey } from './identities.ts';
 import { creditAccount } from './ledger.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
@@ -138,6 +138,8 @@ export function creditDeposit(
       .executeTakeFirstOrThrow();
     if (row.state === 'credited') return null;
     const { accountId, isNewAccount } = await admitIdentity(tx, { kind: 'wallet', address: row.payer });
+    // The authorization was signed with the payer's own key.
+    await noteOwnKey(tx, row.payer);
     if (isNewAccount && key) await insertKey(tx, { accountId, ...key });
     await creditAccount(tx, { accountId, amountU: row.amount_u, source: 'chain', idem: `deposit:${id}` });
     await tx.db

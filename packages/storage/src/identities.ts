@@ -73,6 +73,28 @@ export async function linkIdentity({ db }: Queries, accountId: string, identity:
   return row !== undefined;
 }
 
+/** Notes that the wallet signed with its own private key; from then on no contract answers for it. */
+export async function noteOwnKey({ db }: Queries, address: Buffer): Promise<void> {
+  await db
+    .updateTable('identities')
+    .set({ has_own_key: true })
+    .where('kind', '=', 'wallet')
+    .where('address', '=', address)
+    .where('has_own_key', '=', false)
+    .execute();
+}
+
+export async function hasOwnKey({ db }: Queries, address: Buffer): Promise<boolean> {
+  const row = await db
+    .selectFrom('identities')
+    .select('id')
+    .where('kind', '=', 'wallet')
+    .where('address', '=', address)
+    .where('has_own_key', '=', true)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The first wallet that opened or joined the account. */
 export async function findWallet({ db }: Queries, accountId: string): Promise<Buffer | null> {
   const row = await db

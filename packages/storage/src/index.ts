@@ -49,10 +49,12 @@ export {
   admitIdentity,
   findIdentity,
   findWallet,
+  hasOwnKey,
   type Identity,
   type KnownIdentity,
   linkIdentity,
   listIdentities,
+  noteOwnKey,
 } from './identities.ts';
 export {
   type Claim,

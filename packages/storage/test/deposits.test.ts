@@ -7,6 +7,7 @@ import {
   creditDeposit,
   failDeposit,
   findKeyByHash,
+  hasOwnKey,
   leaveDeposit,
   noteEvent,
   noteSettled,
@@ -65,6 +66,7 @@ t.test('one authorization, many takers: one gets it, and after the credit none',
   t.match(await balanceOf(storage, credit!.accountId), { postedU: 5_000_000n });
   t.match(await findKeyByHash(storage, key.hash), { accountId: credit!.accountId });
   t.same(await reserveDeposit(storage, deposit), { kind: 'used' });
+  t.ok(await hasOwnKey(storage, deposit.payer), 'who signs a payment has a private key');
 
   const second = await reserve(storage, offer({ payer: deposit.payer }));
   const again = await creditDeposit(storage, second, { txHash, key: { hash: randomBytes(32), prefix: 'ep_k_' } });

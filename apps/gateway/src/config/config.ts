@@ -10,6 +10,7 @@ import {
 } from './payment-settings.ts';
 import { type Policies, readPolicies } from './rate-limit-policies.ts';
 import { GATEWAY_SETTINGS, type GatewayValues } from './settings-table.ts';
+import { type WalletSettings, walletSettings } from './wallet-settings.ts';
 
 // What the settings mean together. One that contradicts another is a sentence that names the variable, before anything
 // is opened.
@@ -26,8 +27,7 @@ export interface Config {
   cookieSecrets: string[];
   /** Where people log in; null without an identity provider. */
   identityProvider: ProviderSettings | null;
-  /** The chain that wallets sign in on, and the node that is asked about contract wallets, where there is one. */
-  wallets: { chainId: number; rpcUrl?: string };
+  wallets: WalletSettings;
   /** Card payments; null without them. */
   checkout: CheckoutSettings | null;
   /** Deposits; null without them. */
@@ -78,7 +78,7 @@ export function readConfig(env: Environment): Config {
     // Never the same key as the pepper: the sealing key is derived from it.
     cookieSecrets: values.COOKIE_SECRETS ?? [values.KEY_PEPPER],
     identityProvider: identityProvider(values),
-    wallets: { chainId: values.CHAIN_ID, ...(values.ETH_RPC_URL && { rpcUrl: values.ETH_RPC_URL }) },
+    wallets: walletSettings(values),
     checkout: checkoutSettings(values),
     deposits: depositSettings(values),
     reconcile: { checkoutsS: values.RECONCILE_CHECKOUTS_S, depositsS: values.RECONCILE_DEPOSITS_S },

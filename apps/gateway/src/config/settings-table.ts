@@ -35,7 +35,12 @@ export const GATEWAY_SETTINGS = {
   OIDC_CLIENT_SECRET: optional(secret(text('a client secret')), 'Proves this service to it.'),
   MCP_USER_ID_BEARER: withDefault(onOff, 'off', 'Whether MCP takes a user id as a bearer. Deprecated.'),
   CHAIN_ID: withDefault(integer(1, 999_999_999), 8_453, 'The chain of wallets and deposits; 8453 is Base.'),
-  ETH_RPC_URL: optional(http, 'A node of that chain, for contract wallets and deposits.'),
+  ETH_RPC_URL: optional(http, 'A node of that chain, for contract wallets and deposits; https in production.'),
+  ETH_RPC_SECOND_URL: optional(
+    http,
+    'A node of another provider; where it is set, both must accept a contract wallet.',
+  ),
+  CONTRACT_WALLETS: withDefault(onOff, 'off', 'Whether wallets without a private key log in by what ETH_RPC_URL says.'),
   STRIPE_SECRET_KEY: optional(
     secret(text('a secret or restricted key such as sk_live_...', /^(sk|rk)_(live|test)_\w{8,}$/)),
     'Takes card payments.',

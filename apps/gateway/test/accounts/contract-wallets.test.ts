@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { AbiCoder, hashMessage, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
-import { build } from '../fixtures/build.ts';
+import { build, type Gateway } from '../fixtures/build.ts';
 import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
 // slow: 3 s
@@ -45,17 +45,18 @@ async function node(t: Test, answer: Node) {
   return { rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls };
 }
 
+const CODE = { result: '0x6080' };
 const contractCall =
-  (answer: object | string | null): Node =>
+  (answer: object | string | null, code: object = CODE): Node =>
   ({ method }) =>
-    method === 'eth_chainId' ? CHAIN : answer;
+    ({ eth_chainId: CHAIN, eth_getCode: code })[method] ?? answer;
 
 let current: Node = contractCall({ result: YES });
 const { rpcUrl, calls } = await node(t, (call) => current(call));
-const gateway = await build(t, { rateLimits: NO_LOGIN_LIMIT, wallets: { chainId: 8_453, rpcUrl } });
+const gateway = await build(t, { rateLimits: NO_LOGIN_LIMIT, wallets: { chainId: 8_453, contractNodes: [rpcUrl] } });
 /** Signs with a key other than the address's own, as owners of a contract wallet do. */
-const contractWallet = () => {
-  const { challenge, verify, wallet } = walletOwner(gateway);
+const contractWallet = (of: Gateway = gateway) => {
+  const { challenge, verify, wallet } = walletOwner(of);
   const signer = Wallet.createRandom();
   return {
     wallet,
@@ -74,7 +75,11 @@ t.test('a signature that the contract accepts logs its wallet in, whatever its b
   const first = await verify({ message, signature: `${signature}${'ab'.repeat(200)}` });
   t.match(first, { statusCode: 200 });
   t.match(first.json(), { address: wallet.address, is_new_user: true });
-  t.same(new Set(calls.map(({ method }) => method)), new Set(['eth_chainId', 'eth_call']), 'nothing that costs gas');
+  t.same(
+    new Set(calls.map(({ method }) => method)),
+    new Set(['eth_chainId', 'eth_getCode', 'eth_call']),
+    'nothing that costs gas',
+  );
   const [call, block] = (calls.find(({ method }) => method === 'eth_call')?.params ?? []) as [EthCall, string];
   t.equal(block, 'latest');
   t.equal(call.to, wallet.address);
@@ -129,6 +134,7 @@ t.test('a node that fails or hangs is a 503 within seconds, and the nonce stays 
     'sends us elsewhere': contractCall('redirect'),
     'serves another chain': ({ method }) => (method === 'eth_chainId' ? { result: '0x1' } : { result: YES }),
     'has no chain': ({ method }) => (method === 'eth_chainId' ? { error: { code: 1 } } : { result: YES }),
+    'hides the code': contractCall({ result: YES }, { error: { code: 1 } }),
   };
   for (const [name, away] of Object.entries(aways)) {
     current = away;
@@ -138,6 +144,50 @@ t.test('a node that fails or hangs is a 503 within seconds, and the nonce stays 
   }
   current = contractCall({ result: YES });
   t.equal((await verify(given)).statusCode, 200);
+});
+
+t.test('an address without code of a contract is a 401, whatever the node says to the call', async (t) => {
+  const { verify, proof } = contractWallet();
+  for (const code of ['0x', '', `0xef0100${'ab'.repeat(20)}`, `0xEF0100${'ab'.repeat(20)}`, 'contract']) {
+    current = contractCall({ result: YES }, { result: code });
+    t.match((await verify(await proof())).json(), { code: 'invalid_wallet_signature' }, code);
+  }
+  current = contractCall({ result: YES });
+  t.equal((await verify(await proof())).statusCode, 200);
+});
+
+t.test(
+  'no node answers for an address that has signed with its own key',
+  async (t) => {
+    const owner = walletOwner(gateway);
+    const forged = async () => ({ message: await owner.challenge(), signature: `0x${'00'.repeat(65)}` });
+    t.match((await owner.verify()).json(), { is_new_user: true });
+    current = contractCall({ result: YES });
+    calls.length = 0;
+    const answer = await owner.verify(await forged());
+    t.match(answer.json(), { code: 'invalid_wallet_signature' });
+    t.notOk(answer.headers['set-cookie']);
+    t.equal((await owner.rotate(await forged())).statusCode, 401);
+    t.same(calls, [], 'the node is not asked');
+  },
+);
+
+t.test('of two nodes both must accept; when they differ it is a 503 and an event for the operator', async (t) => {
+  let second: Node = contractCall({ result: YES });
+  const other = await node(t, (call) => second(call));
+  const wallets = { chainId: 8_453, contractNodes: [rpcUrl, other.rpcUrl] };
+  const careful = await build(t, { rateLimits: NO_LOGIN_LIMIT, wallets });
+  const { verify, proof } = contractWallet(careful);
+  current = contractCall({ result: YES });
+  t.equal((await verify(await proof())).statusCode, 200);
+  for (const no of [contractCall({ result: '0x' }), contractCall({ result: YES }, { result: '0x' })]) {
+    second = no;
+    t.equal((await verify(await proof())).statusCode, 503);
+  }
+  t.ok(careful.log.some((line) => line.includes('wallet.nodes_disagreed')));
+  current = contractCall({ result: '0x' });
+  second = current;
+  t.equal((await verify(await proof())).statusCode, 401, 'both refuse');
 });
 
 t.test('without a node the signature of a contract wallet is a 401', async (t) => {

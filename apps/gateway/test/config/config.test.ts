@@ -63,6 +63,19 @@ t.test("what documents say about themselves is the operator's to choose", (t) =>
   t.end();
 });
 
+const NODES = { ETH_RPC_URL: 'https://node.example' };
+
+t.test('contract wallets are off until a setting of their own switches them on', (t) => {
+  t.match(decide(NODES).wallets, { chainId: 8_453, contractNodes: [] });
+  const on = { ...NODES, CONTRACT_WALLETS: 'on' };
+  t.same(decide(on).wallets.contractNodes, ['https://node.example']);
+  const both = { ...on, ETH_RPC_SECOND_URL: 'https://other.example' };
+  t.same(decide(both).wallets.contractNodes, ['https://node.example', 'https://other.example']);
+  const local = { CONTRACT_WALLETS: 'on', ETH_RPC_URL: 'http://127.0.0.1:8545', NODE_ENV: 'production' };
+  t.same(decide({ ...local, BASE_URL: 'https://polls.example' }).wallets.contractNodes, ['http://127.0.0.1:8545']);
+  t.end();
+});
+
 const WRONG: [Record<string, string>, string][] = [
   [{ CONTENT_SIGNAL: 'ai-train=maybe' }, 'CONTENT_SIGNAL'],
   [{ CONTENT_SIGNAL: 'ai-train=yes, ai-train=no' }, 'CONTENT_SIGNAL'],
@@ -102,6 +115,11 @@ const WRONG: [Record<string, string>, string][] = [
   [{ CHAIN_ID: '0x2105' }, 'CHAIN_ID'],
   [{ CHAIN_ID: '0' }, 'CHAIN_ID'],
   [{ ETH_RPC_URL: 'wss://u:secret@node.example' }, 'ETH_RPC_URL'],
+  [{ ETH_RPC_URL: 'http://node.example', NODE_ENV: 'production' }, 'ETH_RPC_URL'],
+  [{ CONTRACT_WALLETS: 'on' }, 'ETH_RPC_URL'],
+  [{ CONTRACT_WALLETS: 'yes' }, 'CONTRACT_WALLETS'],
+  [{ ...NODES, ETH_RPC_SECOND_URL: 'http://other.example', NODE_ENV: 'production' }, 'ETH_RPC_SECOND_URL'],
+  [{ ...NODES, ETH_RPC_SECOND_URL: 'https://node.example/secret' }, 'ETH_RPC_SECOND_URL'],
   ...['-1', '1e3', '$5', '0.0000001', '5 USD', '1000000'].map((usd): [Record<string, string>, string] => [
     { FREE_DAILY_CAP_USD: usd },
     'FREE_DAILY_CAP_USD',

@@ -14,14 +14,16 @@ create table accounts (
 );
 
 -- An address is 20 bytes, so that every spelling of one wallet is one row. An e-mail address is no identity.
+-- has_own_key: the address has signed with a private key of its own, so no contract may ever answer for it.
 create table identities (
-  id         uuid primary key default gen_random_uuid(),
-  account_id uuid not null references accounts,
-  kind       text not null check (kind in ('oidc', 'wallet')),
-  issuer     text,
-  subject    text,
-  address    bytea check (octet_length(address) = 20),
-  created_at timestamptz not null default now(),
+  id          uuid primary key default gen_random_uuid(),
+  account_id  uuid not null references accounts,
+  kind        text not null check (kind in ('oidc', 'wallet')),
+  issuer      text,
+  subject     text,
+  address     bytea check (octet_length(address) = 20),
+  has_own_key boolean not null default false,
+  created_at  timestamptz not null default now(),
   check (case kind when 'oidc' then issuer is not null and subject is not null and address is null
                    else address is not null and issuer is null and subject is null end)
 );

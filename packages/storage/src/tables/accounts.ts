@@ -15,6 +15,7 @@ export interface IdentitiesTable {
   issuer: string | null;
   subject: string | null;
   address: Buffer | null;
+  has_own_key: Generated<boolean>;
   created_at: Generated<Date>;
 }
 

@@ -1,5 +1,5 @@
 import type { WalletLogin, WalletProof } from '@eloquentpoll/contracts';
-import { admitIdentity, insertLogin, inTransaction } from '@eloquentpoll/storage';
+import { admitIdentity, insertLogin, inTransaction, noteOwnKey } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { consumeProof, verifyProof } from './proof.ts';
@@ -18,6 +18,7 @@ export async function logInWithWallet(context: AccountsContext, proof: WalletPro
     await consumeProof(tx, wallet);
     const known = await admitIdentity(tx, { kind: 'wallet', address: wallet.bytes });
     const { accountId, isNewAccount } = known;
+    if (isNewAccount && wallet.isByOwnKey) await noteOwnKey(tx, wallet.bytes);
     const issued = isNewAccount ? await issueKey(config, tx, { accountId, label: 'First login' }) : null;
     return {
       address: wallet.address,

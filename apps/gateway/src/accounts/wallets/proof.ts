@@ -1,5 +1,5 @@
 import type { WalletProof, WalletPurpose } from '@eloquentpoll/contracts';
-import { consumeNonce, findNonce, type Queries } from '@eloquentpoll/storage';
+import { consumeNonce, findNonce, hasOwnKey, noteOwnKey, type Queries } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { contractAccepts } from './contract-signature.ts';
@@ -13,6 +13,8 @@ export interface ProvenWallet {
   address: string;
   bytes: Buffer;
   nonce: string;
+  /** Signed with the private key of the address, not accepted by a contract. */
+  isByOwnKey: boolean;
 }
 
 /** The wallet that signed, or a 401. Does not consume the proof. */
@@ -27,15 +29,18 @@ export async function verifyProof(
   if (challenge.purpose !== null && challenge.purpose !== purpose) throw invalidProof();
   const { getAddress, hexlify } = await import('ethers');
   const address = getAddress(hexlify(challenge.address));
-  const signed = { address, message, signature };
-  if ((await signerOf(message, signature)) !== address && !(await contractAccepts(context, signed)))
-    throw invalidProof();
-  return { address, bytes: challenge.address, nonce: challenge.nonce };
+  const wallet = { address, bytes: challenge.address, nonce: challenge.nonce };
+  if ((await signerOf(message, signature)) === address) return { ...wallet, isByOwnKey: true };
+  const mayBeContract = !(await hasOwnKey(context.storage, wallet.bytes));
+  if (mayBeContract && (await contractAccepts(context, { address, message, signature })))
+    return { ...wallet, isByOwnKey: false };
+  throw invalidProof();
 }
 
 /** 401 if it was consumed before or has expired. Call in the transaction of the act that the proof authorises. */
-export async function consumeProof(tx: Queries, { nonce, bytes }: ProvenWallet): Promise<void> {
+export async function consumeProof(tx: Queries, { nonce, bytes, isByOwnKey }: ProvenWallet): Promise<void> {
   if (!(await consumeNonce(tx, nonce, bytes))) throw invalidProof();
+  if (isByOwnKey) await noteOwnKey(tx, bytes);
 }
 
 const invalidProof = (): ApiError =>
