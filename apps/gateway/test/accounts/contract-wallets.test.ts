@@ -156,21 +156,18 @@ t.test('an address without code of a contract is a 401, whatever the node says t
   t.equal((await verify(await proof())).statusCode, 200);
 });
 
-t.test(
-  'no node answers for an address that has signed with its own key',
-  async (t) => {
-    const owner = walletOwner(gateway);
-    const forged = async () => ({ message: await owner.challenge(), signature: `0x${'00'.repeat(65)}` });
-    t.match((await owner.verify()).json(), { is_new_user: true });
-    current = contractCall({ result: YES });
-    calls.length = 0;
-    const answer = await owner.verify(await forged());
-    t.match(answer.json(), { code: 'invalid_wallet_signature' });
-    t.notOk(answer.headers['set-cookie']);
-    t.equal((await owner.rotate(await forged())).statusCode, 401);
-    t.same(calls, [], 'the node is not asked');
-  },
-);
+t.test('no node answers for an address that has signed with its own key', async (t) => {
+  const owner = walletOwner(gateway);
+  const forged = async () => ({ message: await owner.challenge(), signature: `0x${'00'.repeat(65)}` });
+  t.match((await owner.verify()).json(), { is_new_user: true });
+  current = contractCall({ result: YES });
+  calls.length = 0;
+  const answer = await owner.verify(await forged());
+  t.match(answer.json(), { code: 'invalid_wallet_signature' });
+  t.notOk(answer.headers['set-cookie']);
+  t.equal((await owner.rotate(await forged())).statusCode, 401);
+  t.same(calls, [], 'the node is not asked');
+});
 
 t.test('of two nodes both must accept; when they differ it is a 503 and an event for the operator', async (t) => {
   let second: Node = contractCall({ result: YES });
