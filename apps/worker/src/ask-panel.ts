@@ -37,6 +37,7 @@ export async function askPanel(
     return !alive.aborted;
   }
 
+  const owner = claim.accountId === null ? {} : { accountId: claim.accountId };
   const state = pollState(spec, earlier);
   const collecting = collectVotes({
     spec,
@@ -47,7 +48,7 @@ export async function askPanel(
     hedges: context.hedges,
     signal: AbortSignal.any([alive, superseded.signal]),
     ask: (seat, deadlineMs, signal) =>
-      context.ask({ ...requestFor(spec, seat), pollId, deadlineMs }, { signal, beforeCall }),
+      context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall }),
     onVote(vote, state, votes) {
       const snapshot = snapshotOf({ state, received: votes.length, vote });
       arrivals.push({ at_ms: snapshot.elapsed_ms, confidence: snapshot.confidence });

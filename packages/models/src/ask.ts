@@ -8,6 +8,7 @@ import { type Gate, gate } from './gate.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import type { Panels } from './panels.ts';
 import { openProviderLine, type ProviderLine } from './provider-line.ts';
+import { voteRecorder } from './record-votes.ts';
 import { type RetryBudget, retryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
 
@@ -72,6 +73,7 @@ export function openAsker(options: AskerOptions): Asker {
     modelIds: [...access.keys()],
     onBreaker: (id, change) => access.get(id)?.breaker.adopt(change, now()),
   });
+  const record = voteRecorder(fleet, now);
   const asking = new Set<Deadline>();
   let closed = false;
 
@@ -84,8 +86,7 @@ export function openAsker(options: AskerOptions): Asker {
       ? await admit(request, model, options, made).catch(unexpected)
       : { error: 'provider_error', blameless: true };
     const voted = 'option' in outcome;
-    if (voted) fleet.vote(request.modelId, outcome.callMs);
-    else if (!outcome.blameless) fleet.vote(request.modelId, null);
+    if (voted || !outcome.blameless) record(request, outcome);
     return {
       seat: request.seat,
       model_id: request.modelId,

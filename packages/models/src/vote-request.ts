@@ -5,6 +5,8 @@ import type { PromptStyle } from './prompt-words.ts';
 export interface VoteRequest {
   pollId: string;
   modelId: string;
+  /** Whose poll it is; left out for an anonymous one. */
+  accountId?: string;
   question: string;
   options: readonly string[];
   /** Place of the model in the poll's order of asking. */

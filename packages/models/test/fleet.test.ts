@@ -10,6 +10,7 @@ import { openAsker } from '../src/ask.ts';
 import { openHealth } from '../src/health.ts';
 import { healthKey, probeKey } from '../src/health-script.ts';
 import { count, emptyTally, percentileMs, summary } from '../src/record.ts';
+import { voteRecorder } from '../src/record-votes.ts';
 import { json, misbehavingServer, says, votes } from './misbehaving-server.ts';
 import { testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
@@ -27,7 +28,7 @@ t.test('failure rates and latencies of all workers add up and reach a reader', a
   const { url, prefix } = testRedis(t);
   const panels = testPanels(t, { one: server.url });
   const redis = await connection(t, url);
-  server.behave(MODEL, ...Array(15).fill(votes()), says({ refusal: 'no' }), votes());
+  server.behave(MODEL, ...Array(15).fill(votes()), json({}, 400), votes());
   for (let worker = 0; worker < 2; worker += 1) {
     const asker = openAsker({ panels, redis, prefix });
     for (let i = 0; i < 12; i += 1) await asker.ask(voteRequest());
@@ -197,4 +198,45 @@ t.test('percentiles from bins stay within a bin of the true ones', async (t) => 
     { calls: 0, failureRate: 0, p50Ms: 1, p90Ms: 2 },
     'all forgotten in the end',
   );
+});
+
+t.test('a rate is believed up to 0.3, however bad the record', async (t) => {
+  const tally = emptyTally();
+  for (let i = 0; i < 100; i += 1) count(tally, null);
+  t.equal(summary(tally, 0, { p50Ms: 1, p90Ms: 2 }, false).failureRate, 0.3);
+});
+
+t.test('150 refused, broken or free polls of strangers change no figure of a model', async (t) => {
+  const server = await misbehavingServer(t);
+  const { url, prefix } = testRedis(t);
+  const panels = testPanels(t, { one: server.url });
+  const redis = await connection(t, url);
+  const answers = [
+    says({ refusal: 'no' }),
+    says({ content: 'I would rather not.' }),
+    says({ content: '{"choice":"XX"}' }),
+  ];
+  server.behave(MODEL, ...Array.from({ length: 300 }, (_, i) => answers[i % answers.length]!));
+  const asker = openAsker({ panels, redis, prefix });
+  for (let i = 0; i < 50; i += 1) await asker.ask(voteRequest({ accountId: `account ${i}` }));
+  server.behave(MODEL, ...Array.from({ length: 300 }, () => json({}, 503)));
+  for (let i = 0; i < 10; i += 1) await asker.ask(voteRequest({ panel: 'free' }));
+  await asker[Symbol.asyncDispose]();
+  const record = (await openHealth({ redis, prefix, panels }).snapshot()).get(MODEL)!;
+  t.match(record, { failureRate: 0, calls: 0 });
+});
+
+t.test('failures of the line count three times per account and model in ten minutes', async (t) => {
+  let now = 0;
+  const counted: string[] = [];
+  const record = voteRecorder({ vote: (model, ms) => counted.push(`${model} ${ms}`) }, () => now);
+  for (let i = 0; i < 20; i += 1) record(voteRequest({ accountId: 'a' }), { error: 'timeout' });
+  t.equal(counted.length, 3);
+  record(voteRequest({ accountId: 'b' }), { error: 'provider_error' });
+  t.equal(counted.length, 4, 'of another account');
+  record(voteRequest({ accountId: 'a' }), { callMs: 90 });
+  t.equal(counted.at(-1), `${MODEL} 90`, 'votes always count');
+  now += 10 * 60_000;
+  record(voteRequest({ accountId: 'a' }), { error: 'timeout' });
+  t.equal(counted.length, 6, 'the next window');
 });
