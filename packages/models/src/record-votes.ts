@@ -1,5 +1,5 @@
 import { FREE_PRESETS, type Vote } from '@eloquentpoll/contracts';
-import type { Fleet } from './fleet.ts';
+import type { SharedHealth } from './fleet.ts';
 import type { VoteRequest } from './vote-request.ts';
 
 // Decides which votes say something about their model. A model's failure rate is part of every poll's confidence, so a
@@ -16,7 +16,7 @@ const MAX_ENTRIES = 20_000;
 
 export type RecordVote = (request: VoteRequest, ended: { callMs: number } | { error: Vote['error'] }) => void;
 
-export function voteRecorder(fleet: Pick<Fleet, 'vote'>, now: () => number): RecordVote {
+export function voteRecorder(fleet: Pick<SharedHealth, 'vote'>, now: () => number): RecordVote {
   let failures = new Map<string, number>();
   let windowEndsAt = now() + WINDOW_MS;
 
