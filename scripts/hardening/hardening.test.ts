@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { seedLocalAccount } from '../seed.ts';
 import { type Sandboxed, sandbox } from './sandbox.ts';
 
-// The product works when its processes may do next to nothing: read-only root, nobody's user, no capabilities, no shell.
+// The product works when its processes may do next to nothing: read-only root, an unprivileged user, no capabilities, no shell.
 // Run by `npm run hardening`, which makes the sandboxes' file systems.
 
 const { HARDENING_BUBBLEWRAP: bubblewrap = '', HARDENING_IMAGES: images = '' } = process.env;
@@ -106,7 +106,8 @@ t.test('polls run from request to stored result; SIGTERM ends every process in o
     t.match(status, /^NoNewPrivs:\t1$/m, `${name} gains no privileges`);
     t.match(status, /^CapEff:\t0{16}$/m, `${name} has no capabilities`);
     t.match(status, /^CapBnd:\t0{16}$/m, 'and cannot get any');
-    if (process.getuid?.() === 0) t.match(status, /^Uid:\t65534\t65534\t65534\t65534$/m, `${name} is nobody here too`);
+    if (process.getuid?.() === 0)
+      t.match(status, /^Uid:\t65534\t65534\t65534\t65534$/m, `${name} is unprivileged here too`);
   }
   for (const [name, process_] of Object.entries(processes)) {
     process.kill(await process_.pid, 'SIGTERM');

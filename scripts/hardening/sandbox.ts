@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-// One process as a container would run it: the image's root file system read-only, only /tmp writable, nobody's user,
+// One process as a container would run it: the image's root file system read-only, only /tmp writable, an unprivileged user,
 // no capabilities, no new privileges, alone in its namespaces but for the network.
 
-const NOBODY = 65534;
-const PATIENCE_MS = 60_000;
+const UNPRIVILEGED_UID = 65534;
+const TIMEOUT_MS = 60_000;
 
 export interface Sandboxed {
   /** What it wrote, line by line, both streams. */
@@ -32,12 +32,15 @@ export function sandbox({ bubblewrap, imageRoot, args, env }: SandboxOptions): S
     bubblewrap,
     [
       ...['--unshare-all', '--share-net', '--die-with-parent', '--new-session', '--as-pid-1', '--info-fd', '3'],
-      ...['--uid', `${NOBODY}`, '--gid', `${NOBODY}`, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+      ...['--uid', `${UNPRIVILEGED_UID}`, '--gid', `${UNPRIVILEGED_UID}`, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
       ...['--ro-bind', imageRoot, '/', '--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev', '--tmpfs', '/tmp'],
       ...['--chdir', '/app', '--clearenv', ...settings, '--', '/usr/bin/node', ...args],
     ],
-    // Root starts it as nobody, so that it is nobody outside of its namespace too.
-    { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], ...(process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY }) },
+    // Root starts it as an unprivileged user, so that it is one outside of its namespace too.
+    {
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      ...(process.getuid?.() === 0 && { uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID }),
+    },
   );
   const lines: string[] = [];
   const listeners = new Set<() => void>();
@@ -63,7 +66,7 @@ export function sandbox({ bubblewrap, imageRoot, args, env }: SandboxOptions): S
         look();
         const fail = (why: string) => reject(new Error(`it ${why}:\n${lines.join('\n')}`));
         void ended.then((code) => fail(`ended with ${code}`));
-        setTimeout(fail, PATIENCE_MS, `said nothing of ${words}`).unref();
+        setTimeout(fail, TIMEOUT_MS, `said nothing of ${words}`).unref();
       }),
     kill: () => child.kill('SIGKILL'),
   };

@@ -31,7 +31,7 @@ t.test('both files are what Compose understands', async (t) => {
   );
   const valid = new Ajv.Ajv({ strict: false, validateFormats: false, logger: false }).compile(schema);
   for (const file of [compose, read('infra/compose/real-models.yml')]) t.ok(valid(file), JSON.stringify(valid.errors));
-  t.notOk(valid({ services: { gateway: { imag: 'x' } } }), 'and a misspelt key is told');
+  t.notOk(valid({ services: { gateway: { imag: 'x' } } }), 'and a misspelt key is found');
 });
 
 t.test('every container is read-only, without capabilities, and bounded', async (t) => {
@@ -83,7 +83,7 @@ t.test('the queue is never evicted and survives a crash; the ledger never answer
     t.match(postgres, new RegExp(`^${setting} = on$`, 'm'));
 });
 
-t.test('the images hold no shell, run as nobody, and are built from the lockfile', async (t) => {
+t.test('the images hold no shell, run unprivileged, and are built from the lockfile', async (t) => {
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const stages = dockerfile.split(/^FROM /m).slice(1);
   for (const name of ['gateway', 'worker', 'simulator', 'operator']) {

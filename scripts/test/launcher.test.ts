@@ -128,7 +128,7 @@ t.test('a folder that cannot be written is one sentence', async (t) => {
   t.match(sealed.output, /\.data cannot be written by this user/);
 });
 
-t.test('an older Node is told so, in words that it understands', async (t) => {
+t.test('an older Node prints one sentence, in syntax that it understands', async (t) => {
   const older =
     'Object.defineProperty(process.versions,"node",{value:"18.20.4"});Object.defineProperty(process,"version",{value:"v18.20.4"})';
   const preload = join(t.testdir({ 'older.cjs': older }), 'older.cjs');
@@ -168,5 +168,5 @@ t.test('a lock lasts as long as its owner', async (t) => {
   writeFileSync(file, JSON.stringify({ pid: process.pid, identity: `${process.pid} 1 another-boot`, note: '' }));
   t.ok(tryLock(file).held, 'a number that belongs to another process by now proves nothing');
   writeFileSync(file, 'half a lo');
-  t.ok(tryLock(file).held, 'a damaged lock holds nobody up');
+  t.ok(tryLock(file).held, 'a damaged lock blocks no start');
 });

@@ -26,7 +26,7 @@ t.test('every manifest has what its schema asks for', async (t) => {
   t.throws(
     () => new Deployment(Object(broken)).validate(),
     /replicas must be integer|required/,
-    'and a wrong one is told',
+    'and a wrong one is found',
   );
 });
 
@@ -49,9 +49,9 @@ t.test('and nothing that its schema does not know: a misspelt field is a default
   t.ok(ok, output);
   const misspelt = structuredClone(named(base, 'Deployment', 'worker'));
   misspelt.spec.template.spec.terminationGracePeriodSecond = 35;
-  const told = await program([misspelt]);
-  t.notOk(told.ok);
-  t.match(told.output, /terminationGracePeriodSecond\b/);
+  const result = await program([misspelt]);
+  t.notOk(result.ok);
+  t.match(result.output, /terminationGracePeriodSecond\b/);
 });
 
 t.test('every setting that is set exists in the process that gets it, and every secret is a reference', async (t) => {
@@ -65,7 +65,7 @@ t.test('every setting that is set exists in the process that gets it, and every 
     }
 });
 
-t.test('every container runs as nobody, read-only, without capabilities, with a bound on memory', async (t) => {
+t.test('every container runs unprivileged, read-only, without capabilities, with a bound on memory', async (t) => {
   t.equal(workloads.length, 3);
   for (const { metadata, spec } of workloads) {
     const pod = spec.template.spec;

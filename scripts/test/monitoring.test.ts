@@ -23,7 +23,7 @@ const recorded = new Map(rules.flatMap(({ record, expr }) => (record ? [[record,
 const board = JSON.parse(readFileSync(join(root, 'infra/monitoring/board.json'), 'utf8'));
 const panels: { title: string; targets?: { expr: string }[] }[] = board.panels;
 
-/** Put on every series by whoever scrapes. */
+/** Put on every series by the scraper. */
 const OF_TARGETS = ['job', 'pod', 'namespace', 'instance'];
 
 t.test('every expression parses and speaks of metrics and labels that exist', async (t) => {
@@ -32,7 +32,7 @@ t.test('every expression parses and speaks of metrics and labels that exist', as
   for (const expr of [...rules.map((rule) => rule.expr), ...boardExpressions]) t.same(problems(expr), [], expr);
 });
 
-t.test('what is wrong is told', async (t) => {
+t.test('what is wrong is found', async (t) => {
   t.match(problems('sum(rate(eloquentpoll_http_requests_total[5m])'), [/does not parse/]);
   t.match(problems('eloquentpoll_requests'), [/no metric eloquentpoll_requests/]);
   t.match(problems('sum by (route) (eloquentpoll_http_requests_total)'), [/no label route/]);

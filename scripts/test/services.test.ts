@@ -58,7 +58,7 @@ t.test('data is kept between starts, behind a password, on loopback only', async
     t.same(await redisCommand(redis.url, 'CONFIG', 'GET', 'maxmemory-policy'), ['maxmemory-policy', 'noeviction']);
     const commandLine = readFileSync(`/proc/${redis.process.pid}/cmdline`, 'utf8');
     t.notMatch(commandLine, /secret/, 'no process list shows the password');
-    t.same(await group.stop(), [], 'nobody had to be killed');
+    t.same(await group.stop(), [], 'none had to be killed');
   }
   const { group, postgres, redis } = await services(folder);
   t.same(await ask(postgres.url, 'select n from kept'), [{ n: 7 }]);
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test('a stale postmaster.pid does not matter, not even when its number belongs to somebody else', async (t) => {
+t.test('a stale postmaster.pid does not matter, not even when its pid belongs to another process', async (t) => {
   const folder = temporaryFolder(t);
   const first = await services(folder);
   await first.group.stop();

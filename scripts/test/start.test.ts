@@ -69,7 +69,7 @@ t.test('killed without a chance to tidy up, it still takes everything along', as
   t.equal((await next.ended).code, 0, 'and does not hinder the next start');
 });
 
-t.test('apps that do not listen are killed in time, and sooner when somebody asks again', async (t) => {
+t.test('apps that do not listen are killed in time, and sooner on a second request', async (t) => {
   const folder = temporaryFolder(t);
   const fixture = await startIn(t, folder, { STAND_IN: 'deaf' });
   const { processes } = await fixture.ready;

@@ -53,7 +53,7 @@ t.test('a policy that was loosened', async (t) => {
   t.match(with_({ catalog: { 'left-pad': '^1.3.0' } }), [/left-pad has no exact version/]);
 });
 
-t.test('a package whose install script nobody allowed does not install, and the script does not run', async (t) => {
+t.test('a package whose install script is not allowed does not install, and the script does not run', async (t) => {
   const { install, marker } = project(t, { scripts: (file) => ({ postinstall: `touch ${file}` }) });
   const { ok, output } = await install();
   t.notOk(ok, 'the install fails');

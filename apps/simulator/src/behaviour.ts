@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 
-// What can be told to a simulated model. The same schemas check the control API and the configuration file, and are
+// The settings of a simulated model. The same schemas check the control API and the configuration file, and are
 // the types that the rest of the simulator reads.
 
 const closed = { additionalProperties: false };

@@ -14,7 +14,7 @@ export interface Call {
   attempt: number | null;
   /** When the caller made the call, in milliseconds since 1970 by its own clock; it may have waited on its way. */
   asked_at: number | null;
-  /** What the model was told to do; null for an honest answer. */
+  /** The failure that was asked of the model; null for an honest answer. */
   scripted: FailureKind | null;
   /** `gone`: the caller left, or the server closed, before the answer was out. */
   outcome: Outcome;

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 // Hangs end at once on closing; honest answers get a moment to finish.
 
 export interface Exchange {
-  /** Aborts when nobody waits for this answer any more. */
+  /** Aborts when the client has gone. */
   signal: AbortSignal;
   /** Waits so long, or until aborted. */
   pause(milliseconds: number): Promise<void>;

@@ -57,7 +57,7 @@ async function perform(world: World, turn: Turn, failure: Failure | null, exchan
   return failure?.kind ?? (call.label === null ? 'no_vote' : 'vote');
 }
 
-/** A provider that is careless with what it was told. */
+/** A provider that leaks its credentials. */
 async function leak({ reply, authorization, body }: Turn, status: number): Promise<Outcome> {
   const echo = `upstream refused ${authorization} asking ${JSON.stringify(body.messages)}`;
   await reply.code(status).send(errorBody(status, echo, 'simulated'));

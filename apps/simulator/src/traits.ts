@@ -1,7 +1,7 @@
 import type { Behaviour, Script, Voter } from './behaviour.ts';
 import { draws } from './seeded.ts';
 
-// Who a simulated model is when nobody says otherwise: family, price and latency follow from its id alone, so any id
+// The defaults of a simulated model: family, price and latency follow from its id alone, so any id
 // that begins with sim/ is a model and stays the same model between runs.
 
 export interface Latency {
@@ -33,7 +33,7 @@ export interface Model {
 
 const COUNTRIES = ['CA', 'CN', 'DE', 'FR', 'IL', 'KR', 'US', 'US'] as const;
 
-/** Names tell size, and size tells speed and price. */
+/** The name implies the size, the size speed and price. */
 const SIZES = [
   { words: /\b(mini|nano|flash|quick|fast|small|lite|tiny|[1-9]b)\b/, p50_ms: 150, prompt_usd_per_mtok: 0.05 },
   { words: /\b(large|pro|max|ultra|frontier|heavy|\d{3,}b)\b/, p50_ms: 700, prompt_usd_per_mtok: 1.5 },

@@ -77,5 +77,5 @@ t.test('calls beyond what the simulator can hold are turned away', async (t) => 
   leave.abort();
   t.ok(await hanging);
   await eventually('the call is over', async () => (await running.calls('?outcome=gone')).length === 1);
-  t.ok(await running.client.chat.completions.create(vote('sim/oak-2')), 'and there is room again');
+  t.ok(await running.client.chat.completions.create(vote('sim/oak-2')), 'and there is capacity again');
 });

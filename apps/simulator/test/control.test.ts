@@ -1,7 +1,7 @@
 import t from 'tap';
 import { choice, start } from './start.ts';
 
-// What the control API is told wrongly, it refuses: nothing is guessed or coerced.
+// The control API refuses wrong settings: nothing is guessed or coerced.
 
 t.test('a behaviour that makes no sense is refused with its place', async (t) => {
   const running = await start(t);

@@ -14,7 +14,7 @@ export interface Running {
   close: () => Promise<void>;
 }
 
-/** Answers at once unless told otherwise. */
+/** Answers at once by default. */
 export async function start(t: Test, options: SimulatorOptions = {}): Promise<Running> {
   const app = buildSimulator({ latencyScale: 0, drainMs: 1000, ...options });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -66,7 +66,7 @@ t.test('recorded votes are repeated', async (t) => {
   t.equal(await ask('sim/judge-b', 70), 'C');
   t.equal(await ask('sim/judge-b', 71), 'A');
   await running.behave('sim/oak-1', { voter: 'recorded', recorded_as: 'judge-b' });
-  t.equal(await ask('sim/oak-1', 70), 'C', 'a model that is told its column');
+  t.equal(await ask('sim/oak-1', 70), 'C', 'a model with a column of its own');
   t.equal(await ask('sim/judge-a', 71), null, 'no vote was recorded: the model refuses');
   t.equal((await running.calls('?model=sim/judge-a')).at(-1)!.label, null);
   await t.rejects(ask('sim/judge-a', 99), { status: 400, code: 'no_recording' });

@@ -1,6 +1,6 @@
-import { type Answer, type Ask, linked, operation, type Step, toldStep } from './agent-steps.ts';
+import { type Answer, type Ask, describeStep, linked, operation, type Step } from './agent-steps.ts';
 
-// What an agent does that was told one address and nothing else. Every further address, method and field comes out of an
+// What an agent does that knows one address and nothing else. Every further address, method and field comes out of an
 // answer that it was given before; where an answer does not lead on, the walk ends with what is missing.
 
 interface Agent {
@@ -18,7 +18,7 @@ export async function walk({ ask, pay }: Agent, start: string): Promise<Step[]> 
   const said: Step[] = [];
   const step = async (why: string, ...request: Parameters<Ask>): Promise<Answer> => {
     const answer = await ask(...request);
-    said.push(toldStep(why, request, answer));
+    said.push(describeStep(why, request, answer));
     return answer;
   };
 

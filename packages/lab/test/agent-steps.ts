@@ -50,7 +50,7 @@ export function operation({ body }: Answer, id: string): { method: string; url: 
 const WIDTH = 600;
 
 /** As a reader would like to see it: what changes from run to run is masked, what is long is cut. */
-export function toldStep(why: string, [method, url, headers = {}, body]: Parameters<Ask>, answer: Answer): Step {
+export function describeStep(why: string, [method, url, headers = {}, body]: Parameters<Ask>, answer: Answer): Step {
   const request = [
     `> ${method} ${masked(new URL(url).pathname)}`,
     ...Object.entries(headers).map(([name, value]) => `> ${name}: ${name === 'x-payment' ? '…' : masked(value)}`),

@@ -61,7 +61,7 @@ t.test('a verdict says which target was met', async (t) => {
   t.equal(verdictOf({ ...line, value: 0.1 }), 'short');
   t.equal(verdictOf({ ...line, value: Number.NaN }), 'short');
   t.equal(verdictOf({ ...line, value: 2, better: 'lower', must: 1, moonshot: null }), 'short');
-  t.equal(verdictOf({ ...line, must: null }), 'told');
+  t.equal(verdictOf({ ...line, must: null }), 'info');
   t.match(report([line])[1], /0\.50 H .*>= 0\.4 H .*must$/);
 });
 

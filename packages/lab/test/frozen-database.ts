@@ -23,8 +23,8 @@ export async function frozenDatabase(t: Test): Promise<FrozenDatabase> {
     create function frozen.now() returns timestamptz language sql stable as 'select at from frozen.clock';
     alter table polls alter column created_at set default frozen.now();
     alter database ${pg.escapeIdentifier(name)} set search_path = frozen, pg_catalog, public`);
-  const patience = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
-  const storage = openStorage({ databaseUrl: url, maxConnections: 2, ...patience });
+  const timeouts = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
+  const storage = openStorage({ databaseUrl: url, maxConnections: 2, ...timeouts });
   t.teardown(async () => {
     await storage[Symbol.asyncDispose]();
     await admin.end();

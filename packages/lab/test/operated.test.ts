@@ -109,7 +109,7 @@ t.test('a caller that does not want to be traced is not, and nothing is lost wit
 
   const silent = await wholeService(t, RECORDED, {}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
   const answer = await silent.app.inject({ method: 'POST', url: '/api/poll', headers: silent.headers, payload: POLL });
-  t.equal(answer.statusCode, 200, 'a collector that is away costs nobody an answer');
+  t.equal(answer.statusCode, 200, 'a collector that is away costs no answer');
   await silent.gateway.tracer?.[Symbol.asyncDispose]();
   t.match(await silent.gateway.metrics.text(), /^eloquentpoll_spans_dropped_total [1-9]/m);
 });

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { wholeService } from './whole-service.ts';
 
 // A process of another release, played by what it leaves behind: the arguments of its two statements, the record that it
-// keeps of a running poll, and what it tells. fixtures/release-1.json was recorded; it is never edited, because what was
+// keeps of a running poll, and what it publishes. fixtures/release-1.json was recorded; it is never edited, because what was
 // written once is read for as long as rows live.
 
 type Service = Awaited<ReturnType<typeof wholeService>>;
@@ -17,6 +17,7 @@ interface Recorded {
   accept: Members;
   job: Members;
   run: { epoch: string; owner: string; brief: string; snapshot: Members; votes: Members[] };
+  /** Published snapshots, under the key of the recorded file. */
   told: Members[];
   ended: { epoch: string; owner: string; brief: string; snapshot: Members };
   finish: Members & { response: Members };
@@ -68,7 +69,7 @@ export function otherRelease({ gateway, accountId }: Service, change: <T>(value:
       const logged = votes.map((vote) => [`vote:${vote.seat}`, written(vote)]);
       await bus.redis.hset(run, { ...fields, ...Object.fromEntries(logged) });
     },
-    tell: (snapshot: Members) => bus.redis.publish(`${bus.prefix}:{${pollId}}`, written(snapshot)),
+    publish: (snapshot: Members) => bus.redis.publish(`${bus.prefix}:{${pollId}}`, written(snapshot)),
     /** It is gone, and its lease is over. */
     die: () => sql`update polls set lease_until = now() - interval '1 second' where id = ${pollId}`.execute(db),
     async finish() {
@@ -80,8 +81,8 @@ export function otherRelease({ gateway, accountId }: Service, change: <T>(value:
       const { epoch, owner, brief: words, snapshot } = recorded.ended;
       const end = { epoch, owner: named(owner), brief: brief(words), snapshot: written(snapshot) };
       await bus.redis.hset(run, end);
-      const told = written({ ...snapshot, result: recorded.finish.response });
-      for (const end of ['', ':end']) await bus.redis.publish(`${bus.prefix}:{${pollId}}${end}`, told);
+      const message = written({ ...snapshot, result: recorded.finish.response });
+      for (const end of ['', ':end']) await bus.redis.publish(`${bus.prefix}:{${pollId}}${end}`, message);
     },
   };
 }

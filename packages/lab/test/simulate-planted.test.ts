@@ -35,7 +35,7 @@ const PLANTED: Planted[] = [
   },
   {
     bug: 'a worker that takes over does not read the log',
-    seenBy: 'nobody is asked for a vote that is in the log, or in a poll that has ended',
+    seenBy: 'no model is asked for a vote that is in the log, or in a poll that has ended',
     tamper: (context) =>
       withRuns(context, {
         takeOver: async (id, epoch) => (await context.bus.runs.takeOver(id, epoch)) && [],
@@ -43,8 +43,8 @@ const PLANTED: Planted[] = [
   },
   {
     // Either alone is made good by the other.
-    bug: 'neither the renewal of its lease nor the run record says that a poll is somebody else’s',
-    seenBy: 'nobody is asked for a vote that is in the log, or in a poll that has ended',
+    bug: 'neither the renewal of its lease nor the run record says that a poll belongs to another worker',
+    seenBy: 'no model is asked for a vote that is in the log, or in a poll that has ended',
     tamper(context, { store }) {
       store.renew = (_worker, leases) => leases.map(({ id }) => id);
       return withRuns(context, {
@@ -55,7 +55,7 @@ const PLANTED: Planted[] = [
   },
   {
     bug: 'a paused worker does not ask whether its lease is still its own',
-    seenBy: 'nobody is asked for a vote that is in the log, or in a poll that has ended',
+    seenBy: 'no model is asked for a vote that is in the log, or in a poll that has ended',
     tamper: (context) => ({
       ...context,
       leases: {
@@ -82,8 +82,8 @@ const PLANTED: Planted[] = [
     },
   },
   {
-    bug: 'the end is told before it is stored',
-    seenBy: 'the end is told once at most, as it is stored, and not before',
+    bug: 'the end is published before it is stored',
+    seenBy: 'the end is published once at most, as it is stored, and not before',
     tamper: (context, { bus }) => ({
       ...context,
       polls: {
@@ -97,20 +97,20 @@ const PLANTED: Planted[] = [
     }),
   },
   {
-    bug: 'the end is told twice',
-    seenBy: 'the end is told once at most, as it is stored, and not before',
+    bug: 'the end is published twice',
+    seenBy: 'the end is published once at most, as it is stored, and not before',
     tamper: (context) =>
       withRuns(context, {
         end: async (...args) => (await context.bus.runs.end(...args)) && context.bus.runs.end(...args),
       }),
   },
   {
-    bug: 'the end is not told',
-    seenBy: 'the end is told where nothing kept it from being told',
+    bug: 'the end is not published',
+    seenBy: 'the end is published where no fault prevents it',
     tamper: (context) => withRuns(context, { end: async () => true }),
   },
   {
-    bug: 'nobody looks for lost polls',
+    bug: 'lost polls are not looked for',
     seenBy: 'every accepted poll ends in time once nothing goes wrong any more',
     tamper: (context) => ({ ...context, polls: { ...context.polls, sweepAlone: async () => false } }),
   },
@@ -131,7 +131,7 @@ const PLANTED: Planted[] = [
   },
   {
     bug: 'a retry under the same key makes another poll',
-    seenBy: 'one poll for one key, and whoever was told an id has that poll',
+    seenBy: 'one poll for one key, and every id that was answered has its poll',
     tamper(context, { store }) {
       const { accept } = store;
       store.accept = ({ idempotency, ...rest }) => {
@@ -173,14 +173,14 @@ const PLANTED: Planted[] = [
   },
 ];
 
-const MOST_WORLDS = 400;
+const MAX_WORLDS = 400;
 
 /** What saw it first; null when nothing did. */
 async function seen({ tamper, seenBy }: Planted): Promise<string | null> {
   const { violations } = await exhaustCrashPoints({ course: 'all three are heard', sample: () => false, tamper });
   const point = violations.find((violation) => violation.rule === seenBy);
   if (point) return point.world;
-  for (let n = 0; n < MOST_WORLDS; n++) {
+  for (let n = 0; n < MAX_WORLDS; n++) {
     const played = await playWorld({ ...drawPlay(`planted/${n}`), tamper });
     if (brokenRules(played).some(({ rule }) => rule === seenBy)) return `world planted/${n}`;
   }

@@ -32,13 +32,13 @@ for (const [age, change] of [
       headers: { ...headers, 'last-event-id': `${pollId}:0` },
       payload: { question: 'Recorded question #1', options: ['A', 'B', 'C'] },
     });
-    for (const snapshot of recorded.told) await other.tell(snapshot);
+    for (const snapshot of recorded.told) await other.publish(snapshot);
 
     await other.die();
     await gateway.bus.enqueuePoll(pollId, 1);
     const ended = await get(`/api/polls/${pollId}/status`, { ...headers, prefer: 'wait=30' });
     t.match(ended.json(), { status: 'completed', result_id: other.resultId });
-    t.same((await asked(pollId)).sort(), [3, 4], 'whoever has voted is not asked again');
+    t.same((await asked(pollId)).sort(), [3, 4], 'a model that has voted is not asked again');
     const result = await session(pollId, 'result');
     t.match(result, { poll_id: other.resultId, models_skipped: 0, tally: { A: 2, B: 2, C: 1 }, is_tie: true });
     t.equal(result.votes.length, 5);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '@eloquentpoll/launch/failure';
 
-// Postgres refuses to run as root. Root runs it as the user `nobody`: the data folder is entered before the change of
+// Postgres refuses to run as root. Root runs it as an unprivileged user: the data folder is entered before the change of
 // user, and programs out of its reach run in a user namespace that maps us to it, or from a readable copy.
 
-const NOBODY = 65534;
+const UNPRIVILEGED_UID = 65534;
 
 export interface ServerUser {
   /** Folder of the programs, which may be a copy. */
@@ -33,20 +33,26 @@ export function serverUser(programs: string, temporary: (folder: string) => void
     ...direct,
     dataArgument: process.platform === 'linux' ? () => '/proc/self/cwd' : direct.dataArgument,
   };
-  const nobody: ServerUser = {
+  const unprivileged: ServerUser = {
     ...rooted,
-    command: (program, args) => ({ ...direct.command(program, args), uid: NOBODY, gid: NOBODY }),
-    own: (folder) => ownAll(folder, NOBODY),
+    command: (program, args) => ({ ...direct.command(program, args), uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID }),
+    own: (folder) => ownAll(folder, UNPRIVILEGED_UID),
   };
   const namespace: ServerUser = {
     ...rooted,
     command: (program, args) => ({
       file: 'unshare',
-      args: ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`, join(programs, program), ...args],
+      args: [
+        '--user',
+        `--map-user=${UNPRIVILEGED_UID}`,
+        `--map-group=${UNPRIVILEGED_UID}`,
+        join(programs, program),
+        ...args,
+      ],
     }),
     own: (folder) => ownAll(folder, 0),
   };
-  return works(nobody) ?? works(namespace) ?? works(copied(nobody, temporary)) ?? refuse();
+  return works(unprivileged) ?? works(namespace) ?? works(copied(unprivileged, temporary)) ?? refuse();
 }
 
 /** What a server sees of our environment: nothing that changes its answers. */

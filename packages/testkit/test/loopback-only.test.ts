@@ -3,7 +3,7 @@ import net from 'node:net';
 import t from 'tap';
 import '../src/loopback-only.ts';
 
-// Tests that reach out would pass here and fail elsewhere, or tell the world about themselves.
+// Tests that reach out would pass here and fail elsewhere, or show themselves to the world.
 
 t.test('this machine is reached by every name it has', async (t) => {
   const server = createServer((_request, response) => response.end('here')).listen(0, '127.0.0.1');

@@ -5,7 +5,7 @@ import { payPage, policyFor } from './pay-page.ts';
 import { PayPages } from './pay-pages.ts';
 
 // A processor of card payments as far as the service asks one, in the shapes of Stripe, and the page where a person
-// pays. No card is asked for. It sends no events: whoever pays comes back to the service, which looks by itself.
+// pays. No card is asked for. It sends no events: the customer comes back to the service, which asks for the payment.
 
 const EMPTY_LIST = { object: 'list', data: [], has_more: false };
 

@@ -8,7 +8,7 @@ const BLOCK_MS = 250;
 const USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 /** What is kept; a look at the chain goes back by minutes. */
-const MOST_TRANSACTIONS = 10_000;
+const MAX_TRANSACTIONS = 10_000;
 
 interface Log {
   address: string;
@@ -61,7 +61,7 @@ export function playChain(): PlayChain {
         },
       ]);
       const [oldest] = transactions.keys();
-      if (transactions.size > MOST_TRANSACTIONS && oldest !== undefined) transactions.delete(oldest);
+      if (transactions.size > MAX_TRANSACTIONS && oldest !== undefined) transactions.delete(oldest);
       return transactionHash;
     },
     receipt(transactionHash) {

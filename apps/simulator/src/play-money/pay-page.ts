@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-// The page where nobody pays anything, without scripts. It shows numbers of our own and no text of anybody's.
+// The page of a payment with play money, without scripts. It shows our own numbers and no text from outside.
 
 const STYLE = `
 :root { color-scheme: light dark; }

@@ -15,7 +15,7 @@ interface Seen {
 }
 
 const ID = /^cs_test_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_(\d{1,9})$/;
-const MOST_ORDERS = 10_000;
+const MAX_ORDERS = 10_000;
 
 export class PayPages {
   readonly #orders = new Map<string, Order & { paid: boolean }>();
@@ -24,7 +24,7 @@ export class PayPages {
     const id = `cs_test_${order.reference.replaceAll('-', '')}_${order.cents}`;
     if (!this.#orders.has(id)) this.#orders.set(id, { ...order, paid: false });
     const [oldest] = this.#orders.keys();
-    if (this.#orders.size > MOST_ORDERS && oldest !== undefined) this.#orders.delete(oldest);
+    if (this.#orders.size > MAX_ORDERS && oldest !== undefined) this.#orders.delete(oldest);
     return id;
   }
 

@@ -6,7 +6,7 @@ import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
 // Two gateways and two workers whose clocks are twenty minutes apart, and one of the workers is killed: leases, keys of
-// repeated requests and deadlines go by the clock of the database, so nobody notices. Needs libfaketime (FAKETIME_LIB).
+// repeated requests and deadlines go by the clock of the database. Needs libfaketime (FAKETIME_LIB).
 
 const APART = '10m';
 const ASKERS = 8;
@@ -32,10 +32,10 @@ export async function clocks(field: Field, library: string, progress: Progress):
       start('worker behind', 'worker', `-${APART}`),
     ]);
     const origins = [early, late].map(({ ready }) => `http://127.0.0.1:${ready.port}`);
-    const told = await Promise.all(
+    const times = await Promise.all(
       origins.map(async (origin) => Date.parse((await call(field, origin, '/api/health')).timestamp)),
     );
-    const apartMin = Math.round((told[1]! - told[0]!) / 60_000);
+    const apartMin = Math.round((times[1]! - times[0]!) / 60_000);
 
     let completed = 0;
     let others = 0;

@@ -7,7 +7,7 @@ import { createFundedAccount, createKey, KEY_PEPPER } from '../fixture/accounts.
 import { startModule } from '../fixture/modules.ts';
 import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
 
-// Where attacks happen: one gateway as a process of its own, as it is shipped, on stores of its own, and somebody with
+// Where attacks happen: one gateway as a process of its own, as it is shipped, on stores of its own, and an account with
 // money and keys.
 
 export interface Field extends AsyncDisposable {

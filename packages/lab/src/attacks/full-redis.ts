@@ -7,7 +7,7 @@ import { comesTrue, type Field } from './field.ts';
 import type { Attack } from './main.ts';
 
 // Redis has no memory left and refuses every write. Reading goes on, what is accepted is kept in Postgres, and once
-// there is room again every poll ends. Only on a Redis of our own: the limit is the server's.
+// there is memory again every poll ends. Only on a Redis of our own: the limit is the server's.
 
 const ORDER = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'], preset: 'fast' });
 

@@ -9,7 +9,7 @@ import { type Latencies, probe } from './probe.ts';
 // Ten thousand readers, each of a poll of its own on which nothing happens: what each keeps in the memory of the
 // gateway, what others notice of them, and what is left when they have gone.
 
-const MOST_BYTES = 50 * 1_024;
+const MAX_BYTES = 50 * 1_024;
 const AT_ONCE = 100;
 const PROBES = 400;
 const AN_HOUR_MS = 3_600_000;
@@ -51,9 +51,9 @@ export async function idleStreams(field: Field, { streams }: { streams: number }
   };
   return {
     figures,
-    holds: sockets.length === streams && bytes <= MOST_BYTES && freed && left === 0 && during.failed === 0,
+    holds: sockets.length === streams && bytes <= MAX_BYTES && freed && left === 0 && during.failed === 0,
     lines: [
-      `${sockets.length} idle streams: ${(bytes / 1_000).toFixed(1)} kB of RSS each (at most ${MOST_BYTES / 1_024} KB), opened ${figures.opened_per_s} a second`,
+      `${sockets.length} idle streams: ${(bytes / 1_000).toFixed(1)} kB of RSS each (at most ${MAX_BYTES / 1_024} KB), opened ${figures.opened_per_s} a second`,
       `${watched} subscriptions while they listen, ${left} when they have gone`,
       `creating a session: p99 ${before.p99Ms} ms before, ${during.p99Ms} ms beside them (${(during.p99Ms / before.p99Ms).toFixed(2)} times)`,
     ],
@@ -135,7 +135,7 @@ async function end(sockets: readonly Socket[]): Promise<void> {
   await Promise.all(sockets.map((socket) => socket.closed || new Promise((resolve) => socket.once('close', resolve))));
 }
 
-/** The least of a few seconds: what the collector has not got to yet is nobody's. */
+/** The least of a few seconds: garbage that is not collected yet does not count. */
 async function settledRss(pid: number): Promise<number> {
   let least = rssBytes(pid);
   for (let i = 0; i < 10; i++) {

@@ -6,11 +6,11 @@ import { percentile } from '../terminal/table.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
-// How long a refusal takes tells nothing about a key: unknown, revoked, or right at its beginning. The three are asked
-// in turns, so that whatever else happens on the machine happens to all. Compared are the fastest tenths, as somebody would
+// How long a refusal takes says nothing about a key: unknown, revoked, or right at its beginning. The three are asked
+// in turns, so that whatever else happens on the machine happens to all. Compared are the fastest tenths, as an attacker would
 // who wants to know: what else a machine does only ever adds to a time.
 
-const MOST_US = 50;
+const MAX_US = 50;
 const MIN_P = 0.01;
 const KEYS = 200;
 
@@ -49,7 +49,7 @@ export async function keyTiming(field: Field, { samples }: { samples: number }, 
   const worst = Math.max(...pairs.map(({ us }) => us));
   return {
     figures: { samples: samples * names.length, quickest_us: quickest, medians_us: medians, pairs },
-    holds: worst < MOST_US,
+    holds: worst < MAX_US,
     lines: [
       `${samples * names.length} refused keys: ${names.map((name) => `${name} ${quickest[name]} us (median ${medians[name]})`).join(', ')}`,
       ...pairs.map(

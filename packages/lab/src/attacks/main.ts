@@ -68,8 +68,8 @@ const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connecti
                    libfaketime.so.1
   --streams N      idle streams, default 10000
   --connections N  slow connections, default 4000
-  --readers N      streams that nobody reads, default 500
-  --seconds N      for how long nobody reads them, default 60
+  --readers N      streams that are not read, default 500
+  --seconds N      for how long they are not read, default 60
   --samples N      refused keys of each kind, default 33400
   --keys N         Idempotency-Keys in the table, default 1000000
   --requests N     made-up addresses through nginx, default 10000

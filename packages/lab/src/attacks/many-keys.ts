@@ -7,12 +7,12 @@ import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
 // A million Idempotency-Keys, half of them over: finding one is a step through an index, a poll with a key is accepted as
-// fast as before, and what is over goes in steps that hold nobody up, while what still counts stays.
+// fast as before, and what is over goes in steps that delay no request, while what still counts stays.
 
 const STEP = 5_000;
 const TRIES = 200;
 /** One step of pruning; polls are accepted meanwhile, so this is not what they wait for. */
-const MOST_STEP_MS = 2_000;
+const MAX_STEP_MS = 2_000;
 
 interface Plan {
   'Node Type': string;
@@ -25,7 +25,7 @@ export async function manyKeys(field: Field, { keys }: { keys: number }, progres
   const before = await acceptMs(field, TRIES);
   progress.show(`many keys: ${keys} are made`);
   await stores.query(
-    `insert into idempotency (principal, operation, key, fingerprint, poll_id, expires_at)
+    `insert into idempotency (principal, entry_point, key, fingerprint, poll_id, expires_at)
      select $1, 'poll', 'key-' || n, md5(n::text), 'ps_' || md5(n::text),
             now() + case when n % 2 = 0 then interval '12 hours' else -interval '1 second' end
        from generate_series(1, $2::int) n`,
@@ -73,7 +73,7 @@ export async function manyKeys(field: Field, { keys }: { keys: number }, progres
       most <= STEP &&
       left === Math.floor(keys / 2) &&
       over === 0 &&
-      longest < MOST_STEP_MS &&
+      longest < MAX_STEP_MS &&
       // On a busy machine nothing is as fast as before; a scan of them all would take hundreds of milliseconds.
       at(during, 0.5) < at(before, 0.5) + 100,
     lines: [
@@ -87,7 +87,7 @@ export async function manyKeys(field: Field, { keys }: { keys: number }, progres
 async function lookupIndex({ stores, accountId }: Field): Promise<string | null> {
   const [row] = await stores.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
     `explain (format json) select * from idempotency
-      where principal = '${accountId}' and operation = 'poll' and key = 'key-77'`,
+      where principal = '${accountId}' and entry_point = 'poll' and key = 'key-77'`,
   );
   const indexOf = (plan: Plan): string | null =>
     plan['Index Name'] ?? plan.Plans?.map(indexOf).find((name) => name !== null) ?? null;

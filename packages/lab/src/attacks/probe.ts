@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { percentile } from '../terminal/table.ts';
 
-// Somebody who just wants to be served, and a watch on how long that takes: one request after the other, each from its
+// A healthy client, and how long its requests take: one request after the other, each from its
 // own start, so that a server that stands still is seen.
 
 export interface Latencies {

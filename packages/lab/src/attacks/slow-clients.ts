@@ -5,7 +5,7 @@ import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
 // Connections that are opened and hardly used: headers and bodies that come a byte at a time, connections that say
-// nothing, and answers that nobody reads. Others must be served meanwhile, and the connections end by themselves.
+// nothing, and answers that are not read. Others must be served meanwhile, and the connections end by themselves.
 
 export type Slowness = 'headers' | 'body' | 'silence' | 'reading';
 

@@ -10,11 +10,11 @@ import type { Attack } from './main.ts';
 import { findNginx, type Nginx, startNginx } from './nginx-process.ts';
 
 // What lies between clients and gateways in production, with the configuration that is shipped: two servers in a row read
-// the same bytes the same way, nobody says who they are but by where they come from, and events arrive as they happen.
+// the same bytes the same way, the peer address alone names a client, and events arrive as they happen.
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B', 'C'] };
 /** Events that wait for a buffer to be full wait for the next models, which take seconds here. */
-const MOST_HELD_BACK_MS = 500;
+const MAX_HELD_BACK_MS = 500;
 const HEALTHY = /^HTTP\/1\.1 200 .*"status":"ok"/s;
 
 export async function throughNginx(
@@ -40,8 +40,8 @@ export async function throughNginx(
       addresses.buckets === 1 &&
       addresses.buckets_of_two_peers === 2 &&
       streams.events >= 4 &&
-      streams.held_back_ms < MOST_HELD_BACK_MS &&
-      streams.last_event_ms > 4 * MOST_HELD_BACK_MS,
+      streams.held_back_ms < MAX_HELD_BACK_MS &&
+      streams.last_event_ms > 4 * MAX_HELD_BACK_MS,
     lines: [
       `${smuggling.kinds} kinds of requests within requests: ${smuggling.ran} ran that nginx had not seen, ${smuggling.others_disturbed} answers went astray`,
       `${addresses.requests} made-up addresses from one peer: ${addresses.buckets} bucket; two peers: ${addresses.buckets_of_two_peers}`,
@@ -157,8 +157,8 @@ async function stream(field: Field, { port }: Nginx) {
     for await (const piece of response.body!) {
       text += decoder.decode(piece, { stream: true });
       const atMs = Math.round(performance.now() - began);
-      const told = [...text.matchAll(/"elapsed_ms":(\d+)[^\n]*\n\n/g)].slice(events.length);
-      for (const [, elapsed] of told) events.push({ atMs, lagMs: atMs - Number(elapsed) });
+      const fresh = [...text.matchAll(/"elapsed_ms":(\d+)[^\n]*\n\n/g)].slice(events.length);
+      for (const [, elapsed] of fresh) events.push({ atMs, lagMs: atMs - Number(elapsed) });
     }
     if (!/event: complete/.test(text)) throw new Error(`the stream ended without its end: ${text.slice(-200)}`);
     const lags = events.map(({ lagMs }) => lagMs);

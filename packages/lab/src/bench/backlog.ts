@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts';
 // poll of it is stored.
 
 const LOOK_EVERY_MS = 20;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const AT_ONCE = 16;
 
 export interface Crew {
@@ -38,7 +38,7 @@ export async function backlogCosts(stage: Stage, workers: readonly Crew[], polls
   const [before, begun] = [read(), performance.now()];
   for (let left = ids.length; left > 0; ) {
     await sleep(LOOK_EVERY_MS);
-    if (performance.now() - begun > PATIENCE_MS) throw new Error(`${left} polls were not run in time`);
+    if (performance.now() - begun > TIMEOUT_MS) throw new Error(`${left} polls were not run in time`);
     const [row] = await query<{ left: number }>(
       "select count(*)::int as left from polls where id = any($1) and status = 'running'",
       [ids],

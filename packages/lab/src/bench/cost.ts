@@ -6,7 +6,7 @@ import { median } from './windows.ts';
 // What one answer costs the process that gives it, while it has as much to do as it can.
 
 const WARM_UP_MS = 300;
-const MOST_MORE = 50;
+const MAX_MORE = 50;
 const AT_ONCE = 64;
 
 export interface Asked {
@@ -27,7 +27,7 @@ export async function costPerAnswer(asked: Asked, ms: number): Promise<Record<st
   const begun = { answered: load.answered, cpu: cpuUs(pid), at: performance.now() };
   await sleep(ms);
   // On a machine that has no time for us the shortest windows would be over before the first answer.
-  for (let more = 0; load.answered === begun.answered && more < MOST_MORE; more++) await sleep(WARM_UP_MS);
+  for (let more = 0; load.answered === begun.answered && more < MAX_MORE; more++) await sleep(WARM_UP_MS);
   const answered = load.answered - begun.answered;
   const wallUs = (performance.now() - begun.at) * 1_000;
   const cpu = (cpuUs(pid) ?? Number.NaN) - (begun.cpu ?? Number.NaN);

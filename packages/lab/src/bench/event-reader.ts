@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { connected } from './hammer.ts';
 
-// A reader of one event stream, as cheap as it can be: it counts events and tells when each came.
+// A reader of one event stream, as cheap as it can be: it counts events and times them.
 
 export interface EventReader {
   readonly events: number;
@@ -21,7 +21,7 @@ export async function readEvents(port: number, request: Buffer): Promise<EventRe
 function reader(socket: Socket): EventReader {
   let events = 0;
   let wanted = Number.POSITIVE_INFINITY;
-  let tell: (at: number) => void = () => {};
+  let onReached: (at: number) => void = () => {};
   let failed: Error | null = null;
   let fail: (error: Error) => void = (error) => {
     failed = error;
@@ -30,7 +30,7 @@ function reader(socket: Socket): EventReader {
   socket.on('close', closed).on('error', closed);
   socket.on('data', (chunk) => {
     for (let at = chunk.indexOf(EVENT); at >= 0; at = chunk.indexOf(EVENT, at + 1)) events += 1;
-    if (events >= wanted) tell(performance.now());
+    if (events >= wanted) onReached(performance.now());
   });
   return {
     get events() {
@@ -41,7 +41,7 @@ function reader(socket: Socket): EventReader {
       if (events >= count) return Promise.resolve(performance.now());
       return new Promise((resolve, reject) => {
         wanted = count;
-        tell = resolve;
+        onReached = resolve;
         fail = reject;
       });
     },

@@ -18,7 +18,7 @@ export interface Blow {
   next(): Buffer;
 }
 
-const MOST_TIMES = 10_000;
+const MAX_TIMES = 10_000;
 
 export async function hammer({ port, connections, next }: Blow): Promise<Hammer> {
   const statuses = new Map<number, number>();
@@ -34,7 +34,7 @@ export async function hammer({ port, connections, next }: Blow): Promise<Hammer>
       const sent = performance.now();
       socket.write(next());
       const status = await read();
-      took[answered % MOST_TIMES] = performance.now() - sent;
+      took[answered % MAX_TIMES] = performance.now() - sent;
       answered += 1;
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
@@ -66,7 +66,7 @@ export function connected(port: number): Promise<Socket> {
 /** Reads answer after answer: each call resolves with the status of the next one once all of it is here. */
 export function answers(socket: Socket): () => Promise<number> {
   let rest: Buffer = Buffer.alloc(0);
-  let tell: ((status: number) => void) | null = null;
+  let onReached: ((status: number) => void) | null = null;
   let fail: ((error: Error) => void) | null = null;
   socket.on('data', (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -76,14 +76,14 @@ export function answers(socket: Socket): () => Promise<number> {
     const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
     if (rest.length < end + 4 + length) return;
     rest = rest.subarray(end + 4 + length);
-    tell?.(Number(head.slice(9, 12)));
+    onReached?.(Number(head.slice(9, 12)));
   });
   const gone = () => fail?.(new Error('a connection was closed before its answer'));
   socket.on('close', gone);
   socket.on('error', gone);
   return () =>
     new Promise((resolve, reject) => {
-      tell = resolve;
+      onReached = resolve;
       fail = reject;
     });
 }

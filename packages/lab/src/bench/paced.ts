@@ -25,7 +25,7 @@ interface Line {
 }
 
 const TICK_MS = 10;
-const MOST_TIMES = 100_000;
+const MAX_TIMES = 100_000;
 
 export async function paced({ port, perSecond, ms, signal, next }: Pace): Promise<Paced> {
   const idle: Line[] = [];
@@ -44,7 +44,7 @@ export async function paced({ port, perSecond, ms, signal, next }: Pace): Promis
       // Counted as 0.
     }
     found.statuses.set(status, (found.statuses.get(status) ?? 0) + 1);
-    if (found.took.length < MOST_TIMES) found.took.push(performance.now() - begun);
+    if (found.took.length < MAX_TIMES) found.took.push(performance.now() - begun);
   }
 
   const begun = performance.now();

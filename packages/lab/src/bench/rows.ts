@@ -9,7 +9,7 @@ export interface Line {
   ours: string;
   /** What it is held against. */
   anchor: string;
-  /** What the targets are about; null where the row only tells. */
+  /** What the targets are about; null where the row has no target. */
   value: number | null;
   /** How the value is written. */
   unit: string;
@@ -26,13 +26,13 @@ export interface Row {
   measure(stage: Stage, course: Course): Promise<Line[]>;
 }
 
-export type Verdict = 'moonshot' | 'must' | 'within slack' | 'short' | 'told';
+export type Verdict = 'moonshot' | 'must' | 'within slack' | 'short' | 'info';
 
 /** Machines differ from minute to minute; a figure this close to its target has met it. */
 const SLACK = 1.2;
 
 export function verdictOf({ value, better, must, moonshot }: Line): Verdict {
-  if (value === null || must === null) return 'told';
+  if (value === null || must === null) return 'info';
   if (Number.isNaN(value)) return 'short';
   const meets = (target: number) => (better === 'higher' ? value >= target : value <= target);
   if (moonshot !== null && meets(moonshot)) return 'moonshot';
@@ -42,7 +42,7 @@ export function verdictOf({ value, better, must, moonshot }: Line): Verdict {
 
 export const us = (value: number): string => `${value.toFixed(0)} us`;
 export const ms = (value: number): string => `${value.toFixed(2)} ms`;
-export const told = (quantity: string, ours: string, anchor = ''): Line => ({
+export const info = (quantity: string, ours: string, anchor = ''): Line => ({
   quantity,
   ours,
   anchor,

@@ -10,7 +10,7 @@ import { openStores, type Stores } from '../fixture/stores.ts';
 import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
 
 // Everything a row needs, started when it asks for it: stores of their own, the product as it is shipped (bundles, where
-// somebody made them), models that cost nothing, an account that never runs out and keys without limits.
+// they were made), models that cost nothing, an account that never runs out and keys without limits.
 
 const LIMITS = ['session', 'poll', 'read', 'account', 'compute'].map((name) => `${name}=999999999/3600`).join(',');
 /** As many models as the targets speak of. */

@@ -12,7 +12,7 @@ export interface Ending {
 }
 
 const CUT: Ending = { kind: null, data: {}, refusal: null };
-/** A sign of life comes every 15 s. */
+/** A keep-alive comes every 15 s. */
 const SILENCE_MS = 22_000;
 
 export async function followStream(

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
+import { createFixtures, type Fixtures } from './fixtures.ts';
 import type { Service } from './fuzzed-service.ts';
-import { type Inhabitants, inhabit } from './inhabitants.ts';
 import { judgeOf } from './judge-answer.ts';
 import { type Description, type Operation, operationsOf } from './operations.ts';
 import { type FuzzRequest, requestsTo } from './requests.ts';
@@ -10,7 +10,7 @@ import { type SecretWatch, secretWatch } from './secrets.ts';
 import { type Answer, asCurl, type Sender, type Sent } from './send-request.ts';
 
 // Each operation is asked as often as wanted, several operations at a time. What is found is shrunk by fast-check and
-// told as a command that does it again.
+// shown as a command that repeats it.
 
 export interface Tried {
   readonly operation: string;
@@ -44,13 +44,13 @@ const AT_ONCE = 6;
 export interface Setting {
   readonly service: Service;
   readonly sender: Sender;
-  readonly people: Inhabitants;
+  readonly people: Fixtures;
   readonly description: Description;
   readonly watch: SecretWatch;
 }
 
 export async function settle(service: Service, sender: Sender): Promise<Setting> {
-  const people = await inhabit(service, sender);
+  const people = await createFixtures(service, sender);
   const { text } = await sender.send({ method: 'GET', target: '/api/openapi.json', headers: {}, body: null });
   return {
     service,
@@ -85,7 +85,7 @@ export async function fuzzOperations(setting: Setting, { seed, runs, only, onInp
         slowestMs = Math.max(slowestMs, answer.tookMs);
       }
       if (problem === null) return;
-      last = { sent, problem: `${problem}${answer instanceof Error ? '' : told(answer)}` };
+      last = { sent, problem: `${problem}${answer instanceof Error ? '' : shown(answer)}` };
       throw new Error(problem);
     });
     const { failed, errorInstance } = await fc.check(property, { seed, numRuns: runs, verbose: 0 });
@@ -108,7 +108,7 @@ export async function fuzzOperations(setting: Setting, { seed, runs, only, onInp
   return { tried: tried.toSorted((a, b) => a.operation.localeCompare(b.operation)), findings };
 }
 
-const told = ({ status, text }: Answer): string => ` (${status}: ${text.slice(0, 300)})`;
+const shown = ({ status, text }: Answer): string => ` (${status}: ${text.slice(0, 300)})`;
 
 async function completed(request: FuzzRequest, { people, service }: Setting): Promise<Sent> {
   const { method, target, headers, credential, body } = request;

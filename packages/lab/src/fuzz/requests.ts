@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { corruptedJson, hostileText, spoiledBytes } from './corrupting.ts';
 import { goodValues } from './good-values.ts';
 import type { Description, Operation, Parameter } from './operations.ts';
 import { a2aBodies, type ListedTool, mcpBodies } from './rpc-bodies.ts';
-import { hostileText, spoiledBytes, spoiledJson } from './spoiling.ts';
 
 // A request to one operation: sometimes as it should be, mostly wrong in one part, sometimes in all. It is made of plain
 // values alone, so that a failure shrinks to what matters and can be printed.
@@ -290,7 +290,7 @@ function bodiesOf(operation: Operation, around: Surroundings): Arbitrary<Body | 
   const goodJson = good.map((value) => JSON.stringify(value) ?? '');
   const bytes = fc.oneof(
     { weight: 8, arbitrary: goodJson.map((json) => Buffer.from(json)) },
-    { weight: 8, arbitrary: spoiledJson(good).map((json) => Buffer.from(json)) },
+    { weight: 8, arbitrary: corruptedJson(good).map((json) => Buffer.from(json)) },
     { weight: 3, arbitrary: spoiledBytes(goodJson) },
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)) },
   );

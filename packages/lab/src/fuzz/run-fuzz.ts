@@ -41,8 +41,8 @@ export interface FuzzReport {
 /** Nothing here takes long; who has no answer by then has hung. */
 const GUARD_MS = 45_000;
 /** Caches fill while a run begins; what grows by more than this afterwards has no bound. */
-const MOST_GROWTH_MB = 64;
-const MOST_HANDLES = 200;
+const MAX_GROWTH_MB = 64;
+const MAX_HANDLES = 200;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -76,11 +76,11 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
     options.onInput?.(count);
   };
   const { tried, findings } = await fuzzOperations(setting, { ...options, onInput });
-  // With limits any step may be one too many, which is the right answer and tells nothing.
+  // With limits any step may be one too many, which is the right answer and proves nothing.
   const stories = await fuzzSequences(setting, options.seed, options.realLimits ? 0 : options.sequences);
   const left = await whatIsLeft(setting);
   const end = heapMb();
-  const grown = early > 0 && end - early > MOST_GROWTH_MB;
+  const grown = early > 0 && end - early > MAX_GROWTH_MB;
   const handles = process.getActiveResourcesInfo().length;
   return {
     seed: options.seed,
@@ -99,7 +99,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
       ...left.map((problem) => afterwards(problem)),
       ...[...leaks].map(([secret, line]) => afterwards(`a log line shows ${secret}`, line)),
       ...(grown ? [afterwards(`the heap grew from ${early} to ${end} MB`)] : []),
-      ...(handles > MOST_HANDLES
+      ...(handles > MAX_HANDLES
         ? [afterwards(`${handles} handles are open: ${process.getActiveResourcesInfo()}`)]
         : []),
     ],
@@ -112,7 +112,7 @@ const afterwards = (problem: string, reproduction = 'the whole run, by its seed'
   reproduction,
 });
 
-/** Streams and subscriptions that nobody listens to any more, and money that is nowhere. */
+/** Streams and subscriptions without a listener, and money that is nowhere. */
 async function whatIsLeft({ service: { gateway } }: Setting): Promise<string[]> {
   const open = () => [gateway.streams.count(), gateway.bus.watched(), gateway.rereads.followed()];
   const until = performance.now() + 20_000;

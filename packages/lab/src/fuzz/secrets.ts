@@ -18,8 +18,8 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const GIVES_KEY = new Set(['createKey', 'sendNewKey', 'verifyWallet', 'rotateKeysByWallet', 'deposit']);
 /** Operations that set a sealed cookie. */
 const SETS_COOKIE = new Set(['verifyWallet', 'login', 'loginCallback', 'logout']);
-/** Operations that tell a caller who they are. */
-const TELLS_ACCOUNT = new Set(['getCurrentUser', 'getDashboard', 'verifyWallet', 'deposit']);
+/** Operations that answer with the caller's account id. */
+const SHOWS_ACCOUNT = new Set(['getCurrentUser', 'getDashboard', 'verifyWallet', 'deposit']);
 
 export function secretWatch(settings: Readonly<Record<string, string>>, accountIds: ReadonlySet<string>): SecretWatch {
   const setting = (text: string) => Object.entries(settings).find(([, value]) => text.includes(value))?.[0] ?? null;
@@ -36,7 +36,7 @@ export function secretWatch(settings: Readonly<Record<string, string>>, accountI
     inAnswer(text, operationId) {
       if (!GIVES_KEY.has(operationId) && API_KEY.test(text)) return 'an API key';
       if (!SETS_COOKIE.has(operationId) && SEALED.test(text)) return 'a cookie or token';
-      if (!TELLS_ACCOUNT.has(operationId) && account(text)) return 'the id of an account';
+      if (!SHOWS_ACCOUNT.has(operationId) && account(text)) return 'the id of an account';
       return setting(text);
     },
   };

@@ -22,7 +22,7 @@ export interface Sender extends Disposable {
   send(sent: Sent): Promise<Answer>;
 }
 
-const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 export function senderTo(origin: string, guardMs: number): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
@@ -48,8 +48,8 @@ export function senderTo(origin: string, guardMs: number): Sender {
           let bytes = 0;
           response.on('data', (chunk: Buffer) => {
             bytes += chunk.length;
-            if (bytes > MOST_ANSWER_BYTES)
-              outgoing.destroy(new Error(`an answer of more than ${MOST_ANSWER_BYTES} bytes`));
+            if (bytes > MAX_ANSWER_BYTES)
+              outgoing.destroy(new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`));
             else chunks.push(chunk);
           });
           response.on('error', reject);
@@ -69,7 +69,7 @@ export function senderTo(origin: string, guardMs: number): Sender {
   };
 }
 
-/** The same by hand, for whoever wants to see it. */
+/** The same as a command line. */
 export function asCurl({ method, target, headers, body }: Sent, origin: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const named = Object.entries(headers).map(([name, value]) => ` -H ${quoted(`${name}: ${value}`)}`);

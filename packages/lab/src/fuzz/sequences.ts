@@ -123,14 +123,14 @@ const awaitPoll = (index: number) =>
     ({ polls }) => polls.length > 0,
     async ({ polls }, real) => {
       const poll = at(real.polls, index);
-      const told = json(
+      const status = json(
         expect(
           await real.ask('owner', 'GET', `/api/polls/${poll.session}/status`, undefined, { prefer: 'wait=30' }),
           200,
         ),
       );
-      if (told.status !== 'completed') throw new Error(`the poll is ${told.status}`);
-      poll.result = String(told.result_id);
+      if (status.status !== 'completed') throw new Error(`the poll is ${status.status}`);
+      poll.result = String(status.result_id);
       at(polls, index).ended = true;
     },
   );
@@ -208,9 +208,12 @@ export async function fuzzSequences(setting: Setting, seed: number, runs: number
   let requests = 0;
   async function ask(...[who, method, path, body, more]: Parameters<Real['ask']>): Promise<Answer> {
     requests += 1;
-    const { rich, other } = setting.people;
-    const { key } = who === 'owner' ? rich : who === 'stranger' ? other : who;
-    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }), ...more };
+    const { people } = setting;
+    const credential =
+      typeof who === 'object'
+        ? { authorization: `Bearer ${who.key}` }
+        : await people.credential(who === 'owner' ? 'key' : 'key of another');
+    const headers = { ...credential, ...(body && { 'content-type': 'application/json' }), ...more };
     const sent = { method, target: path, headers, body: body ? Buffer.from(JSON.stringify(body)) : null };
     const answer = await setting.sender.send(sent);
     const problem = judge(sent, answer);

@@ -4,7 +4,7 @@ import pg from 'pg';
 // Databases in which one function is wrong, to be cloned by the tests in place of the right ones.
 
 export interface Databases extends AsyncDisposable {
-  /** The newest definition of a function, as Postgres tells it. */
+  /** The newest definition of a function, as Postgres has it. */
   definition(name: string): Promise<string>;
   /** A template with this definition instead; null when Postgres does not take it. */
   withFunction(definition: string): Promise<string | null>;

@@ -8,7 +8,7 @@ import { scriptMutants } from './script-mutants.ts';
 import { sqlMutants } from './sql-mutants.ts';
 
 // Every mutant of an area meets the area's tests. It is killed when a test fails or none comes to its end, and survives
-// when all pass: then nobody would have noticed.
+// when all pass: then the change went unnoticed.
 
 export interface Figures {
   readonly area: string;
@@ -37,7 +37,7 @@ interface Candidate {
   judge(limitMs: number): Promise<Verdict | null>;
 }
 
-const LEAST_LIMIT_MS = 20_000;
+const MIN_LIMIT_MS = 20_000;
 
 export async function mutateArea(work: Work): Promise<Figures> {
   const { area, every, atOnce } = work;
@@ -45,7 +45,7 @@ export async function mutateArea(work: Work): Promise<Figures> {
   const begun = performance.now();
   const sane = await runTests({ ...runOf(work), limitMs: 10 * 60_000 });
   if (sane !== 'passed') throw new Error(`the tests of ${area.name} do not pass without a mutant`);
-  const limitMs = Math.max(LEAST_LIMIT_MS, 5 * (performance.now() - begun));
+  const limitMs = Math.max(MIN_LIMIT_MS, 5 * (performance.now() - begun));
 
   const candidates = (await candidatesOf(work)).filter((_, i) => i % every === 0);
   let next = 0;

@@ -3,7 +3,7 @@ import { chance } from '../terminal/chance.ts';
 import { openLane, type Sky } from './lane.ts';
 import { CALM, type Weather } from './weather.ts';
 
-// A TCP link that misbehaves when it is told to: put between two processes, it is the network between them. Calm, it
+// A TCP link with faults on demand: put between two processes, it is the network between them. Calm, it
 // changes nothing but the time of a copy. It knows nothing of what passes.
 
 export interface Endpoint {
@@ -18,7 +18,7 @@ export interface FaultProxy extends AsyncDisposable {
   set(weather: Weather): void;
   /** Both ends of every connection see a reset. Answers how many there were. */
   reset(): number;
-  /** The far ends are reset; the near ones are left alone with a connection that nobody hears. */
+  /** The far ends are reset; the near ones keep a half-open connection. */
   halfOpen(): number;
   /** Where new connections go; for a server that comes back elsewhere. */
   target: Endpoint;
@@ -33,7 +33,7 @@ interface Link {
 
 export async function openFaultProxy(name: string, target: Endpoint, seed = name): Promise<FaultProxy> {
   const links = new Set<Link>();
-  /** Near ends whose far ends are gone without a word. */
+  /** Half-open near ends. */
   const abandoned = new Set<Socket>();
   let weather: Weather = CALM;
   let clear = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
   return proxy;
 }
 
-/** A socket that has said good-bye cannot be reset any more, and would stay for ever. */
+/** A socket that has sent its FIN cannot be reset, and would stay for ever. */
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

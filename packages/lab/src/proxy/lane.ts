@@ -6,7 +6,7 @@ import type { Weather } from './weather.ts';
 // One direction of one connection. Pieces leave in the order in which they came, each at its time; what waits is bounded
 // by no longer reading. The end of the sender is a piece too: it overtakes nothing.
 
-const MOST_WAITING_BYTES = 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface Sky {
   readonly weather: Weather;
@@ -29,7 +29,7 @@ export function openLane(from: Socket, to: Socket, sky: Sky): { mute(): void } {
     lastDue = Math.max(lastDue, performance.now() + latencyMs + jitterMs * sky.share());
     waiting.push({ bytes, due: lastDue });
     waitingBytes += bytes?.length ?? 0;
-    if (waitingBytes > MOST_WAITING_BYTES) from.pause();
+    if (waitingBytes > MAX_WAITING_BYTES) from.pause();
     if (!moving) void move();
   }
 
@@ -45,7 +45,7 @@ export function openLane(from: Socket, to: Socket, sky: Sky): { mute(): void } {
       }
       await hand(next.bytes);
       waitingBytes -= next.bytes.length;
-      if (waitingBytes <= MOST_WAITING_BYTES) from.resume();
+      if (waitingBytes <= MAX_WAITING_BYTES) from.resume();
     }
     moving = false;
   }

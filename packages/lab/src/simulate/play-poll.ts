@@ -33,7 +33,7 @@ export interface Trace {
   claimedAt: number;
   endedAt: number;
   collected: Collected;
-  /** Calls that nobody answered or aborted, and timers that were left. */
+  /** Calls that were neither answered nor aborted, and timers that were left. */
   callsLeft: number;
   timersLeft: number;
 }

@@ -5,7 +5,7 @@ import type { Simulation } from './simulate-polls.ts';
 import { WORLD_PROMISES, type WorldFigures } from './simulate-worlds.ts';
 import { WORLD_RULES } from './world/judge-world.ts';
 
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 interface Violation {
   readonly where: string;
@@ -20,7 +20,7 @@ function verdict(names: readonly string[], violations: readonly Violation[]): st
       ['what must hold', 'violations'],
       names.map((name) => [name, String(violations.filter((violation) => violation.rule === name).length)]),
     ),
-    ...violations.slice(0, MOST_SHOWN).map(({ where, rule, found }) => `  ${where}: ${rule}: ${found}`),
+    ...violations.slice(0, MAX_SHOWN).map(({ where, rule, found }) => `  ${where}: ${rule}: ${found}`),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { PanelName, PollSpec, VoteError } from '@eloquentpoll/contracts';
 import { type Chance, chance } from '../terminal/chance.ts';
 
 // One poll of a simulated world, drawn from its seed: what was ordered, how its models behave, and when its workers die.
-// The ranges are wider than life: free and ruinous prices, budgets for nobody and for everybody, models that never
+// The ranges are wider than life: free and ruinous prices, budgets for no model and for all, models that never
 // answer, deadlines of milliseconds.
 
 /** What one model does when it is asked. */
@@ -40,7 +40,7 @@ const FAILURES: readonly VoteError[] = [
   'rate_limited',
   'provider_error',
 ];
-const MOST_COST_U = 25_000_000;
+const MAX_COST_U = 25_000_000;
 
 export function drawScenario(seed: string): Scenario {
   const draw = chance(seed);
@@ -94,8 +94,8 @@ function drawBudget(draw: Chance, reserves: readonly number[]): number {
   const whole = reserves.reduce((sum, reserve) => sum + reserve, 0);
   const tight = whole * draw.share();
   const odd = draw.pick([Math.min(...reserves) - 1, Math.max(...reserves) + 1, draw.whole(0, 1_000)]);
-  const budget = draw.pick([MOST_COST_U, whole, whole, whole, tight, tight, tight, odd]);
-  return Math.max(0, Math.min(MOST_COST_U, Math.floor(budget)));
+  const budget = draw.pick([MAX_COST_U, whole, whole, whole, tight, tight, tight, odd]);
+  return Math.max(0, Math.min(MAX_COST_U, Math.floor(budget)));
 }
 
 function drawModels(draw: Chance, reserves: readonly number[], options: number): SimulatedModel[] {

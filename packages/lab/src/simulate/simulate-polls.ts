@@ -28,7 +28,7 @@ export interface Simulation {
 }
 
 const REPLAY_EVERY = 50;
-const MOST_VIOLATIONS = 100;
+const MAX_VIOLATIONS = 100;
 
 export async function simulatePolls(
   seed: string,
@@ -53,7 +53,7 @@ export async function simulatePolls(
     replayed: 0,
     violations: [],
   };
-  for (let n = 0; n < polls && result.violations.length < MOST_VIOLATIONS; n++) {
+  for (let n = 0; n < polls && result.violations.length < MAX_VIOLATIONS; n++) {
     const poll = `${seed}/${n}`;
     await simulatePoll(poll, result, n % REPLAY_EVERY === 0);
     onPoll(n + 1, result.violations.length);
@@ -77,13 +77,14 @@ async function simulatePoll(poll: string, result: Simulation, replay: boolean): 
   }
   if (replay) {
     result.replayed += 1;
-    if (told(await playPoll(drawScenario(poll))) !== told(trace)) report('the same seed gives the same poll', poll);
+    if (replayKey(await playPoll(drawScenario(poll))) !== replayKey(trace))
+      report('the same seed gives the same poll', poll);
   }
   count(result, trace);
 }
 
 /** Everything about a poll that must repeat. */
-const told = ({ asked, collected, endedAt }: Trace): string =>
+const replayKey = ({ asked, collected, endedAt }: Trace): string =>
   JSON.stringify({ asked, endedAt, reason: collected.reason, votes: collected.votes });
 
 function count(result: Simulation, trace: Trace): void {

@@ -19,7 +19,7 @@ export interface WorldFigures {
   calls: number;
   /** Calls for votes that had been asked for before. */
   repeatedCalls: number;
-  /** Of these, calls that nobody needed, by a worker that could not know. */
+  /** Of these, calls that were not needed, by a worker that could not know. */
   blindCalls: number;
   fencedWrites: number;
   buried: number;
@@ -31,7 +31,7 @@ export interface WorldFigures {
 }
 
 const REPLAY_EVERY = 50;
-const MOST_VIOLATIONS = 100;
+const MAX_VIOLATIONS = 100;
 const REPEATS = 'the same seed gives the same world';
 export const WORLD_PROMISES = [...WORLD_RULES.map((rule) => rule.name), REPEATS];
 
@@ -57,12 +57,12 @@ export async function simulateWorlds(
   onWorld: (done: number, violations: number) => void = () => {},
 ): Promise<WorldFigures> {
   const figures = noFigures();
-  for (let n = 0; n < worlds && figures.violations.length < MOST_VIOLATIONS; n++) {
+  for (let n = 0; n < worlds && figures.violations.length < MAX_VIOLATIONS; n++) {
     const name = `${seed}/${n}`;
     const played = await judged(figures, name, drawPlay(name));
     if (n % REPLAY_EVERY === 0) {
       figures.replayed += 1;
-      if (told(await playWorld(drawPlay(name))) !== told(played))
+      if (replayKey(await playWorld(drawPlay(name))) !== replayKey(played))
         figures.violations.push({ world: name, rule: REPEATS, found: name });
     }
     onWorld(n + 1, figures.violations.length);
@@ -86,7 +86,7 @@ export function brokenRules(played: Played): { rule: string; found: string }[] {
 }
 
 /** Everything about a world that must repeat. */
-export const told = ({ world, endedAtMs }: Played): string =>
+export const replayKey = ({ world, endedAtMs }: Played): string =>
   JSON.stringify(
     {
       steps: world.effects.steps,

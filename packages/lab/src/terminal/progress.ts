@@ -19,8 +19,8 @@ export function progressOn(stream: NodeJS.WriteStream, now: () => number = () =>
     show(line) {
       if (now() - shownAt < everyMs) return;
       shownAt = now();
-      const fitting = stream.isTTY ? line.slice(0, Math.max(20, stream.columns - 1)) : `${line}\n`;
-      stream.write(wipe + fitting);
+      const text = stream.isTTY ? line.slice(0, Math.max(20, stream.columns - 1)) : `${line}\n`;
+      stream.write(wipe + text);
     },
     note(line) {
       stream.write(`${wipe}${line}\n`);

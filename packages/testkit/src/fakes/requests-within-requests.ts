@@ -1,5 +1,5 @@
 // Bytes that two servers in a row may read differently: each begins with a request that is in doubt, and ends with one that
-// nobody may run.
+// no server may run.
 
 export function requestsWithinRequests(hidden: string): Record<string, string> {
   const head = (...lines: string[]) =>

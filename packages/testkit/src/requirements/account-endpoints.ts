@@ -28,7 +28,7 @@ export const ACCOUNT_ENDPOINTS: readonly RequirementRow[] = [
   ['§4.5-deposit-tx-hash', 'the deposit has tx_hash'],
   ['§4.5-deposit-payer', 'the deposit has payer'],
   ['§4.5-deposit-user-id', 'the deposit has user_id, a uuid'],
-  ['§4.5-deposit-is-new-user', 'the deposit tells whether the user is new'],
+  ['§4.5-deposit-is-new-user', 'the deposit says whether the user is new'],
   ['§4.5-deposit-api-key', 'a new user gets an api_key with the deposit, a known one does not'],
   ['§4.5-deposit-credits', 'a confirmed deposit credits the account once'],
 

@@ -14,7 +14,7 @@ export const OVERVIEW: readonly RequirementRow[] = [
   ['§1-cost-estimated-usd', 'the cost of a poll is an estimate in USD'],
   ['§1-balance-cents', 'the balance of an account is kept in cents'],
   ['§1-result-stored', 'every completed poll is stored under a result id'],
-  ['§1-result-public', 'whoever holds the result id may read the result'],
+  ['§1-result-public', 'the result id alone gives access to the result'],
   ['§1-result-no-cost', 'the shareable result shows no cost'],
   ['§1-way-sync', 'a poll can be run by one blocking REST call'],
   ['§1-way-async', 'a poll can be run as a session whose status is polled'],

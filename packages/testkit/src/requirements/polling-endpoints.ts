@@ -72,7 +72,7 @@ export const POLLING_ENDPOINTS: readonly RequirementRow[] = [
 
   ['§4.1-rule-question-only', 'a quick poll with only a question gets its options from the server'],
   ['§4.1-rule-no-credentials', 'a quick poll without credentials uses free, open-weight models and tighter limits'],
-  ['§4.1-rule-reasoning', "reasoning tells the winner's share of successful votes and how many models succeeded"],
+  ['§4.1-rule-reasoning', "reasoning states the winner's share of successful votes and how many models succeeded"],
   ['§4.1-rule-poll-free', 'POST /api/poll without credentials runs a free poll'],
   ['§4.1-rule-poll-shorthand', 'POST /api/poll accepts the shorthand bodies'],
   ['§4.1-rule-poll-dry-run', 'POST /api/poll with dry_run runs a dry run'],

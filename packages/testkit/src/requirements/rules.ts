@@ -22,8 +22,8 @@ export const RULES: readonly RequirementRow[] = [
   ['§6-event-complete', 'the stream sends complete'],
   ['§6-event-error', 'the stream sends error'],
   ['§6-event-kinds', 'the stream sends no other kind of event'],
-  ['§6-progress', 'the stream tells progress as votes arrive'],
-  ['§6-async-progress', 'an async session tells progress at its status path only'],
+  ['§6-progress', 'the stream reports progress as votes arrive'],
+  ['§6-async-progress', 'an async session reports progress at its status path only'],
 
   ['§7-body', 'errors are JSON with an error string'],
   ['§7-400-validation', 'a validation error answers 400'],

@@ -17,6 +17,6 @@ export const STATES: readonly RequirementRow[] = [
   ['§3.3-revoke-foreign', "another caller's key cannot be revoked"],
   ['§3.3-revoke-again-404', 'revoking a revoked key answers 404'],
   ['§3.3-rotate-revokes-all', "rotating revokes all active keys of the wallet's account"],
-  ['§3.3-rotate-issues-key', 'rotating issues one new key and tells how many were revoked'],
+  ['§3.3-rotate-issues-key', 'rotating issues one new key and says how many were revoked'],
   ['§3.3-wallet-revoke-one', 'a wallet signature revokes one key'],
 ];

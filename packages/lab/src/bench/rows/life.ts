@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hammer } from '../hammer.ts';
 import { pollRequest } from '../polls.ts';
 import { cpuUs } from '../processes-cpu.ts';
-import { type Row, told, us } from '../rows.ts';
+import { info, type Row, us } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { interleaved } from '../windows.ts';
 
@@ -28,10 +28,10 @@ export const life: Row = {
         must: 300,
         moonshot: 100,
       },
-      told('Postgres CPU per poll, whole life', us(polls!.postgres!)),
-      told('gateway CPU per synchronous poll', us(polls!.gateway!)),
-      told('worker CPU per synchronous poll', us(polls!.worker!)),
-      told('polls per second, all on this machine', `${(1e6 / polls!.wall!).toFixed(0)}/s`),
+      info('Postgres CPU per poll, whole life', us(polls!.postgres!)),
+      info('gateway CPU per synchronous poll', us(polls!.gateway!)),
+      info('worker CPU per synchronous poll', us(polls!.worker!)),
+      info('polls per second, all on this machine', `${(1e6 / polls!.wall!).toFixed(0)}/s`),
     ];
   },
 };

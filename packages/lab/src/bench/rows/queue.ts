@@ -6,7 +6,7 @@ import type { Stage } from '../stage.ts';
 import { interleaved, median } from '../windows.ts';
 
 const EACH = 30;
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** How soon a poll that was queued is asked about. Times of two processes: by the clock that the machine's share. */
 export const queue: Row = {
@@ -52,7 +52,7 @@ async function firstCalls(stage: Stage, times: number): Promise<number[]> {
 }
 
 async function askedAt(port: number, pollId: string): Promise<number> {
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + TIMEOUT_MS;
   while (performance.now() < until) {
     await sleep(25);
     const asked = (await (await fetch(`http://127.0.0.1:${port}/asked`)).json()) as Record<string, number>;

@@ -3,7 +3,7 @@ import { answers, connected, request } from '../hammer.ts';
 import { openedPolls } from '../opened-polls.ts';
 import { pollRequest, runningSnapshot, statusRequests } from '../polls.ts';
 import { publishMs } from '../publishes.ts';
-import { ms, type Row, told } from '../rows.ts';
+import { info, ms, type Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
 import { interleaved, median } from '../windows.ts';
 
@@ -42,7 +42,7 @@ export const relay: Row = {
         must: 3,
         moonshot: 1.5,
       },
-      told('one status request on a new connection, p50', ms(p50('status')), `GET H ${ms(p50('GET'))}`),
+      info('one status request on a new connection, p50', ms(p50('status')), `GET H ${ms(p50('GET'))}`),
       {
         quantity: 'relay, PUBLISH to reader p50',
         ours: ms(p50('relay')),

@@ -6,7 +6,7 @@ import { machineBusy } from '../machine-busy.ts';
 import { paced } from '../paced.ts';
 import { pollRequest } from '../polls.ts';
 import { cpuUs } from '../processes-cpu.ts';
-import { type Line, type Row, told } from '../rows.ts';
+import { info, type Line, type Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
 import { type Course, interleaved, sized } from '../windows.ts';
 
@@ -52,7 +52,7 @@ async function workers(stage: Stage, course: Course): Promise<Line[]> {
   return CREWS.map((size) => {
     const { worker, redis, postgres, wall, busy } = found[`${size}`]!;
     const parts = { workers: worker!, Redis: redis!, Postgres: postgres! };
-    return told(
+    return info(
       `polls per second, ${size === 1 ? '1 worker' : `${size} workers`}`,
       `${(1e6 / wall!).toFixed(0)}/s`,
       shares(parts, wall!, busy!),
@@ -71,7 +71,7 @@ async function gateways(stage: Stage, course: Course): Promise<Line[]> {
   return CREWS.map((size) => {
     const { gateway, redis, postgres, wall, busy } = found[`${size}`]!;
     const parts = { gateways: gateway!, Redis: redis!, Postgres: postgres! };
-    return told(
+    return info(
       `sessions accepted per second, ${size === 1 ? '1 gateway' : `${size} gateways`}`,
       `${(1e6 / wall!).toFixed(0)}/s`,
       shares(parts, wall!, busy!),
@@ -121,14 +121,14 @@ async function loads(stage: Stage, course: Course): Promise<Line[]> {
   const found = await interleaved(Object.fromEntries(RATES.map((rate) => [`${rate}`, at(rate)])), longer);
   const lines = RATES.map((rate) => {
     const { redis, postgres } = found[`${rate}`]!;
-    return told(
+    return info(
       `CPU per poll at ${rate} polls per second`,
       `Redis ${redis!.toFixed(0)}, Postgres ${postgres!.toFixed(0)} us`,
     );
   });
   return [
     ...lines,
-    told('CPU per second without any poll', `Redis ${idle.redis.toFixed(0)}, Postgres ${idle.postgres.toFixed(0)} us`),
+    info('CPU per second without any poll', `Redis ${idle.redis.toFixed(0)}, Postgres ${idle.postgres.toFixed(0)} us`),
   ];
 }
 

@@ -1,13 +1,13 @@
 import { paced } from '../paced.ts';
 import { pollRequest } from '../polls.ts';
 import { rssBytes } from '../processes-cpu.ts';
-import { type Line, type Row, told } from '../rows.ts';
+import { info, type Line, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { lowerQuartile, median } from '../windows.ts';
 
 const PER_SECOND = 10;
 const STEP_MS = 10_000;
-/** With room without end garbage lies about for long, and looks like a leak; with this little a leak ends the process. */
+/** In a large heap garbage stays for long and looks like a leak; in this one a leak ends the process. */
 const HEAP_MB = 72;
 
 /** Hours of a service's life in minutes: what grows with the polls, and what does not. */
@@ -88,14 +88,14 @@ function report(samples: readonly Sample[], statuses: ReadonlyMap<number, number
     moonshot: 1,
   });
   return [
-    told('polls in the soak', `${[...statuses.values()].reduce((sum, n) => sum + n, 0)}, ${bad} not answered well`),
-    told('poll p50: beginning, end', `${took[0]!.toFixed(1)} -> ${took.at(-1)!.toFixed(1)} ms`),
+    info('polls in the soak', `${[...statuses.values()].reduce((sum, n) => sum + n, 0)}, ${bad} not answered well`),
+    info('poll p50: beginning, end', `${took[0]!.toFixed(1)} -> ${took.at(-1)!.toFixed(1)} ms`),
     growth('gateway'),
     growth('worker'),
-    told('Redis memory', course('redis', ' MB')),
-    told('Redis keys (a poll leaves after 15 min)', course('keys', '')),
-    told('jobs in the queue', course('jobs', '')),
-    told("the queue's event stream", course('events', ' entries')),
-    told('database', course('database', ' MB'), `${perPoll.toFixed(0)} bytes per poll`),
+    info('Redis memory', course('redis', ' MB')),
+    info('Redis keys (a poll leaves after 15 min)', course('keys', '')),
+    info('jobs in the queue', course('jobs', '')),
+    info("the queue's event stream", course('events', ' entries')),
+    info('database', course('database', ' MB'), `${perPoll.toFixed(0)} bytes per poll`),
   ];
 }

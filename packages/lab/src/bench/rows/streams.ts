@@ -12,7 +12,7 @@ const STREAMS = 5_000;
 const NEWS = 5;
 const WARM_MS = 4_000;
 const AT_ONCE = 50;
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Streams of as many polls, held by one gateway: what each of them keeps in memory, and whether anything is lost. */
 export const streams: Row = {
@@ -41,7 +41,7 @@ export const streams: Row = {
         polls.map(({ id }) => bus.redis.publish(`${bus.prefix}:{${id}}`, JSON.stringify(runningSnapshot(id, seq)))),
       );
     }
-    const late = sleep(PATIENCE_MS, null, { ref: false });
+    const late = sleep(TIMEOUT_MS, null, { ref: false });
     await Promise.race([Promise.allSettled(open.map((stream) => stream.reached(NEWS + 1))), late]);
     const heard = open.reduce((sum, stream) => sum + stream.events, 0);
     await sleep(2_000);
@@ -74,14 +74,14 @@ export const streams: Row = {
   },
 };
 
-async function openAll(stage: Stage, { port }: Server, count: number, tell: (done: number) => void) {
+async function openAll(stage: Stage, { port }: Server, count: number, onOpen: (done: number) => void) {
   const open: EventReader[] = [];
   const work = async (): Promise<void> => {
     while (open.length < count) {
       const stream = await readEvents(port, pollRequest(stage, '/api/poll/stream'));
       open.push(stream);
       await stream.reached(1);
-      tell(open.length);
+      onOpen(open.length);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -1,7 +1,7 @@
 import type { NewPoll } from '@eloquentpoll/storage';
 import type { World } from './world.ts';
 
-// Somebody who wants one poll and does not give up: each try goes to another gateway under the same Idempotency-Key,
+// A client that wants one poll and retries: each try goes to another gateway under the same Idempotency-Key,
 // until an answer is definite. A gateway stores the poll, then gives it to the queue, and may be gone in between.
 
 export interface Order {

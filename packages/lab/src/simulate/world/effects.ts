@@ -23,7 +23,7 @@ export type Fate =
   | { readonly kind: 'crash'; readonly when: 'before' | 'after' }
   /** The process is paused before it leaves, or before its answer is read, and goes on. */
   | { readonly kind: 'pause'; readonly when: 'before' | 'after'; readonly ms: number }
-  /** The other side answers an error: nothing happened, or it happened and nobody knows. */
+  /** The other side answers an error: nothing happened, or it happened without an answer. */
   | { readonly kind: 'fails'; readonly when: 'before' | 'after' };
 
 export interface Weather {
@@ -88,7 +88,7 @@ export function effects(world: VirtualClock, weather: Weather): Effects {
         const answer = (settle: () => void) => world.after(back, () => process.deliver(settle));
 
         world.after(arrivesAt - world.now(), () => {
-          // Whoever dies while it is paused never sent it.
+          // A process that dies while paused never sent it.
           if (process.dead && leavesAt > step.at) return;
           const away = weather.away(link, world.now());
           if (away) report(step, 'away');

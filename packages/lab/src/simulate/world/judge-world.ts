@@ -10,11 +10,11 @@ export interface WorldRule {
 }
 
 /** From its deadline, or from the last fault where that is later, to a poll's end. */
-export const MOST_LATE_MS = 40_000;
+export const MAX_LATE_MS = 40_000;
 
 const polls = ({ world }: Played): PollRow[] => [...world.store.polls.values()];
-const found = <T>(item: T | undefined, tell: (item: T) => string): string | null =>
-  item === undefined ? null : tell(item);
+const found = <T>(item: T | undefined, describe: (item: T) => string): string | null =>
+  item === undefined ? null : describe(item);
 const sumU = (transfers: readonly Transfer[]): bigint => transfers.reduce((sum, { amountU }) => sum + amountU, 0n);
 
 /** What every poll, whatever happened to it, must be able to say of its money. */
@@ -110,7 +110,7 @@ export const WORLD_RULES: readonly WorldRule[] = [
     },
   },
   {
-    name: 'nobody is asked for a vote that is in the log, or in a poll that has ended',
+    name: 'no model is asked for a vote that is in the log, or in a poll that has ended',
     broken: ({ world }) =>
       found(
         world.history.asked.find((call) => call.known && !call.excused),
@@ -131,12 +131,12 @@ export const WORLD_RULES: readonly WorldRule[] = [
     name: 'every accepted poll ends in time once nothing goes wrong any more',
     broken: (played) =>
       found(
-        polls(played).find((poll) => poll.status === 'running' || latenessMs(played, poll) > MOST_LATE_MS),
+        polls(played).find((poll) => poll.status === 'running' || latenessMs(played, poll) > MAX_LATE_MS),
         (poll) => `${poll.id} is ${poll.status}, ${latenessMs(played, poll)} ms late`,
       ),
   },
   {
-    name: 'one poll for one key, and whoever was told an id has that poll',
+    name: 'one poll for one key, and every id that was answered has its poll',
     broken(played) {
       const keys = polls(played).map((poll) => poll.acceptance.idempotency?.key);
       if (new Set(keys).size !== keys.length) return `keys ${keys}`;
@@ -150,16 +150,16 @@ export const WORLD_RULES: readonly WorldRule[] = [
     },
   },
   {
-    name: 'the end is told once at most, as it is stored, and not before',
+    name: 'the end is published once at most, as it is stored, and not before',
     broken: (played) =>
       found(
         polls(played).find((poll) => {
-          const told = played.world.bus.published.filter(
+          const ends = played.world.bus.published.filter(
             ({ snapshot }) => snapshot.poll_id === poll.id && snapshot.status !== 'running',
           );
           return (
-            told.length > 1 ||
-            told.some(
+            ends.length > 1 ||
+            ends.some(
               ({ at, snapshot }) =>
                 poll.finishedAt === null ||
                 at < poll.finishedAt ||
@@ -172,7 +172,7 @@ export const WORLD_RULES: readonly WorldRule[] = [
       ),
   },
   {
-    name: 'the end is told where nothing kept it from being told',
+    name: 'the end is published where no fault prevents it',
     broken: (played) =>
       played.world.history.faults.length > 0
         ? null

@@ -16,7 +16,7 @@ export interface QueuedJob {
 }
 
 interface Job extends QueuedJob {
-  /** Who works at it, and until when nobody else may; null while it waits. */
+  /** The worker that has it, and until when; null while it waits. */
   lock: { token: string; until: number } | null;
 }
 
@@ -30,7 +30,7 @@ export interface ModelBus {
 
   enqueue(pollId: string, round?: number): void;
   take(token: string, lockMs: number): QueuedJob | null;
-  /** False when somebody else has the lock, or the job is gone. */
+  /** False when another worker has the lock, or the job is gone. */
   extend(jobId: string, token: string, lockMs: number): boolean;
   done(jobId: string, token: string): void;
   /** Jobs whose lock ran out wait again. */
@@ -57,9 +57,9 @@ export function modelBus(now: () => number, onJob: () => void = () => {}): Model
     return run;
   }
 
-  function publish(run: Run, kept: ProgressSnapshot, told: ProgressSnapshot): void {
+  function publish(run: Run, kept: ProgressSnapshot, sent: ProgressSnapshot): void {
     run.snapshot = kept;
-    published.push({ at: now(), snapshot: told });
+    published.push({ at: now(), snapshot: sent });
   }
 
   function add(id: string, pollId: string): void {

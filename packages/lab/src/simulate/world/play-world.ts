@@ -4,7 +4,7 @@ import type { Temper } from './provider.ts';
 import { hireWorker, type Tampering, type Worker } from './worker.ts';
 import { openWorld, type World } from './world.ts';
 
-// Plays a world from the first order until every poll has ended and whoever was paused has woken up and done what it
+// Plays a world from the first order until every poll has ended and every paused process has woken up and done what it
 // could. Killed workers are replaced, as a supervisor would.
 
 export interface Play {
@@ -19,7 +19,7 @@ export interface Play {
   readonly calmAtMs: number;
   /** Until a killed worker has a successor. */
   readonly rehireMs: number;
-  /** When one worker is told to leave in good order. */
+  /** When one worker gets a SIGTERM. */
   readonly departuresMs?: readonly number[];
   /** When Redis loses everything. */
   readonly flushesMs?: readonly number[];
@@ -37,7 +37,7 @@ export const ACCOUNT = 'account';
 /** A poll that runs on this long after its deadline and the last fault will never end. */
 export const LIVENESS_MS = 60_000;
 const LOOK_EVERY_MS = 250;
-/** Long enough for a lease, a sweep and a stalled job of whoever wakes up last. */
+/** Long enough for a lease, a sweep and a stalled job of the last worker to wake up. */
 const AFTERMATH_MS = 20_000;
 const DRAIN_MS = 5_000;
 
@@ -98,7 +98,7 @@ async function live(world: World, play: Play): Promise<Played> {
     const hopeless = Math.max(lastTrouble(), ...polls.map((poll) => poll.deadlineAt)) + LIVENESS_MS;
     const settled = quietSince !== null && now >= Math.max(quietSince, lastTrouble()) + AFTERMATH_MS;
     if (settled || now > hopeless) {
-      // Node keeps a combined signal that somebody listens to until it is aborted, and with it a worker that was killed.
+      // Node keeps a combined signal with a listener until it is aborted, and with it a worker that was killed.
       for (const signal of world.jobSignals) signal.abort(new Error('the world is over'));
       return { world, outcomes, calmAtMs: lastTrouble(), endedAtMs: now };
     }

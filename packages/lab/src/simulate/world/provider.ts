@@ -11,9 +11,9 @@ export interface Behaviour {
   readonly name: string;
   readonly error: Vote['error'];
   readonly afterMs: readonly [number, number];
-  /** Goes on when its time is up or it is told to stop; the poll must not. */
+  /** Goes on when its time is up or its call is aborted; the poll must not. */
   readonly deaf?: boolean;
-  /** Billed by the reserve, because nobody says what it cost. */
+  /** Billed by the reserve, because no usage is reported. */
   readonly unmetered?: boolean;
 }
 

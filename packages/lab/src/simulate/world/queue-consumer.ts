@@ -73,7 +73,7 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
       await run(job.pollId, abort.signal).catch((error) => side.onRunFailed(job.pollId, error));
       stop();
       running.delete(token);
-      if (running.size === 0) for (const tell of emptied) tell();
+      if (running.size === 0) for (const resolve of emptied) resolve();
       look();
       await perform('job done', job.pollId, () => bus.done(job.id, token)).catch(() => {});
     }

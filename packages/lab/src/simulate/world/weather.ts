@@ -19,7 +19,7 @@ export interface Storm extends Weather {
   readonly flushesMs: readonly number[];
 }
 
-const LONGEST_PAUSE_MS = 40_000;
+const MAX_PAUSE_MS = 40_000;
 
 /** Crashes, pauses, errors, slowness, outages, deploys and lost Redis until it calms down, at rates that a seed draws. */
 export function storm(seed: string): Storm {
@@ -62,7 +62,7 @@ function drawFate(draw: Chance, rates: Rates, step: Step): Fate {
   const when = draw.happens(0.5) ? 'before' : 'after';
   if (draw.happens(rates.crash)) return { kind: 'crash', when };
   if (draw.happens(rates.pause))
-    return { kind: 'pause', when, ms: Math.round(10 ** draw.between(2, Math.log10(LONGEST_PAUSE_MS))) };
+    return { kind: 'pause', when, ms: Math.round(10 ** draw.between(2, Math.log10(MAX_PAUSE_MS))) };
   if (step.link !== 'models' && draw.happens(rates.fails)) return { kind: 'fails', when };
   return WELL;
 }

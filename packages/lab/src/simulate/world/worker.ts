@@ -161,7 +161,7 @@ function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
       known:
         world.bus.votes(pollId).some((vote) => vote.seat === seat) ||
         world.store.polls.get(pollId)?.status !== 'running',
-      // A Redis that lost everything has lost its fence, too: earlier workers may log again what nobody reads.
+      // A Redis that lost everything has lost its fence, too: earlier workers may log again what is not read.
       excused: known.blind.has(pollId) || known.unsure || lostSince(world, claimed.at),
     });
     const answer = world.answer(pollId, seat);

@@ -61,8 +61,8 @@ export interface SweepLock {
   leave(process: SimulatedProcess): void;
 }
 
-/** Whoever holds the lock and is not heard of loses it. */
-const SWEEP_PATIENCE_MS = 5_000;
+/** A lock that is held longer counts as abandoned. */
+const SWEEP_LOCK_MS = 5_000;
 
 export function openWorld(seed: string, weather: Weather, temper: Temper, tamper: Tampering): World {
   const clock = virtualClock();
@@ -101,7 +101,7 @@ export function openWorld(seed: string, weather: Weather, temper: Temper, tamper
 function sweepLock(clock: VirtualClock): SweepLock {
   let holder: SimulatedProcess | null = null;
   let since = 0;
-  const isFree = () => holder === null || holder.dead || clock.now() - since > SWEEP_PATIENCE_MS;
+  const isFree = () => holder === null || holder.dead || clock.now() - since > SWEEP_LOCK_MS;
   return {
     take(process) {
       if (!isFree()) return false;

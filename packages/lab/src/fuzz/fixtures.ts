@@ -1,7 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '@eloquentpoll/gateway/api-key';
 import { createLogin, LOGIN_COOKIE } from '@eloquentpoll/gateway/login-cookie';
-import { acceptPoll, bury, claimPoll, createAccount, creditAccount, insertKey, revokeKey } from '@eloquentpoll/storage';
+import {
+  acceptPoll,
+  bury,
+  claimPoll,
+  createAccount,
+  creditAccount,
+  findKeyByHash,
+  insertKey,
+  revokeKey,
+} from '@eloquentpoll/storage';
 import { base64, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
 import type { Service } from './fuzzed-service.ts';
@@ -14,23 +23,23 @@ import type { Sender } from './send-request.ts';
 
 export interface Account {
   readonly id: string;
-  readonly key: string;
+  key: string;
 }
 
-export interface Inhabitants {
+export interface Fixtures {
   readonly rich: Account;
   readonly other: Account;
   /** Headers that a credential comes in; a cookie is fresh each time, because a request may log it out. */
   credential(name: Credential): Promise<Record<string, string>>;
   /** A text with every `{{...}}` filled in. */
   fill(text: string): Promise<string>;
-  /** Ids of accounts, which nobody else may see. */
+  /** Ids of accounts, which no other account may see. */
   readonly accountIds: ReadonlySet<string>;
 }
 
 const ORDER = { question: `Which of these two is best? ${QUESTION_MARK}`, options: ['A', 'B'] };
 
-export async function inhabit(service: Service, sender: Sender): Promise<Inhabitants> {
+export async function createFixtures(service: Service, sender: Sender): Promise<Fixtures> {
   const { storage, config } = service.gateway;
   async function account(usd: bigint): Promise<Account> {
     const id = await createAccount(storage);
@@ -73,7 +82,7 @@ export async function inhabit(service: Service, sender: Sender): Promise<Inhabit
     .select('spec')
     .where('id', '=', mine.session)
     .executeTakeFirstOrThrow();
-  /** Nobody was told of it, so it runs until its deadline. */
+  /** Not in the queue, so it runs until its deadline. */
   async function runningPoll(): Promise<{ session: string; result: string }> {
     const [session, result] = [`ps_${digits(24)}`, `EP-2026-01-01-${digits(16)}`];
     const poll = {
@@ -88,7 +97,7 @@ export async function inhabit(service: Service, sender: Sender): Promise<Inhabit
     return { session, result };
   }
   const [running, failed] = await Promise.all([runningPoll(), runningPoll()]);
-  const claim = await claimPoll(storage, failed.session, 'nobody');
+  const claim = await claimPoll(storage, failed.session, 'lab');
   await bury(storage, { id: failed.session, epoch: claim!.epoch, reason: 'fuzz' });
   const wallet = Wallet.createRandom();
 
@@ -108,6 +117,11 @@ export async function inhabit(service: Service, sender: Sender): Promise<Inhabit
     'payment-v2': async () => base64(v2(await sign(wallet, 5))),
   };
 
+  /** A request may have revoked every key of the account; then it gets a new one. */
+  async function liveKey(who: Account): Promise<Record<string, string>> {
+    if (!(await findKeyByHash(storage, hashApiKey(config.keyPepper, who.key)))) who.key = (await keyOf(who.id)).key;
+    return bearer(who.key);
+  }
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
   async function page(origin?: string): Promise<Record<string, string>> {
     const cookie = await createLogin(service.gateway, { accountId: rich.id });
@@ -119,8 +133,8 @@ export async function inhabit(service: Service, sender: Sender): Promise<Inhabit
   };
   const credentials: Record<Credential, Record<string, string> | (() => Promise<Record<string, string>>)> = {
     none: {},
-    key: bearer(rich.key),
-    'key of another': bearer(other.key),
+    key: () => liveKey(rich),
+    'key of another': () => liveKey(other),
     'key without money': bearer(poor.key),
     'revoked key': bearer(revoked.key),
     'unknown key': bearer(newApiKey()),
@@ -132,7 +146,7 @@ export async function inhabit(service: Service, sender: Sender): Promise<Inhabit
     'cookie without origin': () => page(),
     'cookie from elsewhere': () => page('https://elsewhere.example'),
     'forged cookie': forged,
-    'cookie and key': async () => ({ ...(await page(config.baseUrl)), ...bearer(other.key) }),
+    'cookie and key': async () => ({ ...(await page(config.baseUrl)), ...(await liveKey(other)) }),
     'cookie and garbage': async () => ({ ...(await page(config.baseUrl)), ...bearer('ep_k_') }),
   };
   async function credential(name: Credential): Promise<Record<string, string>> {

@@ -66,7 +66,7 @@ const hostileValue: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Names that stand in our tables and in nobody's request. */
+/** Names of our tables that no request has. */
 const OURS = ['account_id', 'user_id', 'userId', 'cost', 'balance_cents', 'posted_u', 'held_u', 'hold_u', 'status'];
 const MORE = ['lease_epoch', 'seed', 'seats', 'result_id', 'id', 'hash', 'key_hash', 'revoked_at', 'is_admin', 'panel'];
 const REACHING = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'toJSON', '', 'a\0', '\ud800'];
@@ -110,7 +110,7 @@ const spoil: Arbitrary<Spoil> = fc.oneof(
 );
 
 /** A good value with up to three faults, as text that is JSON. */
-export const spoiledJson = (good: Arbitrary<unknown>): Arbitrary<string> =>
+export const corruptedJson = (good: Arbitrary<unknown>): Arbitrary<string> =>
   fc
     .tuple(good, fc.array(spoil, { minLength: 1, maxLength: 3 }))
     .map(([value, spoils]) => JSON.stringify(spoils.reduce((made, apply) => apply(made), value)) ?? '');
