@@ -78,7 +78,7 @@ t.test('the models follow the settings', async (t) => {
 
 t.test("the user's own servers are tried before anything relies on them", async (t) => {
   const port = await freePort();
-  const database = `postgres://someone:hush@127.0.0.1:${port}/db`;
+  const database = `postgres://owner:hush@127.0.0.1:${port}/db`;
   await t.rejects(checkPostgres(database), {
     message: `DATABASE_URL: nothing usable answers at 127.0.0.1:${port} (ECONNREFUSED). Start it, mend the address, or leave DATABASE_URL out.`,
   });

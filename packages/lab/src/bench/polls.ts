@@ -6,7 +6,7 @@ import type { Stage } from './stage.ts';
 // has to be asked, all at once.
 
 const ORDER = {
-  question: 'Which of these answers is the best one, all things considered, for somebody who has to choose today?',
+  question: 'Which of these answers is the best one, all things considered, for a person who has to choose today?',
   options: Array.from({ length: 7 }, (_, i) => `answer ${i + 1}`),
   preset: 'fast',
   confidence_threshold: 1,

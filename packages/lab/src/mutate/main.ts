@@ -22,6 +22,22 @@ const USAGE = `usage: npm run mutate -- [--area NAMES] [--every N] [--at-once N]
 
 const MIN_SCORE = 0.85;
 
+const scoreOf = ({ killed, mutants }: Figures): number => (mutants === 0 ? 1 : killed / mutants);
+
+const lines = (figures: readonly Figures[]): string[] =>
+  table(
+    ['area', 'mutants', 'killed', 'of these, without an end', 'survived', 'impossible', 'score'],
+    figures.map((each) => [
+      each.area,
+      String(each.mutants),
+      String(each.killed),
+      String(each.late),
+      String(each.survivors.length),
+      String(each.impossible),
+      percent(scoreOf(each)),
+    ]),
+  );
+
 await runCommand(USAGE, async ({ group }) => {
   const args = readArguments(process.argv.slice(2));
   await using opened = new AsyncDisposableStack();
@@ -73,19 +89,3 @@ function readArguments(argv: readonly string[]) {
     json: options.json,
   };
 }
-
-const scoreOf = ({ killed, mutants }: Figures): number => (mutants === 0 ? 1 : killed / mutants);
-
-const lines = (figures: readonly Figures[]): string[] =>
-  table(
-    ['area', 'mutants', 'killed', 'of these, without an end', 'survived', 'impossible', 'score'],
-    figures.map((each) => [
-      each.area,
-      String(each.mutants),
-      String(each.killed),
-      String(each.late),
-      String(each.survivors.length),
-      String(each.impossible),
-      percent(scoreOf(each)),
-    ]),
-  );
