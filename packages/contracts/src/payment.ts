@@ -42,7 +42,19 @@ export const Deposit = Type.Object(
     payer: Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'The wallet that paid, whose account it is.' }),
     user_id: Uuid,
     is_new_user: Type.Boolean(),
-    api_key: Type.Optional(Type.String({ description: 'For a new user only, and shown this once.' })),
+    api_key: Type.Optional(
+      Type.String({
+        description:
+          'For a new user only, and shown this once. A payment that was sent before, or that the chain shows already, proves no ownership: its answer has a key only with the Deposit-Secret of its first submission.',
+      }),
+    ),
+    wallet_login: Type.Optional(
+      Type.String({
+        format: 'uri',
+        description:
+          'For a new user without api_key: the challenge to sign with the paying wallet, for /api/wallet/rotate-key, which answers with a key, or /api/wallet/verify.',
+      }),
+    ),
   },
   { $id: 'Deposit' },
 );

@@ -25,10 +25,15 @@ export interface OfferedDeposit extends Authorization {
   proof: Record<string, unknown>;
   /** The head of the chain when the proof came in. */
   fromBlock: bigint;
+  /** Of the secret that the caller sent along, if one was sent. */
+  secretHash: Buffer | null;
+  /** The chain shows that the authorization was used, so anyone may know the proof; its window is not asked about. */
+  isPublic: boolean;
 }
 
 export type Reservation =
-  | { kind: 'reserved'; id: string }
+  /** `isPayer`: the proof was known to its signer only, or came with the secret of the first submission. */
+  | { kind: 'reserved'; id: string; isPayer: boolean }
   /** Another request is settling it right now. */
   | { kind: 'in_progress'; retryAfterS: number }
   /** It was credited, or it was tried too often, or it stands for another payment. */
@@ -57,13 +62,15 @@ const LATEST = 253_402_300_799n;
 export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): Promise<Reservation> {
   const validAfter = seconds(deposit.validAfter);
   const validBefore = seconds(deposit.validBefore);
-  const { rows } = await sql<{ id: string }>`
+  const { isPublic, secretHash } = deposit;
+  const { rows } = await sql<{ id: string; is_payer: boolean }>`
     insert into deposits as d (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, proof, from_block,
-                               attempts, check_at)
+                               secret_hash, attempts, check_at)
     select ${deposit.chainId}, ${deposit.asset}, ${deposit.payer}, ${deposit.nonce}, ${deposit.payTo},
            ${deposit.amountU}, to_timestamp(${validBefore}), ${JSON.stringify(deposit.proof)}::jsonb,
-           ${deposit.fromBlock}, 1, now() + ${LEASE}::interval
-     where to_timestamp(${validAfter}) <= now()
+           ${deposit.fromBlock}, ${isPublic ? null : secretHash}, 1, now() + ${LEASE}::interval
+     where ${isPublic}
+        or to_timestamp(${validAfter}) <= now()
        and to_timestamp(${validBefore}) between now() + ${MIN_LEFT}::interval and now() + ${MAX_LEFT}::interval
     on conflict on constraint deposits_once do update
       set state = 'settling', failure = null, attempts = d.attempts + 1, proof = excluded.proof,
@@ -71,8 +78,9 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
           check_at = excluded.check_at, updated_at = now()
       where (d.state = 'failed' or (d.state = 'settling' and d.check_at <= now()))
         and d.amount_u = excluded.amount_u and d.pay_to = excluded.pay_to and d.attempts < ${MAX_ATTEMPTS}
-    returning id`.execute(db);
-  if (rows[0]) return { kind: 'reserved', id: rows[0].id };
+    returning id, (not ${isPublic} and d.handed_at is null)
+                  or coalesce(d.secret_hash = ${secretHash}, false) as is_payer`.execute(db);
+  if (rows[0]) return { kind: 'reserved', id: rows[0].id, isPayer: rows[0].is_payer };
 
   const known = await db
     .selectFrom('deposits')
@@ -88,7 +96,31 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
   return { kind: 'used' };
 }
 
+/** Whether another request or the reconciler has this authorization in hand. */
+export async function isInProgress({ db }: Queries, { chainId, asset, payer, nonce }: Authorization): Promise<boolean> {
+  const row = await db
+    .selectFrom('deposits')
+    .select('id')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('asset', '=', asset)
+    .where('payer', '=', payer)
+    .where('nonce', '=', nonce)
+    .where('state', 'in', ['settling', 'settled'])
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 const seconds = (time: bigint): number => Number(time < LATEST ? time : LATEST);
+
+/** Notes that the proof leaves this service to be settled: it is public from now on. */
+export async function noteHanded({ db }: Queries, id: string): Promise<void> {
+  await db
+    .updateTable('deposits')
+    .set({ handed_at: sql<Date>`coalesce(handed_at, now())` })
+    .where('id', '=', id)
+    .execute();
+}
 
 /** No money moved so far; it may be tried again, and is still watched. */
 export async function failDeposit({ db }: Queries, id: string, failure: string): Promise<void> {

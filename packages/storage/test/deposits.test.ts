@@ -35,6 +35,8 @@ function offer(more: Partial<OfferedDeposit> = {}): OfferedDeposit {
     validBefore: now() + 300n,
     proof: { signature: '0x' },
     fromBlock: 7n,
+    secretHash: null,
+    isPublic: false,
     ...more,
   };
 }

@@ -244,7 +244,7 @@ t.test('a transaction with several transfers credits each authorization once', a
     usedEvent(paid.authorization),
     transferEvent({ ...elsewhere, to: PAY_TO }),
   ]);
-  t.match((await pay(v1(unpaid))).json(), { code: 'deposit_in_progress' });
+  t.match((await pay(v1(unpaid))).json(), { code: 'payment_already_used' });
   t.equal((await pay(v1(paid))).statusCode, 200);
   await storage.db
     .updateTable('deposits')
@@ -286,10 +286,60 @@ t.test('chain events with a wrong token, payer, amount, nonce or status are not 
     const wallet = Wallet.createRandom();
     const signed = await sign(wallet, 5);
     attempt(signed, wallet.address);
-    t.match((await pay(v1(signed))).json(), { code: 'deposit_in_progress' }, `${i}`);
+    const code = chain.isUsed(signed.authorization) ? 'payment_already_used' : 'deposit_in_progress';
+    t.match((await pay(v1(signed))).json(), { code }, `${i}`);
     t.equal(await credit(wallet), null);
   }
   facilitator.state.manner = 'kind';
+});
+
+t.test(
+  'the key of a new account goes to its payer, not to those who repeat a payment that became public',
+  async (t) => {
+    const secret = randomBytes(24).toString('base64url');
+    const outcomes = async (first: Record<string, string>, retry: Record<string, string>) => {
+      const wallet = Wallet.createRandom();
+      const signed = await sign(wallet, 500);
+      const send = (headers: Record<string, string>) => deposit(500, { 'x-payment': base64(v1(signed)), ...headers });
+      facilitator.state.failure = 'no word from the sequencer';
+      t.match((await send(first)).json(), { code: 'payment_settlement_failed' });
+      chain.settle({ ...signed.authorization, value: 500_000_000n });
+      chain.mine(5);
+      Object.assign(facilitator.state, { failure: null, invalid: 'invalid_exact_evm_nonce_already_used' });
+      const body = (await send(retry)).json();
+      t.match(body, { is_new_user: true, payer: wallet.address });
+      t.equal(await credit(wallet), 50_000);
+      facilitator.state.invalid = null;
+      return body;
+    };
+    for (const [first, retry, name] of [
+      [{}, {}, 'no secret'],
+      [{}, { 'deposit-secret': secret }, 'a secret that the first submission did not have'],
+      [{ 'deposit-secret': secret }, {}, 'without the secret'],
+      [{ 'deposit-secret': secret }, { 'deposit-secret': `${secret}x` }, 'another secret'],
+    ] as const) {
+      const body = await outcomes(first, retry);
+      t.notOk('api_key' in body, name);
+      t.match(body.wallet_login, /^https:\/\/polls\.example\/api\/wallet\/challenge\?address=0x/);
+    }
+    t.match(await outcomes({ 'deposit-secret': secret }, { 'deposit-secret': secret }), { api_key: /^ep_k_/ });
+    const rows = await storage.db.selectFrom('deposits').select(['secret_hash', 'proof']).execute();
+    t.notMatch(JSON.stringify(rows) + shop.log.join(''), new RegExp(secret), 'stored hashed');
+    for (const weak of ['', 'short', 'with a blank in the middle of it', 'x'.repeat(129)])
+      t.match((await deposit(5, { 'deposit-secret': weak })).json(), { code: 'validation_error' });
+  },
+);
+
+t.test('a payment that cannot move money is refused before anything is stored', async (t) => {
+  const count = async () => (await storage.db.selectFrom('deposits').select('id').execute()).length;
+  const before = [await count(), facilitator.asked.length];
+  const empty = Wallet.createRandom();
+  chain.balances.set(empty.address.toLowerCase(), 4_999_999n);
+  const cancelled = await sign(Wallet.createRandom(), 5);
+  chain.transaction([chain.usedEvent(cancelled.authorization)]);
+  t.match((await pay(v1(await sign(empty, 5)))).json(), { code: 'payment_insufficient_funds' });
+  t.match((await pay(v1(cancelled))).json(), { code: 'payment_already_used' });
+  t.same([await count(), facilitator.asked.length], before);
 });
 
 t.test('the ledger balances after all tests', async (t) => {

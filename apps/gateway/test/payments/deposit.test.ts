@@ -209,12 +209,15 @@ t.test('transfers on the chain are credited despite lost, wrong or late answers 
   t.equal(await credit(blind.address), 500);
 });
 
-t.test('an authorization submitted by a third party is credited to its signer', async (t) => {
+t.test('an authorization submitted by a third party is credited to its signer, without a key', async (t) => {
   const wallet = Wallet.createRandom();
   const signed = await sign(wallet, 5);
   chain.settle({ ...signed.authorization, value: 5_000_000n });
   facilitator.state.invalid = 'invalid_exact_evm_nonce_already_used';
-  t.match((await deposit(5, { 'x-payment': base64(v1(signed)) })).json(), { is_new_user: true });
+  const headers = { 'x-payment': base64(v1(signed)), 'deposit-secret': 'chosen-after-the-fact-by-a-watcher' };
+  const body = (await deposit(5, headers)).json();
+  t.match(body, { is_new_user: true, wallet_login: /\/api\/wallet\/challenge\?address=0x/ });
+  t.notOk('api_key' in body);
   t.equal(await credit(wallet.address), 500);
 });
 

@@ -42,6 +42,8 @@ create index webhook_events_received on webhook_events (received_at);
 -- check_at: the process that works on a deposit has it until then; afterwards another one checks what became of it.
 -- closed_at: the account has the money, or the authorization can move none any more.
 -- from_block: the head of the chain when the proof came in.
+-- secret_hash: of the secret that came with the first submission; only who repeats it gets a key by a later one.
+-- handed_at: when the proof went to a facilitator to be settled; from then on it must be taken for public.
 create table deposits (
   id           uuid primary key default gen_random_uuid(),
   chain_id     bigint not null,
@@ -55,6 +57,8 @@ create table deposits (
   proof        jsonb not null,
   tx_hash      bytea check (octet_length(tx_hash) = 32),
   from_block   bigint not null default 0,
+  secret_hash  bytea check (octet_length(secret_hash) = 32),
+  handed_at    timestamptz,
   account_id   uuid references accounts,
   failure      text,
   attempts     integer not null default 0,

@@ -44,4 +44,6 @@ export interface DepositsTable {
   check_at: Generated<Date>;
   closed_at: Date | null;
   from_block: Generated<bigint>;
+  secret_hash: Buffer | null;
+  handed_at: Date | null;
 }

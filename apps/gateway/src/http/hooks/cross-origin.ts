@@ -29,6 +29,7 @@ const ACCEPTED = [
   'Accept',
   'Authorization',
   'Content-Type',
+  'Deposit-Secret',
   'Idempotency-Key',
   'If-None-Match',
   'Last-Event-ID',

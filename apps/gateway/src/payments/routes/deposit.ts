@@ -11,6 +11,13 @@ import { DEPOSIT_PATH } from '../usdc/terms.ts';
 const PaymentHeaders = Type.Object({
   'x-payment': Type.Optional(Type.String({ description: 'The signed payment of x402 version 1 or 2, in base64.' })),
   'payment-signature': Type.Optional(Type.String({ description: 'The same, under the name of version 2.' })),
+  'deposit-secret': Type.Optional(
+    Type.String({
+      pattern: '^[!-~]{22,128}$',
+      description:
+        'Random, chosen by the payer, sent with the first submission of a payment and repeated with its retries: a retry is answered with the first API key only if it has the same.',
+    }),
+  ),
 });
 
 /** POST /api/deposit: takes USDC by x402. The signed payment is the credential; a new wallet gets an account. */
@@ -55,7 +62,13 @@ export function deposit(app: FastifyInstance, context: PaymentsContext): void {
     },
     async (request, reply): Promise<Deposit> => {
       if (!context.deposits) throw new ApiError('not_configured', { detail: 'Deposits are not set up here.' });
-      const paid = await makeDeposit(context, context.deposits, request.body.amount_usd, paymentOf(request));
+      const { amount_usd: amountUsd } = request.body;
+      const sent = {
+        amountUsd,
+        header: paymentOf(request),
+        secret: request.headers['deposit-secret']?.toString() ?? null,
+      };
+      const paid = await makeDeposit(context, context.deposits, sent);
       reply.header(paid.receipt.header, paid.receipt.value);
       return paid.deposit;
     },

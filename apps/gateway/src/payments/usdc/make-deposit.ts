@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto';
 import type { Deposit } from '@eloquentpoll/contracts';
-import { type Authorization, reserveDeposit } from '@eloquentpoll/storage';
+import { type Authorization, isInProgress, reserveDeposit } from '@eloquentpoll/storage';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../../accounts/keys/api-key.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
@@ -20,11 +21,18 @@ export interface PaidDeposit {
   receipt: { header: string; value: string };
 }
 
+export interface SentDeposit {
+  amountUsd: number;
+  /** The payment header; null asks for the terms. */
+  header: string | null;
+  /** Of the payer's choice: a retry that repeats it comes from the payer. */
+  secret: string | null;
+}
+
 export async function makeDeposit(
   context: PaymentsContext,
   deposits: DepositService,
-  amountUsd: number,
-  header: string | null,
+  { amountUsd, header, secret }: SentDeposit,
 ): Promise<PaidDeposit> {
   const amountU = unitsOf(amountUsd);
   const terms = await currentTerms(context, deposits, amountU);
@@ -33,17 +41,22 @@ export async function makeDeposit(
   const invalid = await validatePayment(payment, terms, deposits.settings);
   if (invalid) throw await paymentRequired(terms, invalid);
 
-  const reserved = await reserve(context, deposits, payment, terms);
-  const key = newApiKey();
-  const hash = hashApiKey(context.config.keyPepper, key);
+  const secretHash = secret === null ? null : hashSecret(context.config.keyPepper, secret);
+  const { isPayer, ...reserved } = await reserve(context, deposits, { payment, terms, secretHash });
+  const key = isPayer ? newApiKey() : null;
+  const newKey = key !== null && {
+    hash: hashApiKey(context.config.keyPepper, key),
+    prefix: apiKeyPrefix(key),
+    label: 'First deposit',
+  };
   const settlement = await settleDeposit(context, deposits, reserved, {
     payment,
     terms,
-    key: { hash, prefix: apiKeyPrefix(key), label: 'First deposit' },
+    ...(newKey && { key: newKey }),
   });
   switch (settlement.kind) {
     case 'credited':
-      return paidDeposit(reserved.id, payment, terms, settlement.credited, key);
+      return paidDeposit(context, reserved.id, { payment, terms, credited: settlement.credited, key });
     case 'failed':
       throw await paymentRequired(terms, settlement.code);
     case 'already_credited':
@@ -55,6 +68,9 @@ export async function makeDeposit(
       });
   }
 }
+
+const hashSecret = (pepper: string, secret: string): Buffer =>
+  createHmac('sha256', pepper).update(`deposit secret ${secret}`).digest();
 
 async function currentTerms(
   { config }: PaymentsContext,
@@ -78,11 +94,11 @@ async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
 }
 
 async function reserve(
-  { storage }: PaymentsContext,
-  { chain, settings }: DepositService,
-  payment: Payment,
-  terms: Terms,
+  context: PaymentsContext,
+  deposits: DepositService,
+  { payment, terms, secretHash }: { payment: Payment; terms: Terms; secretHash: Buffer | null },
 ) {
+  const { chain, settings } = deposits;
   const authorization: Authorization = {
     chainId: settings.chainId,
     asset: bytes(settings.asset),
@@ -92,13 +108,14 @@ async function reserve(
     amountU: terms.amountU,
   };
   const fromBlock = await orUnavailable(chain.head());
+  const isPublic = await requireMovable(context, deposits, { authorization, fromBlock, terms });
   const { validAfter, validBefore } = payment;
   const proof = { ...facilitatorRequest(payment, terms).paymentPayload };
-  const offered = { ...authorization, validAfter, validBefore, proof, fromBlock };
-  const reservation = await reserveDeposit(storage, offered);
+  const offered = { ...authorization, validAfter, validBefore, proof, fromBlock, secretHash, isPublic };
+  const reservation = await reserveDeposit(context.storage, offered);
   switch (reservation.kind) {
     case 'reserved':
-      return { id: reservation.id, authorization, fromBlock };
+      return { id: reservation.id, isPayer: reservation.isPayer, authorization, fromBlock };
     case 'expired':
       throw await paymentRequired(terms, 'payment_expired');
     case 'used':
@@ -108,14 +125,26 @@ async function reserve(
   }
 }
 
+/** Before anything is stored: a 402 if the authorization can move no money to us. True if it has moved it already. */
+async function requireMovable(
+  { storage }: PaymentsContext,
+  { chain }: DepositService,
+  { authorization, fromBlock, terms }: { authorization: Authorization; fromBlock: bigint; terms: Terms },
+): Promise<boolean> {
+  const obstacle = await orUnavailable(chain.obstacle(authorization));
+  if (obstacle === null) return false;
+  if (obstacle === 'used' && (await orUnavailable(chain.findTransfer(authorization, fromBlock)))) return true;
+  // A refusal here would make a client sign a second payment while the first one settles.
+  if (await isInProgress(storage, authorization)) throw new ApiError('deposit_in_progress', { retryAfterSeconds: 10 });
+  throw await paymentRequired(terms, obstacle === 'used' ? 'payment_already_used' : 'payment_insufficient_funds');
+}
+
 const bytes = (hex: `0x${string}`): Buffer => Buffer.from(hex.slice(2), 'hex');
 
 async function paidDeposit(
+  { config }: PaymentsContext,
   id: string,
-  payment: Payment,
-  terms: Terms,
-  credited: Credited,
-  key: string,
+  { payment, terms, credited, key }: { payment: Payment; terms: Terms; credited: Credited; key: string | null },
 ): Promise<PaidDeposit> {
   const { encodePaymentResponseHeader } = await import('@x402/core/http');
   const { getAddress } = await import('ethers');
@@ -133,7 +162,10 @@ async function paidDeposit(
       payer,
       user_id: credited.accountId,
       is_new_user: credited.isNewAccount,
-      ...(credited.isNewAccount && { api_key: key }),
+      ...(credited.isNewAccount &&
+        (key === null
+          ? { wallet_login: `${config.baseUrl}/api/wallet/challenge?address=${payer}` }
+          : { api_key: key })),
     },
     receipt: {
       header: payment.version === 1 ? 'X-PAYMENT-RESPONSE' : 'PAYMENT-RESPONSE',

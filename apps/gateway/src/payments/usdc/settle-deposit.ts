@@ -1,6 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ErrorCode } from '@eloquentpoll/contracts';
-import { type Authorization, creditDeposit, failDeposit, leaveDeposit, noteSettled } from '@eloquentpoll/storage';
+import {
+  type Authorization,
+  creditDeposit,
+  failDeposit,
+  leaveDeposit,
+  noteHanded,
+  noteSettled,
+} from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
 import type { ChainTransfer } from './chain.ts';
@@ -39,7 +46,7 @@ export async function settleDeposit(
   context: PaymentsContext,
   deposits: DepositService,
   reserved: Reserved,
-  { payment, terms, key }: { payment: Payment; terms: Terms; key: NewKey },
+  { payment, terms, key }: { payment: Payment; terms: Terms; key?: NewKey },
 ): Promise<Settlement> {
   const { storage, log } = context;
   const { facilitator } = deposits;
@@ -54,6 +61,7 @@ export async function settleDeposit(
   if (!verdict.ok)
     return resolveUnconfirmed(context, deposits, reserved, key, codeOf(verdict.reason, 'payment_verification_failed'));
 
+  await noteHanded(storage, reserved.id);
   const settled = await facilitator.settle(payment, terms).catch((error: unknown) => {
     log.warn({ err: error, deposit_id: reserved.id }, 'deposit.settlement_unknown');
     return null;
@@ -69,7 +77,7 @@ async function awaitTransfer(
   context: PaymentsContext,
   deposits: DepositService,
   reserved: Reserved,
-  key: NewKey,
+  key: NewKey | undefined,
   txHash: Buffer | undefined,
 ): Promise<Settlement> {
   const { everyMs, timeoutMs } = deposits.confirmation;
@@ -89,7 +97,7 @@ async function resolveUnconfirmed(
   context: PaymentsContext,
   deposits: DepositService,
   reserved: Reserved,
-  key: NewKey,
+  key: NewKey | undefined,
   code: ErrorCode | null,
 ): Promise<Settlement> {
   const { storage } = context;
@@ -145,9 +153,9 @@ async function credit(
   context: PaymentsContext,
   { id }: Reserved,
   { txHash }: ChainTransfer,
-  key: NewKey,
+  key: NewKey | undefined,
 ): Promise<Settlement> {
-  const account = await creditDeposit(context.storage, id, { txHash, key });
+  const account = await creditDeposit(context.storage, id, { txHash, ...(key && { key }) });
   return account ? { kind: 'credited', credited: { ...account, txHash } } : { kind: 'already_credited' };
 }
 
