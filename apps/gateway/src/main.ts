@@ -9,13 +9,11 @@ import { startHeartbeat } from './operators/heartbeat.ts';
 import { openOps } from './operators/open-ops.ts';
 import { startReconciler } from './payments/reconciler.ts';
 
-// The gateway as a process: settings, connections, listening, one line that says it is ready. On SIGTERM it is not ready
-// any more; it serves on until the balancer has noticed, then takes no more connections, answers long polls, sends
-// streams to another gateway, lets what is under way finish, tells the ones that still wait for a poll to come back, and
-// ends within its time whatever happens.
+// The gateway process: settings, connections, listening, and on SIGTERM a graceful shutdown: not ready, then no new
+// connections, then requests in flight finish, those that still wait for a poll get a 503, and the process exits in time.
 
-/** What is left of the time when those who still wait are told so. */
-const LAST_WORDS_MS = 1_500;
+/** Requests that still wait for a poll this long before the end of the drain are answered 503. */
+const SHUTDOWN_GRACE_MS = 1_500;
 
 function fail(error: unknown): never {
   process.stderr.write(`gateway: ${error instanceof Error ? error.message : error}\n`);
@@ -58,7 +56,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
     log.warn('drain took too long');
     process.exit(1);
   }, delayMs + withinMs).unref();
-  setTimeout(() => context.shutdown.end(), delayMs + withinMs - Math.min(LAST_WORDS_MS, withinMs / 2)).unref();
+  setTimeout(() => context.shutdown.end(), delayMs + withinMs - Math.min(SHUTDOWN_GRACE_MS, withinMs / 2)).unref();
   await wait(delayMs);
   heartbeat?.[Symbol.dispose]();
   await Promise.all([app.close(), reconciler?.[Symbol.asyncDispose]()]);

@@ -229,7 +229,7 @@ t.test('a gateway that is killed after the settlement: the next one credits', as
   await t.rejects(send(proof, 5, first.url));
   facilitator.state.afterSettling = async () => {};
   t.equal(await chain.balanceOf(payer.account.address), 5_000_000n, 'the money moved');
-  t.equal(await credited(payer.account.address, books), null, 'and nobody was credited');
+  t.equal(await credited(payer.account.address, books), null, 'and no account was credited');
 
   await lapse(books);
   const second = await startGateway(t, env);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 
-// A service that answers what a test tells it to, and remembers what it was asked.
+// A service that answers as a test configures it, and records the requests.
 
 export interface Asked {
   method: string;
@@ -87,7 +87,7 @@ export const sse = (event: string, data: { seq: number }): string =>
 export const complete = (seq: number, result: object = RESULT): string =>
   sse('complete', { seq, session_id: 'ps_1', ...result } as { seq: number });
 
-/** Waits before another attempt have a random part, so that they are no whole numbers, and nobody else's are none. */
+/** Waits before another attempt have a random part, so they are not whole numbers; all other waits are. */
 export const isBackoff = (ms: number): boolean => !Number.isInteger(ms);
 
 /** Lets the waits that `shorten` picks pass in no time, and notes how long they should have been. */

@@ -14,7 +14,7 @@ export interface WindowState {
 }
 
 export interface Policy {
-  /** All of them hold; the one with the least left is told. */
+  /** All of them apply; the headers name the one with the least left. */
   windows: readonly Window[];
   /** What happens while Redis is away: a local budget for what is paid for, nothing for what is free. */
   withoutRedis: 'local' | 'closed';
@@ -45,7 +45,7 @@ export const OPERATIONS = {
   deposit: per([30, 60]),
   /** Each opens a page at the payment processor. */
   checkout: per([20, 60]),
-  /** Events of the payment processor, which comes from a few networks and may have much to tell at once. */
+  /** Events of the payment processor, which come from a few networks, sometimes many at once. */
   webhook: per([6_000, 60]),
 } as const satisfies Record<string, Policy>;
 

@@ -26,7 +26,7 @@ ${Array.from(
 `,
 )}</div></fieldset>
 <p class="row spread"><button class="button" type="submit">Ask the models</button>
-<span class="hint">Free. The result is public to whoever holds its link.</span></p>
+<span class="hint">Free. The result is public to anyone who holds its link.</span></p>
 </form>`;
 
 /** The element in which that poll's votes are shown. */

@@ -43,7 +43,7 @@ ${livePollPlace}
 <h2>Why it costs less than asking everybody</h2>
 <div class="grid wide-cells align">
 <div class="prose">
-<p>Models are asked a few at a time. After each vote we work out how likely the models that are left are to elect somebody else. As soon as
+<p>Models are asked a few at a time. After each vote we work out how likely the models that are left are to elect another option. As soon as
 they no longer can, or are unlikely enough to for your threshold, the poll stops. You pay for the votes that were cast.</p>
 <p><a href="/models">Which models vote</a>, and how they did lately.</p>
 </div>
@@ -63,10 +63,10 @@ ${tabs(
 <section><h2>For your agents</h2>
 <p>Agents find everything by themselves: <a href="/">the page for agents</a>, <a href="/llms.txt">llms.txt</a>,
 <a href="/api/examples/mcp-config">an MCP configuration</a>, <a href="/.well-known/agent-skills/index.json">a skill</a> that
-tells them when a poll is worth it. <a href="/surfaces">All the ways in</a></p></section>
+says when a poll is worth it. <a href="/surfaces">All the ways in</a></p></section>
 </div>
 <section class="prose"><h2 id="terms">Data and terms</h2>
-<p>Question, options and votes of each poll are stored. Whoever holds the id of a result can read it, without what it cost and without who
+<p>Question, options and votes of each poll are stored. Anyone who holds the id of a result can read it, without what it cost and without who
 asked; ids cannot be guessed. So a question is no place for secrets or personal data. Models see the question and the options, and nothing
 about you. A vote of models is no advice and no proof; you decide what follows from it. The software is free under the MIT licence.
 Questions: <a href="mailto:${facts.config.contactEmail}">${facts.config.contactEmail}</a></p></section>`,

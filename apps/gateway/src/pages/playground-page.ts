@@ -18,7 +18,7 @@ const QUESTIONS: readonly { name: string; poll: FreePoll }[] = [
   {
     name: 'A choice of words',
     poll: {
-      question: 'Which button text is clearest on a page where somebody deletes a project for good?',
+      question: 'Which button text is clearest on a page where a user deletes a project for good?',
       options: ['OK', 'Delete project', 'Confirm', 'Proceed'],
     },
   },

@@ -57,17 +57,17 @@ ${opinions(shown, path)}
 const LONG = 140;
 
 const skipped = ({ models_skipped: count }: ResultDetail): string =>
-  count === 0 ? 'Nobody was skipped.' : `${count} ${count === 1 ? 'model was' : 'models were'} not asked.`;
+  count === 0 ? 'No model was skipped.' : `${count} ${count === 1 ? 'model was' : 'models were'} not asked.`;
 
 const share = (baseUrl: string, path: string, id: string): Html => html`<section class="card stack"><h2>Share it</h2>
-<p class="muted">Whoever has this link can read the result. It says neither who asked nor what it cost.</p>
+<p class="muted">Anyone who has this link can read the result. It says neither who asked nor what it cost.</p>
 <p class="share"><label class="hidden-text" for="link">Link to this result</label><input id="link" readonly value="${baseUrl}${path}">
 <button class="button secondary" type="button" data-copy hidden>Copy</button></p>
 <p class="small"><a href="/api/results/${id}">As JSON</a></p></section>`;
 
 function opinions({ feedback, word }: ShownResult, path: string): Html {
   const { total, correct, incorrect } = feedback;
-  const others = total === 0 ? 'Nobody has said yet.' : `${correct} of ${total} say yes, ${incorrect} say no.`;
+  const others = total === 0 ? 'No opinions yet.' : `${correct} of ${total} say yes, ${incorrect} say no.`;
   return html`<section class="card stack" id="feedback"><h2>Was it right?</h2>
 ${word === 'thanks' ? notice(html`<p>Thank you, that was recorded.</p>`, 'good') : ''}${
   word === 'sign-in'

@@ -16,7 +16,7 @@ export interface SurfacesFilter {
 const CATEGORIES: readonly { name: Surface['category']; title: string; what: string; tone: Tone }[] = [
   { name: 'standard', title: 'Standards', what: 'Specified, and widely spoken.', tone: 'good' },
   { name: 'emerging', title: 'Emerging', what: 'Specified or agreed upon, and spoken by some.', tone: 'accent' },
-  { name: 'speculative', title: 'Speculative', what: 'Nobody has agreed on these yet.', tone: 'warn' },
+  { name: 'speculative', title: 'Speculative', what: 'There is no agreement on these yet.', tone: 'warn' },
 ];
 
 const USERS = [
@@ -35,11 +35,11 @@ export function surfacesPage({ baseUrl }: Facts, filter: SurfacesFilter): string
     baseUrl,
     path: '/surfaces',
     title: 'Surfaces: every way in · EloquentPoll',
-    description: `${SURFACES.length} ways in which people, coding agents and browser agents find and use this service, and how a program can tell that each is there.`,
+    description: `${SURFACES.length} ways in which people, coding agents and browser agents find and use this service, and how a program can detect each.`,
     styles: ['catalog'],
     main: html`<h1>Every way in</h1>
-<p class="lead">People, coding agents and browser agents come by different doors. Each is listed with what realises it and how a
-program can tell that it is there. Programs read the same at <a href="/api/surfaces">/api/surfaces</a>.</p>
+<p class="lead">People, coding agents and browser agents come in different ways. Each is listed with what realises it and how a
+program can detect it. Programs read the same at <a href="/api/surfaces">/api/surfaces</a>.</p>
 <form class="filters" action="/surfaces">
 ${select('user', 'For', [{ value: '', label: 'Everybody' }, ...USERS], filter.user)}
 ${select('category', 'How settled', [{ value: '', label: 'All' }, ...CATEGORIES.map(({ name, title }) => ({ value: name, label: title }))], filter.category)}

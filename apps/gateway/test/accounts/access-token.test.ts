@@ -122,7 +122,7 @@ t.test('[§A6-bad-bearer-401, §5-rule-401] a token that is invalid in any one w
     'for another resource': await provider.sign(claims({ aud: 'https://other.example' })),
     'for a resource that looks alike': await provider.sign(claims({ aud: `${BASE}.evil.example` })),
     'for the client, as an ID token is': await provider.sign(claims({ aud: provider.clientId })),
-    'for nobody': await provider.sign(claims({ aud: [] })),
+    'for an empty audience': await provider.sign(claims({ aud: [] })),
     'of another issuer': await provider.sign(claims({ iss: 'https://evil.example' })),
     'of an issuer in another spelling': await provider.sign(claims({ iss: `${provider.issuer}/` })),
     expired: await provider.sign(claims({ exp: now - 10 })),
@@ -134,9 +134,9 @@ t.test('[§A6-bad-bearer-401, §5-rule-401] a token that is invalid in any one w
     'an ID token beside an access token': await provider.sign(claims({ at_hash: 'h' }), { typ: 'JWT' }),
     'an ID token by its own word': await provider.sign(claims({ typ: 'ID' }), { typ: 'JWT' }),
     'bound to a key': await provider.sign(claims({ cnf: { jkt: 'x' } })),
-    'of nobody': await provider.sign(claims({ sub: '' })),
-    'of somebody endless': await provider.sign(claims({ sub: 'a'.repeat(256) })),
-    'of somebody that no database keeps': await provider.sign(claims({ sub: 'ann\u0000' })),
+    'of an empty subject': await provider.sign(claims({ sub: '' })),
+    'of a subject that is too long': await provider.sign(claims({ sub: 'a'.repeat(256) })),
+    'of a subject that Postgres cannot store': await provider.sign(claims({ sub: 'ann\u0000' })),
     'an unknown critical header': await provider.sign(claims(), { crit: ['odd'], odd: 1 }),
     endless: await provider.sign(claims({ more: 'x'.repeat(9_000) })),
     'no JSON': 'eyJub3QianNvbg.eyJub3QianNvbg.eyJub3QianNvbg',
@@ -159,7 +159,7 @@ t.test('[§A6-bad-bearer-401, §5-rule-401] a token that is invalid in any one w
     .selectFrom('identities')
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .executeTakeFirstOrThrow();
-  t.equal(Number(count), 1, 'nobody became known by them');
+  t.equal(Number(count), 1, 'they created no identity');
 });
 
 t.test(

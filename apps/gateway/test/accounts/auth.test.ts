@@ -17,7 +17,7 @@ t.test(
     const ask = (authorization?: string) =>
       app.inject({ ...POLL, headers: authorization === undefined ? {} : { authorization } });
 
-    t.equal((await app.inject({ ...POLL, headers: bearer })).statusCode, 400, 'past the door');
+    t.equal((await app.inject({ ...POLL, headers: bearer })).statusCode, 400, 'past authentication');
     t.equal((await ask(`bearer ${key}`)).statusCode, 400, 'the scheme has no case');
     t.equal((await ask(`BEARER   ${key}`)).statusCode, 400);
 
@@ -92,7 +92,7 @@ t.test('invalid credentials with an invalid body are a 401, not a 400', async (t
   const answer = await app.inject({
     method: 'POST',
     url: '/api/poll',
-    headers: { 'content-type': 'application/json', authorization: 'Bearer nobody' },
+    headers: { 'content-type': 'application/json', authorization: 'Bearer unknown' },
     payload: '{',
   });
   t.equal(answer.statusCode, 401);

@@ -210,7 +210,7 @@ t.test('shutdown flushes last uses, also beside the id of a key that does not ex
 });
 
 t.test(
-  'an account has at most 100 active keys, also when they are made at once; a revoked one makes room',
+  'an account has at most 100 active keys, also when they are made at once; revoking one allows another',
   async (t) => {
     const { session, bearer } = await both();
     const answers: Awaited<ReturnType<typeof create>>[] = [];

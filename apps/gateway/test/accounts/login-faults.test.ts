@@ -92,7 +92,7 @@ t.test(
       'with an empty subject': withClaims({ sub: '' }),
       'with an endless subject': withClaims({ sub: 'a'.repeat(256) }),
       'with a subject that no database keeps': withClaims({ sub: 'ann\u0000' }),
-      'user info of somebody else': { userinfo: { sub: 'eve', email: 'eve@example.com', email_verified: true } },
+      'user info of another subject': { userinfo: { sub: 'eve', email: 'eve@example.com', email_verified: true } },
       'an error instead of tokens': { token: (response) => json(response, { error: 'invalid_grant' }, 400) },
       'a failure': { token: (response) => response.writeHead(500).end('select * from secrets') },
       'no JSON': { token: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>') },
@@ -265,7 +265,7 @@ t.test('[§4.5-callback-401] a browser gets an HTML page with the reason and a l
   const refuse = (error: string) => (query: URLSearchParams) => {
     query.delete('code');
     query.set('error', error);
-    query.set('error_description', '<b>words of somebody else</b>');
+    query.set('error_description', '<b>words of the provider</b>');
   };
   const page = await land(refuse('access_denied'));
   t.equal(page.status, 401);
@@ -273,7 +273,7 @@ t.test('[§4.5-callback-401] a browser gets an HTML page with the reason and a l
   t.match(page.headers, { 'content-security-policy': /default-src 'none'/ });
   t.match(page.body, /The login was declined at the identity provider\./);
   t.match(page.body, /href="\/api\/auth\/login">Try again/);
-  t.notMatch(page.body, /words of somebody else|access_denied/);
+  t.notMatch(page.body, /words of the provider|access_denied/);
   t.match(page.setCookies, [/^ep_login=; /], 'the attempt is gone');
 
   t.match((await land(refuse('server_error'))).body, /did not confirm the login/);

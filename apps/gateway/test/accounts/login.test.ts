@@ -80,7 +80,7 @@ t.test(
       { id: 'peggy' },
     ]) {
       provider.person = person;
-      t.match(await whoIs(), { email: /@user\.invalid$/ }, 'what nobody verified is not kept');
+      t.match(await whoIs(), { email: /@user\.invalid$/ }, 'an unverified address is not kept');
     }
   },
 );
@@ -130,7 +130,7 @@ t.test('a new login gets a new id and ends the previous login of the browser', a
   const attacker = (await logIn()).visitor.cookie('ep_session') ?? '';
   victim.plant({ name: 'ep_session', value: attacker, path: '/' });
   await logIn(victim);
-  t.not(victim.cookie('ep_session'), attacker, 'a session that somebody planted is not taken over');
+  t.not(victim.cookie('ep_session'), attacker, 'a planted session cookie is not taken over');
   const planted = newBrowser();
   planted.plant({ name: 'ep_session', value: attacker, path: '/' });
   t.equal((await planted.step('/api/auth/me')).status, 401, 'and leads nowhere any more');

@@ -58,13 +58,13 @@ t.test('[§4.6-a2a-200] each version gets its own field names, and reads its tas
   });
   t.same((await ask('tasks/get', { id: 'task-1' })).result, first.result);
 
-  const message = { messageId: 'm', contextId: 'a room of ours', role: 'user', kind: 'message' };
+  const message = { messageId: 'm', contextId: 'our context', role: 'user', kind: 'message' };
   const second = await ask('message/send', {
     message: { ...message, parts: [{ kind: 'text', text: JSON.stringify(POLL) }] },
   });
   t.match(second.result, {
     kind: 'task',
-    contextId: 'a room of ours',
+    contextId: 'our context',
     status: {
       state: 'completed',
       message: { kind: 'message', messageId: String, role: 'agent', taskId: second.result.id },

@@ -127,15 +127,15 @@ async function run(t: Test, suite: string, options: readonly string[]): Promise<
 
 /** The suites send no credentials, so a proxy before the gateway adds them. */
 async function serveWithKey(t: Test): Promise<string> {
-  const door = createServer();
-  door.listen(0, 'localhost');
-  await once(door, 'listening');
-  const origin = `http://localhost:${(door.address() as AddressInfo).port}`;
+  const proxy = createServer();
+  proxy.listen(0, 'localhost');
+  await once(proxy, 'listening');
+  const origin = `http://localhost:${(proxy.address() as AddressInfo).port}`;
   const { app, context, keyWith } = await build(t, { baseUrl: origin });
   const inside = await app.listen({ host: '127.0.0.1', port: 0 });
   await standInWorker(t, context);
   const { bearer } = await keyWith(5);
-  door.on('request', (request, response) => {
+  proxy.on('request', (request, response) => {
     const { method = 'GET', url = '/', headers } = request;
     const onward = ask(new URL(url, inside), { method, headers: { ...headers, ...bearer } }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -146,8 +146,8 @@ async function serveWithKey(t: Test): Promise<string> {
     request.pipe(onward);
   });
   t.teardown(() => {
-    door.closeAllConnections();
-    door.close();
+    proxy.closeAllConnections();
+    proxy.close();
   });
   return `${origin}/api/mcp`;
 }

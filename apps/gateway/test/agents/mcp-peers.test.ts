@@ -100,11 +100,11 @@ for (const { era, revision, connect } of PEERS) {
       [{ ...POLL, idempotency_key: 'two words' }, '#/idempotency_key'],
       [{ ...POLL, idempotency_key: 7 }, '#/idempotency_key'],
     ] as const) {
-      const told = await failed(peer, 'poll_question', input);
-      t.match(told, { code: 'validation_error', recovery: [{ action: 'open_documentation' }] });
+      const refusal = await failed(peer, 'poll_question', input);
+      t.match(refusal, { code: 'validation_error', recovery: [{ action: 'open_documentation' }] });
       t.ok(
-        told.errors.some((issue: { pointer: string }) => issue.pointer === pointer),
-        JSON.stringify(told.errors),
+        refusal.errors.some((issue: { pointer: string }) => issue.pointer === pointer),
+        JSON.stringify(refusal.errors),
       );
     }
     t.match(await failed(peer, 'poll_question', { ...POLL, preset: 'free' }), { code: 'invalid_preset' });
@@ -135,9 +135,9 @@ for (const { era, revision, connect } of PEERS) {
     const peer = await connect(t, url, (await keyWith(5)).bearer);
     const options = ['__proto__', 'constructor', 'toString'];
     const { content } = await peer.call('poll_question', { ...POLL, options });
-    const told = JSON.parse(content[0]?.text ?? '');
-    t.same(Object.keys(told.tally).sort(), options.toSorted());
-    t.equal(told.winning_option, '__proto__');
+    const result = JSON.parse(content[0]?.text ?? '');
+    t.same(Object.keys(result.tally).sort(), options.toSorted());
+    t.equal(result.winning_option, '__proto__');
   });
 
   t.test(`${era}, many concurrent calls: each gets its own answer`, async (t) => {

@@ -179,8 +179,8 @@ t.test(
     t.match(JSON.parse(poll.content[0].text), { code: 'authentication_required', error: /needs an API key/ });
     t.equal((await kept.context.storage.db.selectFrom('polls').select('id').execute()).length, 0);
 
-    for (const nobody of [randomUUID(), `${owner.accountId}x`, ''])
-      t.equal((await post(callOf('get_balance'), { authorization: `Bearer ${nobody}` }, kept)).statusCode, 401);
+    for (const unknown of [randomUUID(), `${owner.accountId}x`, ''])
+      t.equal((await post(callOf('get_balance'), { authorization: `Bearer ${unknown}` }, kept)).statusCode, 401);
     const elsewhere = await kept.app.inject({ method: 'POST', url: '/api/poll', headers: byId, payload: POLL });
     t.equal(elsewhere.statusCode, 401, 'and on /api/mcp only');
     t.ok(await findAccount(kept.context.storage, owner.accountId));

@@ -39,9 +39,9 @@ t.test('headers that keep browsers out of trouble', async (t) => {
       const wrong = (problem: string) => problems.add(`${what}: ${problem}`);
       if (headers['x-content-type-options'] !== 'nosniff') wrong('may be sniffed');
       if (!/^(no-referrer|same-origin)$/.test(String(headers['referrer-policy'])))
-        wrong('tells where its reader comes from');
+        wrong('sends the referrer to other sites');
       if (!/max-age=\d{8}/.test(String(headers['strict-transport-security']))) wrong('no HSTS');
-      if (headers.server ?? headers['x-powered-by']) wrong('tells what it runs on');
+      if (headers.server ?? headers['x-powered-by']) wrong('names its server software');
       const policy = String(headers['content-security-policy']);
       if (!/default-src 'none'/.test(policy) || !/frame-ancestors 'none'/.test(policy)) wrong(`policy ${policy}`);
       if (/script-src[^;]*('unsafe-|\*|https?:)/.test(policy)) wrong(`scripts from anywhere: ${policy}`);

@@ -3,8 +3,8 @@ import { build } from '../fixtures/build.ts';
 import { type Route, routesOf } from '../fixtures/routes.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// Whoever knows the id of a thing of somebody else gets nothing by it. The routes come from the router: one that takes
-// an id and is not named here fails the test.
+// The id of another account's object gives no access to it. The routes come from the router: one that takes an id and is
+// not named here fails the test.
 
 const { app, context, keyWith, sessionFor } = await build(t);
 await standInWorker(t, context);
@@ -12,7 +12,7 @@ await standInWorker(t, context);
 interface Person {
   name: string;
   headers: { key: Record<string, string>; cookie: Record<string, string>; none: Record<string, string> };
-  /** Stands in everything of theirs that nobody else may see. */
+  /** In all of their data that other accounts may not see. */
   mark: string;
   session: string;
   task: string;
@@ -45,12 +45,12 @@ const takeAllMoney = (id: string) =>
 const keyIdOf = async (headers: Record<string, string>, label: string): Promise<string> =>
   (await app.inject({ method: 'POST', url: '/api/keys', headers, payload: { label } })).json().id;
 
-/** `own`: others are told 404. `public`: whoever holds the id may read what is public. `catalogue`: nobody's. */
+/** `own`: others get a 404. `public`: anyone who holds the id may read what is public. `catalogue`: of no account. */
 interface Access {
   kind: 'own' | 'public' | 'catalogue';
   /** Credentials that open it to its owner; others are a 401. */
   by?: Credential[];
-  /** What others are told instead of 404. */
+  /** The status that others get instead of 404. */
   others?: number;
   ask?: (of: Person) => { url: string; payload?: object; headers?: Record<string, string> } | Promise<{ url: string }>;
 }

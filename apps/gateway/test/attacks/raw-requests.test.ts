@@ -5,7 +5,7 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { stored } from '../fixtures/stored.ts';
 
-// Bytes that no client library would send. Whatever they mean to somebody in between, here they are one request or
+// Bytes that no client library would send. Whatever they mean to a proxy in between, here they are one request or
 // none: a second one hidden in the first is never run, and no header of an answer comes from a caller.
 
 const { app, context, keyWith } = await build(t);

@@ -5,7 +5,7 @@ import { build, PEPPER } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
 
-// Canaries go through every door; then everything that was logged, and every value in the database, is searched.
+// Canaries are sent to every entry point; then every log line and every value in the database is searched for them.
 
 const canary = (name: string): string => `${name}${randomBytes(8).toString('hex')}`;
 
@@ -17,7 +17,7 @@ t.test('a stolen log or database contains no secret that opens anything', async 
   const session = await sessionFor(accountId);
   const secrets: Record<string, string> = {
     'an API key': key.slice(5),
-    'a key that nobody has': newApiKey().slice(5),
+    'an unknown key': newApiKey().slice(5),
     'a session cookie': session.cookie.split('=')[1]!.slice(-40),
     'a forged cookie': canary('cookie'),
     'X-Payment': canary('payment'),
@@ -49,7 +49,7 @@ t.test('a stolen log or database contains no secret that opens anything', async 
     await ask('POST', '/api/poll/dry-run', bearer, order),
     await ask('POST', '/api/intents/match', {}, { text: order.question }),
     await ask('POST', '/api/keys', session, { label: 'x' }),
-    await ask('GET', '/api/keys', { authorization: `Bearer ep_k_${secrets['a key that nobody has']}` }),
+    await ask('GET', '/api/keys', { authorization: `Bearer ep_k_${secrets['an unknown key']}` }),
     await ask('GET', '/api/keys', { authorization: `Bearer ${secrets['a bearer of another service']}` }),
     await ask('GET', '/api/balance', { cookie: `ep_session=${secrets['a forged cookie']}` }),
     await ask('GET', '/api/balance', session),

@@ -81,7 +81,7 @@ const WRONG: [Record<string, string>, string][] = [
   [{ CONTENT_SIGNAL: 'ai-train=yes, ai-train=no' }, 'CONTENT_SIGNAL'],
   [{ CONTENT_SIGNAL: 'archive=yes' }, 'CONTENT_SIGNAL'],
   [{ CONTENT_SIGNAL: 'search=yes\nX: y' }, 'CONTENT_SIGNAL'],
-  [{ CONTACT_EMAIL: 'nobody' }, 'CONTACT_EMAIL'],
+  [{ CONTACT_EMAIL: 'no-address' }, 'CONTACT_EMAIL'],
   [{ DATABASE_URL: '' }, 'DATABASE_URL'],
   [{ DATABASE_URL: 'mysql://u:secret@h/db' }, 'DATABASE_URL'],
   [{ REDIS_URL: '' }, 'REDIS_URL'],

@@ -10,7 +10,7 @@ import { goodEnvironment, start } from '../fixtures/run-gateway.ts';
 
 const POLL = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
 
-/** A gateway process, somebody who can pay, and no worker: whoever waits, waits. */
+/** A gateway process, a funded account and no worker, so that requests which wait for a poll go on waiting. */
 async function waitingGateway(t: Test, more: Record<string, string>) {
   const env = await goodEnvironment(t);
   const run = start(t, { ...env, OPS_PORT: '0', ...more });
@@ -36,7 +36,7 @@ t.test('SIGTERM: readiness turns 503 at once, requests are served for the drain 
   t.equal((await fetch(`${ops}/livez`)).status, 200);
   const late = await fetch(`${origin}/api/health`);
   t.equal(late.status, 200);
-  t.equal(late.headers.get('connection'), 'close', 'who comes is asked to come back elsewhere');
+  t.equal(late.headers.get('connection'), 'close', 'its client is asked to reconnect');
 });
 
 t.test(
@@ -53,13 +53,13 @@ t.test(
     await eventually('three polls are waited for', () => metric('eloquentpoll_polls_watched 3'));
 
     run.child.kill('SIGTERM');
-    const told = await longPoll;
-    t.equal(told.status, 200, 'a long poll is answered');
-    t.match(await told.json(), { status: 'running' });
+    const answer = await longPoll;
+    t.equal(answer.status, 200, 'a long poll is answered');
+    t.match(await answer.json(), { status: 'running' });
     await stream.all();
-    t.same(stream.retries, [3_000, 500], 'a stream ends with the word to come back soon');
+    t.same(stream.retries, [3_000, 500], 'a stream ends with a short retry interval');
     const refused = await sync;
-    t.equal(refused.status, 503, 'who waits for a poll is told when the time is over');
+    t.equal(refused.status, 503, 'a request that waits for a poll gets a 503 at the end of the drain');
     t.ok(refused.headers.get('retry-after'));
     t.match(await refused.json(), { code: 'service_unavailable' });
     t.same(await run.ended, { code: 0, signal: null }, 'in good order');

@@ -38,7 +38,7 @@ t.test('[§4.7-asyncapi] the document is valid AsyncAPI 3.0 and describes the st
     asyncapi: '3.0.0',
     servers: { here: { host: 'polls.example', protocol: 'https' } },
     channels: { stream: { address: '/api/poll/stream' } },
-    operations: { orderPoll: { action: 'receive' }, tellProgress: { action: 'send' } },
+    operations: { orderPoll: { action: 'receive' }, publishProgress: { action: 'send' } },
   });
   const references: { $ref: string }[] = [];
   JSON.stringify(document, (_name, value) => {
@@ -46,7 +46,7 @@ t.test('[§4.7-asyncapi] the document is valid AsyncAPI 3.0 and describes the st
     return value;
   });
   for (const reference of references) t.ok(follow(reference), reference.$ref);
-  const sent = document.operations.tellProgress.messages.map(follow).map(follow);
+  const sent = document.operations.publishProgress.messages.map(follow).map(follow);
   t.same(
     sent.map(({ name }: { name: string }) => name),
     ['started', 'complete', 'error'],

@@ -26,8 +26,8 @@ t.test(
     t.same(document.components.schemas.PollRequest.required, ['options'], '[§2.1-options-only-required]');
     t.equal(document.components.schemas.PollRequest.properties.prompt.deprecated, true, '[§9-prompt-deprecated]');
     const headersOf = (path: string, method: string): string[] =>
-      document.paths[path][method].parameters.flatMap((told: { in: string; name: string }) =>
-        told.in === 'header' ? [told.name] : [],
+      document.paths[path][method].parameters.flatMap((parameter: { in: string; name: string }) =>
+        parameter.in === 'header' ? [parameter.name] : [],
       );
     t.same(headersOf('/api/poll', 'post'), ['idempotency-key'], '[§8-idempotency-key]');
     t.same(headersOf('/api/poll/stream', 'post'), ['last-event-id', 'idempotency-key'], '[§A6-stream-reattach]');

@@ -108,8 +108,8 @@ t.test('[§4.7-page-surfaces] every way in, and only those that were asked for',
   await page.getByLabel('For').selectOption('human');
   await page.getByLabel('How settled').selectOption('standard');
   await page.getByRole('button', { name: 'Show' }).click();
-  const fitting = SURFACES.filter(
+  const matching = SURFACES.filter(
     ({ category, user_types }) => category === 'standard' && user_types.includes('human'),
   );
-  t.equal(await page.locator('article').count(), fitting.length);
+  t.equal(await page.locator('article').count(), matching.length);
 });

@@ -6,7 +6,7 @@ import { Wallet } from 'ethers';
 import t from 'tap';
 import { openTestDeposits } from '../fixtures/deposits.ts';
 import { openSite } from '../fixtures/open-site.ts';
-import { draw, MOST_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
+import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
 import { logIn } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
@@ -29,7 +29,7 @@ const { accountId } = await admitIdentity(context.storage, { kind: 'wallet', add
 await creditAccount(context.storage, { accountId, amountU: 12_345_600n, source: 'operator', idem: randomUUID() });
 const headers = await site.sessionFor(accountId);
 const post = (url: string, payload: object) => app.inject({ method: 'POST', url, headers, payload });
-for (const label of ['Build server', 'A notebook with a long name that somebody took some time to think of', ''])
+for (const label of ['Build server', 'A notebook with a long name that took some time to think of', ''])
   await post('/api/keys', { label });
 const [newest] = (await app.inject({ url: '/api/keys', headers })).json();
 await app.inject({ method: 'DELETE', url: `/api/keys/${newest.id}`, headers });
@@ -41,7 +41,7 @@ for (let i = 0; i < 21; i++) {
   });
 }
 
-/** What the page looks like when somebody has used it. */
+/** Brings the page to the state that it has after some use. */
 async function use(page: Page): Promise<void> {
   await page.getByLabel('Question').fill('Which database should a small team start with?');
   await page.getByLabel('Options, one in a line').fill('Postgres\nMongoDB\nSQLite');
@@ -67,7 +67,7 @@ for (const colorScheme of SCHEMES) {
       }
     };
     const answer = await page.goto('/dashboard?checkout=cancelled');
-    t.ok((await answer!.body()).length < MOST_BYTES);
+    t.ok((await answer!.body()).length < MAX_BYTES);
     await use(page);
     await look('dashboard');
     await page

@@ -52,8 +52,8 @@ const inLive = (events: object): string => `(async () => {
   const { pollView } = await import('/assets/poll-view.js');
   const place = document.querySelector('#live-poll');
   const view = pollView(place);
-  const { told, ended } = ${JSON.stringify(events)};
-  view.told(told);
+  const { update, ended } = ${JSON.stringify(events)};
+  view.update(update);
   view.ended(ended);
   return ${seen('place', '.asked, .bars .name, .votes .model')};
 })()`;
@@ -93,7 +93,7 @@ async function showAll(page: Page, texts: readonly string[]): Promise<{ name: st
   const result = resultOf(texts);
   const { question, options, votes, tally } = result;
   const form = formOf(texts);
-  const told = { ...result, progress: { received: 1, total: MODELS }, leader: options[0], vote: votes[0] };
+  const update = { ...result, progress: { received: 1, total: MODELS }, leader: options[0], vote: votes[0] };
   const page1 = resultPage({
     baseUrl: site.url,
     result,
@@ -108,7 +108,7 @@ async function showAll(page: Page, texts: readonly string[]): Promise<{ name: st
       seen: await show(page, playgroundPage(facts, form, texts[7]), IN_FORM),
       sent: [form.question, ...form.options],
     },
-    { name: 'live', seen: await page.evaluate<Seen>(inLive({ told: { ...told, tally }, ended: result })), sent },
+    { name: 'live', seen: await page.evaluate<Seen>(inLive({ update: { ...update, tally }, ended: result })), sent },
   ];
 }
 

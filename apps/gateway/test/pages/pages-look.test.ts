@@ -6,7 +6,7 @@ import { PAGE_HEADERS } from '../../src/pages/layout.ts';
 import { resultPage } from '../../src/pages/result-page.ts';
 import { madeUpResult } from '../fixtures/made-up-result.ts';
 import { openSite } from '../fixtures/open-site.ts';
-import { draw, MOST_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
+import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
 
 // slow: 14 s
 
@@ -25,7 +25,7 @@ const MADE: Record<string, string> = {
   'revoke-key': revokeKeyPage(site.url, {
     id: '00000000-0000-4000-8000-000000000000',
     prefix: 'ep_k_3xYz1',
-    label: 'A notebook with a long name that somebody took some time to',
+    label: 'A notebook with a long name that took its owner some time to',
     lastUsedAt: null,
     expiresAt: null,
     revokedAt: null,
@@ -54,7 +54,7 @@ const PATHS = {
   ...Object.fromEntries(Object.keys(MADE).map((name) => [name, `/made/${name}`])),
 };
 
-/** Width and colours do not change each other: both of each are seen, and all four where somebody wants to look. */
+/** Width and colours do not change each other: both of each are tested, and all four where SCREENSHOTS is set. */
 const LOOKS = SCHEMES.flatMap((colorScheme) => WIDTHS.map((width) => ({ colorScheme, width }))).filter(
   ({ colorScheme, width }) => process.env.SCREENSHOTS || (colorScheme === 'dark') === (width === WIDTHS[0]),
 );
@@ -68,7 +68,7 @@ for (const { colorScheme, width } of LOOKS) {
     });
     for (const [name, path] of Object.entries(PATHS)) {
       const answer = await page.goto(path, { waitUntil: 'load' });
-      t.ok((await answer!.body()).length < MOST_BYTES, name);
+      t.ok((await answer!.body()).length < MAX_BYTES, name);
       await page.locator('h1').first().waitFor();
       t.same(await problemsOf(page), [], name);
       await draw(page, `${name}-${width}-${colorScheme}`);

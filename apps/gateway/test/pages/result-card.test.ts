@@ -37,12 +37,12 @@ t.test('any text is drawn, cut or left out', async (t) => {
   for (const question of ['你认为哪一个更好?', '\u202e\u0000<script>', '', '𝕳'.repeat(900), 'a'.repeat(5_000)])
     pixelsOf(await resultCard(madeUpResult({ question, options: [question || 'x', 'other'], choices: [0, 1, 0] })));
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 60, max: 900 }), (text, room) => {
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 60, max: 900 }), (text, width) => {
       const plain = drawable(text, 'strong');
       if (plain === null) return;
-      const made = lines(plain, 'strong', room, 3);
-      t.ok(made.length <= 3 && made.every((line) => widthOf(line, 'strong') <= room));
-      t.ok(widthOf(fitted(plain, 'plain', room), 'plain') <= room);
+      const made = lines(plain, 'strong', width, 3);
+      t.ok(made.length <= 3 && made.every((line) => widthOf(line, 'strong') <= width));
+      t.ok(widthOf(fitted(plain, 'plain', width), 'plain') <= width);
     }),
     { numRuns: 300 },
   );

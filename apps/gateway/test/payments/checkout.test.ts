@@ -225,7 +225,7 @@ t.test('forged, altered, stale and foreign events have no effect', async (t) => 
     const answer = await app.inject({ ...good, payload: bytes });
     if (answer.statusCode !== 400) t.fail(`accepted a changed byte ${i}`);
   }
-  for (const options of [{ secret: 'whsec_somebody_elses' }, { ageS: 301 }, { payload: `${good.payload} ` }])
+  for (const options of [{ secret: 'whsec_of_another_account' }, { ageS: 301 }, { payload: `${good.payload} ` }])
     t.match((await app.inject({ ...delivery(event, options), payload: good.payload })).json(), {
       code: 'invalid_webhook',
     });

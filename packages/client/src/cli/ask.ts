@@ -11,7 +11,7 @@ import { canRedraw, canvas, print, type Terminal } from './terminal.ts';
 const REDRAW_EVERY_MS = 100;
 
 export async function ask(polls: EloquentPoll, request: PollRequest, terminal: Terminal, json: boolean): Promise<Exit> {
-  const watch = json ? silently : hasRoom(request, terminal) ? asPicture(request, terminal) : asLines(terminal);
+  const watch = json ? silently : fitsTerminal(request, terminal) ? asPicture(request, terminal) : asLines(terminal);
   let session = '';
   try {
     for await (const { event, data } of polls.stream(request, { signal: terminal.signal })) {
@@ -32,7 +32,7 @@ export async function ask(polls: EloquentPoll, request: PollRequest, terminal: T
 }
 
 /** Rows beside the options: the question, two empty lines, up to four lines about the end. */
-const hasRoom = ({ options }: PollRequest, terminal: Terminal): boolean => canRedraw(terminal, options.length + 7);
+const fitsTerminal = ({ options }: PollRequest, terminal: Terminal): boolean => canRedraw(terminal, options.length + 7);
 
 /** The poll response, without what belongs to the stream. */
 function ownResult({ session_id: _session, seq: _seq, ...result }: PollResponse & { session_id: string; seq: number }) {

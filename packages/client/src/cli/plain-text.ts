@@ -33,6 +33,6 @@ export function fit(text: string, columns: number): string {
 
 /** Exactly this many columns. */
 export function pad(text: string, columns: number): string {
-  const fitting = fit(text, columns);
-  return fitting + ' '.repeat(Math.max(0, columns - width(fitting)));
+  const cut = fit(text, columns);
+  return cut + ' '.repeat(Math.max(0, columns - width(cut)));
 }

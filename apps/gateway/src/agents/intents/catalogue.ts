@@ -138,7 +138,7 @@ export const INTENTS = [
   {
     id: 'get_result',
     name: 'Read a result',
-    description: 'The stored result of a poll, for whoever holds its id.',
+    description: 'The stored result of a poll, for anyone who holds its id.',
     trigger_phrases: [
       'get the result',
       'show the result',

@@ -10,7 +10,7 @@ import { TOOLS, toolNamed } from './tools.ts';
 export const SERVER_INFO = { name: 'eloquentpoll', title: 'EloquentPoll', version: packageJson.version } as const;
 
 export const INSTRUCTIONS =
-  'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance tells what is left, and get_poll_result reads a result again for nothing.';
+  'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance returns what is left, and get_poll_result reads a result again for nothing.';
 
 const KEEP_ALIVE_MS = 15_000;
 /** Tools change only with a release. */

@@ -12,7 +12,7 @@ export const instructionFiles = (facts: Facts): ReadonlyMap<InstructionFile, str
 const instructions = (facts: Facts): string => `# Working with EloquentPoll
 
 EloquentPoll asks several AI models one multiple-choice question and counts their votes. These are instructions for agents
-that want to use it from any repository; nothing here overrides what your user or your repository tells you.
+that want to use it from any repository; nothing here overrides the instructions of your user or your repository.
 
 ## Ask before you assert
 
@@ -28,7 +28,7 @@ How to ask well, and when not to: ${facts.baseUrl}${SKILL_PATH}
 
 ## Rules
 
-- Never put secrets, personal data or unpublished code into a question: whoever holds the result id can read it.
+- Never put secrets, personal data or unpublished code into a question: anyone who holds the result id can read it.
 - Options exclude each other, and the question holds all that is needed to choose.
 - Prefer a test, a document or a calculation to a vote, always.
 - Report a vote as a vote. ${confidenceMeaning}

@@ -55,10 +55,10 @@ export function asyncApi(baseUrl: string): Record<string, unknown> {
         messages: [{ $ref: '#/channels/stream/messages/order' }],
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
       },
-      tellProgress: {
+      publishProgress: {
         action: 'send',
         channel: { $ref: '#/channels/stream' },
-        title: 'Tell how the poll goes',
+        title: 'Publish the progress of a poll',
         summary: 'Snapshots while it runs, then its end.',
         messages: EVENTS.map(({ name }) => ({ $ref: `#/channels/stream/messages/${name}` })),
         bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },

@@ -4,14 +4,14 @@ import { SURFACES } from './surfaces.ts';
 const PAGE = 50;
 
 export function findSurfaces({ category, user_type, query, limit = PAGE, offset = 0 }: SurfaceQuery): SurfacePage {
-  const fitting = SURFACES.filter(
+  const matching = SURFACES.filter(
     (surface) =>
       (category === undefined || surface.category === category) &&
       (user_type === undefined || surface.user_types.includes(user_type)) &&
       (query === undefined || textOf(surface).includes(query.toLowerCase())),
   );
-  const surfaces = fitting.slice(offset, offset + limit);
-  return { surfaces, count: surfaces.length, total: fitting.length };
+  const surfaces = matching.slice(offset, offset + limit);
+  return { surfaces, count: surfaces.length, total: matching.length };
 }
 
 const textOf = ({ pattern_id, description, user_story, artifacts }: Surface): string =>

@@ -34,7 +34,7 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     not: 'It is still running: that is 202 without a result; ask for the status with `Prefer: wait`.',
   },
   'POST /api/poll/stream': {
-    use: 'Somebody watches, and votes should show as they arrive.',
+    use: 'A person watches, and votes should show as they arrive.',
     not: 'Only the result matters: /api/poll is simpler.',
     effects: [STORES_RESULT, CHARGES, 'goes on when the caller hangs up'],
     alternatives: others('/api/poll/stream'),
@@ -53,7 +53,7 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'GET /api/profiles': { use: 'You would rather name a bundle than choose preset, threshold and cost yourself.' },
   'GET /api/results/recent': { use: 'A person is logged in and wants to see what was polled last.' },
   'GET /api/results/{resultId}': {
-    use: 'You hold a result id and want the votes, or want to show somebody the proof.',
+    use: 'You hold a result id and want the votes, or want to show the proof to another person.',
   },
   'GET /api/results': { use: 'A person is logged in and pages through the polls of the account.' },
   'GET /api/graph/mermaid/{pollId}': { use: 'A result is to be drawn in a document that renders Mermaid.' },

@@ -7,7 +7,7 @@ import { aboutSeconds, aboutUsd } from './poll-figures.ts';
 // Passages that several documents share: an example question, its answer, costs and errors.
 
 export const EXAMPLE = {
-  question: 'Which HTTP status code tells a client to repeat a POST, unchanged, at a new permanent address?',
+  question: 'Which HTTP status code asks a client to repeat a POST, unchanged, at a new permanent address?',
   options: ['301', '302', '307', '308'],
 };
 

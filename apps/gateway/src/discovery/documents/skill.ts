@@ -45,7 +45,7 @@ options to several models, counts one vote each, and says which option won.
 
 - You can look it up, run it or compute it. A test beats any vote.
 - The models cannot know it: it is private, or newer than they are. (\`theme: "free_search"\` lets them search the web.)
-- The question would contain secrets or personal data. It is stored, and whoever holds the result id can read it.
+- The question would contain secrets or personal data. It is stored, and anyone who holds the result id can read it.
 - The answer is a matter of the user's taste. Ask the user.
 
 ## Ask

@@ -2,7 +2,7 @@ import type { Surface } from '@eloquentpoll/contracts';
 import { SKILL_PATH } from './skill-paths.ts';
 
 // The ways in which people, coding agents and browser agents find and use this service, each with the endpoints that
-// realise it and how a program can tell that it is there.
+// realise it and how a program can detect it.
 
 const MCP_SPEC = 'https://modelcontextprotocol.io/specification/2026-07-28';
 
@@ -83,7 +83,7 @@ export const SURFACES: readonly Surface[] = [
     pattern_id: 'markdown-for-agents',
     category: 'emerging',
     user_types: ['browser_agent', 'coding_agent'],
-    description: 'The homepage in markdown for whoever prefers it, with an estimate of its tokens.',
+    description: 'The homepage in markdown for clients that prefer it, with an estimate of its tokens.',
     user_story: 'As an agent with little context I read text instead of markup.',
     artifacts: ['/'],
     detection_rule: 'GET / with Accept: text/markdown answers text/markdown and x-markdown-tokens',
@@ -104,7 +104,7 @@ export const SURFACES: readonly Surface[] = [
     category: 'emerging',
     user_types: ['coding_agent'],
     description:
-      'A skill file that tells when a poll is worth it, listed with its digest and mirrored where agents look.',
+      'A skill file that says when a poll is worth it, listed with its digest and mirrored where agents look.',
     user_story: 'As a coding agent I install the habit of checking what I am unsure of.',
     artifacts: ['/.well-known/agent-skills/index.json', SKILL_PATH],
     detection_rule: 'GET /.well-known/agent-skills/index.json lists skills with SHA-256 digests of their files',

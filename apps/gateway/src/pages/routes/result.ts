@@ -41,7 +41,7 @@ export async function result(app: FastifyInstance, { context }: { context: Pages
       schema: {
         operationId: 'getResultPage',
         tags: ['Results'],
-        summary: 'A result for people, for whoever holds its id',
+        summary: 'A result for people, for anyone who holds its id',
         security: access.none,
         params: Params,
         querystring: Type.Object({
@@ -86,7 +86,7 @@ export async function result(app: FastifyInstance, { context }: { context: Pages
       schema: {
         operationId: 'sendResultFeedback',
         tags: ['Feedback'],
-        summary: 'What somebody says on the page of a result; POST /api/feedback for programs',
+        summary: 'The opinion of a reader on the page of a result; POST /api/feedback for programs',
         security: access.sessionOptional,
         params: Params,
         response: {

@@ -20,7 +20,10 @@ export function dryRunPoll(app: FastifyInstance, context: PollsContext): void {
         description: 'Every well-formed JSON answers 200; `errors` says what POST /api/poll would refuse it for.',
         security: access.bearer,
         body: Type.Ref(DryRunRequest),
-        response: { 200: json('What the poll would be told.', DryRunResult), ...errors(...READS_BODY, ...NEEDS_KEY) },
+        response: {
+          200: json('What POST /api/poll would refuse it for, or what it takes.', DryRunResult),
+          ...errors(...READS_BODY, ...NEEDS_KEY),
+        },
       },
     },
     async (request): Promise<DryRunResult> => dryRun(context, accountOf(request), request.body),

@@ -18,7 +18,7 @@ export function feedbackSummary(app: FastifyInstance, { storage }: PollsContext)
         tags: ['Feedback'],
         summary: 'What was said about the outcome of a poll',
         description:
-          '`accuracy_rate` is correct / (correct + incorrect), null where nobody judged. Entries are the newest 100. A poll that nobody knows has no feedback.',
+          '`accuracy_rate` is correct / (correct + incorrect), null where it was never judged. Entries are the newest 100. An unknown poll has no feedback.',
         security: access.none,
         params: Type.Object({ pollId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
         response: { 200: json('The summary.', FeedbackSummary), ...errors('validation_error') },
