@@ -68,7 +68,7 @@ async function giveUp(context: Context, claim: Claim): Promise<void> {
 async function handOver({ polls, bus, log }: Context, claim: Claim): Promise<void> {
   const { id: pollId, epoch } = claim;
   try {
-    if (await polls.release({ id: pollId, epoch })) await bus.enqueuePoll(pollId, epoch);
+    if (await polls.release({ id: pollId, epoch })) await bus.enqueuePoll(pollId, { round: epoch });
   } catch (error) {
     log.warn({ ...logFields(claim), err: error }, 'poll.hand_over_failed');
   }

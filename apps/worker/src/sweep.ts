@@ -19,7 +19,7 @@ export async function sweep({ polls, bus }: Pick<Context, 'polls' | 'bus'>): Pro
     const lapsed = await polls.findLapsed(MAX_AT_ONCE);
     const overdue = await polls.findOverdue(MAX_AT_ONCE, OVERDUE_MS);
     // All at once: one after the other over a slow network, the sweep would outlast its lock.
-    await Promise.all([...lapsed, ...overdue].map(({ id, epoch }) => bus.enqueuePoll(id, epoch)));
+    await Promise.all([...lapsed, ...overdue].map(({ id, epoch }) => bus.enqueuePoll(id, { round: epoch })));
     found = lapsed.length + overdue.length;
   });
   return found;

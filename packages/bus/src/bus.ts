@@ -1,7 +1,14 @@
 import type { Redis } from 'ioredis';
 import { producer, quit } from './connections.ts';
 import { keysUnder } from './keys.ts';
-import { type ConsumerOptions, consumeQueue, openQueue, type PollConsumer, type QueueCounts } from './poll-queue.ts';
+import {
+  type ConsumerOptions,
+  consumeQueue,
+  type EnqueueOptions,
+  openQueue,
+  type PollConsumer,
+  type QueueCounts,
+} from './poll-queue.ts';
 import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
 import type { OnRefused } from './read-stored.ts';
 import { refuseEviction } from './refuse-eviction.ts';
@@ -18,7 +25,7 @@ export interface BusOptions {
 }
 
 export interface Bus {
-  enqueuePoll(pollId: string, round?: number): Promise<void>;
+  enqueuePoll(pollId: string, options?: EnqueueOptions): Promise<void>;
   consumePolls(options: Omit<ConsumerOptions, 'onError'>): PollConsumer;
   watchPoll(pollId: string, onNews: OnNews): Promise<Watch>;
   /** Hears how the poll ends, and is not woken by what comes before. */

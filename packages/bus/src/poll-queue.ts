@@ -22,9 +22,19 @@ interface Job {
 export interface QueueCounts {
   waiting: number;
   active: number;
-  /** Since when the oldest waiting job has been there; null when none waits. */
+  /** Since when the job that is taken next has been there, the oldest of both lists; null when none waits. */
   oldestAt: number | null;
 }
+
+export interface EnqueueOptions {
+  /** Distinguishes the jobs of one poll, so that one that died with its worker does not block the next. */
+  round?: number;
+  /** Jobs with a lower rank are taken first; 0, the default, before all others. */
+  rank?: number;
+}
+
+/** BullMQ's bound on priorities. */
+const MAX_RANK = 2_097_151;
 
 export interface PollQueue {
   /**
@@ -33,10 +43,10 @@ export interface PollQueue {
    */
   ready(): Promise<void>;
   /**
-   * Fails within a second when Redis is away. `round` distinguishes the jobs of one poll: a job that died with its worker
-   * still occupies its id, and a second job with the same id would be dropped.
+   * Fails within a second when Redis is away. A job that died with its worker still occupies its id, and a second job
+   * with the same id would be dropped: that is what `round` is for.
    */
-  enqueue(pollId: string, round?: number): Promise<void>;
+  enqueue(pollId: string, options?: EnqueueOptions): Promise<void>;
   counts(): Promise<QueueCounts>;
   close(): Promise<void>;
 }
@@ -55,15 +65,17 @@ export function openQueue(connection: Redis, keys: Keys, onError: (error: Error)
     async ready() {
       await queue.waitUntilReady();
     },
-    async enqueue(pollId, round = 0) {
-      await queue.add('poll', { pollId }, { jobId: round === 0 ? pollId : `${pollId}.${round}` });
+    async enqueue(pollId, { round = 0, rank = 0 } = {}) {
+      const jobId = round === 0 ? pollId : `${pollId}.${round}`;
+      await queue.add('poll', { pollId }, { jobId, priority: Math.min(rank, MAX_RANK) });
     },
     async counts() {
-      const [{ waiting = 0, active = 0 }, [oldest]] = await Promise.all([
-        queue.getJobCounts('waiting', 'active'),
-        queue.getJobs(['waiting'], 0, 0, true),
+      const [{ waiting = 0, prioritized = 0, active = 0 }, oldest] = await Promise.all([
+        queue.getJobCounts('waiting', 'prioritized', 'active'),
+        Promise.all([queue.getJobs(['waiting'], 0, 0, true), queue.getJobs(['prioritized'], 0, 0, true)]),
       ]);
-      return { waiting, active, oldestAt: oldest?.timestamp ?? null };
+      const since = oldest.flat().map((job) => job.timestamp);
+      return { waiting: waiting + prioritized, active, oldestAt: since.length > 0 ? Math.min(...since) : null };
     },
     async close() {
       await queue.close().catch(onError);

@@ -40,7 +40,7 @@ t.test('a job that is put in here is the one that was recorded', async (t) => {
   const { url, prefix } = testRedis(t);
   await using bus = await openBus({ redisUrl: url, prefix });
   await bus.enqueuePoll('ps_one');
-  await bus.enqueuePoll('ps_one', 2);
+  await bus.enqueuePoll('ps_one', { round: 2 });
   for (const id of ['ps_one', 'ps_one.2']) {
     const { name, data = '' } = await bus.redis.hgetall(`${keysUnder(prefix).queue}:polls:${id}`);
     t.equal(name, 'poll');

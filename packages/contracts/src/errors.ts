@@ -119,6 +119,11 @@ export const ERRORS = {
     'max_cost_usd is too small',
     'max_cost_usd does not pay for a single call to a model of the preset; nobody was asked and nothing was charged.',
   ),
+  too_many_running: wait(
+    429,
+    'Too many running polls',
+    'As many polls of this account, or of this network without credentials, are running as may at once.',
+  ),
   rate_limited: wait(429, 'Too many requests', 'A rate limit or a daily cap is reached; Retry-After says until when.'),
   headers_too_large: change(431, 'Headers too large', 'The header fields are larger than the service accepts.'),
 

@@ -117,7 +117,7 @@ t.test('the queue of the simulation keeps and brings what BullMQ does', async (t
     const model = modelBus(() => 0);
     for (const jobs of rounds) {
       for (const { poll, round } of jobs) {
-        await real.enqueuePoll(`ps_${poll}`, round);
+        await real.enqueuePoll(`ps_${poll}`, { round });
         model.enqueue(`ps_${poll}`, round);
       }
       t.equal((await real.queueCounts()).waiting, model.jobs());

@@ -35,7 +35,7 @@ for (const [age, change] of [
     for (const snapshot of recorded.told) await other.publish(snapshot);
 
     await other.die();
-    await gateway.bus.enqueuePoll(pollId, 1);
+    await gateway.bus.enqueuePoll(pollId, { round: 1 });
     const ended = await get(`/api/polls/${pollId}/status`, { ...headers, prefer: 'wait=30' });
     t.match(ended.json(), { status: 'completed', result_id: other.resultId });
     t.same((await asked(pollId)).sort(), [3, 4], 'a model that has voted is not asked again');
@@ -91,7 +91,7 @@ t.test('a poll of a kind that is not known here is left to who knows it, and end
   t.equal(await claimPoll(gateway.storage, pollId, 'worker'), null);
   t.match(await session(pollId), { status: 'running' });
   await sql`update polls set deadline_at = now() - interval '1 minute' where id = ${pollId}`.execute(db);
-  await gateway.bus.enqueuePoll(pollId, 1);
+  await gateway.bus.enqueuePoll(pollId, { round: 1 });
   const ended = await get(`/api/polls/${pollId}/status`, { ...headers, prefer: 'wait=30' });
   t.match(ended.json(), { status: 'failed' });
   t.same(await asked(pollId), []);

@@ -2,11 +2,13 @@
 --   accepted      this poll exists now (also when it did before: a retry after a lost answer)
 --   joined        the key belongs to poll_id, accepted earlier with the same body
 --   reused        the key was used with another body
+--   too_many      the tenant has max_running polls that have not ended
 --   insufficient  the account cannot cover the hold; retry_after_s is set when the free pool is empty
 -- Each statement below sees what others committed while the one before it waited; that is what lets a loser of the
 -- race for a key read the winner's poll in the same call.
 create or replace function accept_poll(p jsonb)
-returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer) language plpgsql as $$
+returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer, running integer)
+language plpgsql as $$
 #variable_conflict use_column
 declare
   v_id constant text := p ->> 'id';
@@ -18,6 +20,8 @@ declare
   v_fingerprint constant text := p ->> 'fingerprint';
   v_known idempotency;
   v_available_u bigint;
+  v_tenant constant text := p ->> 'tenant';
+  v_running integer := 0;
 begin
   if v_key is not null then
     insert into idempotency as i (principal, entry_point, key, fingerprint, poll_id, expires_at)
@@ -32,10 +36,10 @@ begin
       if not found then
         raise exception 'the key was pruned meanwhile' using errcode = '40001';
       elsif v_known.fingerprint <> v_fingerprint or v_known.poll_id is null then
-        return query select 'reused', null::text, null::bigint, null::integer;
+        return query select 'reused', null::text, null::bigint, null::integer, null::integer;
         return;
       elsif v_known.poll_id <> v_id then
-        return query select 'joined', v_known.poll_id, null::bigint, null::integer;
+        return query select 'joined', v_known.poll_id, null::bigint, null::integer, null::integer;
         return;
       end if;
     end if;
@@ -43,8 +47,21 @@ begin
 
   perform 1 from polls where id = v_id;
   if found then
-    return query select 'accepted', v_id, null::bigint, null::integer;
+    return query select 'accepted', v_id, null::bigint, null::integer, v_running;
     return;
+  end if;
+
+  -- The lock makes the count exact: polls of one tenant are accepted one after the other.
+  if p ? 'max_running' then
+    perform pg_advisory_xact_lock(hashtextextended(v_tenant, 0));
+    select count(*) into v_running
+      from (select from polls where tenant = v_tenant and status = 'running' limit (p ->> 'max_running')::integer) r;
+    if v_running >= (p ->> 'max_running')::integer then
+      delete from idempotency i
+       where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
+      return query select 'too_many', null::text, null::bigint, null::integer, v_running;
+      return;
+    end if;
   end if;
 
   if p ? 'free_daily_cap_u' then
@@ -55,7 +72,7 @@ begin
   if not ledger_hold(v_payer, (p ->> 'hold_u')::bigint, 'hold:' || v_id, v_id) then
     perform 1 from polls where id = v_id;
     if found then
-      return query select 'accepted', v_id, null::bigint, null::integer;
+      return query select 'accepted', v_id, null::bigint, null::integer, v_running;
       return;
     end if;
     delete from idempotency i
@@ -63,12 +80,12 @@ begin
     select posted_u - held_u into v_available_u from balances where account_id = v_payer;
     return query select 'insufficient', null::text, coalesce(v_available_u, 0),
       case when p ? 'free_daily_cap_u' then
-        ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer end;
+        ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer end, null::integer;
     return;
   end if;
 
-  insert into polls (id, result_id, account_id, spec, entry_point, request_id, traceparent, lease_until, deadline_at)
-  values (v_id, p ->> 'result_id', v_account, p -> 'spec', p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent',
+  insert into polls (id, result_id, account_id, tenant, spec, entry_point, request_id, traceparent, lease_until, deadline_at)
+  values (v_id, p ->> 'result_id', v_account, v_tenant, p -> 'spec', p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent',
           now() + interval '5 seconds', now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond');
-  return query select 'accepted', v_id, null::bigint, null::integer;
+  return query select 'accepted', v_id, null::bigint, null::integer, v_running;
 end $$;

@@ -12,6 +12,8 @@ export interface NewPoll {
   /** Whose history it appears in; null for an anonymous poll. */
   accountId: string | null;
   spec: PollSpec;
+  /** Whose running polls are counted together; see `maxRunning`. */
+  tenant?: string | undefined;
   /** From now until the poll must have ended. */
   deadlineMs: number;
   /** The operation that it came in by; its idempotency keys are of this operation only. */
@@ -33,31 +35,41 @@ export interface Acceptance {
   /** Set aside until the poll ends; at least one micro-USD, so that every poll is in the ledger. */
   holdU: bigint;
   idempotency?: Omit<IdempotencyKey, 'entryPoint'> | undefined;
+  /** Refuse the poll when its tenant has this many that have not ended. */
+  maxRunning?: number | undefined;
   /** Charge the free pool instead of the account, which then spends at most this much per UTC day. */
   free?: { dailyCapU: bigint } | undefined;
 }
 
 export type Accepted =
-  | { kind: 'accepted'; pollId: string }
+  /** `rank`: how many polls of its tenant were running or waiting before it. */
+  | { kind: 'accepted'; pollId: string; rank: number }
   /** The key stands for this poll, accepted before with the same request. */
   | { kind: 'joined'; pollId: string }
   /** The key stands for another request. */
   | { kind: 'reused' }
+  /** Nothing was stored: the tenant's polls have to end first. */
+  | { kind: 'too_many'; running: number }
   /** Nothing was stored. `retryAfterS` says when the free pool is filled again; null for an account. */
   | { kind: 'insufficient'; availableU: bigint; retryAfterS: number | null };
 
-export async function acceptPoll({ db }: Storage, { poll, holdU, idempotency, free }: Acceptance): Promise<Accepted> {
+export async function acceptPoll(
+  { db }: Storage,
+  { poll, holdU, idempotency, free, maxRunning }: Acceptance,
+): Promise<Accepted> {
   if (free === undefined && poll.accountId === null) throw new TypeError('a poll without an account must be free');
   const request = JSON.stringify({
     id: poll.id,
     result_id: poll.resultId,
     account_id: poll.accountId,
+    tenant: poll.tenant ?? null,
     spec: poll.spec,
     deadline_ms: poll.deadlineMs,
     entry_point: poll.entryPoint,
     request_id: poll.requestId ?? null,
     traceparent: poll.traceparent ?? null,
     hold_u: String(holdU > 1n ? holdU : 1n),
+    ...(maxRunning !== undefined && poll.tenant !== undefined && { max_running: maxRunning }),
     ...idempotency,
     ...(free && { free_daily_cap_u: String(free.dailyCapU) }),
   });
@@ -65,8 +77,11 @@ export async function acceptPoll({ db }: Storage, { poll, holdU, idempotency, fr
   const row = rows[0]!;
   switch (row.outcome) {
     case 'accepted':
+      return { kind: 'accepted', pollId: row.poll_id!, rank: row.running ?? 0 };
     case 'joined':
-      return { kind: row.outcome, pollId: row.poll_id! };
+      return { kind: 'joined', pollId: row.poll_id! };
+    case 'too_many':
+      return { kind: 'too_many', running: row.running ?? 0 };
     case 'reused':
       return { kind: 'reused' };
     case 'insufficient':
@@ -79,4 +94,5 @@ interface Row {
   poll_id: string | null;
   available_u: bigint | null;
   retry_after_s: number | null;
+  running: number | null;
 }

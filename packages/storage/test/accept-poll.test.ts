@@ -78,7 +78,7 @@ t.test('[§A6-idempotency-24h] a key is free again after 24 hours, even before i
   t.equal(row?.hours, 24);
   await query('update idempotency set expires_at = now()');
   const later = acceptance(accountId, { idempotency: { ...idempotency, fingerprint: 'another body' } });
-  t.same(await acceptPoll(storage, later), { kind: 'accepted', pollId: later.poll.id });
+  t.same(await acceptPoll(storage, later), { kind: 'accepted', pollId: later.poll.id, rank: 0 });
 });
 
 t.test('[§A6-idempotency-nothing-stored] a refusal stores nothing: after a top-up the same key works', async (t) => {
@@ -89,7 +89,7 @@ t.test('[§A6-idempotency-nothing-stored] a refusal stores nothing: after a top-
   t.same(await query('select key from idempotency union all select id from polls'), []);
   t.same(await query("select id from transfers where kind = 'hold'"), []);
   await query(`select ledger_move('credit', $1, '00000000-0000-4000-8000-000000000003', 1, 'one more')`, [accountId]);
-  t.same(await acceptPoll(storage, request), { kind: 'accepted', pollId: request.poll.id });
+  t.same(await acceptPoll(storage, request), { kind: 'accepted', pollId: request.poll.id, rank: 0 });
 });
 
 t.test('the same poll twice is one poll, also when the answer was lost and the money is all held', async (t) => {
@@ -194,4 +194,46 @@ t.test('a cap of nothing gives nothing, a lowered cap takes the surplus back', a
     drift.filter(({ rule }) => !rule.startsWith('poll_')),
     [],
   );
+});
+
+t.test(
+  'of 60 polls of one tenant at once with a limit of 20, exactly 20 run; when one ends there is place for one',
+  async (t) => {
+    const { storage, query } = await open(t, { maxConnections: 20 });
+    const accountId = await funded(storage, 1_000n * USD);
+    const other = await funded(storage, 1_000n * USD);
+    const ask = (owner: string) =>
+      acceptPoll(storage, acceptance(owner, { poll: newPoll(owner, { tenant: owner }), maxRunning: 20 }));
+    const answers = await together(60, 60, () => ask(accountId));
+    t.equal(answers.filter(({ kind }) => kind === 'too_many').length, 40);
+    const ranks = answers.flatMap((answer) => (answer.kind === 'accepted' ? [answer.rank] : []));
+    t.same(
+      ranks.toSorted((a, b) => a - b),
+      [...Array(20).keys()],
+      'each knows how many were before it',
+    );
+    t.match(await ask(other), { kind: 'accepted', rank: 0 }, 'a neighbour');
+    t.match(await balanceOf(storage, accountId), { heldU: 20n * USD }, 'what was refused holds nothing');
+    await query(
+      "update polls set status = 'completed', finished_at = now() where id = (select id from polls where tenant = $1 limit 1)",
+      [accountId],
+    );
+    t.match(await ask(accountId), { kind: 'accepted', rank: 19 });
+    t.match(await ask(accountId), { kind: 'too_many', running: 20 });
+  },
+);
+
+t.test('a poll over the limit leaves its idempotency key free', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 9n * USD);
+  const idempotency = keyOf(accountId);
+  const ask = (maxRunning: number) =>
+    acceptPoll(
+      storage,
+      acceptance(accountId, { poll: newPoll(accountId, { tenant: accountId }), idempotency, maxRunning }),
+    );
+  await acceptPoll(storage, acceptance(accountId, { poll: newPoll(accountId, { tenant: accountId }), maxRunning: 1 }));
+  t.match(await ask(1), { kind: 'too_many' });
+  t.match(await ask(2), { kind: 'accepted' }, 'the same request, later');
+  t.match(await ask(1), { kind: 'joined' }, 'a repeated request joins, whatever runs');
 });

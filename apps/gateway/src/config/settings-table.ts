@@ -64,6 +64,8 @@ export const GATEWAY_SETTINGS = {
   TRUST_PROXY: optional(list(network), 'Networks whose X-Forwarded-For is believed.'),
   RATE_LIMITS: optional(rateLimits, 'Changes single rate limits.'),
   FREE_DAILY_CAP_USD: withDefault(microUsd, '5', 'The most that free polls may cost per UTC day; 0 closes them.'),
+  MAX_RUNNING_POLLS: withDefault(integer(1, 100_000), 500, 'Polls of one account that may run or wait at once.'),
+  MAX_RUNNING_FREE_POLLS: withDefault(integer(1, 100_000), 60, 'The same of one network without credentials.'),
   CONTENT_SIGNAL: withDefault(contentSignal, CONTENT_SIGNAL, 'What published documents may be used for.'),
   CONTACT_EMAIL: optional(
     text('an e-mail address', /^[^\s@<>"]+@[^\s@<>"]+$/),

@@ -6,13 +6,15 @@ import type { Migration } from './migration.ts';
 export const polls: Migration = {
   name: '0003-polls',
   sql: () => `
--- account_id is the owner: null for an anonymous poll and after the owner left. claims counts how often a worker took
+-- account_id is the owner: null for an anonymous poll and after the owner left. tenant is whose running polls are
+-- counted together: an account, or the keyed hash of an anonymous caller's network. claims counts how often a worker took
 -- the poll. The fillfactor leaves space for lease updates on the same page; no index has a lease column, so they stay
 -- heap-only.
 create table polls (
   id             text collate "C" primary key,
   result_id      text collate "C" not null constraint polls_result_id unique,
   account_id     uuid references accounts,
+  tenant         text collate "C",
   status         text not null default 'running' check (status in ('running', 'completed', 'failed')),
   schema_version smallint not null default 1,
   spec           jsonb not null,
@@ -29,6 +31,7 @@ create table polls (
   check ((status = 'running') = (finished_at is null))
 ) with (fillfactor = 80);
 create index polls_running on polls (deadline_at) where status = 'running';
+create index polls_running_tenant on polls (tenant) where status = 'running';
 create index polls_account on polls (account_id) where account_id is not null;
 
 -- detail is json, not jsonb: a response comes back with its members in the order in which it was sent.

@@ -13,6 +13,7 @@ export interface PollsTable {
   id: string;
   result_id: string;
   account_id: string | null;
+  tenant: string | null;
   status: Generated<PollStatus>;
   schema_version: Generated<number>;
   spec: JSONColumnType<PollSpec>;

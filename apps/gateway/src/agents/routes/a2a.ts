@@ -39,6 +39,7 @@ export async function a2a(app: FastifyInstance, { context }: { context: PollsCon
             'invalid_preset',
             'invalid_task_input',
             'insufficient_balance',
+            'too_many_running',
             'session_not_found',
             'idempotency_key_reused',
             'poll_execution_failed',

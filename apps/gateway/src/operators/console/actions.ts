@@ -47,7 +47,7 @@ const retry: OperatorAction = async (context, id) => {
     free: { dailyCapU: context.config.freeDailyCapU },
   });
   if (accepted.kind === 'insufficient') return 'no_money';
-  if (accepted.kind === 'reused') return 'gone';
+  if (accepted.kind === 'reused' || accepted.kind === 'too_many') return 'gone';
   await noteRetried(context.storage, buried.letterId, accepted.pollId);
   if (accepted.kind === 'accepted') await enqueue(context, accepted.pollId, 0);
   return 'retried';
@@ -63,7 +63,7 @@ export const ACTIONS: Readonly<Record<string, OperatorAction>> = { release, retr
 /** Without Redis the sweep enqueues the poll later. */
 async function enqueue({ bus, log }: OperatorsContext, pollId: string, epoch: number): Promise<void> {
   await bus
-    .enqueuePoll(pollId, epoch)
+    .enqueuePoll(pollId, { round: epoch })
     .catch((error) => log.warn({ poll_id: pollId, err: error }, 'poll.enqueue_failed'));
 }
 

@@ -57,6 +57,7 @@ export function createPoll(app: FastifyInstance, context: PollsContext): void {
             'forbidden_origin',
             'invalid_preset',
             'insufficient_balance',
+            'too_many_running',
             'idempotency_key_reused',
             'poll_execution_failed',
           ),

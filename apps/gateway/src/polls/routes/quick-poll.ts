@@ -42,6 +42,7 @@ export function quickPoll(app: FastifyInstance, context: PollsContext): void {
             'invalid_preset',
             'invalid_api_key',
             'insufficient_balance',
+            'too_many_running',
             'idempotency_key_reused',
             'poll_execution_failed',
           ),

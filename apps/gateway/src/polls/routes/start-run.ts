@@ -27,7 +27,14 @@ export function startRun(app: FastifyInstance, context: PollsContext): void {
         body: Type.Ref(SessionRequest),
         response: {
           202: json('The session; `Location` is its status.', PollSession),
-          ...errors(...READS_BODY, ...NEEDS_KEY, 'invalid_preset', 'insufficient_balance', 'idempotency_key_reused'),
+          ...errors(
+            ...READS_BODY,
+            ...NEEDS_KEY,
+            'invalid_preset',
+            'insufficient_balance',
+            'too_many_running',
+            'idempotency_key_reused',
+          ),
         },
       },
     },

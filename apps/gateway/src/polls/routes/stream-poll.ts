@@ -56,6 +56,7 @@ export function streamPoll(app: FastifyInstance, context: PollsContext): void {
             ...NEEDS_KEY,
             'invalid_preset',
             'insufficient_balance',
+            'too_many_running',
             'session_not_found',
             'not_acceptable',
             'idempotency_key_reused',

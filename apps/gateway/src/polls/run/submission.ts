@@ -18,6 +18,7 @@ export function submissionOf(
   return {
     order,
     accountId: request.principal?.accountId ?? null,
+    tenant: tenantOf(context, request),
     entryPoint,
     requestId: request.id,
     traceparent: request.span?.traceparent ?? traceparentOf(request.headers.traceparent),
@@ -25,7 +26,7 @@ export function submissionOf(
       key === null
         ? undefined
         : {
-            principal: keyOwner(context, request),
+            principal: tenantOf(context, request),
             entryPoint,
             key,
             fingerprint: fingerprintOf(optionsSource === 'server' ? { ...order, optionsSource } : order),
@@ -34,7 +35,7 @@ export function submissionOf(
 }
 
 /** An account, or the network of an anonymous caller: keyed, so that the address is recognised and not stored. */
-function keyOwner({ config }: PollsContext, request: FastifyRequest): string {
+function tenantOf({ config }: PollsContext, request: FastifyRequest): string {
   if (request.principal) return request.principal.accountId;
   return `network:${createHmac('sha256', config.keyPepper).update(principalOf(request)).digest('base64url')}`;
 }

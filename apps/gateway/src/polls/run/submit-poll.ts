@@ -12,10 +12,15 @@ import type { PollFollower } from './poll-follower.ts';
 // Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
 // only makes it soon: the workers' sweep finds a poll that was not queued.
 
+/** A poll takes seconds; a caller at the limit has many of them ending. */
+const RUNNING_RETRY_S = 2;
+
 export interface Submission {
   order: PollOrder;
   /** Null for a caller without an account, whose poll has to be free. */
   accountId: string | null;
+  /** Whose running polls are counted together: the account, or an anonymous caller's network. */
+  tenant: string;
   /** The operation that the poll came in by; namespaces idempotency keys. */
   entryPoint: string;
   requestId: string;
@@ -52,11 +57,11 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
   const newId = newPollId();
   // Beside the transaction: the new id is nearly always the poll's.
   const subscribed = follower?.subscribe(newId);
-  const { pollId, isNew, spec } = await accept(context, submission, newId, deadlineMs);
+  const { pollId, isNew, spec, rank } = await accept(context, submission, newId, deadlineMs);
   await (pollId === newId ? subscribed : follower?.subscribe(pollId));
   if (isNew) {
     // Not awaited: the poll is accepted, and its end is noticed in any case.
-    void enqueueIfPossible(context, pollId, submission.requestId);
+    void enqueueIfPossible(context, pollId, submission.requestId, lane(rank, follower !== undefined));
     return { pollId, joined: null, spec, deadlineMs };
   }
   const joined = await readRun(context, pollId);
@@ -65,7 +70,8 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
 }
 
 async function accept(context: PollsContext, submission: Submission, newId: string, deadlineMs: number) {
-  const { accountId, entryPoint, requestId, traceparent, idempotency } = submission;
+  const { accountId, tenant, entryPoint, requestId, traceparent, idempotency } = submission;
+  const { maxRunningPolls } = context.config;
   const spec = await freezeOrder(context, submission.order);
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
@@ -75,6 +81,7 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       id: newId,
       resultId: newResultId(),
       accountId,
+      tenant,
       spec,
       deadlineMs,
       entryPoint,
@@ -83,6 +90,7 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       traceparent: span?.traceparent ?? traceparent,
     },
     holdU,
+    maxRunning: accountId === null ? maxRunningPolls.network : maxRunningPolls.account,
     idempotency,
     free: isFree(spec.panel_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
   });
@@ -90,12 +98,17 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
   switch (accepted.kind) {
     case 'accepted':
       context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
-      return { pollId: accepted.pollId, isNew: true, spec };
+      return { pollId: accepted.pollId, isNew: true, spec, rank: accepted.rank };
     case 'joined':
-      return { pollId: accepted.pollId, isNew: false, spec };
+      return { pollId: accepted.pollId, isNew: false, spec, rank: 0 };
     case 'reused':
       throw new ApiError('idempotency_key_reused', {
         detail: 'This Idempotency-Key came with another body before: send that body again, or another key.',
+      });
+    case 'too_many':
+      throw new ApiError('too_many_running', {
+        detail: `${accepted.running} polls are running or waiting; send this one again when some have ended.`,
+        retryAfterSeconds: RUNNING_RETRY_S,
       });
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw freeBudgetSpent(accepted.retryAfterS);
@@ -107,6 +120,12 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
   }
 }
 
+/**
+ * Fair between tenants: the first poll of each comes before the second of any. At the same rank a poll that its caller
+ * waits for comes before one that runs alone.
+ */
+const lane = (rank: number, isAwaited: boolean): number => 2 * rank + (isAwaited ? 0 : 1);
+
 const freeBudgetSpent = (retryAfterSeconds: number): ApiError =>
   new ApiError('rate_limited', {
     detail: "The day's budget for free polls is used up; it is filled again at midnight UTC.",
@@ -117,9 +136,10 @@ async function enqueueIfPossible(
   { bus, log, metrics }: PollsContext,
   pollId: string,
   requestId: string,
+  rank: number,
 ): Promise<void> {
   try {
-    await bus.enqueuePoll(pollId);
+    await bus.enqueuePoll(pollId, { rank });
   } catch (error) {
     metrics.counter('eloquentpoll_polls_not_queued_total').n += 1;
     log.warn({ poll_id: pollId, request_id: requestId, err: error }, 'poll.enqueue_failed');

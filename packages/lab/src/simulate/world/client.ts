@@ -42,7 +42,8 @@ export function place(world: World, order: Order): Promise<Outcome> {
           }),
         );
         if (accepted.kind === 'insufficient') return definite({ kind: 'refused' });
-        if (accepted.kind === 'reused') throw new Error('the same request has another fingerprint');
+        if (accepted.kind !== 'accepted' && accepted.kind !== 'joined')
+          throw new Error(`the same request cannot be ${accepted.kind}`);
         // What the queue does not get, the sweep finds.
         if (accepted.kind === 'accepted')
           await effects.perform(gateway, 'bus', 'enqueue', id, () => bus.enqueue(id)).catch(() => {});

@@ -67,7 +67,7 @@ export function modelStore(now: () => number): ModelStore {
     };
     if (polls.has(poll.id)) {
       keep();
-      return { kind: 'accepted', pollId: poll.id };
+      return { kind: 'accepted', pollId: poll.id, rank: 0 };
     }
     if (!books.hold(poll.accountId, holdU > 1n ? holdU : 1n, poll.id))
       return { kind: 'insufficient', availableU: books.availableU(poll.accountId), retryAfterS: null };
@@ -88,7 +88,7 @@ export function modelStore(now: () => number): ModelStore {
       detail: null,
       deadLetter: null,
     });
-    return { kind: 'accepted', pollId: poll.id };
+    return { kind: 'accepted', pollId: poll.id, rank: 0 };
   }
 
   function take(poll: PollRow, worker: string): Claim {

@@ -126,7 +126,7 @@ function busPort(world: World, process: SimulatedProcess, known: Known): PollBus
   const perform = <T>(what: string, pollId: string, effect: () => T) =>
     effects.perform(process, 'bus', what, pollId, effect);
   return {
-    enqueuePoll: (id, round) => perform('enqueue', id, () => bus.enqueue(id, round)),
+    enqueuePoll: (id, { round } = {}) => perform('enqueue', id, () => bus.enqueue(id, round)),
     consumePolls: consumePolls(process, world),
     runs: {
       open: (id, epoch, owner, snapshot) =>
