@@ -39,6 +39,9 @@ export const OPTION_COUNTS = Array.from(
   (_, i) => LIMITS.options.min + i,
 );
 
+/** The thresholds of the form are its multiples of one part in so many: few enough to keep every page. */
+export const THRESHOLD_STEPS = 20;
+
 /** For each preset and number of options. */
 export async function priceList(parts: Parts, threshold: number): Promise<ReadonlyMap<Preset, readonly PollPrice[]>> {
   const lists = PRESETS.map(async (preset) => {

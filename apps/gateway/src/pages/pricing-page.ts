@@ -7,7 +7,14 @@ import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { PANELS } from './panels.ts';
 import { priceChart } from './price-chart.ts';
-import { OPTION_COUNTS, type PollPrice, type Preset, type PriceQuestion, type VotePrice } from './price-list.ts';
+import {
+  OPTION_COUNTS,
+  type PollPrice,
+  type Preset,
+  type PriceQuestion,
+  THRESHOLD_STEPS,
+  type VotePrice,
+} from './price-list.ts';
 
 // /pricing: what polls cost, worked from panels and list prices by the forecast that the API answers with.
 
@@ -70,7 +77,7 @@ function questionForm({ preset, options, threshold }: PriceQuestion): Html {
 ${select('preset', 'Preset', choices(PRESETS), preset)}
 ${select('options', 'Options', choices(OPTION_COUNTS), String(options))}
 <p class="field"><label for="confidence_threshold">Confidence threshold</label>
-<input id="confidence_threshold" name="confidence_threshold" type="number" min="0" max="1" step="0.01" value="${threshold}"></p>
+<input id="confidence_threshold" name="confidence_threshold" type="number" min="0" max="1" step="${1 / THRESHOLD_STEPS}" value="${threshold}"></p>
 <button class="button">Work it out</button>
 </form>
 `;

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
+import type { Operation } from '../config/rate-limit-policies.ts';
 import { access } from '../http/access.ts';
 import { errors, NOT_MODIFIED, text } from '../http/answers.ts';
 import { sendTagged } from '../http/send-tagged.ts';
@@ -13,6 +14,8 @@ export interface ServedPage {
   summary: string;
   /** The form's parameters with descriptions. Any text is accepted; the page handles invalid values. */
   query: Readonly<Record<string, string>>;
+  /** The budget it draws from; `read` unless it computes more than its text. */
+  operation?: Operation;
   render(query: Query): string | Promise<string>;
 }
 
@@ -25,7 +28,7 @@ export function servePage(app: FastifyInstance, page: ServedPage): void {
   app.get<{ Querystring: Query }>(
     page.path,
     {
-      config: { operation: 'read' },
+      config: { operation: page.operation ?? 'read' },
       schema: {
         operationId: page.operationId,
         tags: ['System'],

@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { memoize } from '../../http/cache.ts';
 import type { PagesContext } from '../context.ts';
-import { type PriceQuestion, priceList, votePrices } from '../price-list.ts';
+import { OPTION_COUNTS, type PriceQuestion, priceList, THRESHOLD_STEPS, votePrices } from '../price-list.ts';
 import { pricingPage as render } from '../pricing-page.ts';
 import { servePage } from '../serve-page.ts';
 
-/** GET /pricing. A page takes twenty-seven forecasts, so it is cached as long as an estimate. */
+/** GET /pricing. A page takes twenty-seven forecasts, so every page that can be asked for is kept. */
 export function pricingPage(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const pages = memoize<string>({
     async load(key) {
@@ -15,9 +15,11 @@ export function pricingPage(app: FastifyInstance, context: PagesContext, facts: 
       const [list, votes] = await Promise.all([priceList(context, asked.threshold), votePrices(context, asked)]);
       return () => render(facts, { list, asked, votes });
     },
-    freshMs: 10_000,
-    staleMs: 60_000,
+    freshMs: 60_000,
+    staleMs: 300_000,
     sizeOf: (page) => 2 * page.length,
+    maxEntries: PRESETS.length * OPTION_COUNTS.length * (THRESHOLD_STEPS + 1),
+    maxBytes: 64 * 1024 * 1024,
   });
 
   servePage(app, {
@@ -27,8 +29,9 @@ export function pricingPage(app: FastifyInstance, context: PagesContext, facts: 
     query: {
       preset: 'The preset to work out.',
       options: 'With this many options.',
-      confidence_threshold: 'At this threshold.',
+      confidence_threshold: `At this threshold, rounded to a multiple of ${1 / THRESHOLD_STEPS}.`,
     },
+    operation: 'compute',
     render: async (query) => (await pages(JSON.stringify(questionOf(query)))).value,
   });
 }
@@ -36,8 +39,7 @@ export function pricingPage(app: FastifyInstance, context: PagesContext, facts: 
 /** An invalid form value counts as absent. */
 function questionOf(query: Readonly<Record<string, string | undefined>>): PriceQuestion {
   const options = Number(query.options);
-  // Two decimals, to bound the number of cached pages.
-  const threshold = Math.round(100 * Number(query.confidence_threshold || Number.NaN)) / 100;
+  const threshold = Math.round(THRESHOLD_STEPS * Number(query.confidence_threshold || Number.NaN)) / THRESHOLD_STEPS;
   const { min, max } = LIMITS.options;
   return {
     preset: PRESETS.find((preset) => preset === query.preset) ?? 'broad',

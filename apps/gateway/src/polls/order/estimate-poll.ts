@@ -9,7 +9,8 @@ import { pollTextOf } from './freeze-order.ts';
 // function of what enters it and takes milliseconds, so the latest ones are kept: callers ask for the same few polls
 // again and again, and records change every few seconds at most.
 
-const KEPT = 500;
+/** Enough for every page of prices at once, and as many other polls. */
+const KEPT = 1_200;
 const kept = new Map<string, ReturnType<typeof estimate>>();
 
 export async function estimatePoll(

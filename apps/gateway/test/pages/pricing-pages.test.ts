@@ -1,0 +1,45 @@
+import { PRESETS } from '@eloquentpoll/contracts';
+import t from 'tap';
+import { OPTION_COUNTS } from '../../src/pages/price-list.ts';
+import { build } from '../fixtures/build.ts';
+
+// slow: 8 s
+
+// A page of prices takes twenty-seven forecasts of a process that has others to serve.
+
+const { app, context } = await build(t);
+let lookUps = 0;
+const { health } = context;
+const { snapshot } = health;
+Object.assign(health, { snapshot: (ids: readonly string[]) => (lookUps++, snapshot(ids)) });
+
+t.test('GET /pricing draws from the budget of what is computed', async (t) => {
+  const { headers } = await app.inject({ url: '/pricing' });
+  t.equal(headers['ratelimit-policy'], '600;w=60');
+});
+
+t.test('a threshold is rounded to a step of the form', async (t) => {
+  const pages = new Set<string>();
+  for (let percent = 0; percent <= 100; percent++)
+    pages.add((await app.inject({ url: `/pricing?confidence_threshold=${percent / 100}` })).body);
+  t.equal(pages.size, 21);
+});
+
+t.test('every page is computed once, however many are asked for in turn', async (t) => {
+  const urls = PRESETS.flatMap((preset) =>
+    OPTION_COUNTS.flatMap((options) =>
+      Array.from(
+        { length: 11 },
+        (_, step) => `/pricing?preset=${preset}&options=${options}&confidence_threshold=${step / 10}`,
+      ),
+    ),
+  );
+  lookUps = 0;
+  // Other networks, because one may not ask for so many in a minute.
+  for (const [i, url] of urls.entries()) await app.inject({ url, remoteAddress: `203.0.113.${i % 250}` });
+  t.ok(lookUps > 0, 'forecasts are counted');
+  lookUps = 0;
+  for (const [i, url] of urls.entries())
+    t.equal((await app.inject({ url, remoteAddress: `203.0.113.${i % 250}` })).statusCode, 200);
+  t.equal(lookUps, 0);
+});
