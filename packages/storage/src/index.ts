@@ -25,6 +25,7 @@ export {
   publishCheckout,
   recentCheckouts,
 } from './checkouts.ts';
+export { storageTime } from './clock.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
 export {
   type Authorization,

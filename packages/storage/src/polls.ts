@@ -1,4 +1,5 @@
 import type { PollSpec, PollStatus } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
 /** A poll as its caller may ask for it: by the id that is its session on the wire. */
@@ -12,6 +13,8 @@ export interface Poll {
   entryPoint: string;
   createdAt: Date;
   deadlineAt: Date;
+  /** Until the deadline by the clock of Postgres, which set it; 0 when it has passed. */
+  remainingMs: number;
   finishedAt: Date | null;
 }
 
@@ -60,7 +63,8 @@ function pollColumns({ db }: Queries) {
       'created_at',
       'deadline_at',
       'finished_at',
-    ]);
+    ])
+    .select(sql<number>`greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer`.as('remaining_ms'));
 }
 
 function toPoll(row: Awaited<ReturnType<ReturnType<typeof pollColumns>['executeTakeFirst']>>): Poll | null {
@@ -74,6 +78,7 @@ function toPoll(row: Awaited<ReturnType<ReturnType<typeof pollColumns>['executeT
     entryPoint: row.entry_point,
     createdAt: row.created_at,
     deadlineAt: row.deadline_at,
+    remainingMs: row.remaining_ms,
     finishedAt: row.finished_at,
   };
 }

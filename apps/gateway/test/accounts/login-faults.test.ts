@@ -202,6 +202,17 @@ t.test('a forged, changed, swapped or expired attempt cookie is a 401', async (t
   t.equal((await comeBack(copy, query)).status, 401, 'a second use, although this provider redeems a code twice');
 });
 
+t.test('a login that returns to a replica whose clock is an hour ahead succeeds', async (t) => {
+  const { begin, comeBack } = await setUp(t);
+  const { visitor, query } = await begin();
+  const { now } = Date;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  Date.now = () => now() + 3_600_000;
+  t.equal((await comeBack(visitor, query)).status, 302);
+});
+
 t.test('no parameter or header changes where login and logout redirect to', async (t) => {
   const { begin, app, provider } = await setUp(t);
   const targets = [

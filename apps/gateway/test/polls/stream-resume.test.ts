@@ -138,6 +138,24 @@ t.test('an empty Last-Event-ID is none', async (t) => {
   stream.hangUp();
 });
 
+t.test('a gateway whose clock is ten minutes ahead does not call a running poll overdue', async (t) => {
+  const { stream, first, id, worker } = await begin();
+  await worker.vote();
+  stream.hangUp();
+  const { now } = Date;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  Date.now = () => now() + 600_000;
+  const again = await readStream(t, otherOrigin, { ...bearer, 'last-event-id': first.id });
+  t.equal((await again.next())?.id, `${id}:1`);
+  for (let turn = 0; turn < 15; turn++) other.context.streams.turn();
+  await worker.vote(1);
+  t.match(await again.next(), { id: `${id}:2`, event: 'started' });
+  await worker.end();
+  t.equal((await again.next())?.event, 'complete');
+});
+
 t.test('resuming draws from the budget of reading, not from that of polls', async (t) => {
   const { stream, first } = await begin();
   stream.hangUp();

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { storageTime } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
 
 // State, nonce and PKCE verifier of a login in progress, sealed into a cookie: a callback in another browser, a second
-// time or after 10 minutes does not match.
+// time or after 10 minutes does not match. The replica that it returns to may have another clock, so Postgres' counts.
 
 export const ATTEMPT_COOKIE = 'ep_login';
 const LIFETIME_S = 600;
@@ -16,9 +17,11 @@ export interface LoginAttempt {
 
 export async function createAttempt({
   attemptSealer,
+  storage,
 }: AccountsContext): Promise<{ attempt: LoginAttempt; cookie: string }> {
   const attempt = { state: randomToken(), nonce: randomToken(), verifier: randomToken() };
-  const cookie = await attemptSealer.seal(JSON.stringify({ ...attempt, until: Date.now() + LIFETIME_S * 1_000 }));
+  const until = (await storageTime(storage)) + LIFETIME_S * 1_000;
+  const cookie = await attemptSealer.seal(JSON.stringify({ ...attempt, until }));
   return { attempt, cookie };
 }
 
@@ -26,7 +29,7 @@ export async function createAttempt({
 export async function consumeAttempt(context: AccountsContext, cookie: string): Promise<LoginAttempt | null> {
   const content = await context.attemptSealer.open(cookie);
   if (content === null) return null;
-  const attempt = readAttempt(content);
+  const attempt = readAttempt(content, await storageTime(context.storage));
   if (!attempt) return null;
   const { redis, prefix } = context.bus;
   // Refuses a copied cookie even if the provider would redeem the code twice.
@@ -35,10 +38,10 @@ export async function consumeAttempt(context: AccountsContext, cookie: string): 
 }
 
 /** null when it has expired, or was sealed by a release that wrote something else. */
-function readAttempt(content: string): LoginAttempt | null {
+function readAttempt(content: string, now: number): LoginAttempt | null {
   const { state, nonce, verifier, until } = Object(JSON.parse(content)) as Record<string, unknown>;
   if (typeof state !== 'string' || typeof nonce !== 'string' || typeof verifier !== 'string') return null;
-  return typeof until === 'number' && until >= Date.now() ? { state, nonce, verifier } : null;
+  return typeof until === 'number' && until >= now ? { state, nonce, verifier } : null;
 }
 
 export const challengeOf = ({ verifier }: LoginAttempt): string =>

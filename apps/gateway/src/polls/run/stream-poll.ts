@@ -90,8 +90,7 @@ async function startOfRunning({ bus, config }: PollsContext, found: Poll, after:
   const record = await bus.runs.read(found.id).catch(() => null);
   const newest = record?.snapshot.status === 'running' ? record.snapshot : initialSnapshot(poll);
   const opening = newest.seq > after ? firstEvent(config, poll, newest) : RETRY_ONLY;
-  const leftMs = found.deadlineAt.getTime() - Date.now();
-  return { poll, opening, seq: Math.max(newest.seq, after), leftMs, catchUp: true };
+  return { poll, opening, seq: Math.max(newest.seq, after), leftMs: found.remainingMs, catchUp: true };
 }
 
 function send(
