@@ -121,7 +121,7 @@ t.test('an answer lost at commit: the poll is accepted once, and the caller lear
   // The first connection delivers the statement and dies before its answer arrives; later ones work.
   const proxy = await loseFirstAnswer(t, url, 'accept_poll');
   await using distant = openStorage({ databaseUrl: proxy.url, maxConnections: 1, connectTimeoutMs: 30_000 });
-  t.same(await acceptPoll(distant, request), { kind: 'accepted', pollId: request.poll.id });
+  t.same(await acceptPoll(distant, request), { kind: 'accepted', pollId: request.poll.id, rank: 0 });
   t.equal(proxy.lost(), 1, 'an answer was lost');
   t.same(await query('select count(*)::int as n from polls'), [{ n: 1 }]);
   t.match(await balanceOf(storage, accountId), { heldU: USD });
