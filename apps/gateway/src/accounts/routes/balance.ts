@@ -7,7 +7,7 @@ import { readBalance } from '../balance.ts';
 import type { AccountsContext } from '../context.ts';
 
 /** GET /api/balance: what the caller can spend, and has spent. */
-export function balance(app: FastifyInstance, { storage }: AccountsContext): void {
+export function balanceRoute(app: FastifyInstance, { storage }: AccountsContext): void {
   app.get(
     '/api/balance',
     {

@@ -5,10 +5,10 @@ import { access, accountOf } from '../../http/access.ts';
 import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { createKey as createKeyOf, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
+import { createKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
 
 /** POST /api/keys. The plaintext is in this answer only. */
-export function createKey(app: FastifyInstance, context: AccountsContext): void {
+export function createKeyRoute(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: KeyRequest }>(
     '/api/keys',
     {
@@ -34,7 +34,7 @@ export function createKey(app: FastifyInstance, context: AccountsContext): void 
     async (request, reply): Promise<NewKey> => {
       const { label = '', expires_at } = request.body;
       const expiresAt = expires_at === undefined ? undefined : futureTime(expires_at);
-      const issued = await createKeyOf(context, { accountId: accountOf(request), label, expiresAt });
+      const issued = await createKey(context, { accountId: accountOf(request), label, expiresAt });
       reply.code(201);
       return {
         id: issued.id,

@@ -1,5 +1,5 @@
 import { ApiKey, KeyParams } from '@eloquentpoll/contracts';
-import { listKeys as keysOf, MAX_KEYS_PER_PAGE, ownsKey } from '@eloquentpoll/storage';
+import { listKeys, MAX_KEYS_PER_PAGE, ownsKey } from '@eloquentpoll/storage';
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
@@ -15,7 +15,7 @@ const PAGE = Type.Object({
 const LINK = { link: { type: 'string', description: 'The next page, `rel="next"`, where there is one.' } };
 
 /** GET /api/keys: the caller's keys, without their plaintext. */
-export function listKeys(app: FastifyInstance, { storage, config }: AccountsContext): void {
+export function listKeysRoute(app: FastifyInstance, { storage, config }: AccountsContext): void {
   app.get<{ Querystring: Static<typeof PAGE> }>(
     '/api/keys',
     {
@@ -41,7 +41,7 @@ export function listKeys(app: FastifyInstance, { storage, config }: AccountsCont
         throw invalid([{ pointer: '#/after', detail: 'after must be the id of one of your keys' }]);
       }
       // One more than requested shows whether there is a next page.
-      const found = await keysOf(storage, accountId, { after, limit: limit + 1 });
+      const found = await listKeys(storage, accountId, { after, limit: limit + 1 });
       const keys = found.slice(0, limit);
       const last = keys.at(-1);
       if (found.length > limit && last) {

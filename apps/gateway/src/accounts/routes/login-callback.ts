@@ -19,7 +19,7 @@ interface Route {
 }
 
 /** GET /api/auth/callback: the redirect from the identity provider. Sets the login cookie, or answers 401. */
-export function loginCallback(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
+export function loginCallbackRoute(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
   const { baseUrl } = context.config;
   app.get<Route>(
     CALLBACK_PATH,

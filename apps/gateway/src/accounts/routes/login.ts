@@ -7,7 +7,7 @@ import type { OnFailedLogin } from '../login/failed-login.ts';
 import { ATTEMPT_COOKIE, attemptCookieOptions, createAttempt } from '../login/login-attempt.ts';
 
 /** GET /api/auth/login: redirects to the identity provider. Takes no parameters, so no open redirect. */
-export function login(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
+export function loginRoute(app: FastifyInstance, context: AccountsContext, onFailedLogin: OnFailedLogin): void {
   app.get(
     '/api/auth/login',
     {

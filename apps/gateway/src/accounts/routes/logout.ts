@@ -6,7 +6,7 @@ import type { AccountsContext } from '../context.ts';
 import { endLogin, LOGIN_COOKIE, loginCookieOptions, readLogin } from '../login/login-cookie.ts';
 
 /** GET /api/auth/logout: ends the login, also for copies of its cookie, then redirects to the provider's logout. */
-export function logout(app: FastifyInstance, context: AccountsContext): void {
+export function logoutRoute(app: FastifyInstance, context: AccountsContext): void {
   const { baseUrl } = context.config;
   app.get(
     '/api/auth/logout',

@@ -7,7 +7,7 @@ import type { AccountsContext } from '../context.ts';
 import { currentUser } from '../current-user.ts';
 
 /** GET /api/auth/me: who is logged in. */
-export function me(app: FastifyInstance, { storage }: AccountsContext): void {
+export function meRoute(app: FastifyInstance, { storage }: AccountsContext): void {
   app.get(
     '/api/auth/me',
     {

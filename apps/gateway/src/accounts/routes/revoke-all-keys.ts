@@ -6,7 +6,7 @@ import type { AccountsContext } from '../context.ts';
 import { revokeEverything } from '../keys/revoke-everything.ts';
 
 /** DELETE /api/keys: the way out after a key or a cookie was stolen. */
-export function revokeAllKeys(app: FastifyInstance, context: AccountsContext): void {
+export function revokeAllKeysRoute(app: FastifyInstance, context: AccountsContext): void {
   app.delete(
     '/api/keys',
     {

@@ -7,7 +7,7 @@ import type { AccountsContext } from '../context.ts';
 import { isKeyId, revokeKeyEverywhere } from '../keys/revoke-key.ts';
 
 /** DELETE /api/keys/{keyId}. Once it has answered, no replica accepts the key. */
-export function revokeKey(app: FastifyInstance, context: AccountsContext): void {
+export function revokeKeyRoute(app: FastifyInstance, context: AccountsContext): void {
   app.delete<{ Params: KeyParams }>(
     '/api/keys/:keyId',
     {

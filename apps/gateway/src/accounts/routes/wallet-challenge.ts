@@ -8,7 +8,7 @@ import { readAddress } from '../wallets/address.ts';
 import { issueChallenge } from '../wallets/challenge.ts';
 
 /** GET /api/wallet/challenge: a message for a wallet to sign. */
-export function walletChallenge(app: FastifyInstance, context: AccountsContext): void {
+export function walletChallengeRoute(app: FastifyInstance, context: AccountsContext): void {
   app.get<{ Querystring: WalletChallengeQuery }>(
     '/api/wallet/challenge',
     {

@@ -7,7 +7,7 @@ import type { AccountsContext } from '../context.ts';
 import { revokeWalletKey } from '../wallets/revoke-wallet-key.ts';
 
 /** POST /api/wallet/revoke-key: revokes a key with a wallet signature, without a login. */
-export function walletRevokeKey(app: FastifyInstance, context: AccountsContext): void {
+export function walletRevokeKeyRoute(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletKeyProof }>(
     '/api/wallet/revoke-key',
     {

@@ -7,7 +7,7 @@ import type { AccountsContext } from '../context.ts';
 import { rotateKeys } from '../wallets/rotate-keys.ts';
 
 /** POST /api/wallet/rotate-key: replaces all keys by a new one. */
-export function walletRotateKey(app: FastifyInstance, context: AccountsContext): void {
+export function walletRotateKeyRoute(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletProof }>(
     '/api/wallet/rotate-key',
     {

@@ -8,7 +8,7 @@ import { LOGIN_COOKIE, loginCookieOptions } from '../login/login-cookie.ts';
 import { logInWithWallet } from '../wallets/log-in.ts';
 
 /** POST /api/wallet/verify: logs a wallet in; the first time it also creates an account and a key. */
-export function walletVerify(app: FastifyInstance, context: AccountsContext): void {
+export function walletVerifyRoute(app: FastifyInstance, context: AccountsContext): void {
   app.post<{ Body: WalletProof }>(
     '/api/wallet/verify',
     {

@@ -14,7 +14,7 @@ import { toWireTask } from '../a2a/to-wire.ts';
 import { RpcMessage, rpcErrors } from '../json-rpc.ts';
 
 /** POST /api/a2a/tasks/send: a poll as a task of the Agent2Agent protocol, versions 0.1, 0.3 and 1.0. */
-export async function a2a(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
+export async function a2aRoute(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
   app.addContentTypeParser('application/a2a+json', { parseAs: 'buffer' }, parseJsonBody);
   const answerError = sendRpcError(context.config);
   app.post<{ Headers: { 'a2a-version'?: string } }>(

@@ -6,7 +6,7 @@ import { sendTagged } from '../../http/send-tagged.ts';
 import { INTENTS } from '../intents/catalogue.ts';
 
 /** GET /api/intents: the intents with their trigger phrases and parameters. */
-export function intents(app: FastifyInstance): void {
+export function intentsRoute(app: FastifyInstance): void {
   const listing = JSON.stringify({ version: '1.0.0', count: INTENTS.length, intents: INTENTS });
   app.get(
     '/api/intents',

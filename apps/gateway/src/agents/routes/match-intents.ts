@@ -8,7 +8,7 @@ import { comparisonKey } from '../../http/validation/option-rules.ts';
 import { rankIntents } from '../intents/match-intents.ts';
 
 /** POST /api/intents/match: which operation a text asks for, by its words, without a model. */
-export function matchIntents(app: FastifyInstance): void {
+export function matchIntentsRoute(app: FastifyInstance): void {
   app.post<{ Body: IntentMatchRequest }>(
     '/api/intents/match',
     {

@@ -13,7 +13,7 @@ import { serveMcp } from '../mcp/serve.ts';
 import { operationOf } from '../mcp/tools.ts';
 
 /** POST /api/mcp: the tools of the service in the Model Context Protocol. */
-export async function mcp(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
+export async function mcpRoute(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
   // Before authentication.
   app.addHook('onRequest', refuseForeignOrigins(context.config));
   app.post(

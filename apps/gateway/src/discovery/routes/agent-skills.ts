@@ -9,7 +9,7 @@ import { serveDocument } from '../serve-document.ts';
 // The skill under every path where an agent may look for it, the instruction files beside it, and the index that names
 // it with its digest. A fixed list of paths and texts in memory: no path of a request ever reaches a file system.
 
-export function agentSkills(app: FastifyInstance, facts: Facts): void {
+export function agentSkillRoutes(app: FastifyInstance, facts: Facts): void {
   const text = skill(facts);
   serveDocument(app, {
     path: '/.well-known/agent-skills/index.json',

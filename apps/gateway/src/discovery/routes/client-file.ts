@@ -8,7 +8,7 @@ const FILE = fileURLToPath(import.meta.resolve('@eloquentpoll/client/eloquentpol
 const BASE_URL = "export const BASE_URL = 'http://localhost:8080';";
 
 /** GET /eloquentpoll.ts: the typed client in one file, with this service as default base URL. */
-export function clientFile(app: FastifyInstance, { config }: DiscoveryContext): void {
+export function clientFileRoute(app: FastifyInstance, { config }: DiscoveryContext): void {
   const source = readFileSync(FILE, 'utf8');
   if (!source.includes(BASE_URL)) throw new Error('the client does not say its base URL in the line that is served');
   const served = source.replace(BASE_URL, () => `export const BASE_URL = ${JSON.stringify(config.baseUrl)};`);

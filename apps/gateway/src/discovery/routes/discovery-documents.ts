@@ -11,7 +11,7 @@ import { sitemap } from '../documents/sitemap.ts';
 import { serveDocument } from '../serve-document.ts';
 
 /** The discovery documents, each computed from what it describes. */
-export function discoveryDocuments(app: FastifyInstance, facts: Facts): void {
+export function discoveryDocumentRoutes(app: FastifyInstance, facts: Facts): void {
   const { baseUrl, config } = facts;
   const system = { tag: 'System', mediaType: 'application/json' } as const;
 

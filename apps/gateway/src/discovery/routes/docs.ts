@@ -19,7 +19,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function docs(app: FastifyInstance): void {
+export function docsRoute(app: FastifyInstance): void {
   app.get(
     '/api/docs',
     {

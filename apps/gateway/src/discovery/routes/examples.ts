@@ -11,7 +11,7 @@ import { serveDocument } from '../serve-document.ts';
 
 // GET /api/examples lists the languages; GET /api/examples/{language} is a complete program.
 
-export function examples(app: FastifyInstance, { config }: DiscoveryContext): void {
+export function exampleRoutes(app: FastifyInstance, { config }: DiscoveryContext): void {
   serveDocument(app, {
     path: '/api/examples',
     operationId: 'listExamples',

@@ -8,7 +8,7 @@ import type { DiscoveryContext } from '../context.ts';
 import { modelListings } from '../registry/model-listings.ts';
 
 /** GET /api/models: the variants that the configured registry knows. */
-export function models(app: FastifyInstance, { registry, log }: DiscoveryContext): void {
+export function modelsRoute(app: FastifyInstance, { registry, log }: DiscoveryContext): void {
   const listings = registry && modelListings(registry, log);
   app.get<{ Querystring: ModelsQuery }>(
     '/api/models',

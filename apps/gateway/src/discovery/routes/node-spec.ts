@@ -4,11 +4,11 @@ import { access } from '../../http/access.ts';
 import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
-import { nodeSpec as describeNode } from '../documents/node-spec.ts';
+import { nodeSpec } from '../documents/node-spec.ts';
 
 /** GET /api/graph/node-spec: a poll as a node for agent graph frameworks. */
-export function nodeSpec(app: FastifyInstance, { config }: DiscoveryContext): void {
-  const body = JSON.stringify(describeNode(config.baseUrl));
+export function nodeSpecRoute(app: FastifyInstance, { config }: DiscoveryContext): void {
+  const body = JSON.stringify(nodeSpec(config.baseUrl));
   app.get(
     '/api/graph/node-spec',
     {

@@ -6,7 +6,7 @@ import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 
 /** GET /.well-known/oauth-protected-resource (RFC 9728), for the API and for MCP. */
-export function oauthProtectedResource(app: FastifyInstance, context: DiscoveryContext): void {
+export function protectedResourceRoutes(app: FastifyInstance, context: DiscoveryContext): void {
   const { baseUrl } = context.config;
   const resources = [
     { path: '', operationId: 'getProtectedResource', summary: 'Whose access tokens this service takes' },

@@ -5,7 +5,7 @@ import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 
 /** GET /api/openapi.json: computed from the routes, once. */
-export function openapiDocument(app: FastifyInstance): void {
+export function openapiDocumentRoute(app: FastifyInstance): void {
   let document: string | undefined;
   app.get(
     '/api/openapi.json',

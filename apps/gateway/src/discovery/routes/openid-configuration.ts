@@ -8,7 +8,7 @@ import type { DiscoveryContext } from '../context.ts';
 import { providerDocument } from '../documents/provider-document.ts';
 
 /** GET /.well-known/openid-configuration: the identity provider's metadata. */
-export function openidConfiguration(app: FastifyInstance, { identityProvider }: DiscoveryContext): void {
+export function openidConfigurationRoute(app: FastifyInstance, { identityProvider }: DiscoveryContext): void {
   app.get(
     '/.well-known/openid-configuration',
     {

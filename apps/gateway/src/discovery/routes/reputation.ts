@@ -7,7 +7,7 @@ import { sendTagged } from '../../http/send-tagged.ts';
 import type { Reputations } from '../reputations.ts';
 
 /** GET /api/reputation and /api/reputation/models. */
-export function reputation(app: FastifyInstance, snapshot: Reputations): void {
+export function reputationRoutes(app: FastifyInstance, snapshot: Reputations): void {
   document('/api/reputation', 'getReputation', 'Uptime, success, latency and cost of recent polls', Reputation, {
     description: 'Counted from stored polls every five minutes. Rates of nothing are null.',
     textOf: ({ service }) => service,

@@ -8,7 +8,7 @@ import { findSurfaces } from '../documents/find-surfaces.ts';
 import { SURFACES } from '../documents/surfaces.ts';
 
 /** POST /api/tools/list_surfaces and get_surface. */
-export function surfaceTools(app: FastifyInstance): void {
+export function surfaceToolRoutes(app: FastifyInstance): void {
   app.post<{ Body: SurfaceQuery }>(
     '/api/tools/list_surfaces',
     {

@@ -5,7 +5,7 @@ import { SURFACES } from '../documents/surfaces.ts';
 import { serveDocument } from '../serve-document.ts';
 
 /** GET /api/surfaces: all of them, as a bare array. */
-export function surfaces(app: FastifyInstance): void {
+export function surfacesRoute(app: FastifyInstance): void {
   serveDocument(app, {
     path: '/api/surfaces',
     operationId: 'getSurfaces',

@@ -8,7 +8,7 @@ import { errors, json } from '../../http/answers.ts';
 import type { OperatorsContext } from '../context.ts';
 
 /** GET /api/health, with a bounded read of the database. */
-export function health(app: FastifyInstance, context: OperatorsContext): void {
+export function healthRoute(app: FastifyInstance, context: OperatorsContext): void {
   app.get(
     '/api/health',
     {

@@ -23,7 +23,7 @@ const REVOKE = '/dashboard/keys/:keyId/revoke';
  * Keys by the forms of /dashboard, for browsers without scripts; POST and DELETE of /api/keys for everything else. A new
  * key stands on the page that answers its form and on no other.
  */
-export async function dashboardKeys(
+export async function dashboardKeyRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
 ): Promise<void> {

@@ -13,7 +13,7 @@ import { signInPage } from '../sign-in-page.ts';
 type Query = Partial<Record<keyof AccountQuery, string>>;
 
 /** GET /dashboard: the account, or the sign-in page. Not cacheable. */
-export function dashboard(app: FastifyInstance, context: PagesContext, facts: Facts): void {
+export function dashboardRoute(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const signIn = signInPage(facts);
   const funding = fundingOf(context);
   const word = (description: string) => Type.Optional(Type.String({ description, maxLength: 20 }));

@@ -1,4 +1,4 @@
-import { ErrorCatalog, ErrorEntry, errorCatalog as listErrors } from '@eloquentpoll/contracts';
+import { ErrorCatalog, ErrorEntry, errorCatalog } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import type { EndpointsByError } from '../../discovery/endpoints-by-error.ts';
@@ -14,10 +14,10 @@ import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 
 const CACHED = { 'cache-control': 'public, max-age=300' };
 
-export function errorCatalog(app: FastifyInstance, { config }: PagesContext, endpoints: EndpointsByError): void {
+export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContext, endpoints: EndpointsByError): void {
   let catalog: ErrorCatalog | undefined;
   // Computed at the first request, when all routes are registered.
-  const theCatalog = () => (catalog ??= listErrors(config.baseUrl, (code) => endpoints.get(code) ?? []));
+  const theCatalog = () => (catalog ??= errorCatalog(config.baseUrl, (code) => endpoints.get(code) ?? []));
 
   app.get(
     '/api/errors/catalog',

@@ -20,7 +20,7 @@ const HEADERS = {
 };
 
 /** GET /: for agents, as HTML or markdown by Accept; for people with ?view=human. */
-export function home(app: FastifyInstance, facts: Facts): void {
+export function homeRoute(app: FastifyInstance, facts: Facts): void {
   const pages = { markdown: homeMarkdown(facts), agent: agentHome(facts), human: humanHome(facts) };
 
   app.get<{ Querystring: { view?: string } }>(

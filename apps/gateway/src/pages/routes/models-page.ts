@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import type { Reputations } from '../../discovery/reputations.ts';
-import { modelsPage as render } from '../models-page.ts';
+import { modelsPage } from '../models-page.ts';
 import { servePage } from '../serve-page.ts';
 
 /** GET /models. */
-export function modelsPage(app: FastifyInstance, facts: Facts, reputations: Reputations): void {
+export function modelsPageRoute(app: FastifyInstance, facts: Facts, reputations: Reputations): void {
   servePage(app, {
     path: '/models',
     operationId: 'getModelsPage',
@@ -15,6 +15,6 @@ export function modelsPage(app: FastifyInstance, facts: Facts, reputations: Repu
       preset: 'Models of this panel only.',
       capability: 'Models that can do this only.',
     },
-    render: async (filter) => render(facts, (await reputations()).value.rows, filter),
+    render: async (filter) => modelsPage(facts, (await reputations()).value.rows, filter),
   });
 }

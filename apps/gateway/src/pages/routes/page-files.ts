@@ -13,7 +13,7 @@ const FILES = [
 ];
 
 /** Scripts and stylesheets of the pages, hidden from OpenAPI. */
-export function pageFiles(app: FastifyInstance): void {
+export function pageFileRoutes(app: FastifyInstance): void {
   let card: Promise<Buffer> | undefined;
   app.get(
     '/og.png',

@@ -21,7 +21,7 @@ const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-store' };
  * GET /playground: a free poll in the browser, filled in where the address says so. POST: the same form sent without
  * scripts, which leads to the page of the result.
  */
-export async function playground(
+export async function playgroundRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
 ): Promise<void> {

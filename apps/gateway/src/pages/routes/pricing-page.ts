@@ -4,16 +4,16 @@ import type { Facts } from '../../discovery/documents/facts.ts';
 import { memoize } from '../../http/cache.ts';
 import type { PagesContext } from '../context.ts';
 import { OPTION_COUNTS, type PriceQuestion, priceList, THRESHOLD_STEPS, votePrices } from '../price-list.ts';
-import { pricingPage as render } from '../pricing-page.ts';
+import { pricingPage } from '../pricing-page.ts';
 import { servePage } from '../serve-page.ts';
 
 /** GET /pricing. A page takes twenty-seven forecasts, so every page that can be asked for is kept. */
-export function pricingPage(app: FastifyInstance, context: PagesContext, facts: Facts): void {
+export function pricingPageRoute(app: FastifyInstance, context: PagesContext, facts: Facts): void {
   const pages = memoize<string>({
     async load(key) {
       const asked = JSON.parse(key) as PriceQuestion;
       const [list, votes] = await Promise.all([priceList(context, asked.threshold), votePrices(context, asked)]);
-      return () => render(facts, { list, asked, votes });
+      return () => pricingPage(facts, { list, asked, votes });
     },
     freshMs: 60_000,
     staleMs: 300_000,

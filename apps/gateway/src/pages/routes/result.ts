@@ -24,7 +24,7 @@ interface Route {
 }
 
 /** GET /result/{resultId}: a result as a page, public to holders of its id, with its feedback form. */
-export async function result(app: FastifyInstance, { context }: { context: PagesContext }): Promise<void> {
+export async function resultPageRoutes(app: FastifyInstance, { context }: { context: PagesContext }): Promise<void> {
   const { storage, config } = context;
   takeForms(app);
 

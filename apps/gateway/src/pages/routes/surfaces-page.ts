@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { servePage } from '../serve-page.ts';
-import { surfacesPage as render } from '../surfaces-page.ts';
+import { surfacesPage } from '../surfaces-page.ts';
 
 /** GET /surfaces. */
-export function surfacesPage(app: FastifyInstance, facts: Facts): void {
+export function surfacesPageRoute(app: FastifyInstance, facts: Facts): void {
   servePage(app, {
     path: '/surfaces',
     operationId: 'getSurfacesPage',
     summary: 'The ways in which this service is found and used, for people',
     query: { user: 'Ways for this kind of user only.', category: 'Ways that are this settled only.' },
-    render: (filter) => render(facts, filter),
+    render: (filter) => surfacesPage(facts, filter),
   });
 }

@@ -9,7 +9,7 @@ import { openPayment } from '../card/open-payment.ts';
 import type { PaymentsContext } from '../context.ts';
 
 /** POST /api/checkout: opens a card payment page of the processor. */
-export function checkout(app: FastifyInstance, context: PaymentsContext): void {
+export function checkoutRoute(app: FastifyInstance, context: PaymentsContext): void {
   app.post<{ Body: CheckoutRequest }>(
     '/api/checkout',
     {

@@ -21,7 +21,7 @@ const PaymentHeaders = Type.Object({
 });
 
 /** POST /api/deposit: takes USDC by x402. The signed payment is the credential; a new wallet gets an account. */
-export function deposit(app: FastifyInstance, context: PaymentsContext): void {
+export function depositRoute(app: FastifyInstance, context: PaymentsContext): void {
   app.post<{ Body: DepositRequest }>(
     DEPOSIT_PATH,
     {

@@ -9,7 +9,10 @@ import type { PaymentsContext } from '../context.ts';
 const Received = Type.Object({ received: Type.Literal(true) });
 
 /** POST /api/webhooks/stripe. Stripe's signature over the raw bytes of the body is the credential. */
-export async function stripeWebhook(app: FastifyInstance, { context }: { context: PaymentsContext }): Promise<void> {
+export async function stripeWebhookRoute(
+  app: FastifyInstance,
+  { context }: { context: PaymentsContext },
+): Promise<void> {
   // Keeps the raw bytes, in this scope only: the signature covers them, not the parsed JSON.
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser(

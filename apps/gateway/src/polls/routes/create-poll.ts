@@ -34,7 +34,7 @@ declare module 'fastify' {
 }
 
 /** POST /api/poll: runs a poll and answers with its result; without credentials, a free one in shorthand. */
-export function createPoll(app: FastifyInstance, context: PollsContext): void {
+export function createPollRoute(app: FastifyInstance, context: PollsContext): void {
   app.decorateRequest('pollKind', null);
   app.post(
     '/api/poll',

@@ -7,7 +7,7 @@ import type { PollsContext } from '../context.ts';
 import { dryRun } from '../order/dry-run.ts';
 
 /** POST /api/poll/dry-run: takes any JSON; what is wrong with it is the answer and not an error. */
-export function dryRunPoll(app: FastifyInstance, context: PollsContext): void {
+export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/poll/dry-run',
     {

@@ -7,7 +7,7 @@ import { estimatePoll } from '../order/estimate-poll.ts';
 import { typicalOrder } from '../order/typical-poll.ts';
 
 /** GET /api/poll/estimate: what a poll of this kind takes, whatever its texts. */
-export function estimate(app: FastifyInstance, context: PollsContext): void {
+export function estimateRoute(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Querystring: EstimateQuery }>(
     '/api/poll/estimate',
     {

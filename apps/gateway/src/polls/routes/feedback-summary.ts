@@ -1,6 +1,6 @@
 import { FeedbackSummary } from '@eloquentpoll/contracts';
 import { isResultId } from '@eloquentpoll/polls';
-import { feedbackSummary as findSummary, type FeedbackSummary as Summary } from '@eloquentpoll/storage';
+import { feedbackSummary, type FeedbackSummary as Summary } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
@@ -8,7 +8,7 @@ import { errors, json } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 
 /** GET /api/feedback/{pollId}: the feedback on an outcome, without its authors. */
-export function feedbackSummary(app: FastifyInstance, { storage }: PollsContext): void {
+export function feedbackSummaryRoute(app: FastifyInstance, { storage }: PollsContext): void {
   app.get<{ Params: { pollId: string } }>(
     '/api/feedback/:pollId',
     {
@@ -25,7 +25,7 @@ export function feedbackSummary(app: FastifyInstance, { storage }: PollsContext)
       },
     },
     async ({ params: { pollId } }): Promise<FeedbackSummary> => {
-      return toSummary(pollId, isResultId(pollId) ? await findSummary(storage, pollId) : NOTHING);
+      return toSummary(pollId, isResultId(pollId) ? await feedbackSummary(storage, pollId) : NOTHING);
     },
   );
 }

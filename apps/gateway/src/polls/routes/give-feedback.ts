@@ -1,6 +1,6 @@
 import { FeedbackReceipt, FeedbackRequest } from '@eloquentpoll/contracts';
 import { isResultId } from '@eloquentpoll/polls';
-import { giveFeedback as storeFeedback } from '@eloquentpoll/storage';
+import { giveFeedback } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
@@ -9,7 +9,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
 /** POST /api/feedback: one opinion per account and poll, of which the latest counts. */
-export function giveFeedback(app: FastifyInstance, { storage }: PollsContext): void {
+export function giveFeedbackRoute(app: FastifyInstance, { storage }: PollsContext): void {
   app.post<{ Body: FeedbackRequest }>(
     '/api/feedback',
     {
@@ -37,7 +37,7 @@ export function giveFeedback(app: FastifyInstance, { storage }: PollsContext): v
         confidence: confidence ?? null,
         notes: notes ?? null,
       };
-      const feedbackId = isResultId(resultId) ? await storeFeedback(storage, opinion) : null;
+      const feedbackId = isResultId(resultId) ? await giveFeedback(storage, opinion) : null;
       if (feedbackId === null) throw new ApiError('poll_not_found');
       reply.code(201);
       return { feedback_id: feedbackId, poll_id: resultId, recorded: true };

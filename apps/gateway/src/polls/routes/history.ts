@@ -1,5 +1,5 @@
 import { HistoryQuery, HistoryResult, LIMITS } from '@eloquentpoll/contracts';
-import { history as findHistory } from '@eloquentpoll/storage';
+import { history } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
@@ -8,7 +8,7 @@ import type { PollsContext } from '../context.ts';
 import { toHistoryResult } from '../read/public-result.ts';
 
 /** GET /api/results: the caller's results, page by page. */
-export function history(app: FastifyInstance, { storage }: PollsContext): void {
+export function historyRoute(app: FastifyInstance, { storage }: PollsContext): void {
   app.get<{ Querystring: HistoryQuery }>(
     '/api/results',
     {
@@ -27,7 +27,7 @@ export function history(app: FastifyInstance, { storage }: PollsContext): void {
     },
     async (request): Promise<HistoryResult[]> => {
       const { limit = LIMITS.history.default, offset = 0 } = request.query;
-      return (await findHistory(storage, accountOf(request), limit, offset)).map(toHistoryResult);
+      return (await history(storage, accountOf(request), limit, offset)).map(toHistoryResult);
     },
   );
 }

@@ -8,7 +8,7 @@ import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
 import { toMermaid } from '../read/to-mermaid.ts';
 
 /** GET /api/graph/mermaid/{pollId}: a result as a diagram, for anyone with its id. */
-export function mermaid(app: FastifyInstance, context: PollsContext): void {
+export function mermaidRoute(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: { pollId: string } }>(
     '/api/graph/mermaid/:pollId',
     {

@@ -5,7 +5,7 @@ import { errors, json } from '../../http/answers.ts';
 import { DEFAULT_PROFILE, PROFILES } from '../order/profiles.ts';
 
 /** GET /api/profiles: the bundles that a poll's `profile` can name. */
-export function profiles(app: FastifyInstance): void {
+export function profilesRoute(app: FastifyInstance): void {
   const listing: ProfileListing = { default: DEFAULT_PROFILE, count: PROFILES.length, profiles: [...PROFILES] };
   app.get(
     '/api/profiles',

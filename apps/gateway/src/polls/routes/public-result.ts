@@ -9,7 +9,7 @@ import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
 import { toResultDetail } from '../read/public-result.ts';
 
 /** GET /api/results/{resultId}: a result without cost and owner, for anyone with its id. */
-export function publicResult(app: FastifyInstance, context: PollsContext): void {
+export function publicResultRoute(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: { resultId: string } }>(
     '/api/results/:resultId',
     {

@@ -18,7 +18,7 @@ const { description, content } = json('The answer; null on a tie and without vot
 const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
 
 /** POST /api/quick-poll: the shortest way to a poll, free without an account. */
-export function quickPoll(app: FastifyInstance, context: PollsContext): void {
+export function quickPollRoute(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/quick-poll',
     {

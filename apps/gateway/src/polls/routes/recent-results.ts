@@ -1,5 +1,5 @@
 import { LIMITS, RecentResult } from '@eloquentpoll/contracts';
-import { recentResults as findRecent } from '@eloquentpoll/storage';
+import { recentResults } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
@@ -8,7 +8,7 @@ import type { PollsContext } from '../context.ts';
 import { toRecentResult } from '../read/public-result.ts';
 
 /** GET /api/results/recent: the caller's newest results. */
-export function recentResults(app: FastifyInstance, { storage }: PollsContext): void {
+export function recentResultsRoute(app: FastifyInstance, { storage }: PollsContext): void {
   app.get(
     '/api/results/recent',
     {
@@ -25,6 +25,6 @@ export function recentResults(app: FastifyInstance, { storage }: PollsContext): 
       },
     },
     async (request): Promise<RecentResult[]> =>
-      (await findRecent(storage, accountOf(request), LIMITS.recent)).map(toRecentResult),
+      (await recentResults(storage, accountOf(request), LIMITS.recent)).map(toRecentResult),
   );
 }

@@ -12,7 +12,7 @@ import { whyFailed } from '../read/why-failed.ts';
 import { RunPath } from './run-path.ts';
 
 /** GET /api/polls/{id}/result: the stored result of a run. */
-export function runResult(app: FastifyInstance, context: PollsContext): void {
+export function runResultRoute(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: RunPath }>(
     '/api/polls/:id/result',
     {

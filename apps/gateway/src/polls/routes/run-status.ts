@@ -22,7 +22,7 @@ const WAIT = `Seconds to wait for news, at most ${MAX_WAIT_S}: \`wait=30\`.`;
  * GET /api/polls/{id}/status: how a run stands, at once or as a long poll. A caller that sends no tag waits for the end;
  * one that sends the tag of its last answer waits for any change.
  */
-export function runStatus(app: FastifyInstance, context: PollsContext): void {
+export function runStatusRoute(app: FastifyInstance, context: PollsContext): void {
   app.get<{ Params: RunPath; Headers: { prefer?: string } }>(
     '/api/polls/:id/status',
     {

@@ -12,7 +12,7 @@ import { submissionOf } from '../run/submission.ts';
 import { submitPoll } from '../run/submit-poll.ts';
 
 /** POST /api/polls: starts a poll and answers at once. */
-export function startRun(app: FastifyInstance, context: PollsContext): void {
+export function startRunRoute(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/polls',
     {

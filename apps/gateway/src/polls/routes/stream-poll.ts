@@ -6,7 +6,7 @@ import { errors, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
 import { requireEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import { readPollOrder } from '../order/poll-order.ts';
-import { resumeStream, streamPoll as streamNewPoll } from '../run/stream-poll.ts';
+import { resumeStream, streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
 
 const StreamQuery = Type.Object({
@@ -32,7 +32,7 @@ const lastEventIdOf = ({ headers }: FastifyRequest): string => String(headers['l
  * POST /api/poll/stream: runs a poll and answers with its events. A caller that reconnects with Last-Event-ID, or with
  * the same Idempotency-Key, follows the same poll and pays nothing.
  */
-export function streamPoll(app: FastifyInstance, context: PollsContext): void {
+export function streamPollRoute(app: FastifyInstance, context: PollsContext): void {
   app.addHook('preClose', () => context.streams.close());
 
   app.post<{ Querystring: Static<typeof StreamQuery> }>(
@@ -72,7 +72,7 @@ export function streamPoll(app: FastifyInstance, context: PollsContext): void {
         return resumeStream(context, request, reply, { lastEventId, accountId: accountOf(request), progress });
       }
       const submission = submissionOf(context, request, 'stream', { order: readPollOrder(request.body) });
-      return streamNewPoll(context, request, reply, submission, { progress });
+      return streamPoll(context, request, reply, submission, { progress });
     },
   );
 }
