@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { CONTENT_TYPE } from './exposition.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
@@ -43,6 +43,7 @@ export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
   ]);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!isOwnName(request.headers.host, host)) return send(response, 421, 'This port is reached by its address.\n');
     const [path = '/'] = (request.url ?? '/').split('?');
     if (handler && (await handler(request, response))) return;
     const page = pages.get(path);
@@ -78,6 +79,16 @@ export async function openOpsPort(options: OpsPortOptions): Promise<OpsPort> {
       await closed;
     },
   };
+}
+
+/**
+ * A page of a stranger can make its own name resolve to this address (DNS rebinding), but not a bare address, a name
+ * without a dot or the name that was configured.
+ */
+function isOwnName(header: string | undefined, host: string): boolean {
+  if (header === undefined) return true;
+  const name = URL.parse(`http://${header}`)?.hostname.replace(/^\[|\]$/g, '');
+  return name !== undefined && (isIP(name) !== 0 || !name.includes('.') || name === host.toLowerCase());
 }
 
 function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {

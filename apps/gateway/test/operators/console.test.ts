@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import { bury, checkLedger, claimPoll, findPoll, fleetFigures } from '@eloquentpoll/storage';
 import t, { type Test } from 'tap';
+import { guard } from '../../src/operators/console/guard.ts';
 import { openOps } from '../../src/operators/open-ops.ts';
 import { build } from '../fixtures/build.ts';
 
@@ -48,7 +50,22 @@ t.test('the console without ADMIN_TOKEN or with a wrong one is closed', async (t
   for (let guess = 0; guess < 10; guess++) {
     t.equal((await ask('/admin', { headers: basic(`${TOKEN}${guess}`) })).status, 401);
   }
-  t.equal((await ask('/admin', { headers: basic(TOKEN) })).status, 429, 'guessing ends soon');
+  t.equal((await ask('/admin', { headers: basic(`${TOKEN}x`) })).status, 429, 'guessing ends soon');
+  t.equal((await ask('/admin', { headers: basic(TOKEN) })).status, 200, 'the right token is never locked out');
+});
+
+t.test('wrong tokens lock their own network, for a minute', (t) => {
+  let now = 0;
+  const { admit } = guard(TOKEN, () => now);
+  const from = (remoteAddress: string, token = 'wrong') =>
+    admit({ headers: { authorization: `Bearer ${token}` }, socket: { remoteAddress } } as IncomingMessage);
+  for (let guess = 0; guess < 10; guess++) t.equal(from('10.0.0.1'), 'unauthenticated');
+  t.equal(from('10.0.0.1'), 'rate_limited');
+  t.equal(from('10.0.0.2'), 'unauthenticated', 'another network');
+  t.equal(from('10.0.0.1', TOKEN), 'admitted');
+  now = 60_000;
+  t.equal(from('10.0.0.1'), 'unauthenticated', 'a minute later');
+  t.end();
 });
 
 t.test('the console shows queue, running and buried polls, without questions, options or accounts', async (t) => {

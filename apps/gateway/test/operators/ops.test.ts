@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { METRICS, openLog } from '@eloquentpoll/ops';
 import { checkLedgerInTurn } from '@eloquentpoll/storage';
 import t, { type Test } from 'tap';
@@ -100,4 +102,26 @@ t.test('LOG_SAMPLE samples successful requests in the access log; every failure 
     refused.map(({ request_id, code }) => [request_id, code]),
     [0, 1, 2].map((i) => [`req_sampled_${i}`, 'not_found']),
   );
+});
+
+t.test('a name that a stranger can point at the ops port is answered 421', async (t) => {
+  const { ops } = await withOps(t);
+  const { port } = new URL(ops.url);
+  const statusFor = async (host: string): Promise<number | undefined> => {
+    const asked = request(`${ops.url}/metrics`, { headers: { host }, agent: false });
+    asked.end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+  for (const host of [
+    'evil.example',
+    `127.0.0.1.evil.example:${port}`,
+    'localhost.evil.example',
+    'a b',
+    '@evil.example',
+  ])
+    t.equal(await statusFor(host), 421, host);
+  for (const host of [`127.0.0.1:${port}`, `[::1]:${port}`, `localhost:${port}`, 'gateway:9090', '10.1.2.3'])
+    t.equal(await statusFor(host), 200, host);
 });

@@ -1,8 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { clientNetwork } from '../../http/rate-limits/client-network.ts';
 
 // Authenticates operators by ADMIN_TOKEN, as a bearer or a Basic password. Browsers send Basic credentials by themselves,
-// so actions also need a form token (CSRF). Failures are limited for all clients together.
+// so actions also need a form token (CSRF). Wrong tokens are limited by network; the right one is never refused.
 
 export type Admission = 'admitted' | 'unauthenticated' | 'rate_limited';
 
@@ -15,20 +16,28 @@ export interface Guard {
 
 const MAX_FAILURES = 10;
 const WINDOW_MS = 60_000;
+/** Networks whose failures are counted; beyond it the oldest is dropped. */
+const MAX_NETWORKS = 1_000;
 
 export function guard(token: string, now: () => number = () => performance.now()): Guard {
   const formToken = createHmac('sha256', token).update('admin form').digest('base64url');
-  let failures: number[] = [];
+  const failures = new Map<string, number[]>();
+
+  function countFailure(network: string): Admission {
+    const recent = (failures.get(network) ?? []).filter((at) => now() - at < WINDOW_MS);
+    if (recent.length >= MAX_FAILURES) return 'rate_limited';
+    const [oldest] = failures.size >= MAX_NETWORKS ? failures.keys() : [];
+    if (oldest !== undefined) failures.delete(oldest);
+    failures.set(network, [...recent, now()]);
+    return 'unauthenticated';
+  }
+
   return {
     formToken,
-    admit({ headers }) {
-      failures = failures.filter((at) => now() - at < WINDOW_MS);
-      if (failures.length >= MAX_FAILURES) return 'rate_limited';
+    admit({ headers, socket }) {
       const password = passwordOf(headers.authorization);
       if (password === null) return 'unauthenticated';
-      if (isEqual(password, token)) return 'admitted';
-      failures.push(now());
-      return 'unauthenticated';
+      return isEqual(password, token) ? 'admitted' : countFailure(clientNetwork(socket.remoteAddress ?? ''));
     },
     isOurForm({ headers }, form) {
       const site = headers['sec-fetch-site'];
