@@ -82,6 +82,21 @@ t.test('a form that says too little comes back as it was filled in, with what to
   t.match(sent.body, /role="alert">[^<]*options/);
 });
 
+t.test('a form on a page of another site spends no free poll of its visitor', async (t) => {
+  const remoteAddress = '203.0.113.9';
+  const before = await site.context.limiter.take('free_poll', remoteAddress);
+  const sent = await site.app.inject({
+    method: 'POST',
+    url: '/playground',
+    remoteAddress,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' },
+    payload: 'question=Which+of+these+is+best%3F&option=one&option=',
+  });
+  t.match([sent.statusCode, sent.json().code], [403, 'forbidden_origin']);
+  const after = await site.context.limiter.take('free_poll', remoteAddress);
+  t.equal(after.remaining, before.remaining - 1, 'only the calls of this test are counted');
+});
+
 t.test('what people say about a result, once they are signed in', async (t) => {
   const { accountId } = await keyWith(0);
   const asked = fetch(`${site.url}/api/quick-poll`, {

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, text } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
@@ -54,6 +55,7 @@ export async function playgroundRoutes(
     '/playground',
     {
       config: { operation: 'free_poll' },
+      onRequest: refuseForeignForm,
       schema: {
         operationId: 'sendPlayground',
         tags: ['System'],
@@ -61,7 +63,7 @@ export async function playgroundRoutes(
         security: access.none,
         response: {
           303: redirect('To the page of the result.'),
-          ...orPage(errors('payload_too_large', 'unsupported_media_type', 'poll_execution_failed')),
+          ...orPage(errors('forbidden_origin', 'payload_too_large', 'unsupported_media_type', 'poll_execution_failed')),
         },
       },
     },
@@ -79,6 +81,12 @@ export async function playgroundRoutes(
       }
     },
   );
+}
+
+/** Before anything is counted: a page of another site must not spend the free polls of its visitors. */
+async function refuseForeignForm({ headers }: FastifyRequest): Promise<void> {
+  if (headers['sec-fetch-site'] === 'cross-site')
+    throw new ApiError('forbidden_origin', { detail: 'This form is sent from its own page only.' });
 }
 
 function pollOf({ body }: FastifyRequest<{ Body: FormBody }>): FreePoll {
