@@ -43,6 +43,8 @@ export interface Config {
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   rateLimits: Policies;
+  /** Event streams that may be open at once at this gateway. */
+  streams: { perAccount: number; perNetwork: number };
   /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
   freeDailyCapU: bigint;
   /** Polls that may run or wait at once, of an account and of a network without credentials. */
@@ -93,6 +95,7 @@ export function readConfig(env: Environment): Config {
     contactEmail: values.CONTACT_EMAIL ?? `support@${new URL(origin).hostname}`,
     mcpUserIdBearer: values.MCP_USER_ID_BEARER,
     trustedProxies: values.TRUST_PROXY ?? [],
+    streams: { perAccount: values.STREAMS_PER_ACCOUNT, perNetwork: values.STREAMS_PER_NETWORK },
     rateLimits: values.RATE_LIMITS ?? readPolicies(undefined),
     freeDailyCapU: values.FREE_DAILY_CAP_USD,
     maxRunningPolls: { account: values.MAX_RUNNING_POLLS, network: values.MAX_RUNNING_FREE_POLLS },

@@ -63,6 +63,12 @@ export const GATEWAY_SETTINGS = {
   MODELS_REGISTRY_URL: optional(http, 'The public list of models behind /api/models.'),
   TRUST_PROXY: optional(list(network), 'Networks whose X-Forwarded-For is believed.'),
   RATE_LIMITS: optional(rateLimits, 'Changes single rate limits.'),
+  STREAMS_PER_ACCOUNT: withDefault(
+    integer(1, 1_000_000),
+    100,
+    'Event streams of one account that one gateway keeps open at once.',
+  ),
+  STREAMS_PER_NETWORK: withDefault(integer(1, 1_000_000), 10, 'The same for a network without credentials.'),
   FREE_DAILY_CAP_USD: withDefault(microUsd, '5', 'The most that free polls may cost per UTC day; 0 closes them.'),
   MAX_RUNNING_POLLS: withDefault(integer(1, 100_000), 500, 'Polls of one account that may run or wait at once.'),
   MAX_RUNNING_FREE_POLLS: withDefault(integer(1, 100_000), 60, 'The same of one network without credentials.'),

@@ -3,6 +3,7 @@ import type { Storage } from '@eloquentpoll/storage';
 import type { ProcessContext } from '../config/context.ts';
 import { type RateLimiter, rateLimiter } from './rate-limits/rate-limiter.ts';
 import { Shutdown } from './shutdown.ts';
+import { type StreamSlots, streamSlots } from './sse/stream-slots.ts';
 import { type StreamWheel, streamWheel } from './sse/stream-wheel.ts';
 
 /** What serving requests needs, whatever they are about. */
@@ -14,6 +15,7 @@ export interface HttpContext extends ProcessContext {
   readonly limiter: RateLimiter;
   /** The event streams that are open. */
   readonly streams: StreamWheel;
+  readonly streamSlots: StreamSlots;
   readonly shutdown: Shutdown;
 }
 
@@ -27,6 +29,7 @@ export function openHttpContext(
     ...base,
     limiter: overrides.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits),
     streams: overrides.streams ?? owned.use(streamWheel()),
+    streamSlots: overrides.streamSlots ?? streamSlots(config.streams),
     shutdown: new Shutdown(),
   };
 }

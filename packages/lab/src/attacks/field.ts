@@ -42,6 +42,7 @@ export async function openField(servers: Servers, more: Record<string, string> =
     BASE_URL: 'http://localhost:8080',
     PORT: '0',
     LOG_LEVEL: 'warn',
+    STREAMS_PER_ACCOUNT: '1000000',
     RATE_LIMITS: LIMITS.map((name) => `${name}=999999999/3600`).join(),
     ...more,
   };

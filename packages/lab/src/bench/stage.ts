@@ -83,6 +83,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
     KEY_PEPPER,
     BASE_URL: 'http://localhost:8080',
     PORT: '0',
+    STREAMS_PER_ACCOUNT: '1000000',
     RATE_LIMITS: LIMITS,
     NODE_OPTIONS: [nodeOptions, heapMb && `--max-old-space-size=${heapMb}`].filter(Boolean).join(' '),
   });

@@ -50,6 +50,7 @@ const GATEWAY = {
   KEY_PEPPER,
   MODELS_FILE: 'simulator',
   FREE_DAILY_CAP_USD: '100000',
+  STREAMS_PER_ACCOUNT: '1000000',
   RATE_LIMITS: ['poll', 'free_poll', 'session', 'account'].map((name) => `${name}=${NO_LIMIT}`).join(','),
 };
 const WORKER = { MODELS_FILE: 'simulator', WORKER_CONCURRENCY: '50', WORKER_DRAIN_MS: '15000' };

@@ -87,6 +87,7 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
     OIDC_CLIENT_ID: provider.clientId,
     OIDC_CLIENT_SECRET: provider.clientSecret,
     FREE_DAILY_CAP_USD: '900000',
+    STREAMS_PER_NETWORK: '1000000',
     LOG_LEVEL: 'trace',
     ...(!options.realLimits && { RATE_LIMITS: NO_LIMITS.map((name) => `${name}=999999999/1`).join() }),
   };

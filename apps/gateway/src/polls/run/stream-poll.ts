@@ -40,14 +40,14 @@ export async function streamPoll(
 ): Promise<undefined> {
   refuseWhileClosing(context);
   using opened = new DisposableStack();
+  opened.defer(context.streamSlots.take(request));
   const follower = opened.use(new PollFollower(context));
   const { pollId, joined, spec, deadlineMs } = await submitPoll(context, submission, follower);
   const start = joined
     ? await startOfRunning(context, await existing(context, pollId), -1)
     : startOfNew(context, { pollId, spec, startedAt: new Date() }, deadlineMs);
   if (joined) markReplayed(reply);
-  opened.move();
-  send(context, request, reply, follower, start, options, submission.idempotency);
+  send(context, request, reply, opened.move(), follower, start, options, submission.idempotency);
 }
 
 /** Continues a stream of the caller's own poll after the event that `lastEventId` names. */
@@ -58,15 +58,15 @@ export async function resumeStream(
   { lastEventId, accountId, ...options }: StreamOptions & { lastEventId: string; accountId: string },
 ): Promise<undefined> {
   refuseWhileClosing(context);
+  using opened = new DisposableStack();
+  opened.defer(context.streamSlots.take(request));
   const [pollId = '', seq = ''] = lastEventId.split(':');
   const poll = isPollId(pollId) && /^\d{1,9}$/.test(seq) ? await findPoll(context.storage, pollId) : null;
   if (!poll || poll.accountId !== accountId) throw new ApiError('session_not_found');
-  using opened = new DisposableStack();
   const follower = opened.use(new PollFollower(context));
   if (poll.status === 'running') await follower.subscribe(pollId);
   const start = await startOfRunning(context, poll, Number(seq));
-  opened.move();
-  send(context, request, reply, follower, start, options);
+  send(context, request, reply, opened.move(), follower, start, options);
 }
 
 function refuseWhileClosing({ shutdown }: PollsContext): void {
@@ -97,6 +97,7 @@ function send(
   context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
+  owned: DisposableStack,
   follower: PollFollower,
   { poll, opening, seq, leftMs, catchUp }: StreamStart,
   { progress = true }: StreamOptions,
@@ -104,9 +105,10 @@ function send(
 ): void {
   const stream = openEventStream(context.streams, request, reply, leftMs + END_GRACE_MS);
   if (!stream) {
-    follower[Symbol.dispose]();
+    owned.dispose();
     return;
   }
+  reply.raw.once('close', () => owned.dispose());
   stream.send(opening);
   const { pollId, spec } = poll;
   const events = new PollEvents(context, stream, follower, {

@@ -1,0 +1,60 @@
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import t from 'tap';
+import { build } from '../fixtures/build.ts';
+import { listen, readStream } from '../fixtures/read-stream.ts';
+import { stored } from '../fixtures/stored.ts';
+
+// slow: 4 s
+
+const { app, context, keyWith } = await build(t, { streams: { perAccount: 3, perNetwork: 2 } });
+const origin = await listen(app);
+
+t.test('streams above the limit of an account are a 429, begin nothing and cost nothing', async (t) => {
+  const { bearer } = await keyWith(100);
+  const open = [];
+  for (let i = 0; i < 3; i++) open.push(await readStream(t, origin, bearer));
+  t.same(
+    open.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  const before = await stored(context);
+  const first = (await open[0]!.next())!;
+  for (const more of [{}, { 'last-event-id': first.id }]) {
+    const refused = await readStream(t, origin, { ...bearer, ...more });
+    t.equal(refused.status, 429);
+    t.equal(refused.headers.get('retry-after'), '5');
+  }
+  t.same(await stored(context), before);
+
+  const neighbour = await readStream(t, origin, (await keyWith(100)).bearer);
+  t.equal(neighbour.status, 200, 'another account has slots of its own');
+  open[0]!.hangUp();
+  await eventually('a slot is free again', async () => {
+    const next = await readStream(t, origin, { ...bearer, 'last-event-id': first.id });
+    return next.status === 200;
+  });
+});
+
+t.test('a refused or failed start gives its slot back', async (t) => {
+  const { bearer } = await keyWith(100);
+  for (let i = 0; i < 4; i++) {
+    const unknown = await readStream(t, origin, { ...bearer, 'last-event-id': 'ps_none:1' });
+    t.equal(unknown.status, 404);
+  }
+  t.equal((await readStream(t, origin, bearer)).status, 200);
+});
+
+t.test('anonymous streams count for their network', async (t) => {
+  const ask = () =>
+    fetch(`${origin}/api/quick-poll`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ poll: 'Which is larger? [Sun, Moon]' }),
+    });
+  const answers = [await ask(), await ask(), await ask()];
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 200, 429],
+  );
+  for (const answer of answers) await answer.body?.cancel();
+});
