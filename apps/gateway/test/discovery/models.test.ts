@@ -9,7 +9,7 @@ import { modelCountOf } from '../../src/discovery/registry/model-count.ts';
 import { modelListings } from '../../src/discovery/registry/model-listings.ts';
 import { build } from '../fixtures/build.ts';
 
-// slow: 4 s
+// slow: 5 s
 
 // GET /api/models: what the registry says, asked as seldom as possible, and nothing that another source injected.
 
@@ -128,6 +128,29 @@ t.test('[§4.7-models-cache] a thousand who wait are one call upstream, and thos
   t.ok(answers.every((answer) => answer.statusCode === 200 && answer.body === answers[0]!.body));
   await get('?org=acorn');
   t.equal(registry.calls.length, 1);
+});
+
+t.test('values that no row has ask the registry once, and evict nothing that serves an outage', async (t) => {
+  const { get, registry } = await withRegistry(t);
+  registry.answer((response: ServerResponse) => {
+    const { searchParams } = new URL(registry.calls.at(-1)!, 'http://registry');
+    const variants = ROWS.filter(({ org }) => !searchParams.has('org') || org === searchParams.get('org'));
+    response.end(JSON.stringify({ variants }));
+  });
+  t.equal((await get('?org=none')).json().count, 0);
+  await eventually('the whole listing is known', () => registry.calls.length === 2);
+  const { body } = await get();
+  for (let i = 0; i < 300; i++) {
+    const { count, model_count, variants } = (await get(`?org=none${i}`)).json();
+    t.same([count, model_count, variants], [0, 0, []]);
+  }
+  t.same(registry.calls, ['/registry?org=none', '/registry']);
+  t.equal((await get('?org=acorn')).json().count, 2, 'a value that there is goes upstream');
+  for (let i = 1; i <= 250; i++) await get(`?limit=${i}`);
+  registry.answer(html);
+  const calls = registry.calls.length;
+  t.equal((await get()).body, body);
+  t.equal(registry.calls.length, calls, 'still kept, although 250 others were loaded since');
 });
 
 t.test('[§4.7-models-503, §7-503-registry] without a registry', async (t) => {
