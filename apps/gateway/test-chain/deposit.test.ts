@@ -30,6 +30,7 @@ const settings: DepositSettings = {
   asset: chain.asset,
   payTo: treasury.toLowerCase() as `0x${string}`,
   rpcUrl: chain.url,
+  logRange: 1_000,
   facilitator: { url: facilitator.url },
 };
 const common = { rateLimits: readPolicies('deposit=100000/60'), deposits: settings };

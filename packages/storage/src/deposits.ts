@@ -44,7 +44,8 @@ export type Reservation =
 export interface WatchedDeposit extends Authorization {
   id: string;
   fromBlock: bigint;
-  /** The authorization's time is over, and time for the chain to show it is too. */
+  validBefore: Date;
+  /** The authorization's time is over by the clock of the database; whether it was used is for the chain to say. */
   isOver: boolean;
 }
 
@@ -54,7 +55,6 @@ const MAX_ATTEMPTS = 5;
 /** A settlement needs this much time; an authorization longer than MAX_LEFT could move money after it is watched. */
 const MIN_LEFT = '30 seconds';
 const MAX_LEFT = '1 hour';
-const MARGIN = '15 minutes';
 /** Seconds since 1970 that a timestamp can hold; later ones are as good as never. */
 const LATEST = 253_402_300_799n;
 
@@ -65,16 +65,18 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
   const { isPublic, secretHash } = deposit;
   const { rows } = await sql<{ id: string; is_payer: boolean }>`
     insert into deposits as d (chain_id, asset, payer, nonce, pay_to, amount_u, valid_before, proof, from_block,
-                               secret_hash, attempts, check_at)
+                               secret_hash, handed_at, attempts, check_at)
     select ${deposit.chainId}, ${deposit.asset}, ${deposit.payer}, ${deposit.nonce}, ${deposit.payTo},
            ${deposit.amountU}, to_timestamp(${validBefore}), ${JSON.stringify(deposit.proof)}::jsonb,
-           ${deposit.fromBlock}, ${isPublic ? null : secretHash}, 1, now() + ${LEASE}::interval
+           ${deposit.fromBlock}, ${isPublic ? null : secretHash},
+           case when ${isPublic} then now() end, 1, now() + ${LEASE}::interval
      where ${isPublic}
         or to_timestamp(${validAfter}) <= now()
        and to_timestamp(${validBefore}) between now() + ${MIN_LEFT}::interval and now() + ${MAX_LEFT}::interval
     on conflict on constraint deposits_once do update
       set state = 'settling', failure = null, attempts = d.attempts + 1, proof = excluded.proof,
           valid_before = greatest(d.valid_before, excluded.valid_before), closed_at = null,
+          handed_at = coalesce(d.handed_at, excluded.handed_at),
           check_at = excluded.check_at, updated_at = now()
       where (d.state = 'failed' or (d.state = 'settling' and d.check_at <= now()))
         and d.amount_u = excluded.amount_u and d.pay_to = excluded.pay_to and d.attempts < ${MAX_ATTEMPTS}
@@ -82,34 +84,37 @@ export async function reserveDeposit({ db }: Queries, deposit: OfferedDeposit): 
                   or coalesce(d.secret_hash = ${secretHash}, false) as is_payer`.execute(db);
   if (rows[0]) return { kind: 'reserved', id: rows[0].id, isPayer: rows[0].is_payer };
 
-  const known = await db
-    .selectFrom('deposits')
-    .select(['state', sql<number>`greatest(1, ceil(extract(epoch from check_at - now())))::integer`.as('wait_s')])
-    .where('chain_id', '=', BigInt(deposit.chainId))
-    .where('asset', '=', deposit.asset)
-    .where('payer', '=', deposit.payer)
-    .where('nonce', '=', deposit.nonce)
-    .executeTakeFirst();
+  const known = await findStanding({ db }, deposit);
   if (!known) return { kind: 'expired' };
-  if (known.state === 'settling' || known.state === 'settled')
-    return { kind: 'in_progress', retryAfterS: known.wait_s };
-  return { kind: 'used' };
+  return known.state === 'settling' || known.state === 'settled'
+    ? { kind: 'in_progress', retryAfterS: known.wait_s }
+    : { kind: 'used' };
 }
 
-/** Whether another request or the reconciler has this authorization in hand. */
-export async function isInProgress({ db }: Queries, { chainId, asset, payer, nonce }: Authorization): Promise<boolean> {
-  const row = await db
+/** Why an authorization cannot be reserved now, as far as its row says: credited, or in other hands. */
+export async function reservedAlready(
+  queries: Queries,
+  authorization: Authorization,
+): Promise<Extract<Reservation, { kind: 'in_progress' | 'used' }> | null> {
+  const known = await findStanding(queries, authorization);
+  if (known?.state === 'credited') return { kind: 'used' };
+  const isInHand = known?.state === 'settled' || (known?.state === 'settling' && known.is_leased);
+  return known && isInHand ? { kind: 'in_progress', retryAfterS: known.wait_s } : null;
+}
+
+const findStanding = ({ db }: Queries, { chainId, asset, payer, nonce }: Authorization) =>
+  db
     .selectFrom('deposits')
-    .select('id')
+    .select([
+      'state',
+      sql<number>`greatest(1, ceil(extract(epoch from check_at - now())))::integer`.as('wait_s'),
+      sql<boolean>`check_at > now()`.as('is_leased'),
+    ])
     .where('chain_id', '=', BigInt(chainId))
     .where('asset', '=', asset)
     .where('payer', '=', payer)
     .where('nonce', '=', nonce)
-    .where('state', 'in', ['settling', 'settled'])
-    .where('closed_at', 'is', null)
     .executeTakeFirst();
-  return row !== undefined;
-}
 
 const seconds = (time: bigint): number => Number(time < LATEST ? time : LATEST);
 
@@ -122,11 +127,17 @@ export async function noteHanded({ db }: Queries, id: string): Promise<void> {
     .execute();
 }
 
-/** No money moved so far; it may be tried again, and is still watched. */
+/** No money moved so far; it may be tried again. Watched only if the proof was handed to be settled. */
 export async function failDeposit({ db }: Queries, id: string, failure: string): Promise<void> {
   await db
     .updateTable('deposits')
-    .set({ state: 'failed', failure, check_at: sql<Date>`now()`, updated_at: sql<Date>`now()` })
+    .set({
+      state: 'failed',
+      failure,
+      check_at: sql<Date>`now()`,
+      updated_at: sql<Date>`now()`,
+      closed_at: sql<Date | null>`case when handed_at is null then now() end`,
+    })
     .where('id', '=', id)
     .where('state', 'in', ['settling', 'settled'])
     .execute();
@@ -190,15 +201,21 @@ export function creditDeposit(
   });
 }
 
-/** Deposits whose state on the chain is due for a check, each given to one process for a while. */
+/**
+ * Deposits whose state on the chain is due for a check, each given to one process for a while: those that are on the chain
+ * first. One that a crash left before it was handed to be settled can have moved nothing and is closed.
+ */
 export async function watchedDeposits({ db }: Queries, chainId: number, limit: number): Promise<WatchedDeposit[]> {
+  await sql`
+    update deposits set state = 'failed', failure = 'payment_processor_error', closed_at = now(), updated_at = now()
+     where closed_at is null and check_at <= now() and handed_at is null and state = 'settling'`.execute(db);
   const { rows } = await sql<DepositRow>`
     update deposits set check_at = now() + ${LEASE}::interval
      where id in (select id from deposits
                    where closed_at is null and check_at <= now() and chain_id = ${chainId}
-                   order by check_at limit ${limit} for update skip locked)
+                   order by state = 'settled' desc, check_at limit ${limit} for update skip locked)
     returning id, chain_id, asset, payer, nonce, pay_to, amount_u, from_block,
-              valid_before < now() - ${MARGIN}::interval as is_over`.execute(db);
+              valid_before, valid_before < now() as is_over`.execute(db);
   return rows.map((row) => ({
     id: row.id,
     chainId: Number(row.chain_id),
@@ -208,6 +225,7 @@ export async function watchedDeposits({ db }: Queries, chainId: number, limit: n
     payTo: row.pay_to,
     amountU: row.amount_u,
     fromBlock: row.from_block,
+    validBefore: row.valid_before,
     isOver: row.is_over,
   }));
 }
@@ -221,6 +239,7 @@ interface DepositRow {
   pay_to: Buffer;
   amount_u: bigint;
   from_block: bigint;
+  valid_before: Date;
   is_over: boolean;
 }
 

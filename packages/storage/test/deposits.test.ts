@@ -10,6 +10,7 @@ import {
   hasOwnKey,
   leaveDeposit,
   noteEvent,
+  noteHanded,
   noteSettled,
   type OfferedDeposit,
   pruneExpired,
@@ -125,6 +126,7 @@ t.test('a deposit is watched from when its settler is silent until nothing can h
   const watched = async () => (await watchedDeposits(storage, 84_532, 10)).map(({ id, isOver }) => ({ id, isOver }));
   const lapse = () => query("update deposits set check_at = now() - interval '1 second'");
   const settling = await reserve(storage, offer());
+  await noteHanded(storage, settling);
   t.same(await watched(), [], 'its settler is at work');
   await leaveDeposit(storage, settling);
   t.same(await watched(), [{ id: settling, isOver: false }]);
@@ -141,14 +143,25 @@ t.test('a deposit is watched from when its settler is silent until nothing can h
   t.match(await query('select state, failure from deposits'), [{ state: 'credited', failure: null }]);
 
   const failed = await reserve(storage, offer());
+  await noteHanded(storage, failed);
   await failDeposit(storage, failed, 'payment_expired');
   t.match(await watched(), [{ id: failed }], 'who has the proof could still use it');
-  await query("update deposits set valid_before = now() - interval '16 minutes'");
+  await query("update deposits set valid_before = now() - interval '1 second'");
   await lapse();
   t.same(await watched(), [{ id: failed, isOver: true }]);
   await closeDeposit(storage, failed, 'unused');
   await lapse();
   t.same(await watched(), []);
+
+  const crashed = await reserve(storage, offer());
+  await lapse();
+  t.same(await watched(), [], 'was never handed to be settled');
+  t.match(await query('select state from deposits where id = $1 and closed_at is not null', [crashed]), [
+    { state: 'failed' },
+  ]);
+  const refused = await reserve(storage, offer());
+  await failDeposit(storage, refused, 'payment_verification_failed');
+  t.same(await watched(), [], 'was refused before that');
   t.same(await checkLedger(storage), []);
 });
 

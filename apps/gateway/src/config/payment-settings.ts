@@ -32,6 +32,8 @@ export interface DepositSettings {
   /** The address that payments are made to. */
   payTo: `0x${string}`;
   rpcUrl: string;
+  /** The most blocks that the node is asked about at once. */
+  logRange: number;
   /** Checks payments and hands them to the chain: a server, or this process with a wallet that pays the fees. */
   facilitator: { url: string; token?: string } | { key: `0x${string}` };
 }
@@ -60,6 +62,7 @@ export function depositSettings(values: GatewayValues): DepositSettings | null {
     asset: asset ?? known.usdc,
     payTo,
     rpcUrl,
+    logRange: values.ETH_LOG_RANGE,
     facilitator: facilitator(values),
   };
 }

@@ -40,6 +40,7 @@ export const GATEWAY_SETTINGS = {
     http,
     'A node of another provider; where it is set, both must accept a contract wallet.',
   ),
+  ETH_LOG_RANGE: withDefault(integer(1, 100_000), 1_000, 'The most blocks per eth_getLogs; nodes limit it.'),
   CONTRACT_WALLETS: withDefault(onOff, 'off', 'Whether wallets without a private key log in by what ETH_RPC_URL says.'),
   STRIPE_SECRET_KEY: optional(
     secret(text('a secret or restricted key such as sk_live_...', /^(sk|rk)_(live|test)_\w{8,}$/)),

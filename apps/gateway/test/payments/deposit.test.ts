@@ -7,7 +7,7 @@ import { Wallet } from 'ethers';
 import t from 'tap';
 import { reconcileDeposits } from '../../src/payments/usdc/reconcile-deposits.ts';
 import { build } from '../fixtures/build.ts';
-import { cashier } from '../fixtures/deposits.ts';
+import { cashier, openTestDeposits } from '../fixtures/deposits.ts';
 
 // slow: 6 s
 
@@ -19,13 +19,13 @@ const credit = async (address: string) => {
   const known = await findIdentity(storage, { kind: 'wallet', address: Buffer.from(address.slice(2), 'hex') });
   return known ? Number((await balanceOf(storage, known.accountId))!.postedU / 10_000n) : null;
 };
-const reconcile = async () => {
+const reconcile = async (by = deposits) => {
   await storage.db
     .updateTable('deposits')
     .set({ check_at: new Date(0) })
     .where('closed_at', 'is', null)
     .execute();
-  await reconcileDeposits(context, deposits, new AbortController().signal);
+  await reconcileDeposits(context, by, new AbortController().signal);
 };
 const decoded = (header: unknown) => JSON.parse(Buffer.from(String(header), 'base64').toString());
 t.afterEach(() => {
@@ -276,6 +276,65 @@ t.test('an authorization that expired unused is closed', async (t) => {
     .where('closed_at', 'is', null)
     .execute();
   t.same(open, []);
+});
+
+t.test('a node that is behind closes nothing; when it has caught up, the money is credited', async (t) => {
+  const behind = await openTestDeposits(t);
+  const wallet = Wallet.createRandom();
+  const signed = await sign(wallet, 500);
+  facilitator.state.failure = 'no word from the sequencer';
+  t.match((await deposit(500, { 'x-payment': base64(v1(signed)) })).json(), { code: 'payment_settlement_failed' });
+  chain.settle({ ...signed.authorization, value: 500_000_000n });
+  chain.mine(5);
+  const sixteenMinutesAgo = Math.floor(Date.now() / 1_000) - 960;
+  await storage.db
+    .updateTable('deposits')
+    .set({ valid_before: new Date(sixteenMinutesAgo * 1_000) })
+    .where('payer', '=', Buffer.from(wallet.address.slice(2), 'hex'))
+    .execute();
+  for (const finalAt of [sixteenMinutesAgo - 900, sixteenMinutesAgo]) {
+    behind.chain.state.finalAt = finalAt;
+    await reconcile(behind.deposits);
+  }
+  t.equal(await credit(wallet.address), null);
+  await reconcile();
+  t.equal(await credit(wallet.address), 50_000);
+});
+
+t.test('a transfer of five hours ago is found by a node that answers 1,000 blocks at a time', async (t) => {
+  const wallet = Wallet.createRandom();
+  const signed = await sign(wallet, 5);
+  facilitator.state.failure = 'no word from the sequencer';
+  await deposit(5, { 'x-payment': base64(v1(signed)) });
+  chain.settle({ ...signed.authorization, value: 5_000_000n });
+  chain.mine(9_000);
+  await reconcile();
+  t.equal(await credit(wallet.address), 500);
+});
+
+t.test('proofs that were not handed to be settled do not delay others', async (t) => {
+  const busy = await cashier(t);
+  busy.facilitator.state.invalid = 'insufficient_funds';
+  for (let i = 0; i < 60; i++) await busy.deposit(1, { 'x-payment': base64(v1(await sign(Wallet.createRandom(), 1))) });
+  const { db } = busy.context.storage;
+  const open = () => db.selectFrom('deposits').select('id').where('closed_at', 'is', null).execute();
+  t.same(await open(), []);
+  const wallet = Wallet.createRandom();
+  const signed = await sign(wallet, 5);
+  Object.assign(busy.facilitator.state, { invalid: null, failure: 'no word from the sequencer' });
+  await busy.deposit(5, { 'x-payment': base64(v1(signed)) });
+  busy.chain.settle({ ...signed.authorization, value: 5_000_000n });
+  t.equal((await open()).length, 1);
+  await reconcileDeposits(busy.context, busy.deposits, new AbortController().signal);
+  t.match(await db.selectFrom('deposits').select('id').where('state', '=', 'credited').execute(), [{ id: String }]);
+});
+
+t.test('a node that answers fewer blocks than ETH_LOG_RANGE is a 503 before the terms', async (t) => {
+  const limited = await cashier(t);
+  limited.chain.state.maxRange = 10;
+  t.match((await limited.deposit(5)).json(), { code: 'service_unavailable' });
+  limited.chain.state.maxRange = 500;
+  t.equal((await limited.deposit(5)).statusCode, 402);
 });
 
 t.test('a node that does not answer or is on another chain is a 503 before the terms', async (t) => {

@@ -43,7 +43,7 @@ create index webhook_events_received on webhook_events (received_at);
 -- closed_at: the account has the money, or the authorization can move none any more.
 -- from_block: the head of the chain when the proof came in.
 -- secret_hash: of the secret that came with the first submission; only who repeats it gets a key by a later one.
--- handed_at: when the proof went to a facilitator to be settled; from then on it must be taken for public.
+-- handed_at: when the proof went to a facilitator to be settled, or the chain showed it; it is public, and watched.
 create table deposits (
   id           uuid primary key default gen_random_uuid(),
   chain_id     bigint not null,
@@ -70,5 +70,6 @@ create table deposits (
   check (state <> 'credited' or (account_id is not null and tx_hash is not null))
 );
 create index deposits_watched on deposits (check_at) where closed_at is null;
+create index deposits_failed on deposits (closed_at) where state = 'failed';
 `,
 };

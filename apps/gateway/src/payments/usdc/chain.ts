@@ -26,13 +26,15 @@ export interface ChainTransfer {
 }
 
 export interface Chain {
-  /** Cached. Throws if the node does not answer or is on another chain, or the token does not have six decimals. */
+  /** Cached. Throws if the node is away, on another chain or too limited, or the token does not have six decimals. */
   token(): Promise<TokenDomain>;
   head(): Promise<bigint>;
   /** Why an authorization cannot settle: it was used or cancelled, or the payer's balance is too low. */
   obstacle(authorization: Authorization): Promise<'used' | 'insufficient_funds' | null>;
   /** The transfer to us by this authorization. `txHash` is where to look first. */
   findTransfer(authorization: Authorization, fromBlock: bigint, txHash?: Buffer): Promise<ChainTransfer | null>;
+  /** Whether a final block shows that the authorization ran out unused: it can never move money any more. */
+  ranOutUnused(authorization: Authorization, validBefore: Date): Promise<boolean>;
 }
 
 interface Log {
@@ -45,26 +47,53 @@ interface Log {
   removed?: boolean;
 }
 
+interface Block {
+  number: string;
+  timestamp: string;
+}
+
 interface Receipt {
   status: string;
   blockNumber: string;
   logs: Log[];
 }
 
-export function openChain({ rpcUrl, chainId, asset }: DepositSettings): Chain {
+export function openChain({ rpcUrl, chainId, asset, logRange }: DepositSettings): Chain {
   async function ask<T>(method: string, params: readonly unknown[]): Promise<T> {
     const { result, error } = await askNode(rpcUrl, method, params, TIMEOUT_MS);
     if (result === undefined) throw new Error(`the node refused ${method} (${Number(error?.code)})`);
     return result as T;
   }
-  const call = (data: string) => ask<string>('eth_call', [{ to: asset, data }, 'latest']);
+  const call = (data: string, block = 'latest') => ask<string>('eth_call', [{ to: asset, data }, block]);
   const head = async () => BigInt(await ask<string>('eth_blockNumber', []));
+  const isUsed = async ({ payer, nonce }: Authorization, block?: string) =>
+    BigInt(await call(AUTHORIZATION_STATE + word(payer) + word(nonce), block)) !== 0n;
+
+  /** Nodes refuse long ranges, so it is asked in parts. Both ends are included. */
+  async function* logsOf(topics: readonly (string | null)[], first: bigint, last: bigint): AsyncGenerator<Log> {
+    for (let from = first; from <= last; from += BigInt(logRange)) {
+      const to = from + BigInt(logRange) - 1n;
+      const range = { fromBlock: quantity(from), toBlock: quantity(to < last ? to : last) };
+      const logs = await ask<Log[]>('eth_getLogs', [{ address: asset, topics, ...range }]);
+      yield* logs.filter(({ removed }) => !removed);
+    }
+  }
+
+  async function requireLogs(): Promise<void> {
+    const last = await head();
+    const first = last >= BigInt(logRange) ? last - BigInt(logRange) + 1n : 0n;
+    const probe = `0x${'0'.repeat(63)}1`;
+    for await (const log of logsOf([AUTHORIZATION_USED, probe, probe], first, last)) void log;
+  }
 
   async function readToken(): Promise<TokenDomain> {
     const chain = Number(await ask<string>('eth_chainId', []));
     if (chain !== chainId) throw new Error(`ETH_RPC_URL is a node of chain ${chain}, not of ${chainId}`);
     const [name, version, decimals] = await Promise.all([call(NAME), call(VERSION), call(DECIMALS)]);
     if (BigInt(decimals) !== 6n) throw new Error('X402_ASSET must be a token with six decimals');
+    await requireLogs().catch((cause: unknown) => {
+      throw new Error(`ETH_RPC_URL does not answer eth_getLogs over ETH_LOG_RANGE (${logRange}) blocks`, { cause });
+    });
     const { AbiCoder } = await import('ethers');
     const text = (answer: string): string => String(AbiCoder.defaultAbiCoder().decode(['string'], answer)[0]);
     return { name: text(name), version: text(version) };
@@ -89,32 +118,29 @@ export function openChain({ rpcUrl, chainId, asset }: DepositSettings): Chain {
       });
       return token;
     },
-    async obstacle({ payer, nonce, amountU }) {
-      const [state, balance] = await Promise.all([
-        call(AUTHORIZATION_STATE + word(payer) + word(nonce)),
-        call(BALANCE_OF + word(payer)),
-      ]);
-      if (BigInt(state) !== 0n) return 'used';
-      return BigInt(balance) < amountU ? 'insufficient_funds' : null;
+    async obstacle(authorization) {
+      const [used, balance] = await Promise.all([isUsed(authorization), call(BALANCE_OF + word(authorization.payer))]);
+      if (used) return 'used';
+      return BigInt(balance) < authorization.amountU ? 'insufficient_funds' : null;
     },
     async findTransfer(authorization, fromBlock, txHash) {
       const hinted = txHash ? await transferIn(`0x${txHash.toString('hex')}`, authorization) : null;
       if (hinted) return hinted;
+      if (!(await isUsed(authorization))) return null;
       const first = fromBlock > BLOCKS_BEFORE ? fromBlock - BLOCKS_BEFORE : 0n;
-      const logs = await ask<Log[]>('eth_getLogs', [
-        {
-          address: asset,
-          topics: [AUTHORIZATION_USED, `0x${word(authorization.payer)}`, `0x${word(authorization.nonce)}`],
-          fromBlock: `0x${first.toString(16)}`,
-          toBlock: 'latest',
-        },
-      ]);
+      const topics = [AUTHORIZATION_USED, `0x${word(authorization.payer)}`, `0x${word(authorization.nonce)}`];
       // An authorization is used once, but after a chain reorganisation a node may report two transactions.
-      for (const log of logs.filter(({ removed }) => !removed)) {
+      for await (const log of logsOf(topics, first, await head())) {
         const found = await transferIn(log.transactionHash, authorization);
         if (found) return found;
       }
       return null;
+    },
+    async ranOutUnused(authorization, validBefore) {
+      const block = await ask<Block | null>('eth_getBlockByNumber', ['finalized', false]);
+      if (!block || BigInt(block.timestamp) * 1_000n <= BigInt(validBefore.getTime())) return false;
+      // At that very block: a node that is behind it fails here instead of answering from an older state.
+      return !(await isUsed(authorization, block.number));
     },
   };
 }
@@ -140,6 +166,8 @@ function paysUs(logs: readonly Log[], asset: string, { payer, nonce, payTo, amou
 const hasTopics = (topics: readonly string[], expected: readonly string[]): boolean =>
   topics.length === expected.length &&
   expected.every((topic, i) => topics[i]?.toLowerCase().replace('0x', '') === topic.replace('0x', ''));
+
+const quantity = (value: bigint): string => `0x${value.toString(16)}`;
 
 /** ABI encoding of call data and topics: 32 bytes. */
 const word = (bytes: Buffer): string => bytes.toString('hex').padStart(64, '0');

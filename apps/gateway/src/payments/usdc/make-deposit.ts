@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Deposit } from '@eloquentpoll/contracts';
-import { type Authorization, isInProgress, reserveDeposit } from '@eloquentpoll/storage';
+import { type Authorization, type Reservation, reserveDeposit, reservedAlready } from '@eloquentpoll/storage';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../../accounts/keys/api-key.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
@@ -113,29 +113,33 @@ async function reserve(
   const proof = { ...facilitatorRequest(payment, terms).paymentPayload };
   const offered = { ...authorization, validAfter, validBefore, proof, fromBlock, secretHash, isPublic };
   const reservation = await reserveDeposit(context.storage, offered);
-  switch (reservation.kind) {
-    case 'reserved':
-      return { id: reservation.id, isPayer: reservation.isPayer, authorization, fromBlock };
-    case 'expired':
-      throw await paymentRequired(terms, 'payment_expired');
-    case 'used':
-      throw await paymentRequired(terms, 'payment_already_used');
-    case 'in_progress':
-      throw new ApiError('deposit_in_progress', { retryAfterSeconds: reservation.retryAfterS });
-  }
+  if (reservation.kind !== 'reserved') throw await refusalOf(reservation, terms);
+  return { id: reservation.id, isPayer: reservation.isPayer, authorization, fromBlock };
+}
+
+/** Refuses a payment that was credited, or that another request or the reconciler has in hand. */
+async function requireFree({ storage }: PaymentsContext, authorization: Authorization, terms: Terms): Promise<void> {
+  const reservation = await reservedAlready(storage, authorization);
+  if (reservation) throw await refusalOf(reservation, terms);
+}
+
+async function refusalOf(reservation: Exclude<Reservation, { kind: 'reserved' }>, terms: Terms): Promise<ApiError> {
+  if (reservation.kind === 'in_progress')
+    return new ApiError('deposit_in_progress', { retryAfterSeconds: reservation.retryAfterS });
+  return paymentRequired(terms, reservation.kind === 'used' ? 'payment_already_used' : 'payment_expired');
 }
 
 /** Before anything is stored: a 402 if the authorization can move no money to us. True if it has moved it already. */
 async function requireMovable(
-  { storage }: PaymentsContext,
+  context: PaymentsContext,
   { chain }: DepositService,
   { authorization, fromBlock, terms }: { authorization: Authorization; fromBlock: bigint; terms: Terms },
 ): Promise<boolean> {
   const obstacle = await orUnavailable(chain.obstacle(authorization));
   if (obstacle === null) return false;
+  // A 402 for a payment that is being settled would make a client sign a second one.
+  await requireFree(context, authorization, terms);
   if (obstacle === 'used' && (await orUnavailable(chain.findTransfer(authorization, fromBlock)))) return true;
-  // A refusal here would make a client sign a second payment while the first one settles.
-  if (await isInProgress(storage, authorization)) throw new ApiError('deposit_in_progress', { retryAfterSeconds: 10 });
   throw await paymentRequired(terms, obstacle === 'used' ? 'payment_already_used' : 'payment_insufficient_funds');
 }
 

@@ -4,7 +4,7 @@ import type { DepositService } from './deposit-service.ts';
 import { isConfirmed } from './settle-deposit.ts';
 
 // Completes deposits left open by a crash, a facilitator without a clear answer, or a third party that submitted the
-// authorization: credits the signer if the transfer is on the chain, closes the deposit once the authorization expired.
+// authorization: credits the signer if the transfer is on the chain, closes the deposit once a final block shows that it ran out.
 
 const BATCH_SIZE = 50;
 
@@ -13,13 +13,16 @@ export async function reconcileDeposits(
   deposits: DepositService,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const watched of await watchedDeposits(context.storage, deposits.settings.chainId, BATCH_SIZE)) {
-    if (signal.aborted) return;
-    try {
-      await reconcileDeposit(context, deposits, watched);
-    } catch (error) {
-      context.log.warn({ err: error, deposit_id: watched.id }, 'deposit.reconcile_failed');
+  const { chainId } = deposits.settings;
+  for (let isMore = true; isMore; ) {
+    const batch = await watchedDeposits(context.storage, chainId, BATCH_SIZE);
+    for (const watched of batch) {
+      if (signal.aborted) return;
+      await reconcileDeposit(context, deposits, watched).catch((error: unknown) => {
+        context.log.warn({ err: error, deposit_id: watched.id }, 'deposit.reconcile_failed');
+      });
     }
+    isMore = batch.length === BATCH_SIZE;
   }
 }
 
@@ -30,8 +33,8 @@ async function reconcileDeposit(
 ): Promise<void> {
   const transfer = await chain.findTransfer(watched, watched.fromBlock);
   if (!transfer) {
-    // Past validBefore, an unused authorization can no longer be used.
-    if (watched.isOver) await closeDeposit(storage, watched.id, 'payment_expired');
+    if (watched.isOver && (await chain.ranOutUnused(watched, watched.validBefore)))
+      await closeDeposit(storage, watched.id, 'payment_expired');
     return;
   }
   if (!isConfirmed(transfer, { authorization: watched })) return noteSettled(storage, watched.id, transfer.txHash);
