@@ -68,6 +68,11 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'POST /api/intents/match': { use: 'You have a sentence of a person and want the operation that it asks for.' },
   'GET /api/keys': { use: 'You want to see which keys an account has.' },
   'POST /api/keys': { use: 'An agent or a deployment needs a key of its own.', effects: ['creates a key, shown once'] },
+  'DELETE /api/keys': {
+    use: 'A key or a login was stolen and you do not know which.',
+    not: 'You know the key: DELETE /api/keys/{keyId}.',
+    effects: ['every key and login of the account ends at once, your own included'],
+  },
   'DELETE /api/keys/{keyId}': { use: 'A key leaked or is not needed.', effects: ['the key stops working at once'] },
   'GET /api/auth/login': { use: 'A person logs in, in a browser.', effects: ['leads to the identity provider'] },
   'GET /api/auth/callback': { use: 'Never by yourself: the identity provider sends browsers here.' },
