@@ -1,5 +1,5 @@
 import { type LogLevel, type TraceSettings, traceSettings } from '@eloquentpoll/ops';
-import { type Environment, readSettings } from '@eloquentpoll/ops/settings';
+import { type Environment, readSettings, refuseClearText } from '@eloquentpoll/ops/settings';
 import packageJson from '../package.json' with { type: 'json' };
 import { WORKER_SETTINGS } from './settings-table.ts';
 
@@ -10,6 +10,8 @@ export interface Config {
   redisPrefix: string;
   modelsFile: string | undefined;
   modelsBaseUrl: string | undefined;
+  /** Whether a provider must be asked by https, unless it is on this machine. */
+  modelsHttpsOnly: boolean;
   /** The key of a model provider, by the variable that the roster file names. */
   providerKey(variable: string): string | undefined;
   concurrency: number;
@@ -26,6 +28,7 @@ export interface Config {
 
 export function readConfig(env: Environment): Config {
   const values = readSettings(WORKER_SETTINGS, env);
+  refuseClearText(values, 'MODELS_BASE_URL');
   return {
     databaseUrl: values.DATABASE_URL,
     databasePool: values.DATABASE_POOL,
@@ -33,6 +36,7 @@ export function readConfig(env: Environment): Config {
     redisPrefix: values.REDIS_PREFIX,
     modelsFile: values.MODELS_FILE,
     modelsBaseUrl: values.MODELS_BASE_URL,
+    modelsHttpsOnly: values.NODE_ENV === 'production',
     providerKey: (variable) => env[variable] || undefined,
     concurrency: values.WORKER_CONCURRENCY,
     drainMs: values.WORKER_DRAIN_MS,

@@ -56,7 +56,8 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const storage = opened.use(connectStorage(config, metrics));
   const polls = observedPolls(storedPolls(storage), metrics, traces);
   const redis = opened.use(await connectBus(config, log, metrics));
-  const panels = loadPanels({ file: config.modelsFile, baseUrl: config.modelsBaseUrl });
+  const { modelsFile: file, modelsBaseUrl: baseUrl, modelsHttpsOnly: httpsOnly } = config;
+  const panels = loadPanels({ file, baseUrl, httpsOnly });
   const ask = observedAsk(openModels(opened, config, panels, redis, log), metrics, traces);
   const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases.renewal_failed'));
   opened.defer(() => leases.stop());

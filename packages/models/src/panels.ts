@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { PanelName } from '@eloquentpoll/contracts';
+import { isLoopback } from '@eloquentpoll/ops/settings';
 import openrouter from '../rosters/openrouter.json' with { type: 'json' };
 import simulator from '../rosters/simulator.json' with { type: 'json' };
 import { checkPanelFile } from './check-roster-file.ts';
@@ -32,16 +33,36 @@ export interface LoadOptions {
   file?: string | undefined;
   /** Replaces the base URL of every provider, such as that of a local simulator. */
   baseUrl?: string | undefined;
+  /** Refuses a file that sends prompts and keys in clear text beyond this machine. */
+  httpsOnly?: boolean | undefined;
 }
 
 /** Reads and checks a roster file. Throws a `RosterFileError` that lists every problem with its place. */
-export function loadPanels({ file = 'openrouter', baseUrl }: LoadOptions = {}): Panels {
+export function loadPanels({ file = 'openrouter', baseUrl, httpsOnly = false }: LoadOptions = {}): Panels {
   const checked = checkPanelFile(file, BUILT_IN[file] ?? parseFile(file));
   const base = baseUrl === undefined ? undefined : checkedBaseUrl(baseUrl);
   const providers = new Map<string, Provider>();
   for (const [name, provider] of checked.providers)
     providers.set(name, base === undefined ? provider : { ...provider, baseUrl: base, keyRequired: false });
-  return panelsOf({ ...checked, providers });
+  const panels = panelsOf({ ...checked, providers });
+  if (httpsOnly && base === undefined && !panels.simulated) refuseClearText(file, panels.providers());
+  return panels;
+}
+
+function refuseClearText(file: string, providers: readonly Provider[]): void {
+  const clear = providers.filter(({ baseUrl }) => {
+    const { protocol, hostname } = new URL(baseUrl);
+    return protocol === 'http:' && !isLoopback(hostname);
+  });
+  if (clear.length === 0) return;
+  throw new RosterFileError(
+    file,
+    clear.map(({ name }) => ({
+      path: `providers.${name}.base_url`,
+      problem: 'would send prompts and the key that pays for them in clear text',
+      wayOut: 'Write an https address; http is for this machine only',
+    })),
+  );
 }
 
 function panelsOf({ providers, models, panels }: RosterFile): Panels {

@@ -49,6 +49,23 @@ t.test('a base URL replaces that of every provider', async (t) => {
   t.throws(() => loadPanels({ file: 'simulator', baseUrl: 'simulator:8123' }), /http:\/\/127\.0\.0\.1/);
 });
 
+t.test('a provider that is asked in clear text is refused where https is wanted', async (t) => {
+  const load = (base_url: string, more: object = {}) => {
+    const file = panelJson([modelEntry('t/ash-1')]);
+    for (const provider of Object.values(file.providers as Json)) Object.assign(provider as Json, { base_url });
+    return loadPanels({ file: rosterFile(t, file), httpsOnly: true, ...more });
+  };
+  t.throws(() => load('http://models.example/v1'), {
+    name: 'RosterFileError',
+    message: /providers\.\w+\.base_url: would send prompts .* in clear text/,
+  });
+  for (const address of ['https://models.example/v1', 'http://127.0.0.1:1/v1', 'http://localhost:1/v1'])
+    t.ok(load(address), address);
+  t.ok(load('http://models.example/v1', { httpsOnly: false }));
+  t.ok(load('http://models.example/v1', { baseUrl: 'https://other.example/v1' }), 'the address is not used');
+  t.ok(loadPanels({ file: 'simulator', httpsOnly: true }));
+});
+
 t.test('prices are read by string arithmetic, as text or number', async (t) => {
   const entry = modelEntry('t/ash-1', { price: { input: '0.075', output: 0.1, call: '0.000001' } });
   const { price } = loadPanels({ file: rosterFile(t, panelJson([entry])) }).model('t/ash-1')!;

@@ -1,5 +1,5 @@
 import { type LogLevel, type TraceSettings, traceSettings } from '@eloquentpoll/ops';
-import { type Environment, isLoopback, readSettings, SettingError } from '@eloquentpoll/ops/settings';
+import { type Environment, isLoopback, readSettings, refuseClearText, SettingError } from '@eloquentpoll/ops/settings';
 import packageJson from '../../package.json' with { type: 'json' };
 import {
   type CheckoutSettings,
@@ -34,7 +34,7 @@ export interface Config {
   deposits: DepositSettings | null;
   reconcile: ReconcileSettings;
   /** Panels, where models are asked, and the registry that /api/models lists. */
-  models: { file?: string; baseUrl?: string; registryUrl?: string };
+  models: { file?: string; baseUrl?: string; registryUrl?: string; httpsOnly?: boolean };
   /** The Content-Signal of every answer, and of robots.txt. */
   contentSignal: string;
   contactEmail: string;
@@ -73,6 +73,7 @@ export interface ProviderSettings {
 export function readConfig(env: Environment): Config {
   const values = readSettings(GATEWAY_SETTINGS, env);
   const origin = baseUrl(values);
+  refuseClearText(values, 'MODELS_BASE_URL', 'MODELS_REGISTRY_URL');
   return {
     listen: { host: values.HOST, port: values.PORT },
     baseUrl: origin,
@@ -90,6 +91,7 @@ export function readConfig(env: Environment): Config {
       ...(values.MODELS_FILE && { file: values.MODELS_FILE }),
       ...(values.MODELS_BASE_URL && { baseUrl: values.MODELS_BASE_URL }),
       ...(values.MODELS_REGISTRY_URL && { registryUrl: values.MODELS_REGISTRY_URL }),
+      httpsOnly: values.NODE_ENV === 'production',
     },
     contentSignal: values.CONTENT_SIGNAL,
     contactEmail: values.CONTACT_EMAIL ?? `support@${new URL(origin).hostname}`,

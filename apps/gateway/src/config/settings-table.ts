@@ -24,7 +24,6 @@ export const GATEWAY_SETTINGS = {
   PORT: withDefault(integer(0, 65_535), 8080, 'Where the API listens; 0 is any free port, and needs BASE_URL.'),
   HOST: withDefault(text('a host name or address'), '127.0.0.1', 'The address that it listens on.'),
   BASE_URL: optional(http, 'Begins every link that is written; an origin. Default: http://localhost and the port.'),
-  NODE_ENV: optional(text('a name'), 'In production BASE_URL and OIDC_ISSUER must be https.'),
   KEY_PEPPER: required(secret(atLeast32), 'API keys are stored as HMAC under it.'),
   COOKIE_SECRETS: optional(
     secret(list(atLeast32)),

@@ -77,6 +77,16 @@ t.test('contract wallets are off until a setting of their own switches them on',
   t.end();
 });
 
+t.test('in production models are asked by https, on this machine, or are the simulator', (t) => {
+  const production = { BASE_URL: 'https://polls.example', NODE_ENV: 'production' };
+  for (const MODELS_BASE_URL of ['https://models.example/v1', 'http://127.0.0.1:8090/v1', 'http://[::1]:8090/v1'])
+    t.equal(decide({ ...production, MODELS_BASE_URL }).models.baseUrl, MODELS_BASE_URL);
+  const simulator = { MODELS_FILE: 'simulator', MODELS_BASE_URL: 'http://simulator:8081/v1' };
+  t.equal(decide({ ...production, ...simulator }).models.httpsOnly, true);
+  t.equal(decide({ MODELS_BASE_URL: 'http://models.example/v1' }).models.httpsOnly, false, 'elsewhere as one likes');
+  t.end();
+});
+
 const WRONG: [Record<string, string>, string][] = [
   [{ CONTENT_SIGNAL: 'ai-train=maybe' }, 'CONTENT_SIGNAL'],
   [{ CONTENT_SIGNAL: 'ai-train=yes, ai-train=no' }, 'CONTENT_SIGNAL'],
@@ -100,6 +110,10 @@ const WRONG: [Record<string, string>, string][] = [
   [{ DATABASE_POOL: '0' }, 'DATABASE_POOL'],
   [{ MODELS_BASE_URL: 'sim' }, 'MODELS_BASE_URL'],
   [{ MODELS_REGISTRY_URL: 'registry.example/models?key=secret' }, 'MODELS_REGISTRY_URL'],
+  ...['MODELS_BASE_URL', 'MODELS_REGISTRY_URL'].map((name): [Record<string, string>, string] => [
+    { [name]: 'http://u:secret@models.example/v1', BASE_URL: 'https://polls.example', NODE_ENV: 'production' },
+    name,
+  ]),
   [{ ...LOGIN, OIDC_ISSUER: '' }, 'OIDC_ISSUER'],
   [{ ...LOGIN, OIDC_CLIENT_ID: '' }, 'OIDC_CLIENT_ID'],
   [{ ...LOGIN, OIDC_CLIENT_SECRET: '' }, 'OIDC_CLIENT_SECRET'],

@@ -1,3 +1,3 @@
 export * from './readers.ts';
-export { SHARED_SETTINGS } from './shared-table.ts';
+export { refuseClearText, SHARED_SETTINGS } from './shared-table.ts';
 export * from './table.ts';

@@ -1,11 +1,12 @@
 import { LOG_LEVELS } from '../log.ts';
-import { integer, oneOf, pairs, secret, share, text, url } from './readers.ts';
-import { optional, required, withDefault } from './table.ts';
+import { integer, isLoopback, oneOf, pairs, secret, share, text, url } from './readers.ts';
+import { optional, required, SettingError, withDefault } from './table.ts';
 
 const http = url('http:', 'https:');
 
 /** What gateway and worker read in the same way. */
 export const SHARED_SETTINGS = {
+  NODE_ENV: optional(text('a name'), 'In production addresses that secrets are sent to must be https.'),
   DATABASE_URL: required(url('postgres:', 'postgresql:'), 'The database, with user and password.'),
   DATABASE_POOL: withDefault(integer(1, 1_000), 10, 'Connections to it per process.'),
   REDIS_URL: required(url('redis:', 'rediss:'), 'Queue, messages and counters.'),
@@ -31,3 +32,17 @@ export const SHARED_SETTINGS = {
   OTEL_TRACES_SAMPLER_ARG: withDefault(share, 1, 'The share of polls that are traced.'),
   GIT_COMMIT: optional(text('a hexadecimal commit id', /^[0-9a-f]{7,40}$/), 'Reported by health and metrics.'),
 } as const;
+
+/** In production a prompt and the key that pays for it travel encrypted, or not beyond this machine. */
+export function refuseClearText(
+  values: Readonly<Record<string, unknown> & { NODE_ENV?: string | undefined; MODELS_FILE?: string | undefined }>,
+  ...names: readonly string[]
+): void {
+  // The built-in simulator takes no key, and its prompts are tests.
+  if (values.NODE_ENV !== 'production' || values.MODELS_FILE === 'simulator') return;
+  for (const name of names) {
+    const { protocol, hostname } = URL.parse(String(values[name])) ?? {};
+    if (protocol === 'http:' && !isLoopback(hostname!))
+      throw new SettingError(name, 'must be https in production; http only on this machine');
+  }
+}
