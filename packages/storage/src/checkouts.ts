@@ -63,6 +63,22 @@ export async function publishCheckout(
     .execute();
 }
 
+/**
+ * Stores again what a restore of the database lost, from what the processor knows. False where the account is gone too, or
+ * the row is there after all.
+ */
+export async function recreateCheckout(
+  { db }: Queries,
+  lost: { id: string; accountId: string; amountCents: number; processorId: string; livemode: boolean },
+): Promise<boolean> {
+  const { rows } = await sql`
+    insert into checkouts (id, account_id, amount_cents, state, processor_id, livemode)
+    select ${lost.id}::uuid, id, ${lost.amountCents}::integer, 'open', ${lost.processorId}, ${lost.livemode}
+      from accounts where id = ${lost.accountId}::uuid and kind = 'user'
+    on conflict do nothing returning id`.execute(db);
+  return rows.length > 0;
+}
+
 export async function findCheckout(
   { db }: Queries,
   by: { id: string } | { paymentIntent: string },

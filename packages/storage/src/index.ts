@@ -24,6 +24,7 @@ export {
   openCheckout,
   publishCheckout,
   recentCheckouts,
+  recreateCheckout,
 } from './checkouts.ts';
 export { storageTime } from './clock.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';

@@ -286,6 +286,30 @@ t.test(
   },
 );
 
+t.test('a payment whose row was lost is stored again from what the processor says, and credited once', async (t) => {
+  const { accountId, session } = await opened(50_000);
+  await storage.db.deleteFrom('checkouts').where('processor_id', '=', session.id).execute();
+  const event = stripe.complete(session);
+  t.equal(await deliver(event), 200);
+  t.equal(await cents(accountId), 50_000);
+  t.ok(log.some((line) => line.includes('checkout.recreated')));
+  t.equal(await deliver({ ...event, id: 'evt_again' }), 200);
+  t.equal(await cents(accountId), 50_000);
+
+  const gone = await opened(500);
+  await storage.db.deleteFrom('checkouts').where('processor_id', '=', gone.session.id).execute();
+  gone.session.form['metadata[account_id]'] = randomUUID();
+  const lost = stripe.complete(gone.session);
+  t.equal(await deliver(lost), 502, 'whose account is gone too is not acknowledged');
+  t.ok(log.some((line) => line.includes('checkout.lost')));
+
+  const foreign = await opened(500);
+  await storage.db.deleteFrom('checkouts').where('processor_id', '=', foreign.session.id).execute();
+  foreign.session.form['metadata[origin]'] = 'https://other.example';
+  t.equal(await deliver(stripe.complete(foreign.session)), 200, 'of another installation');
+  t.equal(await cents(foreign.accountId), 0);
+});
+
 t.test('a checkout retried after a timeout gets the same page', async (t) => {
   const hasty = await build(t, settings, {
     processor: stripeProcessor(stripe.settings, 'https://polls.example', 1_000),

@@ -51,7 +51,7 @@ async function pageFor(
   order: CheckoutOrder,
 ): Promise<string> {
   const id = await openCheckout(storage, order);
-  const page = await processor.openPage({ id, amountCents: order.amountCents });
+  const page = await processor.openPage({ id, accountId: order.accountId, amountCents: order.amountCents });
   await publishCheckout(storage, id, { ...page, livemode: config.checkout?.livemode === true });
   return page.url;
 }

@@ -12,14 +12,18 @@ const SIGNATURE_TOLERANCE_S = 300;
 
 export interface Processor {
   /** Creates a payment page. Idempotent by id. */
-  openPage(payment: { id: string; amountCents: number }): Promise<{ processorId: string; url: string }>;
+  openPage(payment: {
+    id: string;
+    accountId: string;
+    amountCents: number;
+  }): Promise<{ processorId: string; url: string }>;
   /** The current state of a payment. */
   read(processorId: string): Promise<PaymentReport>;
   /** The payment of a charge, refund or dispute; null if it is not one of ours. */
   find(paymentIntent: string): Promise<PaymentName | null>;
   /** Verifies an event's signature and parses it; 400 if it is invalid. */
   verifyEvent(body: Buffer, signature: string | undefined): Promise<PaymentEvent>;
-  /** Refund and dispute events since then, newest first, at most 1,000. */
+  /** Refund and dispute events since then, newest first, at most 10,000. */
   reversals(sinceS: number): Promise<PaymentEvent[]>;
 }
 
@@ -33,6 +37,9 @@ export interface PaymentReport extends CheckoutFacts {
   id: string | null;
   currency: string | null;
   amountCents: number | null;
+  /** The base URL of the installation that opened it, and the account there that pays; both are in its metadata. */
+  origin: string | null;
+  accountId: string | null;
 }
 
 export interface PaymentEvent {
@@ -56,9 +63,9 @@ export function stripeProcessor(settings: CheckoutSettings, baseUrl: string, tim
   }
 
   return {
-    openPage: ({ id, amountCents }) =>
+    openPage: (payment) =>
       call(async ({ checkout }) => {
-        const session = await checkout.sessions.create(pageOf(id, amountCents, baseUrl), { idempotencyKey: id });
+        const session = await checkout.sessions.create(pageOf(payment, baseUrl), { idempotencyKey: payment.id });
         if (!session.url) throw new Error('the checkout session has no url');
         return { processorId: session.id, url: session.url };
       }),
@@ -102,11 +109,13 @@ export function stripeProcessor(settings: CheckoutSettings, baseUrl: string, tim
   };
 }
 
-const MAX_PAGES = 10;
+const MAX_PAGES = 100;
 /** Events after which we may keep less of a payment, or more again. */
 const REVERSALS = [
   'charge.refunded',
   'charge.refund.updated',
+  'refund.updated',
+  'refund.failed',
   'charge.dispute.created',
   'charge.dispute.updated',
   'charge.dispute.closed',
@@ -130,19 +139,29 @@ async function connect({ secretKey, apiBase }: CheckoutSettings, timeout: number
   });
 }
 
-const pageOf = (id: string, amountCents: number, baseUrl: string): Stripe.Checkout.SessionCreateParams => ({
+/** Whose money it is can be read at the processor, for the day on which our row of it is lost. */
+const metadataOf = ({ id, accountId, amountCents }: NewPayment, baseUrl: string) => ({
+  checkout_id: id,
+  account_id: accountId,
+  amount_cents: String(amountCents),
+  origin: baseUrl,
+});
+
+type NewPayment = Parameters<Processor['openPage']>[0];
+
+const pageOf = (payment: NewPayment, baseUrl: string): Stripe.Checkout.SessionCreateParams => ({
   mode: 'payment',
   line_items: [
     {
       quantity: 1,
-      price_data: { currency: 'usd', unit_amount: amountCents, product_data: { name: 'EloquentPoll credit' } },
+      price_data: { currency: 'usd', unit_amount: payment.amountCents, product_data: { name: 'EloquentPoll credit' } },
     },
   ],
   // The page shows the amount in the currency that is credited.
   adaptive_pricing: { enabled: false },
-  client_reference_id: id,
-  metadata: { checkout_id: id },
-  payment_intent_data: { metadata: { checkout_id: id } },
+  client_reference_id: payment.id,
+  metadata: metadataOf(payment, baseUrl),
+  payment_intent_data: { metadata: metadataOf(payment, baseUrl) },
   success_url: `${baseUrl}/dashboard?checkout=success`,
   cancel_url: `${baseUrl}/dashboard?checkout=cancelled`,
 });
@@ -166,6 +185,8 @@ function reportOf(
     livemode: session.livemode,
     currency: session.currency,
     amountCents,
+    origin: session.metadata?.origin ?? null,
+    accountId: session.metadata?.account_id ?? null,
     isPaid: session.payment_status === 'paid',
     isExpired: session.status === 'expired',
     reversedCents: Math.min(amountCents ?? 0, refundedCents + disputed),

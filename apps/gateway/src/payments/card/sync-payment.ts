@@ -1,4 +1,4 @@
-import { findCheckout, followCheckout } from '@eloquentpoll/storage';
+import { findCheckout, followCheckout, recreateCheckout } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
 import type { PaymentName, PaymentReport, Processor } from './processor.ts';
@@ -14,9 +14,13 @@ export async function syncPayment(context: PaymentsContext, processor: Processor
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     // Read before the processor's report: a concurrent write in between makes followCheckout answer "outdated".
     const known = await findCheckout(storage, { id: name.id });
-    // One account at the processor may serve several installations.
-    if (!known) return log.info('checkout.unknown');
     const report = await processor.read(name.processorId);
+    if (!known) {
+      // One account at the processor may serve several installations.
+      if (report.origin !== config.baseUrl || report.id !== name.id) return log.info('checkout.unknown');
+      await recreate(context, name.id, report);
+      continue;
+    }
     const mismatch = mismatchOf(report, known, config.checkout?.livemode);
     if (mismatch) return log.error({ checkout_id: known.id, mismatch }, 'checkout.mismatched');
     const outcome = await followCheckout(storage, known, report);
@@ -25,6 +29,17 @@ export async function syncPayment(context: PaymentsContext, processor: Processor
     if (outcome !== 'outdated') return;
   }
   throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
+}
+
+/** Our row of a payment was lost, for instance with a restore: an alarm, and a 503 if it cannot be stored again. */
+async function recreate({ storage, log }: PaymentsContext, id: string, report: PaymentReport): Promise<void> {
+  const { processorId, accountId, amountCents, livemode } = report;
+  const isComplete = accountId !== null && UUID.test(accountId) && amountCents !== null;
+  const lost = isComplete && { id, accountId, amountCents, processorId, livemode };
+  if (lost && (await recreateCheckout(storage, lost)))
+    return log.error({ checkout_id: id, account_id: accountId, processor_id: processorId }, 'checkout.recreated');
+  log.error({ checkout_id: id, processor_id: processorId }, 'checkout.lost');
+  throw new ApiError('payment_processor_error', { retryAfterSeconds: 60 });
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
