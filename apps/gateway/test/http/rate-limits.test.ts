@@ -198,3 +198,20 @@ t.test('without the limiter what is paid for goes on, and what is free closes', 
   }
   t.same(await stored(gateway.context), before);
 });
+
+t.test('free polls of accounts without money draw from the budget of their network too', async (t) => {
+  const { app, keyWith } = await build(t, { rateLimits: readPolicies('free_poll=3/3600') });
+  const ask = async (bearer: Record<string, string>, remoteAddress = '203.0.113.7') => {
+    // Counted before it is refused for its options, so that no poll has to run.
+    const payload = { question: 'Which of these is it?', options: ['one'], theme: 'free' };
+    return (await app.inject({ method: 'POST', url: '/api/quick-poll', headers: bearer, payload, remoteAddress }))
+      .statusCode;
+  };
+  const [one, two, funded] = [await keyWith(0), await keyWith(0), await keyWith(1)];
+  t.same([await ask(one.bearer), await ask(one.bearer), await ask(two.bearer)], [400, 400, 400]);
+  t.equal(await ask(two.bearer), 429, 'the network has none left, whichever account asks');
+  t.equal(await ask({}), 429, 'nor for anonymous callers');
+  t.equal(await ask(two.bearer, '198.51.100.7'), 400, 'elsewhere the account has some of its own left');
+  t.equal(await ask(two.bearer, '198.51.100.7'), 429, 'and no more than that');
+  t.equal(await ask(funded.bearer), 400, 'who has paid in has a budget of its own');
+});

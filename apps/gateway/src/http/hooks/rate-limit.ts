@@ -1,4 +1,5 @@
 import type { RecoveryAction } from '@eloquentpoll/contracts';
+import { balanceOf } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { Operation, Policy } from '../../config/rate-limit-policies.ts';
@@ -38,7 +39,7 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
       const isAnonymous = name === 'free_poll' && request.principal === null;
       const recovery = isAnonymous ? (['re_authenticate', ...keyRecoveryActions(context)] as const) : [];
       requireScope(request.principal, name);
-      spend(request, await limiter.take(name, principalOf(request)), recovery);
+      spend(request, await budgetOf(context, request, name), recovery);
     };
     // After authentication, which the route's own hooks begin with; a body has to be read first.
     if (typeof operation === 'function') route.preValidation = [limit, ...[route.preValidation ?? []].flat()];
@@ -58,6 +59,16 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
     }
   });
 });
+
+/** Accounts cost nothing to open, so free polls of one without money also draw from the budget of its network. */
+async function budgetOf({ limiter, storage }: HttpContext, request: FastifyRequest, name: Operation): Promise<Budget> {
+  const own = await limiter.take(name, principalOf(request));
+  if (name !== 'free_poll' || request.principal === null || !own.allowed) return own;
+  const balance = await balanceOf(storage, request.principal.accountId);
+  if (balance !== null && (balance.postedU > 0n || balance.usageU > 0n)) return own;
+  const ofNetwork = await limiter.take(name, clientNetwork(request.ip));
+  return ofNetwork.remaining < own.remaining || !ofNetwork.allowed ? ofNetwork : own;
+}
 
 /** The account or network that a call counts for. */
 export const principalOf = (request: FastifyRequest): string =>
