@@ -61,7 +61,9 @@ const ENDING = {
 };
 const GATEWAY_DRAIN_MS = 2_000;
 const WORKER_DRAIN_MS = 1_500;
-const DATABASE = 'eloquentpoll';
+const ROLE = 'eloquentpoll';
+/** Apart, so that play money and polls of simulated models stay behind when real models are asked from here. */
+const DATABASES = { real: 'eloquentpoll', simulated: 'eloquentpoll_simulated' };
 
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { settings, group, models } = options;
@@ -162,7 +164,7 @@ function app(
   );
 }
 
-function database({ settings, steps, group }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
+function database({ settings, models, steps, group }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
   const { databaseUrl } = settings;
   if (databaseUrl)
     return runStep(
@@ -180,7 +182,7 @@ function database({ settings, steps, group }: ProductOptions, secrets: Secrets, 
     async () => {
       const server = await startPostgres({ group, password, durable: true, stage: ENDING.postgres.stage });
       processes.push(server.process);
-      const url = await ownDatabase(server.url, password);
+      const url = await ownDatabase(server.url, password, DATABASES[models.simulate ? 'simulated' : 'real']);
       return { url, version: server.version };
     },
     ({ url, version }) => `${version} at ${new URL(url).host}, data in .data`,
@@ -217,20 +219,20 @@ function redis({ settings, steps, group, env }: ProductOptions, secrets: Secrets
 }
 
 /** A role and a database of our own, so that the product never works as superuser. */
-async function ownDatabase(superuserUrl: string, password: string): Promise<string> {
+async function ownDatabase(superuserUrl: string, password: string, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: superuserUrl, connectionTimeoutMillis: 10_000 });
   await client.connect();
   try {
-    const { rowCount: roles } = await client.query('select 1 from pg_roles where rolname = $1', [DATABASE]);
-    if (!roles) await client.query(`create role ${DATABASE} login password '${password}'`);
-    const { rowCount: databases } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
-    if (!databases) await client.query(`create database ${DATABASE} owner ${DATABASE}`);
+    const { rowCount: roles } = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
+    if (!roles) await client.query(`create role ${ROLE} login password '${password}'`);
+    const { rowCount: databases } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (!databases) await client.query(`create database ${name} owner ${ROLE}`);
   } finally {
     await client.end();
   }
   const url = new URL(superuserUrl);
-  url.username = DATABASE;
-  url.pathname = `/${DATABASE}`;
+  url.username = ROLE;
+  url.pathname = `/${name}`;
   return url.href;
 }
 

@@ -97,6 +97,7 @@ t.test('play money is for simulated models on this machine, and gives way to any
   t.match(money({ BASE_URL: 'http://localhost:8080', X402_PAY_TO: ' ' }), { ...coins, ...cards });
   t.same(money({ BASE_URL: 'https://polls.example' }), {});
   t.same(money({ NODE_ENV: 'production' }), {});
+  t.same(money({ DATABASE_URL: 'postgres://u:p@127.0.0.1:5432/db' }), {}, 'it would stay there for real models');
   t.same(money({}, { url }), {}, 'a simulator that has none');
   for (const name of ['X402_PAY_TO', 'X402_FACILITATOR_KEY', 'ETH_RPC_URL', 'CHAIN_ID'])
     t.notOk('X402_PAY_TO' in money({ [name]: 'x' }), name);

@@ -43,6 +43,22 @@ t.test('ready, ended by a signal, and the next start has the same account and ke
   t.same(leftIn(folder), []);
 });
 
+t.test('an account of simulated models and its play money are not there when real models are asked', async (t) => {
+  const folder = temporaryFolder(t);
+  const simulated = await startIn(t, folder);
+  const before = await simulated.ready;
+  simulated.child.kill('SIGTERM');
+  await simulated.ended;
+
+  const real = await startIn(t, folder, { OPENROUTER_API_KEY: 'a-key-of-nobody' });
+  const after = await real.ready;
+  t.notOk('simulator' in after.processes);
+  t.not(after.account_id, before.account_id);
+  t.not(after.api_key, before.api_key);
+  real.child.kill('SIGTERM');
+  t.equal((await real.ended).code, 0);
+});
+
 t.test('the death of one ends the others and is reported', async (t) => {
   for (const name of ['gateway', 'redis'] as const) {
     const folder = temporaryFolder(t);
