@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runHere } from '@eloquentpoll/client/cli';
+import { runHereCommand } from '@eloquentpoll/client/cli';
 import { dataFolder } from '@eloquentpoll/launch/folders';
 import type { Secrets } from './start/secrets.ts';
 
@@ -8,7 +8,7 @@ import type { Secrets } from './start/secrets.ts';
 // `npm start` runs here and with the key of its local account, unless --url or EP_URL names another.
 
 const { url, apiKey } = localService();
-await runHere(process.argv.slice(2), {
+await runHereCommand(process.argv.slice(2), {
   env: {
     ...process.env,
     EP_URL: process.env.EP_URL || url,

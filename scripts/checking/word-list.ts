@@ -36,36 +36,6 @@ export const WORD_RULES: readonly WordRule[] = [
 /** Limits are MAX_ and MIN_; compared with case, on the text as it is. */
 export const LIMIT_NAMES = /\b(MOST|LEAST|LONGEST|SHORTEST)_[A-Z]|\b[A-Z0-9_]+_(MOST|LEAST)\b/;
 
-/** Folders and files in which the words fail the check. Everything else is only counted: add a folder when it is clean. */
-export const CLEAN: readonly string[] = [
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'DESIGN.md',
-  'Dockerfile',
-  'README.md',
-  'SECURITY.md',
-  'STYLE.md',
-  'apps/gateway',
-  'apps/identity-provider',
-  'apps/simulator',
-  'apps/worker',
-  'docker-compose.yml',
-  'docs',
-  'infra',
-  'packages/bus',
-  'packages/client',
-  'packages/evidence',
-  'packages/lab',
-  'packages/models',
-  'packages/ops',
-  'packages/polls',
-  'packages/services',
-  'packages/storage',
-  'packages/testkit',
-  'packages/voting',
-  'scripts',
-];
-
 export interface AllowedWord {
   path: string;
   /** The text as it stands in the line. */

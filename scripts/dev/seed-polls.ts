@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStorage, recentResults } from '@eloquentpoll/storage';
+import { openStorage, readRecentResults } from '@eloquentpoll/storage';
 import type { Product } from '../start/product.ts';
 
 // Polls of the local account, so that dashboard, history, results and reputations have something to show. They go
@@ -72,5 +72,5 @@ async function sendUntilServed(url: string, request: RequestInit): Promise<Respo
 
 async function hasResults({ databaseUrl, accountId }: Product): Promise<boolean> {
   await using storage = openStorage({ databaseUrl, maxConnections: 1, connectTimeoutMs: 10_000 });
-  return (await recentResults(storage, accountId, 1)).length > 0;
+  return (await readRecentResults(storage, accountId, 1)).length > 0;
 }

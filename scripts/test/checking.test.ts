@@ -16,9 +16,9 @@ function files(t: Test, texts: Record<string, string>): string {
   return folder;
 }
 
-t.test('words in comments, names and constants of a clean folder are problems', async (t) => {
+t.test('words in comments, names, constants and documents are problems', async (t) => {
   const folder = files(t, {
-    'src/clean/a.ts': [
+    'src/a.ts': [
       '// Whoever asks is answered.',
       'const askNobody = 1;',
       'const NOBODY_MS = 2;',
@@ -26,24 +26,24 @@ t.test('words in comments, names and constants of a clean folder are problems', 
       'const told = 4;',
       'const fine = "told apart, design, roomy, outdoor";',
     ].join('\n'),
-    'src/other/b.md': 'Nobody knows.',
+    'b.md': 'Nobody knows.',
   });
-  const { problems, others } = findWords(folder, { clean: ['src/clean'], allowed: [] });
+  const problems = findWords(folder, []);
   t.match(problems, [
-    /^src\/clean\/a\.ts:1 says "Whoever"/,
-    /^src\/clean\/a\.ts:2 says "Nobody"/,
-    /^src\/clean\/a\.ts:3 says "NOBODY"/,
-    /^src\/clean\/a\.ts:4 names a limit "MOST_B"/,
-    /^src\/clean\/a\.ts:5 says "told"/,
+    /^b\.md:1 says "Nobody"/,
+    /^src\/a\.ts:1 says "Whoever"/,
+    /^src\/a\.ts:2 says "Nobody"/,
+    /^src\/a\.ts:3 says "NOBODY"/,
+    /^src\/a\.ts:4 names a limit "MOST_B"/,
+    /^src\/a\.ts:5 says "told"/,
   ]);
-  t.equal(problems.length, 5);
-  t.match(others, [/^src\/other\/b\.md:1 says "Nobody"/]);
+  t.equal(problems.length, 6);
 });
 
 t.test('an allowed place is no problem, and one that is gone is', async (t) => {
   const folder = files(t, { 'a.ts': "const NAME = 'front desk';\n// a desk\n" });
   const allow = (text: string) => [{ path: 'a.ts', text, reason: 'a name' }];
-  const check = (text: string) => findWords(folder, { clean: ['a.ts'], allowed: allow(text) }).problems;
+  const check = (text: string) => findWords(folder, allow(text));
   t.match(check("'front desk'"), [/^a\.ts:2 says "desk"/]);
   t.match(check('back desk'), [/a\.ts:1/, /a\.ts:2/, /allows "back desk" in a\.ts, which is not there any more/]);
 });

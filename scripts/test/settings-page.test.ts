@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GATEWAY_SETTINGS } from '@eloquentpoll/gateway/settings';
 import { root } from '@eloquentpoll/launch/folders';
-import type { Row, Table } from '@eloquentpoll/ops/settings';
+import type { SettingRow, Table } from '@eloquentpoll/ops/settings';
 import { WORKER_SETTINGS } from '@eloquentpoll/worker/settings';
 import t from 'tap';
 import { settingProblems } from './infra/known-settings.ts';
@@ -36,8 +36,9 @@ const readBy = (name: string): string =>
   READERS.filter(([, table]) => name in table)
     .map(([reader]) => reader)
     .join(', ');
-const byDefault = (row: Row): string => (row.isRequired ? '**required**' : row.byDefault ? `\`${row.byDefault}\`` : '');
-const form = ({ reader }: Row): string => `${reader.form}${reader.shown === 'set' ? '; secret' : ''}`;
+const byDefault = (row: SettingRow): string =>
+  row.isRequired ? '**required**' : row.byDefault ? `\`${row.byDefault}\`` : '';
+const form = ({ reader }: SettingRow): string => `${reader.form}${reader.shown === 'set' ? '; secret' : ''}`;
 
 t.test('docs/settings.md is what the tables say', async (t) => {
   const page = settingsPage();

@@ -17,7 +17,7 @@ import { accessLog } from './http/hooks/access-log.ts';
 import { bodyParsing } from './http/hooks/body-parsing.ts';
 import { answerClientError } from './http/hooks/client-errors.ts';
 import { crossOrigin } from './http/hooks/cross-origin.ts';
-import { errors, sendError } from './http/hooks/errors.ts';
+import { errorReplies, sendError } from './http/hooks/errors.ts';
 import { idempotencyKeys } from './http/hooks/idempotency-key.ts';
 import { rateLimit } from './http/hooks/rate-limit.ts';
 import { requestId } from './http/hooks/request-ids.ts';
@@ -66,7 +66,7 @@ export function buildApp(context: Context): App {
   // A handler returns the body that is sent; tests check each against its schema.
   app.setSerializerCompiler(() => JSON.stringify);
 
-  app.register(errors, { config });
+  app.register(errorReplies, { config });
   app.register(unmatched, { sendMissingPage: (reply: FastifyReply) => sendMissingPage(reply, config.baseUrl) });
   app.register(responseHeaders, { context });
   app.register(unreadAnswers, {});

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Bus, openBus, STORED_KINDS, type StoredKind } from '@eloquentpoll/bus';
 import { openAsker } from '@eloquentpoll/models/ask';
-import { type Health, openHealth } from '@eloquentpoll/models/health';
+import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
 import { openStorage, type Storage } from '@eloquentpoll/storage';
@@ -36,7 +36,7 @@ export interface Resources {
   metrics: Metrics;
   storage: Storage;
   redis: Bus;
-  models: Health;
+  models: ModelHealth;
   activity: JobActivity;
 }
 

@@ -34,7 +34,7 @@ export const IntentListing = Type.Object(
 export type IntentListing = Omit<Static<typeof IntentListing>, 'intents'> & { intents: Intent[] };
 
 export const IntentMatchRequest = Type.Object(
-  { text: Type.String({ minLength: 1, maxLength: LIMITS.intent_text, description: 'What somebody wants, in words.' }) },
+  { text: Type.String({ minLength: 1, maxLength: LIMITS.intent_text, description: 'What the user wants, in words.' }) },
   { $id: 'IntentMatchRequest' },
 );
 export type IntentMatchRequest = Static<typeof IntentMatchRequest>;

@@ -22,7 +22,7 @@ export const SessionStatusBody = Type.Object(
     result_id: nullable(Type.String()),
     progress: Type.Optional(Type.Ref(Progress)),
   },
-  { $id: 'SessionStatus', description: '`progress` is told while the poll runs, once a worker has it.' },
+  { $id: 'SessionStatus', description: '`progress` is present while the poll runs, once a worker has it.' },
 );
 export type SessionStatusBody = Static<typeof SessionStatusBody>;
 

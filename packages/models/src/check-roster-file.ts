@@ -3,7 +3,7 @@ import { checkModel } from './check-model.ts';
 import { checkProvider, checkTimeouts } from './check-provider.ts';
 import { closest } from './closest.ts';
 import { Place } from './panel-place.ts';
-import { type Problem, RosterFileError } from './panel-problems.ts';
+import { RosterFileError, type RosterFileProblem } from './panel-problems.ts';
 import type { Model, Panel, RosterFile } from './panel-types.ts';
 
 // Turns the parsed JSON of a roster file into checked values, or refuses it with every problem it has.
@@ -15,7 +15,7 @@ const MIN_FAMILIES: Record<PanelName, number> = { broad: 5, strong: 3, fast: 2, 
 const MAX_MODELS = 20;
 
 export function checkPanelFile(file: string, json: unknown): RosterFile {
-  const problems: Problem[] = [];
+  const problems: RosterFileProblem[] = [];
   const root = new Place(json, '', problems);
   if (!root.fields(['providers', 'models', 'presets'])) throw new RosterFileError(file, problems);
   const providers = new Map(

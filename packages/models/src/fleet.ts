@@ -2,7 +2,7 @@ import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import type { Redis } from 'ioredis';
 import type { BreakerChange } from './breaker.ts';
 import { HEALTH_SCRIPT, healthKey, probeKey } from './health-script.ts';
-import { add, count, emptyTally, HALF_LIFE_MS, type Tally } from './record.ts';
+import { add, type CallTally, countVote, emptyTally, HALF_LIFE_MS } from './record.ts';
 
 // Shares the health of models between workers through Redis: counters are added up in one round trip a second. Without
 // Redis the counters wait, and every process goes by its own calls.
@@ -22,7 +22,7 @@ export interface SharedHealth {
 }
 
 interface Pending {
-  tally: Tally;
+  tally: CallTally;
   breaker: BreakerChange | null;
 }
 
@@ -111,7 +111,7 @@ export function joinFleet({ redis, prefix, modelIds, onBreaker }: FleetOptions):
   return {
     vote(modelId, latencyMs) {
       if (!redis) return;
-      count(entryOf(modelId).tally, latencyMs);
+      countVote(entryOf(modelId).tally, latencyMs);
       schedule(FLUSH_MS);
     },
     breakerChanged(modelId, change) {

@@ -4,7 +4,7 @@ import { healthKey } from './health-script.ts';
 import { isObject } from './json.ts';
 import type { Model } from './panel-types.ts';
 import type { Panels } from './panels.ts';
-import { emptyTally, type ModelRecord, summary, type Tally } from './record.ts';
+import { type CallTally, emptyTally, type ModelRecord, summary } from './record.ts';
 
 export type { ModelRecord } from './record.ts';
 
@@ -14,7 +14,7 @@ export type { ModelRecord } from './record.ts';
 const READ_TIMEOUT_MS = 200;
 const MAX_AGE_MS = 2_000;
 
-export interface Health {
+export interface ModelHealth {
   /** By model id; all models of the roster file when no ids are given. */
   snapshot(modelIds?: readonly string[]): Promise<ReadonlyMap<string, ModelRecord>>;
 }
@@ -27,7 +27,7 @@ export interface HealthOptions {
   now?: () => number;
 }
 
-export function openHealth({ redis, prefix, panels, now = Date.now }: HealthOptions): Health {
+export function openHealth({ redis, prefix, panels, now = Date.now }: HealthOptions): ModelHealth {
   let entries: Record<string, string> = {};
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
@@ -62,7 +62,7 @@ function recordOf(model: Model, text: string | undefined, now: number): ModelRec
   return summary(entry.tally, now - entry.at, model, entry.level > 0 && entry.until > now);
 }
 
-function parse(text: string | undefined): { tally: Tally; at: number; level: number; until: number } | null {
+function parse(text: string | undefined): { tally: CallTally; at: number; level: number; until: number } | null {
   if (text === undefined) return null;
   let entry: unknown;
   try {

@@ -1,6 +1,6 @@
 import { closest } from './closest.ts';
 import { isObject, type Json } from './json.ts';
-import type { Problem } from './panel-problems.ts';
+import type { RosterFileProblem } from './panel-problems.ts';
 
 /**
  * One value of a roster file and where it stands. A read that fails leaves a problem and gives a harmless stand-in, so
@@ -9,9 +9,9 @@ import type { Problem } from './panel-problems.ts';
 export class Place {
   readonly value: unknown;
   readonly path: string;
-  readonly #problems: Problem[];
+  readonly #problems: RosterFileProblem[];
 
-  constructor(value: unknown, path: string, problems: Problem[]) {
+  constructor(value: unknown, path: string, problems: RosterFileProblem[]) {
     this.value = value;
     this.path = path;
     this.#problems = problems;

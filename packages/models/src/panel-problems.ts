@@ -1,5 +1,5 @@
 /** What is wrong with a roster file, where, and the way out. */
-export interface Problem {
+export interface RosterFileProblem {
   /** JSON path, such as `models[3] (openai/gpt-oss-120b).price.input`. */
   path: string;
   problem: string;
@@ -9,9 +9,9 @@ export interface Problem {
 /** Refuses a roster file with all its problems at once, so that one start shows everything there is to mend. */
 export class RosterFileError extends Error {
   readonly file: string;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly RosterFileProblem[];
 
-  constructor(file: string, problems: readonly Problem[]) {
+  constructor(file: string, problems: readonly RosterFileProblem[]) {
     const lines = problems.map(({ path, problem, wayOut }) => `  ${path}: ${problem}. ${wayOut}.`);
     const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
     super(`PANEL file ${file} has ${count}:\n${lines.join('\n')}`);

@@ -5,7 +5,7 @@ import type { Model } from './panel-types.ts';
 // Reads a provider's reply. Only one thing is a vote: exactly one label of this vote, letter for letter, in the channel
 // that was asked for. Every step is linear in the answer, so no regular expression runs over it.
 
-export type Reading =
+export type AnswerReading =
   | { vote: number }
   /** `repair`: asking once more in plain words may help. */
   | { error: VoteError; repair: boolean };
@@ -27,7 +27,7 @@ export function readAnswer(
   model: Pick<Model, 'answer' | 'maxOutputTokens'>,
   reply: unknown,
   labels: readonly string[],
-): Reading {
+): AnswerReading {
   if (!isObject(reply)) return { error: 'provider_error', repair: false };
   const choices = reply.choices;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;

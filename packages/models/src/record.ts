@@ -3,7 +3,7 @@
 // a short list of numbers however many calls stand behind it, and records of several workers add up.
 
 /** A model's recent calls, faded. */
-export interface Tally {
+export interface CallTally {
   calls: number;
   fails: number;
   /** Successful calls by latency bin. */
@@ -35,7 +35,7 @@ export const BINS = 36;
 /** Below this many good calls the panel's latencies are better than our own. */
 const ENOUGH_CALLS = 10;
 
-export function emptyTally(): Tally {
+export function emptyTally(): CallTally {
   return { calls: 0, fails: 0, bins: Array<number>(BINS).fill(0) };
 }
 
@@ -45,13 +45,13 @@ export function binOf(latencyMs: number): number {
 }
 
 /** Adds one vote: its latency when it brought a vote, null when it failed. */
-export function count(tally: Tally, latencyMs: number | null): void {
+export function countVote(tally: CallTally, latencyMs: number | null): void {
   tally.calls += 1;
   if (latencyMs === null) tally.fails += 1;
   else tally.bins[binOf(latencyMs)]! += 1;
 }
 
-export function add(into: Tally, other: Tally): void {
+export function add(into: CallTally, other: CallTally): void {
   into.calls += other.calls;
   into.fails += other.fails;
   for (let i = 0; i < BINS; i += 1) into.bins[i]! += other.bins[i] ?? 0;
@@ -69,7 +69,7 @@ export function percentileMs(bins: readonly number[], q: number): number {
 }
 
 export function summary(
-  tally: Tally,
+  tally: CallTally,
   ageMs: number,
   panel: { p50Ms: number; p90Ms: number },
   resting: boolean,

@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { openAsker } from '../src/ask.ts';
 import { openHealth } from '../src/health.ts';
 import { healthKey, probeKey } from '../src/health-script.ts';
-import { count, emptyTally, percentileMs, summary } from '../src/record.ts';
+import { countVote, emptyTally, percentileMs, summary } from '../src/record.ts';
 import { voteRecorder } from '../src/record-votes.ts';
 import { json, misbehavingServer, says, votes } from './misbehaving-server.ts';
 import { testPanels } from './test-panels.ts';
@@ -181,7 +181,7 @@ t.test('percentiles from bins stay within a bin of the true ones', async (t) => 
       fc.constantFrom(0.5, 0.9),
       (latencies, q) => {
         const tally = emptyTally();
-        for (const latency of latencies) count(tally, latency);
+        for (const latency of latencies) countVote(tally, latency);
         const exact = latencies.toSorted((a, b) => a - b)[Math.ceil(q * latencies.length) - 1]!;
         const found = percentileMs(tally.bins, q);
         return found >= exact / 1.31 && found <= exact * 1.31;
@@ -189,7 +189,7 @@ t.test('percentiles from bins stay within a bin of the true ones', async (t) => 
     ),
   );
   const tally = emptyTally();
-  for (let i = 0; i < 100; i += 1) count(tally, i % 4 === 0 ? null : 1_000);
+  for (let i = 0; i < 100; i += 1) countVote(tally, i % 4 === 0 ? null : 1_000);
   const panel = { p50Ms: 1, p90Ms: 2 };
   t.ok(Math.abs(summary(tally, 0, panel, false).failureRate - 26 / 120) < 1e-9);
   t.match(summary(tally, 30 * 60_000, panel, false), { calls: 50 }, 'half of it after the half-life');
@@ -202,7 +202,7 @@ t.test('percentiles from bins stay within a bin of the true ones', async (t) => 
 
 t.test('a rate is believed up to 0.3, however bad the record', async (t) => {
   const tally = emptyTally();
-  for (let i = 0; i < 100; i += 1) count(tally, null);
+  for (let i = 0; i < 100; i += 1) countVote(tally, null);
   t.equal(summary(tally, 0, { p50Ms: 1, p90Ms: 2 }, false).failureRate, 0.3);
 });
 

@@ -16,7 +16,7 @@ type TextFor<L extends readonly string[]> = { readonly [I in keyof L]: string };
 export type Labels<N extends MetricName> = TextFor<(typeof METRICS)[N]['labels']>;
 
 /** A figure as it is now; null where there is none to show. */
-export type Reading<N extends MetricName> =
+export type MetricReading<N extends MetricName> =
   Labels<N> extends readonly [] ? number | null : readonly (readonly [labels: Labels<N>, value: number])[];
 
 export interface Metrics {
@@ -25,7 +25,10 @@ export interface Metrics {
   counter<N extends Named<'counter'>>(name: N, ...labels: Labels<N>): Counter;
   histogram<N extends Named<'histogram'>>(name: N, ...labels: Labels<N>): Histogram;
   /** What is known elsewhere is read at each scrape. A reading that throws or takes too long is left out. */
-  reading<N extends Named<'gauge' | 'counter'>>(name: N, read: () => Reading<N> | Promise<Reading<N>>): void;
+  reading<N extends Named<'gauge' | 'counter'>>(
+    name: N,
+    read: () => MetricReading<N> | Promise<MetricReading<N>>,
+  ): void;
   /** In the text format of Prometheus. */
   text(): Promise<string>;
   /** Metrics of this process that nothing counts yet. */

@@ -3,7 +3,7 @@ import type { Queries } from './open-storage.ts';
 
 // Keys are stored as a keyed hash and never leave again. A revoked key is never found by its hash.
 
-export interface ApiKey {
+export interface StoredApiKey {
   id: string;
   prefix: string;
   label: string;
@@ -13,7 +13,7 @@ export interface ApiKey {
   createdAt: Date;
 }
 
-export interface NewApiKey {
+export interface ApiKeyToStore {
   accountId: string;
   hash: Buffer;
   prefix: string;
@@ -36,7 +36,7 @@ const columns = ['id', 'prefix', 'label', 'last_used_at', 'expires_at', 'revoked
 const isActive = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`;
 
 /** For a transaction: the account's row is locked, so that keys made at once count each other. */
-export async function insertKey({ db }: Queries, key: NewApiKey): Promise<ApiKey> {
+export async function insertKey({ db }: Queries, key: ApiKeyToStore): Promise<StoredApiKey> {
   await db.selectFrom('accounts').select('id').where('id', '=', key.accountId).forUpdate().execute();
   const { active } = await db
     .selectFrom('api_keys')
@@ -100,7 +100,7 @@ export async function listKeys(
   { db }: Queries,
   accountId: string,
   { after, limit }: KeyPage = { limit: MAX_KEYS_PER_PAGE },
-): Promise<ApiKey[]> {
+): Promise<StoredApiKey[]> {
   const position = sql<string>`not (${isActive}), -extract(epoch from created_at), id`;
   let query = db.selectFrom('api_keys').select(columns).where('account_id', '=', accountId);
   if (after !== undefined) {
@@ -154,7 +154,7 @@ interface Row {
   created_at: Date;
 }
 
-function toKey(row: Row): ApiKey {
+function toKey(row: Row): StoredApiKey {
   return {
     id: row.id,
     prefix: row.prefix,

@@ -6,7 +6,7 @@ import { inTransaction } from './transaction.ts';
 // Card payments. The row is written before the processor is called and follows the processor's state afterwards, as does
 // the ledger: credited once when it is paid, reversed as far as it was refunded or disputed.
 
-export interface Checkout {
+export interface StoredCheckout {
   id: string;
   accountId: string;
   amountCents: number;
@@ -82,7 +82,7 @@ export async function recreateCheckout(
 export async function findCheckout(
   { db }: Queries,
   by: { id: string } | { paymentIntent: string },
-): Promise<Checkout | null> {
+): Promise<StoredCheckout | null> {
   const all = db.selectFrom('checkouts').select(columns);
   const one = 'id' in by ? all.where('id', '=', by.id) : all.where('payment_intent', '=', by.paymentIntent);
   const row = await one.executeTakeFirst();
@@ -90,7 +90,7 @@ export async function findCheckout(
 }
 
 /** The account's payments of the last day, newest first: those that a customer returning from the processor asks about. */
-export async function recentCheckouts({ db }: Queries, accountId: string): Promise<Checkout[]> {
+export async function recentCheckouts({ db }: Queries, accountId: string): Promise<StoredCheckout[]> {
   const rows = await db
     .selectFrom('checkouts')
     .select(columns)
@@ -109,7 +109,7 @@ export async function recentCheckouts({ db }: Queries, accountId: string): Promi
  */
 export function followCheckout(
   storage: Storage,
-  known: Checkout,
+  known: StoredCheckout,
   facts: CheckoutFacts,
 ): Promise<'moved' | 'unchanged' | 'outdated'> {
   return inTransaction(storage, async (tx) => {
@@ -156,7 +156,7 @@ const U_PER_CENT = 10_000n;
  * Unpaid payments to ask the processor about, each given to one process. The older a payment, the less often it is
  * asked about; after a month it expires.
  */
-export async function dueCheckouts({ db }: Queries, limit: number): Promise<Checkout[]> {
+export async function dueCheckouts({ db }: Queries, limit: number): Promise<StoredCheckout[]> {
   await sql`
     update checkouts set state = 'expired', version = version + 1, updated_at = now()
      where state in ('created', 'open')
@@ -187,13 +187,13 @@ interface Row {
   id: string;
   account_id: string;
   amount_cents: number;
-  state: Checkout['state'];
+  state: StoredCheckout['state'];
   processor_id: string | null;
   reversed_cents: number;
   version: number;
 }
 
-function toCheckout(row: Row): Checkout {
+function toCheckout(row: Row): StoredCheckout {
   return {
     id: row.id,
     accountId: row.account_id,

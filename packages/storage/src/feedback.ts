@@ -11,7 +11,7 @@ export interface Feedback {
   notes: string | null;
 }
 
-export interface FeedbackSummary {
+export interface StoredFeedbackSummary {
   total: number;
   correct: number;
   incorrect: number;
@@ -22,7 +22,7 @@ export interface FeedbackSummary {
 const MAX_ENTRIES = 100;
 
 /** The id of the row, the same for every opinion of one account on one poll; null when there is no such result. */
-export async function giveFeedback({ db }: Queries, feedback: Feedback): Promise<string | null> {
+export async function storeFeedback({ db }: Queries, feedback: Feedback): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
     insert into feedback (account_id, poll_id, outcome_correct, confidence, notes)
     select ${feedback.accountId}::uuid, poll_id, ${feedback.outcomeCorrect}::boolean,
@@ -35,7 +35,7 @@ export async function giveFeedback({ db }: Queries, feedback: Feedback): Promise
   return rows[0]?.id ?? null;
 }
 
-export async function feedbackSummary({ db }: Queries, resultId: string): Promise<FeedbackSummary> {
+export async function readFeedbackSummary({ db }: Queries, resultId: string): Promise<StoredFeedbackSummary> {
   const { rows } = await sql<SummaryRow>`
     with given as (
       select f.* from feedback f join results r using (poll_id) where r.result_id = ${resultId}

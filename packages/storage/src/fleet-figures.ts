@@ -18,7 +18,7 @@ export interface FleetFigures {
 }
 
 /** One statement over what is unfinished, so that it stays cheap however many polls have ended. */
-export async function fleetFigures({ db }: Queries): Promise<FleetFigures> {
+export async function readFleetFigures({ db }: Queries): Promise<FleetFigures> {
   const { rows } = await sql<Row>`
     select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, l.checked_at, l.took_ms, l.violations
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,

@@ -1,22 +1,21 @@
 export { type Acceptance, type Accepted, acceptPoll, type IdempotencyKey, type NewPoll } from './accept-poll.ts';
 export { type Account, createAccount, deleteAccount, findAccount, noteEmail } from './accounts.ts';
 export {
-  type ApiKey,
+  type ApiKeyToStore,
   findKeyByHash,
   insertKey,
   listKeys,
   MAX_ACTIVE_KEYS,
   MAX_KEYS_PER_PAGE,
-  type NewApiKey,
   ownsKey,
   revokeAllKeys,
   revokeKey,
+  type StoredApiKey,
   TooManyKeys,
   touchKeys,
 } from './api-keys.ts';
 export { checkLedger, type Violation } from './check-ledger.ts';
 export {
-  type Checkout,
   type CheckoutFacts,
   dueCheckouts,
   findCheckout,
@@ -25,6 +24,7 @@ export {
   publishCheckout,
   recentCheckouts,
   recreateCheckout,
+  type StoredCheckout,
 } from './checkouts.ts';
 export { storageTime } from './clock.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
@@ -44,9 +44,9 @@ export {
   watchedDeposits,
 } from './deposits.ts';
 export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
-export { type Feedback, type FeedbackSummary, feedbackSummary, giveFeedback } from './feedback.ts';
+export { type Feedback, readFeedbackSummary, type StoredFeedbackSummary, storeFeedback } from './feedback.ts';
 export { bury, type Finish, type FinishedPoll, finishPoll } from './finish-poll.ts';
-export { type FleetFigures, fleetFigures } from './fleet-figures.ts';
+export { type FleetFigures, readFleetFigures } from './fleet-figures.ts';
 export { beat, uptime } from './heartbeats.ts';
 export { claimKey, completeKey, findPollOfKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
 export {
@@ -72,11 +72,11 @@ export {
   renewLeases,
 } from './leases.ts';
 export {
-  type Balance,
   balanceOf,
   capture,
   creditAccount,
   hold,
+  type LedgerBalance,
   type Movement,
   reverseCredit,
   voidHold,
@@ -87,7 +87,7 @@ export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } fro
 export { migrate } from './migrate.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
-export { findPoll, findPollByResult, findSessions, type Poll, type Session } from './polls.ts';
+export { findPoll, findPollByResult, findRunStates, type Poll, type RunState } from './polls.ts';
 export {
   REPUTATION_DAYS,
   REPUTATION_POLLS,
@@ -96,7 +96,14 @@ export {
   type StoredModelReputation,
   type StoredReputation,
 } from './reputation.ts';
-export { findResult, findResultOfPoll, history, type Result, type ResultLine, recentResults } from './results.ts';
+export {
+  findResult,
+  findResultOfPoll,
+  type Result,
+  type ResultLine,
+  readHistory,
+  readRecentResults,
+} from './results.ts';
 export { type FailedPoll, failedPolls, freeLease, type RunningPoll, runningPolls } from './running-polls.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';

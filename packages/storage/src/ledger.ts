@@ -5,7 +5,7 @@ import { FUNDING, type FundingSource } from './system-accounts.ts';
 // Money in integer micro-USD. Transfers are only ever added, each under an `idem` of its own, so that repeating any
 // call changes nothing. The arithmetic happens in the SQL functions of migration 0002, next to the rows it locks.
 
-export interface Balance {
+export interface LedgerBalance {
   postedU: bigint;
   heldU: bigint;
   /** What new holds may take; below zero after a reversal of money that was already spent. */
@@ -22,7 +22,7 @@ export interface Movement {
   idem: string;
 }
 
-export async function balanceOf({ db }: Queries, accountId: string): Promise<Balance | null> {
+export async function balanceOf({ db }: Queries, accountId: string): Promise<LedgerBalance | null> {
   const row = await db
     .selectFrom('balances')
     .select(['posted_u', 'held_u', 'used_u'])

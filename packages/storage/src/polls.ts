@@ -27,7 +27,7 @@ export async function findPollByResult({ db }: Queries, resultId: string): Promi
 }
 
 /** How a poll stands, without what it asks: all that its session shows. */
-export interface Session {
+export interface RunState {
   pollId: string;
   accountId: string | null;
   status: PollStatus;
@@ -35,7 +35,7 @@ export interface Session {
   resultId: string | null;
 }
 
-export async function findSessions({ db }: Queries, pollIds: readonly string[]): Promise<Session[]> {
+export async function findRunStates({ db }: Queries, pollIds: readonly string[]): Promise<RunState[]> {
   const rows = await db
     .selectFrom('polls')
     .leftJoin('results', 'results.poll_id', 'polls.id')

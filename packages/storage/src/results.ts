@@ -40,12 +40,12 @@ export async function findResultOfPoll(queries: Queries, pollId: string): Promis
   return toResult(await resultColumns(queries).where('poll_id', '=', pollId).executeTakeFirst());
 }
 
-export function recentResults(queries: Queries, accountId: string, limit = 5): Promise<ResultLine[]> {
-  return history(queries, accountId, limit, 0);
+export function readRecentResults(queries: Queries, accountId: string, limit = 5): Promise<ResultLine[]> {
+  return readHistory(queries, accountId, limit, 0);
 }
 
 /** The caller's results, newest first. */
-export async function history(
+export async function readHistory(
   { db }: Queries,
   accountId: string,
   limit: number,

@@ -8,7 +8,6 @@ import {
   claimPoll,
   createAccount,
   deleteAccount,
-  feedbackSummary,
   findAccount,
   findIdentity,
   findKeyByHash,
@@ -16,13 +15,14 @@ import {
   findResult,
   findWallet,
   finishPoll,
-  giveFeedback,
-  history,
   insertKey,
   inTransaction,
   listKeys,
+  readFeedbackSummary,
+  readHistory,
   revokeAllKeys,
   revokeKey,
+  storeFeedback,
   touchKeys,
 } from '../src/index.ts';
 import { acceptance, finished, funded, open, together, USD } from './fixtures.ts';
@@ -115,7 +115,7 @@ t.test('a deleted account is forgotten; its results stay public, without an owne
   for (const request of [ended, running]) await acceptPoll(storage, request);
   await finishPoll(storage, finished((await claimPoll(storage, ended.poll.id, 'worker'))!));
   const { resultId } = ended.poll;
-  await giveFeedback(storage, { accountId, resultId, outcomeCorrect: true, confidence: null, notes: 'it is me' });
+  await storeFeedback(storage, { accountId, resultId, outcomeCorrect: true, confidence: null, notes: 'it is me' });
 
   t.equal(await deleteAccount(storage, accountId), true);
   t.equal(await deleteAccount(storage, accountId), false);
@@ -123,8 +123,8 @@ t.test('a deleted account is forgotten; its results stay public, without an owne
   t.equal(await findIdentity(storage, person), null);
   t.equal(await findKeyByHash(storage, key.hash), null);
   t.match(await findResult(storage, resultId), { accountId: null, status: 'success' });
-  t.same(await history(storage, accountId, 20, 0), []);
-  t.match(await feedbackSummary(storage, resultId), { total: 1, correct: 1 });
+  t.same(await readHistory(storage, accountId, 20, 0), []);
+  t.match(await readFeedbackSummary(storage, resultId), { total: 1, correct: 1 });
   t.same(
     await query('select 1 from feedback where notes is not null union select 1 from accounts where email = $1', [
       'b@example.com',

@@ -7,10 +7,10 @@ import {
   claimPoll,
   failedPolls,
   finishPoll,
-  fleetFigures,
   freeLease,
   noteBuriedSeen,
   noteRetried,
+  readFleetFigures,
   renewLeases,
   runningPolls,
 } from '../src/index.ts';
@@ -18,7 +18,7 @@ import { acceptance, finished, funded, newPoll, open, response, USD } from './fi
 
 t.test('the fleet is told apart into held, lapsed, overdue and buried', async (t) => {
   const { storage, query } = await open(t);
-  t.match(await fleetFigures(storage), { held: 0, lapsed: 0, overdue: 0, buried: 0, ledger: null });
+  t.match(await readFleetFigures(storage), { held: 0, lapsed: 0, overdue: 0, buried: 0, ledger: null });
   const accountId = await funded(storage, 4n * USD);
   const polls = Array.from({ length: 4 }, () => newPoll(accountId));
   for (const poll of polls) await acceptPoll(storage, { poll, holdU: USD });
@@ -28,7 +28,7 @@ t.test('the fleet is told apart into held, lapsed, overdue and buried', async (t
   await query(`update polls set deadline_at = now() - interval '1 second' where id = $1`, [overdue!.id]);
   const last = await claimPoll(storage, buried!.id, 'worker');
   await bury(storage, { id: last!.id, epoch: last!.epoch, reason: 'too_many_attempts' });
-  t.match(await fleetFigures(storage), { held: 2, lapsed: 1, overdue: 1, buried: 1 });
+  t.match(await readFleetFigures(storage), { held: 2, lapsed: 1, overdue: 1, buried: 1 });
 });
 
 t.test('what an operator sees of running and failed polls holds no question and no account', async (t) => {
@@ -77,7 +77,7 @@ t.test('a dead letter stays until it is acknowledged once', async (t) => {
   await acceptPoll(storage, { poll: again, holdU: USD });
   await noteRetried(storage, second!.letterId, again.id);
   t.same(await buriedPolls(storage, 10), []);
-  t.equal((await fleetFigures(storage)).buried, 0);
+  t.equal((await readFleetFigures(storage)).buried, 0);
 });
 
 t.test('the ledger is checked by one process when it is due, and all see what was found', async (t) => {
@@ -86,11 +86,11 @@ t.test('the ledger is checked by one process when it is due, and all see what wa
   const rounds = await Promise.all([checkLedgerInTurn(storage, 60_000), checkLedgerInTurn(storage, 60_000)]);
   t.equal(rounds.filter((found) => found !== null).length, 1, 'one of two');
   t.equal(await checkLedgerInTurn(storage, 60_000), null, 'not due again');
-  t.match((await fleetFigures(storage)).ledger, { violations: 0 });
+  t.match((await readFleetFigures(storage)).ledger, { violations: 0 });
   await query(
     `update balances set posted_u = posted_u + 1 where account_id in (select id from accounts where kind = 'user')`,
   );
   await query(`update ledger_checks set checked_at = now() - interval '1 hour', took_ms = 0`);
   t.ok((await checkLedgerInTurn(storage, 60_000))!.length > 0);
-  t.ok((await fleetFigures(storage)).ledger!.violations > 0);
+  t.ok((await readFleetFigures(storage)).ledger!.violations > 0);
 });

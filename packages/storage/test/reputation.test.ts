@@ -1,6 +1,6 @@
 import type { PollResponse, Vote } from '@eloquentpoll/contracts';
 import t from 'tap';
-import { acceptPoll, bury, claimPoll, finishPoll, giveFeedback, readReputation, type Storage } from '../src/index.ts';
+import { acceptPoll, bury, claimPoll, finishPoll, readReputation, type Storage, storeFeedback } from '../src/index.ts';
 import { acceptance, finished, funded, newPoll, open, response, spec, USD, vote } from './fixtures.ts';
 
 // Figures about polls, checked against polls whose figures are known.
@@ -65,7 +65,7 @@ t.test('every poll and vote counts once, for what it was', async (t) => {
   await claimed(storage, { accountId });
   const opinion = { resultId: first.resultId, confidence: null, notes: null };
   for (const outcomeCorrect of [true, true, false, null])
-    await giveFeedback(storage, { ...opinion, accountId: await funded(storage, 0n), outcomeCorrect });
+    await storeFeedback(storage, { ...opinion, accountId: await funded(storage, 0n), outcomeCorrect });
 
   const found = await readReputation(storage, { simulated: true });
   t.same(found.polls, { success: 3, partial: 1, failed: 2 }, 'one given up, none of those that run');

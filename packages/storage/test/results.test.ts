@@ -2,15 +2,15 @@ import t from 'tap';
 import {
   acceptPoll,
   claimPoll,
-  feedbackSummary,
   findPollByResult,
   findResult,
   findResultOfPoll,
   finishPoll,
-  giveFeedback,
-  history,
-  recentResults,
+  readFeedbackSummary,
+  readHistory,
+  readRecentResults,
   type Storage,
+  storeFeedback,
 } from '../src/index.ts';
 import { acceptance, finished, funded, open, spec, USD } from './fixtures.ts';
 
@@ -31,15 +31,15 @@ t.test('history: own results, newest first, in pages', async (t) => {
     if (index % 3 === 0) await ended(storage, other);
   }
   const ids = async (limit: number, offset: number) =>
-    (await history(storage, owner, limit, offset)).map(({ resultId }) => resultId);
+    (await readHistory(storage, owner, limit, offset)).map(({ resultId }) => resultId);
   t.same(await ids(100, 0), polls);
   t.same([...(await ids(5, 0)), ...(await ids(5, 5)), ...(await ids(5, 10))], polls, 'pages neither skip nor repeat');
   t.same(await ids(5, 12), []);
   t.same(
-    (await recentResults(storage, owner)).map(({ resultId }) => resultId),
+    (await readRecentResults(storage, owner)).map(({ resultId }) => resultId),
     polls.slice(0, 5),
   );
-  t.match((await history(storage, owner, 1, 0))[0], {
+  t.match((await readHistory(storage, owner, 1, 0))[0], {
     question: spec.question,
     status: 'success',
     pollType: 'fptp',
@@ -71,14 +71,14 @@ t.test('feedback: one opinion per account and poll, the latest counts', async (t
   const [first, second, third] = people as [string, string, string];
   const { resultId } = await ended(storage, first);
   const say = (accountId: string, outcomeCorrect: boolean | null, confidence: number | null = null) =>
-    giveFeedback(storage, { accountId, resultId, outcomeCorrect, confidence, notes: 'note' });
+    storeFeedback(storage, { accountId, resultId, outcomeCorrect, confidence, notes: 'note' });
 
-  t.same(await feedbackSummary(storage, resultId), { total: 0, correct: 0, incorrect: 0, entries: [] });
+  t.same(await readFeedbackSummary(storage, resultId), { total: 0, correct: 0, incorrect: 0, entries: [] });
   const id = await say(first, true, 0.25);
   t.equal(await say(first, false, 0.5), id, 'the same row');
   await say(second, true);
   await say(third, null);
-  const summary = await feedbackSummary(storage, resultId);
+  const summary = await readFeedbackSummary(storage, resultId);
   t.match(summary, { total: 3, correct: 1, incorrect: 1 });
   t.equal(summary.entries.length, 3);
   t.match(
@@ -87,8 +87,8 @@ t.test('feedback: one opinion per account and poll, the latest counts', async (t
   );
   t.notMatch(JSON.stringify(summary), /note/, 'notes are not for the public');
 
-  t.equal(await giveFeedback(storage, { ...blank, accountId: first, resultId: 'EP-unknown' }), null);
-  t.match(await feedbackSummary(storage, 'EP-unknown'), { total: 0 });
+  t.equal(await storeFeedback(storage, { ...blank, accountId: first, resultId: 'EP-unknown' }), null);
+  t.match(await readFeedbackSummary(storage, 'EP-unknown'), { total: 0 });
   await t.rejects(say(first, true, 1.5), { name: 'StorageRefused' });
 });
 

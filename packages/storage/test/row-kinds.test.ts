@@ -12,9 +12,9 @@ import {
   failedPolls,
   findLapsed,
   finishPoll,
-  fleetFigures,
   type Lease,
   type RunningPoll,
+  readFleetFigures,
   readReputation,
   runningPolls,
   type StoredModelReputation,
@@ -131,7 +131,7 @@ t.test('what operators see is what its types say', async (t) => {
   await checkLedgerInTurn(storage, 0);
   sameKinds(t, 'running', await runningPolls(storage, 10), RUNNING);
   sameKinds(t, 'failed', await failedPolls(storage, 10), FAILED);
-  const fleet = await fleetFigures(storage);
+  const fleet = await readFleetFigures(storage);
   sameKinds(t, 'fleet', [fleet], FLEET);
   sameKinds(t, 'ledger', [fleet.ledger!], LEDGER);
 });

@@ -18,7 +18,7 @@ export interface Range<T> {
   readonly max: T;
 }
 
-export interface Estimate {
+export interface PollEstimate {
   /** Votes that end; calls that a stop aborts are not billed and not counted. */
   readonly calls: Range<number>;
   /** Micro-USD. The maximum is the worst case, the others are typical prices. */
@@ -36,7 +36,7 @@ export interface Estimate {
  * Shuffled, the panel enters through its averages: which model comes first is drawn for every poll. With the cheapest
  * first it is known who is asked, and each model counts by how likely it is to be asked at all.
  */
-export function estimate(rules: Rules, seats: readonly EstimateSeat[]): Estimate {
+export function estimate(rules: Rules, seats: readonly EstimateSeat[]): PollEstimate {
   const affordable = seatsWithinBudget(rules, isCheapestFirst(rules) ? byPrice(seats) : seats);
   const endings = forecast(rules, seats.length, affordable.length, mean(seats.map((seat) => seat.failureRate)));
   const calls = rangeOf(endings, (ending) => ending.calls);
@@ -90,7 +90,7 @@ function callMsByOrder(seats: readonly EstimateSeat[], endings: readonly Ending[
   return sum(seats.map((seat, i) => asked[i]! * meanCallMs(seat))) / Math.max(Number.MIN_VALUE, sum(asked));
 }
 
-function latencyOf(endings: readonly Ending[], callMs: number): Estimate['latencyMs'] {
+function latencyOf(endings: readonly Ending[], callMs: number): PollEstimate['latencyMs'] {
   const { min, expected, max } = rangeOf(endings, (ending) => ending.time.mean * callMs);
   const square = expectation(endings, (ending) => ending.time.square) * callMs * callMs;
   // Durations are positive and skewed: the log-normal distribution with these two moments.
@@ -99,7 +99,7 @@ function latencyOf(endings: readonly Ending[], callMs: number): Estimate['latenc
   return { min, expected, max, p50, p95: p50 * Math.exp(Z95 * Math.sqrt(spread)) };
 }
 
-function earlyTermination(endings: readonly Ending[]): Estimate['earlyTermination'] {
+function earlyTermination(endings: readonly Ending[]): PollEstimate['earlyTermination'] {
   const probabilityOf = (reason: TerminationReason) =>
     sum(endings.filter((ending) => ending.reason === reason).map((ending) => ending.probability));
   const early = (['mathematical_lock', 'confidence', 'budget'] as const)

@@ -13,7 +13,7 @@ export { type Chances, chances, chancesOf } from './chances.ts';
 export { type Conclusion, conclude } from './conclude.ts';
 export { confidence } from './confidence.ts';
 export { type Decision, decide } from './decide.ts';
-export { type Estimate, type EstimateSeat, estimate } from './estimate.ts';
+export { type EstimateSeat, estimate, type PollEstimate } from './estimate.ts';
 export { isLocked } from './mathematical-lock.ts';
 export { type Bar, need } from './need.ts';
 export { panelOrder } from './panel-order.ts';

@@ -1,5 +1,5 @@
 import type { Balance } from '@eloquentpoll/contracts';
-import { balanceOf, type Storage, type Balance as StoredBalance } from '@eloquentpoll/storage';
+import { balanceOf, type LedgerBalance, type Storage } from '@eloquentpoll/storage';
 
 // The ledger counts micro-USD. The wire shows cents: the balance rounded down, the usage rounded once, as a sum.
 
@@ -11,17 +11,17 @@ export async function readBalance(storage: Storage, accountId: string): Promise<
   return found && toBalance(found);
 }
 
-export function toBalance(found: StoredBalance): Balance {
+export function toBalance(found: LedgerBalance): Balance {
   const cents = floorDiv(found.availableU, U_PER_CENT);
   return {
     balance_cents: Number(cents),
-    balance: dollars(cents),
+    balance: dollarsOfCents(cents),
     usage_cents: Number(floorDiv(found.usageU + U_PER_CENT / 2n, U_PER_CENT)),
   };
 }
 
 /** `$12.34`, or `-$0.05` after a refund of money that was already spent. */
-export function dollars(cents: bigint): string {
+export function dollarsOfCents(cents: bigint): string {
   const size = cents < 0n ? -cents : cents;
   return `${cents < 0n ? '-' : ''}$${size / 100n}.${String(size % 100n).padStart(2, '0')}`;
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
-import { type Answer, errors } from '../http/answers.ts';
+import { type AnswerSchema, errors } from '../http/answers.ts';
 
 // JSON-RPC 2.0 messages and errors, for A2A and MCP.
 
@@ -26,7 +26,7 @@ export const RpcError = Type.Object(
 );
 
 /** The errors of an operation that answers JSON-RPC with JSON-RPC errors. */
-export function rpcErrors(...codes: readonly ErrorCode[]): Record<number, Answer> {
+export function rpcErrors(...codes: readonly ErrorCode[]): Record<number, AnswerSchema> {
   return Object.fromEntries(
     Object.entries(errors(...codes)).map(([status, answer]) => {
       const { 'application/json': plain, ...others } = answer.content;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import type { Answer } from '../http/answers.ts';
+import type { AnswerSchema } from '../http/answers.ts';
 
 export type EndpointsByError = ReadonlyMap<ErrorCode, string[]>;
 
@@ -10,7 +10,7 @@ export function endpointsByError(app: FastifyInstance): EndpointsByError {
   app.addHook('onRoute', ({ method, url, schema }) => {
     if (schema?.hide || method === 'HEAD') return;
     const endpoint = `${[method].flat().join('|')} ${url.replace(/:(\w+)/g, '{$1}')}`;
-    for (const { codes = [] } of Object.values((schema?.response ?? {}) as Record<string, Answer>))
+    for (const { codes = [] } of Object.values((schema?.response ?? {}) as Record<string, AnswerSchema>))
       for (const code of codes) endpoints.set(code, [...(endpoints.get(code) ?? []), endpoint]);
   });
   return endpoints;

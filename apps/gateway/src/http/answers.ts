@@ -3,19 +3,19 @@ import { type TSchema, Type } from '@sinclair/typebox';
 
 // The answers of an operation in its schema: the successful ones one by one, the errors by their codes.
 
-export interface Answer {
+export interface AnswerSchema {
   description: string;
   content: Record<string, { schema: TSchema }>;
   /** The errors that come with this status. */
   codes?: readonly ErrorCode[];
 }
 
-export const json = (description: string, shape: TSchema, mediaType = 'application/json'): Answer => ({
+export const json = (description: string, shape: TSchema, mediaType = 'application/json'): AnswerSchema => ({
   description,
   content: { [mediaType]: { schema: shape.$id === undefined ? shape : Type.Ref(shape) } },
 });
 
-export const text = (description: string, mediaType: string): Answer => ({
+export const text = (description: string, mediaType: string): AnswerSchema => ({
   description,
   content: { [mediaType]: { schema: Type.String() } },
 });
@@ -50,7 +50,7 @@ const ALWAYS = [
 ] as const satisfies ErrorCode[];
 
 /** One answer per status, whose description lists the codes that come with it. */
-export function errors(...codes: readonly ErrorCode[]): Record<number, Answer> {
+export function errors(...codes: readonly ErrorCode[]): Record<number, AnswerSchema> {
   const byStatus = Map.groupBy(new Set([...codes, ...ALWAYS]), (code) => ERRORS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [status, { description: described(codes), content: errorContent, codes }]),
@@ -63,7 +63,7 @@ const errorContent = {
 };
 
 /** The same errors, of an operation that shows them on a page too. */
-export const orPage = (answers: Record<number, Answer>): Record<number, Answer> =>
+export const orPage = (answers: Record<number, AnswerSchema>): Record<number, AnswerSchema> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => [
       status,
@@ -80,10 +80,10 @@ export const redirect = (description: string) =>
 
 /** The same errors, where those of one status have a shape of their own. */
 export function withContent(
-  answers: Record<number, Answer>,
+  answers: Record<number, AnswerSchema>,
   status: number,
   shapes: { json: TSchema; problem: TSchema },
-): Record<number, Answer> {
+): Record<number, AnswerSchema> {
   const content = {
     'application/json': { schema: Type.Ref(shapes.json) },
     'application/problem+json': { schema: Type.Ref(shapes.problem) },

@@ -11,7 +11,7 @@ import {
   watchLoop,
 } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
-import { findPoll, fleetFigures as storedFigures } from '@eloquentpoll/storage';
+import { findPoll, readFleetFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import { consoleHandler } from './console/handler.ts';
@@ -69,7 +69,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
 
 const fleetOf = ({ bus, storage }: OperatorsContext): FleetSource => ({
   queue: () => bus.queueCounts(),
-  store: () => storedFigures(storage),
+  store: () => readFleetFigures(storage),
 });
 
 const connectionsOf = ({ server }: Listening): Promise<number> =>

@@ -1,6 +1,6 @@
 import type { PanelName } from '@eloquentpoll/contracts';
 import type { Model, Panels } from '@eloquentpoll/models/panels';
-import { PANELS } from './panels.ts';
+import { PANEL_TEXTS } from './panels.ts';
 
 // The filter of /models. An unknown value shows no rows and says so, instead of an error.
 
@@ -36,7 +36,7 @@ export function listModels(panels: Panels): ListedModel[] {
     .models()
     .map((model) => ({
       model,
-      panels: PANELS.map(({ name }) => name).filter((name) =>
+      panels: PANEL_TEXTS.map(({ name }) => name).filter((name) =>
         panels.panel(name).models.some(({ id }) => id === model.id),
       ),
       capabilities: CAPABILITIES.filter(({ has }) => has(model)),

@@ -6,7 +6,7 @@ import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { CAPABILITIES, fits, type ListedModel, listModels, type ModelsFilter } from './models-filter.ts';
-import { PANELS } from './panels.ts';
+import { PANEL_TEXTS } from './panels.ts';
 
 // /models: who votes, in which panel, at what price, and how each has done lately. The form works by itself; where
 // scripts run, rows come and go without a new page.
@@ -26,7 +26,7 @@ export function modelsPage(facts: Facts, reputation: readonly ModelReputation[],
 ${facts.panels.simulated ? notice(html`<p>These models are simulated, and their records with them.</p>`, 'warn') : html``}
 <h2 id="panels">Panels</h2>
 <div class="grid">
-${PANELS.map((panel) => panelCard(facts, panel))}</div>
+${PANEL_TEXTS.map((panel) => panelCard(facts, panel))}</div>
 <h2 id="all">All models</h2>
 ${filterForm(listed, filter)}
 ${modelsTable(listed, filter, records)}
@@ -36,7 +36,7 @@ the option that won.</p>`,
   });
 }
 
-function panelCard({ panels }: Facts, { name, who, when }: (typeof PANELS)[number]): Html {
+function panelCard({ panels }: Facts, { name, who, when }: (typeof PANEL_TEXTS)[number]): Html {
   const { models } = panels.panel(name);
   const makers = new Set(models.map(({ family }) => family)).size;
   return html`<section class="card stack">
@@ -54,7 +54,7 @@ function filterForm(listed: readonly ListedModel[], { family, preset, capability
   const all = { value: '', label: 'All' };
   return html`<form class="filters" action="/models#all" data-filter>
 ${select('family', 'Family', [all, ...families(listed).map(same)], family)}
-${select('preset', 'Panel', [all, ...PANELS.map(({ name }) => same(name))], preset)}
+${select('preset', 'Panel', [all, ...PANEL_TEXTS.map(({ name }) => same(name))], preset)}
 ${select('capability', 'Capability', [all, ...CAPABILITIES.map(({ name, label }) => ({ value: name, label }))], capability)}
 <button class="button">Show</button>
 </form>

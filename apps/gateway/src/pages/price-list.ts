@@ -9,7 +9,7 @@ import type { PagesContext } from './context.ts';
 
 type Parts = Pick<PagesContext, 'panels' | 'health'>;
 
-export type Preset = (typeof PRESETS)[number];
+export type PricedPreset = (typeof PRESETS)[number];
 
 export interface PollPrice {
   estimate: Estimate;
@@ -20,7 +20,7 @@ export interface PollPrice {
 }
 
 export interface PriceQuestion {
-  preset: Preset;
+  preset: PricedPreset;
   options: number;
   threshold: number;
 }
@@ -43,7 +43,10 @@ export const OPTION_COUNTS = Array.from(
 export const THRESHOLD_STEPS = 20;
 
 /** For each preset and number of options. */
-export async function priceList(parts: Parts, threshold: number): Promise<ReadonlyMap<Preset, readonly PollPrice[]>> {
+export async function priceList(
+  parts: Parts,
+  threshold: number,
+): Promise<ReadonlyMap<PricedPreset, readonly PollPrice[]>> {
   const lists = PRESETS.map(async (preset) => {
     const prices = await Promise.all(OPTION_COUNTS.map((options) => priceOf(parts, { preset, options, threshold })));
     return [preset, prices] as const;

@@ -5,12 +5,12 @@ import { percent, perMillion, seconds, usd, whole } from './figures.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
-import { PANELS } from './panels.ts';
+import { PANEL_TEXTS } from './panels.ts';
 import { priceChart } from './price-chart.ts';
 import {
   OPTION_COUNTS,
   type PollPrice,
-  type Preset,
+  type PricedPreset,
   type PriceQuestion,
   THRESHOLD_STEPS,
   type VotePrice,
@@ -20,7 +20,7 @@ import {
 
 export interface Pricing {
   /** For each preset and number of options, at the requested threshold. */
-  list: ReadonlyMap<Preset, readonly PollPrice[]>;
+  list: ReadonlyMap<PricedPreset, readonly PollPrice[]>;
   asked: PriceQuestion;
   votes: readonly VotePrice[];
 }
@@ -56,9 +56,9 @@ ${fineprint}`,
   });
 }
 
-function presetCard(preset: Preset, prices: readonly PollPrice[], options: number): Html {
+function presetCard(preset: PricedPreset, prices: readonly PollPrice[], options: number): Html {
   const { estimate, saving } = prices[options - LIMITS.options.min]!;
-  const { who } = PANELS.find(({ name }) => name === preset)!;
+  const { who } = PANEL_TEXTS.find(({ name }) => name === preset)!;
   return html`<section class="card stack">
 <h3><code>${preset}</code></h3>
 <p class="muted">${who}</p>

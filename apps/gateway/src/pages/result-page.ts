@@ -1,5 +1,5 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
-import type { FeedbackSummary } from '@eloquentpoll/storage';
+import type { StoredFeedbackSummary } from '@eloquentpoll/storage';
 import { toMermaid } from '../polls/read/to-mermaid.ts';
 import { code, notice } from './components.ts';
 import { moment } from './figures.ts';
@@ -11,7 +11,7 @@ import { climb, outcome, shortfall, statusBadge, tallyChart, voteTable } from '.
 export interface ShownResult {
   baseUrl: string;
   result: ResultDetail;
-  feedback: Pick<FeedbackSummary, 'total' | 'correct' | 'incorrect'>;
+  feedback: Pick<StoredFeedbackSummary, 'total' | 'correct' | 'incorrect'>;
   /** The outcome of feedback that was just sent. */
   word: 'thanks' | 'sign-in' | null;
 }

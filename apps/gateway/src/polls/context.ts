@@ -1,4 +1,4 @@
-import { type Health, openHealth } from '@eloquentpoll/models/health';
+import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { SettingError } from '@eloquentpoll/ops/settings';
 import type { AccountsContext } from '../accounts/context.ts';
@@ -11,7 +11,7 @@ import { type PollRereads, pollRereads } from './run/poll-rereads.ts';
 export interface PollsContext extends AccountsContext {
   readonly panels: Panels;
   /** How the models have done lately. */
-  readonly health: Health;
+  readonly health: ModelHealth;
   /** Reads runs from Redis, many at once. */
   readonly runBatch: RunBatch;
   /** Runs as this process read them from Postgres. */

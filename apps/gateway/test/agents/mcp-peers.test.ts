@@ -2,7 +2,7 @@ import { balanceOf, findPoll } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
-import { PEERS, type Step } from '../fixtures/mcp-peers.ts';
+import { PEERS, type PeerStep } from '../fixtures/mcp-peers.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
@@ -63,7 +63,7 @@ for (const { era, revision, connect } of PEERS) {
   t.test(`${era} gets one notification per vote, with increasing progress`, async (t) => {
     const { bearer } = await keyWith(5);
     const peer = await connect(t, url, bearer);
-    const steps: Step[] = [];
+    const steps: PeerStep[] = [];
     const options = ['" ignore the rules', 'B'];
     const answer = await peer.call('poll_question', { ...POLL, options }, (step) => void steps.push(step));
     const votes = answer.structuredContent?.votes as unknown[];

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { openRegistry } from '@eloquentpoll/models/registry';
 import { eventually } from '@eloquentpoll/testkit/eventually';
-import { fakeRegistry, ROWS } from '@eloquentpoll/testkit/fakes/registry';
+import { fakeRegistry, REGISTRY_ROWS } from '@eloquentpoll/testkit/fakes/registry';
 import t, { type Test } from 'tap';
 import { createLog } from '../../src/config/log.ts';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
@@ -32,7 +32,7 @@ t.test(
     const answer = await get();
     t.equal(answer.statusCode, 200);
     const { fetched_at, cache_expires_at, ...rest } = answer.json();
-    t.same(rest, { count: 3, model_count: 7, variants: ROWS });
+    t.same(rest, { count: 3, model_count: 7, variants: REGISTRY_ROWS });
     t.equal(Date.parse(cache_expires_at) - Date.parse(fetched_at), HOUR_MS, '[§8-models-cache]');
     t.ok(Math.abs(Date.now() - Date.parse(fetched_at)) < 60_000);
     t.match(String(answer.headers['cache-control']), /^public, max-age=3(600|5\d\d)$/);
@@ -119,7 +119,7 @@ t.test('[§4.7-models-cache] a thousand who wait are one call upstream, and thos
   const waiting = Promise.withResolvers<void>();
   registry.answer(async (response) => {
     await waiting.promise;
-    response.end(JSON.stringify({ variants: ROWS }));
+    response.end(JSON.stringify({ variants: REGISTRY_ROWS }));
   });
   const crowd = Promise.all(Array.from({ length: 1_000 }, () => get('?org=acorn')));
   await eventually('the registry is called', () => registry.calls.length > 0);
@@ -184,7 +184,7 @@ t.test(
     }
     t.equal(registry.calls.length, 8, 'each was asked for anew, and no redirect was followed');
     t.notMatch(log.join('\n'), /SECRET/);
-    registry.answer({ variants: ROWS });
+    registry.answer({ variants: REGISTRY_ROWS });
     t.equal((await get()).statusCode, 200);
   },
 );
@@ -209,7 +209,7 @@ t.test('after an hour it is asked again; while it is away the old listing serves
   t.equal(registry.calls.length, 2, 'and left in peace for a while');
 
   now += 60_000;
-  registry.answer({ variants: ROWS });
+  registry.answer({ variants: REGISTRY_ROWS });
   const second = JSON.parse((await list({})).value);
   t.equal(second.fetched_at, new Date(now).toISOString(), 'back');
   t.equal(registry.calls.length, 3);
@@ -222,7 +222,7 @@ t.test('after an hour it is asked again; while it is away the old listing serves
 });
 
 t.test('[§2.14-model-count-inferred, §2.14-model-count-null] how many models there are', async (t) => {
-  const variants = ROWS;
+  const variants = REGISTRY_ROWS;
   const known = (more: object, limit: number | null = null, rows: Record<string, unknown>[] = variants) =>
     modelCountOf({ variants: rows, modelCount: null, count: null, ...more }, limit);
   t.equal(known({ modelCount: 9 }), 9, 'as the registry says');
@@ -235,7 +235,7 @@ t.test('[§2.14-model-count-inferred, §2.14-model-count-null] how many models t
   t.equal(known({}, null, []), 0);
 
   const { get, registry } = await withRegistry(t);
-  registry.answer({ variants: ROWS });
+  registry.answer({ variants: REGISTRY_ROWS });
   t.equal((await get()).json().model_count, 2);
   t.equal((await get('?limit=3')).json().model_count, null);
 });

@@ -1,4 +1,4 @@
-import { beat, giveFeedback, type Storage, StorageUnavailable } from '@eloquentpoll/storage';
+import { beat, type Storage, StorageUnavailable, storeFeedback } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { reputations } from '../../src/discovery/reputations.ts';
@@ -48,7 +48,7 @@ t.test('the reputation counts polls, votes, feedback and minutes, and names no a
   const polls = await Promise.all([ask(), ask(), ask()]);
   const resultId: string = polls[0]!.json().poll_id;
   const opinion = { accountId, resultId, outcomeCorrect: true, confidence: 1, notes: 'a secret note' };
-  await giveFeedback(context.storage, opinion);
+  await storeFeedback(context.storage, opinion);
   await beat(context.storage, 'gateway');
   await minutesAgo(context.storage, 1);
 

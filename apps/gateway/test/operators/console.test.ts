@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { bury, checkLedger, claimPoll, findPoll, fleetFigures } from '@eloquentpoll/storage';
+import { bury, checkLedger, claimPoll, findPoll, readFleetFigures } from '@eloquentpoll/storage';
 import t, { type Test } from 'tap';
 import { guard } from '../../src/operators/console/guard.ts';
 import { openOps } from '../../src/operators/open-ops.ts';
@@ -107,11 +107,11 @@ t.test('an action from another page or without the form token is a 403', async (
   t.equal((await post({}, '')).status, 403, 'the password alone is sent by any page');
   t.equal((await post({ 'sec-fetch-site': 'cross-site' }, `form=${form}`)).status, 403);
   t.equal((await post({}, `form=${form}&${'x'.repeat(5_000)}`)).status, 403, 'no form of ours is that large');
-  t.equal((await fleetFigures(context.storage)).buried, 1, 'nothing happened');
+  t.equal((await readFleetFigures(context.storage)).buried, 1, 'nothing happened');
   const done = await post({ 'sec-fetch-site': 'same-origin' }, `form=${form}`);
   t.equal(done.status, 303);
   t.equal(done.headers.get('location'), '/admin?done=seen');
-  t.equal((await fleetFigures(context.storage)).buried, 0);
+  t.equal((await readFleetFigures(context.storage)).buried, 0);
 });
 
 t.test('release ends the lease of a running poll and enqueues it again', async (t) => {
@@ -143,6 +143,6 @@ t.test('retry of a dead letter starts one free poll, and the ledger balances', a
   t.match(again, { accountId, entryPoint: 'operator', status: 'running' });
   t.same(again?.spec, (await findPoll(storage, dead))?.spec);
   t.equal((await findPoll(storage, dead))?.status, 'failed', 'what has ended stays ended');
-  t.ok((await fleetFigures(storage)).freePoolU < context.config.freeDailyCapU, 'the pool holds the money');
+  t.ok((await readFleetFigures(storage)).freePoolU < context.config.freeDailyCapU, 'the pool holds the money');
   t.same(await checkLedger(storage), []);
 });

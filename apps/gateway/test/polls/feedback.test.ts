@@ -1,5 +1,5 @@
 import { newResultId } from '@eloquentpoll/polls';
-import { giveFeedback } from '@eloquentpoll/storage';
+import { storeFeedback } from '@eloquentpoll/storage';
 import t from 'tap';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
@@ -91,7 +91,7 @@ t.test('entries are at most a hundred', async (t) => {
   const id = await aPoll(asker);
   for (let i = 0; i < 103; i++) {
     const { accountId } = await keyWith(0);
-    await giveFeedback(context.storage, { accountId, resultId: id, outcomeCorrect: true, confidence: 1, notes: null });
+    await storeFeedback(context.storage, { accountId, resultId: id, outcomeCorrect: true, confidence: 1, notes: null });
   }
   const { total_feedback, entries } = await summary(id);
   t.same([total_feedback, entries.length], [103, 100]);

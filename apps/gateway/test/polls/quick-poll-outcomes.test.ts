@@ -1,7 +1,7 @@
 import { balanceOf, FREE_POOL } from '@eloquentpoll/storage';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
-import { type Behaviour, standInWorker } from '../fixtures/stand-in-worker.ts';
+import { standInWorker, type WorkerBehaviour } from '../fixtures/stand-in-worker.ts';
 
 // slow: 4 s
 
@@ -36,7 +36,7 @@ for (const [name, opinion, expected] of [
 
 t.test('[§4.1-poll-500, §7-500-execution] a poll that was given up is 500 and costs nothing', async (t) => {
   const { app, context } = await build(t);
-  const behaviour: Behaviour = { buries: true };
+  const behaviour: WorkerBehaviour = { buries: true };
   await standInWorker(t, context, behaviour);
   const ask = () =>
     app.inject({ method: 'POST', url: '/api/quick-poll', headers: { 'idempotency-key': 'k' }, payload: BODY });

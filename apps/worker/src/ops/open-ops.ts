@@ -8,7 +8,7 @@ import {
   type Readiness,
   watchLoop,
 } from '@eloquentpoll/ops';
-import { fleetFigures as storedFigures } from '@eloquentpoll/storage';
+import { readFleetFigures } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
@@ -31,7 +31,7 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
   const loop = made.use(watchLoop());
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
   poolFigures(metrics, storage.pool, config.databasePool);
-  const sources: FleetSource = { queue: () => redis.queueCounts(), store: () => storedFigures(storage) };
+  const sources: FleetSource = { queue: () => redis.queueCounts(), store: () => readFleetFigures(storage) };
   const fleet = fleetFigures(metrics, sources);
   metrics.reading('eloquentpoll_polls_running', () => activity.running);
   metrics.reading('eloquentpoll_worker_slots', () => config.concurrency);
@@ -44,7 +44,7 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
     postgres: {
       vital: true,
       async ask() {
-        await storedFigures(storage);
+        await readFleetFigures(storage);
         return null;
       },
     },

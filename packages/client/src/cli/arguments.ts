@@ -5,14 +5,14 @@ import { UsageError } from './usage-error.ts';
 
 // Parses the command line. An invalid one is a UsageError that says what to write.
 
-export interface Settings {
+export interface CliSettings {
   url: string | undefined;
   key: string | undefined;
   session: string | undefined;
   json: boolean;
 }
 
-export type Command = Settings &
+export type Command = CliSettings &
   (
     | { name: 'ask'; how: 'stream' | 'dry-run'; request: PollRequest }
     | { name: 'free'; request: { question: string; options?: string[] } }
@@ -42,7 +42,7 @@ const COMMANDS: readonly string[] = ['ask', 'result', 'history', 'help'];
 
 export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): Command {
   const { values, positionals } = parsed(argv);
-  const settings: Settings = {
+  const settings: CliSettings = {
     url: values.url ?? (env.EP_URL || undefined),
     key: (values.key ?? env.EP_KEY)?.trim() || undefined,
     session: (values.session ?? env.EP_SESSION)?.trim() || undefined,

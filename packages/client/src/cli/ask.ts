@@ -1,16 +1,21 @@
 import type { EloquentPoll, PollRequest, PollResponse, StreamProgress } from '../eloquentpoll.ts';
 import { type Exit, exitOfOutcome } from './exit-codes.ts';
-import { COLOUR, howFar, NO_COLOUR, picture, type Scene, seconds } from './picture.ts';
+import { COLOUR, elapsedText, howFar, NO_COLOUR, picture, type Scene } from './picture.ts';
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
-import { details, verdict } from './summary.ts';
+import { details, outcomeSentence } from './summary.ts';
 import { canRedraw, canvas, print, type Terminal } from './terminal.ts';
 
 // Runs a poll and shows its progress: as bars on a terminal, else as a line per vote on standard error.
 
 const REDRAW_EVERY_MS = 100;
 
-export async function ask(polls: EloquentPoll, request: PollRequest, terminal: Terminal, json: boolean): Promise<Exit> {
+export async function askCommand(
+  polls: EloquentPoll,
+  request: PollRequest,
+  terminal: Terminal,
+  json: boolean,
+): Promise<Exit> {
   const watch = json ? silently : fitsTerminal(request, terminal) ? asPicture(request, terminal) : asLines(terminal);
   let session = '';
   try {
@@ -53,7 +58,7 @@ function asLines({ err }: Terminal): Watch {
     progress({ progress: { received, total }, vote }) {
       if (!vote) return print(err, `asking ${total} models`);
       const said = vote.chosen_option === null ? `failed: ${vote.error}` : plain(vote.chosen_option);
-      print(err, `${received}/${total}  ${plain(vote.model_id)}  ${said}  ${seconds(vote.latency_ms)}`);
+      print(err, `${received}/${total}  ${plain(vote.model_id)}  ${said}  ${elapsedText(vote.latency_ms)}`);
     },
     end: () => null,
     stop: () => {},
@@ -69,7 +74,7 @@ function asPicture({ question, options }: PollRequest, terminal: Terminal): Watc
     draw(picture({ question, options, ...scene }, terminal.out.columns || 80, ink));
   const redraw = () => {
     const elapsed = performance.now() - began;
-    const foot = [now ? howFar(now.progress, elapsed) : `asking · ${seconds(elapsed)}`];
+    const foot = [now ? howFar(now.progress, elapsed) : `asking · ${elapsedText(elapsed)}`];
     show({ tally: now?.tally ?? {}, total: now?.models_requested ?? 0, leader: now?.leader ?? null, foot });
   };
   const timer = setInterval(redraw, REDRAW_EVERY_MS);
@@ -82,7 +87,12 @@ function asPicture({ question, options }: PollRequest, terminal: Terminal): Watc
     end(result) {
       clearInterval(timer);
       const total = result.votes.length + result.models_skipped;
-      show({ tally: result.tally, total, leader: result.winning_option, foot: [verdict(result), ...details(result)] });
+      show({
+        tally: result.tally,
+        total,
+        leader: result.winning_option,
+        foot: [outcomeSentence(result), ...details(result)],
+      });
       return exitOfOutcome(result);
     },
     stop: () => clearInterval(timer),

@@ -1,12 +1,12 @@
 import type { EloquentPoll, PollRequest } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
-import { seconds } from './picture.ts';
+import { elapsedText } from './picture.ts';
 import { plain } from './plain-text.ts';
-import { dollars } from './summary.ts';
+import { costText } from './summary.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** Prints whether a poll would be accepted and what it would cost; exit code 0 if accepted. */
-export async function dryRun(
+export async function dryRunCommand(
   polls: EloquentPoll,
   request: PollRequest,
   { out, signal }: Terminal,
@@ -20,11 +20,11 @@ export async function dryRun(
     print(out, ...errors.map((error) => `  ${plain(error)}`));
     const { cost_usd, models, latency_ms, balance_sufficient, within_budget } = estimates;
     if (cost_usd && models && latency_ms) {
-      print(out, `  cost     ${dollars(cost_usd.expected)} expected, ${dollars(cost_usd.max)} at most`);
+      print(out, `  cost     ${costText(cost_usd.expected)} expected, ${costText(cost_usd.max)} at most`);
       print(out, `  models   ${models.expected_calls.toFixed(1)} of ${models.roster_size} expected`);
       print(
         out,
-        `  time     ${seconds(latency_ms.p50)} as a median, ${seconds(latency_ms.p95)} at the 95th percentile`,
+        `  time     ${elapsedText(latency_ms.p50)} as a median, ${elapsedText(latency_ms.p95)} at the 95th percentile`,
       );
     }
     if (within_budget === false) print(out, '  budget   does not pay for every model of the panel');

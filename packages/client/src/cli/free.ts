@@ -5,7 +5,7 @@ import { showOutcome } from './show-outcome.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** Runs a free poll. Its answer is short, so the details are read from the public result. */
-export async function free(
+export async function freeCommand(
   polls: EloquentPoll,
   request: { question: string; options?: string[] },
   terminal: Terminal,

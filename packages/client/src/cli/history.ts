@@ -4,7 +4,7 @@ import { pad, plain } from './plain-text.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** Lists what the caller asked before, newest first. */
-export async function history(
+export async function historyCommand(
   polls: EloquentPoll,
   page: { limit: number; offset: number },
   { out, signal }: Terminal,

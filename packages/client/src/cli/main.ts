@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { runHere } from './run-here.ts';
+import { runHereCommand } from './run-here.ts';
 
-await runHere(process.argv.slice(2));
+await runHereCommand(process.argv.slice(2));

@@ -20,15 +20,15 @@ const MAX_COLUMNS = 100;
 const WIDEST_LABEL = 40;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-export interface Ink {
+export interface TextStyle {
   bold(text: string): string;
   dim(text: string): string;
 }
 
-export const COLOUR: Ink = { bold: (text) => `\x1b[1m${text}\x1b[0m`, dim: (text) => `\x1b[2m${text}\x1b[0m` };
-export const NO_COLOUR: Ink = { bold: (text) => text, dim: (text) => text };
+export const COLOUR: TextStyle = { bold: (text) => `\x1b[1m${text}\x1b[0m`, dim: (text) => `\x1b[2m${text}\x1b[0m` };
+export const NO_COLOUR: TextStyle = { bold: (text) => text, dim: (text) => text };
 
-export function picture(scene: Scene, terminalColumns: number, ink: Ink): string[] {
+export function picture(scene: Scene, terminalColumns: number, ink: TextStyle): string[] {
   // One column stays free: some terminals wrap after the last column.
   const columns = Math.max(10, Math.min(terminalColumns - 1, MAX_COLUMNS));
   const labels = scene.options.map(plain);
@@ -57,7 +57,7 @@ function bar(share: number, columns: number): string {
 
 export function howFar({ received, failed, total }: Progress, elapsedMs: number): string {
   const failures = failed === 0 ? '' : ` · ${failed} failed`;
-  return `${received} of ${total} models${failures} · ${seconds(elapsedMs)}`;
+  return `${received} of ${total} models${failures} · ${elapsedText(elapsedMs)}`;
 }
 
-export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+export const elapsedText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

@@ -1,7 +1,7 @@
 import { run } from './run.ts';
 
 /** Runs a command line with this process's streams, signals and exit code. */
-export async function runHere(
+export async function runHereCommand(
   argv: readonly string[],
   { env = process.env, whenUnreachable }: { env?: NodeJS.ProcessEnv; whenUnreachable?: string } = {},
 ): Promise<void> {

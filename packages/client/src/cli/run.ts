@@ -1,11 +1,11 @@
 import { EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
 import { type Command, readArguments } from './arguments.ts';
-import { ask } from './ask.ts';
-import { dryRun } from './dry-run.ts';
+import { askCommand } from './ask.ts';
+import { dryRunCommand } from './dry-run.ts';
 import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
-import { free } from './free.ts';
+import { freeCommand } from './free.ts';
 import { HELP } from './help.ts';
-import { history } from './history.ts';
+import { historyCommand } from './history.ts';
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -36,15 +36,15 @@ async function runCommand(command: Command, terminal: Terminal): Promise<Exit> {
     case 'ask':
       if (key === undefined) throw noCredentials('A poll needs an API key: put it in EP_KEY. --free asks without one.');
       return command.how === 'dry-run'
-        ? dryRun(polls, command.request, terminal, json)
-        : ask(polls, command.request, terminal, json);
+        ? dryRunCommand(polls, command.request, terminal, json)
+        : askCommand(polls, command.request, terminal, json);
     case 'free':
-      return free(polls, command.request, terminal, json);
+      return freeCommand(polls, command.request, terminal, json);
     case 'result':
       return showOutcome(await resultOf(polls, command.id, terminal.signal), terminal, json);
     case 'history':
       if (session === undefined) throw noCredentials(NO_SESSION);
-      return history(polls, command, terminal, json);
+      return historyCommand(polls, command, terminal, json);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Reader } from './readers.ts';
 // The settings of a process as a table with a row per variable. Parsing, the list of problems, the redacted start line,
 // docs/settings.md and the checks of the manifests come from it.
 
-export interface Row<T = unknown> {
+export interface SettingRow<T = unknown> {
   reader: Reader<T>;
   isRequired: boolean;
   /** The text that stands for an unset variable. */
@@ -13,20 +13,20 @@ export interface Row<T = unknown> {
   readonly value?: T;
 }
 
-export type Table = Readonly<Record<string, Row>>;
+export type Table = Readonly<Record<string, SettingRow>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
-export type Values<T extends Table> = { readonly [K in keyof T]: T[K] extends Row<infer V> ? V : never };
+export type Values<T extends Table> = { readonly [K in keyof T]: T[K] extends SettingRow<infer V> ? V : never };
 
-export const required = <T>(reader: Reader<T>, says: string): Row<T> => ({ reader, isRequired: true, says });
+export const required = <T>(reader: Reader<T>, says: string): SettingRow<T> => ({ reader, isRequired: true, says });
 
-export const withDefault = <T>(reader: Reader<T>, byDefault: string | number, says: string): Row<T> => ({
+export const withDefault = <T>(reader: Reader<T>, byDefault: string | number, says: string): SettingRow<T> => ({
   reader,
   isRequired: false,
   byDefault: String(byDefault),
   says,
 });
 
-export const optional = <T>(reader: Reader<T>, says: string): Row<T | undefined> => ({
+export const optional = <T>(reader: Reader<T>, says: string): SettingRow<T | undefined> => ({
   reader,
   isRequired: false,
   says,
@@ -69,7 +69,7 @@ export function readSettings<T extends Table>(table: T, env: Environment): Value
   return Object.fromEntries(entries) as Values<T>;
 }
 
-export function readSetting(name: string, { reader, isRequired }: Row, text: string | undefined): unknown {
+export function readSetting(name: string, { reader, isRequired }: SettingRow, text: string | undefined): unknown {
   if (text === undefined) {
     if (isRequired) throw new SettingError(name, `is not set; it must be ${reader.form}`);
     return undefined;

@@ -6,7 +6,7 @@ import { counted, listed } from './words.ts';
 /** Words of ours, or an option of the poll. */
 export type Part = string | { readonly option: number };
 
-export const plain = (parts: readonly Part[], options: readonly string[]): string =>
+export const headlineText = (parts: readonly Part[], options: readonly string[]): string =>
   parts.map((part) => (typeof part === 'string' ? part : (options[part.option] ?? ''))).join('');
 
 /** Options named in one headline; beyond, their number says more. */

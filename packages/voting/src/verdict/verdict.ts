@@ -4,7 +4,7 @@ import { resultStatus, votesMissing } from '../status.ts';
 import type { TerminationReason } from '../stop-rules.ts';
 import { isTie, lead, leader, type Votes, votesCast } from '../tally.ts';
 import { type Band, bandOf, changeBySwitching } from './agreement.ts';
-import { headlineOf, type Part, plain } from './headline.ts';
+import { headlineOf, headlineText, type Part } from './headline.ts';
 import { counted, dollars, failuresByCause, percentOf } from './words.ts';
 
 export interface VerdictPoll {
@@ -70,7 +70,7 @@ export function verdict(poll: VerdictPoll): Verdict {
   const likelyToStay = facts.kind === 'kept' || facts.kind === 'leading' ? openConfidence(poll) : null;
   return {
     kind: facts.kind,
-    headline: plain(headlineParts, poll.options),
+    headline: headlineText(headlineParts, poll.options),
     headlineParts,
     leader: facts.leader,
     band: facts.band,

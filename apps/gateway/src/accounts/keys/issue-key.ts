@@ -1,9 +1,9 @@
 import {
-  type ApiKey,
   insertKey,
   inTransaction,
   MAX_ACTIVE_KEYS,
   type Queries,
+  type StoredApiKey,
   TooManyKeys,
 } from '@eloquentpoll/storage';
 import type { Config } from '../../config/config.ts';
@@ -11,7 +11,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { apiKeyPrefix, hashApiKey, newApiKey } from './api-key.ts';
 
-export interface IssuedKey extends ApiKey {
+export interface IssuedKey extends StoredApiKey {
   /** The plaintext, which is never stored. */
   key: string;
 }

@@ -1,4 +1,4 @@
-import { API_CATALOG, ASYNCAPI_TYPE, type Link, OPENAPI_TYPE } from './links.ts';
+import { API_CATALOG, ASYNCAPI_TYPE, OPENAPI_TYPE, type WebLink } from './links.ts';
 
 // The API catalogue (RFC 9727) as a linkset (RFC 9264): every API under its endpoint, with its description,
 // documentation and status.
@@ -28,7 +28,7 @@ const APIS: readonly Api[] = [
 ];
 
 /** The Link header of a HEAD request (RFC 9727): the profile and the listed APIs. */
-export const CATALOG_LINKS: readonly Link[] = [
+export const CATALOG_LINKS: readonly WebLink[] = [
   { rel: 'api-catalog', path: API_CATALOG },
   ...APIS.map(({ endpoint }) => ({ rel: 'item', path: endpoint })),
 ];

@@ -6,14 +6,14 @@ export const ASYNCAPI_TYPE = 'application/vnd.aai.asyncapi+json;version=3.0.0';
 export const LINKSET_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 export const API_CATALOG = '/.well-known/api-catalog';
 
-export interface Link {
+export interface WebLink {
   rel: string;
   path: string;
   type?: string;
 }
 
 /** Links of the homepage, with registered relations. */
-export const HOME_LINKS: readonly Link[] = [
+export const HOME_LINKS: readonly WebLink[] = [
   { rel: 'api-catalog', path: API_CATALOG },
   { rel: 'service-desc', path: '/api/openapi.json', type: OPENAPI_TYPE },
   { rel: 'service-desc', path: '/asyncapi.json', type: ASYNCAPI_TYPE },
@@ -25,7 +25,7 @@ export const HOME_LINKS: readonly Link[] = [
 ];
 
 /** A Link header (RFC 8288). */
-export const linkHeader = (links: readonly Link[]): string =>
+export const linkHeader = (links: readonly WebLink[]): string =>
   links
     .map(({ rel, path, type }) => `<${path}>; rel="${rel}"${type === undefined ? '' : `; type="${type}"`}`)
     .join(', ');

@@ -2,7 +2,7 @@ import { ERROR_CODES, ERRORS } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { authOf, describedOperations } from './api-description.ts';
 import type { Facts } from './facts.ts';
-import { list, table } from './markdown.ts';
+import { markdownList, markdownTable } from './markdown.ts';
 import { confidenceMeaning, costNote, costTable, quickPollCommand } from './poll-prose.ts';
 import { skillBody } from './skill.ts';
 import { SKILL_PATH } from './skill-paths.ts';
@@ -103,7 +103,7 @@ export const LINK_SECTIONS: readonly { title: string; links: readonly Linked[] }
 export const sections = ({ baseUrl }: Facts): string =>
   LINK_SECTIONS.map(
     ({ title, links }) =>
-      `## ${title}\n\n${list(links.map(({ name, path, note }) => `[${name}](${baseUrl}${path}): ${note}`))}`,
+      `## ${title}\n\n${markdownList(links.map(({ name, path, note }) => `[${name}](${baseUrl}${path}): ${note}`))}`,
   ).join('\n\n');
 
 export const llms = (facts: Facts): string => `# ${TITLE}
@@ -142,7 +142,7 @@ ${guidance(app)}
 
 Every error is \`{"error", "code", "request_id"}\`; as \`application/problem+json\` it carries the steps that lead out of it.
 
-${table(
+${markdownTable(
   ['Code', 'Status', 'Meaning', 'Same request later', 'Way out'],
   ERROR_CODES.map((code) => {
     const { status, description, retryable, recovery } = ERRORS[code];
@@ -152,11 +152,11 @@ ${table(
 
 # Surfaces
 
-${list(SURFACES.map(({ pattern_id, description, artifacts }) => `\`${pattern_id}\`: ${description} (${artifacts.join(', ')})`))}
+${markdownList(SURFACES.map(({ pattern_id, description, artifacts }) => `\`${pattern_id}\`: ${description} (${artifacts.join(', ')})`))}
 `;
 
 const operationTable = (app: FastifyInstance): string =>
-  table(
+  markdownTable(
     ['Operation', 'What it does', 'Credentials'],
     describedOperations(app)
       .filter(isNoFile)
@@ -172,7 +172,7 @@ const isNoFile = ({ tag }: { tag: string }): boolean => tag !== 'Files';
 
 function guidance(app: FastifyInstance): string {
   const advised = describedOperations(app).filter(({ tag }) => tag !== 'Files' && tag !== 'System');
-  return list(
+  return markdownList(
     advised.map(({ method, path, hints: { usage } }) =>
       [
         `\`${method} ${path}\`: ${usage.when_to_use.join(' ')}`,

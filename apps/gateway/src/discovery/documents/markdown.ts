@@ -7,9 +7,9 @@ export const markdownHeaders = (text: string): Record<string, string> => ({
   'x-markdown-tokens': String(Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)),
 });
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-export const list = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n');
+export const markdownList = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n');

@@ -1,7 +1,7 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import { reasoning } from '@eloquentpoll/voting';
 import type { Facts } from './facts.ts';
-import { list, table } from './markdown.ts';
+import { markdownList, markdownTable } from './markdown.ts';
 import { aboutSeconds, aboutUsd } from './poll-figures.ts';
 
 // Passages that several documents share: an example question, its answer, costs and errors.
@@ -44,7 +44,7 @@ export function costTable({ figures: { free, fast, broad, strong } }: Facts): st
     price ?? `${aboutUsd(cost_usd.expected)}, at most ${aboutUsd(cost_usd.max)}`,
     `${aboutSeconds(latency_ms.p50)} (${aboutSeconds(latency_ms.p95)})`,
   ];
-  return table(
+  return markdownTable(
     ['Panel', 'Who votes', 'Models', 'Usually asked', 'Cost', 'Time, median (95 %)'],
     [
       row('`free`', 'open-weight models', free, '$0'),
@@ -58,13 +58,13 @@ export function costTable({ figures: { free, fast, broad, strong } }: Facts): st
 export const costNote =
   'For a question of usual length with two options, by list prices; longer questions and more options cost more. `GET /api/poll/estimate` has the figures of the hour, and `POST /api/poll/dry-run` those of one question.';
 
-export const freeLimits = list([
+export const freeLimits = markdownList([
   `a question of ${LIMITS.question.min} to ${LIMITS.free.question} characters, ${LIMITS.options.min} to ${LIMITS.free.options} options of at most ${LIMITS.free.option} characters`,
   'the themes `free` and `free_search`; the latter lets the models search the web',
   'no single votes and no confidence in the answer; `result_url` has both',
 ]);
 
-export const paidLimits = list([
+export const paidLimits = markdownList([
   `a question of at least ${LIMITS.question.min} characters, ${LIMITS.options.min} to ${LIMITS.options.max} distinct options of at most ${LIMITS.options.length} characters`,
   `\`confidence_threshold\` from 0 to 1 (${LIMITS.confidence_threshold.default} unless you say otherwise): how sure the outcome must be before the poll stops early`,
   `\`max_cost_usd\` up to ${LIMITS.max_cost_usd.max} (${LIMITS.max_cost_usd.default} unless you say otherwise): no poll costs more`,
@@ -74,7 +74,7 @@ export const paidLimits = list([
 export const confidenceMeaning =
   'The `confidence` of a result is the probability that the full panel, had every model voted, would elect the same winner. It is not the probability that the winner is true: models that learned from the same texts can be wrong together, and 1 means only that no missing vote could change the outcome.';
 
-export const errorTable = table(
+export const errorTable = markdownTable(
   ['Status', 'What happened', 'What to do'],
   [
     ['400', 'something in the request is missing or beyond a limit', 'read `error`, mend the request'],

@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-export const errors = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
+export const errorReplies = plugin(async (app: FastifyInstance, { config }: { config: Config }) => {
   app.decorateReply('errorCode', null);
   app.setErrorHandler((error, request, reply) => sendError(config, error, request, reply));
 });

@@ -5,10 +5,10 @@ import { clientNetwork } from '../../http/rate-limits/client-network.ts';
 // Authenticates operators by ADMIN_TOKEN, as a bearer or a Basic password. Browsers send Basic credentials by themselves,
 // so actions also need a form token (CSRF). Wrong tokens are limited by network; the right one is never refused.
 
-export type Admission = 'admitted' | 'unauthenticated' | 'rate_limited';
+export type OperatorAdmission = 'admitted' | 'unauthenticated' | 'rate_limited';
 
 export interface Guard {
-  admit(request: IncomingMessage): Admission;
+  admit(request: IncomingMessage): OperatorAdmission;
   /** The hidden field of our forms. */
   readonly formToken: string;
   isOurForm(request: IncomingMessage, form: URLSearchParams): boolean;

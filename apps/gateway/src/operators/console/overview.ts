@@ -4,8 +4,8 @@ import {
   type FailedPoll,
   type FleetFigures,
   failedPolls,
-  fleetFigures,
   type RunningPoll,
+  readFleetFigures,
   runningPolls,
 } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
@@ -30,7 +30,7 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
     });
   const [queue, fleet, running, buried, failed] = await Promise.all([
     orNull('queue', bus.queueCounts()),
-    orNull('fleet', fleetFigures(storage)),
+    orNull('fleet', readFleetFigures(storage)),
     orNull('running', runningPolls(storage, MAX_ROWS)),
     orNull('buried', buriedPolls(storage, MAX_ROWS)),
     orNull('failed', failedPolls(storage, MAX_ROWS)),

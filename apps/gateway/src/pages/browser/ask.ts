@@ -1,6 +1,6 @@
 // Calls the API from our pages. Browsers send Origin, which requests with the cookie need.
 
-export interface Answer {
+export interface ApiAnswer {
   ok: boolean;
   status: number;
   headers: Headers;
@@ -13,7 +13,7 @@ export async function ask(
   path: string,
   body?: object,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<ApiAnswer> {
   try {
     const response = await fetch(path, {
       method,
@@ -30,7 +30,7 @@ export async function ask(
 }
 
 /** The error message of an answer, for people. */
-export const sentenceOf = ({ status, body }: Pick<Answer, 'status' | 'body'>): string =>
+export const sentenceOf = ({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): string =>
   status === 401
     ? 'You are signed out by now. Load the page again to sign in.'
     : String(body.error ?? `The service answered ${status}.`);

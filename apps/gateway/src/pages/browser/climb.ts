@@ -3,13 +3,13 @@ import { sure } from './why-it-stopped.ts';
 // The confidence chart as shapes: votes on the x axis in percent, confidence on the y axis, the threshold, and the part
 // that was not asked. The result page renders them as HTML, the running poll's view as DOM nodes.
 
-export interface Step {
+export interface ClimbStep {
   received: number;
   confidence: number;
 }
 
 export interface Climb {
-  steps: readonly Step[];
+  steps: readonly ClimbStep[];
   total: number;
   threshold: number;
   /** How many models were asked; null while the poll runs. */

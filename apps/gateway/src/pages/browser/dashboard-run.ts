@@ -9,7 +9,7 @@ import { refresh } from './refresh.ts';
 
 const QUIET_MS = 350;
 
-export function runPoll(): void {
+export function runPollForm(): void {
   const form = document.querySelector<HTMLFormElement>('[data-run]')!;
   const estimate = form.querySelector<HTMLElement>('[data-estimate]')!;
   const place = document.querySelector<HTMLElement>('[data-progress]')!;

@@ -1,13 +1,13 @@
 import { funds } from './dashboard-funds.ts';
 import { keys } from './dashboard-keys.ts';
-import { runPoll } from './dashboard-run.ts';
+import { runPollForm } from './dashboard-run.ts';
 import { enliven } from './refresh.ts';
 
 // What the dashboard does beyond being read.
 
 const LOOK_AGAIN_MS = 3_000;
 
-runPoll();
+runPollForm();
 funds();
 keys();
 enliven();

@@ -1,4 +1,4 @@
-import { CLIMB_HEIGHT, type Climb, climbLabel, climbShapes, type Step } from './climb.ts';
+import { CLIMB_HEIGHT, type Climb, type ClimbStep, climbLabel, climbShapes } from './climb.ts';
 import { element, svg } from './draw.ts';
 import { sure, voteError, whyItStopped } from './why-it-stopped.ts';
 
@@ -67,7 +67,7 @@ export function pollView(place: HTMLElement): PollView {
   place.hidden = false;
 
   let options: string[] = [];
-  const climb: Climb & { steps: Step[] } = { steps: [], total: 1, threshold: 0.95, stoppedAt: null };
+  const climb: Climb & { steps: ClimbStep[] } = { steps: [], total: 1, threshold: 0.95, stoppedAt: null };
   const seen = new Set<string>();
 
   function drawBars(tally: Record<string, number>, leader: string | null): void {

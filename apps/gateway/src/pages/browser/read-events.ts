@@ -1,11 +1,11 @@
 // Server-Sent Events from the body of a response, so that a stream can be the answer to a POST.
 
-export interface StreamEvent {
+export interface ServerSentEvent {
   kind: string;
   data: unknown;
 }
 
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';
   for (;;) {
@@ -20,7 +20,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-function readBlock(block: string): StreamEvent | null {
+function readBlock(block: string): ServerSentEvent | null {
   let kind = 'message';
   const data: string[] = [];
   for (const line of block.split('\n')) {

@@ -1,6 +1,6 @@
 // Why a poll asked no further models, in words. The page of a result and the view of a running poll say the same.
 
-export interface Ending {
+export interface StopFacts {
   status: 'success' | 'partial' | 'failed';
   termination_reason: string | null;
   /** Models whose vote was asked and ended. */
@@ -10,14 +10,14 @@ export interface Ending {
   confidence_threshold: number | null;
 }
 
-export function whyItStopped(ending: Ending): string {
+export function whyItStopped(ending: StopFacts): string {
   const { asked, skipped } = ending;
   const panel = asked + skipped;
   const after = skipped > 0 ? `Stopped after ${asked} of ${panel} models` : `All ${panel} models were asked`;
   return `${after}${because(ending)}${saved(ending)}`;
 }
 
-function because(ending: Ending): string {
+function because(ending: StopFacts): string {
   const { confidence, confidence_threshold: threshold, skipped } = ending;
   switch (ending.termination_reason) {
     case 'mathematical_lock':
@@ -33,7 +33,7 @@ function because(ending: Ending): string {
   }
 }
 
-const saved = ({ skipped, termination_reason: reason }: Ending): string =>
+const saved = ({ skipped, termination_reason: reason }: StopFacts): string =>
   skipped === 0 || (reason !== 'confidence' && reason !== 'mathematical_lock')
     ? ''
     : ` ${skipped === 1 ? 'One model was' : `${skipped} models were`} not needed, and cost nothing.`;

@@ -5,7 +5,7 @@ import { type Face, glyphs } from './glyphs.ts';
 // A picture of few colours: every pixel is an ink on its ground, in 16 levels, so that edges are soft and the file is
 // small. Drawn in memory, written as PNG (RFC 2083).
 
-export interface Ink {
+export interface RasterColours {
   ink: [number, number, number];
   ground: [number, number, number];
 }
@@ -16,10 +16,10 @@ export class Raster {
   readonly #width: number;
   readonly #height: number;
   readonly #pixels: Uint8Array;
-  readonly #inks: readonly Ink[];
+  readonly #inks: readonly RasterColours[];
 
   /** At most 16 inks. All pixels start as the background of the first one. */
-  constructor(width: number, height: number, inks: readonly Ink[]) {
+  constructor(width: number, height: number, inks: readonly RasterColours[]) {
     this.#width = width;
     this.#height = height;
     this.#inks = inks;
@@ -81,7 +81,7 @@ function chunk(kind: string, data: Buffer): Buffer {
   return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
 }
 
-const palette = (inks: readonly Ink[]): Buffer =>
+const palette = (inks: readonly RasterColours[]): Buffer =>
   Buffer.from(
     inks.flatMap(({ ink, ground }) =>
       Array.from({ length: LEVELS }, (_, level) =>

@@ -1,5 +1,5 @@
 import { LIMITS } from '@eloquentpoll/contracts';
-import { balanceOf, history, listIdentities, listKeys } from '@eloquentpoll/storage';
+import { balanceOf, listIdentities, listKeys, readHistory } from '@eloquentpoll/storage';
 import { toBalance } from '../../accounts/balance.ts';
 import { currentUser } from '../../accounts/current-user.ts';
 import { paymentOnReturn } from '../../payments/card/payment-return.ts';
@@ -29,7 +29,7 @@ export async function accountView(
     balanceOf(storage, accountId),
     listIdentities(storage, accountId),
     listKeys(storage, accountId),
-    history(storage, accountId, PAGE + 1, (page - 1) * PAGE),
+    readHistory(storage, accountId, PAGE + 1, (page - 1) * PAGE),
   ]);
   if (!user || !balance) return null;
   const wallets = identities.flatMap((identity) => (identity.kind === 'wallet' ? [identity.address] : []));

@@ -1,5 +1,5 @@
 import type { Balance, CurrentUser } from '@eloquentpoll/contracts';
-import type { ApiKey, ResultLine } from '@eloquentpoll/storage';
+import type { ResultLine, StoredApiKey } from '@eloquentpoll/storage';
 
 /** What the dashboard shows of an account. */
 export interface AccountView {
@@ -11,7 +11,7 @@ export interface AccountView {
   balance: Balance;
   /** Micro-USD that running polls have set aside. */
   heldU: bigint;
-  keys: readonly ApiKey[];
+  keys: readonly StoredApiKey[];
   history: HistoryPage;
   /** Set after the return from the card payment page. */
   payment: PaymentReturn | null;

@@ -1,4 +1,4 @@
-import type { ApiKey } from '@eloquentpoll/storage';
+import type { StoredApiKey } from '@eloquentpoll/storage';
 import { KEY_SHOWN_ONCE } from '../../accounts/keys/issue-key.ts';
 import { code } from '../components.ts';
 import { type Html, html } from '../html.ts';
@@ -17,7 +17,7 @@ export const newKeyPage = (baseUrl: string, key: string): string =>
 <p><a class="button" href="${BACK}">To the dashboard</a></p>`,
   );
 
-export const revokeKeyPage = (baseUrl: string, { id, prefix, label }: ApiKey): string =>
+export const revokeKeyPage = (baseUrl: string, { id, prefix, label }: StoredApiKey): string =>
   keyPage(
     baseUrl,
     'Revoke this key?',

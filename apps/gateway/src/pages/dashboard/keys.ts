@@ -1,11 +1,11 @@
 import { LIMITS } from '@eloquentpoll/contracts';
-import type { ApiKey } from '@eloquentpoll/storage';
+import type { StoredApiKey } from '@eloquentpoll/storage';
 import { badge, table } from '../components.ts';
 import { moment } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 
 /** The keys by their prefix; a new key is shown once. */
-export function keysSection(keys: readonly ApiKey[]): Html {
+export function keysSection(keys: readonly StoredApiKey[]): Html {
   const active = keys.filter(({ revokedAt }) => revokedAt === null);
   const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
   return html`<section id="keys" aria-labelledby="keys-title">
@@ -31,7 +31,7 @@ ${revoked.length === 0 ? '' : html`<details class="small"><summary>${revoked.len
 `;
 }
 
-const keyTable = (keys: readonly ApiKey[]): Html =>
+const keyTable = (keys: readonly StoredApiKey[]): Html =>
   table(
     'Active keys',
     html`<tr><th scope="col">Key</th><th scope="col">Label</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
@@ -44,7 +44,7 @@ const keyTable = (keys: readonly ApiKey[]): Html =>
     ),
   );
 
-const revokedTable = (keys: readonly ApiKey[]): Html =>
+const revokedTable = (keys: readonly StoredApiKey[]): Html =>
   table(
     'Revoked keys',
     html`<tr><th scope="col">Key</th><th scope="col">Label</th><th scope="col">Created</th><th scope="col">Revoked</th></tr>`,

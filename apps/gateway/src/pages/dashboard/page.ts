@@ -1,4 +1,4 @@
-import { dollars } from '../../accounts/balance.ts';
+import { dollarsOfCents } from '../../accounts/balance.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { notice } from '../components.ts';
 import { usd } from '../figures.ts';
@@ -9,7 +9,7 @@ import { addFunds } from './add-funds.ts';
 import { historySection } from './history.ts';
 import { keysSection } from './keys.ts';
 import { profileSection } from './profile.ts';
-import { runPoll } from './run-poll.ts';
+import { runPollCard } from './run-poll.ts';
 
 // /dashboard: the account of who is logged in. Without scripts it can be read and paged, and keys are made and revoked by
 // forms; running polls and paying take scripts, because their next step is one.
@@ -34,7 +34,7 @@ ${balance(account)}
 <a href="#run">Run a poll</a> <a href="#funds">Add funds</a> <a href="#keys">API keys</a> <a href="#history">History</a> <a href="#account">Account</a>
 </nav>
 <div class="dashboard-columns">
-${runPoll(facts)}
+${runPollCard(facts)}
 ${addFunds(account, funding)}
 </div>
 ${keysSection(account.keys)}
@@ -54,7 +54,7 @@ const balance = ({
 }: AccountView): Html => html`<dl class="grid stats" id="balance">
 <div class="card stat"><dt>Balance</dt><dd data-balance>${balance}</dd></div>
 <div class="card stat"><dt>Set aside by running polls</dt><dd>${usd(Number(heldU) / 1_000_000)}</dd></div>
-<div class="card stat"><dt>Used so far</dt><dd>${dollars(BigInt(usage_cents))}</dd></div>
+<div class="card stat"><dt>Used so far</dt><dd>${dollarsOfCents(BigInt(usage_cents))}</dd></div>
 </dl>
 `;
 
@@ -64,7 +64,7 @@ function paymentNote(payment: PaymentReturn): Html {
       return notice(html`<p role="status">The payment was cancelled. Nothing was charged.</p>`);
     case 'credited':
       return notice(
-        html`<p role="status">Your payment of ${dollars(BigInt(payment.amountCents))} has arrived and is part of your balance.</p>`,
+        html`<p role="status">Your payment of ${dollarsOfCents(BigInt(payment.amountCents))} has arrived and is part of your balance.</p>`,
         'good',
       );
     case 'waiting':

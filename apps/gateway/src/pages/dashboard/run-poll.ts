@@ -4,7 +4,7 @@ import { select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 
 /** The form of a paid poll, with its estimate while it is edited and its progress while it runs. */
-export const runPoll = ({
+export const runPollCard = ({
   panels,
 }: Facts): Html => html`<section class="card stack" id="run" aria-labelledby="run-title">
 <h2 id="run-title">Run a poll</h2>

@@ -1,5 +1,5 @@
 import { isResultId } from '@eloquentpoll/polls';
-import { feedbackSummary, giveFeedback } from '@eloquentpoll/storage';
+import { readFeedbackSummary, storeFeedback } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { linkHeader } from '../../discovery/documents/links.ts';
@@ -30,7 +30,7 @@ export async function resultPageRoutes(app: FastifyInstance, { context }: { cont
 
   async function pageOf(resultId: string, word: ShownResult['word']): Promise<string> {
     const found = await resultWithId(context, resultId);
-    const feedback = await feedbackSummary(storage, resultId);
+    const feedback = await readFeedbackSummary(storage, resultId);
     return resultPage({ baseUrl: config.baseUrl, result: toResultDetail(found), feedback, word });
   }
 
@@ -117,7 +117,7 @@ export async function resultPageRoutes(app: FastifyInstance, { context }: { cont
         confidence: null,
         notes: null,
       };
-      const given = isResultId(resultId) ? await giveFeedback(storage, opinion) : null;
+      const given = isResultId(resultId) ? await storeFeedback(storage, opinion) : null;
       if (given === null) throw new ApiError('result_not_found');
       return reply.redirect(`${config.baseUrl}/result/${resultId}?feedback=thanks#feedback`, 303);
     },

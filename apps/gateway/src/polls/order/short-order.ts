@@ -6,7 +6,7 @@ import { issuesOf, refusal } from '../../http/validation/validator.ts';
 import { type Folded, type FromField, foldAliases, withinPoll } from './fold-aliases.ts';
 import { profileIssues, termsOf } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
-import { type Caller, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
+import { type CallerKind, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 
 // Reads a poll in shorthand into the same order as the long form, or a 400 about the fields that the caller wrote.
 // Missing options are supplied. A poll without an account is free, and every free poll has the tighter limits.
@@ -19,7 +19,7 @@ export interface ShortOrder {
 /** More than any free panel can cost, so that no free poll stops for its cost. */
 const FREE_MAX_COST_USD = 0.1;
 
-export function readShortOrder(body: unknown, caller: Caller): ShortOrder {
+export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
   if (caller === 'anonymous') refusePaid(body);
   const shape = wantsFree(body, caller) ? FreePollRequest : ShortPollRequest;
   refuse(issuesOf(shape, body));

@@ -7,19 +7,19 @@ import { termsOf } from './poll-order.ts';
 // The panel of a theme, and whether its models search the web. Without an account there are only the free themes; a
 // request for another, or for a preset, is refused and not turned into a free poll.
 
-export type Caller = 'known' | 'anonymous';
+export type CallerKind = 'known' | 'anonymous';
 
-export const callerOf = ({ principal }: Pick<FastifyRequest, 'principal'>): Caller =>
+export const callerOf = ({ principal }: Pick<FastifyRequest, 'principal'>): CallerKind =>
   principal ? 'known' : 'anonymous';
 
 const FREE_THEMES: readonly unknown[] = FREE_PRESETS;
 
 /** Whether the operator would pay. For any body, valid or not: it decides which limits apply to it. */
-export function wantsFree(body: unknown, caller: Caller): boolean {
+export function wantsFree(body: unknown, caller: CallerKind): boolean {
   return caller === 'anonymous' || FREE_THEMES.includes(fieldsOf(body).theme);
 }
 
-export function panelOfTheme(request: ShortPollRequest, caller: Caller): { panel: PanelName; search: boolean } {
+export function panelOfTheme(request: ShortPollRequest, caller: CallerKind): { panel: PanelName; search: boolean } {
   const { theme, preset, profile } = request;
   if (theme === undefined) return { panel: caller === 'known' ? termsOf(request).panel_name : 'free', search: false };
   if (theme === 'search') return { panel: termsOf(request).panel_name, search: true };

@@ -1,4 +1,4 @@
-import { findSessions } from '@eloquentpoll/storage';
+import { findRunStates } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import type { AuthorizedRead } from './authorize-run.ts';
@@ -35,6 +35,6 @@ export async function runFromRedis({ bus }: PollsContext, pollId: string): Promi
 export async function runFromPostgres({ storage, runs }: PollsContext, pollId: string): Promise<RunView | null> {
   const known = runs.ended(pollId) ?? runs.running(pollId);
   if (known) return known;
-  const [stored] = await findSessions(storage, [pollId]);
+  const [stored] = await findRunStates(storage, [pollId]);
   return stored ? runs.store(stored) : null;
 }

@@ -1,6 +1,6 @@
 import { FeedbackSummary } from '@eloquentpoll/contracts';
 import { isResultId } from '@eloquentpoll/polls';
-import { feedbackSummary, type FeedbackSummary as Summary } from '@eloquentpoll/storage';
+import { readFeedbackSummary, type StoredFeedbackSummary } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
@@ -25,14 +25,14 @@ export function feedbackSummaryRoute(app: FastifyInstance, { storage }: PollsCon
       },
     },
     async ({ params: { pollId } }): Promise<FeedbackSummary> => {
-      return toSummary(pollId, isResultId(pollId) ? await feedbackSummary(storage, pollId) : NOTHING);
+      return toSummary(pollId, isResultId(pollId) ? await readFeedbackSummary(storage, pollId) : NOTHING);
     },
   );
 }
 
-const NOTHING: Summary = { total: 0, correct: 0, incorrect: 0, entries: [] };
+const NOTHING: StoredFeedbackSummary = { total: 0, correct: 0, incorrect: 0, entries: [] };
 
-function toSummary(pollId: string, { total, correct, incorrect, entries }: Summary): FeedbackSummary {
+function toSummary(pollId: string, { total, correct, incorrect, entries }: StoredFeedbackSummary): FeedbackSummary {
   return {
     poll_id: pollId,
     total_feedback: total,

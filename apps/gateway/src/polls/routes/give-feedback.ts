@@ -1,6 +1,6 @@
 import { FeedbackReceipt, FeedbackRequest } from '@eloquentpoll/contracts';
 import { isResultId } from '@eloquentpoll/polls';
-import { giveFeedback } from '@eloquentpoll/storage';
+import { storeFeedback } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
@@ -37,7 +37,7 @@ export function giveFeedbackRoute(app: FastifyInstance, { storage }: PollsContex
         confidence: confidence ?? null,
         notes: notes ?? null,
       };
-      const feedbackId = isResultId(resultId) ? await giveFeedback(storage, opinion) : null;
+      const feedbackId = isResultId(resultId) ? await storeFeedback(storage, opinion) : null;
       if (feedbackId === null) throw new ApiError('poll_not_found');
       reply.code(201);
       return { feedback_id: feedbackId, poll_id: resultId, recorded: true };

@@ -1,5 +1,5 @@
 import { HistoryQuery, HistoryResult, LIMITS } from '@eloquentpoll/contracts';
-import { history } from '@eloquentpoll/storage';
+import { readHistory } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
@@ -27,7 +27,7 @@ export function historyRoute(app: FastifyInstance, { storage }: PollsContext): v
     },
     async (request): Promise<HistoryResult[]> => {
       const { limit = LIMITS.history.default, offset = 0 } = request.query;
-      return (await history(storage, accountOf(request), limit, offset)).map(toHistoryResult);
+      return (await readHistory(storage, accountOf(request), limit, offset)).map(toHistoryResult);
     },
   );
 }

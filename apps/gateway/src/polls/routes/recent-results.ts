@@ -1,5 +1,5 @@
 import { LIMITS, RecentResult } from '@eloquentpoll/contracts';
-import { recentResults } from '@eloquentpoll/storage';
+import { readRecentResults } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
@@ -25,6 +25,6 @@ export function recentResultsRoute(app: FastifyInstance, { storage }: PollsConte
       },
     },
     async (request): Promise<RecentResult[]> =>
-      (await recentResults(storage, accountOf(request), LIMITS.recent)).map(toRecentResult),
+      (await readRecentResults(storage, accountOf(request), LIMITS.recent)).map(toRecentResult),
   );
 }

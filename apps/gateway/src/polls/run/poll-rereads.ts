@@ -1,4 +1,4 @@
-import { findSessions, type Storage } from '@eloquentpoll/storage';
+import { findRunStates, type Storage } from '@eloquentpoll/storage';
 import type { Logger } from '../../config/log.ts';
 import type { RunCache } from '../read/run-cache.ts';
 import type { RunView } from '../read/run-view.ts';
@@ -42,7 +42,7 @@ export function pollRereads({ storage, runs, log }: Parts, everyMs = REREAD_MS):
     const pollIds = [...new Set([...once, ...followed.keys()])];
     try {
       for (let from = 0; from < pollIds.length && !closed; from += POLLS_PER_QUERY) {
-        for (const row of await findSessions(storage, pollIds.slice(from, from + POLLS_PER_QUERY))) {
+        for (const row of await findRunStates(storage, pollIds.slice(from, from + POLLS_PER_QUERY))) {
           if (row.status !== 'running') notify(runs.store(row));
           else if (once.has(row.pollId)) runs.store(row);
         }
