@@ -21,13 +21,12 @@ async function runChecks(names: readonly string[]): Promise<number> {
   async function work(): Promise<void> {
     for (let check = waiting.shift(); check; check = waiting.shift()) {
       const step = steps.begin(check.name, check.what);
-      const { ok, output, note, details } = await check.run();
+      const { ok, output, note } = await check.run();
       if (ok) step.done(note);
       else {
         step.failed();
         failed.push({ name: check.name, output });
       }
-      if (details && isNamed(check)) steps.line(details);
     }
   }
 

@@ -15,8 +15,6 @@ export interface CheckResult {
   output: string;
   /** Shown in place of `what`. */
   note?: string;
-  /** Shown when the check was asked for by name, whether it passed or not. */
-  details?: string;
 }
 
 export interface Check {

@@ -134,7 +134,7 @@ t.test('values that no row has ask the registry once, and evict nothing that ser
   const { get, registry } = await withRegistry(t);
   registry.answer((response: ServerResponse) => {
     const { searchParams } = new URL(registry.calls.at(-1)!, 'http://registry');
-    const variants = ROWS.filter(({ org }) => !searchParams.has('org') || org === searchParams.get('org'));
+    const variants = REGISTRY_ROWS.filter(({ org }) => !searchParams.has('org') || org === searchParams.get('org'));
     response.end(JSON.stringify({ variants }));
   });
   t.equal((await get('?org=none')).json().count, 0);

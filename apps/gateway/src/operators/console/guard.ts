@@ -23,7 +23,7 @@ export function guard(token: string, now: () => number = () => performance.now()
   const formToken = createHmac('sha256', token).update('admin form').digest('base64url');
   const failures = new Map<string, number[]>();
 
-  function countFailure(network: string): Admission {
+  function countFailure(network: string): OperatorAdmission {
     const recent = (failures.get(network) ?? []).filter((at) => now() - at < WINDOW_MS);
     if (recent.length >= MAX_FAILURES) return 'rate_limited';
     const [oldest] = failures.size >= MAX_NETWORKS ? failures.keys() : [];
