@@ -63,6 +63,18 @@ export async function publishCheckout(
     .execute();
 }
 
+/** Whether a returning browser may make us ask the processor about this payment: at most once in five seconds. */
+export async function claimReturn({ db }: Queries, id: string): Promise<boolean> {
+  const row = await db
+    .updateTable('checkouts')
+    .set({ returned_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where(sql<boolean>`(returned_at is null or returned_at <= now() - interval '5 seconds')`)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /**
  * Stores again what a restore of the database lost, from what the processor knows. False where the account is gone too, or
  * the row is there after all.

@@ -17,6 +17,7 @@ export {
 export { checkLedger, type Violation } from './check-ledger.ts';
 export {
   type CheckoutFacts,
+  claimReturn,
   dueCheckouts,
   findCheckout,
   followCheckout,

@@ -5,6 +5,7 @@ import { delivery, type FakeSession, fakeStripe, type StripeEvent } from '@eloqu
 import fc from '@eloquentpoll/testkit/fast-check';
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { paymentOnReturn } from '../../src/payments/card/payment-return.ts';
 import { stripeProcessor } from '../../src/payments/card/processor.ts';
 import { reconcilePayments } from '../../src/payments/card/reconcile-payments.ts';
 import { startReconciler } from '../../src/payments/reconciler.ts';
@@ -308,6 +309,20 @@ t.test('a payment whose row was lost is stored again from what the processor say
   foreign.session.form['metadata[origin]'] = 'https://other.example';
   t.equal(await deliver(stripe.complete(foreign.session)), 200, 'of another installation');
   t.equal(await cents(foreign.accountId), 0);
+});
+
+t.test('a page that is loaded again and again asks the processor about a payment once in five seconds', async (t) => {
+  const { accountId, session } = await opened(500);
+  const before = stripe.asked.length;
+  for (let i = 0; i < 20; i++) await paymentOnReturn(context, accountId);
+  t.equal(stripe.asked.length - before, 1);
+  stripe.complete(session);
+  await storage.db
+    .updateTable('checkouts')
+    .set({ returned_at: new Date(Date.now() - 6_000) })
+    .where('processor_id', '=', session.id)
+    .execute();
+  t.match(await paymentOnReturn(context, accountId), { state: 'credited' });
 });
 
 t.test('a checkout retried after a timeout gets the same page', async (t) => {

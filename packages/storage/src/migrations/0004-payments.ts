@@ -23,6 +23,7 @@ create table checkouts (
   updated_at     timestamptz not null default now(),
   checked_at     timestamptz not null default now(),
   credited_at    timestamptz,
+  returned_at    timestamptz,  -- when a returning browser last made us ask the processor
   constraint checkouts_reversed
     check (reversed_cents between 0 and amount_cents and (reversed_cents = 0 or state = 'credited'))
 );

@@ -12,6 +12,7 @@ export interface CheckoutsTable {
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   credited_at: Date | null;
+  returned_at: Date | null;
   /** What the processor has taken back of it: refunds, and disputes that are not won. */
   reversed_cents: Generated<number>;
   version: Generated<number>;

@@ -1,5 +1,5 @@
 import { withTimeout } from '@eloquentpoll/ops';
-import { recentCheckouts, type StoredCheckout } from '@eloquentpoll/storage';
+import { claimReturn, recentCheckouts, type StoredCheckout } from '@eloquentpoll/storage';
 import type { PaymentsContext } from '../context.ts';
 import { syncPayment } from './sync-payment.ts';
 
@@ -16,7 +16,7 @@ export async function paymentOnReturn(context: PaymentsContext, accountId: strin
   const open = recent.filter(({ state }) => state === 'created' || state === 'open');
   if (open.length === 0 || !processor) return recent[0] ?? null;
   const sync = async ({ id, processorId }: StoredCheckout) => {
-    if (processorId === null) return;
+    if (processorId === null || !(await claimReturn(storage, id))) return;
     await syncPayment(context, processor, { id, processorId }).catch((error: unknown) => {
       log.warn({ checkout_id: id, err: error }, 'checkout.sync_failed');
     });
