@@ -50,7 +50,7 @@ t.test('an account of simulated models and its play money are not there when rea
   simulated.child.kill('SIGTERM');
   await simulated.ended;
 
-  const real = await startIn(t, folder, { OPENROUTER_API_KEY: 'a-key-of-nobody' });
+  const real = await startIn(t, folder, { OPENROUTER_API_KEY: 'an-unknown-key' });
   const after = await real.ready;
   t.notOk('simulator' in after.processes);
   t.not(after.account_id, before.account_id);
