@@ -3,7 +3,8 @@
 --   joined        the key belongs to poll_id, accepted earlier with the same body
 --   reused        the key was used with another body
 --   too_many      the tenant has max_running polls that have not ended
---   insufficient  the account cannot cover the hold; retry_after_s is set when the free pool is empty
+--   insufficient  the account cannot cover the hold; retry_after_s is set for the free pool:
+--                 until midnight when it is spent, a few seconds when running polls hold what is left
 -- Each statement below sees what others committed while the one before it waited; that is what lets a loser of the
 -- race for a key read the winner's poll in the same call.
 create or replace function accept_poll(p jsonb)
@@ -20,6 +21,7 @@ declare
   v_fingerprint constant text := p ->> 'fingerprint';
   v_known idempotency;
   v_available_u bigint;
+  v_posted_u bigint;
   v_tenant constant text := p ->> 'tenant';
   v_running integer := 0;
 begin
@@ -77,10 +79,13 @@ begin
     end if;
     delete from idempotency i
      where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-    select posted_u - held_u into v_available_u from balances where account_id = v_payer;
+    select posted_u - held_u, posted_u into v_available_u, v_posted_u from balances where account_id = v_payer;
     return query select 'insufficient', null::text, coalesce(v_available_u, 0),
-      case when p ? 'free_daily_cap_u' then
-        ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer end, null::integer;
+      case when not p ? 'free_daily_cap_u' then null
+        -- Spread, so that those who wait do not come back together.
+        when v_posted_u >= (p ->> 'hold_u')::bigint then 1 + floor(random() * 5)::integer
+        else ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer
+      end, null::integer;
     return;
   end if;
 

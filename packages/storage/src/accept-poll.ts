@@ -50,7 +50,7 @@ export type Accepted =
   | { kind: 'reused' }
   /** Nothing was stored: the tenant's polls have to end first. */
   | { kind: 'too_many'; running: number }
-  /** Nothing was stored. `retryAfterS` says when the free pool is filled again; null for an account. */
+  /** Nothing was stored. `retryAfterS` says when the free pool may have some again; null for an account. */
   | { kind: 'insufficient'; availableU: bigint; retryAfterS: number | null };
 
 export async function acceptPoll(

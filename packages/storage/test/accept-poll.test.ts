@@ -149,7 +149,7 @@ t.test('free polls spend at most the daily cap, to the micro-USD', async (t) => 
   t.equal(answers.filter(({ kind }) => kind === 'accepted').length, 100);
   const refused = answers.find((answer) => answer.kind === 'insufficient');
   t.match(refused, { availableU: 7n });
-  t.ok(refused!.retryAfterS! > 0 && refused!.retryAfterS! <= 86_400, 'says when the pool is filled again');
+  t.ok(refused!.retryAfterS! >= 1 && refused!.retryAfterS! <= 5, 'what is only held comes back with the next end');
   t.match(await balanceOf(storage, FREE_POOL), { heldU: 10_000n, postedU: 10_007n });
   t.same(await query(`select amount_u from transfers where kind = 'top_up'`), [{ amount_u: '10007' }]);
 
@@ -166,6 +166,21 @@ t.test('free polls spend at most the daily cap, to the micro-USD', async (t) => 
   t.equal(balance?.postedU, 10_007n);
   t.ok(balance!.availableU >= 0n && balance!.availableU < 100n);
   t.equal(balance?.usageU, 50n * 60n);
+});
+
+t.test('a free pool that is spent says so until midnight, one that is held for seconds', async (t) => {
+  const { storage, query } = await open(t);
+  const ask = (holdU: bigint) => acceptPoll(storage, acceptance(null, { holdU, free: { dailyCapU: 5_000n } }));
+  t.equal((await ask(4_240n)).kind, 'accepted');
+  const held = await ask(4_240n);
+  t.ok(held.kind === 'insufficient' && held.retryAfterS! >= 1 && held.retryAfterS! <= 5);
+  const [running] = await query<{ id: string }>('select id from polls');
+  await query(`select ledger_resolve('hold:' || $1::text, 4240)`, [running!.id]);
+  const [{ left }] = (await query<{ left: number }>(
+    `select extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now())::integer as left`,
+  )) as [{ left: number }];
+  const spent = await ask(4_240n);
+  t.ok(spent.kind === 'insufficient' && Math.abs(spent.retryAfterS! - left) <= 30, 'until midnight');
 });
 
 t.test('a cap of nothing gives nothing, a lowered cap takes the surplus back', async (t) => {

@@ -111,7 +111,7 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
         retryAfterSeconds: RUNNING_RETRY_S,
       });
     case 'insufficient':
-      if (accepted.retryAfterS !== null) throw freeBudgetSpent(accepted.retryAfterS);
+      if (accepted.retryAfterS !== null) throw freeBudgetRefusal(accepted.retryAfterS);
       throw new ApiError('insufficient_balance', {
         detail: `This poll may cost up to ${decimalUsd(holdU)} USD; the available balance is ${decimalUsd(accepted.availableU)} USD.`,
       });
@@ -126,9 +126,15 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
  */
 const lane = (rank: number, isAwaited: boolean): number => 2 * rank + (isAwaited ? 0 : 1);
 
-const freeBudgetSpent = (retryAfterSeconds: number): ApiError =>
+/** A pool that is only held answers at most this; see accept_poll.sql. */
+const MAX_HELD_RETRY_S = 5;
+
+const freeBudgetRefusal = (retryAfterSeconds: number): ApiError =>
   new ApiError('rate_limited', {
-    detail: "The day's budget for free polls is used up; it is filled again at midnight UTC.",
+    detail:
+      retryAfterSeconds <= MAX_HELD_RETRY_S
+        ? "What is left of the day's budget for free polls is set aside for running ones; try again in a moment."
+        : "The day's budget for free polls is used up; it is filled again at midnight UTC.",
     retryAfterSeconds,
   });
 
