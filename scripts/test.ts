@@ -20,6 +20,7 @@ import { type Selection, selectFiles } from './testing/test-files.ts';
 
 /** One more than cores, because many tests wait; on large machines bounded by the connections that Postgres accepts. */
 const JOBS = Math.min(availableParallelism() + 1, 6);
+/** For a run of everything; a long run with --timeout has as long as its file. */
 const LIMIT_MS = 20 * 60_000;
 const SHOWN_SLOW = 5;
 
@@ -42,13 +43,14 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
       limitS: selection.limitS,
       print: steps.line,
     });
-    const ended = await Promise.race([run, stop.requested, timeLimit()]);
+    const limitMs = Math.max(LIMIT_MS, selection.limitS * 1_000 * 1.1);
+    const ended = await Promise.race([run, stop.requested, timeLimit(limitMs)]);
     if (typeof ended === 'string') {
       await group.stop();
       throw new Failure(
         ended === 'stop'
           ? 'Stopped before the tests ended.'
-          : `The tests took longer than ${LIMIT_MS / 60_000} minutes.`,
+          : `The tests took longer than ${Math.round(limitMs / 60_000)} minutes.`,
       );
     }
     const leaks = await needed.findLeaks(runId);
@@ -92,8 +94,8 @@ function remark({ leftOut, named }: Selection, { durations }: Outcome, print: (l
   if (list) print(`  … If they always take so long, these files need the line "// slow: N s": ${list}`);
 }
 
-function timeLimit(): Promise<'late'> {
-  return new Promise((resolve) => setTimeout(resolve, LIMIT_MS, 'late').unref());
+function timeLimit(ms: number): Promise<'late'> {
+  return new Promise((resolve) => setTimeout(resolve, ms, 'late').unref());
 }
 
 process.exit(await test(process.argv.slice(2), process.env));
