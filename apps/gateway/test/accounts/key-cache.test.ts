@@ -26,7 +26,7 @@ async function open(t: Test) {
   const hash = hashApiKey(PEPPER, key);
   const { id: keyId } = await insertKey(storage, { accountId, hash, prefix: apiKeyPrefix(key) });
   const place = `${prefix}:key:{${nameOfHash(hash)}}`;
-  return { storage, redis: bus.redis, prefix, cache, used, hash, place, owner: { accountId, keyId } };
+  return { storage, redis: bus.redis, prefix, cache, used, hash, place, owner: { accountId, keyId, secondsLeft: null } };
 }
 
 const remembered = (redis: Redis, place: string): Promise<string> =>
