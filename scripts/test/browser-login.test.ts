@@ -9,6 +9,8 @@ import { testDatabase } from '@eloquentpoll/testkit/database';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t, { type Test } from 'tap';
 
+// slow: 3 s
+
 // A person logs in and out at the local identity provider, in a real browser: every policy, cookie and redirect on the
 // way has to fit, on both sides.
 

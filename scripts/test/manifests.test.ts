@@ -8,6 +8,8 @@ import t from 'tap';
 import { settingProblems } from './infra/known-settings.ts';
 import { kustomize, type Manifest, named, schemaOf } from './infra/manifests.ts';
 
+// slow: 3 s
+
 // The manifests are what Kubernetes, KEDA and the Prometheus operator understand, every name in them exists in the code,
 // and every pod is as hardened as the images allow.
 

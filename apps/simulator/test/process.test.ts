@@ -10,6 +10,8 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { vote } from './start.ts';
 
+// slow: 3 s
+
 // The process says where it listens, ends in order, and refuses wrong settings in one line that names them.
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));

@@ -7,6 +7,8 @@ import { walk } from './agent-path.ts';
 import { askerOf } from './agent-steps.ts';
 import { wholeService } from './whole-service.ts';
 
+// slow: 3 s
+
 t.test('an agent with one address finds, tries, pays, polls and sends feedback', async (t) => {
   const chain = await fakeChain(t);
   const facilitator = await fakeFacilitator(t, chain);

@@ -7,6 +7,8 @@ import { EloquentPoll, type Progress } from '@eloquentpoll/client/eloquentpoll.t
 import t from 'tap';
 import { wholeService } from './whole-service.ts';
 
+// slow: 3 s
+
 // The client and its command line against the whole product, over HTTP.
 
 const RECORDED = { 1: 'AAAAA', 2: 'AABBC', 5: 'AABB-' };

@@ -5,6 +5,8 @@ import { Wallet } from 'ethers';
 import t from 'tap';
 import { wholeService } from './whole-service.ts';
 
+// slow: 3 s
+
 // What `npm start` offers where no money is set up: deposits and checkout with the simulator's play money, to the end.
 
 const simulator = buildSimulator();

@@ -16,6 +16,8 @@ import { Refused } from '../src/simulate/world/model-ledger.ts';
 import { type ModelStore, modelStore } from '../src/simulate/world/model-store.ts';
 import { type FrozenDatabase, frozenDatabase } from './frozen-database.ts';
 
+// slow: 3 s
+
 // The store of the simulation is held to Postgres: both get the same commands at the same moments and must give the
 // same answers, refusals included, and be left with the same rows and balances.
 

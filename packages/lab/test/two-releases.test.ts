@@ -4,6 +4,8 @@ import t from 'tap';
 import { otherRelease, recorded, withMore } from './other-release.ts';
 import { wholeService } from './whole-service.ts';
 
+// slow: 3 s
+
 // Gateways and workers of two releases side by side, as in every deploy: whatever one of another release has begun or
 // stored is read, gone on with and ended here. The other one is older (it wrote what was recorded) or newer (it says more,
 // anywhere).

@@ -15,6 +15,8 @@ import { json, misbehavingServer, says, votes } from './misbehaving-server.ts';
 import { testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
 
+// slow: 3 s
+
 // What one worker learns of a model, the others and the gateway know soon after; without Redis everybody goes on alone.
 
 async function connection(t: Test, url: string): Promise<Redis> {

@@ -2,6 +2,8 @@ import t from 'tap';
 import { acceptPoll, bury, checkLedger, claimPoll, creditAccount, finishPoll, reverseCredit } from '../src/index.ts';
 import { acceptance, type Fixture, finished, funded, open, USD, unique } from './fixtures.ts';
 
+// slow: 3 s
+
 // An auditor that cannot fail is worthless: each rule is shown to fire on damage planted by a superuser, who switches
 // off the constraints and triggers that would have refused it.
 

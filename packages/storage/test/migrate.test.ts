@@ -4,6 +4,8 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { migrate } from '../src/index.ts';
 
+// slow: 3 s
+
 async function emptyDatabase(t: Test) {
   const admin = new pg.Client({ connectionString: requireEnv('TEST_DATABASE_URL') });
   await admin.connect();

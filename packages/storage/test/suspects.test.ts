@@ -2,6 +2,8 @@ import t from 'tap';
 import { acceptPoll, bury, type Claim, claimPoll, finishPoll, type Storage } from '../src/index.ts';
 import { acceptance, finished, funded, open, together, USD } from './fixtures.ts';
 
+// slow: 3 s
+
 // A poll that kills its worker before any vote has arrived, among neighbours that do not: one life of a worker after
 // the other, as long as anything runs. Whatever a worker holds when it dies lapses together.
 

@@ -3,6 +3,8 @@ import { admitIdentity, capture, createAccount, creditAccount, hold, reverseCred
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const { app, context, keyWith, sessionFor } = await build(t);
 const { storage } = context;
 

@@ -5,6 +5,8 @@ import t, { type Test } from 'tap';
 import { hashApiKey, looksLikeApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { build, PEPPER } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 type Headers = Record<string, string>;
 
 const gateway = await build(t);

@@ -5,6 +5,8 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 // Third-party A2A clients of two protocol versions. They find the service by its card, which
 // names the public address; here that address is this process.
 

@@ -3,6 +3,8 @@ import formats from 'ajv-formats';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const { app } = await build(t);
 const get = (url: string, headers = {}) => app.inject({ url, headers });
 const CARDS = ['/.well-known/agent.json', '/.well-known/agent-card.json'];

@@ -5,6 +5,8 @@ import { INTENTS } from '../../src/agents/intents/catalogue.ts';
 import { rankIntents } from '../../src/agents/intents/match-intents.ts';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const { app } = await build(t);
 const match = (payload: object | string | undefined) =>
   app.inject({

@@ -3,6 +3,8 @@ import { build } from '../fixtures/build.ts';
 import { type Route, routesOf } from '../fixtures/routes.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 // The id of another account's object gives no access to it. The routes come from the router: one that takes an id and is
 // not named here fails the test.
 

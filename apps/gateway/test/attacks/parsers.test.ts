@@ -19,6 +19,8 @@ import { readPayment } from '../../src/payments/usdc/read-payment.ts';
 import { readAnyOrder } from '../../src/polls/order/any-order.ts';
 import { fullScale, times } from './full-scale.ts';
 
+// slow: 3 s
+
 // Everything here takes text from strangers and is pure. Whatever it is given it answers or refuses in our words, and
 // it takes no longer than the text is long.
 

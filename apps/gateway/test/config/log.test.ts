@@ -4,6 +4,8 @@ import { access } from '../../src/http/access.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 t.test('keys, cookies, signatures, questions and accounts never reach the log', async (t) => {
   const { app, context, log, keyWith } = await build(t);
   const { key, bearer, accountId } = await keyWith(10);

@@ -11,6 +11,8 @@ import { build } from '../fixtures/build.ts';
 import { newPeer, oldPeer } from '../fixtures/mcp-peers.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 // The examples are run as they are served, against a gateway that listens where they say it does.
 
 const port = await freePort();

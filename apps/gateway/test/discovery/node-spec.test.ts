@@ -3,6 +3,8 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 const { app, context, keyWith } = await build(t);
 const answer = await app.inject({ url: '/api/graph/node-spec' });
 const spec = answer.json();

@@ -2,6 +2,8 @@ import t from 'tap';
 import { SURFACES } from '../../src/discovery/documents/surfaces.ts';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const { app } = await build(t);
 const list = (payload?: object) =>
   app.inject({ method: 'POST', url: '/api/tools/list_surfaces', ...(payload && { payload }) });

@@ -5,6 +5,8 @@ import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 // One connection may serve a caller for days. Whatever it was asked for, nothing of an answered request stays on it.
 
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };

@@ -5,6 +5,8 @@ import { guard } from '../../src/operators/console/guard.ts';
 import { openOps } from '../../src/operators/open-ops.ts';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const TOKEN = 'a-token-of-operators';
 const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`ops:${password}`).toString('base64')}` });
 const BEARER = { authorization: `Bearer ${TOKEN}` };

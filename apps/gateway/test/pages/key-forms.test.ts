@@ -3,6 +3,8 @@ import t from 'tap';
 import { openSite } from '../fixtures/open-site.ts';
 import { openDashboard } from '../fixtures/signed-in.ts';
 
+// slow: 3 s
+
 // Keys in a browser that runs no scripts, and what those forms do for anybody else.
 
 const site = await openSite(t);

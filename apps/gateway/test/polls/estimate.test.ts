@@ -6,6 +6,8 @@ import type { Context } from '../../src/context.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 const { app, context } = await build(t);
 
 const estimate = async (query: Record<string, unknown> = {}) => {

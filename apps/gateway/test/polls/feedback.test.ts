@@ -4,6 +4,8 @@ import t from 'tap';
 import { build, type Gateway } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 // Feedback on outcomes: one opinion per account, counted in public, without its author.
 
 const gateway = await build(t);

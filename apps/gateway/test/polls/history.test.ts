@@ -4,6 +4,8 @@ import { decimalUsd } from '../../src/polls/order/decimal-usd.ts';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
+// slow: 3 s
+
 const QUESTION = 'Which of these is the best choice?';
 const { app, context, keyWith, sessionFor } = await build(t);
 await standInWorker(t, context, { opinion: (seat) => (seat === 1 ? null : 0) });

@@ -5,6 +5,8 @@ import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 3 s
+
 t.test(
   '[§4.1-poll-402, §7-402-balance] 200 polls at once that may cost $1 each, on $10: 10 run, 190 are 402',
   async (t) => {

@@ -2,6 +2,8 @@ import { LIMITS } from '@eloquentpoll/contracts';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 
+// slow: 3 s
+
 const { app } = await build(t);
 
 t.test('[§4.1-profiles-200, §4.1-profiles-names, §4.1-profiles-bundle] profiles are bundles of terms', async (t) => {

@@ -5,6 +5,8 @@ import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 3 s
+
 const Q = 'Which of these is the best?';
 const { app, context, keyWith, sessionFor } = await build(t);
 const { bearer, accountId } = await keyWith(10);

@@ -6,6 +6,8 @@ import { build, type Gateway } from '../fixtures/build.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 3 s
+
 const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 
 const TEN = { windows: [{ limit: 10, seconds: 3600 }], withoutRedis: 'local' } as const;

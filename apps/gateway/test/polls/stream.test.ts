@@ -11,6 +11,8 @@ import { takePoll } from '../fixtures/hand-worker.ts';
 import { listen, POLL, type ReadEvent, readStream } from '../fixtures/read-stream.ts';
 import { stored } from '../fixtures/stored.ts';
 
+// slow: 3 s
+
 const { app, context, keyWith } = await build(t);
 const { bearer, accountId } = await keyWith(100);
 const origin = await listen(app);
