@@ -14,7 +14,7 @@ export class RosterFileError extends Error {
   constructor(file: string, problems: readonly RosterFileProblem[]) {
     const lines = problems.map(({ path, problem, wayOut }) => `  ${path}: ${problem}. ${wayOut}.`);
     const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-    super(`PANEL file ${file} has ${count}:\n${lines.join('\n')}`);
+    super(`Roster file ${file} has ${count}:\n${lines.join('\n')}`);
     this.name = 'RosterFileError';
     this.file = file;
     this.problems = problems;

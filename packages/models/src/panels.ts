@@ -15,7 +15,7 @@ export { typicalCostsFor } from './typical-cost.ts';
 
 // Which models there are, what they cost and who asks them. This entry point loads no model client, so the gateway may use it.
 
-/** PANEL files that come with the product; everything else is a path. */
+/** Roster files that come with the product; everything else is a path. */
 const BUILT_IN: Record<string, unknown> = { openrouter, simulator };
 
 export interface Panels {
