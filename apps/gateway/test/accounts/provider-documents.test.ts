@@ -58,7 +58,7 @@ t.test(
       t.same(answer.json(), {
         resource: `${BASE}${path}`,
         authorization_servers: [provider.issuer],
-        scopes_supported: ['openid', 'email', 'polls:run', 'results:read', 'account'],
+        scopes_supported: ['openid', 'email'],
         bearer_methods_supported: ['header'],
         resource_name: 'EloquentPoll',
         resource_documentation: `${BASE}/api/docs`,
