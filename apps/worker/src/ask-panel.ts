@@ -20,6 +20,7 @@ export async function askPanel(
   const { id: pollId, epoch, spec } = claim;
   const arrivals: PollOutcome['arrivals'] = [];
   const superseded = new AbortController();
+  const ended = AbortSignal.any([alive, superseded.signal]);
 
   const snapshotOf = (moment: Pick<Moment, 'state' | 'received' | 'vote'>) =>
     runningSnapshot({ pollId, epoch, spec, ...moment, elapsedMs: claim.ageMs + clock.now() - claimedAt });
@@ -34,7 +35,7 @@ export async function askPanel(
 
   async function beforeCall(): Promise<boolean> {
     await lease.ensureFresh();
-    return !alive.aborted;
+    return !ended.aborted;
   }
 
   const owner = claim.accountId === null ? {} : { accountId: claim.accountId };
@@ -46,7 +47,7 @@ export async function askPanel(
     timeLeftMs,
     clock,
     hedges: context.hedges,
-    signal: AbortSignal.any([alive, superseded.signal]),
+    signal: ended,
     ask: (seat, deadlineMs, signal) =>
       context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall }),
     onVote(vote, state, votes) {

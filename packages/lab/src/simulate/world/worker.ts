@@ -150,7 +150,7 @@ const lostSince = ({ history }: World, at: number): boolean =>
 function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
   return async ({ pollId, seat, deadlineMs }, { signal, beforeCall }): Promise<Vote> => {
     const { spec } = world.store.polls.get(pollId)!.acceptance.poll;
-    if (!(await beforeCall())) return unanswered(spec, seat, 'aborted', 0);
+    if (!(await beforeCall()) || signal.aborted) return unanswered(spec, seat, 'aborted', 0);
     const claimed = known.claims.get(pollId) ?? { epoch: 0, at: 0 };
     world.history.asked.push({
       at: world.clock.now(),
