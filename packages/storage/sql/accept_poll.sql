@@ -59,6 +59,12 @@ begin
     select count(*) into v_running
       from (select from polls where tenant = v_tenant and status = 'running' limit (p ->> 'max_running')::integer) r;
     if v_running >= (p ->> 'max_running')::integer then
+      -- A repeat of this very poll may have waited for the lock of the first try.
+      perform 1 from polls where id = v_id;
+      if found then
+        return query select 'accepted', v_id, null::bigint, null::integer, v_running;
+        return;
+      end if;
       delete from idempotency i
        where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
       return query select 'too_many', null::text, null::bigint, null::integer, v_running;
