@@ -2,7 +2,7 @@ import type { Context } from '@eloquentpoll/worker/context';
 import t from 'tap';
 import { exhaustCrashPoints } from '../src/simulate/crash-points.ts';
 import { drawPlay } from '../src/simulate/draw-play.ts';
-import { brokenRules } from '../src/simulate/simulate-worlds.ts';
+import { violations } from '../src/simulate/rule.ts';
 import { WORLD_RULES } from '../src/simulate/world/judge-world.ts';
 import { playWorld } from '../src/simulate/world/play-world.ts';
 import type { Tampering } from '../src/simulate/world/worker.ts';
@@ -177,12 +177,13 @@ const MAX_WORLDS = 400;
 
 /** What saw it first; null when nothing did. */
 async function seen({ tamper, seenBy }: Planted): Promise<string | null> {
-  const { violations } = await exhaustCrashPoints({ course: 'all three are heard', sample: () => false, tamper });
-  const point = violations.find((violation) => violation.rule === seenBy);
-  if (point) return point.world;
+  const points = await exhaustCrashPoints({ course: 'all three are heard', sample: () => false, tamper });
+  const point = points.violations.find((violation) => violation.rule === seenBy);
+  if (point) return point.where;
   for (let n = 0; n < MAX_WORLDS; n++) {
-    const played = await playWorld({ ...drawPlay(`planted/${n}`), tamper });
-    if (brokenRules(played).some(({ rule }) => rule === seenBy)) return `world planted/${n}`;
+    const where = `planted/${n}`;
+    const played = await playWorld({ ...drawPlay(where), tamper });
+    if (violations(where, WORLD_RULES, played).some(({ rule }) => rule === seenBy)) return `world ${where}`;
   }
   return null;
 }

@@ -1,6 +1,8 @@
 import { seed as number } from '@eloquentpoll/testkit/seed';
+import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
-import { RULES } from '../src/simulate/judge-poll.ts';
+import { ENDS, playEachSeed, REPEATS, type SeedFigures } from '../src/simulate/each-seed.ts';
+import { POLL_RULES } from '../src/simulate/judge-poll.ts';
 import { playPoll, type Trace } from '../src/simulate/play-poll.ts';
 import { drawScenario } from '../src/simulate/scenario.ts';
 import { simulatePolls } from '../src/simulate/simulate-polls.ts';
@@ -19,6 +21,22 @@ t.test(`[§A6-billed-votes-only] 2,000 random polls keep every promise (TEST_SEE
 t.test('the same seed plays the same polls', async (t) => {
   const [one, two] = [await simulatePolls(seed, 50), await simulatePolls(seed, 50)];
   t.same({ ...two, tookMs: 0 }, { ...one, tookMs: 0 });
+});
+
+t.test('a play that never ends, and one that does not repeat, are violations of its seed', async (t) => {
+  const figures: SeedFigures = { replayed: 0, violations: [] };
+  const stuck = new Promise<number>(() => {});
+  let plays = 0;
+  const simulation = { rules: [], replayKey: String, count: () => {} };
+  await playEachSeed({ ...simulation, play: () => virtualClock().run(stuck) }, figures, { seed: 'stuck', plays: 1 });
+  await playEachSeed({ ...simulation, play: async () => ++plays }, figures, { seed: 'other', plays: 1 });
+  t.same(
+    figures.violations.map(({ where, rule }) => [where, rule]),
+    [
+      ['stuck/0', ENDS],
+      ['other/0', REPEATS],
+    ],
+  );
 });
 
 // The judge is judged, too: a poll that kept every promise, and one lie for each rule.
@@ -62,7 +80,7 @@ const LIES: [string, (trace: Trace) => Partial<Trace>][] = [
 for (const [rule, lie] of LIES)
   t.test(`the judge sees when this does not hold: ${rule}`, async (t) => {
     const trace = await honest();
-    const broken = (judged: Trace) => RULES.filter((one) => one.broken(judged) !== null).map((one) => one.name);
+    const broken = (judged: Trace) => POLL_RULES.filter((one) => one.broken(judged) !== null).map((one) => one.name);
     t.same(broken(trace), []);
     t.ok(broken({ ...trace, ...lie(trace) }).includes(rule));
   });

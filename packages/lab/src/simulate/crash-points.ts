@@ -1,6 +1,7 @@
 import type { PollSpec } from '@eloquentpoll/contracts';
-import { brokenRules, type WorldViolation } from './simulate-worlds.ts';
+import { type Violation, violations } from './rule.ts';
 import type { Fate, Step } from './world/effects.ts';
+import { WORLD_RULES } from './world/judge-world.ts';
 import { ACCOUNT, type Play, type Played, playWorld } from './world/play-world.ts';
 import { scripted } from './world/weather.ts';
 import type { Tampering } from './world/worker.ts';
@@ -83,7 +84,7 @@ export interface CrashPoints {
   pairs: number;
   /** Pairs that were not drawn for a sample. */
   left: number;
-  violations: WorldViolation[];
+  violations: Violation[];
 }
 
 export interface Exhaustion {
@@ -102,8 +103,8 @@ export async function exhaustCrashPoints({ course, sample, tamper, onPoint }: Ex
       .join(', then ');
   async function play(points: readonly Point[]): Promise<Played> {
     const played = await playWorld(pointPlay(course, points, tamper));
-    for (const { rule, found } of brokenRules(played))
-      result.violations.push({ world: `${course}: ${name(points, played.world.effects.steps)}`, rule, found });
+    const where = `${course}: ${name(points, played.world.effects.steps)}`;
+    result.violations.push(...violations(where, WORLD_RULES, played));
     return played;
   }
 

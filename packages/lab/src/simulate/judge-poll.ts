@@ -1,15 +1,11 @@
 import { holdOf, pollResponse } from '@eloquentpoll/polls';
 import { conclude } from '@eloquentpoll/voting';
 import type { Trace } from './play-poll.ts';
+import type { Rule } from './rule.ts';
 
-// What must hold for every poll, one rule each. A rule answers what contradicts it, null when nothing does.
+// What must hold for every poll, one rule each.
 
-export interface Rule {
-  readonly name: string;
-  readonly broken: (trace: Trace) => string | null;
-}
-
-export const RULES: readonly Rule[] = [
+export const POLL_RULES: readonly Rule<Trace>[] = [
   {
     name: 'captured <= hold <= max cost',
     broken(trace) {

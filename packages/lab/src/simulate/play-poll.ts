@@ -9,7 +9,8 @@ import {
   unanswered,
 } from '@eloquentpoll/worker/collect-votes';
 import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
-import type { Scenario, SimulatedModel } from './scenario.ts';
+import { callModel } from './model-call.ts';
+import type { Scenario } from './scenario.ts';
 
 // Plays one poll to its end in virtual time, through the fan-out that runs live polls: a worker after the other, each
 // but the last dying at its moment, the next one resuming from what was logged. What is simulated is the world around:
@@ -83,7 +84,7 @@ interface Open {
   readonly reserveU: number;
 }
 
-function simulatedWorld({ spec, models, unlogged }: Scenario, clock: VirtualClock) {
+function simulatedWorld({ spec, answers, unlogged }: Scenario, clock: VirtualClock) {
   const asked: Asked[] = [];
   const log = new Map<number, Vote>();
   const open = new Set<Open>();
@@ -99,15 +100,7 @@ function simulatedWorld({ spec, models, unlogged }: Scenario, clock: VirtualCloc
         open.add(call);
         const exposedU = [...open].reduce((sum, { reserveU }) => sum + reserveU, billedU);
         asked.push({ life, seat, at: clock.now(), exposedU, logged: log.has(seat) });
-        return new Promise((resolve) => {
-          const cancel = answers(models[seat]!, seat, timeLeftMs, settle);
-          function settle(vote: Vote): void {
-            cancel();
-            open.delete(call);
-            resolve(vote);
-          }
-          signal.addEventListener('abort', () => settle(unanswered(spec, seat, 'aborted', 0)), { once: true });
-        });
+        return callModel(clock, { spec, seat, timeLeftMs, signal }, answers[seat]!).finally(() => open.delete(call));
       },
       onVote(vote) {
         if (death.aborted) return;
@@ -115,25 +108,6 @@ function simulatedWorld({ spec, models, unlogged }: Scenario, clock: VirtualCloc
         if (!unlogged[life]?.[vote.seat]) log.set(vote.seat, vote);
       },
     };
-  }
-
-  function answers(
-    { latencyMs, ignoresTime, says, billedU }: SimulatedModel,
-    seat: number,
-    timeLeftMs: number,
-    settle: (vote: Vote) => void,
-  ): () => void {
-    if (!ignoresTime && (latencyMs === null || latencyMs > timeLeftMs))
-      return clock.after(timeLeftMs, () => settle(unanswered(spec, seat, 'timeout', timeLeftMs)));
-    if (latencyMs === null) return () => {};
-    const voted = typeof says === 'number';
-    const vote: Vote = {
-      ...unanswered(spec, seat, 'timeout', latencyMs),
-      option: voted ? says : null,
-      error: voted ? null : says,
-      billed_u: voted ? billedU : 0,
-    };
-    return clock.after(latencyMs, () => settle(vote));
   }
 
   return {

@@ -1,24 +1,21 @@
 import { percent, seconds, table } from '../terminal/table.ts';
 import type { CrashPoints } from './crash-points.ts';
-import { RULES } from './judge-poll.ts';
-import type { Simulation } from './simulate-polls.ts';
-import { WORLD_PROMISES, type WorldFigures } from './simulate-worlds.ts';
+import { ENDS, REPEATS } from './each-seed.ts';
+import { POLL_RULES } from './judge-poll.ts';
+import type { Violation } from './rule.ts';
+import type { PollFigures } from './simulate-polls.ts';
+import type { WorldFigures } from './simulate-worlds.ts';
 import { WORLD_RULES } from './world/judge-world.ts';
 
 const MAX_SHOWN = 20;
+const OF_EVERY_SEED = [{ name: ENDS }, { name: REPEATS }];
 
-interface Violation {
-  readonly where: string;
-  readonly rule: string;
-  readonly found: string;
-}
-
-function verdict(names: readonly string[], violations: readonly Violation[]): string[] {
+function ruleLines(rules: readonly { readonly name: string }[], violations: readonly Violation[]): string[] {
   return [
     '',
     ...table(
       ['what must hold', 'violations'],
-      names.map((name) => [name, String(violations.filter((violation) => violation.rule === name).length)]),
+      rules.map(({ name }) => [name, String(violations.filter((violation) => violation.rule === name).length)]),
     ),
     ...violations.slice(0, MAX_SHOWN).map(({ where, rule, found }) => `  ${where}: ${rule}: ${found}`),
   ];
@@ -48,10 +45,7 @@ export function worldLines(seed: string, figures: WorldFigures, tookMs: number):
         ['worlds played twice', String(figures.replayed)],
       ],
     ),
-    ...verdict(
-      WORLD_PROMISES,
-      violations.map(({ world, ...rest }) => ({ where: world, ...rest })),
-    ),
+    ...ruleLines([...WORLD_RULES, ...OF_EVERY_SEED], violations),
   ];
 }
 
@@ -60,15 +54,12 @@ export function crashPointLines(course: string, points: CrashPoints, tookMs: num
   return [
     `A poll of three models, ${course}: ${singles} single faults and ${pairs} pairs, all there are, in ` +
       `${seconds(tookMs, 0)}`,
-    ...verdict(
-      WORLD_RULES.map((rule) => rule.name),
-      violations.map(({ world, ...rest }) => ({ where: world, ...rest })),
-    ),
+    ...ruleLines(WORLD_RULES, violations),
   ];
 }
 
-export function pollLines(simulation: Simulation): string[] {
-  const { seed, polls, tookMs, reasons, statuses, violations } = simulation;
+export function pollLines(figures: PollFigures): string[] {
+  const { seed, polls, tookMs, reasons, statuses, violations } = figures;
   return [
     `Simulated polls with random prices, latencies, failures, budgets, hedges and deaths of workers: seed ${seed}, ` +
       `${polls} polls in ${seconds(tookMs, 0)}, ${Math.round((1_000 * polls) / tookMs)} polls/s`,
@@ -76,21 +67,18 @@ export function pollLines(simulation: Simulation): string[] {
     ...table(
       ['figure', 'value'],
       [
-        ['calls', String(simulation.calls)],
-        ['votes', String(simulation.votes)],
-        ['valid votes', String(simulation.validVotes)],
-        ['workers that died', String(simulation.deaths)],
-        ['calls repeated after a death', String(simulation.repeatedCalls)],
+        ['calls', String(figures.calls)],
+        ['votes', String(figures.votes)],
+        ['valid votes', String(figures.validVotes)],
+        ['workers that died', String(figures.deaths)],
+        ['calls repeated after a death', String(figures.repeatedCalls)],
         ...Object.entries(reasons).map(([reason, count]) => [`ended by ${reason}`, String(count)]),
         ...Object.entries(statuses).map(([status, count]) => [status, String(count)]),
-        ['captured, of all that was held', percent(simulation.capturedU / simulation.heldU)],
-        ['polls that captured their max cost to the last micro-USD', String(simulation.spentToTheLimit)],
-        ['polls played twice', String(simulation.replayed)],
+        ['captured, of all that was held', percent(figures.capturedU / figures.heldU)],
+        ['polls that captured their max cost to the last micro-USD', String(figures.spentToTheLimit)],
+        ['polls played twice', String(figures.replayed)],
       ],
     ),
-    ...verdict(
-      [...RULES.map((rule) => rule.name), 'every poll ends', 'the same seed gives the same poll'],
-      violations.map(({ poll, ...rest }) => ({ where: poll, ...rest })),
-    ),
+    ...ruleLines([...POLL_RULES, ...OF_EVERY_SEED], violations),
   ];
 }

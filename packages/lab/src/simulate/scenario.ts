@@ -1,26 +1,18 @@
 import type { PanelName, PollSpec, VoteError } from '@eloquentpoll/contracts';
+import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import { type Chance, chance } from '../terminal/chance.ts';
+import type { ModelAnswer } from './model-call.ts';
 
 // One poll of a simulated world, drawn from its seed: what was ordered, how its models behave, and when its workers die.
 // The ranges are wider than life: free and ruinous prices, budgets for no model and for all, models that never
 // answer, deadlines of milliseconds.
 
-/** What one model does when it is asked. */
-export interface SimulatedModel {
-  /** Null: it never answers by itself. */
-  latencyMs: number | null;
-  /** Option, or why there is none. */
-  says: number | VoteError;
-  billedU: number;
-  /** It goes on past the time that it was given; the poll must not. */
-  ignoresTime: boolean;
-}
-
 export interface Scenario {
   seed: string;
   spec: PollSpec;
   deadlineMs: number;
-  models: readonly SimulatedModel[];
+  /** By seat: what its model does, whenever it is asked. */
+  answers: readonly ModelAnswer[];
   /** How long each worker but the last lives. */
   lives: readonly number[];
   /** From a worker's death to the next claim. */
@@ -49,28 +41,29 @@ export function drawScenario(seed: string): Scenario {
   const reserves = drawReserves(draw, seats);
   const deadlineMs = draw.happens(0.05) ? draw.whole(0, 500) : draw.whole(500, 120_000);
   const deaths = draw.happens(0.3) ? draw.whole(1, 3) : 0;
+  const spec: PollSpec = {
+    question: 'Which of these is it?',
+    options: Array.from({ length: options }, (_, i) => `option ${i + 1}`),
+    panel_name: draw.pick(PANELS),
+    confidence_threshold: draw.happens(0.8) ? draw.pick(THRESHOLDS) : draw.share(),
+    max_cost_u: drawBudget(draw, reserves),
+    min_votes: draw.pick([1, 2, 3, 3, 3, 5]),
+    search: false,
+    seed,
+    seats: reserves.map((reserve_u, i) => ({
+      model_id: `sim/model-${i}`,
+      family: `family-${draw.whole(0, 5)}`,
+      reserve_u,
+      failure_rate: draw.happens(0.5) ? 0 : draw.share() / 2,
+      p90_ms: draw.happens(0.2) ? 0 : draw.whole(20, 5_000),
+    })),
+    simulated: true,
+  };
   return {
     seed,
     deadlineMs,
-    spec: {
-      question: 'Which of these is it?',
-      options: Array.from({ length: options }, (_, i) => `option ${i + 1}`),
-      panel_name: draw.pick(PANELS),
-      confidence_threshold: draw.happens(0.8) ? draw.pick(THRESHOLDS) : draw.share(),
-      max_cost_u: drawBudget(draw, reserves),
-      min_votes: draw.pick([1, 2, 3, 3, 3, 5]),
-      search: false,
-      seed,
-      seats: reserves.map((reserve_u, i) => ({
-        model_id: `sim/model-${i}`,
-        family: `family-${draw.whole(0, 5)}`,
-        reserve_u,
-        failure_rate: draw.happens(0.5) ? 0 : draw.share() / 2,
-        p90_ms: draw.happens(0.2) ? 0 : draw.whole(20, 5_000),
-      })),
-      simulated: true,
-    },
-    models: drawModels(draw, reserves, options),
+    spec,
+    answers: drawAnswers(draw, spec),
     lives: Array.from({ length: deaths }, () => Math.round((deadlineMs / 2) * draw.share() ** 3)),
     resumeMs: Array.from({ length: deaths }, () => draw.whole(0, 12_000)),
     unlogged: drawLosses(draw, deaths, seats),
@@ -98,21 +91,24 @@ function drawBudget(draw: Chance, reserves: readonly number[]): number {
   return Math.max(0, Math.min(MAX_COST_U, Math.floor(budget)));
 }
 
-function drawModels(draw: Chance, reserves: readonly number[], options: number): SimulatedModel[] {
+function drawAnswers(draw: Chance, spec: PollSpec): ModelAnswer[] {
   const failing = draw.pick([0, 0, 0.05, 0.05, 0.2, 0.2, 0.5, 1]);
   const agreement = draw.share();
-  const favourite = draw.whole(0, options - 1);
+  const favourite = draw.whole(0, spec.options.length - 1);
   const medianMs = 10 ** draw.between(1, 4.5);
   const sigma = draw.between(0, 1.2);
-  return reserves.map((reserveU) => {
+  return spec.seats.map(({ reserve_u }, seat) => {
     const fails = draw.happens(failing);
-    const votes = draw.happens(agreement) ? favourite : draw.whole(0, options - 1);
+    const option = draw.happens(agreement) ? favourite : draw.whole(0, spec.options.length - 1);
     const straggles = draw.happens(0.05) ? 6 : 1;
+    const afterMs = draw.happens(0.03) ? Number.POSITIVE_INFINITY : draw.latency(medianMs, sigma) * straggles;
+    const error = fails ? draw.pick(FAILURES) : null;
+    const billed_u = fails ? 0 : draw.happens(0.2) ? reserve_u : Math.floor(reserve_u * draw.share());
     return {
-      latencyMs: draw.happens(0.03) ? null : draw.latency(medianMs, sigma) * straggles,
-      says: fails ? draw.pick(FAILURES) : votes,
-      billedU: fails ? 0 : draw.happens(0.2) ? reserveU : Math.floor(reserveU * draw.share()),
+      vote: { ...unanswered(spec, seat, 'timeout', afterMs), option: fails ? null : option, error, billed_u },
+      afterMs,
       ignoresTime: draw.happens(0.05),
+      ignoresAbort: false,
     };
   });
 }

@@ -1,13 +1,14 @@
 import type { TerminationReason } from '@eloquentpoll/contracts';
 import { holdOf } from '@eloquentpoll/polls';
 import { conclude } from '@eloquentpoll/voting';
-import { capturedU, RULES } from './judge-poll.ts';
+import { type OnSeed, playEachSeed, type SeedFigures, type Simulation } from './each-seed.ts';
+import { capturedU, POLL_RULES } from './judge-poll.ts';
 import { playPoll, type Trace } from './play-poll.ts';
 import { drawScenario } from './scenario.ts';
 
-// Many polls, each from its own seed, so that a violation is repeated by one seed alone.
+// The fan-out alone: many polls, each without a store, a queue or a lease around it.
 
-export interface Simulation {
+export interface PollFigures extends SeedFigures {
   seed: string;
   polls: number;
   tookMs: number;
@@ -23,20 +24,11 @@ export interface Simulation {
   heldU: number;
   /** Polls that spent all they could but the smallest unit. */
   spentToTheLimit: number;
-  replayed: number;
-  violations: { poll: string; rule: string; found: string }[];
 }
 
-const REPLAY_EVERY = 50;
-const MAX_VIOLATIONS = 100;
-
-export async function simulatePolls(
-  seed: string,
-  polls: number,
-  onPoll: (done: number, violations: number) => void = () => {},
-): Promise<Simulation> {
+export async function simulatePolls(seed: string, polls: number, onSeed?: OnSeed): Promise<PollFigures> {
   const begun = performance.now();
-  const result: Simulation = {
+  const figures: PollFigures = {
     seed,
     polls,
     tookMs: 0,
@@ -53,51 +45,32 @@ export async function simulatePolls(
     replayed: 0,
     violations: [],
   };
-  for (let n = 0; n < polls && result.violations.length < MAX_VIOLATIONS; n++) {
-    const poll = `${seed}/${n}`;
-    await simulatePoll(poll, result, n % REPLAY_EVERY === 0);
-    onPoll(n + 1, result.violations.length);
-  }
-  result.tookMs = Math.round(performance.now() - begun);
-  return result;
-}
-
-async function simulatePoll(poll: string, result: Simulation, replay: boolean): Promise<void> {
-  const report = (rule: string, found: string) => result.violations.push({ poll, rule, found });
-  let trace: Trace;
-  try {
-    trace = await playPoll(drawScenario(poll));
-  } catch (error) {
-    report('every poll ends', error instanceof Error ? error.message : String(error));
-    return;
-  }
-  for (const { name, broken } of RULES) {
-    const found = broken(trace);
-    if (found !== null) report(name, found);
-  }
-  if (replay) {
-    result.replayed += 1;
-    if (replayKey(await playPoll(drawScenario(poll))) !== replayKey(trace))
-      report('the same seed gives the same poll', poll);
-  }
-  count(result, trace);
+  const simulation: Simulation<Trace> = {
+    rules: POLL_RULES,
+    play: (name) => playPoll(drawScenario(name)),
+    replayKey,
+    count: (trace) => count(figures, trace),
+  };
+  await playEachSeed(simulation, figures, { seed, plays: polls, onSeed });
+  figures.tookMs = Math.round(performance.now() - begun);
+  return figures;
 }
 
 /** Everything about a poll that must repeat. */
 const replayKey = ({ asked, collected, endedAt }: Trace): string =>
   JSON.stringify({ asked, endedAt, reason: collected.reason, votes: collected.votes });
 
-function count(result: Simulation, trace: Trace): void {
+function count(figures: PollFigures, trace: Trace): void {
   const { collected, scenario, asked } = trace;
   const captured = capturedU(trace);
-  result.calls += asked.length;
-  result.repeatedCalls += asked.length - new Set(asked.map((call) => call.seat)).size;
-  result.votes += collected.votes.length;
-  result.validVotes += collected.votes.filter((vote) => vote.option !== null).length;
-  result.deaths += trace.lives - 1;
-  result.reasons[collected.reason ?? 'deadline'] += 1;
-  result.statuses[conclude(collected.state, { reason: collected.reason }).status] += 1;
-  result.capturedU += captured;
-  result.heldU += Number(holdOf(scenario.spec));
-  if (captured > 0 && captured === scenario.spec.max_cost_u) result.spentToTheLimit += 1;
+  figures.calls += asked.length;
+  figures.repeatedCalls += asked.length - new Set(asked.map((call) => call.seat)).size;
+  figures.votes += collected.votes.length;
+  figures.validVotes += collected.votes.filter((vote) => vote.option !== null).length;
+  figures.deaths += trace.lives - 1;
+  figures.reasons[collected.reason ?? 'deadline'] += 1;
+  figures.statuses[conclude(collected.state, { reason: collected.reason }).status] += 1;
+  figures.capturedU += captured;
+  figures.heldU += Number(holdOf(scenario.spec));
+  if (captured > 0 && captured === scenario.spec.max_cost_u) figures.spentToTheLimit += 1;
 }

@@ -1,16 +1,11 @@
 import { drawPlay } from './draw-play.ts';
+import { type OnSeed, playEachSeed, type SeedFigures, type Simulation } from './each-seed.ts';
 import { latenessMs, WORLD_RULES } from './world/judge-world.ts';
-import { type Play, type Played, playWorld } from './world/play-world.ts';
+import { type Played, playWorld } from './world/play-world.ts';
 
-// Many worlds, each from its own seed, so that a violation is repeated by one seed alone.
+// Whole workers: many worlds, each with a store, a queue, leases and faults.
 
-export interface WorldViolation {
-  readonly world: string;
-  readonly rule: string;
-  readonly found: string;
-}
-
-export interface WorldFigures {
+export interface WorldFigures extends SeedFigures {
   worlds: number;
   polls: number;
   steps: number;
@@ -26,67 +21,36 @@ export interface WorldFigures {
   stored: Record<'completed' | 'failed', number>;
   /** The latest end of a poll after its deadline and the last fault. */
   latestMs: number;
-  replayed: number;
-  violations: WorldViolation[];
 }
 
-const REPLAY_EVERY = 50;
-const MAX_VIOLATIONS = 100;
-const REPEATS = 'the same seed gives the same world';
-export const WORLD_PROMISES = [...WORLD_RULES.map((rule) => rule.name), REPEATS];
-
-export const noFigures = (): WorldFigures => ({
-  worlds: 0,
-  polls: 0,
-  steps: 0,
-  faults: {},
-  calls: 0,
-  repeatedCalls: 0,
-  blindCalls: 0,
-  fencedWrites: 0,
-  buried: 0,
-  stored: { completed: 0, failed: 0 },
-  latestMs: 0,
-  replayed: 0,
-  violations: [],
-});
-
-export async function simulateWorlds(
-  seed: string,
-  worlds: number,
-  onWorld: (done: number, violations: number) => void = () => {},
-): Promise<WorldFigures> {
-  const figures = noFigures();
-  for (let n = 0; n < worlds && figures.violations.length < MAX_VIOLATIONS; n++) {
-    const name = `${seed}/${n}`;
-    const played = await judged(figures, name, drawPlay(name));
-    if (n % REPLAY_EVERY === 0) {
-      figures.replayed += 1;
-      if (replayKey(await playWorld(drawPlay(name))) !== replayKey(played))
-        figures.violations.push({ world: name, rule: REPEATS, found: name });
-    }
-    onWorld(n + 1, figures.violations.length);
-  }
+export async function simulateWorlds(seed: string, worlds: number, onSeed?: OnSeed): Promise<WorldFigures> {
+  const figures: WorldFigures = {
+    worlds: 0,
+    polls: 0,
+    steps: 0,
+    faults: {},
+    calls: 0,
+    repeatedCalls: 0,
+    blindCalls: 0,
+    fencedWrites: 0,
+    buried: 0,
+    stored: { completed: 0, failed: 0 },
+    latestMs: 0,
+    replayed: 0,
+    violations: [],
+  };
+  const simulation: Simulation<Played> = {
+    rules: WORLD_RULES,
+    play: (name) => playWorld(drawPlay(name)),
+    replayKey,
+    count: (played) => count(figures, played),
+  };
+  await playEachSeed(simulation, figures, { seed, plays: worlds, onSeed });
   return figures;
 }
 
-/** Plays a world, judges it, and adds it to the figures. */
-export async function judged(figures: WorldFigures, name: string, play: Play): Promise<Played> {
-  const played = await playWorld(play);
-  for (const { rule, found } of brokenRules(played)) figures.violations.push({ world: name, rule, found });
-  count(figures, played);
-  return played;
-}
-
-export function brokenRules(played: Played): { rule: string; found: string }[] {
-  return WORLD_RULES.flatMap(({ name, broken }) => {
-    const found = broken(played);
-    return found === null ? [] : [{ rule: name, found }];
-  });
-}
-
 /** Everything about a world that must repeat. */
-export const replayKey = ({ world, endedAtMs }: Played): string =>
+const replayKey = ({ world, endedAtMs }: Played): string =>
   JSON.stringify(
     {
       steps: world.effects.steps,

@@ -1,13 +1,9 @@
+import type { Rule } from '../rule.ts';
 import type { Transfer } from './model-ledger.ts';
 import type { PollRow } from './model-store.ts';
 import type { Played } from './play-world.ts';
 
-// What must hold in every world, one rule each. A rule answers what contradicts it, null when nothing does.
-
-export interface WorldRule {
-  readonly name: string;
-  readonly broken: (played: Played) => string | null;
-}
+// What must hold in every world, one rule each.
 
 /** From its deadline, or from the last fault where that is later, to a poll's end. */
 export const MAX_LATE_MS = 40_000;
@@ -36,7 +32,7 @@ export function latenessMs(played: Played, poll: PollRow): number {
   return (poll.finishedAt ?? played.endedAtMs) - due;
 }
 
-export const WORLD_RULES: readonly WorldRule[] = [
+export const WORLD_RULES: readonly Rule<Played>[] = [
   {
     name: 'a poll is stored once',
     broken: (played) =>

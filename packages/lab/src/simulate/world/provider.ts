@@ -1,12 +1,13 @@
 import type { PollSpec, Vote } from '@eloquentpoll/contracts';
 import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Chance } from '../../terminal/chance.ts';
+import type { ModelAnswer } from '../model-call.ts';
 
 // Everything that a model provider does wrong, as the poll engine gets to know it: a vote, late or with an error, or
 // one that does not come although its time is up. What the model client makes of each on the wire is proven with the
 // client; here it matters what a poll makes of them.
 
-export interface Behaviour {
+interface ProviderBehaviour {
   /** What happens on the wire. */
   readonly name: string;
   readonly error: Vote['error'];
@@ -17,9 +18,9 @@ export interface Behaviour {
   readonly unmetered?: boolean;
 }
 
-const VOTES: Behaviour = { name: 'a vote', error: null, afterMs: [20, 4_000] };
+const VOTES: ProviderBehaviour = { name: 'a vote', error: null, afterMs: [20, 4_000] };
 
-export const FAULTS: readonly Behaviour[] = [
+const FAULTS: readonly ProviderBehaviour[] = [
   { name: '429, with or without Retry-After', error: 'rate_limited', afterMs: [20, 4_000] },
   { name: '500, 502, 503, 529', error: 'provider_error', afterMs: [20, 4_000] },
   { name: 'connection reset', error: 'provider_error', afterMs: [1, 500] },
@@ -39,28 +40,23 @@ export const FAULTS: readonly Behaviour[] = [
   { name: 'accepts and stays silent', error: null, afterMs: [1e9, 1e9], deaf: true },
 ];
 
-/** What one call of a model brings; another call of the same model may bring something else. */
-export interface Answer {
-  readonly behaviour: Behaviour;
-  readonly afterMs: number;
-  readonly vote: Vote;
-}
-
 export interface Temper {
   readonly faulty: number;
   readonly agreement: number;
   readonly favourite: number;
 }
 
-export function drawAnswer(draw: Chance, temper: Temper, spec: PollSpec, seat: number): Answer {
+/** What one call of a model brings; another call of the same model may bring something else. */
+export function drawAnswer(draw: Chance, temper: Temper, spec: PollSpec, seat: number): ModelAnswer {
   const behaviour = draw.happens(temper.faulty) ? draw.pick(FAULTS) : VOTES;
   const afterMs = Math.round(draw.between(...behaviour.afterMs));
   const reserveU = spec.seats[seat]!.reserve_u;
   const option = draw.happens(temper.agreement) ? temper.favourite : draw.whole(0, spec.options.length - 1);
   const failed = behaviour.error !== null;
   return {
-    behaviour,
     afterMs,
+    ignoresTime: behaviour.deaf === true,
+    ignoresAbort: behaviour.deaf === true,
     vote: {
       ...unanswered(spec, seat, 'timeout', afterMs),
       option: failed ? null : option,

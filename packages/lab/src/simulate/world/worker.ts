@@ -6,6 +6,7 @@ import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
 import { keepLeases } from '@eloquentpoll/worker/leases';
 import type { Ask, PollBus, PollStore } from '@eloquentpoll/worker/ports';
 import { type Serving, servePolls } from '@eloquentpoll/worker/serve-polls';
+import { callModel } from '../model-call.ts';
 import type { SimulatedProcess } from './process.ts';
 import { consumePolls } from './queue-consumer.ts';
 import type { World } from './world.ts';
@@ -165,24 +166,11 @@ function askPort(world: World, process: SimulatedProcess, known: Known): Ask {
       excused: known.blind.has(pollId) || known.unsure || lostSince(world, claimed.at),
     });
     const answer = world.answer(pollId, seat);
-    const deaf = answer.behaviour.deaf === true;
-    const call = { process: process.name, deaf };
+    const call = { process: process.name, deaf: answer.ignoresAbort };
     world.history.open.add(call);
     try {
       await world.effects.perform(process, 'models', `ask seat ${seat}`, pollId, () => {});
-      return await new Promise<Vote>((resolve) => {
-        const settle = (vote: Vote) => {
-          cancel();
-          resolve(vote);
-        };
-        const late = !deaf && answer.afterMs > deadlineMs;
-        const cancel = process.clock.after(Math.min(answer.afterMs, late ? deadlineMs : answer.afterMs), () =>
-          settle(late ? unanswered(spec, seat, 'timeout', deadlineMs) : answer.vote),
-        );
-        const aborted = () => settle(unanswered(spec, seat, 'aborted', 0));
-        if (signal.aborted) aborted();
-        else if (!deaf) signal.addEventListener('abort', aborted, { once: true });
-      });
+      return await callModel(process.clock, { spec, seat, timeLeftMs: deadlineMs, signal }, answer);
     } catch {
       return unanswered(spec, seat, 'aborted', 0);
     } finally {

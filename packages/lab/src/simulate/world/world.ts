@@ -1,10 +1,11 @@
 import { type VirtualClock, virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import { type Chance, chance } from '../../terminal/chance.ts';
+import type { ModelAnswer } from '../model-call.ts';
 import { type Effects, effects, type Weather } from './effects.ts';
 import { type ModelBus, modelBus } from './model-bus.ts';
 import { type ModelStore, modelStore } from './model-store.ts';
 import { type SimulatedProcess, simulatedProcess } from './process.ts';
-import { type Answer, drawAnswer, type Temper } from './provider.ts';
+import { drawAnswer, type Temper } from './provider.ts';
 import type { Tampering, Worker } from './worker.ts';
 
 // A world in which polls are run: one store, one bus, providers, a clock that all of it obeys, and a history of what an
@@ -52,7 +53,7 @@ export interface World {
   readonly tamper: Tampering;
   readonly onRunFailed: (pollId: string, error: unknown) => void;
   /** What the next call of this seat's model brings. */
-  answer(pollId: string, seat: number): Answer;
+  answer(pollId: string, seat: number): ModelAnswer;
   process(name: string): SimulatedProcess;
 }
 
