@@ -1,5 +1,5 @@
 import { createSteps } from '@eloquentpoll/launch/steps';
-import { CHECKS, type Check } from './checking/checks.ts';
+import { CHECKS, type RepositoryCheck } from './checking/checks.ts';
 
 // `npm run check [-- NAME...]`: what can be said about the code without running it. Every check runs, also after one
 // that failed, and the findings of those that failed are printed in full.
@@ -13,7 +13,7 @@ async function runChecks(names: readonly string[]): Promise<number> {
     for (const { name, what } of CHECKS) console.error(`  ${name.padEnd(12)} ${what}`);
     return 1;
   }
-  const isNamed = ({ name }: Check) => names.includes(name);
+  const isNamed = ({ name }: RepositoryCheck) => names.includes(name);
   const waiting = names.length === 0 ? [...CHECKS] : CHECKS.filter(isNamed);
   const steps = createSteps(process.stdout);
   const failed: { name: string; output: string }[] = [];

@@ -11,7 +11,7 @@ import { stopRequest } from '@eloquentpoll/services/stop-request';
 import { announcement, readyLine } from './start/announce.ts';
 import { planModels } from './start/models.ts';
 import { type Product, type ProductOptions, startProduct } from './start/product.ts';
-import { readSettings, type Settings } from './start/settings.ts';
+import { readStartSettings, type StartSettings } from './start/settings.ts';
 
 // `npm start`: the whole product in one terminal until Ctrl-C. Whatever happens, it ends everything it started; it
 // leaves with 0 when it was asked to end, and with 1 and one sentence when something failed.
@@ -30,7 +30,7 @@ export async function start({ env, folder, json, whenReady, ...apps }: StartOpti
   void stop.requested.then(() => stopping.abort());
   const began = performance.now();
   try {
-    const settings = readSettings(env);
+    const settings = readStartSettings(env);
     const models = planModels(settings, env);
     requireWritable(folder);
     requireSpace(folder, existsSync(join(folder, 'postgres')) ? 32 : 150, 'a start');
@@ -91,7 +91,7 @@ async function end(group: ProcessGroup, steps: ReturnType<typeof createSteps>, s
   return 0;
 }
 
-async function requireFreePort({ host, port }: Settings): Promise<void> {
+async function requireFreePort({ host, port }: StartSettings): Promise<void> {
   if (port === 0) return;
   const free = await portIsFree(port, host).catch((error: NodeJS.ErrnoException) => {
     throw new Failure(`PORT ${port} on ${host} cannot be used (${error.code}): choose another PORT or HOST.`);

@@ -10,7 +10,7 @@ import { stopRequest } from '@eloquentpoll/services/stop-request';
 import { seed } from '@eloquentpoll/testkit/seed';
 import { longestFirst, recordDurations } from './testing/durations.ts';
 import { needsOf } from './testing/needs.ts';
-import { type Outcome, runFiles } from './testing/run-files.ts';
+import { runFiles, type SuiteOutcome } from './testing/run-files.ts';
 import { MAX_QUICK_S, slowSeconds } from './testing/slow-tag.ts';
 import { startNeeded } from './testing/start-needed.ts';
 import { type Selection, selectFiles } from './testing/test-files.ts';
@@ -82,7 +82,7 @@ function conclude(passed: number, failed: number): number {
 }
 
 /** For people, and no check: a busy machine takes longer. */
-function remark({ leftOut, named }: Selection, { durations }: Outcome, print: (line: string) => void): void {
+function remark({ leftOut, named }: Selection, { durations }: SuiteOutcome, print: (line: string) => void): void {
   print(`  … TEST_SEED=${seed} repeats what was random.`);
   if (leftOut > 0) print(`  … ${leftOut} slow files were left out: npm test runs them.`);
   if (named) return;

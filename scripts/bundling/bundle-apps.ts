@@ -13,10 +13,10 @@ import { build, type Plugin } from 'esbuild';
 // names our lines.
 
 export const APPS = ['gateway', 'worker', 'simulator'] as const;
-export type App = (typeof APPS)[number];
+export type BundledApp = (typeof APPS)[number];
 
 export interface Bundle {
-  app: App;
+  app: BundledApp;
   /** What Node is started with. */
   file: string;
   /** Of what is read at the start. */
@@ -45,7 +45,7 @@ function compile(file: string): void {
 /** Native helpers that their packages do without. */
 export const OPTIONAL = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
 
-export async function bundleApp(app: App, into: string): Promise<Bundle> {
+export async function bundleApp(app: BundledApp, into: string): Promise<Bundle> {
   const folder = join(into, app);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -1,6 +1,7 @@
 import { root } from '@eloquentpoll/launch/folders';
 import { advisories } from './advisories.ts';
 import { committedSecrets } from './committed-secrets.ts';
+import { ambiguousNames } from './exported-names.ts';
 import { upwardImports } from './gateway-arrows.ts';
 import { installPolicyProblems } from './install-policy.ts';
 import { licenceProblems } from './licences.ts';
@@ -17,14 +18,14 @@ export interface CheckResult {
   note?: string;
 }
 
-export interface Check {
+export interface RepositoryCheck {
   name: string;
   what: string;
   run(): Promise<CheckResult>;
 }
 
 /** What `npm run check` runs, the slow ones first. */
-export const CHECKS: readonly Check[] = [
+export const CHECKS: readonly RepositoryCheck[] = [
   {
     name: 'promises',
     what: 'oxlint with types',
@@ -39,6 +40,11 @@ export const CHECKS: readonly Check[] = [
   { name: 'unused', what: 'knip', run: () => runTool('knip', 'knip', '--no-config-hints', '--no-progress') },
   { name: 'format', what: 'biome', run: () => runTool('@biomejs/biome', 'biome', 'ci', '--colors=off', '.') },
   { name: 'words', what: 'plain English, see STYLE.md', run: async () => findings(findWords(root)) },
+  {
+    name: 'names',
+    what: 'an exported name means one thing',
+    run: async () => findings(ambiguousNames(root)),
+  },
   {
     name: 'arrows',
     what: 'no folder of the gateway imports its top files',

@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
-import { type Outcome, runProgram } from '@eloquentpoll/services/run-program';
+import { type ProgramOutcome, runProgram } from '@eloquentpoll/services/run-program';
 
 const LIMIT_MS = 5 * 60_000;
 
 /** Runs a program of an installed package by its file, so that neither PATH nor a shell decides what runs. */
-export async function runTool(packageName: string, program: string, ...args: string[]): Promise<Outcome> {
+export async function runTool(packageName: string, program: string, ...args: string[]): Promise<ProgramOutcome> {
   const folder = join(root, 'node_modules', packageName);
   const { default: manifest } = await import(join(folder, 'package.json'), { with: { type: 'json' } });
   const file = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[program];

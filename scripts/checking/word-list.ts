@@ -58,7 +58,5 @@ export const ALLOWED: readonly AllowedWord[] = [
     reason: 'text of the login page',
   },
   { path: 'apps/simulator/test/opinions.test.ts', text: 'suits room number', reason: 'a question about rooms' },
-  { path: 'packages/lab/test/other-release.ts', text: 'told: Members[]', reason: 'a key of the recorded file' },
-  { path: 'packages/lab/test/two-releases.test.ts', text: 'recorded.told', reason: 'a key of the recorded file' },
   { path: 'packages/lab/test/replay-prices.test.ts', text: 'cross-fitting', reason: 'a term of statistics' },
 ];

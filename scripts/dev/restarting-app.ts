@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@eloquentpoll/launch/failure';
 import { freePort } from '@eloquentpoll/services/free-port';
 import type { RunningApp } from '@eloquentpoll/services/start-app';
-import { type AppStarter, startApp } from '../start/apps.ts';
+import { type AppStarter, startProductApp } from '../start/apps.ts';
 import type { Sources } from './watch-sources.ts';
 
 // Starts a program of the product, and starts it anew whenever a source file that it depends on has changed. One that
@@ -33,7 +33,7 @@ export const restartingApps =
         const began = performance.now();
         let isEnding = false;
         const showWhileServing = (line: string) => void (isEnding || show(line));
-        const running = await startApp(group, { ...spec, env }, { show: showWhileServing, stopping }).catch(
+        const running = await startProductApp(group, { ...spec, env }, { show: showWhileServing, stopping }).catch(
           (error: unknown) => {
             if (!stopping.aborted) say(`${failureText(error)}\n    waiting for a change`);
             return null;

@@ -3,28 +3,28 @@ import { root } from '@eloquentpoll/launch/folders';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import * as services from '@eloquentpoll/services/start-app';
 
-export interface AppSpec extends Omit<services.AppSpec, 'file' | 'onLine'> {
+export interface ProductAppSpec extends Omit<services.AppSpec, 'file' | 'onLine'> {
   /** Relative to the repository. */
   script: string;
 }
 
 /** Where warnings are shown, and whether everything is being ended. */
-export interface Surroundings {
+export interface StartSurroundings {
   show(line: string): void;
   stopping: AbortSignal;
 }
 
 export type AppStarter = (
   group: ProcessGroup,
-  app: AppSpec,
-  surroundings: Surroundings,
+  app: ProductAppSpec,
+  surroundings: StartSurroundings,
 ) => Promise<services.RunningApp>;
 
 /** Of pino. */
 const WARN = 40;
 
 /** Starts one process of the product; once it is ready its warnings and errors are shown as they happen. */
-export const startApp: AppStarter = (group, { script, ...app }, { show }) => {
+export const startProductApp: AppStarter = (group, { script, ...app }, { show }) => {
   let isReady = false;
   return services.startApp(group, {
     ...app,

@@ -1,6 +1,6 @@
 import { Failure } from '@eloquentpoll/launch/failure';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
-import type { Settings } from './settings.ts';
+import type { StartSettings } from './settings.ts';
 
 // Which models answer: real ones when the settings name a provider, simulated ones otherwise.
 
@@ -15,7 +15,7 @@ export interface ModelPlan {
   notice: string | null;
 }
 
-export function planModels(settings: Settings, env: NodeJS.ProcessEnv): ModelPlan {
+export function planModels(settings: StartSettings, env: NodeJS.ProcessEnv): ModelPlan {
   const { modelsFile, modelsBaseUrl } = settings;
   const set = (name: string) => Boolean(env[name]?.trim());
   const file = modelsFile ?? (modelsBaseUrl || set('OPENROUTER_API_KEY') ? 'openrouter' : 'simulator');

@@ -1,6 +1,6 @@
-import { secret } from '@eloquentpoll/services/secret';
+import { newSecret } from '@eloquentpoll/services/secret';
 import { isHere } from './login.ts';
-import type { Settings } from './settings.ts';
+import type { StartSettings } from './settings.ts';
 
 // How money comes in at a start: as the settings say, or else with play money of the simulator, so that deposits and
 // checkout can be tried. Play money buys polls of simulated models only, and only on this machine.
@@ -14,7 +14,7 @@ interface PlayMoney {
 
 /** What the gateway has to know about the simulator's play money; nothing where others could reach it. */
 export function moneyEnv(
-  settings: Settings,
+  settings: StartSettings,
   env: NodeJS.ProcessEnv,
   { url, play_money }: Record<string, unknown>,
 ): Record<string, string> {
@@ -33,7 +33,7 @@ export function moneyEnv(
     // Its events are not sent, so the signing secret is random.
     ...(none(/^STRIPE_/) && {
       STRIPE_SECRET_KEY: 'sk_test_playmoney',
-      STRIPE_WEBHOOK_SECRETS: `whsec_${secret()}`,
+      STRIPE_WEBHOOK_SECRETS: `whsec_${newSecret()}`,
       STRIPE_API_BASE: `${url}`,
     }),
   };

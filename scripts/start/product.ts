@@ -9,13 +9,13 @@ import type { RunningApp } from '@eloquentpoll/services/start-app';
 import { migrate } from '@eloquentpoll/storage';
 import pg from 'pg';
 import { seedLocalAccount } from '../seed.ts';
-import { type AppStarter, startApp } from './apps.ts';
+import { type AppStarter, startProductApp } from './apps.ts';
 import { planLogin } from './login.ts';
 import type { ModelPlan } from './models.ts';
 import { moneyEnv } from './money.ts';
 import { checkPostgres, checkRedis } from './outside-services.ts';
 import { loadSecrets, type Secrets, saveSecrets } from './secrets.ts';
-import type { Settings } from './settings.ts';
+import type { StartSettings } from './settings.ts';
 
 // Brings up the whole product: services, schema, simulator, worker, gateway and the local account, side by side where
 // they do not wait for each other. Stages say in which order they end; all grace periods together stay under 10 s.
@@ -33,7 +33,7 @@ export interface Product {
 }
 
 export interface ProductOptions {
-  settings: Settings;
+  settings: StartSettings;
   models: ModelPlan;
   group: ProcessGroup;
   steps: ReturnType<typeof createSteps>;
@@ -108,7 +108,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, opsUrls, processes };
 }
 
-const gatewayEnv = ({ host }: Settings, port: number, url: string) => ({
+const gatewayEnv = ({ host }: StartSettings, port: number, url: string) => ({
   HOST: host,
   PORT: `${port}`,
   BASE_URL: url,
@@ -144,7 +144,7 @@ async function simulated(options: ProductOptions, processes: RunningProcess[]): 
 }
 
 function app(
-  { steps, group, scripts, stopping, startApp: starter = startApp }: ProductOptions,
+  { steps, group, scripts, stopping, startApp: starter = startProductApp }: ProductOptions,
   name: keyof typeof SCRIPTS,
   env: NodeJS.ProcessEnv,
   processes: RunningProcess[],

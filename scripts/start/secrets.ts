@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@eloquentpoll/launch/failure';
-import { secret } from '@eloquentpoll/services/secret';
+import { newSecret } from '@eloquentpoll/services/secret';
 
 // Made once per clone and kept where only its owner reads: passwords of the embedded services, the pepper of API keys,
 // the keys of cookies, the local account. Without them the data of earlier starts would be worthless.
@@ -27,10 +27,10 @@ export function loadSecrets(folder: string): Secrets {
         `${file} is gone, and with it the password of the data beside it: put it back, or remove ${folder} to begin anew.`,
       );
     saveSecrets(folder, {
-      postgresPassword: secret(),
-      redisPassword: secret(),
-      keyPepper: secret(),
-      cookieSecret: secret(),
+      postgresPassword: newSecret(),
+      redisPassword: newSecret(),
+      keyPepper: newSecret(),
+      cookieSecret: newSecret(),
     });
   }
   try {

@@ -3,7 +3,7 @@ import { Failure } from '@eloquentpoll/launch/failure';
 // What the environment asks for, decided before anything is started. A setting that is wrong or contradicts another is
 // one sentence that names the variable and the way out; values are not repeated where they may hold a secret.
 
-export interface Settings {
+export interface StartSettings {
   host: string;
   /** 0 means any free port. */
   port: number;
@@ -16,7 +16,7 @@ export interface Settings {
 
 const KEYS = ['OPENROUTER_API_KEY', 'OPENAI_API_KEY'] as const;
 
-export function readSettings(env: NodeJS.ProcessEnv): Settings {
+export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
   for (const name of KEYS) {
     const key = env[name]?.trim();
     if (key && !/^[\x21-\x7e]{8,512}$/.test(key))
@@ -24,7 +24,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
         `${name} is not an API key: it has blanks, line breaks or strange characters, or is too short.`,
       );
   }
-  const settings: Settings = {
+  const settings: StartSettings = {
     host: env.HOST?.trim() || '127.0.0.1',
     port: port(env.PORT?.trim()),
     baseUrl: origin(env.BASE_URL?.trim()),

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import t, { type Test } from 'tap';
+import { ambiguousNames } from '../checking/exported-names.ts';
 import { changelogProblems, versionProblems } from '../checking/versions.ts';
 import { findWords } from '../checking/words.ts';
 import { temporaryFolder } from './fixtures/run-fixture.ts';
@@ -46,6 +47,19 @@ t.test('an allowed place is no problem, and one that is gone is', async (t) => {
   const check = (text: string) => findWords(folder, allow(text));
   t.match(check("'front desk'"), [/^a\.ts:2 says "desk"/]);
   t.match(check('back desk'), [/a\.ts:1/, /a\.ts:2/, /allows "back desk" in a\.ts, which is not there any more/]);
+});
+
+t.test('a name that two files export is a problem, unless it is an exception', (t) => {
+  const folder = files(t, {
+    'apps/a/src/poll.ts': 'export const Poll = 1;\nexport type Poll = 2;\nexport interface Answer {}\n',
+    'packages/b/src/ask.ts': 'export async function ask() {}\nexport class Answer {}\nfunction poll() {}\n',
+    'packages/b/test/ask.ts': 'export const ask = 1;\n',
+    'scripts/ask.ts': 'export abstract class Once {}\nexport { ask } from "b";\n',
+  });
+  t.same(ambiguousNames(folder, {}), ['Answer is exported by apps/a/src/poll.ts and packages/b/src/ask.ts']);
+  t.same(ambiguousNames(folder, { Answer: 'one each' }), []);
+  t.match(ambiguousNames(folder, { Answer: 'one each', Once: 'was one each' }), [/^Once is exported once/]);
+  t.end();
 });
 
 t.test('a version that differs from package.json is named with its file', async (t) => {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { planModels } from '../start/models.ts';
 import { moneyEnv } from '../start/money.ts';
 import { checkPostgres, checkRedis } from '../start/outside-services.ts';
-import { readSettings } from '../start/settings.ts';
+import { readStartSettings } from '../start/settings.ts';
 
 // A setting that is wrong or contradicts another is one sentence that names it, and never repeats a secret.
 
@@ -37,7 +37,7 @@ for (const [env, sentence] of refused)
     async (t) => {
       const failure = await new Promise<Error>((resolve, reject) => {
         try {
-          planModels(readSettings(env), env);
+          planModels(readStartSettings(env), env);
           reject(new Error('it was accepted'));
         } catch (error) {
           resolve(error instanceof Error ? error : new Error(String(error)));
@@ -51,14 +51,14 @@ for (const [env, sentence] of refused)
   );
 
 t.test('what is left out has a default, and an empty value is the same as none', async (t) => {
-  const none = readSettings({});
-  t.same(readSettings({ PORT: '', BASE_URL: ' ', DATABASE_URL: '', MODELS_FILE: '' }), none);
+  const none = readStartSettings({});
+  t.same(readStartSettings({ PORT: '', BASE_URL: ' ', DATABASE_URL: '', MODELS_FILE: '' }), none);
   t.match(none, { port: 8080, host: '127.0.0.1', baseUrl: null, databaseUrl: null, redisUrl: null });
 });
 
 t.test('the models follow the settings', async (t) => {
   const key = 'sk-or-0123456789';
-  const plan = (env: Record<string, string>) => planModels(readSettings(env), env);
+  const plan = (env: Record<string, string>) => planModels(readStartSettings(env), env);
   t.match(plan({}), { file: 'simulator', simulate: true, baseUrl: null, notice: null });
   t.match(plan({ MODELS_FILE: 'simulator' }), { file: 'simulator', simulate: true });
   t.match(plan({ OPENROUTER_API_KEY: key }), { file: 'openrouter', simulate: false, baseUrl: null });
@@ -90,7 +90,8 @@ t.test("the user's own servers are tried before anything relies on them", async 
 t.test('play money is for simulated models on this machine, and gives way to any setting of its kind', async (t) => {
   const url = 'http://127.0.0.1:4000';
   const ready = { url, play_money: { chain_id: 84_532, token: '0xaa', pay_to: '0xbb' } };
-  const money = (env: Record<string, string>, said: object = ready) => moneyEnv(readSettings(env), env, { ...said });
+  const money = (env: Record<string, string>, said: object = ready) =>
+    moneyEnv(readStartSettings(env), env, { ...said });
   const coins = { CHAIN_ID: '84532', ETH_RPC_URL: `${url}/chain`, X402_ASSET: '0xaa', X402_PAY_TO: '0xbb' };
   const cards = { STRIPE_API_BASE: url, STRIPE_SECRET_KEY: /^sk_test_/, STRIPE_WEBHOOK_SECRETS: /^whsec_/ };
   t.match(money({}), { ...coins, ...cards });

@@ -9,7 +9,7 @@ export interface Totals {
 }
 
 /** How the process of a test file ended. */
-export interface Ending {
+export interface FileEnding {
   /** Null when all is well; otherwise a phrase, such as "ended with code 7". */
   fault: string | null;
   ms: number;
@@ -51,7 +51,7 @@ export class FileReport {
   }
 
   /** Prints the file's line and answers the count. */
-  end({ fault, ms }: Ending): Totals {
+  end({ fault, ms }: FileEnding): Totals {
     this.#parser.end();
     this.#judge(fault);
     const { passed, failed } = this.totals;

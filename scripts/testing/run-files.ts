@@ -14,7 +14,7 @@ export interface FileRuns {
   print: (line: string) => void;
 }
 
-export interface Outcome extends Totals {
+export interface SuiteOutcome extends Totals {
   durations: Durations;
 }
 
@@ -24,8 +24,8 @@ const SHORT_COMMENT = 110;
 const KILL_AFTER_MS = 5_000;
 const GRACE_MS = 3_000;
 
-export async function runFiles(files: readonly string[], runs: FileRuns): Promise<Outcome> {
-  const outcome: Outcome = { passed: 0, failed: 0, durations: {} };
+export async function runFiles(files: readonly string[], runs: FileRuns): Promise<SuiteOutcome> {
+  const outcome: SuiteOutcome = { passed: 0, failed: 0, durations: {} };
   const waiting = [...files];
   const alone = files.length === 1;
   const work = async () => {

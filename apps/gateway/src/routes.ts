@@ -14,7 +14,7 @@ import { walletRevokeKeyRoute } from './accounts/routes/wallet-revoke-key.ts';
 import { walletRotateKeyRoute } from './accounts/routes/wallet-rotate-key.ts';
 import { walletVerifyRoute } from './accounts/routes/wallet-verify.ts';
 import { a2aRoute } from './agents/routes/a2a.ts';
-import { cardRoutes } from './agents/routes/cards.ts';
+import { agentCardRoutes } from './agents/routes/cards.ts';
 import { intentsRoute } from './agents/routes/intents.ts';
 import { matchIntentsRoute } from './agents/routes/match-intents.ts';
 import { mcpRoute } from './agents/routes/mcp.ts';
@@ -129,7 +129,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
     ['POST', '/api/mcp', 'speakMcp', 'key', () => app.register(mcpRoute, { context })],
     ['POST', '/api/a2a/tasks/send', 'sendTask', 'key', () => app.register(a2aRoute, { context })],
-    ['GET', '/.well-known/agent-card.json', 'getAgentCard', 'anyone', () => cardRoutes(app, context)],
+    ['GET', '/.well-known/agent-card.json', 'getAgentCard', 'anyone', () => agentCardRoutes(app, context)],
     ['GET', '/.well-known/agent.json', 'getEarlyAgentCard', 'anyone'],
     ['GET', '/api/agent-card', 'getUnifiedAgentCard', 'anyone'],
     ['GET', '/.well-known/mcp/server-card.json', 'getMcpServerCard', 'anyone'],

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
-import { consentPage, loginPage, policyFor } from './pages.ts';
+import { consentPage, loginPage, loginPagePolicy } from './pages.ts';
 import { emailOf, personOf, subjectOf } from './people.ts';
 
 // Login and consent. A cookie binds the interaction to the browser that began it.
@@ -13,7 +13,7 @@ export async function interact(provider: Provider, request: IncomingMessage, res
   const name = client?.clientName ?? String(params.client_id);
   const target = new URL(String(params.redirect_uri));
   const show = (page: string) => {
-    response.setHeader('content-security-policy', policyFor(originOf(target)));
+    response.setHeader('content-security-policy', loginPagePolicy(originOf(target)));
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.end(page);
   };

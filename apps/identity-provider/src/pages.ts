@@ -27,7 +27,7 @@ button.other { margin-top: .75rem; background: transparent; color: var(--ink); b
 `;
 
 /** The browser runs no script, loads nothing, and sends forms only here and on to where the login leads. */
-export const policyFor = (...targets: string[]): string =>
+export const loginPagePolicy = (...targets: string[]): string =>
   [
     "default-src 'none'",
     "script-src 'none'",

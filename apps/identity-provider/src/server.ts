@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { interact } from './interactions.ts';
-import { notePage, policyFor } from './pages.ts';
+import { loginPagePolicy, notePage } from './pages.ts';
 import { type PersistedState, readState, writeState } from './persisted-state.ts';
 import { localProvider } from './provider.ts';
 
@@ -47,7 +47,7 @@ function handler({ issuer, state, baseUrl, clientSecret }: HandlerOptions) {
   const { host } = new URL(issuer);
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.setHeader('content-security-policy', policyFor(baseUrl));
+    response.setHeader('content-security-policy', loginPagePolicy(baseUrl));
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('referrer-policy', 'no-referrer');
     if (request.headers.host !== host) return note(response, 421, `This is ${issuer} and nothing else.`);

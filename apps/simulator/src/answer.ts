@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import type { ContentFailure } from './behaviour.ts';
 import { type Channel, type ChatRequest, textOf } from './chat.ts';
 import type { Paper } from './read-prompt.ts';
-import type { Model } from './traits.ts';
+import type { SimulatedModel } from './traits.ts';
 
 // Turns a vote into what a provider would say, in the channel that was asked for, and bends it where a failure of
 // content is scripted.
 
-export interface Said {
+export interface ModelMessage {
   content: string | null;
   refusal: string | null;
   toolCalls: { id: string; name: string; arguments: string }[];
   finish: 'stop' | 'tool_calls' | 'length';
 }
 
-export interface Usage {
+export interface ReportedUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
@@ -26,7 +26,12 @@ const RATIONALE = 'Comparing the options, this one fits the question best.';
 const OUTSIDE = 'ZZZZ';
 
 /** What the model says when it votes for this label; a null label is a refusal. */
-export function say(channel: Channel, paper: Paper | null, label: string | null, kind: ContentFailure | null): Said {
+export function say(
+  channel: Channel,
+  paper: Paper | null,
+  label: string | null,
+  kind: ContentFailure | null,
+): ModelMessage {
   if (paper === null) return inChannel(channel, ['']);
   if (kind === 'refusal' || label === null) return { ...nothing(), content: null, refusal: 'I cannot help with that.' };
   if (kind === 'empty') return nothing();
@@ -39,7 +44,7 @@ export function say(channel: Channel, paper: Paper | null, label: string | null,
 }
 
 /** The answer stops in its middle, as when a limit of tokens is reached. */
-export function cutShort(said: Said, bytes: number): Said {
+export function cutShort(said: ModelMessage, bytes: number): ModelMessage {
   const cut = (text: string) => Buffer.from(text).subarray(0, bytes).toString();
   return {
     ...said,
@@ -49,9 +54,9 @@ export function cutShort(said: Said, bytes: number): Said {
   };
 }
 
-const nothing = (): Said => ({ content: '', refusal: null, toolCalls: [], finish: 'stop' });
+const nothing = (): ModelMessage => ({ content: '', refusal: null, toolCalls: [], finish: 'stop' });
 
-function inChannel(channel: Channel, labels: string[]): Said {
+function inChannel(channel: Channel, labels: string[]): ModelMessage {
   if (channel.kind === 'tool')
     return call(labels.map((label) => [channel.name, JSON.stringify(filled(channel.schema.properties, label))]));
   if (channel.kind === 'json')
@@ -62,7 +67,7 @@ function inChannel(channel: Channel, labels: string[]): Said {
   return { ...nothing(), content: [RATIONALE, ...labels.map((label) => `VOTE: ${label}`)].join('\n') };
 }
 
-function call(calls: [name: string, args: string][]): Said {
+function call(calls: [name: string, args: string][]): ModelMessage {
   return {
     content: null,
     refusal: null,
@@ -89,7 +94,12 @@ function filled(properties: Properties, label: string): Record<string, unknown> 
 /** Four bytes of text are about one token; every message costs three more. */
 const tokensIn = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
 
-export function usageOf(request: ChatRequest, said: Said, model: Model, factor: number): Usage {
+export function usageOf(
+  request: ChatRequest,
+  said: ModelMessage,
+  model: SimulatedModel,
+  factor: number,
+): ReportedUsage {
   const words = request.messages.reduce((sum, message) => sum + 3 + tokensIn(textOf(message)), 3);
   const shapes = tokensIn(JSON.stringify([request.tools ?? [], request.response_format ?? null]));
   const prompt = Math.round((words + shapes) * factor);
@@ -104,5 +114,5 @@ export function usageOf(request: ChatRequest, said: Said, model: Model, factor: 
   };
 }
 
-export const spokenTokens = (said: Said): number =>
+export const spokenTokens = (said: ModelMessage): number =>
   tokensIn([said.content ?? '', said.refusal ?? '', ...said.toolCalls.map((one) => one.name + one.arguments)].join(''));

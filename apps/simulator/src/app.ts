@@ -4,17 +4,17 @@ import { CallLog } from './call-log.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { boundClosing } from './closing.ts';
 import { controlRoutes } from './control.ts';
-import { Counter } from './counter.ts';
+import { NamedCounts } from './counter.ts';
 import { handleError, handleUnknownPath } from './errors.ts';
 import { Exchanges } from './exchanges.ts';
-import { cardRoutes } from './play-money/card-routes.ts';
+import { cardPaymentRoutes } from './play-money/card-routes.ts';
 import { chainRoutes } from './play-money/chain-routes.ts';
 import { registryRoutes } from './registry.ts';
 import { ScriptPlayer } from './script-player.ts';
-import { Settings, type SettingsOptions } from './settings.ts';
+import { LiveSettings, type SettingsOptions } from './settings.ts';
 
-export type { Behaviour, Failure, RegistrySettings, Script, Step } from './behaviour.ts';
-export type { Call } from './call-log.ts';
+export type { Behaviour, Failure, RegistrySettings, Script, ScriptStep } from './behaviour.ts';
+export type { LoggedCall } from './call-log.ts';
 export { parseRecordedVotes, type RecordedVotes } from './recorded-votes.ts';
 
 // An OpenAI-compatible server whose models are simulated: seeded opinions, latencies, prices and failures, all
@@ -30,12 +30,12 @@ export interface SimulatorOptions extends SettingsOptions {
   logger?: boolean;
 }
 
-export interface World {
-  settings: Settings;
+export interface SimulatorParts {
+  settings: LiveSettings;
   calls: CallLog;
   exchanges: Exchanges;
   player: ScriptPlayer;
-  latencyTurns: Counter;
+  latencyTurns: NamedCounts;
   registryCalls: { count: number; last_query: Record<string, unknown> | null };
   maxInFlight: number;
   votesLimitBytes: number;
@@ -50,12 +50,12 @@ export type App = ReturnType<typeof newApp>;
 
 /** The simulator without a listening socket. */
 export function buildSimulator(options: SimulatorOptions = {}): FastifyInstance {
-  const world: World = {
-    settings: new Settings(options),
+  const world: SimulatorParts = {
+    settings: new LiveSettings(options),
     calls: new CallLog(options.callLogSize ?? 50_000),
     exchanges: new Exchanges(),
     player: new ScriptPlayer(),
-    latencyTurns: new Counter(),
+    latencyTurns: new NamedCounts(),
     registryCalls: { count: 0, last_query: null },
     maxInFlight: options.maxInFlight ?? 10_000,
     votesLimitBytes: 16 * 1024 * 1024,
@@ -68,7 +68,7 @@ export function buildSimulator(options: SimulatorOptions = {}): FastifyInstance 
   chatRoutes(app, world);
   registryRoutes(app, world);
   chainRoutes(app);
-  cardRoutes(app);
+  cardPaymentRoutes(app);
   controlRoutes(app, world);
   return app;
 }

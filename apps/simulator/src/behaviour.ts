@@ -69,7 +69,7 @@ const RatedFailure = Type.Object({ ...failureFields, rate: Rate }, closed);
 
 /** One call of a sequence: an honest answer or a failure. */
 const Step = Type.Union([Type.Literal('answer'), Failure]);
-export type Step = Static<typeof Step>;
+export type ScriptStep = Static<typeof Step>;
 
 export const VOTERS = ['opinion', 'first', 'last', 'longest', 'obedient', 'recorded'] as const;
 export type Voter = (typeof VOTERS)[number];

@@ -3,9 +3,9 @@ import type { FailureKind } from './behaviour.ts';
 // A log of the calls that reached the simulator, the last so many of them. It holds who asked whom and how it ended,
 // never what was asked.
 
-export type Outcome = 'pending' | 'vote' | 'no_vote' | 'gone' | 'rejected' | FailureKind;
+export type CallOutcome = 'pending' | 'vote' | 'no_vote' | 'gone' | 'rejected' | FailureKind;
 
-export interface Call {
+export interface LoggedCall {
   n: number;
   at: string;
   poll: string | null;
@@ -17,13 +17,13 @@ export interface Call {
   /** The failure that was asked of the model; null for an honest answer. */
   scripted: FailureKind | null;
   /** `gone`: the caller left, or the server closed, before the answer was out. */
-  outcome: Outcome;
+  outcome: CallOutcome;
   label: string | null;
   duration_ms: number | null;
 }
 
 /** What the caller says of its call. */
-export type Traced = Pick<Call, 'poll' | 'seat' | 'model' | 'attempt' | 'asked_at'>;
+export type Traced = Pick<LoggedCall, 'poll' | 'seat' | 'model' | 'attempt' | 'asked_at'>;
 
 export interface CallFilter {
   poll?: string | undefined;
@@ -34,7 +34,7 @@ export interface CallFilter {
 }
 
 export class CallLog {
-  #calls: Call[] = [];
+  #calls: LoggedCall[] = [];
   #oldest = 0;
   #total = 0;
   #inFlight = 0;
@@ -45,8 +45,8 @@ export class CallLog {
     this.#capacity = capacity;
   }
 
-  begin(fields: Traced): Call {
-    const call: Call = {
+  begin(fields: Traced): LoggedCall {
+    const call: LoggedCall = {
       n: this.#total,
       at: new Date().toISOString(),
       ...fields,
@@ -66,7 +66,7 @@ export class CallLog {
     return call;
   }
 
-  end(call: Call, outcome: Outcome): void {
+  end(call: LoggedCall, outcome: CallOutcome): void {
     call.outcome = outcome;
     call.duration_ms = Date.now() - Date.parse(call.at);
     this.#inFlight -= 1;
@@ -95,7 +95,7 @@ export class CallLog {
   }
 }
 
-const fits = (filter: CallFilter) => (call: Call) =>
+const fits = (filter: CallFilter) => (call: LoggedCall) =>
   (filter.poll === undefined || call.poll === filter.poll) &&
   (filter.model === undefined || call.model === filter.model) &&
   (filter.seat === undefined || call.seat === filter.seat) &&

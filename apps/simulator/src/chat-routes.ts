@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { App, World } from './app.ts';
+import type { App, SimulatorParts } from './app.ts';
 import type { Traced } from './call-log.ts';
 import { CATALOGUE } from './catalogue.ts';
 import { ChatRequest } from './chat.ts';
-import { ApiError } from './errors.ts';
+import { ProviderApiError } from './errors.ts';
 import { takeTurn } from './take-turn.ts';
 
 /** OpenAI's chat completions, answered by simulated models. */
-export function chatRoutes(app: App, world: World): void {
+export function chatRoutes(app: App, world: SimulatorParts): void {
   const { settings, calls, exchanges } = world;
 
   app.post('/v1/chat/completions', { schema: { body: ChatRequest } }, async (request, reply) => {
@@ -18,11 +18,11 @@ export function chatRoutes(app: App, world: World): void {
     const call = calls.begin(traceOf(request, body.model));
     if (model === null) {
       calls.end(call, 'rejected');
-      throw new ApiError(404, `The model \`${body.model}\` does not exist`, 'model_not_found');
+      throw new ProviderApiError(404, `The model \`${body.model}\` does not exist`, 'model_not_found');
     }
     if (exchanges.size >= world.maxInFlight) {
       calls.end(call, 'rejected');
-      throw new ApiError(503, 'The simulator has too many calls in flight', 'overloaded');
+      throw new ProviderApiError(503, 'The simulator has too many calls in flight', 'overloaded');
     }
     await takeTurn(world, { body, authorization: request.headers.authorization, reply, model, call });
     return reply;
@@ -40,7 +40,7 @@ function authorise({ headers }: FastifyRequest, requiredKey: string | null): voi
   if (requiredKey === null) return;
   const sent = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
   if (!timingSafeEqual(digest(sent), digest(requiredKey)))
-    throw new ApiError(401, 'Incorrect API key provided', 'invalid_api_key');
+    throw new ProviderApiError(401, 'Incorrect API key provided', 'invalid_api_key');
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Said, Usage } from './answer.ts';
+import type { ModelMessage, ReportedUsage } from './answer.ts';
 
 // The bytes of a chat completion: one JSON document, or a stream of chunks that ends in [DONE].
 
@@ -11,8 +11,8 @@ export interface Payload {
 
 interface Completion {
   model: string;
-  said: Said;
-  usage: Usage | null;
+  said: ModelMessage;
+  usage: ReportedUsage | null;
 }
 
 const newId = () => `chatcmpl-${randomBytes(12).toString('hex')}`;

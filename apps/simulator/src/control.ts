@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import type { App, World } from './app.ts';
+import type { App, SimulatorParts } from './app.ts';
 import { Behaviour, RegistrySettings } from './behaviour.ts';
-import { ApiError } from './errors.ts';
+import { ProviderApiError } from './errors.ts';
 import { parseRecordedVotes } from './recorded-votes.ts';
 
 // How tests and demos steer the simulated world while it runs. Everything is checked; nothing is coerced.
@@ -35,7 +35,7 @@ const CallQuery = Type.Object(
 
 const DEFAULT_CALLS = 1000;
 
-export function controlRoutes(app: App, world: World): void {
+export function controlRoutes(app: App, world: SimulatorParts): void {
   const { settings, calls } = world;
 
   app.get('/_control/settings', async () => ({ seed: settings.seed, latency_scale: settings.latencyScale }));
@@ -58,7 +58,7 @@ export function controlRoutes(app: App, world: World): void {
 
   app.get('/_control/models/*', { schema: { params: Pattern } }, async ({ params }) => {
     const model = settings.model(params['*']);
-    if (model === null) throw new ApiError(404, `${params['*']} is not served`, 'model_not_found');
+    if (model === null) throw new ProviderApiError(404, `${params['*']} is not served`, 'model_not_found');
     return model;
   });
 
@@ -68,7 +68,7 @@ export function controlRoutes(app: App, world: World): void {
   });
 
   app.delete('/_control/models/*', { schema: { params: Pattern } }, async ({ params }) => {
-    if (!settings.removeBehaviour(params['*'])) throw new ApiError(404, `nothing is set for ${params['*']}`);
+    if (!settings.removeBehaviour(params['*'])) throw new ProviderApiError(404, `nothing is set for ${params['*']}`);
     return { removed: params['*'] };
   });
 
@@ -118,6 +118,6 @@ function readVotes(text: string) {
   try {
     return parseRecordedVotes(text);
   } catch (error) {
-    throw new ApiError(400, error instanceof Error ? error.message : String(error), 'bad_votes_file');
+    throw new ProviderApiError(400, error instanceof Error ? error.message : String(error), 'bad_votes_file');
   }
 }

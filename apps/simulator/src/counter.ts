@@ -1,5 +1,5 @@
 /** Counts by name, forgetting the name that was new the longest ago once there are too many. */
-export class Counter {
+export class NamedCounts {
   readonly #counts = new Map<string, number>();
   readonly #limit: number;
 

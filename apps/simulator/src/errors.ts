@@ -2,11 +2,11 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 // Errors in the shape that OpenAI's clients expect.
 
-export interface ErrorBody {
+export interface ProviderErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
 
-export class ApiError extends Error {
+export class ProviderApiError extends Error {
   readonly status: number;
   readonly code: string | null;
 
@@ -23,18 +23,20 @@ const TYPES: Record<number, string> = {
   429: 'rate_limit_error',
 };
 
-export function errorBody(status: number, message: string, code: string | null): ErrorBody {
+export function providerErrorBody(status: number, message: string, code: string | null): ProviderErrorBody {
   const type = TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
   return { error: { message, type, param: null, code } };
 }
 
-export function handleError(error: FastifyError | ApiError, _request: FastifyRequest, reply: FastifyReply) {
-  if (error instanceof ApiError)
-    return reply.code(error.status).send(errorBody(error.status, error.message, error.code));
+export function handleError(error: FastifyError | ProviderApiError, _request: FastifyRequest, reply: FastifyReply) {
+  if (error instanceof ProviderApiError)
+    return reply.code(error.status).send(providerErrorBody(error.status, error.message, error.code));
   const status = error.statusCode ?? 500;
-  return reply.code(status).send(errorBody(status, error.message, status === 400 ? 'invalid_request' : null));
+  return reply.code(status).send(providerErrorBody(status, error.message, status === 400 ? 'invalid_request' : null));
 }
 
 export function handleUnknownPath(request: FastifyRequest, reply: FastifyReply) {
-  return reply.code(404).send(errorBody(404, `Unknown request URL: ${request.method} ${request.url}`, 'unknown_url'));
+  return reply
+    .code(404)
+    .send(providerErrorBody(404, `Unknown request URL: ${request.method} ${request.url}`, 'unknown_url'));
 }

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
-import type { App, World } from './app.ts';
+import type { App, SimulatorParts } from './app.ts';
 import type { Failure } from './behaviour.ts';
 import { CATALOGUE } from './catalogue.ts';
-import { ApiError } from './errors.ts';
+import { ProviderApiError } from './errors.ts';
 import { Gone } from './exchanges.ts';
 import { draws } from './seeded.ts';
-import type { Settings } from './settings.ts';
-import { type Model, nameOf } from './traits.ts';
+import type { LiveSettings } from './settings.ts';
+import { nameOf, type SimulatedModel } from './traits.ts';
 import { transmit, turnAway, turnsAway } from './wire.ts';
 
 // A registry of model variants, as the service expects one behind /api/models: open rows, filters, an envelope, and
@@ -18,7 +18,7 @@ type Query = Record<string, unknown>;
 const SOURCES = ['hosted', 'cloud', 'self-hosted'] as const;
 const TEXT_FILTERS = ['org', 'country', 'source', 'config_key'] as const;
 
-export function registryRoutes(app: App, world: World): void {
+export function registryRoutes(app: App, world: SimulatorParts): void {
   app.get('/registry/models', async (request, reply) => {
     world.registryCalls.count += 1;
     world.registryCalls.last_query = { ...(request.query as Query) };
@@ -35,7 +35,12 @@ export function registryRoutes(app: App, world: World): void {
   });
 }
 
-async function deliver(world: World, reply: FastifyReply, text: string, failure: Failure | null): Promise<void> {
+async function deliver(
+  world: SimulatorParts,
+  reply: FastifyReply,
+  text: string,
+  failure: Failure | null,
+): Promise<void> {
   const exchange = world.exchanges.open(reply);
   try {
     if (failure !== null && turnsAway(failure)) await turnAway(reply, exchange, failure);
@@ -49,7 +54,7 @@ async function deliver(world: World, reply: FastifyReply, text: string, failure:
   }
 }
 
-function ownRows(settings: Settings): Row[] {
+function ownRows(settings: LiveSettings): Row[] {
   const ids = new Set([...CATALOGUE, ...settings.namedModels()]);
   return [...ids].flatMap((id) => {
     const model = settings.model(id);
@@ -57,14 +62,14 @@ function ownRows(settings: Settings): Row[] {
   });
 }
 
-function rowsOf(model: Model): Row[] {
+function rowsOf(model: SimulatedModel): Row[] {
   const draw = draws('registry', model.id);
   const sources = SOURCES.slice(0, 1 + Math.floor(draw() * SOURCES.length));
   const rows = sources.map((source) => row(model, source, false, draw() > 0.1));
   return draw() < 0.3 ? [...rows, row(model, SOURCES[0], true, true)] : rows;
 }
 
-const row = (model: Model, source: string, alias: boolean, available: boolean): Row => ({
+const row = (model: SimulatedModel, source: string, alias: boolean, available: boolean): Row => ({
   id: `${model.id}${alias ? ':latest' : ''}@${source}`,
   model: model.id,
   name: nameOf(model.id),
@@ -101,13 +106,14 @@ function flag(query: Query, name: string): boolean | undefined {
   if (value === undefined) return undefined;
   if (value === 'true' || value === '1') return true;
   if (value === 'false' || value === '0') return false;
-  throw new ApiError(400, `${name} must be true or false`);
+  throw new ProviderApiError(400, `${name} must be true or false`);
 }
 
 function limitOf({ limit }: Query): number {
   if (limit === undefined) return Number.POSITIVE_INFINITY;
   const value = Number(limit);
-  if (!Number.isInteger(value) || value < 1) throw new ApiError(400, 'limit must be a whole number of at least 1');
+  if (!Number.isInteger(value) || value < 1)
+    throw new ProviderApiError(400, 'limit must be a whole number of at least 1');
   return value;
 }
 
@@ -115,7 +121,7 @@ function limitOf({ limit }: Query): number {
 function sorted(rows: readonly Row[], by: string): Row[] {
   const name = by.replace(/^-/, '');
   if (!rows.some((candidate) => Object.hasOwn(candidate, name)) && rows.length > 0)
-    throw new ApiError(400, `rows cannot be sorted by ${name}`);
+    throw new ProviderApiError(400, `rows cannot be sorted by ${name}`);
   const sign = by.startsWith('-') ? -1 : 1;
   return rows.toSorted((a, b) => sign * compare(a[name], b[name]));
 }

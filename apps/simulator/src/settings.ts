@@ -1,7 +1,7 @@
 import { type Behaviour, contradictionIn, type RegistrySettings, type Script } from './behaviour.ts';
-import { ApiError } from './errors.ts';
+import { ProviderApiError } from './errors.ts';
 import type { RecordedVotes } from './recorded-votes.ts';
-import { type Model, modelOf } from './traits.ts';
+import { modelOf, type SimulatedModel } from './traits.ts';
 
 // What the simulated world is like at this moment. A setting belongs to a model id, or to a pattern such as `sim/oak-*`
 // or `*`; the more of the id a pattern spells out, the later it speaks and so the more it decides.
@@ -18,14 +18,14 @@ export interface SettingsOptions {
   registry?: RegistrySettings;
 }
 
-export class Settings {
+export class LiveSettings {
   seed: string;
   latencyScale: number;
   recordedVotes: RecordedVotes | null;
   registry: RegistrySettings;
   readonly requiredKey: string | null;
   #behaviours: Map<string, Behaviour>;
-  readonly #models = new Map<string, Model | null>();
+  readonly #models = new Map<string, SimulatedModel | null>();
   readonly #initial: SettingsOptions;
 
   constructor(options: SettingsOptions) {
@@ -57,7 +57,7 @@ export class Settings {
   setBehaviour(pattern: string, behaviour: Behaviour): void {
     refuseContradiction(behaviour);
     if (!this.#behaviours.has(pattern) && this.#behaviours.size >= MAX_PATTERNS)
-      throw new ApiError(400, `no more than ${MAX_PATTERNS} models can be set`);
+      throw new ProviderApiError(400, `no more than ${MAX_PATTERNS} models can be set`);
     this.#behaviours.set(pattern, behaviour);
     this.#models.clear();
   }
@@ -78,7 +78,7 @@ export class Settings {
   }
 
   /** The model with this id, or null when the simulator does not serve it. */
-  model(id: string): Model | null {
+  model(id: string): SimulatedModel | null {
     const known = this.#models.get(id);
     if (known !== undefined) return known;
     if (this.#models.size >= MAX_CACHED_MODELS) this.#models.clear();
@@ -92,7 +92,7 @@ export class Settings {
     return [...this.#behaviours.keys()].filter((pattern) => !pattern.includes('*'));
   }
 
-  #build(id: string): Model | null {
+  #build(id: string): SimulatedModel | null {
     const matching = [...this.#behaviours]
       .filter(([pattern]) => matches(pattern, id))
       .sort(([a], [b]) => weight(a) - weight(b));
@@ -119,5 +119,5 @@ const weight = (pattern: string): number => (pattern.includes('*') ? pattern.len
 
 function refuseContradiction(script: Script): void {
   const contradiction = contradictionIn(script);
-  if (contradiction !== null) throw new ApiError(400, contradiction);
+  if (contradiction !== null) throw new ProviderApiError(400, contradiction);
 }

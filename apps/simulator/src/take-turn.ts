@@ -1,15 +1,15 @@
 import type { FastifyReply } from 'fastify';
 import { cutShort, say, spokenTokens, usageOf } from './answer.ts';
-import type { World } from './app.ts';
+import type { SimulatorParts } from './app.ts';
 import { type Failure, isWireFailure } from './behaviour.ts';
-import type { Call, Outcome } from './call-log.ts';
+import type { CallOutcome, LoggedCall } from './call-log.ts';
 import { type ChatRequest, channelOf } from './chat.ts';
 import { asDocument, asStream, type Payload } from './completion.ts';
-import { ApiError, errorBody } from './errors.ts';
+import { ProviderApiError, providerErrorBody } from './errors.ts';
 import { type Exchange, Gone } from './exchanges.ts';
 import { latencyMs } from './latency.ts';
 import { type Paper, readPaper } from './read-prompt.ts';
-import type { Model } from './traits.ts';
+import type { SimulatedModel } from './traits.ts';
 import { NoRecording, vote } from './vote.ts';
 import { transmit, turnAway, turnsAway } from './wire.ts';
 
@@ -20,16 +20,16 @@ export interface Turn {
   body: ChatRequest;
   authorization: string | undefined;
   reply: FastifyReply;
-  model: Model;
-  call: Call;
+  model: SimulatedModel;
+  call: LoggedCall;
 }
 
-export async function takeTurn(world: World, turn: Turn): Promise<void> {
+export async function takeTurn(world: SimulatorParts, turn: Turn): Promise<void> {
   const { model, call, reply } = turn;
   const failure = world.player.next(model.script, world.settings.seed, model.id, call.poll);
   call.scripted = failure?.kind ?? null;
   const exchange = world.exchanges.open(reply);
-  let outcome: Outcome = 'rejected';
+  let outcome: CallOutcome = 'rejected';
   try {
     outcome = await perform(world, turn, failure, exchange);
   } catch (error) {
@@ -43,7 +43,12 @@ export async function takeTurn(world: World, turn: Turn): Promise<void> {
   }
 }
 
-async function perform(world: World, turn: Turn, failure: Failure | null, exchange: Exchange): Promise<Outcome> {
+async function perform(
+  world: SimulatorParts,
+  turn: Turn,
+  failure: Failure | null,
+  exchange: Exchange,
+): Promise<CallOutcome> {
   const { reply, model, call } = turn;
   if (failure !== null && turnsAway(failure)) {
     await turnAway(reply, exchange, failure);
@@ -58,13 +63,13 @@ async function perform(world: World, turn: Turn, failure: Failure | null, exchan
 }
 
 /** A provider that leaks its credentials. */
-async function leak({ reply, authorization, body }: Turn, status: number): Promise<Outcome> {
+async function leak({ reply, authorization, body }: Turn, status: number): Promise<CallOutcome> {
   const echo = `upstream refused ${authorization} asking ${JSON.stringify(body.messages)}`;
-  await reply.code(status).send(errorBody(status, echo, 'simulated'));
+  await reply.code(status).send(providerErrorBody(status, echo, 'simulated'));
   return 'leak';
 }
 
-function compose(world: World, { body, model, call }: Turn, failure: Failure | null): Payload {
+function compose(world: SimulatorParts, { body, model, call }: Turn, failure: Failure | null): Payload {
   const channel = channelOf(body);
   const paper = readPaper(body, channel);
   const bent = failure === null || isWireFailure(failure.kind) ? null : failure.kind;
@@ -80,11 +85,11 @@ function compose(world: World, { body, model, call }: Turn, failure: Failure | n
   return (streamed ? asStream : asDocument)({ model: model.id, said, usage });
 }
 
-function labelFor({ settings }: World, paper: Paper, model: Model): string | null {
+function labelFor({ settings }: SimulatorParts, paper: Paper, model: SimulatedModel): string | null {
   try {
     return vote(paper, model, settings.seed, settings.recordedVotes)?.label ?? null;
   } catch (error) {
-    if (error instanceof NoRecording) throw new ApiError(400, error.message, 'no_recording');
+    if (error instanceof NoRecording) throw new ProviderApiError(400, error.message, 'no_recording');
     throw error;
   }
 }

@@ -11,12 +11,12 @@ export interface Latency {
   straggler_factor: number;
 }
 
-export interface Price {
+export interface ListPrice {
   prompt_usd_per_mtok: number;
   completion_usd_per_mtok: number;
 }
 
-export interface Model {
+export interface SimulatedModel {
   id: string;
   family: string;
   country: string;
@@ -26,7 +26,7 @@ export interface Model {
   skill: number;
   recordedAs: string;
   latency: Latency;
-  price: Price;
+  price: ListPrice;
   reasoningTokens: number;
   script: Script;
 }
@@ -51,12 +51,12 @@ export const familyOf = (id: string): string =>
     .toLowerCase();
 
 /** The model with this id, shaped by the settings that apply to it, the most specific last. */
-export function modelOf(id: string, settings: readonly Behaviour[]): Model {
+export function modelOf(id: string, settings: readonly Behaviour[]): SimulatedModel {
   const draw = draws('traits', id);
   const country = COUNTRIES[Math.floor(draws('country', familyOf(id))() * COUNTRIES.length)]!;
   const size = SIZES.find(({ words }) => words.test(nameOf(id).toLowerCase())) ?? MIDDLE;
   const promptPrice = round(size.prompt_usd_per_mtok * 3 ** draw(), 3);
-  const model: Model = {
+  const model: SimulatedModel = {
     id,
     family: familyOf(id),
     country,
@@ -79,7 +79,7 @@ export function modelOf(id: string, settings: readonly Behaviour[]): Model {
   return model;
 }
 
-function apply(model: Model, setting: Behaviour): void {
+function apply(model: SimulatedModel, setting: Behaviour): void {
   model.voter = setting.voter ?? model.voter;
   model.agreement = setting.agreement ?? model.agreement;
   model.temperature = setting.temperature ?? model.temperature;

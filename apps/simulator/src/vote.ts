@@ -1,13 +1,18 @@
 import type { Paper, PrintedOption } from './read-prompt.ts';
 import type { RecordedVotes } from './recorded-votes.ts';
 import { draws, gumbel, logGamma } from './seeded.ts';
-import type { Model } from './traits.ts';
+import type { SimulatedModel } from './traits.ts';
 
 // How a simulated model votes. Opinions depend on the seed, the question and the texts of the options, never on labels
 // or places, so a poll comes out the same however its papers are printed. The other voters do what attacks hope for.
 
 /** The option voted for; null when the recording says that there was no vote. */
-export function vote(paper: Paper, model: Model, seed: string, recorded: RecordedVotes | null): PrintedOption | null {
+export function vote(
+  paper: Paper,
+  model: SimulatedModel,
+  seed: string,
+  recorded: RecordedVotes | null,
+): PrintedOption | null {
   const { options } = paper;
   switch (model.voter) {
     case 'opinion':
@@ -32,7 +37,7 @@ export function vote(paper: Paper, model: Model, seed: string, recorded: Recorde
  * from it: with gamma weights and Gumbel noise, the loudest utility wins. Two models then agree with probability
  * 1/n + agreement * (1 - 1/n), whatever the number of options.
  */
-function opinion(paper: Paper, model: Model, seed: string): PrintedOption {
+function opinion(paper: Paper, model: SimulatedModel, seed: string): PrintedOption {
   const { question, options } = paper;
   const knows = draws(seed, 'skill', question, model.id)() < model.skill;
   const shape = (1 / Math.max(model.agreement, 1e-6) - 1) / options.length;
@@ -83,7 +88,11 @@ const letterPlace = (word: string): number | undefined =>
 const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** The question carries the id of a recorded one, as in "#70"; its options are single letters. */
-function replay({ question, options }: Paper, model: Model, recorded: RecordedVotes | null): PrintedOption | null {
+function replay(
+  { question, options }: Paper,
+  model: SimulatedModel,
+  recorded: RecordedVotes | null,
+): PrintedOption | null {
   const id = /#(\d+)\b/.exec(question)?.[1];
   if (recorded === null || id === undefined) throw new NoRecording('no recorded votes, or a question without "#ID"');
   const letter = recorded.letter(model.recordedAs, id);

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Failure } from './behaviour.ts';
 import type { Payload } from './completion.ts';
-import { errorBody } from './errors.ts';
+import { providerErrorBody } from './errors.ts';
 import { type Exchange, Gone } from './exchanges.ts';
 
 // Puts an answer on the wire, or breaks it there in the scripted way. Every path ends: by itself, when the client goes
@@ -20,7 +20,7 @@ export async function turnAway(reply: FastifyReply, exchange: Exchange, failure:
     case 'status': {
       const status = failure.status ?? 500;
       if (failure.retry_after_s !== undefined) reply.header('retry-after', String(failure.retry_after_s));
-      await reply.code(status).send(errorBody(status, `Simulated failure ${status}`, 'simulated'));
+      await reply.code(status).send(providerErrorBody(status, `Simulated failure ${status}`, 'simulated'));
       return;
     }
     case 'html':

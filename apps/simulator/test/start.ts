@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import type { Test } from 'tap';
-import { type Behaviour, buildSimulator, type Call, type SimulatorOptions } from '../src/app.ts';
+import { type Behaviour, buildSimulator, type LoggedCall, type SimulatorOptions } from '../src/app.ts';
 
 // A listening simulator for one test, closed when the test ends, and the questions to ask it.
 
@@ -9,7 +9,7 @@ export interface Running {
   client: OpenAI;
   control: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
   behave: (pattern: string, behaviour: Behaviour) => Promise<void>;
-  calls: (query?: string) => Promise<Call[]>;
+  calls: (query?: string) => Promise<LoggedCall[]>;
   connections: () => Promise<number>;
   close: () => Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function start(t: Test, options: SimulatorOptions = {}): Promise<Ru
     },
     calls: async (query = '') => {
       const { body } = await control('GET', `calls${query}`);
-      return (body as { calls: Call[] }).calls;
+      return (body as { calls: LoggedCall[] }).calls;
     },
     connections: () =>
       new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { promptStyle } from '@eloquentpoll/models/panels';
 import { type Moment, type PollOutcome, pollState, runningSnapshot } from '@eloquentpoll/polls';
 import { type Collected, collectVotes } from './collect-votes.ts';
 import type { Context } from './context.ts';
-import { logFields, ownerOf, type Run } from './run.ts';
+import { type LeasedPoll, logFields, ownerOf } from './run.ts';
 
 /** A panel's votes, and when each arrived; arrivals are empty when an earlier worker received some of the votes. */
 export type PanelVotes = Collected & Pick<PollOutcome, 'arrivals'>;
@@ -12,7 +12,7 @@ export type PanelVotes = Collected & Pick<PollOutcome, 'arrivals'>;
 /** Collects the votes of a poll, and records and publishes each in the run record. */
 export async function askPanel(
   context: Context,
-  { claim, claimedAt, lease, alive }: Run,
+  { claim, claimedAt, lease, alive }: LeasedPoll,
   earlier: readonly Vote[],
   timeLeftMs: number,
 ): Promise<PanelVotes> {

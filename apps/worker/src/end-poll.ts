@@ -4,10 +4,10 @@ import type { Claim } from '@eloquentpoll/storage';
 import type { PanelVotes } from './ask-panel.ts';
 import { Abandoned } from './collect-votes.ts';
 import type { Context } from './context.ts';
-import { logFields, ownerOf, type Run } from './run.ts';
+import { type LeasedPoll, logFields, ownerOf } from './run.ts';
 
 /** Stores the outcome under the claim's epoch, then announces it. */
-export async function storeResult(context: Context, run: Run, collected: PanelVotes): Promise<void> {
+export async function storeResult(context: Context, run: LeasedPoll, collected: PanelVotes): Promise<void> {
   const { claim, claimedAt } = run;
   const { id: pollId, epoch, spec, resultId } = claim;
   const { state, votes, reason } = collected;
@@ -35,7 +35,11 @@ export async function announceEnd({ bus, log }: Context, claim: Claim, snapshot:
 const STORE_RETRY_MS = [100, 300, 1_000, 2_000, 4_000, 8_000];
 
 /** Storing the same poll twice stores it once, so a write whose answer was lost is repeated. */
-async function retryStore<T>({ clock, log }: Context, { claim, alive }: Run, write: () => Promise<T>): Promise<T> {
+async function retryStore<T>(
+  { clock, log }: Context,
+  { claim, alive }: LeasedPoll,
+  write: () => Promise<T>,
+): Promise<T> {
   for (const pauseMs of STORE_RETRY_MS) {
     try {
       return await write();

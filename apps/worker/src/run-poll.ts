@@ -6,7 +6,7 @@ import type { ClaimedPoll } from './claim-poll.ts';
 import { Abandoned } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { announceEnd, storeResult } from './end-poll.ts';
-import { logFields, type Run } from './run.ts';
+import { type LeasedPoll, logFields } from './run.ts';
 
 // One poll from claim to stored result. Each step may be the last that this process does: before the result is stored,
 // another worker can repeat everything from the run record; afterwards everything is in Postgres.
@@ -22,7 +22,7 @@ const MAX_CLAIMS = 10;
 export async function runPoll(context: Context, claimed: ClaimedPoll, signal: AbortSignal): Promise<void> {
   const { claim, sentAt, claimedAt } = claimed;
   using lease = context.leases.hold(claim.id, claim.epoch, sentAt);
-  const run: Run = { claim, claimedAt, lease, alive: AbortSignal.any([signal, lease.lost]) };
+  const run: LeasedPoll = { claim, claimedAt, lease, alive: AbortSignal.any([signal, lease.lost]) };
   try {
     const earlier = claim.epoch === 1 ? [] : await earlierVotes(context, claim);
     if (claim.claims - earlier.length > MAX_CLAIMS) return await giveUp(context, claim);

@@ -2,7 +2,7 @@ import type { Claim } from '@eloquentpoll/storage';
 import type { HeldLease } from './leases.ts';
 
 /** A poll that this worker has claimed and is running. */
-export interface Run {
+export interface LeasedPoll {
   readonly claim: Claim;
   readonly claimedAt: number;
   readonly lease: HeldLease;

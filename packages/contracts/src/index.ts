@@ -6,6 +6,7 @@ export * from './errors.ts';
 export * from './estimate.ts';
 export * from './feedback.ts';
 export * from './intents.ts';
+export * from './json-object.ts';
 export * from './limits.ts';
 export * from './payment.ts';
 export * from './poll.ts';

@@ -2,7 +2,7 @@
 // bands with intervals. A band that too few polls were in is pooled with its neighbour, and says so.
 import { type Interval, shareInterval } from './interval.ts';
 
-export interface Said {
+export interface StatedConfidence {
   /** Which poll said it: a poll counts once per band, however many of its states were in it. */
   readonly poll: string | number;
   readonly confidence: number;
@@ -25,8 +25,15 @@ const EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1];
 export const MIN_POLLS_OF_A_BAND = 100;
 
 /** From low to high; what no poll said has no band, and neither have certain states (1): they were proven. */
-export function calibrationBands(states: Iterable<Said>, minPolls = MIN_POLLS_OF_A_BAND): CalibrationBand[] {
-  const bins = EDGES.slice(1).map((to, i) => ({ from: EDGES[i]!, to, byPoll: new Map<Said['poll'], Cluster>() }));
+export function calibrationBands(
+  states: Iterable<StatedConfidence>,
+  minPolls = MIN_POLLS_OF_A_BAND,
+): CalibrationBand[] {
+  const bins = EDGES.slice(1).map((to, i) => ({
+    from: EDGES[i]!,
+    to,
+    byPoll: new Map<StatedConfidence['poll'], Cluster>(),
+  }));
   for (const { poll, confidence, cameTrue } of states) {
     const bin = bins.find(({ to }) => confidence < to);
     if (bin === undefined || !(confidence >= 0)) continue;

@@ -1,7 +1,7 @@
 export { type AgreementMatrix, agreementMatrix, effectiveVotes, errorCorrelations } from './agreement.ts';
 export { type AuditBook, type AuditedPoll, type AuditRules, auditBook } from './audit-book.ts';
 export type { Ballot } from './ballot.ts';
-export { type CalibrationBand, calibrationBands, MIN_POLLS_OF_A_BAND, type Said } from './calibration.ts';
+export { type CalibrationBand, calibrationBands, MIN_POLLS_OF_A_BAND, type StatedConfidence } from './calibration.ts';
 export { choosePanels, type Halves, halvesOf, judgedPanel } from './choose-panels.ts';
 export { evidenceAbove, evidenceBelow, evidenceOfRise, STRONG_EVIDENCE, type Trials } from './e-value.ts';
 export { type Interval, meanInterval, shareInterval } from './interval.ts';

@@ -1,11 +1,11 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import { seededRandom } from '@eloquentpoll/voting';
 import t from 'tap';
-import { calibrationBands, type Said } from '../src/calibration.ts';
+import { calibrationBands, type StatedConfidence } from '../src/calibration.ts';
 import { holds } from './holds.ts';
 
-const said = (poll: number, confidence: number, cameTrue = true): Said => ({ poll, confidence, cameTrue });
-const many = (from: number, count: number, confidence: number, wrong = 0): Said[] =>
+const said = (poll: number, confidence: number, cameTrue = true): StatedConfidence => ({ poll, confidence, cameTrue });
+const many = (from: number, count: number, confidence: number, wrong = 0): StatedConfidence[] =>
   Array.from({ length: count }, (_, i) => said(from + i, confidence, i >= wrong));
 
 t.test('bands with enough polls stand alone', async (t) => {
@@ -74,7 +74,7 @@ t.test(
     for (let world = 0; world < 60; world++) {
       const draw = seededRandom(`world ${world}`);
       const share = () => draw(1_000_000) / 1_000_000;
-      const states: Said[] = [];
+      const states: StatedConfidence[] = [];
       for (let poll = 0; poll < 900; poll++) {
         // Within a band all polls have one true chance, which its three states share.
         const chance = [0.55, 0.72, 0.85, 0.93, 0.98][draw(5)]!;

@@ -1,6 +1,6 @@
-import { fakeChain, TOKEN } from '@eloquentpoll/testkit/fakes/chain';
+import { FAKE_TOKEN, fakeChain } from '@eloquentpoll/testkit/fakes/chain';
 import { fakeFacilitator } from '@eloquentpoll/testkit/fakes/facilitator';
-import { base64, PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
+import { base64, FAKE_PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
 import t from 'tap';
 import { walk } from './agent-path.ts';
@@ -18,8 +18,8 @@ t.test('an agent with one address finds, tries, pays, polls and sends feedback',
     {},
     {
       CHAIN_ID: '84532',
-      X402_PAY_TO: PAY_TO,
-      X402_ASSET: TOKEN,
+      X402_PAY_TO: FAKE_PAY_TO,
+      X402_ASSET: FAKE_TOKEN,
       X402_FACILITATOR_URL: facilitator.url,
       ETH_RPC_URL: chain.url,
     },

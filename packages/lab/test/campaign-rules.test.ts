@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { CampaignHistory, StoredPoll } from '../src/faults/history.ts';
-import type { Attempt, Kind, Operation } from '../src/faults/operations.ts';
+import type { Attempt, Kind, RecordedOperation } from '../src/faults/operations.ts';
 import { rollingRules } from '../src/faults/rules/rolling-rules.ts';
 import { callsInTransit, workerRules } from '../src/faults/rules/worker-rules.ts';
 import { RULES_OF_ALL } from '../src/faults/rules.ts';
@@ -16,7 +16,7 @@ const attempt = (more: Partial<Attempt> = {}): Attempt => ({
   ...more,
 });
 
-const operation = (n: number, kind: Kind, more: Partial<Operation>): Operation => ({
+const operation = (n: number, kind: Kind, more: Partial<RecordedOperation>): RecordedOperation => ({
   n,
   kind,
   account: 'acc',
@@ -121,8 +121,8 @@ const RULES = [...RULES_OF_ALL, ...workerRules];
 const broken = (history: CampaignHistory): string[] =>
   RULES.filter((rule) => rule.broken(history).length > 0).map(({ name }) => name);
 
-const [sync, stream] = HONEST.operations as [Operation, Operation, ...Operation[]];
-const instead = (n: number, more: Partial<Operation>): Partial<CampaignHistory> => ({
+const [sync, stream] = HONEST.operations as [RecordedOperation, RecordedOperation, ...RecordedOperation[]];
+const instead = (n: number, more: Partial<RecordedOperation>): Partial<CampaignHistory> => ({
   operations: HONEST.operations.map((one) => (one.n === n ? { ...one, ...more } : one)),
 });
 const pollsWith = (more: Partial<StoredPoll>): Partial<CampaignHistory> => ({

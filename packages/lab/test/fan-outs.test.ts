@@ -1,14 +1,14 @@
 import t from 'tap';
 import { compareFanOuts } from '../src/replay/compare-fan-outs.ts';
 import { compareRules } from '../src/replay/compare-rules.ts';
-import { latencyMs } from '../src/replay/latencies.ts';
+import { replayedLatencyMs } from '../src/replay/latencies.ts';
 import { recordedPolls } from '../src/replay/recorded-poll.ts';
 import { FIVE, votesOf } from './recorded-votes.ts';
 
 t.test('latencies are positive, repeatable, and different for each model and poll', async (t) => {
-  const some = Array.from({ length: 2_000 }, (_, id) => latencyMs('gpt-x', String(id)));
+  const some = Array.from({ length: 2_000 }, (_, id) => replayedLatencyMs('gpt-x', String(id)));
   t.ok(some.every((ms) => ms > 0));
-  t.equal(latencyMs('gpt-x', '7'), some[7]);
+  t.equal(replayedLatencyMs('gpt-x', '7'), some[7]);
   t.ok(new Set(some).size > some.length / 2);
   const sorted = some.toSorted((a, b) => a - b);
   const [p50, p99] = [sorted[1_000]!, sorted[1_980]!];
@@ -37,7 +37,7 @@ t.test('fan-outs of the live code on recorded votes', async (t) => {
 
 t.test('one by one takes the sum of its calls, all at once the longest that is needed', async (t) => {
   const [poll] = recordedPolls(votesOf(FIVE, ['AAAAA']), { name: 'five', models: FIVE });
-  const latencies = poll!.models.map((model) => latencyMs(model, '1'));
+  const latencies = poll!.models.map((model) => replayedLatencyMs(model, '1'));
   const [full, sequential, need, , all] = await compareFanOuts([poll!], 1, () => {});
   const near = (actual: number, expected: number) =>
     t.ok(Math.abs(actual - expected) < 1e-6, `${actual} is ${expected}`);

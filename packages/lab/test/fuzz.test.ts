@@ -6,7 +6,7 @@ import { judgeOf } from '../src/fuzz/judge-answer.ts';
 import type { Description } from '../src/fuzz/operations.ts';
 import { runFuzz } from '../src/fuzz/run-fuzz.ts';
 import { secretWatch } from '../src/fuzz/secrets.ts';
-import type { Answer } from '../src/fuzz/send-request.ts';
+import type { FuzzAnswer } from '../src/fuzz/send-request.ts';
 
 // slow: 4 s
 
@@ -44,7 +44,7 @@ const headers = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 };
-const answer = (text: string, more: Partial<Answer> = {}): Answer => ({
+const answer = (text: string, more: Partial<FuzzAnswer> = {}): FuzzAnswer => ({
   status: 200,
   headers,
   text,

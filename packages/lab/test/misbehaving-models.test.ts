@@ -7,7 +7,7 @@ import t from 'tap';
 import { createFundedAccount } from '../src/fixture/accounts.ts';
 import { type Experiment, runExperiment } from '../src/fixture/experiment.ts';
 import { startModule } from '../src/fixture/modules.ts';
-import { specOf, submit } from '../src/fixture/polls.ts';
+import { fixtureSpec, submit } from '../src/fixture/polls.ts';
 import { type MadeModel, makePanels } from '../src/fixture/roster-file.ts';
 import { startSimulator } from '../src/fixture/simulators.ts';
 import { FAILURE_SCRIPTS, type FailureScript } from './fixtures/failure-scripts.ts';
@@ -79,7 +79,7 @@ async function askAll(experiment: Experiment) {
   const accountId = await createFundedAccount(stores.storage);
   const asked = new Map<string, (typeof cases)[number]>();
   for (const one of cases) {
-    const spec = specOf(panels, {
+    const spec = fixtureSpec(panels, {
       question: 'Which letter is the right one in case #1?',
       options: ['A', 'B'],
       panel: 'broad',

@@ -18,7 +18,7 @@ interface Recorded {
   job: Members;
   run: { epoch: string; owner: string; brief: string; snapshot: Members; votes: Members[] };
   /** Published snapshots, under the key of the recorded file. */
-  told: Members[];
+  published: Members[];
   ended: { epoch: string; owner: string; brief: string; snapshot: Members };
   finish: Members & { response: Members };
 }

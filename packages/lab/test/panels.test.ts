@@ -1,6 +1,6 @@
 import t from 'tap';
-import { familyOf } from '../src/replay/families.ts';
-import { choosePanels, PANELS } from '../src/replay/panels.ts';
+import { makerOf } from '../src/replay/families.ts';
+import { namedPanels, PANELS } from '../src/replay/panels.ts';
 import { recordedPolls } from '../src/replay/recorded-poll.ts';
 import { FIVE, votesOf } from './recorded-votes.ts';
 
@@ -14,14 +14,14 @@ t.test('families of recorded models', async (t) => {
       'mathstral-7B',
       'Mixtral-8x7B-v0.1',
       'Mistral-7B-v0.1',
-    ].map((model) => [model, familyOf(model)]),
+    ].map((model) => [model, makerOf(model)]),
   );
   t.same(Object.values(families), ['google', 'google', 'meta', 'meta', 'mistral', 'mistral', 'mistral']);
-  t.equal(familyOf('Qwen1.5-110B'), familyOf('Qwen1.5-7B-Chat'));
-  t.equal(familyOf('Yi-34B'), familyOf('Yi-6b-Chat'));
-  t.equal(familyOf('a-model-of-tomorrow'), 'a-model-of-tomorrow', 'unknown: a family of its own');
+  t.equal(makerOf('Qwen1.5-110B'), makerOf('Qwen1.5-7B-Chat'));
+  t.equal(makerOf('Yi-34B'), makerOf('Yi-6b-Chat'));
+  t.equal(makerOf('a-model-of-tomorrow'), 'a-model-of-tomorrow', 'unknown: a family of its own');
   t.same(
-    Object.values(PANELS).map((models) => new Set(models.map(familyOf)).size),
+    Object.values(PANELS).map((models) => new Set(models.map(makerOf)).size),
     [5, 9, 9],
   );
 });
@@ -29,20 +29,20 @@ t.test('families of recorded models', async (t) => {
 t.test('panels by short name and by models', async (t) => {
   const recorded = PANELS.r12!.concat(PANELS.r7!);
   t.same(
-    choosePanels(undefined, recorded).map(({ name, models }) => [name, models.length]),
+    namedPanels(undefined, recorded).map(({ name, models }) => [name, models.length]),
     [
       ['r7', 7],
       ['r9', 9],
       ['r12', 12],
     ],
   );
-  t.same(choosePanels('r9', recorded), [{ name: 'r9', models: PANELS.r9 }]);
-  t.same(choosePanels('gemma-7b, Yi-34B', recorded), [{ name: '2 models', models: ['gemma-7b', 'Yi-34B'] }]);
-  t.throws(() => choosePanels('gemma-7b,unknown', recorded), /no model unknown/);
-  t.throws(() => choosePanels('gemma-7b,gemma-7b', recorded), /once/);
-  t.throws(() => choosePanels('gemma-7b', recorded), /two models/);
-  t.throws(() => choosePanels('constructor', recorded), /no model constructor/);
-  t.throws(() => choosePanels('r7', ['gemma-7b']), /no model gemini-1.5-pro-002, /);
+  t.same(namedPanels('r9', recorded), [{ name: 'r9', models: PANELS.r9 }]);
+  t.same(namedPanels('gemma-7b, Yi-34B', recorded), [{ name: '2 models', models: ['gemma-7b', 'Yi-34B'] }]);
+  t.throws(() => namedPanels('gemma-7b,unknown', recorded), /no model unknown/);
+  t.throws(() => namedPanels('gemma-7b,gemma-7b', recorded), /once/);
+  t.throws(() => namedPanels('gemma-7b', recorded), /two models/);
+  t.throws(() => namedPanels('constructor', recorded), /no model constructor/);
+  t.throws(() => namedPanels('r7', ['gemma-7b']), /no model gemini-1.5-pro-002, /);
 });
 
 t.test('a recorded question becomes a poll in panel order', async (t) => {

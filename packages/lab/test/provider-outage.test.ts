@@ -6,7 +6,7 @@ import t from 'tap';
 import { createFundedAccount } from '../src/fixture/accounts.ts';
 import { type Experiment, runExperiment } from '../src/fixture/experiment.ts';
 import { startModule } from '../src/fixture/modules.ts';
-import { type Question, specOf, submit } from '../src/fixture/polls.ts';
+import { fixtureSpec, type Question, submit } from '../src/fixture/polls.ts';
 import { type MadeModel, makePanels } from '../src/fixture/roster-file.ts';
 import { type SimulatorProcess, startSimulator } from '../src/fixture/simulators.ts';
 import { percentile } from '../src/terminal/table.ts';
@@ -64,7 +64,9 @@ t.test('the outage of a provider is not felt by polls that do not ask it', async
     };
     const round = (polls: number) =>
       Promise.all(
-        KINDS.map((kind) => measure(experiment, accountId, polls, (n) => specOf(panels, questionOf(members[kind], n)))),
+        KINDS.map((kind) =>
+          measure(experiment, accountId, polls, (n) => fixtureSpec(panels, questionOf(members[kind], n))),
+        ),
       );
 
     await round(WARM_UP);

@@ -34,7 +34,7 @@ for (const [age, change] of [
       headers: { ...headers, 'last-event-id': `${pollId}:0` },
       payload: { question: 'Recorded question #1', options: ['A', 'B', 'C'] },
     });
-    for (const snapshot of recorded.told) await other.publish(snapshot);
+    for (const snapshot of recorded.published) await other.publish(snapshot);
 
     await other.die();
     await gateway.bus.enqueuePoll(pollId, { round: 1 });

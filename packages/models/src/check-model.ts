@@ -1,6 +1,6 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import { checkExtraBody } from './check-provider.ts';
 import { closest } from './closest.ts';
-import { isObject } from './json.ts';
 import type { Place } from './panel-place.ts';
 import type { Model, SearchVariant } from './panel-types.ts';
 import { type Price, parseUsd } from './price.ts';
@@ -10,7 +10,7 @@ const PRICE =
 const MAX_MS = 120_000;
 
 export function checkModel(item: Place, providers: readonly string[]): Model {
-  const id = isObject(item.value) && typeof item.value.id === 'string' ? item.value.id : '';
+  const id = isJsonObject(item.value) && typeof item.value.id === 'string' ? item.value.id : '';
   // The id stands beside the index: models[17] is hard to find.
   const place = id === '' ? item : item.named(`${item.path} (${id})`);
   place.fields([

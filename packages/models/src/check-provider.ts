@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { JsonObject } from '@eloquentpoll/contracts';
 import type { Place } from './panel-place.ts';
 import type { Provider, Timeouts } from './panel-types.ts';
 
@@ -58,7 +58,7 @@ function headers(place: Place): Record<string, string> {
   return result;
 }
 
-export function checkExtraBody(place: Place): Json {
+export function checkExtraBody(place: Place): JsonObject {
   const fields = place.object('Write an object; its fields are merged into the request');
   for (const name of Object.keys(fields))
     if (OWN_FIELDS.has(name))

@@ -1,7 +1,7 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import type { Redis } from 'ioredis';
 import { healthKey } from './health-script.ts';
-import { isObject } from './json.ts';
 import type { Model } from './panel-types.ts';
 import type { Panels } from './panels.ts';
 import { type CallTally, emptyTally, type ModelRecord, summary } from './record.ts';
@@ -70,7 +70,7 @@ function parse(text: string | undefined): { tally: CallTally; at: number; level:
   } catch {
     return null;
   }
-  if (!isObject(entry)) return null;
+  if (!isJsonObject(entry)) return null;
   const bins = Array.isArray(entry.bins) ? entry.bins.map(numberOf) : emptyTally().bins;
   return {
     tally: { calls: numberOf(entry.calls), fails: numberOf(entry.fails), bins },

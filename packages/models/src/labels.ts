@@ -1,4 +1,4 @@
-import { shuffled } from './seeded.ts';
+import { shuffled } from '@eloquentpoll/voting';
 
 // Opaque labels: two capital consonants that say nothing about rank or place. A to D and digits are out because models
 // favour them, vowels because they make words, I, L and O because they read as digits.

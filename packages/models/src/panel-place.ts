@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 import { closest } from './closest.ts';
-import { isObject, type Json } from './json.ts';
 import type { RosterFileProblem } from './panel-problems.ts';
 
 /**
@@ -31,7 +31,7 @@ export class Place {
   }
 
   at(name: string): Place {
-    const value = isObject(this.value) && Object.hasOwn(this.value, name) ? this.value[name] : undefined;
+    const value = isJsonObject(this.value) && Object.hasOwn(this.value, name) ? this.value[name] : undefined;
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
       return new Place(value, `${this.path}[${JSON.stringify(name)}]`, this.#problems);
     return new Place(value, this.path === '' ? name : `${this.path}.${name}`, this.#problems);
@@ -39,7 +39,7 @@ export class Place {
 
   /** Says which fields may stand here; all others are problems. False when this is no object at all. */
   fields(known: readonly string[]): boolean {
-    if (!isObject(this.value)) {
+    if (!isJsonObject(this.value)) {
       this.report(this.wrong(), `Write an object with ${known.join(', ')}`);
       return false;
     }
@@ -56,9 +56,9 @@ export class Place {
 
   /** The fields of an object whose names are the file's own, such as provider names. */
   entries(what: string): [string, Place][] {
-    if (isObject(this.value) && Object.keys(this.value).length > 0)
+    if (isJsonObject(this.value) && Object.keys(this.value).length > 0)
       return Object.keys(this.value).map((name) => [name, this.at(name)]);
-    this.report(isObject(this.value) ? 'is empty' : this.wrong(), `Write an object with at least one ${what}`);
+    this.report(isJsonObject(this.value) ? 'is empty' : this.wrong(), `Write an object with at least one ${what}`);
     return [];
   }
 
@@ -69,9 +69,9 @@ export class Place {
     return [];
   }
 
-  object(wayOut: string): Json {
+  object(wayOut: string): JsonObject {
     if (this.isMissing) return {};
-    if (isObject(this.value)) return this.value;
+    if (isJsonObject(this.value)) return this.value;
     this.report(this.wrong(), wayOut);
     return {};
   }

@@ -1,6 +1,7 @@
+import { shuffled } from '@eloquentpoll/voting';
 import { cleanOption, cleanQuestion } from './clean-text.ts';
 import { drawLabels } from './labels.ts';
-import { seededNumbers, shuffled } from './seeded.ts';
+import { seededNumbers } from './seeded.ts';
 
 // One prompt: what a model reads and what its labels mean. It follows from the poll's seed and the seat alone, so a
 // resumed poll asks the same question. Nothing a caller writes reaches the system message or leaves the marked block.

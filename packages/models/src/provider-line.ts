@@ -1,8 +1,8 @@
+import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 import type OpenAI from 'openai';
 import { Pool, errors as undiciErrors } from 'undici';
 import type { CallFailure } from './call-failure.ts';
 import { type Exchanging, exchange } from './exchange.ts';
-import { isObject, type Json } from './json.ts';
 import type { Provider, Timeouts } from './panel-types.ts';
 
 // One provider's bounded connection pool, so that a provider that hangs blocks no other. Replies are bounded, and only the
@@ -89,8 +89,8 @@ function failureOf(error: unknown, answered: boolean): CallFailure {
 
 /** Some providers, and OpenRouter when an upstream fails late, put the error into a reply of status 200. */
 function failureInside(reply: unknown): CallFailure | null {
-  if (!isObject(reply)) return { kind: 'broken' };
-  if (!isObject(reply.error) || Array.isArray(reply.choices)) return null;
+  if (!isJsonObject(reply)) return { kind: 'broken' };
+  if (!isJsonObject(reply.error) || Array.isArray(reply.choices)) return null;
   const { code } = reply.error;
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502;
   return isFilterError(status, reply.error) ? { kind: 'refusal' } : { kind: 'status', status, retryAfterMs: null };
@@ -100,16 +100,16 @@ function isFiltered(status: number, text: string): boolean {
   if (status !== 400 && status !== 403) return false;
   try {
     const body: unknown = JSON.parse(text);
-    return isObject(body) && isObject(body.error) && isFilterError(status, body.error);
+    return isJsonObject(body) && isJsonObject(body.error) && isFilterError(status, body.error);
   } catch {
     return false;
   }
 }
 
 /** Azure and OpenAI name the filter in the code; OpenRouter's moderation lists its reasons. */
-function isFilterError(status: number, error: Json): boolean {
+function isFilterError(status: number, error: JsonObject): boolean {
   if (error.code === 'content_filter' || error.code === 'content_policy_violation') return true;
-  return status === 403 && isObject(error.metadata) && Array.isArray(error.metadata.reasons);
+  return status === 403 && isJsonObject(error.metadata) && Array.isArray(error.metadata.reasons);
 }
 
 function retryAfterMs(headers: Record<string, string | string[] | undefined>, now: number): number | null {

@@ -1,5 +1,4 @@
-import type { VoteError } from '@eloquentpoll/contracts';
-import { isObject, type Json } from './json.ts';
+import { isJsonObject, type JsonObject, type VoteError } from '@eloquentpoll/contracts';
 import type { Model } from './panel-types.ts';
 
 // Reads a provider's reply. Only one thing is a vote: exactly one label of this vote, letter for letter, in the channel
@@ -28,13 +27,13 @@ export function readAnswer(
   reply: unknown,
   labels: readonly string[],
 ): AnswerReading {
-  if (!isObject(reply)) return { error: 'provider_error', repair: false };
+  if (!isJsonObject(reply)) return { error: 'provider_error', repair: false };
   const choices = reply.choices;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  if (!isObject(choice) || !isObject(choice.message)) return { error: 'provider_error', repair: false };
+  if (!isJsonObject(choice) || !isJsonObject(choice.message)) return { error: 'provider_error', repair: false };
   const message = choice.message;
   const finish = choice.finish_reason;
-  if (finish === 'error' || isObject(choice.error)) return { error: 'provider_error', repair: false };
+  if (finish === 'error' || isJsonObject(choice.error)) return { error: 'provider_error', repair: false };
   if (finish === 'content_filter' || isFilled(message.refusal)) return { error: 'refusal', repair: false };
   const text = model.answer === 'tool' ? toolArguments(message) : message.content;
   if (typeof text !== 'string') return { error: 'malformed', repair: finish !== 'length' };
@@ -46,11 +45,11 @@ export function readAnswer(
   return option < 0 ? { error: 'invalid_choice', repair: true } : { vote: option };
 }
 
-function toolArguments(message: Json): unknown {
+function toolArguments(message: JsonObject): unknown {
   const calls = message.tool_calls;
   if (!Array.isArray(calls) || calls.length !== 1) return null;
   const call: unknown = calls[0];
-  if (!isObject(call) || !isObject(call.function) || call.function.name !== 'vote') return null;
+  if (!isJsonObject(call) || !isJsonObject(call.function) || call.function.name !== 'vote') return null;
   return call.function.arguments;
 }
 
@@ -64,7 +63,7 @@ function fromJson(text: string): string | null {
   } catch {
     return null;
   }
-  return isObject(parsed) && typeof parsed.choice === 'string' ? parsed.choice : null;
+  return isJsonObject(parsed) && typeof parsed.choice === 'string' ? parsed.choice : null;
 }
 
 /** The text between a first line of ``` or ```json and a last line of ```. */
@@ -101,8 +100,8 @@ function isFilled(value: unknown): boolean {
 
 /** Tokens as the provider counted them; null where it did not say, or said nonsense. */
 export function readUsage(reply: unknown): Usage | null {
-  const usage = isObject(reply) ? reply.usage : undefined;
-  if (!isObject(usage)) return null;
+  const usage = isJsonObject(reply) ? reply.usage : undefined;
+  if (!isJsonObject(usage)) return null;
   const inputTokens = usage.prompt_tokens;
   const outputTokens = usage.completion_tokens;
   return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
@@ -114,15 +113,15 @@ function isCount(value: unknown): value is number {
 
 /** What the provider says this call cost us, in micro-USD; null where it does not say. */
 export function readProviderCost(reply: unknown): number | null {
-  const usage = isObject(reply) ? reply.usage : undefined;
-  const cost = isObject(usage) ? usage.cost : undefined;
+  const usage = isJsonObject(reply) ? reply.usage : undefined;
+  const cost = isJsonObject(usage) ? usage.cost : undefined;
   if (typeof cost !== 'number' || !(cost >= 0 && cost <= 1000)) return null;
   return Math.round(cost * 1_000_000);
 }
 
 /** Characters of the answer, for an estimate where the provider counted nothing. */
 export function answerBytes(reply: unknown): number {
-  const choices = isObject(reply) ? reply.choices : undefined;
+  const choices = isJsonObject(reply) ? reply.choices : undefined;
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  return isObject(first) && isObject(first.message) ? Buffer.byteLength(JSON.stringify(first.message)) : 0;
+  return isJsonObject(first) && isJsonObject(first.message) ? Buffer.byteLength(JSON.stringify(first.message)) : 0;
 }

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
 import { Pool } from 'undici';
-import { isObject, type Json } from './json.ts';
 
 // The line to the registry of model variants: one GET with parameters. It ends within seconds, follows no redirect, holds
 // no more than 2 MB, and what comes back is a listing or an error. Nothing the registry writes gets into an error.
@@ -11,7 +11,7 @@ export interface Registry extends AsyncDisposable {
 
 export interface RegistryListing {
   /** As the registry gives it: rows of its own making. */
-  variants: Json[];
+  variants: JsonObject[];
   /** How many models there are, where the registry says so. */
   modelCount: number | null;
   /** How many variants there are, where the registry says so; more than came when it held some back. */
@@ -80,9 +80,9 @@ const codeOf = (error: unknown): string =>
 
 function toListing(text: string): RegistryListing {
   const body = parsed(text);
-  if (!isObject(body)) throw new RegistryError('the registry answered no object');
+  if (!isJsonObject(body)) throw new RegistryError('the registry answered no object');
   const { variants, model_count, count } = body;
-  if (!Array.isArray(variants) || !variants.every(isObject))
+  if (!Array.isArray(variants) || !variants.every(isJsonObject))
     throw new RegistryError('the registry answered no list of variants');
   return { variants, modelCount: whole(model_count, 'model_count'), count: whole(count, 'count') };
 }

@@ -22,12 +22,3 @@ export function seededNumbers(seed: string): (below: number) => number {
     return result % below;
   };
 }
-
-export function shuffled<T>(items: readonly T[], next: (below: number) => number): T[] {
-  const result = [...items];
-  for (let i = result.length - 1; i > 0; i -= 1) {
-    const j = next(i + 1);
-    [result[i], result[j]] = [result[j]!, result[i]!];
-  }
-  return result;
-}

@@ -7,7 +7,7 @@ export { type Metrics, openMetrics } from './metrics.ts';
 export { type OpsHandler, type OpsPort, openOpsPort } from './ops-port.ts';
 export { poolFigures } from './pool-figures.ts';
 export { processFigures } from './process-figures.ts';
-export { type Check, openReadiness, type Readiness, type Report } from './readiness.ts';
+export { openReadiness, type Readiness, type ReadinessCheck, type Report } from './readiness.ts';
 export { type TraceSettings, traceSettings } from './trace-settings.ts';
 export type { Attributes, Span, Tracer } from './tracer.ts';
 export { openTracing } from './tracing.ts';

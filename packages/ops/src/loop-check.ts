@@ -1,4 +1,4 @@
-import type { Check } from './readiness.ts';
+import type { ReadinessCheck } from './readiness.ts';
 
 // Not ready for 10 s after the event loop was blocked for more than 2 s: its probes would come back late but green.
 
@@ -6,7 +6,7 @@ const EVERY_MS = 500;
 const MAX_LATE_MS = 2_000;
 const RECOVERY_MS = 10_000;
 
-export interface LoopCheck extends Check, Disposable {
+export interface LoopCheck extends ReadinessCheck, Disposable {
   /** One turn of the timer. */
   turn(): void;
 }

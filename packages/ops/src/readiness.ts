@@ -4,7 +4,7 @@ import { TimeoutError, withTimeout } from './with-timeout.ts';
 // Whether the process should get work. A check fails when it does not answer in time. One that is not vital is reported
 // and decides nothing: an outage that all replicas share and can live with must not take all of them out of service.
 
-export interface Check {
+export interface ReadinessCheck {
   /** Null when all is well, else what is wrong, in words that may be shown. It may throw. */
   ask(): string | null | Promise<string | null>;
   vital: boolean;
@@ -28,7 +28,7 @@ const MAX_AGE_MS = 500;
 
 export function openReadiness(
   metrics: Metrics,
-  checks: Record<string, Check>,
+  checks: Record<string, ReadinessCheck>,
   now: () => number = () => performance.now(),
 ): Readiness {
   let draining = false;
@@ -66,7 +66,7 @@ export function openReadiness(
   };
 }
 
-async function answerOf({ ask }: Check): Promise<string | null> {
+async function answerOf({ ask }: ReadinessCheck): Promise<string | null> {
   try {
     return await withTimeout(ask(), CHECK_TIMEOUT_MS);
   } catch (error) {

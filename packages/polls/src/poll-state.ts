@@ -1,5 +1,5 @@
 import type { PollSpec, Seat, Vote } from '@eloquentpoll/contracts';
-import { newPoll, type PollState, type Rules, received, type Seat as VotingSeat } from '@eloquentpoll/voting';
+import { newPoll, type PollState, type Rules, received, type VotingSeat } from '@eloquentpoll/voting';
 import { hedgeOf } from './panel-rules.ts';
 import type { PollOrder } from './poll-spec.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startPostgres } from './postgres.ts';
 import type { ProcessGroup, RunningProcess } from './process-group.ts';
 import { startRedis } from './redis.ts';
-import { secret } from './secret.ts';
+import { newSecret } from './secret.ts';
 import { putOnSmallDisk } from './small-disk.ts';
 
 // Servers for an experiment that kills them: as `npm start` runs them, writing to the disk, and back at the same address
@@ -28,7 +28,7 @@ export interface RestartableServers extends AsyncDisposable {
 }
 
 export async function startRestartable(group: ProcessGroup, env: NodeJS.ProcessEnv): Promise<RestartableServers> {
-  const [postgresPassword, redisPassword] = [secret(), secret()];
+  const [postgresPassword, redisPassword] = [newSecret(), newSecret()];
   const [postgres, redis] = await Promise.all([
     restartable(group, 'postgres', (ports) =>
       startPostgres({ group, password: postgresPassword, durable: true, stage: 5, ...ports }),

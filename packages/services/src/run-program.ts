@@ -1,6 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 
-export interface Outcome {
+export interface ProgramOutcome {
   ok: boolean;
   output: string;
 }
@@ -13,7 +13,7 @@ export function runProgram(
   args: readonly string[],
   options: SpawnOptions,
   limit_ms: number,
-): Promise<Outcome> {
+): Promise<ProgramOutcome> {
   return new Promise((resolve) => {
     let output = '';
     const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -25,7 +25,7 @@ export function runProgram(
     const kill = () => child.kill('SIGKILL');
     process.once('exit', kill);
     const timer = setTimeout(kill, limit_ms);
-    const end = (outcome: Outcome) => {
+    const end = (outcome: ProgramOutcome) => {
       clearTimeout(timer);
       process.off('exit', kill);
       resolve(outcome);

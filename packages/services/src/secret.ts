@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-export function secret(): string {
+export function newSecret(): string {
   return randomBytes(32).toString('hex');
 }

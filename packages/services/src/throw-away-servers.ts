@@ -3,7 +3,7 @@ import { startPostgres } from './postgres.ts';
 import type { ProcessGroup } from './process-group.ts';
 import { startRedis } from './redis.ts';
 import { runProgram } from './run-program.ts';
-import { secret } from './secret.ts';
+import { newSecret } from './secret.ts';
 
 // Servers of one run, gone with it: the ones that `npm start` runs, without waiting for the disk, or containers when
 // TEST_SERVICES=containers asks for them.
@@ -22,8 +22,8 @@ export async function startThrowAwayServers(group: ProcessGroup, env: NodeJS.Pro
       `TEST_SERVICES is "${kind}": use embedded (or leave it out), or containers where a Docker engine runs.`,
     );
   const [postgres, redis] = await Promise.all([
-    startPostgres({ group, password: secret(), durable: false, stage: 5 }),
-    startRedis({ group, password: secret(), durable: false, stage: 4, env }),
+    startPostgres({ group, password: newSecret(), durable: false, stage: 5 }),
+    startRedis({ group, password: newSecret(), durable: false, stage: 4, env }),
   ]);
   return {
     databaseUrl: postgres.url,

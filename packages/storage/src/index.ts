@@ -14,7 +14,7 @@ export {
   TooManyKeys,
   touchKeys,
 } from './api-keys.ts';
-export { checkLedger, type Violation } from './check-ledger.ts';
+export { checkLedger, type LedgerViolation } from './check-ledger.ts';
 export {
   type CheckoutFacts,
   claimReturn,
@@ -88,7 +88,7 @@ export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } fro
 export { migrate } from './migrate.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
-export { findPoll, findPollByResult, findRunStates, type Poll, type RunState } from './polls.ts';
+export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } from './polls.ts';
 export {
   REPUTATION_DAYS,
   REPUTATION_POLLS,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { checkLedger, type Violation } from './check-ledger.ts';
+import { checkLedger, type LedgerViolation } from './check-ledger.ts';
 import { withLock } from './locks.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
@@ -10,9 +10,9 @@ const LOCK_TERM_MS = 180_000;
 const MIN_PAUSE_FACTOR = 10;
 
 /** Null when it is not due or another process is checking. The outcome is stored for all processes. */
-export async function checkLedgerInTurn(storage: Storage, everyMs: number): Promise<Violation[] | null> {
+export async function checkLedgerInTurn(storage: Storage, everyMs: number): Promise<LedgerViolation[] | null> {
   if (!(await isDue(storage, everyMs))) return null;
-  let found: Violation[] | null = null;
+  let found: LedgerViolation[] | null = null;
   await withLock(storage, 'ledger', LOCK_TERM_MS, async () => {
     if (!(await isDue(storage, everyMs))) return;
     const began = performance.now();

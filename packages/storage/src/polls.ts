@@ -27,7 +27,7 @@ export async function findPollByResult({ db }: Queries, resultId: string): Promi
 }
 
 /** How a poll stands, without what it asks: all that its session shows. */
-export interface RunState {
+export interface StoredRun {
   pollId: string;
   accountId: string | null;
   status: PollStatus;
@@ -35,7 +35,7 @@ export interface RunState {
   resultId: string | null;
 }
 
-export async function findRunStates({ db }: Queries, pollIds: readonly string[]): Promise<RunState[]> {
+export async function findRunStates({ db }: Queries, pollIds: readonly string[]): Promise<StoredRun[]> {
   const rows = await db
     .selectFrom('polls')
     .leftJoin('results', 'results.poll_id', 'polls.id')

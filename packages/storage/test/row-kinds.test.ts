@@ -13,13 +13,13 @@ import {
   findLapsed,
   finishPoll,
   type Lease,
+  type LedgerViolation,
   type RunningPoll,
   readFleetFigures,
   readReputation,
   runningPolls,
   type StoredModelReputation,
   type StoredReputation,
-  type Violation,
 } from '../src/index.ts';
 import { acceptance, finished, funded, newPoll, open, response, spec, USD, vote } from './fixtures.ts';
 import { type Kinds, sameKinds } from './row-kinds.ts';
@@ -94,7 +94,7 @@ const MODEL: Kinds<StoredModelReputation> = {
   agreed: 'number',
   lastVoteAt: 'date?',
 };
-const VIOLATION: Kinds<Violation> = { rule: 'string', subject: 'string', found: 'string' };
+const VIOLATION: Kinds<LedgerViolation> = { rule: 'string', subject: 'string', found: 'string' };
 
 t.test('what is read of leases is what its types say', async (t) => {
   const { storage, query } = await open(t);

@@ -1,11 +1,11 @@
 // What a poll will take before it runs, from the urn and the models' own records; no model is called.
 
 import { affordableSeats } from './budget.ts';
-import { type Ending, forecast } from './forecast.ts';
-import { newPoll, type PollState, type Rules, received, type Seat } from './poll.ts';
+import { type ForecastEnding, forecast } from './forecast.ts';
+import { newPoll, type PollState, type Rules, received, type VotingSeat } from './poll.ts';
 import type { TerminationReason } from './stop-rules.ts';
 
-export interface EstimateSeat extends Seat {
+export interface EstimateSeat extends VotingSeat {
   /** What a vote of this model usually costs, in micro-USD; at most its reserve. */
   readonly typicalCostU: bigint;
   readonly p50Ms: number;
@@ -67,7 +67,7 @@ function seatsWithinBudget(rules: Rules, seats: readonly EstimateSeat[]): Estima
 function costOf(
   rules: Rules,
   seats: readonly EstimateSeat[],
-  endings: readonly Ending[],
+  endings: readonly ForecastEnding[],
   calls: Range<number>,
 ): Range<bigint> {
   const prices = seats.map((seat) => Number(seat.typicalCostU));
@@ -85,12 +85,12 @@ function costOf(
 }
 
 /** Each model by the probability that it is asked; 0 where none is. */
-function callMsByOrder(seats: readonly EstimateSeat[], endings: readonly Ending[]): number {
+function callMsByOrder(seats: readonly EstimateSeat[], endings: readonly ForecastEnding[]): number {
   const asked = seats.map((_, i) => expectation(endings, (ending) => Number(ending.calls > i)));
   return sum(seats.map((seat, i) => asked[i]! * meanCallMs(seat))) / Math.max(Number.MIN_VALUE, sum(asked));
 }
 
-function latencyOf(endings: readonly Ending[], callMs: number): PollEstimate['latencyMs'] {
+function latencyOf(endings: readonly ForecastEnding[], callMs: number): PollEstimate['latencyMs'] {
   const { min, expected, max } = rangeOf(endings, (ending) => ending.time.mean * callMs);
   const square = expectation(endings, (ending) => ending.time.square) * callMs * callMs;
   // Durations are positive and skewed: the log-normal distribution with these two moments.
@@ -99,7 +99,7 @@ function latencyOf(endings: readonly Ending[], callMs: number): PollEstimate['la
   return { min, expected, max, p50, p95: p50 * Math.exp(Z95 * Math.sqrt(spread)) };
 }
 
-function earlyTermination(endings: readonly Ending[]): PollEstimate['earlyTermination'] {
+function earlyTermination(endings: readonly ForecastEnding[]): PollEstimate['earlyTermination'] {
   const probabilityOf = (reason: TerminationReason) =>
     sum(endings.filter((ending) => ending.reason === reason).map((ending) => ending.probability));
   const early = (['mathematical_lock', 'confidence', 'budget'] as const)
@@ -125,12 +125,12 @@ function meanCallMs({ p50Ms, p90Ms }: EstimateSeat): number {
 const Z90 = 1.2815515655446004;
 const Z95 = 1.6448536269514722;
 
-function rangeOf(endings: readonly Ending[], of: (ending: Ending) => number): Range<number> {
+function rangeOf(endings: readonly ForecastEnding[], of: (ending: ForecastEnding) => number): Range<number> {
   const values = endings.map(of);
   return { min: Math.min(...values), expected: expectation(endings, of), max: Math.max(...values) };
 }
 
-const expectation = (endings: readonly Ending[], of: (ending: Ending) => number): number =>
+const expectation = (endings: readonly ForecastEnding[], of: (ending: ForecastEnding) => number): number =>
   sum(endings.map((ending) => ending.probability * of(ending)));
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

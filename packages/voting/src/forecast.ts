@@ -8,7 +8,7 @@ import type { TerminationReason } from './stop-rules.ts';
 import { descending, type Votes, votesCast, withVotesFor } from './tally.ts';
 
 /** One way for a poll to end. */
-export interface Ending {
+export interface ForecastEnding {
   readonly reason: TerminationReason;
   /** Votes that ended. */
   readonly calls: number;
@@ -35,8 +35,8 @@ interface Course {
  * be memoryless, so that with n of them in flight the next vote ends after a mean of 1/n. Families are taken to be
  * mixed well enough for their guard not to hold a poll back.
  */
-export function forecast(rules: Rules, panel: number, affordable: number, phi: number): Ending[] {
-  const endings: Ending[] = [];
+export function forecast(rules: Rules, panel: number, affordable: number, phi: number): ForecastEnding[] {
+  const endings: ForecastEnding[] = [];
   const noVotes = new Array<number>(rules.optionCount).fill(0);
   let courses: readonly Course[] = [{ votes: noVotes, inFlight: 0, probability: 1, time: { mean: 0, square: 0 } }];
   for (let calls = 0; courses.length > 0; calls++) {

@@ -25,8 +25,8 @@ export {
   type PollState,
   type Rules,
   received,
-  type Seat,
   type SeatState,
+  type VotingSeat,
 } from './poll.ts';
 export { reasoning } from './reasoning.ts';
 export { seededRandom, shuffled } from './seeded-random.ts';

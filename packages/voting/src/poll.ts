@@ -17,7 +17,7 @@ export interface Rules extends Bar {
   readonly order?: AskingOrder;
 }
 
-export interface Seat {
+export interface VotingSeat {
   /** Who makes the model; two of one family are not two independent voices. */
   readonly family: string;
   /** The most this seat's vote can cost, in micro-USD. */
@@ -34,7 +34,7 @@ export type SeatState =
 
 export interface PollState {
   readonly rules: Rules;
-  readonly seats: readonly Seat[];
+  readonly seats: readonly VotingSeat[];
   /** One entry per seat. */
   readonly states: readonly SeatState[];
 }
@@ -46,7 +46,7 @@ export interface EndedVote {
   readonly billedU: bigint;
 }
 
-export function newPoll(rules: Rules, seats: readonly Seat[]): PollState {
+export function newPoll(rules: Rules, seats: readonly VotingSeat[]): PollState {
   if (!(rules.optionCount >= 2)) throw new RangeError('a poll has at least two options');
   if (!(rules.threshold >= 0 && rules.threshold <= 1)) throw new RangeError('a threshold lies between 0 and 1');
   if (seats.length === 0) throw new RangeError('a poll has at least one seat');

@@ -6,14 +6,22 @@ import { conclude } from '../src/conclude.ts';
 import { confidenceAmong } from '../src/confidence.ts';
 import { type Decision, decide } from '../src/decide.ts';
 import { isLocked } from '../src/mathematical-lock.ts';
-import { type EndedVote, launched, newPoll, type PollState, type Rules, received, type Seat } from '../src/poll.ts';
+import {
+  type EndedVote,
+  launched,
+  newPoll,
+  type PollState,
+  type Rules,
+  received,
+  type VotingSeat,
+} from '../src/poll.ts';
 import { seatsThatAre, tally, unresolvedFailureRates, unresolvedSeats } from '../src/standing.ts';
 import { votesCast } from '../src/tally.ts';
 import { holds } from './holds.ts';
 
 interface Script {
   readonly rules: Rules;
-  readonly seats: readonly (Seat & { option: number | null; billedShare: number })[];
+  readonly seats: readonly (VotingSeat & { option: number | null; billedShare: number })[];
   readonly slow: boolean;
   /** Which call in flight ends next, as a number that is taken modulo how many there are. */
   readonly arrivals: readonly number[];

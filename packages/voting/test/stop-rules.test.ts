@@ -1,6 +1,6 @@
 import t from 'tap';
 import { confidenceAmong } from '../src/confidence.ts';
-import { launched, newPoll, received, type Seat } from '../src/poll.ts';
+import { launched, newPoll, received, type VotingSeat } from '../src/poll.ts';
 import { stopReason } from '../src/stop-rules.ts';
 import { pollAfter, RULES, seatsOf } from './make-poll.ts';
 
@@ -39,7 +39,7 @@ t.test(
 );
 
 t.test('failure rates of the models left count', async (t) => {
-  const unreliable: Seat[] = seatsOf(7).map((seat, i) => ({ ...seat, failureRate: i < 3 ? 0 : 0.9 }));
+  const unreliable: VotingSeat[] = seatsOf(7).map((seat, i) => ({ ...seat, failureRate: i < 3 ? 0 : 0.9 }));
   const threshold = confidenceAmong([3, 0, 0], [0, 0, 0, 0])! + 1e-6;
   t.equal(stopReason(pollAfter([0, 0, 0], unreliable, { threshold })), 'confidence');
   t.equal(stopReason(pollAfter([0, 0, 0], seatsOf(7), { threshold })), null);

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { chancesOf } from '../src/chances.ts';
 import { decide } from '../src/decide.ts';
-import { launched, newPoll, received, type Seat } from '../src/poll.ts';
+import { launched, newPoll, received, type VotingSeat } from '../src/poll.ts';
 import { seededRandom } from '../src/seeded-random.ts';
 import { termsMultiplied } from '../src/urn.ts';
 import { RULES, seatsOf } from './make-poll.ts';
@@ -14,7 +14,7 @@ t.test('ten options, twenty models: the odds of every state and its decision', a
   let most = 0;
   for (let round = 0; round < 60; round++) {
     const draw = seededRandom(`work ${round}`);
-    const seats: Seat[] = seatsOf(20).map((seat, i) => ({ ...seat, failureRate: 0.01 * (i % 7) }));
+    const seats: VotingSeat[] = seatsOf(20).map((seat, i) => ({ ...seat, failureRate: 0.01 * (i % 7) }));
     let poll = newPoll({ ...RULES, optionCount: 10, threshold: 1 }, seats);
     for (;;) {
       const before = termsMultiplied();

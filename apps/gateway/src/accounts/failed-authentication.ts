@@ -1,5 +1,5 @@
 import { ApiError } from '../http/api-error.ts';
-import type { Budget, RateLimiter } from '../http/rate-limits/rate-limiter.ts';
+import type { BudgetState, RateLimiter } from '../http/rate-limits/rate-limiter.ts';
 
 // Every well-formed key that is unknown costs a query of Postgres, and the checksum of keys is public. A network that
 // keeps failing is refused before that query. Keys that Redis has cached go on working, so that neighbours behind the
@@ -20,7 +20,7 @@ export function failedAuthentication(
 ): FailedAuthentication {
   const blockedUntil = new Map<string, number>();
 
-  function block(network: string, { resetSeconds }: Budget): void {
+  function block(network: string, { resetSeconds }: BudgetState): void {
     if (blockedUntil.size >= MAX_BLOCKED) blockedUntil.delete(blockedUntil.keys().next().value ?? '');
     blockedUntil.set(network, now() + resetSeconds * 1_000);
   }

@@ -36,6 +36,3 @@ export function rpcErrors(...codes: readonly ErrorCode[]): Record<number, Answer
     }),
   );
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -25,7 +25,7 @@ const per = (...windows: [limit: number, seconds: number][]): Policy => ({
   withoutRedis: 'local',
 });
 
-export const OPERATIONS = {
+export const BUDGETS = {
   /** Running a poll that its caller pays for. */
   poll: per([1_000, 60]),
   /** Running a poll that the operator pays for. */
@@ -49,27 +49,27 @@ export const OPERATIONS = {
   webhook: per([6_000, 60]),
 } as const satisfies Record<string, Policy>;
 
-export type Operation = keyof typeof OPERATIONS;
-export type Policies = Readonly<Record<Operation, Policy>>;
+export type BudgetName = keyof typeof BUDGETS;
+export type Policies = Readonly<Record<BudgetName, Policy>>;
 
 /**
  * `poll=100/60,free_poll=10/3600+60/86400`: calls per seconds, several windows joined by a plus. Throws a sentence that
  * names the part at fault.
  */
 export function readPolicies(text: string | undefined): Policies {
-  const policies: Record<Operation, Policy> = { ...OPERATIONS };
+  const policies: Record<BudgetName, Policy> = { ...BUDGETS };
   for (const part of (text ?? '').split(',').map((piece) => piece.trim())) {
     if (part === '') continue;
     const [name = '', windows = ''] = part.split('=');
-    if (!isOperation(name)) {
-      throw new Error(`"${part}" names no operation; they are ${Object.keys(OPERATIONS).join(', ')}`);
+    if (!isBudgetName(name)) {
+      throw new Error(`"${part}" names no operation; they are ${Object.keys(BUDGETS).join(', ')}`);
     }
     policies[name] = { ...policies[name], windows: windows.split('+').map((window) => readWindow(window, part)) };
   }
   return policies;
 }
 
-const isOperation = (name: string): name is Operation => Object.hasOwn(OPERATIONS, name);
+const isBudgetName = (name: string): name is BudgetName => Object.hasOwn(BUDGETS, name);
 
 function readWindow(text: string, part: string): Window {
   const [, limit, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,6})$/.exec(text.trim()) ?? [];

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../http/access.ts';
-import { errors, json, NOT_MODIFIED, text } from '../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../http/answers.ts';
 import { sendTagged } from '../http/send-tagged.ts';
 import type { TAGS } from '../http/tags.ts';
 import { markdownHeaders } from './documents/markdown.ts';
@@ -55,7 +55,7 @@ export function serveDocument(app: FastifyInstance, document: ServedDocument): v
 }
 
 const answerOf = (mediaType: string, shape: TSchema = Type.Object({}, { additionalProperties: true })) =>
-  /[/+]json$/.test(mediaType) ? json('The document.', shape, mediaType) : text('The document.', mediaType);
+  /[/+]json$/.test(mediaType) ? jsonAnswer('The document.', shape, mediaType) : textAnswer('The document.', mediaType);
 
 const withCharset = (mediaType: string): string =>
   /^(text\/|application\/(json|xml)$)/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType;

@@ -1,6 +1,6 @@
 import type { RecoveryAction } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
-import type { Operation } from '../config/rate-limit-policies.ts';
+import type { BudgetName } from '../config/rate-limit-policies.ts';
 import { ApiError } from './api-error.ts';
 import type { HttpContext } from './context.ts';
 
@@ -60,7 +60,7 @@ export function accountOf(request: FastifyRequest): string {
   return request.principal.accountId;
 }
 
-const SCOPE_OF: Partial<Record<Operation, Scope>> = {
+const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   poll: 'polls:run',
   free_poll: 'polls:run',
   compute: 'polls:run',
@@ -70,7 +70,7 @@ const SCOPE_OF: Partial<Record<Operation, Scope>> = {
 };
 
 /** Refuses an access token that was not granted what the operation needs. */
-export function requireScope(principal: Principal | null, operation: Operation): void {
+export function requireScope(principal: Principal | null, operation: BudgetName): void {
   const scope = SCOPE_OF[operation];
   if (!scope || !principal?.scopes || principal.scopes.includes(scope)) return;
   throw new ApiError('insufficient_scope', {

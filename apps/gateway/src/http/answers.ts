@@ -10,12 +10,12 @@ export interface AnswerSchema {
   codes?: readonly ErrorCode[];
 }
 
-export const json = (description: string, shape: TSchema, mediaType = 'application/json'): AnswerSchema => ({
+export const jsonAnswer = (description: string, shape: TSchema, mediaType = 'application/json'): AnswerSchema => ({
   description,
   content: { [mediaType]: { schema: shape.$id === undefined ? shape : Type.Ref(shape) } },
 });
 
-export const text = (description: string, mediaType: string): AnswerSchema => ({
+export const textAnswer = (description: string, mediaType: string): AnswerSchema => ({
   description,
   content: { [mediaType]: { schema: Type.String() } },
 });
@@ -67,7 +67,7 @@ export const orPage = (answers: Record<number, AnswerSchema>): Record<number, An
   Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => [
       status,
-      { ...answer, content: { ...answer.content, ...text('', 'text/html').content } },
+      { ...answer, content: { ...answer.content, ...textAnswer('', 'text/html').content } },
     ]),
   );
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isJsonObject } from '@eloquentpoll/contracts';
 
 /** SHA-256 over a value in canonical form: the order of its members does not matter. */
 export function fingerprintOf(value: unknown): string {
@@ -7,8 +8,6 @@ export function fingerprintOf(value: unknown): string {
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
   );
 }

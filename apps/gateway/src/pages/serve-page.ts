@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import type { Operation } from '../config/rate-limit-policies.ts';
+import type { BudgetName } from '../config/rate-limit-policies.ts';
 import { access } from '../http/access.ts';
-import { errors, NOT_MODIFIED, text } from '../http/answers.ts';
+import { errors, NOT_MODIFIED, textAnswer } from '../http/answers.ts';
 import { sendTagged } from '../http/send-tagged.ts';
 import { HTML_TYPE, PAGE_HEADERS } from './layout.ts';
 
@@ -15,7 +15,7 @@ export interface ServedPage {
   /** The form's parameters with descriptions. Any text is accepted; the page handles invalid values. */
   query: Readonly<Record<string, string>>;
   /** The budget it draws from; `read` unless it computes more than its text. */
-  operation?: Operation;
+  operation?: BudgetName;
   render(query: Query): string | Promise<string>;
 }
 
@@ -35,7 +35,7 @@ export function servePage(app: FastifyInstance, page: ServedPage): void {
         summary: page.summary,
         security: access.none,
         querystring: Type.Object(Object.fromEntries(query)),
-        response: { 200: text('The page.', 'text/html'), ...NOT_MODIFIED, ...errors('invalid_preset') },
+        response: { 200: textAnswer('The page.', 'text/html'), ...NOT_MODIFIED, ...errors('invalid_preset') },
       },
     },
     async (request, reply) => {

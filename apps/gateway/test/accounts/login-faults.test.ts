@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { json, type Lies, lyingProvider } from '@eloquentpoll/testkit/fakes/provider';
+import { type Lies, lyingProvider, sendJson } from '@eloquentpoll/testkit/fakes/provider';
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import t, { type Test } from 'tap';
 import { identityProvider } from '../../src/accounts/login/identity-provider.ts';
@@ -93,12 +93,12 @@ t.test(
       'with an endless subject': withClaims({ sub: 'a'.repeat(256) }),
       'with a subject that no database keeps': withClaims({ sub: 'ann\u0000' }),
       'user info of another subject': { userinfo: { sub: 'eve', email: 'eve@example.com', email_verified: true } },
-      'an error instead of tokens': { token: (response) => json(response, { error: 'invalid_grant' }, 400) },
+      'an error instead of tokens': { token: (response) => sendJson(response, { error: 'invalid_grant' }, 400) },
       'a failure': { token: (response) => response.writeHead(500).end('select * from secrets') },
       'no JSON': { token: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>') },
       'a redirect': { token: (response) => response.writeHead(302, { location: 'https://evil.example' }).end() },
       'a hang-up': { token: (response) => void response.destroy() },
-      'more than anybody says': { token: (response) => json(response, { access_token: 'x'.repeat(600_000) }) },
+      'more than anybody says': { token: (response) => sendJson(response, { access_token: 'x'.repeat(600_000) }) },
     };
     for (const [name, lie] of Object.entries(lies)) {
       provider.lies = lie;

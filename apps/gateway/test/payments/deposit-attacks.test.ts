@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { balanceOf, checkLedger, findIdentity } from '@eloquentpoll/storage';
-import { base64, PAY_TO, type Signed, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
+import { base64, FAKE_PAY_TO, type Signed, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import fc from '@eloquentpoll/testkit/fast-check';
 import { Signature, Wallet } from 'ethers';
 import t, { type Test } from 'tap';
@@ -242,7 +242,7 @@ t.test('a transaction with several transfers credits each authorization once', a
     usedEvent(unpaid.authorization),
     transferEvent(elsewhere),
     usedEvent(paid.authorization),
-    transferEvent({ ...elsewhere, to: PAY_TO }),
+    transferEvent({ ...elsewhere, to: FAKE_PAY_TO }),
   ]);
   t.match((await pay(v1(unpaid))).json(), { code: 'payment_already_used' });
   t.equal((await pay(v1(paid))).statusCode, 200);
@@ -261,25 +261,25 @@ t.test('chain events with a wrong token, payer, amount, nonce or status are not 
   const tries: ((signed: Signed, from: string) => void)[] = [
     ({ authorization }) => transaction([usedEvent(authorization)]),
     ({ authorization }, from) =>
-      transaction([usedEvent(authorization), transferEvent({ from, to: PAY_TO, value: 4_999_999n })]),
+      transaction([usedEvent(authorization), transferEvent({ from, to: FAKE_PAY_TO, value: 4_999_999n })]),
     ({ authorization }) =>
-      transaction([usedEvent(authorization), transferEvent({ from: OTHER, to: PAY_TO, value: 5_000_000n })]),
+      transaction([usedEvent(authorization), transferEvent({ from: OTHER, to: FAKE_PAY_TO, value: 5_000_000n })]),
     ({ authorization }, from) =>
       transaction([
         { ...usedEvent(authorization), address: OTHER },
-        { ...transferEvent({ from, to: PAY_TO, value: 5_000_000n }), address: OTHER },
+        { ...transferEvent({ from, to: FAKE_PAY_TO, value: 5_000_000n }), address: OTHER },
       ]),
     ({ authorization }, from) =>
       transaction([
         usedEvent(authorization),
-        { ...transferEvent({ from, to: PAY_TO, value: 5_000_000n }), address: OTHER },
+        { ...transferEvent({ from, to: FAKE_PAY_TO, value: 5_000_000n }), address: OTHER },
       ]),
     ({ authorization }, from) =>
-      transaction([usedEvent(authorization), transferEvent({ from, to: PAY_TO, value: 5_000_000n })], false),
+      transaction([usedEvent(authorization), transferEvent({ from, to: FAKE_PAY_TO, value: 5_000_000n })], false),
     ({ authorization }, from) =>
       transaction([
         usedEvent({ ...authorization, nonce: `0x${randomBytes(32).toString('hex')}` }),
-        transferEvent({ from, to: PAY_TO, value: 5_000_000n }),
+        transferEvent({ from, to: FAKE_PAY_TO, value: 5_000_000n }),
       ]),
   ];
   for (const [i, attempt] of tries.entries()) {

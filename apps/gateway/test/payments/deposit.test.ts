@@ -1,7 +1,7 @@
 import { balanceOf, checkLedger, findIdentity } from '@eloquentpoll/storage';
-import { TOKEN } from '@eloquentpoll/testkit/fakes/chain';
+import { FAKE_TOKEN } from '@eloquentpoll/testkit/fakes/chain';
 import { SECRET_WORDS } from '@eloquentpoll/testkit/fakes/facilitator';
-import { base64, PAY_TO, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
+import { base64, FAKE_PAY_TO, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import { isPaymentRequiredV1, isPaymentRequiredV2 } from '@x402/core/schemas';
 import { Wallet } from 'ethers';
 import t from 'tap';
@@ -41,7 +41,7 @@ t.test(
     const body = answer.json();
     t.ok(isPaymentRequiredV1(body));
     t.match(body, { code: 'payment_required', x402Version: 1, accepts: [{ maxAmountRequired: '12340000' }] });
-    t.match(body.accepts, [{ asset: TOKEN, payTo: PAY_TO, network: 'base-sepolia' }]);
+    t.match(body.accepts, [{ asset: FAKE_TOKEN, payTo: FAKE_PAY_TO, network: 'base-sepolia' }]);
     const header = decoded(answer.headers['payment-required']);
     t.ok(isPaymentRequiredV2(header));
     t.match(header, { accepts: [{ amount: '12340000', network: 'eip155:84532' }] });

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
-import { ApiError } from '../errors.ts';
-import { payPage, policyFor } from './pay-page.ts';
+import { ProviderApiError } from '../errors.ts';
+import { payPage, payPagePolicy } from './pay-page.ts';
 import { PayPages } from './pay-pages.ts';
 
 // A processor of card payments as far as the service asks one, in the shapes of Stripe, and the page where a person
@@ -9,7 +9,7 @@ import { PayPages } from './pay-pages.ts';
 
 const EMPTY_LIST = { object: 'list', data: [], has_more: false };
 
-export function cardRoutes(app: App): void {
+export function cardPaymentRoutes(app: App): void {
   void app.register(async (scope: App) => {
     scope.addContentTypeParser<string>(
       'application/x-www-form-urlencoded',
@@ -36,16 +36,16 @@ export function cardRoutes(app: App): void {
 
     scope.get('/pay/:id', async (request, reply) => {
       const open = pages.find(idOf(request));
-      if (!open) throw new ApiError(404, 'This payment page is closed: begin again where you came from.');
+      if (!open) throw new ProviderApiError(404, 'This payment page is closed: begin again where you came from.');
       return reply
-        .header('content-security-policy', policyFor(open.successUrl))
+        .header('content-security-policy', payPagePolicy(open.successUrl))
         .type('text/html; charset=utf-8')
         .send(payPage(open.cents));
     });
     scope.post('/pay/:id', async (request, reply: FastifyReply) => {
       const id = idOf(request);
       const open = pages.find(id);
-      if (!open) throw new ApiError(404, 'This payment page is closed: begin again where you came from.');
+      if (!open) throw new ProviderApiError(404, 'This payment page is closed: begin again where you came from.');
       if ((request.body as Record<string, string>).answer !== 'pay') return reply.redirect(open.cancelUrl, 303);
       pages.pay(id);
       return reply.redirect(open.successUrl, 303);
@@ -57,13 +57,13 @@ const idOf = ({ params }: FastifyRequest): string => (params as { id: string }).
 
 function field(body: Record<string, string>, name: string): string {
   const value = body[name];
-  if (value === undefined) throw new ApiError(400, `Missing required param: ${name}.`, 'parameter_missing');
+  if (value === undefined) throw new ProviderApiError(400, `Missing required param: ${name}.`, 'parameter_missing');
   return value;
 }
 
 function shown(pages: PayPages, id: string, { protocol, host }: FastifyRequest): object {
   const session = pages.look(id);
-  if (!session) throw new ApiError(404, `No such checkout.session: '${id}'`, 'resource_missing');
+  if (!session) throw new ProviderApiError(404, `No such checkout.session: '${id}'`, 'resource_missing');
   const { reference, cents, state } = session;
   const charge = { id: id.replace('cs_', 'ch_'), object: 'charge', amount_refunded: 0, disputed: false };
   const intent = { id: id.replace('cs_', 'pi_'), object: 'payment_intent', latest_charge: charge };

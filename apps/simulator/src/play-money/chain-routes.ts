@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { App } from '../app.ts';
-import { ApiError } from '../errors.ts';
+import { ProviderApiError } from '../errors.ts';
 import { type LogFilter, type PlayChain, playChain } from './chain.ts';
 import { CHAIN_ID, callToken, TOKEN } from './token.ts';
 
@@ -53,7 +53,7 @@ const ANSWERS: Record<string, (chain: PlayChain, params: readonly unknown[]) => 
   eth_getTransactionReceipt: (chain, [hash]) => chain.receipt(String(hash)),
   eth_getLogs: (chain, [filter]) => {
     const { topics } = filter as Partial<LogFilter>;
-    if (!topics?.every((topic) => typeof topic === 'string')) throw new ApiError(400, 'topics must be strings');
+    if (!topics?.every((topic) => typeof topic === 'string')) throw new ProviderApiError(400, 'topics must be strings');
     return chain.logs({ topics, address: textIn(filter, 'address'), fromBlock: textIn(filter, 'fromBlock') });
   },
 };
@@ -61,6 +61,6 @@ const ANSWERS: Record<string, (chain: PlayChain, params: readonly unknown[]) => 
 function textIn(object: unknown, name: string): string {
   const value = typeof object === 'object' && object !== null ? (object as Record<string, unknown>)[name] : null;
   if (typeof value !== 'string' || !/^0x[0-9a-f]*$/i.test(value))
-    throw new ApiError(400, `${name} must be hexadecimal`);
+    throw new ProviderApiError(400, `${name} must be hexadecimal`);
   return value;
 }

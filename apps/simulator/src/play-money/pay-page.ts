@@ -10,7 +10,7 @@ button { display: block; width: 100%; margin-top: .75rem; padding: .65rem 1rem; 
 `;
 
 /** Forms go here, and on to where the payment leads. */
-export const policyFor = (next: string): string =>
+export const payPagePolicy = (next: string): string =>
   [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,

@@ -1,7 +1,7 @@
 // Payments that were begun, in memory. An id says whose payment it is and how much: the same order has the same page, and
 // one that was begun before a restart is known to have expired.
 
-export interface Order {
+export interface CardOrder {
   reference: string;
   cents: number;
   successUrl: string;
@@ -18,9 +18,9 @@ const ID = /^cs_test_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-
 const MAX_ORDERS = 10_000;
 
 export class PayPages {
-  readonly #orders = new Map<string, Order & { paid: boolean }>();
+  readonly #orders = new Map<string, CardOrder & { paid: boolean }>();
 
-  open(order: Order): string {
+  open(order: CardOrder): string {
     const id = `cs_test_${order.reference.replaceAll('-', '')}_${order.cents}`;
     if (!this.#orders.has(id)) this.#orders.set(id, { ...order, paid: false });
     const [oldest] = this.#orders.keys();
@@ -34,7 +34,7 @@ export class PayPages {
   }
 
   /** An order that can be paid, or was. */
-  find = (id: string): Order | undefined => this.#orders.get(id);
+  find = (id: string): CardOrder | undefined => this.#orders.get(id);
 
   look(id: string): Seen | null {
     const order = this.#orders.get(id);

@@ -1,4 +1,4 @@
-import type { Check } from '@eloquentpoll/ops';
+import type { ReadinessCheck } from '@eloquentpoll/ops';
 
 // Fails when this worker takes no jobs although some wait and it has free slots, or when all its slots are taken and no
 // job ends. A connection that answers pings but delivers nothing looks healthy to every other check.
@@ -61,7 +61,7 @@ export function jobActivity(now: () => number = () => performance.now()): JobAct
   };
 }
 
-export function livenessCheck(activity: JobActivity, options: LivenessOptions): Check {
+export function livenessCheck(activity: JobActivity, options: LivenessOptions): ReadinessCheck {
   const { slots, oldestAt, now = () => performance.now(), wallNow = Date.now } = options;
   const { waitedMs, takesNothingMs, endsNothingMs } = options.limits ?? {
     waitedMs: WAITED_MS,

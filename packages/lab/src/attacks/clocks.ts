@@ -1,7 +1,7 @@
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { checkLedger } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
-import type { Progress } from '../terminal/progress.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 
@@ -12,7 +12,7 @@ const APART = '10m';
 const ASKERS = 8;
 const EACH = 40;
 
-export async function clocks(field: Field, library: string, progress: Progress): Promise<Attack> {
+export async function clocks(field: Field, library: string, progress: ProgressLine): Promise<Attack> {
   const simulator = buildSimulator({ latencyScale: 0.2 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });
   const at = (by: string) => ({

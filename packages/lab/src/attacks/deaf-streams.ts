@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { startModule } from '../fixture/modules.ts';
-import type { Progress } from '../terminal/progress.ts';
-import { type Field, rssBytes } from './field.ts';
+import { rssBytes } from '../fixture/rss-bytes.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
+import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 import { probe } from './probe.ts';
 
@@ -17,7 +18,7 @@ const BODY = JSON.stringify({
 export async function deafStreams(
   field: Field,
   { readers, seconds }: { readers: number; seconds: number },
-  progress: Progress,
+  progress: ProgressLine,
 ): Promise<Attack> {
   const simulator = buildSimulator({ latencyScale: 0 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });

@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { loadPanels } from '@eloquentpoll/models/panels';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { revokeKey } from '@eloquentpoll/storage';
-import { createFundedAccount, createKey, KEY_PEPPER } from '../fixture/accounts.ts';
+import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
 import { openStores, type Servers, type Stores } from '../fixture/stores.ts';
 
@@ -32,7 +32,7 @@ export async function openField(servers: Servers, more: Record<string, string> =
   const stores = made.use(await openStores(servers));
   const group = made.use(await openThrowAwayGroup('an attack'));
   const accountId = await createFundedAccount(stores.storage);
-  const { key } = await createKey(stores.storage, accountId);
+  const { key } = await insertApiKey(stores.storage, accountId);
   const env = {
     DATABASE_URL: stores.databaseUrl,
     REDIS_URL: stores.redisUrl,
@@ -59,19 +59,13 @@ export async function openField(servers: Servers, more: Record<string, string> =
     key,
     panels: loadPanels({ file: 'simulator' }),
     async revokedKey() {
-      const { id, key: old } = await createKey(stores.storage, accountId);
+      const { id, key: old } = await insertApiKey(stores.storage, accountId);
       await revokeKey(stores.storage, accountId, id);
       return old;
     },
     env,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** What a process keeps in memory. */
-export function rssBytes(pid: number): number {
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kilobytes) * 1_024;
 }
 
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { checkLedger } from '@eloquentpoll/storage';
 import { startModule } from '../fixture/modules.ts';
-import type { Progress } from '../terminal/progress.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
 import { comesTrue, type Field } from './field.ts';
 import type { Attack } from './main.ts';
 
@@ -11,7 +11,11 @@ import type { Attack } from './main.ts';
 
 const ORDER = JSON.stringify({ question: 'Which of these is the best choice?', options: ['A', 'B'], preset: 'fast' });
 
-export async function fullRedis(field: Field, { seconds }: { seconds: number }, progress: Progress): Promise<Attack> {
+export async function fullRedis(
+  field: Field,
+  { seconds }: { seconds: number },
+  progress: ProgressLine,
+): Promise<Attack> {
   const { redis } = field.stores.bus;
   const simulator = buildSimulator({ latencyScale: 0 });
   const models = await simulator.listen({ host: '127.0.0.1', port: 0 });

@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { acceptPoll } from '@eloquentpoll/storage';
-import { specOf } from '../fixture/polls.ts';
-import type { Progress } from '../terminal/progress.ts';
-import { comesTrue, type Field, openFiles, rssBytes, watchedPolls } from './field.ts';
+import { fixtureSpec } from '../fixture/polls.ts';
+import { rssBytes } from '../fixture/rss-bytes.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
+import { comesTrue, type Field, openFiles, watchedPolls } from './field.ts';
 import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
@@ -14,7 +15,11 @@ const AT_ONCE = 100;
 const PROBES = 400;
 const AN_HOUR_MS = 3_600_000;
 
-export async function idleStreams(field: Field, { streams }: { streams: number }, progress: Progress): Promise<Attack> {
+export async function idleStreams(
+  field: Field,
+  { streams }: { streams: number },
+  progress: ProgressLine,
+): Promise<Attack> {
   progress.show(`idle streams: ${streams} polls that do not run`);
   const polls = await waitingPolls(field, streams + AT_ONCE);
   // The first ones load what later ones share.
@@ -73,7 +78,11 @@ const creation = ({ port, key }: Field): Promise<Latencies> =>
   );
 
 async function waitingPolls({ stores, panels, accountId }: Field, count: number): Promise<string[]> {
-  const spec = specOf(panels, { question: 'Which of these is the best choice?', options: ['A', 'B'], panel: 'fast' });
+  const spec = fixtureSpec(panels, {
+    question: 'Which of these is the best choice?',
+    options: ['A', 'B'],
+    panel: 'fast',
+  });
   const ids = Array.from({ length: count }, (_, i) => `ps_${i.toString(16).padStart(24, '0')}`);
   for (let i = 0; i < count; i += AT_ONCE) {
     await Promise.all(
@@ -87,7 +96,7 @@ async function waitingPolls({ stores, panels, accountId }: Field, count: number)
   return ids;
 }
 
-async function open(field: Field, polls: readonly string[], progress: Progress): Promise<Socket[]> {
+async function open(field: Field, polls: readonly string[], progress: ProgressLine): Promise<Socket[]> {
   const sockets: Socket[] = [];
   const waiting = [...polls];
   await Promise.all(

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { apiKeyPrefix, newApiKey } from '@eloquentpoll/gateway/api-key';
-import type { Progress } from '../terminal/progress.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
@@ -14,7 +14,11 @@ const MAX_US = 50;
 const MIN_P = 0.01;
 const KEYS = 200;
 
-export async function keyTiming(field: Field, { samples }: { samples: number }, progress: Progress): Promise<Attack> {
+export async function keyTiming(
+  field: Field,
+  { samples }: { samples: number },
+  progress: ProgressLine,
+): Promise<Attack> {
   // Made beforehand, all of them: what the attacker does between two requests must not differ.
   const some = <T>(make: () => T): T[] => Array.from({ length: KEYS }, make);
   const kinds: Record<string, readonly string[]> = {

@@ -1,7 +1,7 @@
 import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
 import type { Servers } from '../fixture/stores.ts';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
-import { type Progress, progressOn } from '../terminal/progress.ts';
+import { type ProgressLine, progressOn } from '../terminal/progress.ts';
 import { clocks } from './clocks.ts';
 import { deafStreams } from './deaf-streams.ts';
 import { type Field, openField } from './field.ts';
@@ -32,7 +32,7 @@ interface Sizes {
   readonly requests: number;
 }
 
-const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Progress) => Promise<Attack>>> = {
+const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: ProgressLine) => Promise<Attack>>> = {
   idle: idleStreams,
   deaf: deafStreams,
   'slow-headers': (field, sizes, progress) => slowClients(field, { ...sizes, kind: 'headers' }, progress),

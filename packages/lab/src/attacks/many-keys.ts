@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { pruneExpired } from '@eloquentpoll/storage';
-import type { Progress } from '../terminal/progress.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
@@ -20,7 +20,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-export async function manyKeys(field: Field, { keys }: { keys: number }, progress: Progress): Promise<Attack> {
+export async function manyKeys(field: Field, { keys }: { keys: number }, progress: ProgressLine): Promise<Attack> {
   const { stores, accountId } = field;
   const before = await acceptMs(field, TRIES);
   progress.show(`many keys: ${keys} are made`);

@@ -13,7 +13,7 @@ export interface Latencies {
   readonly mostMs: number;
 }
 
-export interface Asked {
+export interface ProbeRequest {
   readonly port: number;
   readonly method?: string;
   readonly path: string;
@@ -24,7 +24,10 @@ export interface Asked {
 }
 
 /** `false` for anything but a 2xx in time. */
-function ask({ port, method = 'GET', path, headers = {}, body, fromAnywhere }: Asked, agent: Agent): Promise<boolean> {
+function ask(
+  { port, method = 'GET', path, headers = {}, body, fromAnywhere }: ProbeRequest,
+  agent: Agent,
+): Promise<boolean> {
   return new Promise((resolve) => {
     const from = fromAnywhere ? { localAddress: `127.1.${randomInt(256)}.${randomInt(1, 255)}` } : {};
     const options = {
@@ -48,7 +51,7 @@ function ask({ port, method = 'GET', path, headers = {}, body, fromAnywhere }: A
 }
 
 /** Asks until it has asked often enough, or until `over` is so. */
-export async function probe(asked: Asked, count: number, over: () => boolean = () => false): Promise<Latencies> {
+export async function probe(asked: ProbeRequest, count: number, over: () => boolean = () => false): Promise<Latencies> {
   // A connection of its own each time: an attack on connections must be felt.
   const agent = new Agent({ keepAlive: false });
   const tookMs: number[] = [];

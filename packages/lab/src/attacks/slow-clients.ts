@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import type { Progress } from '../terminal/progress.ts';
-import { comesTrue, type Field, openFiles, rssBytes } from './field.ts';
+import { rssBytes } from '../fixture/rss-bytes.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
+import { comesTrue, type Field, openFiles } from './field.ts';
 import type { Attack } from './main.ts';
 import { type Latencies, probe } from './probe.ts';
 
@@ -20,7 +21,7 @@ const DRIP_MS = 1_000;
 export async function slowClients(
   field: Field,
   { connections, kind }: { connections: number; kind: Slowness },
-  progress: Progress,
+  progress: ProgressLine,
 ): Promise<Attack> {
   const asked = { port: field.port, path: '/api/health', fromAnywhere: true };
   const before = await probe(asked, 300);

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
 import { requestsWithinRequests } from '@eloquentpoll/testkit/fakes/requests-within-requests';
 import { startModule } from '../fixture/modules.ts';
-import type { Progress } from '../terminal/progress.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
 import type { Field } from './field.ts';
 import type { Attack } from './main.ts';
 import { findNginx, type Nginx, startNginx } from './nginx-process.ts';
@@ -20,7 +20,7 @@ const HEALTHY = /^HTTP\/1\.1 200 .*"status":"ok"/s;
 export async function throughNginx(
   field: Field,
   { requests }: { requests: number },
-  progress: Progress,
+  progress: ProgressLine,
 ): Promise<Attack> {
   const file = findNginx();
   if (file === null)
@@ -100,7 +100,7 @@ function exchange(port: number, bytes: string, withinMs = 5_000): Promise<string
   });
 }
 
-async function pretend({ port }: Nginx, count: number, progress: Progress) {
+async function pretend({ port }: Nginx, count: number, progress: ProgressLine) {
   const random = (): string => [...randomBytes(4)].join('.');
   async function remaining(localAddress: string, agent: Agent): Promise<number> {
     const headers = {

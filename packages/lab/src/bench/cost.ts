@@ -9,7 +9,7 @@ const WARM_UP_MS = 300;
 const MAX_MORE = 50;
 const AT_ONCE = 64;
 
-export interface Asked {
+export interface MeasuredTarget {
   pid: number;
   port: number;
   next(): Buffer;
@@ -19,7 +19,7 @@ export interface Asked {
 }
 
 /** Microseconds of CPU and of wall clock per answer, and the median time that one took. */
-export async function costPerAnswer(asked: Asked, ms: number): Promise<Record<string, number>> {
+export async function costPerAnswer(asked: MeasuredTarget, ms: number): Promise<Record<string, number>> {
   const { pid, status, port, next, connections = AT_ONCE } = asked;
   const blow: Blow = { port, next, connections };
   await using load = await hammer(blow);

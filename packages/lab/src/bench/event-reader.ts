@@ -12,7 +12,7 @@ export interface EventReader {
 
 const EVENT = Buffer.from('\nevent: ');
 
-export async function readEvents(port: number, request: Buffer): Promise<EventReader> {
+export async function openEventReader(port: number, request: Buffer): Promise<EventReader> {
   const socket = await connected(port);
   socket.write(request);
   return reader(socket);

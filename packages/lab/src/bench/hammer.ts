@@ -88,7 +88,7 @@ export function answers(socket: Socket): () => Promise<number> {
     });
 }
 
-export function request(method: string, path: string, headers: Record<string, string> = {}, body = ''): Buffer {
+export function requestBytes(method: string, path: string, headers: Record<string, string> = {}, body = ''): Buffer {
   const all = { host: 'localhost', ...headers, ...(body && { 'content-type': 'application/json' }) };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   if (body) lines.push(`content-length: ${Buffer.byteLength(body)}`);

@@ -6,7 +6,7 @@ import { startPostgres } from '@eloquentpoll/services/postgres';
 import type { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { startRedis } from '@eloquentpoll/services/redis';
 import { runProgram } from '@eloquentpoll/services/run-program';
-import { secret } from '@eloquentpoll/services/secret';
+import { newSecret } from '@eloquentpoll/services/secret';
 import { runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
@@ -28,8 +28,8 @@ async function prepare(group: ProcessGroup, { durable }: Arguments): Promise<Sta
   const bundles = join(group.folder, 'bundles');
   const bundle = [join(root, 'scripts/bundle.ts'), '--into', bundles, 'gateway', 'worker'];
   const [postgres, redis, bundling] = await Promise.all([
-    startPostgres({ group, password: secret(), durable, stage: 5 }),
-    startRedis({ group, password: secret(), durable: true, stage: 4 }),
+    startPostgres({ group, password: newSecret(), durable, stage: 5 }),
+    startRedis({ group, password: newSecret(), durable: true, stage: 4 }),
     runProgram(process.execPath, bundle, { cwd: root, env: process.env }, BUNDLING_MS),
   ]);
   if (!bundling.ok) throw new Failure('The product could not be bundled.', bundling.output.split('\n'));

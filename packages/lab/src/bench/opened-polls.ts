@@ -1,7 +1,7 @@
-import { holdOf, newPollId, newResultId } from '@eloquentpoll/polls';
+import { holdOf, newPollId, newResultId, pollResponse, pollState } from '@eloquentpoll/polls';
 import type { FinishedPoll } from '@eloquentpoll/storage';
 import { acceptPoll, type Claim, claimPoll, finishPoll } from '@eloquentpoll/storage';
-import { specOf } from '../fixture/polls.ts';
+import { fixtureSpec } from '../fixture/polls.ts';
 import { QUESTION } from './polls.ts';
 import type { Stage } from './stage.ts';
 
@@ -24,7 +24,7 @@ export async function openedPolls(
 }
 
 export async function acceptOne({ stores, panels, accountId }: Stage): Promise<string> {
-  const spec = specOf(panels, QUESTION);
+  const spec = fixtureSpec(panels, QUESTION);
   const id = newPollId();
   const resultId = newResultId();
   const accepted = await acceptPoll(stores.storage, {
@@ -55,40 +55,15 @@ export function endOf({ id, epoch, resultId, spec }: Claim): FinishedPoll {
     calls: 1,
     searched: false,
   }));
-  const shownVotes = votes.map((vote) => ({
-    model_id: vote.model_id,
-    success: true,
-    chosen_option: spec.options[vote.option] ?? null,
-    transition: 'vote' as const,
-    latency_ms: vote.latency_ms,
-    estimated_cost: 0.000345,
-    error: null,
-  }));
-  return {
-    id,
-    epoch,
+  const response = pollResponse({
+    resultId,
+    spec,
+    state: pollState(spec, votes),
+    reason: 'roster_exhausted',
     votes,
-    response: {
-      poll_id: resultId,
-      status: 'success',
-      outcome: 'tie',
-      question: spec.question,
-      options: spec.options,
-      poll_type: 'fptp',
-      winning_option: null,
-      is_tie: true,
-      confidence_threshold: spec.confidence_threshold,
-      max_cost_usd: spec.max_cost_u / 1_000_000,
-      early_terminated: false,
-      termination_reason: 'roster_exhausted',
-      models_skipped: 0,
-      tally: Object.fromEntries(spec.options.map((option) => [option, 1])),
-      votes: shownVotes,
-      timing: { gather_ms: 120, total_ms: 130 },
-      costs: { total_estimated_cost: 0.002415 },
-      confidence: null,
-      preset: spec.panel_name,
-      simulated: true,
-    },
-  };
+    gatherMs: 120,
+    totalMs: 130,
+    arrivals: [],
+  });
+  return { id, epoch, votes, response };
 }

@@ -1,5 +1,5 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
-import { request } from './hammer.ts';
+import { requestBytes } from './hammer.ts';
 import type { Stage } from './stage.ts';
 
 // The poll that all rows ask: seven options and seven models that each vote for another one, so that every one of them
@@ -26,7 +26,12 @@ let asked = 0;
 export function pollRequest({ customers }: Stage, path: string, headers: Record<string, string> = {}): Buffer {
   asked += 1;
   const authorization = `Bearer ${customers[asked % customers.length]}`;
-  return request('POST', path, { authorization, 'idempotency-key': `bench-${process.pid}-${asked}`, ...headers }, BODY);
+  return requestBytes(
+    'POST',
+    path,
+    { authorization, 'idempotency-key': `bench-${process.pid}-${asked}`, ...headers },
+    BODY,
+  );
 }
 
 export const BODY = JSON.stringify(ORDER);
@@ -37,7 +42,7 @@ export function statusRequests(
   headers: Record<string, string> = {},
 ): Buffer[] {
   return pollIds.map((id, i) =>
-    request('GET', `/api/polls/${id}/status`, {
+    requestBytes('GET', `/api/polls/${id}/status`, {
       authorization: `Bearer ${stage.keys[i % stage.keys.length]}`,
       ...headers,
     }),
@@ -50,7 +55,7 @@ export function inTurn<T>(items: readonly T[]): () => T {
   return () => items[next++ % items.length]!;
 }
 
-export function runningSnapshot(pollId: string, seq: number): ProgressSnapshot {
+export function sampleSnapshot(pollId: string, seq: number): ProgressSnapshot {
   return {
     seq,
     poll_id: pollId,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-// What a process has cost so far and what it holds, from /proc: in microseconds of CPU over all its threads, to the
+// What a process has cost so far, from /proc: in microseconds of CPU over all its threads, to the
 // nanosecond where the kernel counts so finely. Where there is no /proc everything is null, and the rows say so.
 
 const TICK_US = 10_000;
@@ -23,15 +23,6 @@ export function familyCpuUs(parent: number): number | null {
   if (!stat) return null;
   const members = [parent, ...childrenOf(parent)];
   return members.reduce((sum, pid) => sum + (cpuUs(pid) ?? 0), stat.endedTicks * TICK_US);
-}
-
-export function rssBytes(pid: number): number | null {
-  try {
-    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]);
-    return pages * 4_096;
-  } catch {
-    return null;
-  }
 }
 
 export function parentOf(pid: number): number | null {

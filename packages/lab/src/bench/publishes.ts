@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { runningSnapshot } from './polls.ts';
+import { sampleSnapshot } from './polls.ts';
 import { median } from './windows.ts';
 
 /** P0: from PUBLISH to the message on another connection, one at a time, with a snapshot as its payload. */
 export async function publishMs(redisUrl: string, times: number): Promise<number> {
   const [from, to] = [new Redis(redisUrl, { lazyConnect: true }), new Redis(redisUrl, { lazyConnect: true })];
   const channel = `bench:${randomBytes(6).toString('hex')}`;
-  const payload = JSON.stringify(runningSnapshot('ps_0123456789abcdefghjkmnpq', 3));
+  const payload = JSON.stringify(sampleSnapshot('ps_0123456789abcdefghjkmnpq', 3));
   try {
     await Promise.all([from.connect(), to.connect()]);
     await to.subscribe(channel);

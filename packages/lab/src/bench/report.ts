@@ -1,4 +1,4 @@
-import { table } from '../terminal/table.ts';
+import { tableLines } from '../terminal/table.ts';
 import { type Line, verdictOf } from './rows.ts';
 
 const target = (line: Line, value: number | null): string =>
@@ -14,7 +14,7 @@ export function report(lines: readonly Line[]): string[] {
     target(line, line.moonshot),
     verdictOf(line),
   ]);
-  return table(['quantity', 'ours', 'anchor', 'ratio', 'must', 'moonshot', 'verdict'], rows, [0, 2, 6]);
+  return tableLines(['quantity', 'ours', 'anchor', 'ratio', 'must', 'moonshot', 'verdict'], rows, [0, 2, 6]);
 }
 
 const rounded = (value: number): string => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));

@@ -1,5 +1,5 @@
 import type { Stage } from './stage.ts';
-import type { Course } from './windows.ts';
+import type { WindowPlan } from './windows.ts';
 
 // What a row says: a figure, what it is compared with, and the two targets that it has.
 
@@ -23,15 +23,15 @@ export interface Row {
   about: string;
   /** Left out of a run that does not name it. */
   long?: boolean;
-  measure(stage: Stage, course: Course): Promise<Line[]>;
+  measure(stage: Stage, course: WindowPlan): Promise<Line[]>;
 }
 
-export type Verdict = 'moonshot' | 'must' | 'within slack' | 'short' | 'info';
+export type TargetGrade = 'moonshot' | 'must' | 'within slack' | 'short' | 'info';
 
 /** Machines differ from minute to minute; a figure this close to its target has met it. */
 const SLACK = 1.2;
 
-export function verdictOf({ value, better, must, moonshot }: Line): Verdict {
+export function verdictOf({ value, better, must, moonshot }: Line): TargetGrade {
   if (value === null || must === null) return 'info';
   if (Number.isNaN(value)) return 'short';
   const meets = (target: number) => (better === 'higher' ? value >= target : value <= target);

@@ -4,7 +4,7 @@ import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import type { ProcessGroup, RunningProcess } from '@eloquentpoll/services/process-group';
 import { deleteKeys } from '@eloquentpoll/services/redis-keys';
 import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
-import { createFundedAccount, createKey, KEY_PEPPER } from '../fixture/accounts.ts';
+import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
 import { openStores, type Stores } from '../fixture/stores.ts';
 import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
@@ -66,7 +66,7 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
   const group = made.use(await openThrowAwayGroup('a bench'));
   const { folder } = group;
   const accountId = await createFundedAccount(stores.storage);
-  const keyOf = async (account: string) => (await createKey(stores.storage, account)).key;
+  const keyOf = async (account: string) => (await insertApiKey(stores.storage, account)).key;
   const keys = await Promise.all(Array.from({ length: 16 }, () => keyOf(accountId)));
   const customers = await Promise.all(
     Array.from({ length: 64 }, async () => keyOf(await createFundedAccount(stores.storage))),

@@ -5,9 +5,9 @@
 /** Measures once: named figures, all of which are better when they are smaller. */
 export type Contender = (ms: number) => Promise<Readonly<Record<string, number>>>;
 
-export type Figures = Readonly<Record<string, Readonly<Record<string, number>>>>;
+export type WindowFigures = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-export interface Course {
+export interface WindowPlan {
   windows: number;
   windowMs: number;
   soakMinutes: number;
@@ -17,10 +17,13 @@ export interface Course {
 }
 
 /** So many, or a handful in a run that only shows that everything works. */
-export const sized = ({ windowMs }: Pick<Course, 'windowMs'>, full: number): number =>
+export const sized = ({ windowMs }: Pick<WindowPlan, 'windowMs'>, full: number): number =>
   windowMs < 500 ? Math.min(full, 6) : full;
 
-export async function interleaved(contenders: Readonly<Record<string, Contender>>, course: Course): Promise<Figures> {
+export async function interleaved(
+  contenders: Readonly<Record<string, Contender>>,
+  course: WindowPlan,
+): Promise<WindowFigures> {
   const names = Object.keys(contenders);
   const samples = new Map<string, Record<string, number>[]>(names.map((name) => [name, []]));
   for (let window = 0; window < course.windows; window++) {

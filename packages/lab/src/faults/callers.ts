@@ -4,13 +4,13 @@ import { anyQuestion } from '../fixture/polls.ts';
 import type { Chance } from '../terminal/chance.ts';
 import { followStream } from './follow-stream.ts';
 import { digestOf } from './history.ts';
-import type { Kind, Operation, Recorder } from './operations.ts';
-import { type Answer, type CallerRequest, type Gateway, isUnknown, request } from './request.ts';
+import type { Kind, RecordedOperation, Recorder } from './operations.ts';
+import { type CallerAnswer, type CallerRequest, type Gateway, isUnknown, sendOperation } from './request.ts';
 
 // Callers as they should be: each request that costs carries an Idempotency-Key and is repeated, at the next gateway,
 // until the answer is definite. Now and then one asks again after it has had its answer, which must be the same.
 
-export interface Account {
+export interface CallerAccount {
   id: string;
   key: string;
   cookie: string;
@@ -19,7 +19,7 @@ export interface Account {
 export interface CallersOptions {
   recorder: Recorder;
   gateways: readonly Gateway[];
-  accounts: readonly Account[];
+  accounts: readonly CallerAccount[];
   chance: Chance;
   /** No answer will become definite after it aborts. */
   quit: AbortSignal;
@@ -30,9 +30,9 @@ const ANSWER_MS = 30_000;
 const STATUS_WAIT_S = 10;
 const REPLAYED = 0.2;
 
-export type Call = (kind: Kind) => Promise<void>;
+export type StartCall = (kind: Kind) => Promise<void>;
 
-export function callers(options: CallersOptions): Call {
+export function callers(options: CallersOptions): StartCall {
   const { recorder, gateways, accounts, chance, quit } = options;
   const anyGateway = () => chance.pick(gateways);
 
@@ -40,21 +40,21 @@ export function callers(options: CallersOptions): Call {
     const { question, options, panel } = anyQuestion(chance);
     return { question, options, preset: panel };
   };
-  const headersOf = (account: Account | null, key: string) => ({
+  const headersOf = (account: CallerAccount | null, key: string) => ({
     'idempotency-key': key,
     ...(account && { authorization: `Bearer ${account.key}` }),
   });
 
   /** The first definite answer; null when the time was over before. */
   async function persist(
-    operation: Operation,
+    operation: RecordedOperation,
     sent: CallerRequest,
-    note: (answer: Answer) => void,
-    enough: (answer: Answer) => boolean = (answer) => !isUnknown(answer),
-  ): Promise<Answer | null> {
+    note: (answer: CallerAnswer) => void,
+    enough: (answer: CallerAnswer) => boolean = (answer) => !isUnknown(answer),
+  ): Promise<CallerAnswer | null> {
     let gateway = anyGateway();
     for (let pauseMs = 50; !quit.aborted; pauseMs = Math.min(pauseMs * 2, 1_000)) {
-      const answer = await request(recorder, operation, gateway, sent, note);
+      const answer = await sendOperation(recorder, operation, gateway, sent, note);
       if (answer && enough(answer)) return answer;
       if (answer && answer.status < 300) pauseMs = 25;
       gateway = gateways[(gateways.indexOf(gateway) + 1) % gateways.length]!;
@@ -67,16 +67,16 @@ export function callers(options: CallersOptions): Call {
     await sleep(ms * chance.between(0.75, 1.25), undefined, { signal: quit }).catch(() => undefined);
   }
 
-  function conclude(operation: Operation, answer: Answer | null): void {
+  function conclude(operation: RecordedOperation, answer: CallerAnswer | null): void {
     if (!answer) return;
     if (answer.status < 300) recorder.end(operation, 'ok');
     else recorder.end(operation, answer.status === 402 ? 'refused' : 'failed');
   }
 
-  async function sync(kind: Kind, account: Account | null, path: string, body: object): Promise<void> {
+  async function sync(kind: Kind, account: CallerAccount | null, path: string, body: object): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin(kind, account?.id ?? null, key);
-    const note = ({ text, json }: Answer) => {
+    const note = ({ text, json }: CallerAnswer) => {
       // A quick poll that is paid for does not name itself.
       if (typeof json.poll_id === 'string') operation.named.add(json.poll_id);
       operation.bodies.add(digestOf(text));
@@ -87,7 +87,7 @@ export function callers(options: CallersOptions): Call {
     if (answer?.status === 200 && chance.happens(REPLAYED)) await persist(operation, sent, note);
   }
 
-  async function session(account: Account): Promise<void> {
+  async function session(account: CallerAccount): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin('async', account.id, key);
     const headers = headersOf(account, key);
@@ -102,7 +102,7 @@ export function callers(options: CallersOptions): Call {
       headers: reader,
       withinMs: (STATUS_WAIT_S + 8) * 1_000,
     });
-    const hasEnded = (answer: Answer) => !isUnknown(answer) && answer.json.status !== 'running';
+    const hasEnded = (answer: CallerAnswer) => !isUnknown(answer) && answer.json.status !== 'running';
     await persist(operation, ask(`${at}/status`), () => {}, hasEnded);
     const readResult = () =>
       persist(
@@ -118,7 +118,7 @@ export function callers(options: CallersOptions): Call {
     }
   }
 
-  async function stream(account: Account): Promise<void> {
+  async function stream(account: CallerAccount): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin('stream', account.id, key);
     const body = question();
@@ -155,17 +155,17 @@ export function callers(options: CallersOptions): Call {
     if (chance.happens(REPLAYED)) await once();
   }
 
-  async function balance({ id, cookie }: Account): Promise<void> {
+  async function balance({ id, cookie }: CallerAccount): Promise<void> {
     const operation = recorder.begin('balance', id, null);
     const sent: CallerRequest = { method: 'GET', path: '/api/balance', headers: { cookie }, withinMs: 5_000 };
-    const answer = await request(recorder, operation, anyGateway(), sent, ({ json }) => {
+    const answer = await sendOperation(recorder, operation, anyGateway(), sent, ({ json }) => {
       operation.cents = Number(json.balance_cents);
     });
     if (answer && !isUnknown(answer)) conclude(operation, answer);
   }
 
   /** Many at once with one key, through all gateways. */
-  async function herd(account: Account): Promise<void> {
+  async function herd(account: CallerAccount): Promise<void> {
     const key = randomUUID();
     const operation = recorder.begin('herd', account.id, key);
     const headers = headersOf(account, key);

@@ -4,16 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LOGIN_COOKIE, sealer } from '@eloquentpoll/gateway/login-cookie';
 import type { RestartableServers } from '@eloquentpoll/services/restartable';
 import { insertLogin } from '@eloquentpoll/storage';
-import { createFundedAccount, createKey, KEY_PEPPER } from '../fixture/accounts.ts';
+import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import type { Experiment } from '../fixture/experiment.ts';
 import { startSimulator } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
 import { CALM } from '../proxy/weather.ts';
-import type { Progress } from '../terminal/progress.ts';
-import type { Account } from './callers.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
+import type { CallerAccount } from './callers.ts';
 import { type Fault, PROCESS_KILLS } from './fault-kinds.ts';
 import { type Fleet, openFleet } from './fleet.ts';
-import { type CampaignHistory, readHistory } from './history.ts';
+import { type CampaignHistory, readCampaignHistory } from './history.ts';
 import { injectFaults } from './inject-faults.ts';
 import { startLoad } from './load.ts';
 import { observe } from './observer.ts';
@@ -59,7 +59,7 @@ export async function runFaultCampaign(
   { stores, group, signal }: Experiment,
   servers: RestartableServers,
   { plan, seed, ...settings }: CampaignSettings,
-  progress: Progress,
+  progress: ProgressLine,
 ): Promise<Campaign> {
   const began = performance.now();
   await using observer = await observe(stores);
@@ -131,7 +131,7 @@ export async function runFaultCampaign(
     progress.end();
     await new Promise<void>((resolve) => file.end(() => resolve()));
   }
-  const history = await readHistory(stores, observer, {
+  const history = await readCampaignHistory(stores, observer, {
     operations: record.operations,
     calls: await simulator.calls(),
     faults: injection.injected,
@@ -140,9 +140,9 @@ export async function runFaultCampaign(
   return { history, fleet, skipped: injection.skipped, tookMs: performance.now() - began };
 }
 
-async function openAccount({ storage }: Stores): Promise<Account> {
+async function openAccount({ storage }: Stores): Promise<CallerAccount> {
   const id = await createFundedAccount(storage);
-  const { key } = await createKey(storage, id);
+  const { key } = await insertApiKey(storage, id);
   const login = await insertLogin(storage, { accountId: id });
   return { id, key, cookie: `${LOGIN_COOKIE}=${await sealer([KEY_PEPPER]).seal(login)}` };
 }

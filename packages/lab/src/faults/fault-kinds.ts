@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RestartableServers } from '@eloquentpoll/services/restartable';
 import type { Stores } from '../fixture/stores.ts';
 import type { FaultProxy } from '../proxy/fault-proxy.ts';
-import { CALM, type Weather } from '../proxy/weather.ts';
+import { CALM, type LinkConditions } from '../proxy/weather.ts';
 import type { Chance } from '../terminal/chance.ts';
 import type { Fleet, Role, Slot } from './fleet.ts';
 
@@ -142,7 +142,7 @@ async function bounce(
   return { target: new URL(server.url).protocol.slice(0, -1) };
 }
 
-function weather(make: (chance: Chance) => Weather, cut = false): Inject {
+function weather(make: (chance: Chance) => LinkConditions, cut = false): Inject {
   return async ({ fleet, signal }, chance) => {
     const link: FaultProxy = chance.pick(fleet.links);
     link.set(make(chance));

@@ -35,7 +35,7 @@ export interface Fleet extends AsyncDisposable {
   complete(signal: AbortSignal): Promise<void>;
 }
 
-export interface FleetOptions {
+export interface CampaignFleetOptions {
   group: ProcessGroup;
   gateways: number;
   workers: number;
@@ -50,7 +50,7 @@ export interface FleetOptions {
 const WARN = 40;
 const AGAIN_MS = 300;
 
-export async function openFleet(options: FleetOptions): Promise<Fleet> {
+export async function openFleet(options: CampaignFleetOptions): Promise<Fleet> {
   const { group, signal } = options;
   await using opened = new AsyncDisposableStack();
   const crashes: string[] = [];

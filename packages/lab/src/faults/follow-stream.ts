@@ -1,27 +1,27 @@
-import type { Operation, Recorder } from './operations.ts';
-import { type Answer, type CallerRequest, type Gateway, lossOf, read, send } from './request.ts';
+import type { RecordedOperation, Recorder } from './operations.ts';
+import { type CallerAnswer, type CallerRequest, type Gateway, lossOf, read, send } from './request.ts';
 
 // One connection of a stream: its events are noted as they arrive, until the last one or a cut.
 
-export interface Ending {
+export interface StreamEnding {
   /** The last event, when there was one; its data without what is the event's own. */
   kind: 'complete' | 'error' | null;
   data: Record<string, unknown>;
   /** What came instead of a stream. */
-  refusal: Answer | null;
+  refusal: CallerAnswer | null;
 }
 
-const CUT: Ending = { kind: null, data: {}, refusal: null };
+const CUT: StreamEnding = { kind: null, data: {}, refusal: null };
 /** A keep-alive comes every 15 s. */
 const SILENCE_MS = 22_000;
 
 export async function followStream(
   recorder: Recorder,
-  operation: Operation,
+  operation: RecordedOperation,
   gateway: Gateway,
   sent: CallerRequest,
   onId: (id: string) => void,
-): Promise<Ending> {
+): Promise<StreamEnding> {
   const attempt = recorder.attempt(operation, gateway.name);
   const number = operation.attempts.length;
   const silence = new AbortController();

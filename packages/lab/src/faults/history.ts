@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { checkLedger, type Violation } from '@eloquentpoll/storage';
-import type { Call } from '../fixture/simulators.ts';
+import { checkLedger, type LedgerViolation } from '@eloquentpoll/storage';
+import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { Fault } from './fault-kinds.ts';
 import type { Arrival, BalanceState, Observer, PollEvent, Rewrite } from './observer.ts';
-import type { Operation } from './operations.ts';
+import type { RecordedOperation } from './operations.ts';
 
 // Everything that is judged: what callers, Postgres, Redis and the models saw, and which faults were injected.
 
@@ -46,7 +46,7 @@ export interface KeyRow {
 }
 
 export interface CampaignHistory {
-  operations: readonly Operation[];
+  operations: readonly RecordedOperation[];
   polls: readonly StoredPoll[];
   keys: readonly KeyRow[];
   votes: readonly BilledVote[];
@@ -54,8 +54,8 @@ export interface CampaignHistory {
   balances: readonly BalanceState[];
   rewrites: readonly Rewrite[];
   arrivals: readonly Arrival[];
-  ledger: readonly Violation[];
-  calls: readonly Call[];
+  ledger: readonly LedgerViolation[];
+  calls: readonly ModelExchange[];
   faults: readonly Fault[];
   /** Processes that ended without a fault of ours. */
   crashes: readonly string[];
@@ -63,7 +63,7 @@ export interface CampaignHistory {
 
 type Seen = Pick<CampaignHistory, 'operations' | 'calls' | 'faults' | 'crashes'>;
 
-export async function readHistory(stores: Stores, observer: Observer, seen: Seen): Promise<CampaignHistory> {
+export async function readCampaignHistory(stores: Stores, observer: Observer, seen: Seen): Promise<CampaignHistory> {
   const { query } = stores;
   const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
   const polls = await query<Record<string, string | number | boolean | null>>(`

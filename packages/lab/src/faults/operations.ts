@@ -24,7 +24,7 @@ export interface StreamEvent {
   readonly last: boolean;
 }
 
-export interface Operation {
+export interface RecordedOperation {
   readonly n: number;
   readonly kind: Kind;
   readonly account: string | null;
@@ -42,24 +42,24 @@ export interface Operation {
 }
 
 export interface Recorder {
-  readonly operations: readonly Operation[];
-  begin(kind: Kind, account: string | null, key: string | null): Operation;
-  attempt(operation: Operation, gateway: string): Attempt;
-  answered(operation: Operation, attempt: Attempt, status: number, code: string | null): void;
-  lost(operation: Operation, attempt: Attempt, code: string): void;
-  end(operation: Operation, outcome: NonNullable<Operation['outcome']>): void;
+  readonly operations: readonly RecordedOperation[];
+  begin(kind: Kind, account: string | null, key: string | null): RecordedOperation;
+  attempt(operation: RecordedOperation, gateway: string): Attempt;
+  answered(operation: RecordedOperation, attempt: Attempt, status: number, code: string | null): void;
+  lost(operation: RecordedOperation, attempt: Attempt, code: string): void;
+  end(operation: RecordedOperation, outcome: NonNullable<RecordedOperation['outcome']>): void;
 }
 
 /** Everything is also written to `file`, one JSON object a line. */
 export function recorder(file: WriteStream | null): Recorder {
-  const operations: Operation[] = [];
-  const write = (type: string, { n, kind, key }: Operation, more: object = {}) => {
+  const operations: RecordedOperation[] = [];
+  const write = (type: string, { n, kind, key }: RecordedOperation, more: object = {}) => {
     file?.write(`${JSON.stringify({ at: Date.now(), type, n, kind, key, ...more })}\n`);
   };
   return {
     operations,
     begin(kind, account, key) {
-      const operation: Operation = {
+      const operation: RecordedOperation = {
         n: operations.length,
         kind,
         account,

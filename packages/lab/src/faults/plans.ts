@@ -1,7 +1,7 @@
 import type { Injector } from './inject-faults.ts';
 import type { Kind } from './operations.ts';
 import { rollingRules } from './rules/rolling-rules.ts';
-import type { Rule } from './rules/rule.ts';
+import type { CampaignRule } from './rules/rule.ts';
 import { workerRules } from './rules/worker-rules.ts';
 
 // What callers do in a campaign, which faults are injected meanwhile, and what must hold besides the rules of all.
@@ -14,7 +14,7 @@ export interface Plan {
   readonly atOnce: number;
   /** `restarts`: every process is restarted in good order, over and over. */
   readonly faults: readonly Injector[] | 'restarts';
-  readonly rules: readonly Rule[];
+  readonly rules: readonly CampaignRule[];
   readonly workers: number;
   readonly minutes: number;
   /** The campaign ends early once so many operations were begun and every injector is done. */

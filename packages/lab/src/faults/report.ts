@@ -1,4 +1,4 @@
-import { percentile, seconds, table } from '../terminal/table.ts';
+import { asSeconds, percentile, tableLines } from '../terminal/table.ts';
 import type { Campaign, CampaignSettings } from './campaign.ts';
 import { PROCESS_KILLS } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
@@ -30,7 +30,7 @@ export function reportOf(
     title: plan.title,
     seed,
     tookMs: Math.round(tookMs),
-    figures: { ...figuresOf(history), 'process start p50': seconds(percentile(fleet.startsMs, 0.5), 2) },
+    figures: { ...figuresOf(history), 'process start p50': asSeconds(percentile(fleet.startsMs, 0.5), 2) },
     faults: counted(history.faults.map(({ kind }) => kind)),
     skipped: Object.fromEntries(skipped),
     warnings: Object.fromEntries([...fleet.warnings].sort()),
@@ -75,17 +75,17 @@ function figuresOf(history: CampaignHistory): CampaignReport['figures'] {
     'polls taken over from killed workers': resumes.length,
     'double captures': polls.filter(({ posts }) => posts > 1).length,
     'open holds': openHolds(history),
-    'claimed again after its worker was killed, p50': seconds(percentile(resumed, 0.5)),
-    'claimed again after its worker was killed, p99': seconds(percentile(resumed, 0.99)),
-    'the same without the time in which a store was away, p99': seconds(
+    'claimed again after its worker was killed, p50': asSeconds(percentile(resumed, 0.5)),
+    'claimed again after its worker was killed, p99': asSeconds(percentile(resumed, 0.99)),
+    'the same without the time in which a store was away, p99': asSeconds(
       percentile(
         resumes.map((resume) => withStoresMs(resume, faults)),
         0.99,
       ),
     ),
-    'accepted to end p50': seconds(percentile(took, 0.5)),
-    'accepted to end p99': seconds(percentile(took, 0.99)),
-    'accepted to end max': seconds(percentile(took, 1)),
+    'accepted to end p50': asSeconds(percentile(took, 0.5)),
+    'accepted to end p99': asSeconds(percentile(took, 0.99)),
+    'accepted to end max': asSeconds(percentile(took, 1)),
     'journal entries': journal.length,
   };
 }
@@ -101,19 +101,19 @@ export const campaignHolds = ({ rules }: CampaignReport): boolean => rules.every
 export function campaignLines(report: CampaignReport): string[] {
   const { title, seed, tookMs, figures, faults, skipped, warnings, slowest, rules } = report;
   const pairs = (head: string, counts: Record<string, number | string>) => [
-    ...table(
+    ...tableLines(
       [head, ''],
       Object.entries(counts).map(([name, value]) => [name, String(value)]),
     ),
     '',
   ];
   return [
-    `${title}: seed ${seed}, ${seconds(tookMs, 0)}`,
+    `${title}: seed ${seed}, ${asSeconds(tookMs, 0)}`,
     '',
     ...pairs('figure', figures),
     ...pairs('fault', faults),
     ...(Object.keys(skipped).length > 0 ? pairs('fault that could not be injected', skipped) : []),
-    ...table(
+    ...tableLines(
       ['what must hold', 'violations'],
       rules.map(({ rule, violations }) => [rule, violations === 0 ? '0' : `${violations}  <-- broken`]),
     ),

@@ -1,8 +1,8 @@
-import type { Operation, Recorder } from './operations.ts';
+import type { RecordedOperation, Recorder } from './operations.ts';
 
 // One request of a caller: sent, recorded, and bounded. Whatever went wrong on the way is `null`: unknown.
 
-export interface Answer {
+export interface CallerAnswer {
   status: number;
   code: string | null;
   text: string;
@@ -22,14 +22,14 @@ export interface Gateway {
   readonly url: string;
 }
 
-export async function request(
+export async function sendOperation(
   recorder: Recorder,
-  operation: Operation,
+  operation: RecordedOperation,
   gateway: Gateway,
   sent: CallerRequest,
   /** What the answer names is in the record before the answer is. */
-  note: (answer: Answer) => void = () => {},
-): Promise<Answer | null> {
+  note: (answer: CallerAnswer) => void = () => {},
+): Promise<CallerAnswer | null> {
   const attempt = recorder.attempt(operation, gateway.name);
   try {
     const response = await send(gateway, sent, AbortSignal.timeout(sent.withinMs));
@@ -56,7 +56,7 @@ export function send(
   });
 }
 
-export function read(status: number, text: string): Answer {
+export function read(status: number, text: string): CallerAnswer {
   const json = parsed(text);
   return { status, text, json, code: status >= 400 ? String(json.code ?? 'none') : null };
 }

@@ -1,4 +1,4 @@
-import { seconds } from '../terminal/table.ts';
+import { asSeconds } from '../terminal/table.ts';
 import type { Fault, FaultKind } from './fault-kinds.ts';
 import type { CampaignHistory } from './history.ts';
 import type { PollEvent } from './observer.ts';
@@ -65,7 +65,7 @@ export const slowestLines = (resumes: readonly Resume[], faults: readonly Fault[
     .map((resume) => {
       const struck = meanwhile(resume, faults).map(
         ({ kind, target, at, until }) =>
-          `${kind} ${target} at ${seconds(at - resume.killedAt)} for ${seconds(until - at)}`,
+          `${kind} ${target} at ${asSeconds(at - resume.killedAt)} for ${asSeconds(until - at)}`,
       );
-      return `  ${resume.pollId} epoch ${resume.epoch} waited ${seconds(tookMs(resume))}: ${struck.join('; ')}`;
+      return `  ${resume.pollId} epoch ${resume.epoch} waited ${asSeconds(tookMs(resume))}: ${struck.join('; ')}`;
     });

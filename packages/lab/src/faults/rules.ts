@@ -2,7 +2,7 @@ import { callRules } from './rules/call-rules.ts';
 import { callerRules } from './rules/caller-rules.ts';
 import { moneyRules } from './rules/money-rules.ts';
 import { pollRules } from './rules/poll-rules.ts';
-import type { Rule } from './rules/rule.ts';
+import type { CampaignRule } from './rules/rule.ts';
 
 /** What must hold in every campaign. Rules are pure, and each is tested with a history that breaks it. */
-export const RULES_OF_ALL: readonly Rule[] = [...pollRules, ...callerRules, ...moneyRules, ...callRules];
+export const RULES_OF_ALL: readonly CampaignRule[] = [...pollRules, ...callerRules, ...moneyRules, ...callRules];

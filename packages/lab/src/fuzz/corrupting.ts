@@ -1,3 +1,4 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import fc, { type Arbitrary } from 'fast-check';
 
 // What is done to a good body to make it a bad one: to its value, and then to its text, where two members can have one
@@ -175,7 +176,7 @@ function without(value: unknown, at: number): unknown {
 
 /** Also one named `__proto__`, which an assignment would not make. */
 const withMember = (value: unknown, name: string, member: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isJsonObject(value)
     ? Object.defineProperty({ ...value }, name, { value: member, enumerable: true, configurable: true, writable: true })
     : { value, [name]: member };
 

@@ -21,14 +21,14 @@ import type { Sender } from './send-request.ts';
 // Who is there before the first request: accounts with and without money, their keys and cookies, polls that ended well
 // and badly. Requests name them by `{{...}}`, so that a seed makes the same requests of every run.
 
-export interface Account {
+export interface FuzzAccount {
   readonly id: string;
   key: string;
 }
 
 export interface Fixtures {
-  readonly rich: Account;
-  readonly other: Account;
+  readonly rich: FuzzAccount;
+  readonly other: FuzzAccount;
   /** Headers that a credential comes in; a cookie is fresh each time, because a request may log it out. */
   credential(name: Credential): Promise<Record<string, string>>;
   /** A text with every `{{...}}` filled in. */
@@ -41,7 +41,7 @@ const ORDER = { question: `Which of these two is best? ${QUESTION_MARK}`, option
 
 export async function createFixtures(service: Service, sender: Sender): Promise<Fixtures> {
   const { storage, config } = service.gateway;
-  async function account(usd: bigint): Promise<Account> {
+  async function account(usd: bigint): Promise<FuzzAccount> {
     const id = await createAccount(storage);
     if (usd > 0n)
       await creditAccount(storage, {
@@ -66,13 +66,13 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
   await revokeKey(storage, rich.id, revoked.id);
   const foreignSpare = await keyOf(other.id);
 
-  const call = async (path: string, who: Account, body?: object): Promise<Record<string, unknown>> => {
+  const call = async (path: string, who: FuzzAccount, body?: object): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${who.key}`, 'content-type': 'application/json', prefer: 'wait=20' };
     const payload = body ? Buffer.from(JSON.stringify(body)) : null;
     const { text } = await sender.send({ method: payload ? 'POST' : 'GET', target: path, headers, body: payload });
     return JSON.parse(text) as Record<string, unknown>;
   };
-  async function endedPoll(who: Account): Promise<{ session: string; result: string }> {
+  async function endedPoll(who: FuzzAccount): Promise<{ session: string; result: string }> {
     const session = String((await call('/api/polls', who, ORDER)).session_id);
     return { session, result: String((await call(`/api/polls/${session}/status`, who)).result_id) };
   }
@@ -118,7 +118,7 @@ export async function createFixtures(service: Service, sender: Sender): Promise<
   };
 
   /** A request may have revoked every key of the account; then it gets a new one. */
-  async function liveKey(who: Account): Promise<Record<string, string>> {
+  async function liveKey(who: FuzzAccount): Promise<Record<string, string>> {
     if (!(await findKeyByHash(storage, hashApiKey(config.keyPepper, who.key)))) who.key = (await keyOf(who.id)).key;
     return bearer(who.key);
   }

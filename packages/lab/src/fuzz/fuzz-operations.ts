@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { createFixtures, type Fixtures } from './fixtures.ts';
 import type { Service } from './fuzzed-service.ts';
 import { judgeOf } from './judge-answer.ts';
-import { type Description, type Operation, operationsOf } from './operations.ts';
+import { type Description, type FuzzedOperation, operationsOf } from './operations.ts';
 import { type FuzzRequest, requestsTo } from './requests.ts';
 import type { ListedTool } from './rpc-bodies.ts';
 import { type SecretWatch, secretWatch } from './secrets.ts';
-import { type Answer, asCurl, type Sender, type Sent } from './send-request.ts';
+import { asCurl, type FuzzAnswer, type Sender, type Sent } from './send-request.ts';
 
 // Each operation is asked as often as wanted, several operations at a time. What is found is shrunk by fast-check and
 // shown as a command that repeats it.
@@ -69,7 +69,7 @@ export async function fuzzOperations(setting: Setting, { seed, runs, only, onInp
   const tried: Tried[] = [];
   let inputs = 0;
 
-  async function fuzz(operation: Operation): Promise<void> {
+  async function fuzz(operation: FuzzedOperation): Promise<void> {
     const statuses: Record<string, number> = {};
     let slowestMs = 0;
     let own = 0;
@@ -108,7 +108,7 @@ export async function fuzzOperations(setting: Setting, { seed, runs, only, onInp
   return { tried: tried.toSorted((a, b) => a.operation.localeCompare(b.operation)), findings };
 }
 
-const shown = ({ status, text }: Answer): string => ` (${status}: ${text.slice(0, 300)})`;
+const shown = ({ status, text }: FuzzAnswer): string => ` (${status}: ${text.slice(0, 300)})`;
 
 async function completed(request: FuzzRequest, { people, service }: Setting): Promise<Sent> {
   const { method, target, headers, credential, body } = request;

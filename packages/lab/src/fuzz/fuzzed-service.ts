@@ -3,9 +3,9 @@ import { readConfig as readGatewayConfig } from '@eloquentpoll/gateway/config';
 import { type Context, openContext as openGateway } from '@eloquentpoll/gateway/context';
 import { createLog } from '@eloquentpoll/gateway/log';
 import { buildSimulator } from '@eloquentpoll/simulator/app';
-import { fakeChain, TOKEN } from '@eloquentpoll/testkit/fakes/chain';
+import { FAKE_TOKEN, fakeChain } from '@eloquentpoll/testkit/fakes/chain';
 import { fakeFacilitator } from '@eloquentpoll/testkit/fakes/facilitator';
-import { PAY_TO } from '@eloquentpoll/testkit/fakes/payer';
+import { FAKE_PAY_TO } from '@eloquentpoll/testkit/fakes/payer';
 import { lyingProvider } from '@eloquentpoll/testkit/fakes/provider';
 import { fakeRegistry } from '@eloquentpoll/testkit/fakes/registry';
 import { fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
@@ -80,8 +80,8 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
     STRIPE_WEBHOOK_SECRETS: stripe.secrets.join(),
     CHAIN_ID: '84532',
     ETH_RPC_URL: chain.url,
-    X402_PAY_TO: PAY_TO,
-    X402_ASSET: TOKEN,
+    X402_PAY_TO: FAKE_PAY_TO,
+    X402_ASSET: FAKE_TOKEN,
     X402_FACILITATOR_URL: facilitator.url,
     OIDC_ISSUER: provider.issuer,
     OIDC_CLIENT_ID: provider.clientId,

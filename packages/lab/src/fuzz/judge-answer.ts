@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { type Description, type Operation, operationsOf } from './operations.ts';
-import type { Answer, Sent } from './send-request.ts';
+import { type Description, type FuzzedOperation, operationsOf } from './operations.ts';
+import type { FuzzAnswer, Sent } from './send-request.ts';
 
 // What every answer must be, whatever was asked: of a status that the operation declares, in a shape that it declares,
 // with an error code that it declares; never a bug of ours, never our insides, never a secret.
@@ -20,7 +20,7 @@ const BEFORE_ROUTING: Readonly<Record<string, number>> = {
 const INSIDES =
   /node_modules|\bat \S+ \(|\bat async |file:\/\/\/(?!etc)|\.ts:\d+|select .* from |insert into |[Pp]ostgres|ioredis|\bE[A-Z]{5,}\b/;
 
-export type Judge = (sent: Sent, answer: Answer) => string | null;
+export type Judge = (sent: Sent, answer: FuzzAnswer) => string | null;
 
 /** `secretsIn` names the secret that a text shows, if it does. */
 export function judgeOf(
@@ -42,7 +42,7 @@ export function judgeOf(
     return check(value) ? null : `not of the declared shape: ${ajv.errorsText(check.errors)}`;
   }
 
-  function shape(operation: Operation, { status, headers, text }: Answer): string | null {
+  function shape(operation: FuzzedOperation, { status, headers, text }: FuzzAnswer): string | null {
     const declared = operation.answers[status];
     if (!declared) return `${status} is not declared`;
     if (status === 304 || text === '')
@@ -94,7 +94,7 @@ export function judgeOf(
 const HIDDEN = /\.(js|css|svg)$/;
 
 /** The operation that a request is for, as a router that escapes nothing and forgives nothing would find it. */
-function finderOf(operations: readonly Operation[]): (sent: Sent) => Operation | null {
+function finderOf(operations: readonly FuzzedOperation[]): (sent: Sent) => FuzzedOperation | null {
   const literal = new Map(operations.map((operation) => [operation.name, operation]));
   const patterns = operations
     .filter(({ path }) => path.includes('{'))
@@ -119,7 +119,7 @@ const patternOf = (path: string): RegExp =>
 const isOdd = ({ target }: Sent): boolean =>
   target.length > 4_000 || !/^[\w./~?=&,:;*+@!$'()-]*$/.test(target) || /[^/]{101,}/.test(target);
 
-function missingHeader(headers: Answer['headers']): string | null {
+function missingHeader(headers: FuzzAnswer['headers']): string | null {
   if (headers['x-powered-by'] ?? headers.server) return 'reticence about what it runs on';
   // What was no request for Node itself has no headers of ours.
   if (headers.connection === 'close' && headers['x-request-id'] === undefined) return null;

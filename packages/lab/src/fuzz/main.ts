@@ -3,7 +3,7 @@ import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers
 import { openStores } from '../fixture/stores.ts';
 import { parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
-import { table } from '../terminal/table.ts';
+import { tableLines } from '../terminal/table.ts';
 import { type FuzzReport, runFuzz } from './run-fuzz.ts';
 
 // npm run fuzz: hostile requests to every operation, until one is answered wrongly. Exit code 1 when one was.
@@ -57,7 +57,7 @@ function lines(report: FuzzReport): string[] {
       .map(([status, count]) => `${status}: ${count}`)
       .join(', ');
   return [
-    ...table(
+    ...tableLines(
       ['operation', 'inputs', 'slowest', 'statuses'],
       operations.map(({ operation, inputs, slowestMs, statuses }) => [
         operation,

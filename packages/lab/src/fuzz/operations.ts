@@ -11,7 +11,7 @@ export interface Parameter {
   readonly examples?: Readonly<Record<string, { value: unknown }>>;
 }
 
-export interface Operation {
+export interface FuzzedOperation {
   /** `POST /api/poll`. */
   readonly name: string;
   readonly id: string;
@@ -31,7 +31,8 @@ export interface DeclaredAnswer {
   readonly content?: Readonly<Record<string, { schema?: Schema }>>;
 }
 
-interface DescribedOperation {
+/** As OpenAPI writes it. */
+interface OperationObject {
   operationId: string;
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
@@ -40,11 +41,11 @@ interface DescribedOperation {
 }
 
 export interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-export function operationsOf({ paths }: Description): Operation[] {
+export function operationsOf({ paths }: Description): FuzzedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       name: `${method.toUpperCase()} ${path}`,
@@ -61,7 +62,7 @@ export function operationsOf({ paths }: Description): Operation[] {
   );
 }
 
-function waysOf({ security = [] }: DescribedOperation): Operation['ways'] {
+function waysOf({ security = [] }: OperationObject): FuzzedOperation['ways'] {
   if (security.length === 0) return ['none'];
   return security.map((way) => ('apiKey' in way ? 'key' : 'session' in way ? 'cookie' : 'none'));
 }

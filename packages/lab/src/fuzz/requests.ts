@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { corruptedJson, hostileText, spoiledBytes } from './corrupting.ts';
 import { goodValues } from './good-values.ts';
-import type { Description, Operation, Parameter } from './operations.ts';
+import type { Description, FuzzedOperation, Parameter } from './operations.ts';
 import { a2aBodies, type ListedTool, mcpBodies } from './rpc-bodies.ts';
 
 // A request to one operation: sometimes as it should be, mostly wrong in one part, sometimes in all. It is made of plain
@@ -36,12 +36,12 @@ export interface FuzzRequest {
   readonly body: Buffer | null;
 }
 
-export interface Surroundings {
+export interface ServedDescription {
   readonly description: Description;
   readonly tools: readonly ListedTool[];
 }
 
-export function requestsTo(operation: Operation, around: Surroundings): Arbitrary<FuzzRequest> {
+export function requestsTo(operation: FuzzedOperation, around: ServedDescription): Arbitrary<FuzzRequest> {
   return fc
     .record({
       method: methodsOf(operation),
@@ -62,7 +62,7 @@ export function requestsTo(operation: Operation, around: Surroundings): Arbitrar
 const mostly = <T>(weight: number, usual: Arbitrary<T>, other: Arbitrary<T>): Arbitrary<T> =>
   fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: other });
 
-const methodsOf = ({ method }: Operation): Arbitrary<string> =>
+const methodsOf = ({ method }: FuzzedOperation): Arbitrary<string> =>
   mostly(
     30,
     fc.constant(method),
@@ -107,7 +107,7 @@ const KNOWN_STEPS: Readonly<Record<string, readonly string[]>> = {
   code: ['rate_limited', 'not_found', 'other'],
 };
 
-function pathsOf({ path, parameters }: Operation): Arbitrary<string> {
+function pathsOf({ path, parameters }: FuzzedOperation): Arbitrary<string> {
   const steps = parameters.filter((parameter) => parameter.in === 'path');
   if (steps.length === 0)
     return mostly(
@@ -126,7 +126,7 @@ const knownSteps = ({ name, examples }: Parameter): readonly string[] =>
     .map(({ value }) => String(value))
     .concat('x');
 
-function queriesOf({ parameters }: Operation, description: Description): Arbitrary<string> {
+function queriesOf({ parameters }: FuzzedOperation, description: Description): Arbitrary<string> {
   const named = parameters.filter((parameter) => parameter.in === 'query');
   const pairs = named.map(({ name, schema, required }) => {
     const good = goodValues(schema, description, name === 'options' ? '' : name).map(String);
@@ -251,7 +251,7 @@ const HEADERS: Readonly<Record<string, Arbitrary<string>>> = {
 };
 
 /** Headers that an operation describes come often, the others now and then. */
-function headersOf({ parameters, path }: Operation): Arbitrary<Record<string, string>> {
+function headersOf({ parameters, path }: FuzzedOperation): Arbitrary<Record<string, string>> {
   const described = new Set(parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name));
   const own = Object.keys(HEADERS).filter(
     (name) => described.has(name) || (name === 'stripe-signature' && path.includes('stripe')),
@@ -270,7 +270,7 @@ function headersOf({ parameters, path }: Operation): Arbitrary<Record<string, st
     .map((pairs) => ({ ...base, ...Object.fromEntries(pairs.flat()) }));
 }
 
-const credentialsOf = ({ ways }: Operation): Arbitrary<Credential> =>
+const credentialsOf = ({ ways }: FuzzedOperation): Arbitrary<Credential> =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom<Credential>(...ways) },
     { weight: 1, arbitrary: fc.constantFrom(...CREDENTIALS) },
@@ -281,7 +281,7 @@ interface Body {
   bytes: Buffer;
 }
 
-function bodiesOf(operation: Operation, around: Surroundings): Arbitrary<Body | null> {
+function bodiesOf(operation: FuzzedOperation, around: ServedDescription): Arbitrary<Body | null> {
   const types = Object.keys(operation.bodies);
   if (types.length === 0 && operation.method !== 'POST') {
     return mostly(20, fc.constant(null), fc.constant({ type: 'application/json', bytes: Buffer.from('{"a":1}') }));
@@ -313,7 +313,7 @@ const forms: Arbitrary<Body> = fc
     bytes: Buffer.from(pairs.map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`).join('&')),
   }));
 
-function goodBodies({ path, bodies }: Operation, { description, tools }: Surroundings): Arbitrary<unknown> {
+function goodBodies({ path, bodies }: FuzzedOperation, { description, tools }: ServedDescription): Arbitrary<unknown> {
   const order = goodValues({ $ref: '#/components/schemas/SessionRequest' }, description);
   if (path === '/api/mcp') return mcpBodies(tools, description);
   if (path === '/api/a2a/tasks/send') return a2aBodies(order);

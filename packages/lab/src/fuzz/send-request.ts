@@ -10,7 +10,7 @@ export interface Sent {
   readonly body: Buffer | null;
 }
 
-export interface Answer {
+export interface FuzzAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -19,7 +19,7 @@ export interface Answer {
 
 export interface Sender extends Disposable {
   /** Rejects when no whole answer came in time. */
-  send(sent: Sent): Promise<Answer>;
+  send(sent: Sent): Promise<FuzzAnswer>;
 }
 
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Finding, Setting } from './fuzz-operations.ts';
 import { QUESTION_MARK } from './good-values.ts';
 import { type Judge, judgeOf } from './judge-answer.ts';
-import type { Answer } from './send-request.ts';
+import type { FuzzAnswer } from './send-request.ts';
 
 // Requests that build on each other, in any order: keys are made, used, revoked and used again; polls are asked, waited
 // for, judged, and looked at by strangers. A model of a few lines says what each step must answer.
@@ -21,18 +21,18 @@ interface Real {
     path: string,
     body?: object,
     headers?: Record<string, string>,
-  ): Promise<Answer>;
+  ): Promise<FuzzAnswer>;
 }
 
 type Step = fc.AsyncCommand<Model, Real>;
 
-const expect = (answer: Answer, ...statuses: number[]): Answer => {
+const expect = (answer: FuzzAnswer, ...statuses: number[]): FuzzAnswer => {
   if (!statuses.includes(answer.status))
     throw new Error(`${statuses.join(' or ')} was due, not ${answer.status}: ${answer.text.slice(0, 200)}`);
   return answer;
 };
 
-const json = ({ text }: Answer): Record<string, unknown> => JSON.parse(text);
+const json = ({ text }: FuzzAnswer): Record<string, unknown> => JSON.parse(text);
 
 const step = (
   name: string,
@@ -206,7 +206,7 @@ export interface Sequences {
 export async function fuzzSequences(setting: Setting, seed: number, runs: number): Promise<Sequences> {
   const judge: Judge = judgeOf(setting.description, setting.watch.inAnswer);
   let requests = 0;
-  async function ask(...[who, method, path, body, more]: Parameters<Real['ask']>): Promise<Answer> {
+  async function ask(...[who, method, path, body, more]: Parameters<Real['ask']>): Promise<FuzzAnswer> {
     requests += 1;
     const { people } = setting;
     const credential =

@@ -4,10 +4,10 @@ import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers
 import { migrate } from '@eloquentpoll/storage';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
-import { percent, table } from '../terminal/table.ts';
+import { asPercent, tableLines } from '../terminal/table.ts';
 import { AREAS } from './areas.ts';
 import { type Databases, openDatabases } from './databases.ts';
-import { type Figures, mutateArea } from './mutate-area.ts';
+import { type MutationFigures, mutateArea } from './mutate-area.ts';
 
 // npm run mutate: small wrong changes in the code that decides about votes, money, keys and repeated requests, each of
 // which a test must notice. Exit code 1 when fewer than 85 % of an area's changes were noticed.
@@ -22,10 +22,10 @@ const USAGE = `usage: npm run mutate -- [--area NAMES] [--every N] [--at-once N]
 
 const MIN_SCORE = 0.85;
 
-const scoreOf = ({ killed, mutants }: Figures): number => (mutants === 0 ? 1 : killed / mutants);
+const scoreOf = ({ killed, mutants }: MutationFigures): number => (mutants === 0 ? 1 : killed / mutants);
 
-const lines = (figures: readonly Figures[]): string[] =>
-  table(
+const lines = (figures: readonly MutationFigures[]): string[] =>
+  tableLines(
     ['area', 'mutants', 'killed', 'of these, without an end', 'survived', 'impossible', 'score'],
     figures.map((each) => [
       each.area,
@@ -34,7 +34,7 @@ const lines = (figures: readonly Figures[]): string[] =>
       String(each.late),
       String(each.survivors.length),
       String(each.impossible),
-      percent(scoreOf(each)),
+      asPercent(scoreOf(each)),
     ]),
   );
 
@@ -45,7 +45,7 @@ await runCommand(USAGE, async ({ group }) => {
   await createTemplate(databaseUrl, migrate);
   const progress = progressOn(process.stderr);
   let databases: Promise<Databases> | null = null;
-  const figures: Figures[] = [];
+  const figures: MutationFigures[] = [];
   for (const area of args.areas) {
     const of = await mutateArea({
       area,

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Area } from './areas.ts';
 import type { Databases } from './databases.ts';
 import { applied, type Mutant, shown } from './mutant.ts';
-import { runTests, type Verdict } from './run-tests.ts';
+import { runTests, type TestsOutcome } from './run-tests.ts';
 import { scriptMutants } from './script-mutants.ts';
 import { sqlMutants } from './sql-mutants.ts';
 
 // Every mutant of an area meets the area's tests. It is killed when a test fails or none comes to its end, and survives
 // when all pass: then the change went unnoticed.
 
-export interface Figures {
+export interface MutationFigures {
   readonly area: string;
   mutants: number;
   killed: number;
@@ -28,20 +28,20 @@ export interface Work {
   readonly atOnce: number;
   /** Takes every n-th mutant. */
   readonly every: number;
-  readonly onVerdict: (figures: Figures, left: number) => void;
+  readonly onVerdict: (figures: MutationFigures, left: number) => void;
 }
 
 interface Candidate {
   readonly label: string;
   /** Null: impossible. */
-  judge(limitMs: number): Promise<Verdict | null>;
+  judge(limitMs: number): Promise<TestsOutcome | null>;
 }
 
 const MIN_LIMIT_MS = 20_000;
 
-export async function mutateArea(work: Work): Promise<Figures> {
+export async function mutateArea(work: Work): Promise<MutationFigures> {
   const { area, every, atOnce } = work;
-  const figures: Figures = { area: area.name, mutants: 0, killed: 0, late: 0, impossible: 0, survivors: [] };
+  const figures: MutationFigures = { area: area.name, mutants: 0, killed: 0, late: 0, impossible: 0, survivors: [] };
   const begun = performance.now();
   const sane = await runTests({ ...runOf(work), limitMs: 10 * 60_000 });
   if (sane !== 'passed') throw new Error(`the tests of ${area.name} do not pass without a mutant`);

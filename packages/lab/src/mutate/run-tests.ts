@@ -13,10 +13,10 @@ export interface TestRun {
   readonly mutated?: { readonly file: string; readonly mutant: Mutant };
 }
 
-export type Verdict = 'passed' | 'failed' | 'late';
+export type TestsOutcome = 'passed' | 'failed' | 'late';
 
 /** All tests in one process of their own, up to the first that fails. */
-export function runTests({ tests, env, limitMs, mutated }: TestRun): Promise<Verdict> {
+export function runTests({ tests, env, limitMs, mutated }: TestRun): Promise<TestsOutcome> {
   const change = mutated && {
     MUTANT_URL: pathToFileURL(mutated.file).href,
     MUTANT: JSON.stringify(mutated.mutant),

@@ -16,7 +16,7 @@ export interface JudgedPanel {
   readonly isBelowItsBest: boolean;
 }
 
-export interface Question {
+export interface PanelSearch {
   readonly file: VoteFile;
   readonly prices: Prices | null;
   readonly sizes: readonly number[];
@@ -24,7 +24,7 @@ export interface Question {
   readonly named: readonly NamedPanel[];
 }
 
-export function judgePanels({ file, prices, sizes, named }: Question): JudgedPanel[] {
+export function judgePanels({ file, prices, sizes, named }: PanelSearch): JudgedPanel[] {
   const candidates = [...file.models.keys()].filter((model) => prices === null || prices.has(file.models[model]!));
   const namedModels = named.map(({ models }) => models.map((model) => file.models.indexOf(model)));
   const needed = new Set([...candidates, ...namedModels.flat()]);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { choosePanels } from '../replay/panels.ts';
+import { namedPanels } from '../replay/panels.ts';
 import { parsePriceFile, pricesByModel } from '../replay/price-file.ts';
 import { parseVoteFile } from '../replay/vote-file.ts';
 import { runCommand } from '../terminal/command.ts';
@@ -17,7 +17,7 @@ async function panel({ votes, prices, roster, sizes, json, 'price-set': set }: A
     file,
     prices: prices === undefined ? null : pricesByModel(parsePriceFile(await readFile(prices, 'utf8'), prices), set),
     sizes,
-    named: roster === undefined ? knownPanels(file) : choosePanels(roster, file.models),
+    named: roster === undefined ? knownPanels(file) : namedPanels(roster, file.models),
   });
   process.stdout.write(json ? `${JSON.stringify({ votes, panels: judged }, null, 2)}\n` : panelsReport(judged));
   return 0;

@@ -1,4 +1,4 @@
-import { table } from '../terminal/table.ts';
+import { tableLines } from '../terminal/table.ts';
 import type { JudgedPanel } from './judge-panels.ts';
 
 export function panelsReport(panels: readonly JudgedPanel[]): string {
@@ -38,7 +38,7 @@ export function panelsReport(panels: readonly JudgedPanel[]): string {
   return [
     `${panels[0]?.figures.questions ?? 0} questions, other than those on which panels and best members were chosen`,
     '',
-    ...table([...head, ...prices], rows, [0, 1]),
+    ...tableLines([...head, ...prices], rows, [0, 1]),
     '',
     ...panels.map(({ name, models }) => `${name}: ${models.join(', ')}`),
     '',

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { chance } from '../terminal/chance.ts';
 import { openLane, type Sky } from './lane.ts';
-import { CALM, type Weather } from './weather.ts';
+import { CALM, type LinkConditions } from './weather.ts';
 
 // A TCP link with faults on demand: put between two processes, it is the network between them. Calm, it
 // changes nothing but the time of a copy. It knows nothing of what passes.
@@ -15,7 +15,7 @@ export interface FaultProxy extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
   /** From now on, for connections that stand and for new ones. */
-  set(weather: Weather): void;
+  set(weather: LinkConditions): void;
   /** Both ends of every connection see a reset. Answers how many there were. */
   reset(): number;
   /** The far ends are reset; the near ones keep a half-open connection. */
@@ -35,7 +35,7 @@ export async function openFaultProxy(name: string, target: Endpoint, seed = name
   const links = new Set<Link>();
   /** Half-open near ends. */
   const abandoned = new Set<Socket>();
-  let weather: Weather = CALM;
+  let weather: LinkConditions = CALM;
   let clear = Promise.withResolvers<void>();
   clear.resolve();
   const sky: Sky = {

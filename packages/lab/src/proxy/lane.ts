@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Weather } from './weather.ts';
+import type { LinkConditions } from './weather.ts';
 
 // One direction of one connection. Pieces leave in the order in which they came, each at its time; what waits is bounded
 // by no longer reading. The end of the sender is a piece too: it overtakes nothing.
@@ -9,7 +9,7 @@ import type { Weather } from './weather.ts';
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface Sky {
-  readonly weather: Weather;
+  readonly weather: LinkConditions;
   /** Resolves at once unless nothing passes now. */
   passable(): Promise<void>;
   /** In [0, 1). */

@@ -1,5 +1,5 @@
 /** What a link does to the bytes that pass, in both directions. Absent is calm. */
-export interface Weather {
+export interface LinkConditions {
   /** Each piece arrives this much later, and up to `jitterMs` more; pieces never overtake. */
   latencyMs?: number;
   jitterMs?: number;
@@ -12,4 +12,4 @@ export interface Weather {
   refuse?: boolean;
 }
 
-export const CALM: Weather = {};
+export const CALM: LinkConditions = {};

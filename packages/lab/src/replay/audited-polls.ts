@@ -1,7 +1,7 @@
 // The track record of a panel from a file of recorded votes: every question of it is an audited poll.
 import { auditBook } from '@eloquentpoll/evidence';
 import { learn, MIN_AUDITS, type Outcomes, type TrackRecord } from '@eloquentpoll/voting';
-import { familyOf } from './families.ts';
+import { makerOf } from './families.ts';
 import type { RecordedPoll } from './recorded-poll.ts';
 
 export function trackRecordOf(audited: readonly RecordedPoll[], panelSize: number): TrackRecord {
@@ -26,7 +26,7 @@ export function crossFitted(polls: readonly RecordedPoll[], panelSize: number): 
 }
 
 /** When a panel that is audited from its first poll on may be asked in this order. */
-export interface Gate {
+export interface AuditGate {
   /** Audits after which it opens; null where it stays shut. */
   readonly opensAfter: number | null;
   readonly isAlarmed: boolean;
@@ -34,11 +34,11 @@ export interface Gate {
   readonly wrongStops: number;
 }
 
-export function gateOf(audited: readonly RecordedPoll[], panelSize: number, threshold: number): Gate {
+export function gateOf(audited: readonly RecordedPoll[], panelSize: number, threshold: number): AuditGate {
   const book = auditBook({ panelSize, threshold, minVotes: 3, window: Number.POSITIVE_INFINITY });
   let opensAfter: number | null = null;
   for (const [i, poll] of audited.entries()) {
-    book.enter({ ...heard(poll), families: poll.models.map(familyOf) });
+    book.enter({ ...heard(poll), families: poll.models.map(makerOf) });
     const { audits, isCertified } = book.certificates.manyOptions;
     if (opensAfter === null && isCertified && audits >= MIN_AUDITS) opensAfter = i + 1;
   }

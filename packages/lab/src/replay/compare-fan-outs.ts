@@ -4,9 +4,9 @@ import type { PanelName, PollSpec, Vote } from '@eloquentpoll/contracts';
 import { pollState } from '@eloquentpoll/polls';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import { type Collecting, collectVotes } from '@eloquentpoll/worker/collect-votes';
-import { priceOf } from './compare-rules.ts';
-import { familyOf } from './families.ts';
-import { latencyMs } from './latencies.ts';
+import { priceOfCalls } from './compare-rules.ts';
+import { makerOf } from './families.ts';
+import { replayedLatencyMs } from './latencies.ts';
 import type { RecordedPoll } from './recorded-poll.ts';
 
 export interface FanOutFigures {
@@ -35,8 +35,8 @@ const FULL: FanOut = {
   name: 'full, wait for all',
   run: async (recorded) => ({
     calls: recorded.models.length,
-    price: priceOf(recorded),
-    latencyMs: Math.max(...recorded.models.map((model) => latencyMs(model, recorded.question.id))),
+    price: priceOfCalls(recorded),
+    latencyMs: Math.max(...recorded.models.map((model) => replayedLatencyMs(model, recorded.question.id))),
   }),
 };
 
@@ -90,7 +90,7 @@ async function collect(
     calls += 1;
     price += recorded.prices?.[seat] ?? 0;
     await new Promise<void>((answered) => {
-      const cancel = clock.after(latencyMs(recorded.models[seat]!, recorded.question.id), answered);
+      const cancel = clock.after(replayedLatencyMs(recorded.models[seat]!, recorded.question.id), answered);
       signal.addEventListener('abort', cancel, { once: true });
     });
     // The next call starts only after this vote has been judged: it may be the one that ends the poll.
@@ -142,7 +142,7 @@ function specOf({ question, models }: RecordedPoll, threshold: number, preset: P
     seed: question.id,
     seats: models.map((model) => ({
       model_id: model,
-      family: familyOf(model),
+      family: makerOf(model),
       reserve_u: 0,
       failure_rate: 0,
       p90_ms: 0,

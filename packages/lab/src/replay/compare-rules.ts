@@ -30,7 +30,7 @@ export function courseOf(recorded: RecordedPoll, threshold: number): PollState[]
 export const winnerOf = (poll: PollState): number | null => standing(poll).leader;
 
 /** What the first `calls` models cost. */
-export const priceOf = ({ prices }: RecordedPoll, calls?: number): number =>
+export const priceOfCalls = ({ prices }: RecordedPoll, calls?: number): number =>
   (prices ?? []).slice(0, calls).reduce((sum, price) => sum + price, 0);
 
 export function compareRules(polls: readonly RecordedPoll[], threshold: number, onPoll: () => void): RuleFigures[] {
@@ -42,13 +42,13 @@ export function compareRules(polls: readonly RecordedPoll[], threshold: number, 
     const course = courseOf(recorded, threshold);
     const elected = winnerOf(course.at(-1)!);
     full.calls += recorded.votes.length;
-    full.price += priceOf(recorded);
+    full.price += priceOfCalls(recorded);
     for (const count of counts) {
       const calls = callsUntilStop(count.rule, course, recorded.votes);
       const winner = winnerOf(course[calls]!);
       const early = calls < recorded.votes.length;
       count.calls += calls;
-      count.price += priceOf(recorded, calls);
+      count.price += priceOfCalls(recorded, calls);
       count.early += Number(early);
       count.wrong += Number(early && winner !== elected);
       count.agreed += Number(winner === elected);

@@ -1,5 +1,5 @@
 /** Who makes a model, by its recorded name; a name that is not known here is a family of its own. */
-export function familyOf(model: string): string {
+export function makerOf(model: string): string {
   const known = MAKERS.find(([pattern]) => pattern.test(model));
   return known === undefined ? model : known[1];
 }

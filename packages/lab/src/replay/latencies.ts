@@ -9,7 +9,7 @@ const SPREAD = 0.5;
 const STRAGGLERS = { share: 0.04, factor: 4 };
 
 /** How long `model` takes for the poll `id`, in milliseconds. */
-export function latencyMs(model: string, id: string): number {
+export function replayedLatencyMs(model: string, id: string): number {
   const median = chance(model).between(MEDIAN_MS.from, MEDIAN_MS.to);
   const draws = chance(`${id} ${model}`);
   const latency = draws.latency(median, SPREAD);

@@ -1,7 +1,13 @@
 // A service in operation, played with recorded votes: polls come one after the other, some are audited, the gate opens,
 // cheap models turn bad and are mended, the field of the questions changes. What is published is compared with what all
 // polls, audited or not, came to.
-import { type AuditBook, auditBook, type CalibrationBand, calibrationBands, type Said } from '@eloquentpoll/evidence';
+import {
+  type AuditBook,
+  auditBook,
+  type CalibrationBand,
+  calibrationBands,
+  type StatedConfidence,
+} from '@eloquentpoll/evidence';
 import {
   newPoll,
   orderInEffect,
@@ -11,7 +17,7 @@ import {
   stopReason,
   type TrackRecord,
 } from '@eloquentpoll/voting';
-import { familyOf } from './families.ts';
+import { makerOf } from './families.ts';
 import type { NamedPanel } from './panels.ts';
 import type { Prices } from './price-file.ts';
 import { type RecordedPoll, recordedPolls } from './recorded-poll.ts';
@@ -69,7 +75,7 @@ export function liveOperation(
     const bad = new Set(byPrice.slice(0, phase.badModels));
     const asked = [...orders.cheapest.keys()].filter((i) => phase.field(orders.cheapest[i]!.question.category));
     const count = { audits: 0, cheapest: 0, price: 0, fullPrice: 0, early: 0, wrong: 0 };
-    const [published, all]: [Said[], Said[]] = [[], []];
+    const [published, all]: [StatedConfidence[], StatedConfidence[]] = [[], []];
     let openedAfter: number | null = null;
     let alarmedAfter: number | null = null;
     for (let number = 0; number < phase.polls; number++) {
@@ -119,7 +125,7 @@ function openVersion({ models }: NamedPanel) {
       return audits;
     },
     audit({ question: { optionCount }, votes, models }: RecordedPoll) {
-      book.enter({ optionCount, votes, families: models.map(familyOf) });
+      book.enter({ optionCount, votes, families: models.map(makerOf) });
       audits += 1;
       record = book.record;
     },
@@ -130,7 +136,7 @@ const misled = (poll: RecordedPoll, bad: ReadonlySet<string>): RecordedPoll =>
   bad.size === 0 ? poll : { ...poll, votes: poll.votes.map((vote, i) => (bad.has(poll.models[i]!) ? 0 : vote)) };
 
 function play({ question: { optionCount }, models, votes, prices }: RecordedPoll, record: TrackRecord | null) {
-  const seats = models.map((model) => ({ family: familyOf(model), reserveU: 0n, failureRate: 0 }));
+  const seats = models.map((model) => ({ family: makerOf(model), reserveU: 0n, failureRate: 0 }));
   const rules = { optionCount, threshold: THRESHOLD, minVotes: 3, maxCostU: 0n, hedge: 'one' as const };
   let poll = newPoll({ ...rules, ...(record && { record }) }, seats);
   const stated: { confidence: number; leader: number | null }[] = [];
@@ -155,7 +161,7 @@ function play({ question: { optionCount }, models, votes, prices }: RecordedPoll
 }
 
 /** What came true in this band, every poll counted once, lies within the published interval. */
-function covers({ from, to, interval }: CalibrationBand, all: readonly Said[]): boolean {
+function covers({ from, to, interval }: CalibrationBand, all: readonly StatedConfidence[]): boolean {
   const [truth] = calibrationBands(
     all.filter(({ confidence }) => confidence >= from && confidence < to),
     Number.POSITIVE_INFINITY,

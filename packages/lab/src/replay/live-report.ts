@@ -1,4 +1,4 @@
-import { percent, table } from '../terminal/table.ts';
+import { asPercent, tableLines } from '../terminal/table.ts';
 import { liveOperation, type PhaseFigures } from './live-operation.ts';
 import { livePhases } from './live-phases.ts';
 import type { NamedPanel } from './panels.ts';
@@ -22,9 +22,9 @@ export function liveReport(panels: readonly LiveFigures[]): string {
       phase.name,
       String(phase.polls),
       String(phase.audits),
-      percent(phase.cheapest),
-      percent(phase.dollarsSaved),
-      percent(phase.wrongStops, 2),
+      asPercent(phase.cheapest),
+      asPercent(phase.dollarsSaved),
+      asPercent(phase.wrongStops, 2),
       phase.openedAfter === null ? '-' : String(phase.openedAfter),
       phase.alarmedAfter === null ? '-' : String(phase.alarmedAfter),
       `${phase.covered} of ${phase.published.length}`,
@@ -34,9 +34,9 @@ export function liveReport(panels: readonly LiveFigures[]): string {
   const [covered, bands] = [sum(all.map((phase) => phase.covered)), sum(all.map((phase) => phase.published.length))];
   const head = ['panel', 'phase', 'polls', 'audits', 'cheapest first', 'dollars saved', 'wrong stops'];
   return [
-    ...table([...head, 'gate open at', 'alarm at', 'bands covered'], rows, [0, 1]),
+    ...tableLines([...head, 'gate open at', 'alarm at', 'bands covered'], rows, [0, 1]),
     '',
-    `published intervals that hold what came true: ${covered} of ${bands} (${percent(covered / Math.max(1, bands))})`,
+    `published intervals that hold what came true: ${covered} of ${bands} (${asPercent(covered / Math.max(1, bands))})`,
     '',
   ].join('\n');
 }

@@ -1,14 +1,14 @@
 import { readFile, realpath, writeFile } from 'node:fs/promises';
 import { runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
-import { percent } from '../terminal/table.ts';
+import { asPercent } from '../terminal/table.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { calibrationPlot } from './calibration-plot.ts';
 import { checkVectors, type VectorFigures, vectorsPass } from './check-vectors.ts';
 import { type LiveFigures, liveReport, playLive } from './live-report.ts';
-import { choosePanels } from './panels.ts';
+import { namedPanels } from './panels.ts';
 import { parsePriceFile, pricesOf } from './price-file.ts';
-import { type PanelFigures, replayPanel } from './replay-panel.ts';
+import { type ReplayFigures, replayPanel } from './replay-panel.ts';
 import { panelReport, vectorReport } from './report.ts';
 import { parseVoteFile, type VoteFile } from './vote-file.ts';
 
@@ -25,17 +25,17 @@ async function replay(args: Arguments): Promise<number> {
   return vectors === null || vectorsPass(vectors) ? 0 : 1;
 }
 
-async function replayVotes(path: string, args: Arguments): Promise<PanelFigures[]> {
+async function replayVotes(path: string, args: Arguments): Promise<ReplayFigures[]> {
   const { roster, threshold, order } = args;
   const file = await readVotes(path);
   const record = await readRecord(args, path, file);
   const priceFile = args.prices === undefined ? null : parsePriceFile(await readFile(args.prices, 'utf8'), args.prices);
-  const figures: PanelFigures[] = [];
+  const figures: ReplayFigures[] = [];
   const progress = process.stderr.isTTY ? progressOn(process.stderr) : silent;
-  for (const chosen of choosePanels(roster, file.models)) {
+  for (const chosen of namedPanels(roster, file.models)) {
     const watch = (steps: number) => {
       let done = 0;
-      return () => progress.show(`${chosen.name}: ${percent(++done / steps, 0)}`);
+      return () => progress.show(`${chosen.name}: ${asPercent(++done / steps, 0)}`);
     };
     const prices = priceFile && pricesOf(priceFile, args['price-set'], chosen);
     figures.push(await replayPanel({ file, threshold, order, prices, record }, chosen, watch));
@@ -47,7 +47,7 @@ async function replayVotes(path: string, args: Arguments): Promise<PanelFigures[
 async function live(path: string, polls: number, args: Arguments): Promise<number> {
   const file = await readVotes(path);
   const priceFile = parsePriceFile(await readFile(args.prices!, 'utf8'), args.prices!);
-  const figures: LiveFigures[] = choosePanels(args.roster, file.models).map((panel) =>
+  const figures: LiveFigures[] = namedPanels(args.roster, file.models).map((panel) =>
     playLive(file, panel, pricesOf(priceFile, args['price-set'], panel), polls),
   );
   process.stdout.write(
@@ -67,13 +67,13 @@ async function readRecord({ record }: Arguments, votes: string, file: VoteFile):
   return one === other ? file : readVotes(record);
 }
 
-function report(args: Arguments, panels: readonly PanelFigures[], vectors: VectorFigures | null): string {
+function report(args: Arguments, panels: readonly ReplayFigures[], vectors: VectorFigures | null): string {
   const parts = panels.map((panel) => panelReport(panel, args.threshold));
   if (vectors !== null) parts.push(vectorReport(vectors));
   return parts.join('\n');
 }
 
-function json(args: Arguments, panels: readonly PanelFigures[], vectors: VectorFigures | null): string {
+function json(args: Arguments, panels: readonly ReplayFigures[], vectors: VectorFigures | null): string {
   const figures = { votes: args.votes ?? null, threshold: args.threshold, panels, vectors };
   return `${JSON.stringify(figures, null, 2)}\n`;
 }

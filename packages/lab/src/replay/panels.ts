@@ -34,7 +34,7 @@ export interface NamedPanel {
 }
 
 /** A short name or a list of models, all of which `recorded` must know; without either, every short name. */
-export function choosePanels(choice: string | undefined, recorded: readonly string[]): NamedPanel[] {
+export function namedPanels(choice: string | undefined, recorded: readonly string[]): NamedPanel[] {
   const names = choice === undefined ? Object.keys(PANELS) : [choice];
   return names.map((name) => {
     const models = Object.hasOwn(PANELS, name) ? PANELS[name]! : name.split(',').map((model) => model.trim());

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import { Failure } from '@eloquentpoll/launch/failure';
 
 // Prices per call of the models of named panels, in thousandths of a dollar:
@@ -58,8 +59,7 @@ export function pricesOf(
   return prices;
 }
 
-const entriesOf = (value: unknown): [string, unknown][] | null =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : null;
+const entriesOf = (value: unknown): [string, unknown][] | null => (isJsonObject(value) ? Object.entries(value) : null);
 
 /** One price for each model, over all panels of a set: the first set in which no model has two, unless one is named. */
 export function pricesByModel({ name, sets }: PriceFile, set: string | undefined): Prices {

@@ -8,7 +8,7 @@ import {
   type PollState,
   type TrackRecord,
 } from '@eloquentpoll/voting';
-import { familyOf } from './families.ts';
+import { makerOf } from './families.ts';
 import type { NamedPanel } from './panels.ts';
 import type { Prices } from './price-file.ts';
 import type { RecordedQuestion, VoteFile } from './vote-file.ts';
@@ -34,7 +34,7 @@ export const SHUFFLED: Asking = { order: 'shuffled', prices: null };
 /** The polls of a panel. Questions that one of its models was never asked are left out. */
 export function recordedPolls(file: VoteFile, panel: NamedPanel, asking: Asking = SHUFFLED): RecordedPoll[] {
   const seats = panel.models.map((model) => ({
-    family: familyOf(model),
+    family: makerOf(model),
     column: file.models.indexOf(model),
     typicalCostU: BigInt(Math.round(1_000_000 * (asking.prices?.get(model) ?? 0))),
   }));
@@ -57,6 +57,6 @@ export function openPoll({ question, models, record }: RecordedPoll, threshold: 
       ...{ optionCount: question.optionCount, threshold, minVotes: 3, maxCostU: 0n, hedge: 'one' },
       ...(record && { record }),
     },
-    models.map((model) => ({ family: familyOf(model), reserveU: 0n, failureRate: 0 })),
+    models.map((model) => ({ family: makerOf(model), reserveU: 0n, failureRate: 0 })),
   );
 }

@@ -1,16 +1,16 @@
 import { Failure } from '@eloquentpoll/launch/failure';
 import type { AskingOrder } from '@eloquentpoll/voting';
-import { crossFitted, type Gate, gateOf, trackRecordOf } from './audited-polls.ts';
+import { type AuditGate, crossFitted, gateOf, trackRecordOf } from './audited-polls.ts';
 import { type Calibration, calibrate, forecastsOf } from './calibration.ts';
 import { compareFanOuts, type FanOutFigures } from './compare-fan-outs.ts';
 import { compareRules, type RuleFigures } from './compare-rules.ts';
-import { familyOf } from './families.ts';
+import { makerOf } from './families.ts';
 import type { NamedPanel } from './panels.ts';
 import type { Prices } from './price-file.ts';
 import { type RecordedPoll, recordedPolls } from './recorded-poll.ts';
 import type { VoteFile } from './vote-file.ts';
 
-export interface PanelFigures {
+export interface ReplayFigures {
   readonly name: string;
   readonly models: readonly string[];
   readonly families: number;
@@ -20,7 +20,7 @@ export interface PanelFigures {
   readonly order: AskingOrder;
   /** Audited polls of the track record; null without one. */
   readonly audits: number | null;
-  readonly gate: Gate | null;
+  readonly gate: AuditGate | null;
   readonly rules: readonly RuleFigures[];
   readonly calibration: Calibration;
   readonly fanOuts: readonly FanOutFigures[];
@@ -40,7 +40,7 @@ export async function replayPanel(
   replay: Replay,
   panel: NamedPanel,
   watch: (steps: number) => () => void,
-): Promise<PanelFigures> {
+): Promise<ReplayFigures> {
   const { file, order, threshold } = replay;
   const unjudged = recordedPolls(file, panel, replay);
   if (unjudged.length === 0) throw new Failure(`no question was put to every model of the panel ${panel.name}`);
@@ -49,7 +49,7 @@ export async function replayPanel(
   return {
     name: panel.name,
     models: panel.models,
-    families: new Set(panel.models.map(familyOf)).size,
+    families: new Set(panel.models.map(makerOf)).size,
     polls: polls.length,
     leftOut: file.questions.length - polls.length,
     order,

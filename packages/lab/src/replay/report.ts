@@ -1,17 +1,17 @@
 // The figures as text for a terminal.
-import { percent, table } from '../terminal/table.ts';
+import { asPercent, tableLines } from '../terminal/table.ts';
 import type { VectorFigures } from './check-vectors.ts';
 import { vectorsPass } from './check-vectors.ts';
-import type { PanelFigures } from './replay-panel.ts';
+import type { ReplayFigures } from './replay-panel.ts';
 
-export function panelReport(panel: PanelFigures, threshold: number): string {
+export function panelReport(panel: ReplayFigures, threshold: number): string {
   const { calibration } = panel;
   return [
     `${panel.name}: ${panel.models.length} models of ${panel.families} families, ${panel.polls} polls` +
       `${panel.leftOut > 0 ? ` (${panel.leftOut} left out: not put to every model)` : ''}, threshold ${threshold}`,
     ...howAsked(panel),
     '',
-    ...table(
+    ...tableLines(
       [
         'rule',
         'calls saved',
@@ -23,18 +23,18 @@ export function panelReport(panel: PanelFigures, threshold: number): string {
       ],
       panel.rules.map((rule) => [
         rule.rule,
-        percent(rule.callsSaved),
-        ...ifPriced(panel, percent(rule.dollarsSaved ?? 0)),
-        percent(rule.stoppedEarly),
-        percent(rule.wrongStops, 2),
-        percent(rule.agreement, 2),
-        percent(rule.accuracy),
+        asPercent(rule.callsSaved),
+        ...ifPriced(panel, asPercent(rule.dollarsSaved ?? 0)),
+        asPercent(rule.stoppedEarly),
+        asPercent(rule.wrongStops, 2),
+        asPercent(rule.agreement, 2),
+        asPercent(rule.accuracy),
       ]),
     ),
     '',
     `calibration over ${calibration.states} states: error (ECE) ${calibration.ece.toFixed(4)}` +
       `, without locked states ${calibration.eceOpen.toFixed(4)}, Brier score ${calibration.brier.toFixed(4)}`,
-    ...table(
+    ...tableLines(
       ['confidence', 'states', 'mean', 'came true'],
       calibration.bins
         .filter((bin) => bin.states > 0)
@@ -46,7 +46,7 @@ export function panelReport(panel: PanelFigures, threshold: number): string {
         ]),
     ),
     '',
-    ...table(
+    ...tableLines(
       [
         `fan-out (made-up latencies${panel.audits === null ? '' : ', without the record'})`,
         'calls',
@@ -56,10 +56,10 @@ export function panelReport(panel: PanelFigures, threshold: number): string {
       ],
       panel.fanOuts.map((fanOut) => [
         fanOut.fanOut,
-        percent(fanOut.cost),
-        ...ifPriced(panel, percent(fanOut.dollars ?? 0)),
+        asPercent(fanOut.cost),
+        ...ifPriced(panel, asPercent(fanOut.dollars ?? 0)),
         `${(fanOut.meanLatencyMs / 1000).toFixed(1)} s`,
-        percent(fanOut.relativeLatency),
+        asPercent(fanOut.relativeLatency),
       ]),
     ),
     '',
@@ -67,18 +67,18 @@ export function panelReport(panel: PanelFigures, threshold: number): string {
 }
 
 /** Nothing where neither order nor record was asked for. */
-function howAsked({ order, audits, gate }: PanelFigures): string[] {
+function howAsked({ order, audits, gate }: ReplayFigures): string[] {
   if (order === 'shuffled' && audits === null) return [];
   const asked = order === 'cheapest' ? 'asked cheapest first' : 'asked in shuffled order';
   if (gate === null) return [asked];
   return [
     `${asked}, with the track record of ${audits} audited polls`,
     `gate: ${gate.opensAfter === null ? 'stays shut' : `opens after ${gate.opensAfter} audits`}` +
-      `${gate.isAlarmed ? ', ALARM' : ''}; ${percent(gate.wrongStops, 2)} of the early stops wrong while it learns`,
+      `${gate.isAlarmed ? ', ALARM' : ''}; ${asPercent(gate.wrongStops, 2)} of the early stops wrong while it learns`,
   ];
 }
 
-const ifPriced = ({ rules }: PanelFigures, cell: string): string[] => (rules[0]?.dollarsSaved == null ? [] : [cell]);
+const ifPriced = ({ rules }: ReplayFigures, cell: string): string[] => (rules[0]?.dollarsSaved == null ? [] : [cell]);
 
 export const vectorReport = (figures: VectorFigures): string =>
   `vectors: ${figures.vectors} read, ${figures.exact} confidences and ${figures.withFailures} with failures compared` +

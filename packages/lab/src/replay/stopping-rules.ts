@@ -2,7 +2,7 @@
 // never wrong, so every rule but the full panel also stops on a lock: rivals are compared at their best.
 import { decide, isLocked, type PollState, standing } from '@eloquentpoll/voting';
 
-export interface Progress {
+export interface VotesSoFar {
   readonly poll: PollState;
   /** Votes in the order of their arrival; null is no valid vote. */
   readonly votes: readonly (number | null)[];
@@ -10,7 +10,7 @@ export interface Progress {
 
 export interface StoppingRule {
   readonly name: string;
-  readonly stops: (progress: Progress) => boolean;
+  readonly stops: (progress: VotesSoFar) => boolean;
 }
 
 export const stoppingRules = (threshold: number): StoppingRule[] => [
@@ -21,10 +21,11 @@ export const stoppingRules = (threshold: number): StoppingRule[] => [
   { name: 'ESC, window 3', stops: (now) => locked(now) || windowAgrees(now, 3) },
 ];
 
-const locked = ({ poll, votes }: Progress): boolean => isLocked(standing(poll).tally, poll.seats.length - votes.length);
+const locked = ({ poll, votes }: VotesSoFar): boolean =>
+  isLocked(standing(poll).tally, poll.seats.length - votes.length);
 
 /** Aggarwal et al. 2023: the share of the leader against the runner-up is Beta(v1 + 1, v2 + 1); this is P(share > 1/2). */
-export function leaderBeatsRunnerUp({ poll }: Pick<Progress, 'poll'>): number {
+export function leaderBeatsRunnerUp({ poll }: Pick<VotesSoFar, 'poll'>): number {
   const [first = 0, second = 0] = standing(poll).tally.toSorted((a, b) => b - a);
   // For whole numbers the Beta tail is a binomial one: at most `first` heads in first + second + 1 fair throws.
   const throws = first + second + 1;
@@ -38,7 +39,7 @@ export function leaderBeatsRunnerUp({ poll }: Pick<Progress, 'poll'>): number {
 }
 
 /** Li et al. 2024: votes come in windows, and a window whose votes all agree ends the poll. */
-export function windowAgrees({ votes }: Pick<Progress, 'votes'>, size: number): boolean {
+export function windowAgrees({ votes }: Pick<VotesSoFar, 'votes'>, size: number): boolean {
   if (votes.length === 0 || votes.length % size !== 0) return false;
   const [first, ...others] = votes.slice(-size);
   return first !== null && others.every((vote) => vote === first);

@@ -1,7 +1,7 @@
 import { holdOf } from '@eloquentpoll/polls';
 import { type Chance, chance } from '../terminal/chance.ts';
 import { drawScenario } from './scenario.ts';
-import type { Order } from './world/client.ts';
+import type { PlacedOrder } from './world/client.ts';
 import { ACCOUNT, type Play } from './world/play-world.ts';
 import { storm } from './world/weather.ts';
 
@@ -31,7 +31,7 @@ export function drawPlay(seed: string): Play {
   };
 }
 
-function drawOrder(draw: Chance, seed: string, i: number): Order {
+function drawOrder(draw: Chance, seed: string, i: number): PlacedOrder {
   const { spec } = drawScenario(`${seed}/${i}`);
   const deadlineMs = draw.happens(0.2) ? draw.whole(1, 2_000) : draw.whole(2_000, 45_000);
   return {

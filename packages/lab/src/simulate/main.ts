@@ -1,7 +1,7 @@
 // npm run simulate: polls in virtual time through the code that runs live ones. Exit code 1 on any violation.
 import { runCommand } from '../terminal/command.ts';
-import { type Progress, progressOn } from '../terminal/progress.ts';
-import { percent } from '../terminal/table.ts';
+import { type ProgressLine, progressOn } from '../terminal/progress.ts';
+import { asPercent } from '../terminal/table.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { COURSES, type Course, exhaustCrashPoints } from './crash-points.ts';
 import { crashPointLines, pollLines, worldLines } from './report.ts';
@@ -32,16 +32,16 @@ async function simulate(args: Arguments): Promise<number> {
   return shown.every((each) => each.violations === 0) ? 0 : 1;
 }
 
-async function worlds(seed: string, count: number, progress: Progress): Promise<Shown> {
+async function worlds(seed: string, count: number, progress: ProgressLine): Promise<Shown> {
   const begun = performance.now();
   const figures = await simulateWorlds(seed, count, (done, violations) => {
-    progress.show(`${percent(done / count)} of ${count} worlds, ${violations} violations`);
+    progress.show(`${asPercent(done / count)} of ${count} worlds, ${violations} violations`);
   });
   const lines = worldLines(seed, figures, performance.now() - begun);
   return { figures, lines, violations: figures.violations.length };
 }
 
-async function points(course: Course, progress: Progress): Promise<Shown> {
+async function points(course: Course, progress: ProgressLine): Promise<Shown> {
   const begun = performance.now();
   const figures = await exhaustCrashPoints({
     course,
@@ -52,9 +52,9 @@ async function points(course: Course, progress: Progress): Promise<Shown> {
   return { figures: { course, ...figures }, lines, violations: figures.violations.length };
 }
 
-async function polls(seed: string, count: number, progress: Progress): Promise<Shown> {
+async function polls(seed: string, count: number, progress: ProgressLine): Promise<Shown> {
   const figures = await simulatePolls(seed, count, (done, violations) => {
-    progress.show(`${percent(done / count)} of ${count} polls, ${violations} violations`);
+    progress.show(`${asPercent(done / count)} of ${count} polls, ${violations} violations`);
   });
   return { figures, lines: pollLines(figures), violations: figures.violations.length };
 }

@@ -17,7 +17,7 @@ import type { Scenario } from './scenario.ts';
 // the models, the log of votes, the deaths. The trace is everything an outsider could have seen.
 
 /** A call to a model, with the money at stake at that moment: billed so far and reserved for calls in flight. */
-export interface Asked {
+export interface SeatCall {
   life: number;
   seat: number;
   at: number;
@@ -28,7 +28,7 @@ export interface Asked {
 
 export interface Trace {
   scenario: Scenario;
-  asked: readonly Asked[];
+  asked: readonly SeatCall[];
   lives: number;
   /** When the last worker took the poll, and when it ended. */
   claimedAt: number;
@@ -85,7 +85,7 @@ interface Open {
 }
 
 function simulatedWorld({ spec, answers, unlogged }: Scenario, clock: VirtualClock) {
-  const asked: Asked[] = [];
+  const asked: SeatCall[] = [];
   const log = new Map<number, Vote>();
   const open = new Set<Open>();
   let billedU = 0;

@@ -1,9 +1,9 @@
-import { percent, seconds, table } from '../terminal/table.ts';
+import { asPercent, asSeconds, tableLines } from '../terminal/table.ts';
 import type { CrashPoints } from './crash-points.ts';
 import { ENDS, REPEATS } from './each-seed.ts';
 import { POLL_RULES } from './judge-poll.ts';
 import type { Violation } from './rule.ts';
-import type { PollFigures } from './simulate-polls.ts';
+import type { SimulatedPollFigures } from './simulate-polls.ts';
 import type { WorldFigures } from './simulate-worlds.ts';
 import { WORLD_RULES } from './world/judge-world.ts';
 
@@ -13,7 +13,7 @@ const OF_EVERY_SEED = [{ name: ENDS }, { name: REPEATS }];
 function ruleLines(rules: readonly { readonly name: string }[], violations: readonly Violation[]): string[] {
   return [
     '',
-    ...table(
+    ...tableLines(
       ['what must hold', 'violations'],
       rules.map(({ name }) => [name, String(violations.filter((violation) => violation.rule === name).length)]),
     ),
@@ -24,10 +24,10 @@ function ruleLines(rules: readonly { readonly name: string }[], violations: read
 export function worldLines(seed: string, figures: WorldFigures, tookMs: number): string[] {
   const { worlds, violations } = figures;
   return [
-    `Worlds in bad weather, whole workers in virtual time: seed ${seed}, ${worlds} worlds in ${seconds(tookMs, 0)}, ` +
+    `Worlds in bad weather, whole workers in virtual time: seed ${seed}, ${worlds} worlds in ${asSeconds(tookMs, 0)}, ` +
       `${Math.round((1_000 * worlds) / tookMs)} worlds/s`,
     '',
-    ...table(
+    ...tableLines(
       ['figure', 'value'],
       [
         ['accepted polls', String(figures.polls)],
@@ -41,7 +41,7 @@ export function worldLines(seed: string, figures: WorldFigures, tookMs: number):
         ['writes refused for their epoch', String(figures.fencedWrites)],
         ...Object.entries(figures.stored).map(([status, count]) => [`polls ${status}`, String(count)]),
         ['  of these, given up after too many attempts', String(figures.buried)],
-        ['latest end after deadline and last fault', seconds(figures.latestMs)],
+        ['latest end after deadline and last fault', asSeconds(figures.latestMs)],
         ['worlds played twice', String(figures.replayed)],
       ],
     ),
@@ -53,18 +53,18 @@ export function crashPointLines(course: string, points: CrashPoints, tookMs: num
   const { singles, pairs, violations } = points;
   return [
     `A poll of three models, ${course}: ${singles} single faults and ${pairs} pairs, all there are, in ` +
-      `${seconds(tookMs, 0)}`,
+      `${asSeconds(tookMs, 0)}`,
     ...ruleLines(WORLD_RULES, violations),
   ];
 }
 
-export function pollLines(figures: PollFigures): string[] {
+export function pollLines(figures: SimulatedPollFigures): string[] {
   const { seed, polls, tookMs, reasons, statuses, violations } = figures;
   return [
     `Simulated polls with random prices, latencies, failures, budgets, hedges and deaths of workers: seed ${seed}, ` +
-      `${polls} polls in ${seconds(tookMs, 0)}, ${Math.round((1_000 * polls) / tookMs)} polls/s`,
+      `${polls} polls in ${asSeconds(tookMs, 0)}, ${Math.round((1_000 * polls) / tookMs)} polls/s`,
     '',
-    ...table(
+    ...tableLines(
       ['figure', 'value'],
       [
         ['calls', String(figures.calls)],
@@ -74,7 +74,7 @@ export function pollLines(figures: PollFigures): string[] {
         ['calls repeated after a death', String(figures.repeatedCalls)],
         ...Object.entries(reasons).map(([reason, count]) => [`ended by ${reason}`, String(count)]),
         ...Object.entries(statuses).map(([status, count]) => [status, String(count)]),
-        ['captured, of all that was held', percent(figures.capturedU / figures.heldU)],
+        ['captured, of all that was held', asPercent(figures.capturedU / figures.heldU)],
         ['polls that captured their max cost to the last micro-USD', String(figures.spentToTheLimit)],
         ['polls played twice', String(figures.replayed)],
       ],

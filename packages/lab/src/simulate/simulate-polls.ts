@@ -8,7 +8,7 @@ import { drawScenario } from './scenario.ts';
 
 // The fan-out alone: many polls, each without a store, a queue or a lease around it.
 
-export interface PollFigures extends SeedFigures {
+export interface SimulatedPollFigures extends SeedFigures {
   seed: string;
   polls: number;
   tookMs: number;
@@ -26,9 +26,9 @@ export interface PollFigures extends SeedFigures {
   spentToTheLimit: number;
 }
 
-export async function simulatePolls(seed: string, polls: number, onSeed?: OnSeed): Promise<PollFigures> {
+export async function simulatePolls(seed: string, polls: number, onSeed?: OnSeed): Promise<SimulatedPollFigures> {
   const begun = performance.now();
-  const figures: PollFigures = {
+  const figures: SimulatedPollFigures = {
     seed,
     polls,
     tookMs: 0,
@@ -60,7 +60,7 @@ export async function simulatePolls(seed: string, polls: number, onSeed?: OnSeed
 const replayKey = ({ asked, collected, endedAt }: Trace): string =>
   JSON.stringify({ asked, endedAt, reason: collected.reason, votes: collected.votes });
 
-function count(figures: PollFigures, trace: Trace): void {
+function count(figures: SimulatedPollFigures, trace: Trace): void {
   const { collected, scenario, asked } = trace;
   const captured = capturedU(trace);
   figures.calls += asked.length;

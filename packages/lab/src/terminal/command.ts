@@ -38,14 +38,14 @@ export function names<T extends string>(what: string, text: string, known: reado
 }
 
 /** What a command starts its servers in, and the signal that Ctrl-C aborts. */
-export interface Run {
+export interface CommandRun {
   readonly signal: AbortSignal;
   /** Ends, with all its processes, when the command does. */
   group(): Promise<ProcessGroup>;
 }
 
 /** Runs a command and ends the process with the exit code that it returns. */
-export async function runCommand(usage: string, command: (run: Run) => Promise<number>): Promise<never> {
+export async function runCommand(usage: string, command: (run: CommandRun) => Promise<number>): Promise<never> {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
@@ -56,7 +56,11 @@ export async function runCommand(usage: string, command: (run: Run) => Promise<n
   process.exit(await exitCodeOf(usage, command, interrupted.signal));
 }
 
-async function exitCodeOf(usage: string, command: (run: Run) => Promise<number>, signal: AbortSignal): Promise<number> {
+async function exitCodeOf(
+  usage: string,
+  command: (run: CommandRun) => Promise<number>,
+  signal: AbortSignal,
+): Promise<number> {
   try {
     await using made = new AsyncDisposableStack();
     return await command({ signal, group: async () => made.use(await openThrowAwayGroup('this command', 500)) });

@@ -3,7 +3,7 @@
 const PLAIN_EVERY_MS = 10_000;
 const REDRAW_EVERY_MS = 100;
 
-export interface Progress {
+export interface ProgressLine {
   /** The newest state of things; shown when it is time. */
   show(line: string): void;
   /** Leaves a line that stays. */
@@ -11,7 +11,7 @@ export interface Progress {
   end(): void;
 }
 
-export function progressOn(stream: NodeJS.WriteStream, now: () => number = () => performance.now()): Progress {
+export function progressOn(stream: NodeJS.WriteStream, now: () => number = () => performance.now()): ProgressLine {
   const everyMs = stream.isTTY ? REDRAW_EVERY_MS : PLAIN_EVERY_MS;
   let shownAt = Number.NEGATIVE_INFINITY;
   const wipe = stream.isTTY ? '\r\x1b[K' : '';
@@ -31,4 +31,4 @@ export function progressOn(stream: NodeJS.WriteStream, now: () => number = () =>
   };
 }
 
-export const silent: Progress = { show: () => {}, note: () => {}, end: () => {} };
+export const silent: ProgressLine = { show: () => {}, note: () => {}, end: () => {} };

@@ -1,5 +1,5 @@
 /** Lines of a table: the first column is text and stands left, the others right unless named as text too. */
-export function table(
+export function tableLines(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   textColumns: readonly number[] = [0],
@@ -15,9 +15,9 @@ export function table(
   );
 }
 
-export const percent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)} %`;
+export const asPercent = (share: number, digits = 1): string => `${(100 * share).toFixed(digits)} %`;
 
-export const seconds = (ms: number | null, digits = 1): string =>
+export const asSeconds = (ms: number | null, digits = 1): string =>
   ms === null ? '-' : `${(ms / 1000).toFixed(digits)} s`;
 
 /** Nearest rank; null of an empty list. */

@@ -1,7 +1,7 @@
 import { Balance } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { readBalance } from '../balance.ts';
 import type { AccountsContext } from '../context.ts';
@@ -19,7 +19,7 @@ export function balanceRoute(app: FastifyInstance, { storage }: AccountsContext)
         description:
           'What running polls have set aside is not part of the balance. It is rounded down to whole cents; usage is rounded once, as a sum.',
         security: access.session,
-        response: { 200: json('The balance.', Balance), ...errors('authentication_required') },
+        response: { 200: jsonAnswer('The balance.', Balance), ...errors('authentication_required') },
       },
     },
     async (request): Promise<Balance> => {

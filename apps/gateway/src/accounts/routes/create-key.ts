@@ -2,7 +2,7 @@ import { KeyRequest, NewKey } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { createKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
@@ -26,7 +26,7 @@ export function createKeyRoute(app: FastifyInstance, context: AccountsContext): 
         security: access.sessionOrBearer,
         body: Type.Ref(KeyRequest),
         response: {
-          201: json('The key.', NewKey),
+          201: jsonAnswer('The key.', NewKey),
           ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'key_limit_reached'),
         },
       },

@@ -3,7 +3,7 @@ import { listKeys, MAX_KEYS_PER_PAGE, ownsKey } from '@eloquentpoll/storage';
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 
@@ -29,7 +29,7 @@ export function listKeysRoute(app: FastifyInstance, { storage, config }: Account
         security: access.sessionOrBearer,
         querystring: PAGE,
         response: {
-          200: { ...json('The keys.', Type.Array(Type.Ref(ApiKey))), headers: LINK },
+          200: { ...jsonAnswer('The keys.', Type.Array(Type.Ref(ApiKey))), headers: LINK },
           ...errors(...NEEDS_KEY),
         },
       },

@@ -1,7 +1,7 @@
 import { CurrentUser } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { currentUser } from '../current-user.ts';
@@ -17,7 +17,7 @@ export function meRoute(app: FastifyInstance, { storage }: AccountsContext): voi
         tags: ['Account'],
         summary: 'Who is logged in',
         security: access.session,
-        response: { 200: json('The account of the session.', CurrentUser), ...errors('authentication_required') },
+        response: { 200: jsonAnswer('The account of the session.', CurrentUser), ...errors('authentication_required') },
       },
     },
     async (request): Promise<CurrentUser> => {

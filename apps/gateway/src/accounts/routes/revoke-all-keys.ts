@@ -1,7 +1,7 @@
 import { KeysRevocation } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { revokeEverything } from '../keys/revoke-everything.ts';
 
@@ -19,7 +19,7 @@ export function revokeAllKeysRoute(app: FastifyInstance, context: AccountsContex
           "The caller's own key or login included: afterwards log in again, or sign in with the wallet, and create a new key.",
         security: access.sessionOrBearer,
         response: {
-          200: json('How much was ended.', KeysRevocation),
+          200: jsonAnswer('How much was ended.', KeysRevocation),
           ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin'),
         },
       },

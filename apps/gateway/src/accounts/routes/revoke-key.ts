@@ -1,7 +1,7 @@
 import { KeyParams, KeyRevocation } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { isKeyId, revokeKeyEverywhere } from '../keys/revoke-key.ts';
@@ -25,7 +25,7 @@ export function revokeKeyRoute(app: FastifyInstance, context: AccountsContext): 
         security: access.sessionOrBearer,
         params: KeyParams,
         response: {
-          200: json('The key authenticates no more.', KeyRevocation),
+          200: jsonAnswer('The key authenticates no more.', KeyRevocation),
           // A body is parsed and ignored.
           ...errors(...READS_BODY, ...NEEDS_KEY, 'key_not_found', 'forbidden_origin'),
         },

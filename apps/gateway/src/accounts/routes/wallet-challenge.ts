@@ -1,7 +1,7 @@
 import { WalletChallenge, WalletChallengeQuery } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { readAddress } from '../wallets/address.ts';
@@ -22,7 +22,7 @@ export function walletChallengeRoute(app: FastifyInstance, context: AccountsCont
         security: access.none,
         querystring: WalletChallengeQuery,
         response: {
-          200: json('The challenge.', WalletChallenge),
+          200: jsonAnswer('The challenge.', WalletChallenge),
           ...errors('validation_error', 'invalid_wallet_address'),
         },
       },

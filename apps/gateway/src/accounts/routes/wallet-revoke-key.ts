@@ -2,7 +2,7 @@ import { WalletKeyProof, WalletRevocation } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { revokeWalletKey } from '../wallets/revoke-wallet-key.ts';
 
@@ -20,7 +20,7 @@ export function walletRevokeKeyRoute(app: FastifyInstance, context: AccountsCont
         security: access.none,
         body: Type.Ref(WalletKeyProof),
         response: {
-          200: json('The key authenticates no more.', WalletRevocation),
+          200: jsonAnswer('The key authenticates no more.', WalletRevocation),
           ...errors(...READS_BODY, 'invalid_wallet_signature', 'key_not_found', 'wallet_not_found'),
         },
       },

@@ -2,7 +2,7 @@ import { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { rotateKeys } from '../wallets/rotate-keys.ts';
 
@@ -21,7 +21,7 @@ export function walletRotateKeyRoute(app: FastifyInstance, context: AccountsCont
         security: access.none,
         body: Type.Ref(WalletProof),
         response: {
-          200: json('The new key.', WalletRotation),
+          200: jsonAnswer('The new key.', WalletRotation),
           ...errors(...READS_BODY, 'invalid_wallet_signature', 'wallet_not_found'),
         },
       },

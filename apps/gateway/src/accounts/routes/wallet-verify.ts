@@ -2,7 +2,7 @@ import { WalletLogin, WalletProof } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { LOGIN_COOKIE, loginCookieOptions } from '../login/login-cookie.ts';
 import { logInWithWallet } from '../wallets/log-in.ts';
@@ -22,7 +22,7 @@ export function walletVerifyRoute(app: FastifyInstance, context: AccountsContext
         security: access.none,
         body: Type.Ref(WalletProof),
         response: {
-          200: json('Logged in.', WalletLogin),
+          200: jsonAnswer('Logged in.', WalletLogin),
           ...errors(...READS_BODY, 'invalid_wallet_signature'),
         },
       },

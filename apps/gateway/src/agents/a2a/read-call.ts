@@ -1,5 +1,6 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
-import { isObject, type RpcId } from '../json-rpc.ts';
+import type { RpcId } from '../json-rpc.ts';
 
 // Parses a body of the task endpoint. The method name determines the protocol version, so one address serves all; a body
 // that is not JSON-RPC is the parameters of version 0.1.
@@ -35,13 +36,13 @@ export class RpcProtocolError extends ApiError {
 
 /** The id to answer to, for any body; undefined if it is not JSON-RPC. */
 export function rpcIdOf(body: unknown): RpcId | undefined {
-  if (!isObject(body) || body.jsonrpc !== '2.0') return undefined;
+  if (!isJsonObject(body) || body.jsonrpc !== '2.0') return undefined;
   const { id } = body;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
 export function readCall(body: unknown): A2aCall {
-  if (!isObject(body)) throw new RpcProtocolError(-32_600, 'The body must be a task or one JSON-RPC message.');
+  if (!isJsonObject(body)) throw new RpcProtocolError(-32_600, 'The body must be a task or one JSON-RPC message.');
   const rpcId = rpcIdOf(body);
   if (rpcId === undefined) return { version: '0.1', action: 'send', params: body };
   const { method } = body;
@@ -49,13 +50,13 @@ export function readCall(body: unknown): A2aCall {
   if (!known) {
     throw new RpcProtocolError(-32_601, `The methods of this endpoint are ${Object.keys(METHODS).join(', ')}.`);
   }
-  if (!isObject(body.params)) throw new RpcProtocolError(-32_602, 'params must be an object.');
+  if (!isJsonObject(body.params)) throw new RpcProtocolError(-32_602, 'params must be an object.');
   return { ...known, params: body.params, rpcId };
 }
 
 /** Whether any body reads an existing task. */
 export const isTaskRead = (body: unknown): boolean =>
-  isObject(body) && typeof body.method === 'string' && METHODS[body.method]?.action === 'get';
+  isJsonObject(body) && typeof body.method === 'string' && METHODS[body.method]?.action === 'get';
 
 const VERSIONS = ['0.1', '0.2', '0.3', '1.0'];
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import { findPoll } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/api-error.ts';
@@ -8,7 +9,6 @@ import { readPollOrder } from '../../polls/order/poll-order.ts';
 import { awaitPoll } from '../../polls/run/await-poll.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
 import { submitPoll } from '../../polls/run/submit-poll.ts';
-import { isObject } from '../json-rpc.ts';
 import type { A2aCall } from './read-call.ts';
 import { NAMED_TASK, readTask, TASK, type Task, taskOf } from './task.ts';
 import { keyOfTask, readName, taskIdOf } from './task-ids.ts';
@@ -22,11 +22,11 @@ export async function sendTask(
   { version, params }: A2aCall,
 ): Promise<Task> {
   const { message } = params;
-  if (isObject(message) && message.taskId) throw new ApiError('invalid_task_input', { detail: ONE_MESSAGE });
+  if (isJsonObject(message) && message.taskId) throw new ApiError('invalid_task_input', { detail: ONE_MESSAGE });
   const order = readPollOrder(pollOfMessage(params));
   const name = version === '0.1' ? readName(params.id, 'id') : null;
   const contextId = readName(
-    version === '0.1' ? params.sessionId : isObject(message) && message.contextId,
+    version === '0.1' ? params.sessionId : isJsonObject(message) && message.contextId,
     'contextId',
   );
   if (name !== null) request.idempotencyKey = keyOfTask(name);
@@ -47,5 +47,5 @@ const ONE_MESSAGE = 'A task takes one message; send a new one without taskId.';
 
 /** Version 0.3 has `blocking`, version 1.0 has `returnImmediately`. */
 function isBlocking({ configuration }: Record<string, unknown>): boolean {
-  return !isObject(configuration) || (configuration.blocking !== false && configuration.returnImmediately !== true);
+  return !isJsonObject(configuration) || (configuration.blocking !== false && configuration.returnImmediately !== true);
 }

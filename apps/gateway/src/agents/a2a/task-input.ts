@@ -1,6 +1,6 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import { ApiError, invalid } from '../../http/api-error.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
-import { isObject } from '../json-rpc.ts';
 
 /**
  * The poll in a message: the first data part, or else the first text part that is a JSON object. Options are not guessed
@@ -8,8 +8,9 @@ import { isObject } from '../json-rpc.ts';
  */
 export function pollOfMessage(params: Record<string, unknown>): Record<string, unknown> {
   const { message } = params;
-  const parts = isObject(message) && Array.isArray(message.parts) ? message.parts.filter(isObject) : [];
-  const found = parts.map(({ data }) => data).find(isObject) ?? parts.map(({ text }) => objectIn(text)).find(isObject);
+  const parts = isJsonObject(message) && Array.isArray(message.parts) ? message.parts.filter(isJsonObject) : [];
+  const found =
+    parts.map(({ data }) => data).find(isJsonObject) ?? parts.map(({ text }) => objectIn(text)).find(isJsonObject);
   if (!found) throw new ApiError('invalid_task_input', { detail: NOTHING_FOUND });
   const issue = uncleanIn(found);
   if (issue) throw invalid([issue]);

@@ -1,7 +1,7 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { PollsContext } from '../../polls/context.ts';
-import { isObject } from '../json-rpc.ts';
 import { callTool } from './call-tool.ts';
 import { TOOLS, toolNamed } from './tools.ts';
 
@@ -55,7 +55,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
   });
   const response = await handler.fetch(asWebRequest(request, gone), { parsedBody: request.body });
   // Nothing to subscribe to changes while the process runs: close the subscription's stream at once.
-  if (isObject(request.body) && request.body.method === 'subscriptions/listen') await handler.close();
+  if (isJsonObject(request.body) && request.body.method === 'subscriptions/listen') await handler.close();
   return response;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Operation } from '../../config/rate-limit-policies.ts';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import type { PollsContext } from '../../polls/context.ts';
 
 // A tool wraps a REST operation: it resolves to the same body, throws the same errors and has the same rate limit.
@@ -30,7 +30,7 @@ export interface Tool {
       readonly openWorldHint: boolean;
     };
   };
-  operation: Operation;
+  operation: BudgetName;
   spends: boolean;
   run(call: ToolCall): Promise<object>;
 }

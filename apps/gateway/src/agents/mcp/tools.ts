@@ -1,6 +1,6 @@
+import { isJsonObject } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
-import type { Operation } from '../../config/rate-limit-policies.ts';
-import { isObject } from '../json-rpc.ts';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import type { Tool } from './tool.ts';
 import { getBalance } from './tools/get-balance.ts';
 import { getPollResult } from './tools/get-poll-result.ts';
@@ -12,7 +12,7 @@ export const TOOLS: readonly Tool[] = [pollQuestion, getPollResult, getBalance];
 export const toolNamed = (name: unknown): Tool | undefined => TOOLS.find(({ definition }) => definition.name === name);
 
 /** The rate limit of a message: a tool call counts as the tool's operation, any other message as a read. */
-export function operationOf({ body }: FastifyRequest): Operation {
-  if (!isObject(body) || body.method !== 'tools/call' || !isObject(body.params)) return 'read';
+export function operationOf({ body }: FastifyRequest): BudgetName {
+  if (!isJsonObject(body) || body.method !== 'tools/call' || !isJsonObject(body.params)) return 'read';
   return toolNamed(body.params.name)?.operation ?? 'read';
 }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { parseJsonBody } from '../../http/hooks/body-parsing.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
@@ -32,7 +32,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
         security: access.bearer,
         body: { content: { 'application/json': { schema: BODY }, 'application/a2a+json': { schema: BODY } } },
         response: {
-          200: json('The task; to JSON-RPC, a response that holds it.', Type.Union([PLAIN_TASK, RpcMessage])),
+          200: jsonAnswer('The task; to JSON-RPC, a response that holds it.', Type.Union([PLAIN_TASK, RpcMessage])),
           ...rpcErrors(
             ...READS_BODY,
             ...NEEDS_KEY,

@@ -6,7 +6,7 @@ import { SERVER_CARD_TYPE, serverCard } from '../mcp/server-card.ts';
 import { unifiedCard } from '../unified-card.ts';
 
 /** The A2A agent card, the MCP server card and the unified card. */
-export function cardRoutes(app: FastifyInstance, { config }: PollsContext): void {
+export function agentCardRoutes(app: FastifyInstance, { config }: PollsContext): void {
   const { baseUrl } = config;
   const ofAgent = {
     tag: 'Agents',

@@ -1,7 +1,7 @@
 import { IntentListing } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import { INTENTS } from '../intents/catalogue.ts';
 
@@ -17,7 +17,7 @@ export function intentsRoute(app: FastifyInstance): void {
         tags: ['Feedback'],
         summary: 'What one can want here, with trigger phrases and parameters',
         security: access.none,
-        response: { 200: json('The intents.', IntentListing), ...NOT_MODIFIED, ...errors() },
+        response: { 200: jsonAnswer('The intents.', IntentListing), ...NOT_MODIFIED, ...errors() },
       },
     },
     async (request, reply) => {

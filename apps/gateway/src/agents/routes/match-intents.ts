@@ -2,7 +2,7 @@ import { IntentMatches, IntentMatchRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import { comparisonKey } from '../../http/validation/option-rules.ts';
 import { rankIntents } from '../intents/match-intents.ts';
@@ -26,7 +26,7 @@ export function matchIntentsRoute(app: FastifyInstance): void {
           'By its words and form alone; the same text always gets the same answer. At most five matches with a score of 0.3 or more, best first.',
         security: access.none,
         body: Type.Ref(IntentMatchRequest),
-        response: { 200: json('The matches.', IntentMatches), ...errors(...READS_BODY, 'missing_text') },
+        response: { 200: jsonAnswer('The matches.', IntentMatches), ...errors(...READS_BODY, 'missing_text') },
       },
     },
     async ({ body }): Promise<IntentMatches> => rankIntents(body.text),

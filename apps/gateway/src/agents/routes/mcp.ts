@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { announceUserId } from '../../accounts/keys/user-id-bearer.ts';
 import { access } from '../../http/access.ts';
-import { json, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
+import { jsonAnswer, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
@@ -31,7 +31,10 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
         security: access.bearer,
         body: RpcMessage,
         response: {
-          200: { ...json('One JSON-RPC response, or a stream of progress that ends with it.', RpcMessage), ...EITHER },
+          200: {
+            ...jsonAnswer('One JSON-RPC response, or a stream of progress that ends with it.', RpcMessage),
+            ...EITHER,
+          },
           202: { description: 'A notification was taken.', type: 'null' },
           ...rpcErrors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'not_found', 'not_acceptable'),
         },
@@ -49,4 +52,4 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
 
 const NO_BATCH = { pointer: '#', detail: 'the request must hold one JSON-RPC message; batches are not taken' };
 
-const EITHER = { content: { ...json('', RpcMessage).content, ...text('', 'text/event-stream').content } };
+const EITHER = { content: { ...jsonAnswer('', RpcMessage).content, ...textAnswer('', 'text/event-stream').content } };

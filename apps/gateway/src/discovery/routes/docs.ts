@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, text } from '../../http/answers.ts';
+import { errors, textAnswer } from '../../http/answers.ts';
 import { readerPage, readerScript, START_SCRIPT } from '../documents/api-reader.ts';
 
 // GET /api/docs: a reader for the OpenAPI document. Page, script and document come from here; the page's policy lets
@@ -29,7 +29,7 @@ export function docsRoute(app: FastifyInstance): void {
         tags: ['System'],
         summary: 'The documentation of this API, for reading and trying out',
         security: access.none,
-        response: { 200: text('A page.', 'text/html'), ...errors() },
+        response: { 200: textAnswer('A page.', 'text/html'), ...errors() },
       },
     },
     async (_request, reply) =>

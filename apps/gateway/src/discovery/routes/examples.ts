@@ -2,7 +2,7 @@ import { ExampleListing } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED, text } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
@@ -54,8 +54,8 @@ export function exampleRoutes(app: FastifyInstance, { config }: DiscoveryContext
   );
 }
 
-const { description, content } = text('The code; of `mcp-config`, JSON.', 'text/plain');
+const { description, content } = textAnswer('The code; of `mcp-config`, JSON.', 'text/plain');
 const EXAMPLE = {
   description,
-  content: { ...content, ...json('', Type.Object({}, { additionalProperties: true })).content },
+  content: { ...content, ...jsonAnswer('', Type.Object({}, { additionalProperties: true })).content },
 };

@@ -1,7 +1,7 @@
 import { ModelListing, ModelsQuery } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
@@ -23,7 +23,7 @@ export function modelsRoute(app: FastifyInstance, { registry, log }: DiscoveryCo
         security: access.none,
         querystring: ModelsQuery,
         response: {
-          200: json('The variants, as the registry describes them.', ModelListing),
+          200: jsonAnswer('The variants, as the registry describes them.', ModelListing),
           ...NOT_MODIFIED,
           ...errors('validation_error', 'upstream_registry_error', 'registry_not_configured'),
         },

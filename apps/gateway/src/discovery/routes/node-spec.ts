@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { nodeSpec } from '../documents/node-spec.ts';
@@ -19,7 +19,7 @@ export function nodeSpecRoute(app: FastifyInstance, { config }: DiscoveryContext
         summary: 'A poll as JSON Schema, OpenAPI reference and tool definitions',
         security: access.none,
         response: {
-          200: json('The description.', Type.Object({}, { additionalProperties: true })),
+          200: jsonAnswer('The description.', Type.Object({}, { additionalProperties: true })),
           ...NOT_MODIFIED,
           ...errors(),
         },

@@ -1,7 +1,7 @@
 import { ProtectedResource } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access, SCOPES } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 
@@ -22,7 +22,7 @@ export function protectedResourceRoutes(app: FastifyInstance, context: Discovery
           tags: ['System'],
           summary,
           security: access.none,
-          response: { 200: json('The metadata.', ProtectedResource), ...NOT_MODIFIED, ...errors() },
+          response: { 200: jsonAnswer('The metadata.', ProtectedResource), ...NOT_MODIFIED, ...errors() },
         },
       },
       (request, reply) => {

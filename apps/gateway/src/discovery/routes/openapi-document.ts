@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 
 /** GET /api/openapi.json: computed from the routes, once. */
@@ -17,7 +17,7 @@ export function openapiDocumentRoute(app: FastifyInstance): void {
         summary: 'The OpenAPI 3.1 description of this service',
         security: access.none,
         response: {
-          200: json('The document.', Type.Object({}, { additionalProperties: true })),
+          200: jsonAnswer('The document.', Type.Object({}, { additionalProperties: true })),
           ...NOT_MODIFIED,
           ...errors(),
         },

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
@@ -20,7 +20,7 @@ export function openidConfigurationRoute(app: FastifyInstance, { identityProvide
         description: 'The `issuer` is the identity provider, as are the endpoints.',
         security: access.none,
         response: {
-          200: json('The metadata.', Type.Object({ issuer: Type.String() }, { additionalProperties: true })),
+          200: jsonAnswer('The metadata.', Type.Object({ issuer: Type.String() }, { additionalProperties: true })),
           ...NOT_MODIFIED,
           ...errors('not_configured'),
         },

@@ -2,7 +2,7 @@ import { ModelReputations, Reputation } from '@eloquentpoll/contracts';
 import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { Reputations } from '../reputations.ts';
 
@@ -33,7 +33,7 @@ export function reputationRoutes(app: FastifyInstance, snapshot: Reputations): v
           summary,
           description: view.description,
           security: access.none,
-          response: { 200: json('The figures.', shape), ...NOT_MODIFIED, ...errors() },
+          response: { 200: jsonAnswer('The figures.', shape), ...NOT_MODIFIED, ...errors() },
         },
       },
       async (request, reply) => {

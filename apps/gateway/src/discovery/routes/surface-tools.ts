@@ -2,7 +2,7 @@ import { SurfaceAnswer, SurfacePage, SurfaceQuery, SurfaceRequest } from '@eloqu
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { findSurfaces } from '../documents/find-surfaces.ts';
 import { SURFACES } from '../documents/surfaces.ts';
@@ -24,7 +24,7 @@ export function surfaceToolRoutes(app: FastifyInstance): void {
         description: 'An empty body, or none, lists all of them.',
         security: access.none,
         body: Type.Ref(SurfaceQuery),
-        response: { 200: json('One page of them.', SurfacePage), ...errors(...READS_BODY) },
+        response: { 200: jsonAnswer('One page of them.', SurfacePage), ...errors(...READS_BODY) },
       },
     },
     async ({ body }): Promise<SurfacePage> => findSurfaces(body),
@@ -40,7 +40,7 @@ export function surfaceToolRoutes(app: FastifyInstance): void {
         summary: 'One surface by its pattern_id',
         security: access.none,
         body: Type.Ref(SurfaceRequest),
-        response: { 200: json('The surface.', SurfaceAnswer), ...errors(...READS_BODY, 'surface_not_found') },
+        response: { 200: jsonAnswer('The surface.', SurfaceAnswer), ...errors(...READS_BODY, 'surface_not_found') },
       },
     },
     async ({ body }): Promise<SurfaceAnswer> => {

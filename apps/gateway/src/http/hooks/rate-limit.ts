@@ -2,12 +2,12 @@ import type { RecoveryAction } from '@eloquentpoll/contracts';
 import { balanceOf } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
-import type { Operation, Policy } from '../../config/rate-limit-policies.ts';
+import type { BudgetName, Policy } from '../../config/rate-limit-policies.ts';
 import { keyRecoveryActions, requireScope } from '../access.ts';
 import { ApiError } from '../api-error.ts';
 import type { HttpContext } from '../context.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
-import type { Budget } from '../rate-limits/rate-limiter.ts';
+import type { BudgetState } from '../rate-limits/rate-limiter.ts';
 
 // Every route names its operation, whose budget applies. The headers are those of
 // draft-ietf-httpapi-ratelimit-headers-06, the last draft with all four names.
@@ -18,10 +18,10 @@ declare module 'fastify' {
      * The budget that the route draws from; a route without one does not start. A function may read the body, which is
      * parsed and not validated.
      */
-    operation?: Operation | ((request: FastifyRequest) => Operation);
+    operation?: BudgetName | ((request: FastifyRequest) => BudgetName);
   }
   interface FastifyRequest {
-    budget: Budget | null;
+    budget: BudgetState | null;
   }
 }
 
@@ -61,7 +61,11 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
 });
 
 /** Accounts cost nothing to open, so free polls of one without money also draw from the budget of its network. */
-async function budgetOf({ limiter, storage }: HttpContext, request: FastifyRequest, name: Operation): Promise<Budget> {
+async function budgetOf(
+  { limiter, storage }: HttpContext,
+  request: FastifyRequest,
+  name: BudgetName,
+): Promise<BudgetState> {
   const own = await limiter.take(name, principalOf(request));
   if (name !== 'free_poll' || request.principal === null || !own.allowed) return own;
   const balance = await balanceOf(storage, request.principal.accountId);
@@ -75,7 +79,7 @@ export const principalOf = (request: FastifyRequest): string =>
   request.principal?.accountId ?? clientNetwork(request.ip);
 
 /** Records the budget that a request drew from, and refuses the request when it is used up. */
-export function spend(request: FastifyRequest, budget: Budget, recovery: readonly RecoveryAction[] = []): void {
+export function spend(request: FastifyRequest, budget: BudgetState, recovery: readonly RecoveryAction[] = []): void {
   request.budget = budget;
   if (budget.allowed) return;
   throw new ApiError('rate_limited', {
@@ -86,7 +90,7 @@ export function spend(request: FastifyRequest, budget: Budget, recovery: readonl
 }
 
 /** The four headers; also for event streams, which no hook sees. */
-export function setBudgetHeaders(reply: FastifyReply, { window, remaining, resetSeconds, policy }: Budget): void {
+export function setBudgetHeaders(reply: FastifyReply, { window, remaining, resetSeconds, policy }: BudgetState): void {
   reply.headers({
     'ratelimit-limit': String(window.limit),
     'ratelimit-remaining': String(remaining),

@@ -1,11 +1,11 @@
 import type { ChainableCommander, Redis, Result } from 'ioredis';
-import type { Operation, Policies, Policy, Window, WindowState } from '../../config/rate-limit-policies.ts';
+import type { BudgetName, Policies, Policy, Window, WindowState } from '../../config/rate-limit-policies.ts';
 import { localBudget } from './local-budget.ts';
 
 // Fixed windows in Redis, counted in one atomic script for all replicas. While Redis is away paid operations fall back to
 // a budget of this process, and free ones close, because nothing else bounds their cost.
 
-export interface Budget {
+export interface BudgetState {
   allowed: boolean;
   /** The window with the fewest calls left. */
   window: Window;
@@ -20,13 +20,13 @@ export interface Caller {
 }
 
 export interface RateLimiter {
-  take(operation: Operation, principal: string): Promise<Budget>;
+  take(operation: BudgetName, principal: string): Promise<BudgetState>;
   /** Appends the same for several callers, each with its number of calls, to the caller's pipeline. */
-  appendTo(pipeline: ChainableCommander, operation: Operation, callers: readonly Caller[]): void;
+  appendTo(pipeline: ChainableCommander, operation: BudgetName, callers: readonly Caller[]): void;
   /** One caller's budget in the command's reply, for a call that was counted with `callsAfter` after it. */
-  readReply(operation: Operation, reply: unknown, caller?: number, callsAfter?: number): Budget;
+  readReply(operation: BudgetName, reply: unknown, caller?: number, callsAfter?: number): BudgetState;
   /** The budget when the pipeline did not reach Redis. */
-  withoutRedis(operation: Operation, principal: string): Budget;
+  withoutRedis(operation: BudgetName, principal: string): BudgetState;
 }
 
 const TAKE = `
@@ -48,7 +48,7 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
   redis.defineCommand('epTake', { lua: TAKE });
   const local = localBudget();
 
-  function argumentsOf(operation: Operation, callers: readonly Caller[]): [number, ...(string | number)[]] {
+  function argumentsOf(operation: BudgetName, callers: readonly Caller[]): [number, ...(string | number)[]] {
     const { windows } = policies[operation];
     // All windows of one principal live in one slot of a cluster.
     const keys = callers.flatMap(({ principal }) =>
@@ -58,7 +58,7 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
     return [keys.length, ...keys, ...terms];
   }
 
-  function readReply(operation: Operation, reply: unknown, caller = 0, callsAfter = 0): Budget {
+  function readReply(operation: BudgetName, reply: unknown, caller = 0, callsAfter = 0): BudgetState {
     const policy = policies[operation];
     const counts: unknown[] = Array.isArray(reply) ? reply : [];
     const states = policy.windows.map((window, i) => {
@@ -69,7 +69,7 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
     return tightest(policy, states);
   }
 
-  function withoutRedis(operation: Operation, principal: string): Budget {
+  function withoutRedis(operation: BudgetName, principal: string): BudgetState {
     const policy = policies[operation];
     if (policy.withoutRedis === 'closed') {
       const window = policy.windows[0]!;
@@ -94,7 +94,7 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
 
 const CLOSED_RETRY_S = 10;
 
-function tightest(policy: Policy, states: readonly WindowState[]): Budget {
+function tightest(policy: Policy, states: readonly WindowState[]): BudgetState {
   const least = states.reduce((a, b) => (b.window.limit - b.count < a.window.limit - a.count ? b : a));
   return {
     allowed: least.count <= least.window.limit,

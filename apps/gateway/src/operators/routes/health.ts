@@ -4,7 +4,7 @@ import { findPoll } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { access } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import type { OperatorsContext } from '../context.ts';
 
 /** GET /api/health, with a bounded read of the database. */
@@ -18,7 +18,7 @@ export function healthRoute(app: FastifyInstance, context: OperatorsContext): vo
         tags: ['System'],
         summary: 'Whether the service and its database answer',
         security: access.none,
-        response: { 200: json('The service answers; `db` says whether its database does.', Health), ...errors() },
+        response: { 200: jsonAnswer('The service answers; `db` says whether its database does.', Health), ...errors() },
       },
     },
     async (): Promise<Health> => ({

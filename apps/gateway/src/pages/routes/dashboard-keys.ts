@@ -5,7 +5,7 @@ import { createKey } from '../../accounts/keys/issue-key.ts';
 import { isKeyId, revokeKeyEverywhere } from '../../accounts/keys/revoke-key.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
-import { errors, orPage, redirect, text } from '../../http/answers.ts';
+import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import type { PagesContext } from '../context.ts';
@@ -43,7 +43,7 @@ export async function dashboardKeyRoutes(
         tags: ['Account'],
         summary: 'The form for a new key on the dashboard; POST /api/keys for programs',
         security: access.sessionOptional,
-        response: { 201: text('The page that shows the key, once.', 'text/html'), 303: BACK, ...FORM_ERRORS },
+        response: { 201: textAnswer('The page that shows the key, once.', 'text/html'), 303: BACK, ...FORM_ERRORS },
       },
     },
     async ({ principal, body }, reply) => {
@@ -65,7 +65,11 @@ export async function dashboardKeyRoutes(
         summary: 'Asks whether a key shall be revoked, for people',
         security: access.sessionOptional,
         params: KeyParams,
-        response: { 200: text('The question.', 'text/html'), 303: BACK, ...orPage(errors('authentication_required')) },
+        response: {
+          200: textAnswer('The question.', 'text/html'),
+          303: BACK,
+          ...orPage(errors('authentication_required')),
+        },
       },
     },
     async ({ principal, params }, reply) => {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
-import { errors, text } from '../../http/answers.ts';
+import { errors, textAnswer } from '../../http/answers.ts';
 import type { PagesContext } from '../context.ts';
 import type { Funding } from '../dashboard/account.ts';
 import { type AccountQuery, accountView } from '../dashboard/account-view.ts';
@@ -32,7 +32,7 @@ export function dashboardRoute(app: FastifyInstance, context: PagesContext, fact
           checkout: word('`success` or `cancelled`: back from paying.'),
           looks: word('How often the page has looked for the payment.'),
         }),
-        response: { 200: text('The page, or the one to sign in with.', 'text/html'), ...errors() },
+        response: { 200: textAnswer('The page, or the one to sign in with.', 'text/html'), ...errors() },
       },
     },
     async ({ principal, query }, reply) => {

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import type { EndpointsByError } from '../../discovery/endpoints-by-error.ts';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED, text } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { PagesContext } from '../context.ts';
@@ -28,7 +28,7 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
         tags: ['System'],
         summary: 'Every error code, with what to do about it',
         security: access.none,
-        response: { 200: json('The catalogue.', ErrorCatalog), ...NOT_MODIFIED, ...errors() },
+        response: { 200: jsonAnswer('The catalogue.', ErrorCatalog), ...NOT_MODIFIED, ...errors() },
       },
     },
     async (request, reply) => {
@@ -61,5 +61,5 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
   );
 }
 
-const { description, content } = json('The entry; for a browser a page.', ErrorEntry);
-const ENTRY = { description, content: { ...content, ...text('', 'text/html').content } };
+const { description, content } = jsonAnswer('The entry; for a browser a page.', ErrorEntry);
+const ENTRY = { description, content: { ...content, ...textAnswer('', 'text/html').content } };

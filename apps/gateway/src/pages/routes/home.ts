@@ -5,7 +5,7 @@ import { homeMarkdown } from '../../discovery/documents/home.ts';
 import { HOME_LINKS, linkHeader } from '../../discovery/documents/links.ts';
 import { markdownHeaders } from '../../discovery/documents/markdown.ts';
 import { access } from '../../http/access.ts';
-import { errors, NOT_MODIFIED, text } from '../../http/answers.ts';
+import { errors, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { prefersMarkdown } from '../../http/prefers-markdown.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import { agentHome } from '../agent-home.ts';
@@ -49,5 +49,5 @@ export function homeRoute(app: FastifyInstance, facts: Facts): void {
   );
 }
 
-const { description, content } = text('The page.', 'text/html');
-const PAGE = { description, content: { ...content, ...text('', 'text/markdown').content } };
+const { description, content } = textAnswer('The page.', 'text/html');
+const PAGE = { description, content: { ...content, ...textAnswer('', 'text/markdown').content } };

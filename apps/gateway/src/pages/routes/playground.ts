@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
-import { errors, orPage, redirect, text } from '../../http/answers.ts';
+import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
@@ -15,7 +15,7 @@ import type { FreePoll } from '../free-poll-form.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { playgroundPage } from '../playground-page.ts';
 
-const PAGE = text('The page.', 'text/html');
+const PAGE = textAnswer('The page.', 'text/html');
 const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-store' };
 
 /**

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { linkHeader } from '../../discovery/documents/links.ts';
 import { access } from '../../http/access.ts';
-import { errors, orPage, redirect, text } from '../../http/answers.ts';
+import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import { RESULT_HEADERS, resultWithId } from '../../polls/read/find-result.ts';
@@ -15,7 +15,7 @@ import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { noResultPage } from '../missing-page.ts';
 import { resultPage, type ShownResult } from '../result-page.ts';
 
-const PAGE = text('The page.', 'text/html');
+const PAGE = textAnswer('The page.', 'text/html');
 const HEADERS = { ...PAGE_HEADERS, 'x-robots-tag': 'noindex', vary: 'Accept' };
 const Params = Type.Object({ resultId: Type.String() });
 

@@ -2,7 +2,7 @@ import { Checkout, CheckoutRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { openPayment } from '../card/open-payment.ts';
@@ -22,7 +22,7 @@ export function checkoutRoute(app: FastifyInstance, context: PaymentsContext): v
         security: access.session,
         body: Type.Ref(CheckoutRequest),
         response: {
-          200: json('Where to pay.', Checkout),
+          200: jsonAnswer('Where to pay.', Checkout),
           ...errors(
             ...READS_BODY,
             'authentication_required',

@@ -2,7 +2,7 @@ import { Deposit, DepositRequest, PaymentRequired, PaymentRequiredProblem } from
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, READS_BODY, withContent } from '../../http/answers.ts';
+import { errors, jsonAnswer, READS_BODY, withContent } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
 import { makeDeposit } from '../usdc/make-deposit.ts';
@@ -36,7 +36,7 @@ export function depositRoute(app: FastifyInstance, context: PaymentsContext): vo
         headers: PaymentHeaders,
         body: Type.Ref(DepositRequest),
         response: {
-          200: json('Credited.', Deposit),
+          200: jsonAnswer('Credited.', Deposit),
           ...withContent(
             errors(
               ...READS_BODY,

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { handleEvent } from '../card/handle-event.ts';
 import type { PaymentsContext } from '../context.ts';
@@ -32,7 +32,7 @@ export async function stripeWebhookRoute(
         description: 'Answers 200 once the event was dealt with, or is about nothing of ours.',
         security: access.none,
         response: {
-          200: json('Dealt with.', Received),
+          200: jsonAnswer('Dealt with.', Received),
           ...errors(
             'invalid_webhook',
             'payload_too_large',

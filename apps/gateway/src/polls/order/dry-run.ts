@@ -1,4 +1,10 @@
-import type { DryRunEstimates, DryRunResult, Issue, PollRequest } from '@eloquentpoll/contracts';
+import {
+  type DryRunEstimates,
+  type DryRunResult,
+  type Issue,
+  isJsonObject,
+  type PollRequest,
+} from '@eloquentpoll/contracts';
 import { holdOf, isFree, maxCostUsdOf, type PollOrder } from '@eloquentpoll/polls';
 import { balanceOf } from '@eloquentpoll/storage';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
@@ -47,8 +53,7 @@ function orderOfRest(body: unknown, issues: readonly Issue[]): PollOrder | null 
 /** A refusal stops at the first kind of issue; this is all of them. */
 function everyIssue(body: unknown): Issue[] {
   const unclean = uncleanIn(body);
-  const isObject = typeof body === 'object' && body !== null;
-  return [...(unclean ? [unclean] : []), ...pollIssues(body), ...(isObject ? profileIssues(body) : [])];
+  return [...(unclean ? [unclean] : []), ...pollIssues(body), ...(isJsonObject(body) ? profileIssues(body) : [])];
 }
 
 async function estimatesOf(context: PollsContext, accountId: string, order: PollOrder): Promise<DryRunEstimates> {

@@ -1,4 +1,4 @@
-import { type Issue, PollRequest } from '@eloquentpoll/contracts';
+import { type Issue, isJsonObject, PollRequest } from '@eloquentpoll/contracts';
 import { minVotesOf, type PollOrder } from '@eloquentpoll/polls';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
@@ -18,7 +18,7 @@ export function readPollOrder(body: unknown): PollOrder {
 /** Everything that is wrong with a request for a poll, in the words of its 400. */
 export function pollIssues(body: unknown): Issue[] {
   const shape = issuesOf(PollRequest, body);
-  if (shape.length > 0) return [...shape, ...(isObject(body) ? missingQuestion(body) : [])];
+  if (shape.length > 0) return [...shape, ...(isJsonObject(body) ? missingQuestion(body) : [])];
   const { question, prompt, options } = body as PollRequest;
   return [...whichQuestion(question, prompt), ...optionIssues(options), ...profileIssues(body as PollRequest)];
 }
@@ -40,8 +40,6 @@ function whichQuestion(question: string | undefined, prompt: string | undefined)
 /** The schema cannot express it: one of two names is required. */
 const missingQuestion = (body: object): Issue[] =>
   'question' in body || 'prompt' in body ? [] : [{ pointer: '#/question', detail: 'question is required' }];
-
-const isObject = (body: unknown): body is object => typeof body === 'object' && body !== null && !Array.isArray(body);
 
 export function toOrder(request: PollRequest): PollOrder {
   const terms = termsOf(request);

@@ -1,4 +1,4 @@
-import { FREE_PRESETS, type PanelName, type ShortPollRequest } from '@eloquentpoll/contracts';
+import { FREE_PRESETS, isJsonObject, type PanelName, type ShortPollRequest } from '@eloquentpoll/contracts';
 import { isFree } from '@eloquentpoll/polls';
 import type { FastifyRequest } from 'fastify';
 import { invalid } from '../../http/api-error.ts';
@@ -40,5 +40,4 @@ function refuse(fields: Record<string, unknown>, detail: (field: string) => stri
   if (field) throw invalid([{ pointer: `#/${field}`, detail: detail(field) }]);
 }
 
-const fieldsOf = (body: unknown): Record<string, unknown> =>
-  typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {};
+const fieldsOf = (body: unknown): Record<string, unknown> => (isJsonObject(body) ? body : {});

@@ -1,7 +1,7 @@
 import type { Brief, Bus } from '@eloquentpoll/bus';
 import type { HashedKey } from '../../accounts/keys/hashed-key.ts';
 import type { KeyCache, KeyOwner } from '../../accounts/keys/key-cache.ts';
-import type { Budget, RateLimiter } from '../../http/rate-limits/rate-limiter.ts';
+import type { BudgetState, RateLimiter } from '../../http/rate-limits/rate-limiter.ts';
 
 // Key, budget and run of every status request that arrived in one turn of the event loop, in one pipeline to Redis.
 // Requests with the same key share its look-up and its counter. Nothing is kept between turns, so revocation holds.
@@ -10,7 +10,7 @@ export interface RunReply {
   /** Null when the key is not cached: then Postgres decides. */
   owner: KeyOwner | null;
   /** Null when the call could not be counted. */
-  budget: Budget | null;
+  budget: BudgetState | null;
   /** Null when there is no record, or none was asked for. */
   brief: Brief | null;
 }

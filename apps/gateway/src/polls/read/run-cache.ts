@@ -1,4 +1,4 @@
-import type { RunState } from '@eloquentpoll/storage';
+import type { StoredRun } from '@eloquentpoll/storage';
 import { type RunView, viewOfStored } from './run-view.ts';
 
 // What this process has read of runs from Postgres. An end never changes, so it is kept while there is space.
@@ -13,7 +13,7 @@ export interface RunCache {
   /** Running, as Postgres said a moment ago. */
   running(pollId: string): RunView | undefined;
   /** Keeps what Postgres says. */
-  store(run: RunState): RunView;
+  store(run: StoredRun): RunView;
   /** Keeps an end that another source gave. */
   storeEnd(run: RunView): void;
 }

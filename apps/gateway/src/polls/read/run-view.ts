@@ -1,6 +1,6 @@
 import type { Brief } from '@eloquentpoll/bus';
 import type { PollStatus, ProgressSnapshot } from '@eloquentpoll/contracts';
-import type { RunState } from '@eloquentpoll/storage';
+import type { StoredRun } from '@eloquentpoll/storage';
 
 // A run as its owner sees it, ready to send: clients read it often, so nothing is parsed or built twice. Its tag is the
 // number of the newest snapshot while the poll runs, and then its status, because an end never changes.
@@ -17,7 +17,7 @@ export interface RunView {
   readonly body: string;
 }
 
-export function viewOfStored({ pollId, accountId, status, resultId }: RunState): RunView {
+export function viewOfStored({ pollId, accountId, status, resultId }: StoredRun): RunView {
   const body = JSON.stringify({ session_id: pollId, status, result_id: resultId });
   return { pollId, owner: accountId, status, resultId, seq: null, tag: `"${status}"`, body };
 }

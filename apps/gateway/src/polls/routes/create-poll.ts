@@ -1,9 +1,9 @@
 import { DryRunResult, PollRequest, PollResponse, QuickPollResult, ShortPollRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Operation } from '../../config/rate-limit-policies.ts';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import { access, accountOf, keyRecoveryActions } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
@@ -20,7 +20,7 @@ import { submissionOf } from '../run/submission.ts';
 /** What a request asks for, decided once: by its body, unchecked, and by whether its caller is known. */
 type Kind = 'poll' | 'free_poll' | 'dry_run' | 'credentials_missing';
 
-const BUDGETS: Readonly<Record<Kind, Operation>> = {
+const BUDGETS: Readonly<Record<Kind, BudgetName>> = {
   poll: 'poll',
   free_poll: 'free_poll',
   dry_run: 'compute',
@@ -77,11 +77,11 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
   );
 }
 
-const { description, content } = json(
+const { description, content } = jsonAnswer(
   'The result; of a free poll or a dry run, theirs.',
   Type.Union([Type.Ref(PollResponse), Type.Ref(QuickPollResult), Type.Ref(DryRunResult)]),
 );
-const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
+const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
 
 /** Without credentials only a free poll runs, and no other request is turned into one. */
 function classify({ principal, body }: FastifyRequest): Kind {
@@ -92,7 +92,7 @@ function classify({ principal, body }: FastifyRequest): Kind {
 }
 
 /** Runs before the handler, which then knows the kind. */
-function budgetOf(request: FastifyRequest): Operation {
+function budgetOf(request: FastifyRequest): BudgetName {
   request.pollKind = classify(request);
   return BUDGETS[request.pollKind];
 }

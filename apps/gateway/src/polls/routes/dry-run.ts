@@ -2,7 +2,7 @@ import { DryRunRequest, DryRunResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 import { dryRun } from '../order/dry-run.ts';
 
@@ -21,7 +21,7 @@ export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
         security: access.bearer,
         body: Type.Ref(DryRunRequest),
         response: {
-          200: json('What POST /api/poll would refuse it for, or what it takes.', DryRunResult),
+          200: jsonAnswer('What POST /api/poll would refuse it for, or what it takes.', DryRunResult),
           ...errors(...READS_BODY, ...NEEDS_KEY),
         },
       },

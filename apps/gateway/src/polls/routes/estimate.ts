@@ -1,7 +1,7 @@
 import { Estimate, EstimateQuery } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 import { estimatePoll } from '../order/estimate-poll.ts';
 import { typicalOrder } from '../order/typical-poll.ts';
@@ -20,7 +20,7 @@ export function estimateRoute(app: FastifyInstance, context: PollsContext): void
           'For a question and options of usual length, at list prices and with the latest latencies and failure rates. No model is called.',
         security: access.none,
         querystring: EstimateQuery,
-        response: { 200: json('The estimate.', Estimate), ...errors('validation_error', 'invalid_preset') },
+        response: { 200: jsonAnswer('The estimate.', Estimate), ...errors('validation_error', 'invalid_preset') },
       },
     },
     async ({ query: { options, ...terms } }, reply): Promise<Estimate> => {

@@ -4,7 +4,7 @@ import { readFeedbackSummary, type StoredFeedbackSummary } from '@eloquentpoll/s
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 
 /** GET /api/feedback/{pollId}: the feedback on an outcome, without its authors. */
@@ -21,7 +21,7 @@ export function feedbackSummaryRoute(app: FastifyInstance, { storage }: PollsCon
           '`accuracy_rate` is correct / (correct + incorrect), null where it was never judged. Entries are the newest 100. An unknown poll has no feedback.',
         security: access.none,
         params: Type.Object({ pollId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
-        response: { 200: json('The summary.', FeedbackSummary), ...errors('validation_error') },
+        response: { 200: jsonAnswer('The summary.', FeedbackSummary), ...errors('validation_error') },
       },
     },
     async ({ params: { pollId } }): Promise<FeedbackSummary> => {

@@ -4,7 +4,7 @@ import { storeFeedback } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
@@ -23,7 +23,7 @@ export function giveFeedbackRoute(app: FastifyInstance, { storage }: PollsContex
         security: access.bearer,
         body: Type.Ref(FeedbackRequest),
         response: {
-          201: json('It was recorded.', FeedbackReceipt),
+          201: jsonAnswer('It was recorded.', FeedbackReceipt),
           ...errors(...READS_BODY, ...NEEDS_KEY, 'poll_not_found'),
         },
       },

@@ -3,7 +3,7 @@ import { readHistory } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 import { toHistoryResult } from '../read/public-result.ts';
 
@@ -20,7 +20,7 @@ export function historyRoute(app: FastifyInstance, { storage }: PollsContext): v
         security: access.session,
         querystring: HistoryQuery,
         response: {
-          200: json('One page.', Type.Array(Type.Ref(HistoryResult), { maxItems: LIMITS.history.max })),
+          200: jsonAnswer('One page.', Type.Array(Type.Ref(HistoryResult), { maxItems: LIMITS.history.max })),
           ...errors('validation_error', 'authentication_required'),
         },
       },

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, NOT_MODIFIED, text } from '../../http/answers.ts';
+import { errors, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { PollsContext } from '../context.ts';
 import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
@@ -19,7 +19,7 @@ export function mermaidRoute(app: FastifyInstance, context: PollsContext): void 
         summary: 'Votes and result as a Mermaid flowchart',
         security: access.none,
         params: Type.Object({ pollId: Type.String({ description: 'The `poll_id` of a result.' }) }),
-        response: { 200: text('The diagram.', 'text/plain'), ...NOT_MODIFIED, ...errors('poll_not_found') },
+        response: { 200: textAnswer('The diagram.', 'text/plain'), ...NOT_MODIFIED, ...errors('poll_not_found') },
       },
     },
     async (request, reply) => {

@@ -1,7 +1,7 @@
 import { ProfileListing } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import { DEFAULT_PROFILE, PROFILES } from '../order/profiles.ts';
 
 /** GET /api/profiles: the bundles that a poll's `profile` can name. */
@@ -16,7 +16,7 @@ export function profilesRoute(app: FastifyInstance): void {
         tags: ['Polling'],
         summary: 'Named bundles of preset, threshold and cost',
         security: access.none,
-        response: { 200: json('The profiles.', ProfileListing), ...errors() },
+        response: { 200: jsonAnswer('The profiles.', ProfileListing), ...errors() },
       },
     },
     async (_request, reply): Promise<ProfileListing> => {

@@ -2,7 +2,7 @@ import { ResultDetail } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { PollsContext } from '../context.ts';
 import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
@@ -21,7 +21,7 @@ export function publicResultRoute(app: FastifyInstance, context: PollsContext): 
         description: 'Carries no cost data and no owner. A result never changes.',
         security: access.none,
         params: Type.Object({ resultId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
-        response: { 200: json('The result.', ResultDetail), ...NOT_MODIFIED, ...errors('result_not_found') },
+        response: { 200: jsonAnswer('The result.', ResultDetail), ...NOT_MODIFIED, ...errors('result_not_found') },
       },
     },
     async (request, reply) => {

@@ -2,7 +2,7 @@ import { FreePollRequest, QuickPollRequest, QuickPollResult } from '@eloquentpol
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, READS_BODY, text } from '../../http/answers.ts';
+import { errors, jsonAnswer, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
@@ -14,8 +14,8 @@ import { runAndWait } from '../run/run-and-wait.ts';
 import { streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
 
-const { description, content } = json('The answer; null on a tie and without votes.', QuickPollResult);
-const ANSWER = { description, content: { ...content, ...text('', 'text/event-stream').content } };
+const { description, content } = jsonAnswer('The answer; null on a tie and without votes.', QuickPollResult);
+const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
 
 /** POST /api/quick-poll: the shortest way to a poll, free without an account. */
 export function quickPollRoute(app: FastifyInstance, context: PollsContext): void {

@@ -3,7 +3,7 @@ import { readRecentResults } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, json } from '../../http/answers.ts';
+import { errors, jsonAnswer } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
 import { toRecentResult } from '../read/public-result.ts';
 
@@ -19,7 +19,7 @@ export function recentResultsRoute(app: FastifyInstance, { storage }: PollsConte
         summary: `Your last ${LIMITS.recent} results`,
         security: access.session,
         response: {
-          200: json('Newest first.', Type.Array(Type.Ref(RecentResult), { maxItems: LIMITS.recent })),
+          200: jsonAnswer('Newest first.', Type.Array(Type.Ref(RecentResult), { maxItems: LIMITS.recent })),
           ...errors('authentication_required'),
         },
       },

@@ -2,7 +2,7 @@ import { PollResponse, SessionRunning } from '@eloquentpoll/contracts';
 import { findResultOfPoll } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { authorizeRun } from '../read/authorize-run.ts';
@@ -24,8 +24,8 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
         security: access.bearer,
         params: RunPath,
         response: {
-          200: json('The result.', PollResponse),
-          202: json('The poll is still running.', SessionRunning),
+          200: jsonAnswer('The result.', PollResponse),
+          202: jsonAnswer('The poll is still running.', SessionRunning),
           ...errors(...NEEDS_KEY, 'session_not_found', 'poll_failed', 'budget_too_small'),
         },
       },

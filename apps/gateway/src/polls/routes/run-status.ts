@@ -2,7 +2,7 @@ import { SessionStatusBody } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY, NOT_MODIFIED } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, NOT_MODIFIED } from '../../http/answers.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { namesTag } from '../../http/send-tagged.ts';
 import { preferredWait } from '../../http/validation/preferred-wait.ts';
@@ -41,7 +41,7 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
           'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of the last answer.' })),
         }),
         response: {
-          200: json('The status; `result_id` is there once the poll has a result.', SessionStatusBody),
+          200: jsonAnswer('The status; `result_id` is there once the poll has a result.', SessionStatusBody),
           ...NOT_MODIFIED,
           ...errors(...NEEDS_KEY, 'session_not_found'),
         },

@@ -2,7 +2,7 @@ import { PollSession, SessionRequest } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, json, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import type { PollsContext } from '../context.ts';
 import { readPollOrder } from '../order/poll-order.ts';
@@ -26,7 +26,7 @@ export function startRunRoute(app: FastifyInstance, context: PollsContext): void
         security: access.bearer,
         body: Type.Ref(SessionRequest),
         response: {
-          202: json('The session; `Location` is its status.', PollSession),
+          202: jsonAnswer('The session; `Location` is its status.', PollSession),
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,

@@ -2,7 +2,7 @@ import { SessionRequest } from '@eloquentpoll/contracts';
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { errors, NEEDS_KEY, READS_BODY, text } from '../../http/answers.ts';
+import { errors, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { requireEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import { readPollOrder } from '../order/poll-order.ts';
@@ -50,7 +50,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
         headers: StreamHeaders,
         body: Type.Ref(SessionRequest),
         response: {
-          200: text('The events.', 'text/event-stream'),
+          200: textAnswer('The events.', 'text/event-stream'),
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,

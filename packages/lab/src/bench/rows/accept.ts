@@ -1,5 +1,5 @@
 import { costPerAnswer } from '../cost.ts';
-import { request } from '../hammer.ts';
+import { requestBytes } from '../hammer.ts';
 import { BODY, inTurn, pollRequest } from '../polls.ts';
 import { type Row, us } from '../rows.ts';
 import { interleaved } from '../windows.ts';
@@ -11,7 +11,7 @@ export const accept: Row = {
   async measure(stage, course) {
     const hello = await stage.hello();
     await using gateway = await stage.gateway();
-    const nothing = inTurn([request('POST', '/a0', {}, BODY)]);
+    const nothing = inTurn([requestBytes('POST', '/a0', {}, BODY)]);
     const found = await interleaved(
       {
         A0: (ms) => costPerAnswer({ ...hello, next: nothing, status: 202 }, ms),

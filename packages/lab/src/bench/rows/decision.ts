@@ -5,8 +5,8 @@ import {
   type PollState,
   type Rules,
   received,
-  type Seat,
   seededRandom,
+  type VotingSeat,
 } from '@eloquentpoll/voting';
 import type { Row } from '../rows.ts';
 
@@ -41,7 +41,7 @@ export const decision: Row = {
 
 function decideAll(draw: (below: number) => number, took: number[]): void {
   const rules: Rules = { optionCount: OPTIONS, threshold: 0.999, maxCostU: 1_000_000n, minVotes: 3, hedge: 'one' };
-  const seats: Seat[] = Array.from({ length: SEATS }, (_, i) => ({
+  const seats: VotingSeat[] = Array.from({ length: SEATS }, (_, i) => ({
     family: `family-${i}`,
     reserveU: 1_000n,
     failureRate: 0.03,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { rssBytes } from '../../fixture/rss-bytes.ts';
 import { answers, connected } from '../hammer.ts';
 import { pollRequest } from '../polls.ts';
-import { rssBytes } from '../processes-cpu.ts';
 import type { Line, Row } from '../rows.ts';
 
 const POLLS = 50;
@@ -50,4 +50,4 @@ export const memory: Row = {
   },
 };
 
-const megabytes = (pid: number): number => (rssBytes(pid) ?? Number.NaN) / 1e6;
+const megabytes = (pid: number): number => rssBytes(pid) / 1e6;

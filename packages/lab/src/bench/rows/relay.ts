@@ -1,7 +1,7 @@
-import { readEvents } from '../event-reader.ts';
-import { answers, connected, request } from '../hammer.ts';
+import { openEventReader } from '../event-reader.ts';
+import { answers, connected, requestBytes } from '../hammer.ts';
 import { openedPolls } from '../opened-polls.ts';
-import { pollRequest, runningSnapshot, statusRequests } from '../polls.ts';
+import { pollRequest, sampleSnapshot, statusRequests } from '../polls.ts';
 import { publishMs } from '../publishes.ts';
 import { info, ms, type Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
@@ -17,11 +17,11 @@ export const relay: Row = {
     const hello = await stage.hello();
     await using gateway = await stage.gateway();
     const [running] = await openedPolls(stage, 1);
-    await stage.stores.bus.runs.open(running!, 1, stage.accountId, runningSnapshot(running!, 3));
+    await stage.stores.bus.runs.open(running!, 1, stage.accountId, sampleSnapshot(running!, 3));
     const [look] = statusRequests(stage, [running!]);
     const found = await interleaved(
       {
-        GET: async () => ({ p50: await getMs(hello, request('GET', '/h')) }),
+        GET: async () => ({ p50: await getMs(hello, requestBytes('GET', '/h')) }),
         status: async () => ({ p50: await getMs(gateway, look!) }),
         first: async () => ({ p50: await firstEventMs(stage, gateway) }),
         P0: async () => ({ p50: await publishMs(stage.stores.redisUrl, 200) }),
@@ -76,7 +76,7 @@ async function firstEventMs(stage: Stage, { port }: Server): Promise<number> {
   const took: number[] = [];
   for (let i = 0; i < EACH; i++) {
     const begun = performance.now();
-    const stream = await readEvents(port, pollRequest(stage, '/api/poll/stream'));
+    const stream = await openEventReader(port, pollRequest(stage, '/api/poll/stream'));
     took.push((await stream.reached(1)) - begun);
     stream.close();
   }
@@ -85,14 +85,14 @@ async function firstEventMs(stage: Stage, { port }: Server): Promise<number> {
 
 async function relayMs(stage: Stage, { port }: Server, times: number): Promise<number> {
   const { bus, query } = stage.stores;
-  const stream = await readEvents(port, pollRequest(stage, '/api/poll/stream'));
+  const stream = await openEventReader(port, pollRequest(stage, '/api/poll/stream'));
   await stream.reached(1);
   const [newest] = await query<{ id: string }>('select id from polls order by created_at desc limit 1');
   const took: number[] = [];
   for (let i = 1; i <= times; i++) {
     const heard = stream.reached(i + 1);
     const begun = performance.now();
-    void bus.redis.publish(`${bus.prefix}:{${newest!.id}}`, JSON.stringify(runningSnapshot(newest!.id, i)));
+    void bus.redis.publish(`${bus.prefix}:{${newest!.id}}`, JSON.stringify(sampleSnapshot(newest!.id, i)));
     took.push((await heard) - begun);
   }
   stream.close();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { percent } from '../../terminal/table.ts';
+import { asPercent } from '../../terminal/table.ts';
 import { backlogCosts, type Crew } from '../backlog.ts';
 import { hammer } from '../hammer.ts';
 import { machineBusy } from '../machine-busy.ts';
@@ -8,7 +8,7 @@ import { pollRequest } from '../polls.ts';
 import { cpuUs } from '../processes-cpu.ts';
 import { info, type Line, type Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
-import { type Course, interleaved, sized } from '../windows.ts';
+import { interleaved, sized, type WindowPlan } from '../windows.ts';
 
 const CREWS = [1, 2, 4];
 const BACKLOG = 600;
@@ -28,9 +28,9 @@ export const scaling: Row = {
 const shares = (parts: Readonly<Record<string, number>>, wallUs: number, busy: number): string =>
   `${Object.entries(parts)
     .map(([name, us]) => `${name} ${(us / wallUs).toFixed(2)}`)
-    .join(', ')} cores; machine ${percent(busy, 0)} busy`;
+    .join(', ')} cores; machine ${asPercent(busy, 0)} busy`;
 
-async function workers(stage: Stage, course: Course): Promise<Line[]> {
+async function workers(stage: Stage, course: WindowPlan): Promise<Line[]> {
   await using made = new AsyncDisposableStack();
   const all: Crew[] = [];
   for (let i = 0; i < Math.max(...CREWS); i++) all.push(made.use(await stage.worker()));
@@ -60,7 +60,7 @@ async function workers(stage: Stage, course: Course): Promise<Line[]> {
   });
 }
 
-async function gateways(stage: Stage, course: Course): Promise<Line[]> {
+async function gateways(stage: Stage, course: WindowPlan): Promise<Line[]> {
   await using made = new AsyncDisposableStack();
   const all: Server[] = [];
   for (let i = 0; i < Math.max(...CREWS); i++) all.push(made.use(await stage.gateway()));
@@ -105,7 +105,7 @@ async function acceptCosts(stage: Stage, servers: readonly Server[], ms: number)
   };
 }
 
-async function loads(stage: Stage, course: Course): Promise<Line[]> {
+async function loads(stage: Stage, course: WindowPlan): Promise<Line[]> {
   await using gateway = await stage.gateway();
   await using _worker = await stage.worker();
   const at = (perSecond: number) => async (ms: number) => {

@@ -1,6 +1,6 @@
+import { rssBytes } from '../../fixture/rss-bytes.ts';
 import { paced } from '../paced.ts';
 import { pollRequest } from '../polls.ts';
-import { rssBytes } from '../processes-cpu.ts';
 import { info, type Line, type Row } from '../rows.ts';
 import type { Stage } from '../stage.ts';
 import { lowerQuartile, median } from '../windows.ts';
@@ -55,8 +55,8 @@ async function look({ stores }: Stage, gateway: number, worker: number): Promise
     'select pg_database_size(current_database()) as database, (select count(*)::int from polls) as polls',
   );
   return {
-    gateway: (rssBytes(gateway) ?? Number.NaN) / 1e6,
-    worker: (rssBytes(worker) ?? Number.NaN) / 1e6,
+    gateway: rssBytes(gateway) / 1e6,
+    worker: rssBytes(worker) / 1e6,
     redis: Number(/^used_memory:(\d+)/m.exec(info)?.[1]) / 1e6,
     keys: await bus.redis.dbsize(),
     jobs: waiting + active,

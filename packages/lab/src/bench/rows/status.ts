@@ -1,7 +1,7 @@
 import { costPerAnswer } from '../cost.ts';
-import { request } from '../hammer.ts';
+import { requestBytes } from '../hammer.ts';
 import { openedPolls } from '../opened-polls.ts';
-import { inTurn, runningSnapshot, statusRequests } from '../polls.ts';
+import { inTurn, sampleSnapshot, statusRequests } from '../polls.ts';
 import { type Line, type Row, us } from '../rows.ts';
 import { interleaved, sized } from '../windows.ts';
 
@@ -13,14 +13,14 @@ export const status: Row = {
     const hello = await stage.hello();
     await using gateway = await stage.gateway();
     const running = await openedPolls(stage, sized(course, 200));
-    for (const id of running) await stage.stores.bus.runs.open(id, 1, stage.accountId, runningSnapshot(id, 3));
+    for (const id of running) await stage.stores.bus.runs.open(id, 1, stage.accountId, sampleSnapshot(id, 3));
     const finished = await openedPolls(stage, sized(course, 200), 'ended');
     const get = (ids: readonly string[], status = 200, headers: Record<string, string> = {}) => {
       const next = inTurn(statusRequests(stage, ids, headers));
       return (ms: number) => costPerAnswer({ ...gateway, next, status }, ms);
     };
     const plain = (path: string) => (ms: number) =>
-      costPerAnswer({ ...hello, next: inTurn([request('GET', path)]), status: 200 }, ms);
+      costPerAnswer({ ...hello, next: inTurn([requestBytes('GET', path)]), status: 200 }, ms);
     const found = await interleaved(
       {
         H: plain('/h'),

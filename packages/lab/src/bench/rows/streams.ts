@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { rssBytes } from '../../fixture/rss-bytes.ts';
 import { costPerAnswer } from '../cost.ts';
-import { type EventReader, readEvents } from '../event-reader.ts';
+import { type EventReader, openEventReader } from '../event-reader.ts';
 import { openedPolls } from '../opened-polls.ts';
-import { inTurn, pollRequest, runningSnapshot, statusRequests } from '../polls.ts';
-import { rssBytes } from '../processes-cpu.ts';
+import { inTurn, pollRequest, sampleSnapshot, statusRequests } from '../polls.ts';
 import type { Row } from '../rows.ts';
 import type { Server, Stage } from '../stage.ts';
 import { sized } from '../windows.ts';
@@ -30,7 +30,7 @@ export const streams: Row = {
     );
     await closeAll(await openAll(stage, gateway, Math.min(total, 500), () => {}));
     await sleep(2_000);
-    const before = rssBytes(gateway.pid) ?? Number.NaN;
+    const before = rssBytes(gateway.pid);
     const open = await openAll(stage, gateway, total, (done) => course.onWindow(done, total, 'streams'));
     // Those of streams that were closed again are among them.
     const polls = await stage.stores.query<{ id: string }>("select id from polls where status = 'running'");
@@ -38,14 +38,14 @@ export const streams: Row = {
     for (let seq = 1; seq <= NEWS; seq++) {
       course.signal.throwIfAborted();
       await Promise.all(
-        polls.map(({ id }) => bus.redis.publish(`${bus.prefix}:{${id}}`, JSON.stringify(runningSnapshot(id, seq)))),
+        polls.map(({ id }) => bus.redis.publish(`${bus.prefix}:{${id}}`, JSON.stringify(sampleSnapshot(id, seq)))),
       );
     }
     const late = sleep(TIMEOUT_MS, null, { ref: false });
     await Promise.race([Promise.allSettled(open.map((stream) => stream.reached(NEWS + 1))), late]);
     const heard = open.reduce((sum, stream) => sum + stream.events, 0);
     await sleep(2_000);
-    const each = ((rssBytes(gateway.pid) ?? Number.NaN) - before) / total / 1_000;
+    const each = (rssBytes(gateway.pid) - before) / total / 1_000;
     await closeAll(open);
     await stage.forgetPolls();
     const lost = total * (NEWS + 1) - heard;
@@ -78,7 +78,7 @@ async function openAll(stage: Stage, { port }: Server, count: number, onOpen: (d
   const open: EventReader[] = [];
   const work = async (): Promise<void> => {
     while (open.length < count) {
-      const stream = await readEvents(port, pollRequest(stage, '/api/poll/stream'));
+      const stream = await openEventReader(port, pollRequest(stage, '/api/poll/stream'));
       open.push(stream);
       await stream.reached(1);
       onOpen(open.length);

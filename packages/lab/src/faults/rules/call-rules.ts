@@ -1,9 +1,9 @@
-import { countBy, type Rule, seatKey } from './rule.ts';
+import { type CampaignRule, countBy, seatKey } from './rule.ts';
 
 /** The call, one retry, one repair. */
 const MAX_ATTEMPTS = 3;
 
-export const callRules: readonly Rule[] = [
+export const callRules: readonly CampaignRule[] = [
   {
     name: 'a model is asked at most once per claim of its poll, and at most three times for that vote',
     broken({ calls, journal }) {

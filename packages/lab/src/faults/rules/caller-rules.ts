@@ -1,10 +1,10 @@
 import type { CampaignHistory } from '../history.ts';
-import type { Operation, StreamEvent } from '../operations.ts';
-import type { Rule } from './rule.ts';
+import type { RecordedOperation, StreamEvent } from '../operations.ts';
+import type { CampaignRule } from './rule.ts';
 
-const label = ({ n, kind }: Operation): string => `operation ${n} (${kind})`;
+const label = ({ n, kind }: RecordedOperation): string => `operation ${n} (${kind})`;
 
-export const callerRules: readonly Rule[] = [
+export const callerRules: readonly CampaignRule[] = [
   {
     name: 'every caller that persists gets a definite answer',
     broken: ({ operations }) =>

@@ -1,10 +1,10 @@
 import type { CampaignHistory } from '../history.ts';
 import type { BalanceState } from '../observer.ts';
-import { countBy, type Rule } from './rule.ts';
+import { type CampaignRule, countBy } from './rule.ts';
 
 const U_PER_CENT = 10_000n;
 
-export const moneyRules: readonly Rule[] = [
+export const moneyRules: readonly CampaignRule[] = [
   {
     name: 'every poll has one hold, and one post or void',
     broken: ({ polls }) =>

@@ -1,9 +1,9 @@
-import { countBy, type Rule } from './rule.ts';
+import { type CampaignRule, countBy } from './rule.ts';
 
 /** Postgres may be away when a poll is to be taken from a worker that keeps it past its deadline. */
 const LATE_MS = 60_000;
 
-export const pollRules: readonly Rule[] = [
+export const pollRules: readonly CampaignRule[] = [
   {
     name: 'every poll that was named to a caller is stored',
     broken({ operations, polls }) {

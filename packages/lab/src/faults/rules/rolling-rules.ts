@@ -1,7 +1,7 @@
-import type { Rule } from './rule.ts';
+import type { CampaignRule } from './rule.ts';
 
 /** Restarts in good order go unnoticed. */
-export const rollingRules: readonly Rule[] = [
+export const rollingRules: readonly CampaignRule[] = [
   {
     name: 'no answer from 500 on',
     broken: ({ operations }) =>

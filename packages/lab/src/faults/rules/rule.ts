@@ -1,6 +1,6 @@
 import type { CampaignHistory } from '../history.ts';
 
-export interface Rule {
+export interface CampaignRule {
   readonly name: string;
   /** What contradicts it; empty where it holds. */
   readonly broken: (history: CampaignHistory) => string[];

@@ -1,14 +1,14 @@
 import { percentile } from '../../terminal/table.ts';
 import type { CampaignHistory } from '../history.ts';
 import { resumesOf, tookMs } from '../resumes.ts';
-import { countBy, type Rule, seatKey } from './rule.ts';
+import { type CampaignRule, countBy, seatKey } from './rule.ts';
 
 const RESUME_WITHIN_MS = 15_000;
 /** A poll is taken from a worker that keeps it 5 s past its deadline, and found by a sweep within 4 s. */
 const LATE_MS = 15_000;
 
 /** What holds besides while only workers fail: stores and network are there all the time. */
-export const workerRules: readonly Rule[] = [
+export const workerRules: readonly CampaignRule[] = [
   {
     name: `every poll ends within ${LATE_MS / 1_000} s of its deadline`,
     broken: ({ polls }) =>

@@ -4,18 +4,18 @@ import type { World } from './world.ts';
 // A client that wants one poll and retries: each try goes to another gateway under the same Idempotency-Key,
 // until an answer is definite. A gateway stores the poll, then gives it to the queue, and may be gone in between.
 
-export interface Order {
+export interface PlacedOrder {
   readonly key: string;
   readonly atMs: number;
   readonly holdU: bigint;
   readonly poll: Omit<NewPoll, 'id' | 'resultId'>;
 }
 
-export type Outcome = { readonly kind: 'accepted'; readonly pollId: string } | { readonly kind: 'refused' };
+export type OrderOutcome = { readonly kind: 'accepted'; readonly pollId: string } | { readonly kind: 'refused' };
 
 const TRY_AGAIN_MS = 2_000;
 
-export function place(world: World, order: Order): Promise<Outcome> {
+export function place(world: World, order: PlacedOrder): Promise<OrderOutcome> {
   const { clock, effects, store, bus } = world;
   return new Promise((resolve) => {
     let tries = 0;
@@ -26,7 +26,7 @@ export function place(world: World, order: Order): Promise<Outcome> {
       const gateway = world.process(`gateway ${order.key}.${number}`);
       const id = `ps_${order.key}_${number}`;
       const retry = clock.after(TRY_AGAIN_MS, tryOnce);
-      const definite = (outcome: Outcome) => {
+      const definite = (outcome: OrderOutcome) => {
         if (number !== tries) return;
         retry();
         resolve(outcome);

@@ -1,4 +1,4 @@
-import { type Order, type Outcome, place } from './client.ts';
+import { type OrderOutcome, type PlacedOrder, place } from './client.ts';
 import type { Weather } from './effects.ts';
 import type { Temper } from './provider.ts';
 import { hireWorker, type Tampering, type Worker } from './worker.ts';
@@ -11,7 +11,7 @@ export interface Play {
   readonly seed: string;
   readonly weather: Weather;
   readonly temper: Temper;
-  readonly orders: readonly Order[];
+  readonly orders: readonly PlacedOrder[];
   readonly balanceU: bigint;
   readonly workers: number;
   readonly concurrency: number;
@@ -28,7 +28,7 @@ export interface Play {
 
 export interface Played {
   readonly world: World;
-  readonly outcomes: readonly (Outcome | null)[];
+  readonly outcomes: readonly (OrderOutcome | null)[];
   readonly calmAtMs: number;
   readonly endedAtMs: number;
 }
@@ -68,7 +68,7 @@ async function live(world: World, play: Play): Promise<Played> {
     });
   }
 
-  const outcomes: (Outcome | null)[] = play.orders.map(() => null);
+  const outcomes: (OrderOutcome | null)[] = play.orders.map(() => null);
   play.orders.forEach((order, i) => {
     void place(world, order).then((outcome) => {
       outcomes[i] = outcome;
