@@ -19,16 +19,26 @@ export interface StoreFigures {
   ledger: { checkedAt: Date; violations: number } | null;
 }
 
+export interface MoneyFigures {
+  misfits: Record<MoneySource, number>;
+  reconciledAt: Record<MoneySource, Date | null>;
+  negative: { accounts: number; owedU: bigint };
+}
+
+const MONEY_SOURCES = ['chain', 'card'] as const;
+type MoneySource = (typeof MONEY_SOURCES)[number];
+
 const KEPT_MS = 5_000;
 
 export interface FleetSource {
   queue(): Promise<QueueFigures>;
   store(): Promise<StoreFigures>;
+  money(): Promise<MoneyFigures>;
 }
 
 /** The same questions, asked at most once in a while. */
 export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource {
-  const fleet: FleetSource = { queue: keep(asked.queue), store: keep(asked.store) };
+  const fleet: FleetSource = { queue: keep(asked.queue), store: keep(asked.store), money: keep(asked.money) };
   metrics.reading('eloquentpoll_queue_jobs', async () => {
     const { waiting, active } = await fleet.queue();
     return [
@@ -52,7 +62,24 @@ export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource 
     const { ledger } = await fleet.store();
     return ledger && ledger.checkedAt.getTime() / 1_000;
   });
+  moneyFigures(metrics, fleet);
   return fleet;
+}
+
+function moneyFigures(metrics: Metrics, { money }: FleetSource): void {
+  metrics.reading('eloquentpoll_money_misfits', async () => {
+    const { misfits } = await money();
+    return MONEY_SOURCES.map((source) => [[source], misfits[source]] as const);
+  });
+  metrics.reading('eloquentpoll_money_reconciled_timestamp_seconds', async () => {
+    const { reconciledAt } = await money();
+    return MONEY_SOURCES.flatMap((source) => {
+      const at = reconciledAt[source];
+      return at ? [[[source], at.getTime() / 1_000] as const] : [];
+    });
+  });
+  metrics.reading('eloquentpoll_negative_balances', async () => (await money()).negative.accounts);
+  metrics.reading('eloquentpoll_negative_balances_usd', async () => Number((await money()).negative.owedU) / 1e6);
 }
 
 const ageS = (since: number | null): number => (since === null ? 0 : Math.max(0, Date.now() - since) / 1_000);

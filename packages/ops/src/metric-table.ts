@@ -75,6 +75,38 @@ export const METRICS = {
     help: 'Accepted polls whose job did not get into the queue; the sweep brings them there.',
   },
 
+  // Money in, as this gateway saw it.
+  eloquentpoll_checkouts_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['outcome'],
+    help: 'Card payments: opened, credited, expired, recreated (our row of it was lost), mismatched (paid, and not credited).',
+  },
+  eloquentpoll_deposits_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['outcome'],
+    help: 'USDC deposits: credited when they were asked for, credited later, pending, failed.',
+  },
+  eloquentpoll_credited_usd_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['source'],
+    help: 'Credited to accounts, won disputes included; source is card or chain.',
+  },
+  eloquentpoll_reversed_usd_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['source'],
+    help: 'Taken back from accounts after refunds and disputes.',
+  },
+  eloquentpoll_reconciliation_failures_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['round'],
+    help: 'Rounds of reconciliation that failed: checkouts, deposits, transfers, movements.',
+  },
+
   // What a worker does.
   eloquentpoll_polls_running: { type: 'gauge', on: WORKER, labels: [], help: 'Polls that this worker runs.' },
   eloquentpoll_worker_slots: {
@@ -222,6 +254,25 @@ export const METRICS = {
     labels: [],
     help: 'What is left for free polls, holds taken off.',
   },
+  eloquentpoll_money_misfits: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['source'],
+    help: 'Movements of money that no row of ours explains and that no operator has closed; source is card or chain.',
+  },
+  eloquentpoll_money_reconciled_timestamp_seconds: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['source'],
+    help: 'Up to when every movement at the processor, or on the chain, was compared with our rows and adds up.',
+  },
+  eloquentpoll_negative_balances: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'Accounts whose balance is below zero after a reversal.',
+  },
+  eloquentpoll_negative_balances_usd: { type: 'gauge', on: BOTH, labels: [], help: 'What they owe together.' },
   eloquentpoll_ledger_violations: {
     type: 'gauge',
     on: BOTH,

@@ -230,6 +230,16 @@ export async function watchedDeposits({ db }: Queries, chainId: number, limit: n
   }));
 }
 
+/** The lowest block that a deposit of this chain came in at; null without any. */
+export async function firstDepositBlock({ db }: Queries, chainId: number): Promise<bigint | null> {
+  const row = await db
+    .selectFrom('deposits')
+    .select(({ fn }) => fn.min('from_block').as('block'))
+    .where('chain_id', '=', BigInt(chainId))
+    .executeTakeFirst();
+  return row?.block ?? null;
+}
+
 interface DepositRow {
   id: string;
   chain_id: bigint;

@@ -30,10 +30,18 @@ export {
 export { storageTime } from './clock.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
 export {
+  bookTransfer,
+  type IncomingTransfer,
+  matchTransfer,
+  type TransferMatch,
+  transferOfMisfit,
+} from './deposit-transfers.ts';
+export {
   type Authorization,
   closeDeposit,
   creditDeposit,
   failDeposit,
+  firstDepositBlock,
   leaveDeposit,
   noteHanded,
   noteSettled,
@@ -86,6 +94,9 @@ export { checkLedgerInTurn } from './ledger-checks.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
 export { migrate } from './migrate.ts';
+export { closeMisfit, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
+export { type MoneyFigures, readMoneyFigures } from './money-figures.ts';
+export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from './money-scans.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
 export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } from './polls.ts';

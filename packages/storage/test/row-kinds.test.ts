@@ -16,6 +16,7 @@ import {
   type LedgerViolation,
   type RunningPoll,
   readFleetFigures,
+  readMoneyFigures,
   readReputation,
   runningPolls,
   type StoredModelReputation,
@@ -119,7 +120,7 @@ t.test('what is read of leases is what its types say', async (t) => {
 });
 
 t.test('what operators see is what its types say', async (t) => {
-  const { storage } = await open(t);
+  const { storage, query } = await open(t);
   const accountId = await funded(storage, 9n * USD);
   const [held, waiting, failed, buried] = Array.from({ length: 4 }, () => acceptance(accountId));
   for (const each of [held, waiting, failed, buried]) await acceptPoll(storage, each!);
@@ -134,6 +135,12 @@ t.test('what operators see is what its types say', async (t) => {
   const fleet = await readFleetFigures(storage);
   sameKinds(t, 'fleet', [fleet], FLEET);
   sameKinds(t, 'ledger', [fleet.ledger!], LEDGER);
+  await query(`insert into money_scans (name, position, proved_position, due_at)
+               values ('chain x', 1, 1, now()), ('card x', 1, 1, now())`);
+  const { misfits, reconciledAt, negative } = await readMoneyFigures(storage);
+  sameKinds(t, 'misfits', [misfits], { chain: 'number', card: 'number' });
+  sameKinds(t, 'negative', [negative], { accounts: 'number', owedU: 'bigint' });
+  for (const at of Object.values(reconciledAt)) t.ok(at instanceof Date);
 });
 
 t.test('what is read of reputations is what its types say', async (t) => {

@@ -86,7 +86,11 @@ export function readConfig(env: Environment): Config {
     wallets: walletSettings(values),
     checkout: checkoutSettings(values),
     deposits: depositSettings(values),
-    reconcile: { checkoutsS: values.RECONCILE_CHECKOUTS_S, depositsS: values.RECONCILE_DEPOSITS_S },
+    reconcile: {
+      checkoutsS: values.RECONCILE_CHECKOUTS_S,
+      depositsS: values.RECONCILE_DEPOSITS_S,
+      transfersS: values.RECONCILE_TRANSFERS_S,
+    },
     models: {
       ...(values.MODELS_FILE && { file: values.MODELS_FILE }),
       ...(values.MODELS_BASE_URL && { baseUrl: values.MODELS_BASE_URL }),

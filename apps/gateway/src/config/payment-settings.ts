@@ -79,4 +79,6 @@ export interface ReconcileSettings {
   checkoutsS: number;
   /** How often the chain is asked about unfinished deposits. */
   depositsS: number;
+  /** How often all transfers to us are compared with deposits. */
+  transfersS: number;
 }

@@ -60,6 +60,11 @@ export const GATEWAY_SETTINGS = {
   ),
   RECONCILE_CHECKOUTS_S: withDefault(integer(1, 86_400), 900, 'How often payments without an event are looked up.'),
   RECONCILE_DEPOSITS_S: withDefault(integer(1, 3_600), 60, 'How often unfinished deposits are looked up.'),
+  RECONCILE_TRANSFERS_S: withDefault(
+    integer(60, 86_400),
+    3_600,
+    'How often all transfers to X402_PAY_TO are compared with deposits.',
+  ),
   MODELS_REGISTRY_URL: optional(http, 'The public list of models behind /api/models.'),
   TRUST_PROXY: optional(list(network), 'Networks whose X-Forwarded-For is believed.'),
   RATE_LIMITS: optional(rateLimits, 'Changes single rate limits.'),

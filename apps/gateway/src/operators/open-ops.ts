@@ -11,7 +11,7 @@ import {
   watchLoop,
 } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
-import { findPoll, readFleetFigures } from '@eloquentpoll/storage';
+import { findPoll, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import { consoleHandler } from './console/handler.ts';
@@ -70,6 +70,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
 const fleetOf = ({ bus, storage }: OperatorsContext): FleetSource => ({
   queue: () => bus.queueCounts(),
   store: () => readFleetFigures(storage),
+  money: () => readMoneyFigures(storage),
 });
 
 const connectionsOf = ({ server }: Listening): Promise<number> =>

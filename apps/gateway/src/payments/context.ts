@@ -1,5 +1,6 @@
 import type { AccountsContext } from '../accounts/context.ts';
 import { type Processor, stripeProcessor } from './card/processor.ts';
+import { type MoneyMetrics, moneyMetrics } from './money-metrics.ts';
 import { type DepositService, openDepositService } from './usdc/deposit-service.ts';
 
 /** What taking money needs. */
@@ -8,13 +9,15 @@ export interface PaymentsContext extends AccountsContext {
   readonly processor: Processor | null;
   /** Takes USDC deposits; null where none is configured. */
   readonly deposits: DepositService | null;
+  readonly money: MoneyMetrics;
 }
 
 export function openPaymentsContext(base: AccountsContext, overrides: Partial<PaymentsContext>): PaymentsContext {
-  const { config, storage } = base;
+  const { config, metrics, storage } = base;
   return {
     ...base,
     processor: overrides.processor ?? (config.checkout && stripeProcessor(config.checkout, config.baseUrl)),
     deposits: overrides.deposits ?? (config.deposits && openDepositService(config.deposits, storage)),
+    money: overrides.money ?? moneyMetrics(metrics),
   };
 }

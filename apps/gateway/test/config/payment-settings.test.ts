@@ -13,7 +13,11 @@ const WALLETS = {
 const KEY = `0x${'5'.repeat(63)}e`;
 
 t.test('without settings no money comes in', (t) => {
-  t.match(decide({}), { checkout: null, deposits: null, reconcile: { checkoutsS: 900, depositsS: 60 } });
+  t.match(decide({}), {
+    checkout: null,
+    deposits: null,
+    reconcile: { checkoutsS: 900, depositsS: 60, transfersS: 3_600 },
+  });
   t.match(decide({ ETH_RPC_URL: 'http://node.internal' }), { deposits: null });
   t.end();
 });

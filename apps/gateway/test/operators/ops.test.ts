@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { METRICS, openLog } from '@eloquentpoll/ops';
-import { checkLedgerInTurn } from '@eloquentpoll/storage';
+import { checkLedgerInTurn, claimScan } from '@eloquentpoll/storage';
 import t, { type Test } from 'tap';
 import { openOps } from '../../src/operators/open-ops.ts';
 import { build } from '../fixtures/build.ts';
@@ -52,6 +52,7 @@ t.test('/metrics contains every gateway metric of the table', async (t) => {
   const { app, context, get } = await withOps(t);
   openLog(context.metrics, 'silent');
   await checkLedgerInTurn(context.storage, 60_000);
+  await claimScan(context.storage, 'chain of a test', async () => 1n);
   await app.inject({ url: '/api/no-such-page' });
   const { body } = await get('/metrics');
   t.same(context.metrics.unused(), []);

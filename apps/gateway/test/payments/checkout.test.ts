@@ -179,7 +179,10 @@ t.test('with every webhook lost the reconciler credits and reverses', async (t) 
 t.test('a running gateway reconciles periodically', async (t) => {
   const { accountId, session } = await opened(800);
   stripe.complete(session);
-  const eager = { ...context, config: { ...context.config, reconcile: { checkoutsS: 0.01, depositsS: 60 } } };
+  const eager = {
+    ...context,
+    config: { ...context.config, reconcile: { ...context.config.reconcile, checkoutsS: 0.01 } },
+  };
   await using _one = startReconciler(eager);
   await using _other = startReconciler(eager);
   await eventually('the payment is credited', async () => (await cents(accountId)) > 0);

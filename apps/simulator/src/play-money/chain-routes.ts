@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { App } from '../app.ts';
 import { ProviderApiError } from '../errors.ts';
 import { type LogFilter, type PlayChain, playChain } from './chain.ts';
-import { CHAIN_ID, callToken, TOKEN } from './token.ts';
+import { BALANCE_OF, CHAIN_ID, callToken, TOKEN } from './token.ts';
 
 // The chain behind JSON-RPC, and a facilitator that hands every payment to it. Whether a payment is good is decided by
 // the service before it comes here.
@@ -34,7 +34,9 @@ export function chainRoutes(app: App): void {
   app.post('/chain', { schema: { body: Question } }, async ({ body: { id, method, params } }) => {
     const answer = ANSWERS[method];
     if (!answer) return { jsonrpc: '2.0', id, error: { code: -32_601, message: `${method} is not simulated` } };
-    return { jsonrpc: '2.0', id, result: answer(chain, params) };
+    const result = answer(chain, params);
+    if (result === undefined) return { jsonrpc: '2.0', id, error: { code: -32_000, message: 'not kept' } };
+    return { jsonrpc: '2.0', id, result };
   });
 
   app.post('/facilitator/verify', async () => ({ isValid: true }));
@@ -49,12 +51,19 @@ export function chainRoutes(app: App): void {
 const ANSWERS: Record<string, (chain: PlayChain, params: readonly unknown[]) => unknown> = {
   eth_chainId: () => `0x${CHAIN_ID.toString(16)}`,
   eth_blockNumber: (chain) => chain.head(),
-  eth_call: (chain, [call]) => callToken(textIn(call, 'data'), chain.isUsed),
+  eth_getBlockByNumber: (chain) => chain.newest(),
+  eth_call: (chain, [call, block]) => {
+    const data = textIn(call, 'data');
+    // Balances never change here, so none of an earlier block would add up with the transfers.
+    return data.startsWith(BALANCE_OF) && block !== 'latest' ? undefined : callToken(data, chain.isUsed);
+  },
   eth_getTransactionReceipt: (chain, [hash]) => chain.receipt(String(hash)),
   eth_getLogs: (chain, [filter]) => {
     const { topics } = filter as Partial<LogFilter>;
-    if (!topics?.every((topic) => typeof topic === 'string')) throw new ProviderApiError(400, 'topics must be strings');
-    return chain.logs({ topics, address: textIn(filter, 'address'), fromBlock: textIn(filter, 'fromBlock') });
+    if (!topics?.every((topic) => topic === null || typeof topic === 'string'))
+      throw new ProviderApiError(400, 'topics must be strings or null');
+    const [address, fromBlock] = [textIn(filter, 'address'), textIn(filter, 'fromBlock')];
+    return chain.logs({ topics, address, fromBlock, toBlock: textIn(filter, 'toBlock') });
   },
 };
 

@@ -21,13 +21,16 @@ interface Log {
 
 export interface LogFilter {
   address: string;
-  topics: readonly string[];
+  topics: readonly (string | null)[];
   fromBlock: string;
+  toBlock: string;
 }
 
 export interface PlayChain {
   /** The number of the newest block, as the protocol writes it. */
   head(): string;
+  /** Every block is final as soon as it is there. */
+  newest(): { number: string; timestamp: string };
   isUsed(by: Pick<Move, 'from' | 'nonce'>): boolean;
   /** The transaction that moves the money; null when the authorization was used before. */
   settle(token: string, move: Move): string | null;
@@ -45,6 +48,7 @@ export function playChain(): PlayChain {
       .digest('hex')}`;
   return {
     head,
+    newest: () => ({ number: head(), timestamp: `0x${Math.floor(Date.now() / 1_000).toString(16)}` }),
     isUsed: (by) => transactions.has(hashOf(by)),
     settle(token, move) {
       const transactionHash = hashOf(move);
@@ -68,14 +72,15 @@ export function playChain(): PlayChain {
       const logs = transactions.get(transactionHash.toLowerCase());
       return logs ? { status: '0x1', transactionHash, blockNumber: logs[0]?.blockNumber, logs } : null;
     },
-    logs: ({ address, topics, fromBlock }) =>
+    logs: ({ address, topics, fromBlock, toBlock }) =>
       [...transactions.values()]
         .flat()
         .filter(
           (log) =>
             log.address === address.toLowerCase() &&
-            topics.every((topic, i) => log.topics[i] === topic.toLowerCase()) &&
-            BigInt(log.blockNumber) >= BigInt(fromBlock),
+            topics.every((topic, i) => topic === null || log.topics[i] === topic.toLowerCase()) &&
+            BigInt(log.blockNumber) >= BigInt(fromBlock) &&
+            BigInt(log.blockNumber) <= BigInt(toBlock),
         ),
   };
 }

@@ -21,13 +21,16 @@ const text = (value: string): string => {
   return `0x${word('20')}${word(Buffer.byteLength(value).toString(16))}${bytes.padEnd(64, '0')}`;
 };
 
+/** balanceOf(address) */
+export const BALANCE_OF = '0x70a08231';
+
 const ANSWERS: Record<string, string> = {
   // name(), version(), decimals()
   '0x06fdde03': text('Play USDC'),
   '0x54fd4d50': text('2'),
   '0x313ce567': `0x${word('6')}`,
-  // balanceOf(address): everybody has a million.
-  '0x70a08231': `0x${word((10n ** 12n).toString(16))}`,
+  // Everybody has a million.
+  [BALANCE_OF]: `0x${word((10n ** 12n).toString(16))}`,
 };
 /** authorizationState(address,bytes32) */
 const AUTHORIZATION_STATE = '0xe94a0102';

@@ -8,7 +8,7 @@ import {
   type Readiness,
   watchLoop,
 } from '@eloquentpoll/ops';
-import { readFleetFigures } from '@eloquentpoll/storage';
+import { readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
@@ -31,7 +31,11 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
   const loop = made.use(watchLoop());
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
   poolFigures(metrics, storage.pool, config.databasePool);
-  const sources: FleetSource = { queue: () => redis.queueCounts(), store: () => readFleetFigures(storage) };
+  const sources: FleetSource = {
+    queue: () => redis.queueCounts(),
+    store: () => readFleetFigures(storage),
+    money: () => readMoneyFigures(storage),
+  };
   const fleet = fleetFigures(metrics, sources);
   metrics.reading('eloquentpoll_polls_running', () => activity.running);
   metrics.reading('eloquentpoll_worker_slots', () => config.concurrency);

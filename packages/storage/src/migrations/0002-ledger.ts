@@ -26,6 +26,7 @@ create table balances (
   topped_up_on   date,
   constraint balances_available check (posted_u - held_u >= 0 or allow_negative)
 ) with (fillfactor = 50);
+create index balances_negative on balances (account_id) where allow_negative;
 
 insert into balances (account_id) values ('00000000-0000-4000-8000-000000000001');
 

@@ -72,5 +72,38 @@ create table deposits (
 );
 create index deposits_watched on deposits (check_at) where closed_at is null;
 create index deposits_failed on deposits (closed_at) where state = 'failed';
+
+-- How far our rows were compared with all that moved: 'chain <id> <asset> <payee>' counts blocks, 'card <account>'
+-- seconds since 1970. Everything before proved_position was matched and adds up; from there to position it was matched,
+-- and net_u is what it adds up to. A round that does not add up goes back to proved_position.
+-- reached_at: the time of the chain, or of the processor, up to which all is proved.
+create table money_scans (
+  name             text collate "C" primary key,
+  position         bigint not null,
+  net_u            bigint not null default 0,
+  proved_position  bigint not null,
+  proved_balance_u bigint,
+  created_at       timestamptz not null default now(),
+  reached_at       timestamptz,
+  due_at           timestamptz not null
+);
+
+-- Money that moved and that no row of ours explains. It is open until it is matched or an operator closes it.
+-- reference: the transaction and the place of the transfer in it, or the processor's payment.
+create table misfits (
+  id            bigint generated always as identity primary key,
+  source        text not null check (source in ('chain', 'card')),
+  reference     text collate "C" not null,
+  reason        text not null,
+  amount_u      bigint not null,
+  details       jsonb not null,
+  first_seen_at timestamptz not null default now(),
+  last_seen_at  timestamptz not null default now(),
+  closed_at     timestamptz,
+  closed_as     text check (closed_as in ('matched', 'ignored')),
+  constraint misfits_once unique (source, reference),
+  check ((closed_at is null) = (closed_as is null))
+);
+create index misfits_open on misfits (first_seen_at) where closed_at is null;
 `,
 };

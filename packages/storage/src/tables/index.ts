@@ -1,7 +1,7 @@
 import type { AccountsTable, ApiKeysTable, IdentitiesTable, LoginsTable, NoncesTable } from './accounts.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable, LedgerChecksTable } from './operations.ts';
-import type { CheckoutsTable, DepositsTable, WebhookEventsTable } from './payments.ts';
+import type { CheckoutsTable, DepositsTable, MisfitsTable, MoneyScansTable, WebhookEventsTable } from './payments.ts';
 import type { FeedbackTable, PollsTable, ResultsTable, VotesTable } from './polls.ts';
 
 /** Every table, as the migrations leave it. */
@@ -24,4 +24,6 @@ export interface Tables {
   checkouts: CheckoutsTable;
   webhook_events: WebhookEventsTable;
   deposits: DepositsTable;
+  money_scans: MoneyScansTable;
+  misfits: MisfitsTable;
 }

@@ -48,3 +48,27 @@ export interface DepositsTable {
   secret_hash: Buffer | null;
   handed_at: Date | null;
 }
+
+export interface MoneyScansTable {
+  name: string;
+  position: bigint;
+  net_u: Generated<bigint>;
+  proved_position: bigint;
+  proved_balance_u: bigint | null;
+  created_at: Generated<Date>;
+  reached_at: Date | null;
+  due_at: Date;
+}
+
+export interface MisfitsTable {
+  id: Generated<bigint>;
+  source: 'chain' | 'card';
+  reference: string;
+  reason: string;
+  amount_u: bigint;
+  details: JSONColumnType<Record<string, string>>;
+  first_seen_at: Generated<Date>;
+  last_seen_at: Generated<Date>;
+  closed_at: Date | null;
+  closed_as: 'matched' | 'ignored' | null;
+}

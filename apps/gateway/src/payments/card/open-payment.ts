@@ -46,12 +46,13 @@ export async function openPayment(
 
 /** Stores the checkout before the page exists, so that every payment can be matched to its account. */
 async function pageFor(
-  { storage, config }: PaymentsContext,
+  { storage, config, money }: PaymentsContext,
   processor: Processor,
   order: CheckoutOrder,
 ): Promise<string> {
   const id = await openCheckout(storage, order);
   const page = await processor.openPage({ id, accountId: order.accountId, amountCents: order.amountCents });
   await publishCheckout(storage, id, { ...page, livemode: config.checkout?.livemode === true });
+  money.checkout('opened');
   return page.url;
 }

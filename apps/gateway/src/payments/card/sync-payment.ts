@@ -1,4 +1,4 @@
-import { findCheckout, followCheckout, recreateCheckout } from '@eloquentpoll/storage';
+import { findCheckout, followCheckout, recreateCheckout, type StoredCheckout } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
 import type { PaymentName, PaymentReport, Processor } from './processor.ts';
@@ -9,7 +9,7 @@ import type { PaymentName, PaymentReport, Processor } from './processor.ts';
 const MAX_ATTEMPTS = 10;
 
 export async function syncPayment(context: PaymentsContext, processor: Processor, name: PaymentName): Promise<void> {
-  const { storage, log, config } = context;
+  const { storage, log, config, money } = context;
   if (!UUID.test(name.id)) return;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     // Read before the processor's report: a concurrent write in between makes followCheckout answer "outdated".
@@ -22,33 +22,49 @@ export async function syncPayment(context: PaymentsContext, processor: Processor
       continue;
     }
     const mismatch = mismatchOf(report, known, config.checkout?.livemode);
-    if (mismatch) return log.error({ checkout_id: known.id, mismatch }, 'checkout.mismatched');
+    if (mismatch) {
+      money.checkout('mismatched');
+      return log.error({ checkout_id: known.id, mismatch }, 'checkout.mismatched');
+    }
     const outcome = await followCheckout(storage, known, report);
-    if (outcome === 'moved') log.info({ checkout_id: known.id }, 'checkout.updated');
+    if (outcome === 'moved') {
+      countMove(context, known, report);
+      log.info({ checkout_id: known.id }, 'checkout.updated');
+    }
     // Otherwise a concurrent update won the compare-and-set: read again.
     if (outcome !== 'outdated') return;
   }
   throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
 }
 
+function countMove({ money }: PaymentsContext, known: StoredCheckout, report: PaymentReport): void {
+  const isNewlyPaid = known.state !== 'credited' && report.isPaid;
+  if (isNewlyPaid) {
+    money.checkout('credited');
+    money.booked('card', cents(known.amountCents));
+  } else if (known.state !== 'credited') {
+    money.checkout('expired');
+  }
+  const more = report.isPaid ? cents(report.reversedCents - known.reversedCents) : 0n;
+  if (more !== 0n) money.booked('card', -more);
+}
+
+const cents = (amount: number): bigint => BigInt(amount) * 10_000n;
+
 /** Our row of a payment was lost, for instance with a restore: an alarm, and a 503 if it cannot be stored again. */
-async function recreate({ storage, log }: PaymentsContext, id: string, report: PaymentReport): Promise<void> {
+async function recreate({ storage, log, money }: PaymentsContext, id: string, report: PaymentReport): Promise<void> {
   const { processorId, accountId, amountCents, livemode } = report;
   const isComplete = accountId !== null && UUID.test(accountId) && amountCents !== null;
   const lost = isComplete && { id, accountId, amountCents, processorId, livemode };
-  if (lost && (await recreateCheckout(storage, lost)))
+  if (lost && (await recreateCheckout(storage, lost))) {
+    money.checkout('recreated');
     return log.error({ checkout_id: id, account_id: accountId, processor_id: processorId }, 'checkout.recreated');
+  }
   log.error({ checkout_id: id, processor_id: processorId }, 'checkout.lost');
   throw new ApiError('payment_processor_error', { retryAfterSeconds: 60 });
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-interface StoredCheckout {
-  id: string;
-  amountCents: number;
-  processorId: string | null;
-}
 
 function mismatchOf(report: PaymentReport, known: StoredCheckout, livemode: boolean | undefined): string | null {
   if (report.id !== known.id) return 'reference';

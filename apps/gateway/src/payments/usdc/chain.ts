@@ -1,18 +1,15 @@
 import type { Authorization } from '@eloquentpoll/storage';
-import { askNode } from '../../accounts/wallets/ethereum-node.ts';
 import type { DepositSettings } from '../../config/payment-settings.ts';
 import type { TokenDomain } from './terms.ts';
+import { AUTHORIZATION_USED, hasTopics, type Log, quantity, TRANSFER, tokenNode, word } from './token-node.ts';
 
 // Reads the chain through the operator's node. A deposit is credited only for a transfer seen here, whatever the
 // facilitator reports.
 
-const TIMEOUT_MS = 5_000;
 /** The authorization may have been used before its proof reached us. On Base this is half an hour. */
 const BLOCKS_BEFORE = 1_000n;
 
-// Event topics and function selectors of USDC (FiatToken with EIP-3009).
-const AUTHORIZATION_USED = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+// Function selectors of USDC (FiatToken with EIP-3009).
 const AUTHORIZATION_STATE = '0xe94a0102';
 const BALANCE_OF = '0x70a08231';
 const NAME = '0x06fdde03';
@@ -37,53 +34,17 @@ export interface Chain {
   ranOutUnused(authorization: Authorization, validBefore: Date): Promise<boolean>;
 }
 
-interface Log {
-  address: string;
-  topics: string[];
-  data: string;
-  logIndex: string;
-  transactionHash: string;
-  blockNumber: string;
-  removed?: boolean;
-}
-
-interface Block {
-  number: string;
-  timestamp: string;
-}
-
-interface Receipt {
-  status: string;
-  blockNumber: string;
-  logs: Log[];
-}
-
-export function openChain({ rpcUrl, chainId, asset, logRange }: DepositSettings): Chain {
-  async function ask<T>(method: string, params: readonly unknown[]): Promise<T> {
-    const { result, error } = await askNode(rpcUrl, method, params, TIMEOUT_MS);
-    if (result === undefined) throw new Error(`the node refused ${method} (${Number(error?.code)})`);
-    return result as T;
-  }
-  const call = (data: string, block = 'latest') => ask<string>('eth_call', [{ to: asset, data }, block]);
-  const head = async () => BigInt(await ask<string>('eth_blockNumber', []));
+export function openChain(settings: DepositSettings): Chain {
+  const { chainId, asset, logRange } = settings;
+  const { ask, call, head, final, logs, receipt } = tokenNode(settings);
   const isUsed = async ({ payer, nonce }: Authorization, block?: string) =>
     BigInt(await call(AUTHORIZATION_STATE + word(payer) + word(nonce), block)) !== 0n;
-
-  /** Nodes refuse long ranges, so it is asked in parts. Both ends are included. */
-  async function* logsOf(topics: readonly (string | null)[], first: bigint, last: bigint): AsyncGenerator<Log> {
-    for (let from = first; from <= last; from += BigInt(logRange)) {
-      const to = from + BigInt(logRange) - 1n;
-      const range = { fromBlock: quantity(from), toBlock: quantity(to < last ? to : last) };
-      const logs = await ask<Log[]>('eth_getLogs', [{ address: asset, topics, ...range }]);
-      yield* logs.filter(({ removed }) => !removed);
-    }
-  }
 
   async function requireLogs(): Promise<void> {
     const last = await head();
     const first = last >= BigInt(logRange) ? last - BigInt(logRange) + 1n : 0n;
     const probe = `0x${'0'.repeat(63)}1`;
-    for await (const log of logsOf([AUTHORIZATION_USED, probe, probe], first, last)) void log;
+    for await (const log of logs([AUTHORIZATION_USED, probe, probe], first, last)) void log;
   }
 
   async function readToken(): Promise<TokenDomain> {
@@ -100,11 +61,11 @@ export function openChain({ rpcUrl, chainId, asset, logRange }: DepositSettings)
   }
 
   async function transferIn(txHash: string, authorization: Authorization): Promise<ChainTransfer | null> {
-    const receipt = await ask<Receipt | null>('eth_getTransactionReceipt', [txHash]);
-    if (receipt?.status !== '0x1' || !paysUs(receipt.logs, asset, authorization)) return null;
+    const found = await receipt(txHash);
+    if (found?.status !== '0x1' || !paysUs(found.logs, asset, authorization)) return null;
     return {
       txHash: Buffer.from(txHash.slice(2), 'hex'),
-      depth: (await head()) - BigInt(receipt.blockNumber) + 1n,
+      depth: (await head()) - BigInt(found.blockNumber) + 1n,
     };
   }
 
@@ -130,17 +91,17 @@ export function openChain({ rpcUrl, chainId, asset, logRange }: DepositSettings)
       const first = fromBlock > BLOCKS_BEFORE ? fromBlock - BLOCKS_BEFORE : 0n;
       const topics = [AUTHORIZATION_USED, `0x${word(authorization.payer)}`, `0x${word(authorization.nonce)}`];
       // An authorization is used once, but after a chain reorganisation a node may report two transactions.
-      for await (const log of logsOf(topics, first, await head())) {
+      for await (const log of logs(topics, first, await head())) {
         const found = await transferIn(log.transactionHash, authorization);
         if (found) return found;
       }
       return null;
     },
     async ranOutUnused(authorization, validBefore) {
-      const block = await ask<Block | null>('eth_getBlockByNumber', ['finalized', false]);
-      if (!block || BigInt(block.timestamp) * 1_000n <= BigInt(validBefore.getTime())) return false;
+      const block = await final();
+      if (!block || block.at <= validBefore) return false;
       // At that very block: a node that is behind it fails here instead of answering from an older state.
-      return !(await isUsed(authorization, block.number));
+      return !(await isUsed(authorization, quantity(block.number)));
     },
   };
 }
@@ -162,12 +123,3 @@ function paysUs(logs: readonly Log[], asset: string, { payer, nonce, payTo, amou
     BigInt(next.data) === amountU
   );
 }
-
-const hasTopics = (topics: readonly string[], expected: readonly string[]): boolean =>
-  topics.length === expected.length &&
-  expected.every((topic, i) => topics[i]?.toLowerCase().replace('0x', '') === topic.replace('0x', ''));
-
-const quantity = (value: bigint): string => `0x${value.toString(16)}`;
-
-/** ABI encoding of call data and topics: 32 bytes. */
-const word = (bytes: Buffer): string => bytes.toString('hex').padStart(64, '0');

@@ -3,12 +3,15 @@ import type { DepositSettings } from '../../config/payment-settings.ts';
 import { type Chain, openChain } from './chain.ts';
 import { type Facilitator, remoteFacilitator } from './facilitator.ts';
 import { ownFacilitator } from './own-facilitator.ts';
+import { openTransfers, type Transfers } from './transfers.ts';
 
 /** What USDC deposits need. */
 export interface DepositService {
   settings: DepositSettings;
   facilitator: Facilitator;
   chain: Chain;
+  /** All that was paid to us. */
+  transfers: Transfers;
   /** How often, and for how long, we look for a settled transfer on the chain. */
   confirmation: { everyMs: number; timeoutMs: number };
 }
@@ -18,6 +21,7 @@ export function openDepositService(settings: DepositSettings, storage: Storage):
   return {
     settings,
     chain: openChain(settings),
+    transfers: openTransfers(settings),
     facilitator:
       'key' in facilitator ? ownFacilitator(settings, facilitator.key, storage) : remoteFacilitator(facilitator),
     confirmation: { everyMs: 500, timeoutMs: 10_000 },

@@ -54,6 +54,8 @@ export async function makeDeposit(
     terms,
     ...(newKey && { key: newKey }),
   });
+  if (settlement.kind !== 'already_credited')
+    context.money.deposit(settlement.kind, settlement.kind === 'credited' ? amountU : 0n);
   switch (settlement.kind) {
     case 'credited':
       return paidDeposit(context, reserved.id, { payment, terms, credited: settlement.credited, key });

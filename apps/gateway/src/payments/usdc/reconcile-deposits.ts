@@ -27,7 +27,7 @@ export async function reconcileDeposits(
 }
 
 async function reconcileDeposit(
-  { storage, log }: PaymentsContext,
+  { storage, log, money }: PaymentsContext,
   { chain }: DepositService,
   watched: WatchedDeposit,
 ): Promise<void> {
@@ -40,6 +40,7 @@ async function reconcileDeposit(
   if (!isConfirmed(transfer, { authorization: watched })) return noteSettled(storage, watched.id, transfer.txHash);
   // No first key: there is no request to return it to. The owner gets one by signing in.
   if (await creditDeposit(storage, watched.id, { txHash: transfer.txHash })) {
+    money.deposit('credited_later', watched.amountU);
     log.warn({ deposit_id: watched.id }, 'deposit.recovered');
   }
 }

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { type Authorization, creditDeposit } from './deposits.ts';
+import { creditAccount } from './ledger.ts';
+import { closeMisfit, noteMisfit } from './misfits.ts';
+import type { Queries, Storage } from './open-storage.ts';
+import { inTransaction } from './transaction.ts';
+
+// Transfers to us that a final block holds, compared with deposits. One whose deposit was left open or was given up is
+// credited to its signer; one without a deposit is a misfit, because the payee may be paid for other things too.
+
+export interface IncomingTransfer extends Omit<Authorization, 'nonce'> {
+  /** Of the authorization that moved it; null for any other transfer. */
+  nonce: Buffer | null;
+  txHash: Buffer;
+  logIndex: number;
+}
+
+export type TransferMatch = 'matched' | 'credited' | 'misfit' | 'known_misfit';
+
+/** Less than a cent costs its sender next to nothing; it is not worth a look. */
+const DUST_U = 10_000n;
+
+export async function matchTransfer(storage: Storage, transfer: IncomingTransfer): Promise<TransferMatch> {
+  const row = await findDeposit(storage, transfer);
+  const fits = row?.amount_u === transfer.amountU && row.pay_to.equals(transfer.payTo);
+  if (row && fits) {
+    const credited = row.state === 'credited' ? null : await creditDeposit(storage, row.id, transfer);
+    await closeMisfit(storage, misfitOf(transfer), 'matched');
+    return credited ? 'credited' : 'matched';
+  }
+  if (transfer.amountU < DUST_U) return 'matched';
+  const reason = row ? 'another_amount' : transfer.nonce ? 'no_deposit' : 'no_authorization';
+  const isNew = await noteMisfit(storage, { ...misfitOf(transfer), reason });
+  return isNew ? 'misfit' : 'known_misfit';
+}
+
+/** Books a transfer that has no deposit to the account that it is meant for. False when it had been booked before. */
+export function bookTransfer(storage: Storage, transfer: IncomingTransfer, accountId: string): Promise<boolean> {
+  return inTransaction(storage, async (tx) => {
+    const row = await tx.db
+      .insertInto('deposits')
+      .values({
+        chain_id: BigInt(transfer.chainId),
+        asset: transfer.asset,
+        payer: transfer.payer,
+        nonce: nonceOf(transfer),
+        pay_to: transfer.payTo,
+        amount_u: transfer.amountU,
+        valid_before: new Date(0),
+        state: 'credited',
+        proof: JSON.stringify({}),
+        tx_hash: transfer.txHash,
+        account_id: accountId,
+        closed_at: new Date(),
+      })
+      .onConflict((conflict) => conflict.constraint('deposits_once').doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (!row) return false;
+    const { amountU } = transfer;
+    await creditAccount(tx, { accountId, amountU, source: 'chain', idem: `deposit:${row.id}` });
+    await closeMisfit(tx, misfitOf(transfer), 'matched');
+    return true;
+  });
+}
+
+const findDeposit = ({ db }: Queries, transfer: IncomingTransfer) =>
+  db
+    .selectFrom('deposits')
+    .select(['id', 'state', 'amount_u', 'pay_to'])
+    .where('chain_id', '=', BigInt(transfer.chainId))
+    .where('asset', '=', transfer.asset)
+    .where('payer', '=', transfer.payer)
+    .where('nonce', '=', nonceOf(transfer))
+    .executeTakeFirst();
+
+/** A transfer without an authorization is named by its place on the chain. */
+const nonceOf = ({ nonce, txHash, logIndex }: IncomingTransfer): Buffer =>
+  nonce ?? createHash('sha256').update(txHash).update(String(logIndex)).digest();
+
+const hex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`;
+
+const misfitOf = (transfer: IncomingTransfer) => ({
+  source: 'chain' as const,
+  reference: `${hex(transfer.txHash)}:${transfer.logIndex}`,
+  amountU: transfer.amountU,
+  details: {
+    chain_id: String(transfer.chainId),
+    asset: hex(transfer.asset),
+    payer: hex(transfer.payer),
+    pay_to: hex(transfer.payTo),
+    tx_hash: hex(transfer.txHash),
+    log_index: String(transfer.logIndex),
+    ...(transfer.nonce && { nonce: hex(transfer.nonce) }),
+  },
+});
+
+/** The transfer that a misfit was noted for. */
+export function transferOfMisfit(misfit: { amountU: bigint; details: Record<string, string> }): IncomingTransfer {
+  const { details, amountU } = misfit;
+  const bytes = (name: string): Buffer => Buffer.from((details[name] ?? '').slice(2), 'hex');
+  return {
+    chainId: Number(details.chain_id),
+    asset: bytes('asset'),
+    payer: bytes('payer'),
+    payTo: bytes('pay_to'),
+    amountU,
+    nonce: details.nonce === undefined ? null : bytes('nonce'),
+    txHash: bytes('tx_hash'),
+    logIndex: Number(details.log_index),
+  };
+}

@@ -1,0 +1,68 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+// Money that moved at the processor or on the chain and that no row of ours explains. Each is noted once and stays open
+// until it is explained; what an operator closed stays closed however often it is seen again.
+
+export interface NewMisfit {
+  source: 'chain' | 'card';
+  /** Names the movement, the same each time that it is seen. */
+  reference: string;
+  reason: string;
+  amountU: bigint;
+  /** What an operator needs to find it. */
+  details: Record<string, string>;
+}
+
+export interface Misfit extends NewMisfit {
+  id: bigint;
+  firstSeenAt: Date;
+}
+
+/** True when it was not known before. */
+export async function noteMisfit({ db }: Queries, misfit: NewMisfit): Promise<boolean> {
+  const { rows } = await sql<{ is_new: boolean }>`
+    insert into misfits (source, reference, reason, amount_u, details)
+    values (${misfit.source}, ${misfit.reference}, ${misfit.reason}, ${misfit.amountU},
+            ${JSON.stringify(misfit.details)}::jsonb)
+    on conflict on constraint misfits_once do update set last_seen_at = now(),
+      reason = excluded.reason, amount_u = excluded.amount_u, details = excluded.details
+    returning xmax = 0 as is_new`.execute(db);
+  return rows[0]!.is_new;
+}
+
+/** False when there is no such open misfit. */
+export async function closeMisfit(
+  { db }: Queries,
+  which: Pick<NewMisfit, 'source' | 'reference'>,
+  closedAs: 'matched' | 'ignored',
+): Promise<boolean> {
+  const row = await db
+    .updateTable('misfits')
+    .set({ closed_at: sql<Date>`now()`, closed_as: closedAs })
+    .where('source', '=', which.source)
+    .where('reference', '=', which.reference)
+    .where('closed_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The oldest first; with an id, that one. */
+export async function openMisfits({ db }: Queries, limit: number, id?: bigint): Promise<Misfit[]> {
+  let query = db
+    .selectFrom('misfits')
+    .select(['id', 'source', 'reference', 'reason', 'amount_u', 'details', 'first_seen_at'])
+    .where('closed_at', 'is', null);
+  if (id !== undefined) query = query.where('id', '=', id);
+  const rows = await query.orderBy('first_seen_at').orderBy('id').limit(limit).execute();
+  return rows.map((row) => ({
+    id: row.id,
+    source: row.source,
+    reference: row.reference,
+    reason: row.reason,
+    amountU: row.amount_u,
+    details: row.details,
+    firstSeenAt: row.first_seen_at,
+  }));
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+export type MoneySource = 'chain' | 'card';
+
+/** What is wrong with money that came in, as Postgres sees it. */
+export interface MoneyFigures {
+  /** Movements that no row explains, per source. */
+  misfits: Record<MoneySource, number>;
+  /** Up to when all movements were proved; null where none are compared. */
+  reconciledAt: Record<MoneySource, Date | null>;
+  /** Accounts that owe us after a reversal, and how much together. */
+  negative: { accounts: number; owedU: bigint };
+}
+
+/** Found by indexes of what is open, so that it stays cheap. A comparison that no process took up for a week is over. */
+export async function readMoneyFigures({ db }: Queries): Promise<MoneyFigures> {
+  const { rows } = await sql<Row>`
+    select m.chain, m.card, s.chain_at, s.card_at, n.accounts, n.owed_u
+      from (select count(*) filter (where source = 'chain')::integer as chain,
+                   count(*) filter (where source = 'card')::integer as card
+              from misfits where closed_at is null) m
+     cross join (select min(coalesce(reached_at, created_at)) filter (where name like 'chain %') as chain_at,
+                        min(coalesce(reached_at, created_at)) filter (where name like 'card %') as card_at
+                   from money_scans where due_at > now() - interval '7 days') s
+     cross join (select count(*)::integer as accounts, coalesce(sum(held_u - posted_u), 0)::bigint as owed_u
+                   from balances where allow_negative and posted_u < held_u) n`.execute(db);
+  const { chain, card, chain_at, card_at, accounts, owed_u } = rows[0]!;
+  return {
+    misfits: { chain, card },
+    reconciledAt: { chain: chain_at, card: card_at },
+    negative: { accounts, owedU: owed_u },
+  };
+}
+
+interface Row {
+  chain: number;
+  card: number;
+  chain_at: Date | null;
+  card_at: Date | null;
+  accounts: number;
+  owed_u: bigint;
+}

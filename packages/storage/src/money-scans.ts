@@ -1,0 +1,113 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+// How far a comparison of our rows with what really moved has come. Any process may go on with it; each step is a
+// compare-and-set of the position, so that two at once skip nothing.
+
+export interface MoneyScan {
+  name: string;
+  /** The first block or second that was not compared. */
+  position: bigint;
+  /** What moved since the last proof, in our favour. */
+  netU: bigint;
+  provedPosition: bigint;
+  /** The balance at the last proof, where one was read. */
+  provedBalanceU: bigint | null;
+}
+
+/** A round that neither ends nor fails is taken over after this. */
+const LEASE_S = 90;
+
+const columns = ['name', 'position', 'net_u', 'proved_position', 'proved_balance_u'] as const;
+
+/** The scan, given to one process for a while, if a round is due. `start` says where a new scan begins. */
+export async function claimScan(
+  queries: Queries,
+  name: string,
+  start: () => Promise<bigint>,
+): Promise<MoneyScan | null> {
+  const { db } = queries;
+  const known = await db.selectFrom('money_scans').select('name').where('name', '=', name).executeTakeFirst();
+  if (!known) {
+    const position = await start();
+    await db
+      .insertInto('money_scans')
+      .values({ name, position, proved_position: position, due_at: sql<Date>`now()` })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  const row = await db
+    .updateTable('money_scans')
+    .set({ due_at: inSeconds(LEASE_S) })
+    .where('name', '=', name)
+    .where('due_at', '<=', sql<Date>`now()`)
+    .returning(columns)
+    .executeTakeFirst();
+  return row ? toScan(row) : null;
+}
+
+/** Everything before `position` was compared. Null when another process was faster. */
+export async function advanceScan(
+  { db }: Queries,
+  scan: MoneyScan,
+  { position, netU }: Pick<MoneyScan, 'position' | 'netU'>,
+): Promise<MoneyScan | null> {
+  const row = await db
+    .updateTable('money_scans')
+    .set({ position, net_u: netU, due_at: inSeconds(LEASE_S) })
+    .where('name', '=', scan.name)
+    .where('position', '=', scan.position)
+    .returning(columns)
+    .executeTakeFirst();
+  return row ? toScan(row) : null;
+}
+
+/** What was compared adds up: the next round begins here, in so many seconds. */
+export async function proveScan(
+  { db }: Queries,
+  scan: MoneyScan,
+  proof: { balanceU: bigint | null; reachedAt: Date; everyS: number },
+): Promise<void> {
+  await db
+    .updateTable('money_scans')
+    .set({
+      net_u: 0n,
+      proved_position: scan.position,
+      proved_balance_u: proof.balanceU,
+      reached_at: proof.reachedAt,
+      due_at: inSeconds(proof.everyS),
+    })
+    .where('name', '=', scan.name)
+    .where('position', '=', scan.position)
+    .execute();
+}
+
+/** What was compared does not add up: all since the last proof is compared again, in the next round. */
+export async function rewindScan({ db }: Queries, scan: MoneyScan): Promise<void> {
+  await db
+    .updateTable('money_scans')
+    .set({ position: scan.provedPosition, net_u: 0n })
+    .where('name', '=', scan.name)
+    .where('position', '=', scan.position)
+    .execute();
+}
+
+const inSeconds = (seconds: number) => sql<Date>`now() + ${seconds} * interval '1 second'`;
+
+interface Row {
+  name: string;
+  position: bigint;
+  net_u: bigint;
+  proved_position: bigint;
+  proved_balance_u: bigint | null;
+}
+
+function toScan(row: Row): MoneyScan {
+  return {
+    name: row.name,
+    position: row.position,
+    netU: row.net_u,
+    provedPosition: row.proved_position,
+    provedBalanceU: row.proved_balance_u,
+  };
+}
