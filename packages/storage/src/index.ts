@@ -95,7 +95,7 @@ export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
 export { migrate } from './migrate.ts';
 export { closeMisfit, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
-export { type MoneyFigures, readMoneyFigures } from './money-figures.ts';
+export { type MoneyInFigures, readMoneyFigures } from './money-figures.ts';
 export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from './money-scans.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';

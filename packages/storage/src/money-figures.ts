@@ -4,7 +4,7 @@ import type { Queries } from './open-storage.ts';
 export type MoneySource = 'chain' | 'card';
 
 /** What is wrong with money that came in, as Postgres sees it. */
-export interface MoneyFigures {
+export interface MoneyInFigures {
   /** Movements that no row explains, per source. */
   misfits: Record<MoneySource, number>;
   /** Up to when all movements were proved; null where none are compared. */
@@ -14,7 +14,7 @@ export interface MoneyFigures {
 }
 
 /** Found by indexes of what is open, so that it stays cheap. A comparison that no process took up for a week is over. */
-export async function readMoneyFigures({ db }: Queries): Promise<MoneyFigures> {
+export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures> {
   const { rows } = await sql<Row>`
     select m.chain, m.card, s.chain_at, s.card_at, n.accounts, n.owed_u
       from (select count(*) filter (where source = 'chain')::integer as chain,

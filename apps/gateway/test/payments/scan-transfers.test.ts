@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { balanceOf, checkLedger, findIdentity, openMisfits } from '@eloquentpoll/storage';
-import type { Move } from '@eloquentpoll/testkit/fakes/chain';
-import { base64, PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
+import type { FakeTransfer } from '@eloquentpoll/testkit/fakes/chain';
+import { base64, FAKE_PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
 import t, { type Test } from 'tap';
 import { scanTransfers } from '../../src/payments/usdc/scan-transfers.ts';
@@ -46,9 +46,9 @@ async function scanned(t: Test) {
   return { ...shop, storage, scan, row, cents, unsettled, giveUp };
 }
 
-const stranger = (usd: number): Move => ({
+const stranger = (usd: number): FakeTransfer => ({
   from: Wallet.createRandom().address,
-  to: PAY_TO,
+  to: FAKE_PAY_TO,
   value: BigInt(usd * 1_000_000),
   nonce: `0x${randomBytes(32).toString('hex')}`,
 });
@@ -195,7 +195,7 @@ t.test('a node that is behind proves nothing: the age of the proof grows', async
 t.test('what we paid out is part of the balance', async (t) => {
   const { scan, chain, row, log } = await scanned(t);
   await scan();
-  chain.transaction([chain.transferEvent({ from: PAY_TO, to: Wallet.createRandom().address, value: 9_000_000n })]);
+  chain.transaction([chain.transferEvent({ from: FAKE_PAY_TO, to: Wallet.createRandom().address, value: 9_000_000n })]);
   await scan();
   t.equal((await row()).proved_position, BigInt(chain.state.block) + 1n);
   t.notOk(log.some((line) => line.includes('scan_incomplete')));
