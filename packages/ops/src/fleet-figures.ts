@@ -16,7 +16,7 @@ export interface StoreFigures {
   overdue: number;
   buried: number;
   freePoolU: bigint;
-  ledger: { checkedAt: Date; violations: number } | null;
+  ledger: { checkedAt: Date; violations: number; failures: number };
 }
 
 export interface MoneyFigures {
@@ -57,11 +57,12 @@ export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource 
   });
   metrics.reading('eloquentpoll_fleet_buried', async () => (await fleet.store()).buried);
   metrics.reading('eloquentpoll_free_pool_remaining_usd', async () => Number((await fleet.store()).freePoolU) / 1e6);
-  metrics.reading('eloquentpoll_ledger_violations', async () => (await fleet.store()).ledger?.violations ?? null);
-  metrics.reading('eloquentpoll_ledger_checked_timestamp_seconds', async () => {
-    const { ledger } = await fleet.store();
-    return ledger && ledger.checkedAt.getTime() / 1_000;
-  });
+  metrics.reading('eloquentpoll_ledger_violations', async () => (await fleet.store()).ledger.violations);
+  metrics.reading('eloquentpoll_ledger_check_failures', async () => (await fleet.store()).ledger.failures);
+  metrics.reading(
+    'eloquentpoll_ledger_checked_timestamp_seconds',
+    async () => (await fleet.store()).ledger.checkedAt.getTime() / 1_000,
+  );
   moneyFigures(metrics, fleet);
   return fleet;
 }

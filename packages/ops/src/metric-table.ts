@@ -283,7 +283,13 @@ export const METRICS = {
     type: 'gauge',
     on: BOTH,
     labels: [],
-    help: 'When the ledger was checked last.',
+    help: 'When a check of the ledger last reached its end.',
+  },
+  eloquentpoll_ledger_check_failures: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'Attempts to check the ledger that have failed or timed out since one reached its end.',
   },
 
   // The process.

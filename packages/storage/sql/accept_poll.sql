@@ -72,6 +72,9 @@ begin
     end if;
   end if;
 
+  if (p ->> 'hold_u')::bigint > greatest((p #>> '{spec,max_cost_u}')::bigint, 1) then
+    raise exception 'the hold of % is above its max_cost_u', v_id using errcode = 'EP003';
+  end if;
   if p ? 'free_daily_cap_u' then
     v_payer := '00000000-0000-4000-8000-000000000001';
     perform top_up_free_pool((p ->> 'free_daily_cap_u')::bigint);

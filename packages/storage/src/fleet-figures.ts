@@ -13,29 +13,29 @@ export interface FleetFigures {
   /** Polls that were given up and that no operator has closed. */
   buried: number;
   freePoolU: bigint;
-  /** Null until the ledger was checked once. */
-  ledger: { checkedAt: Date; tookMs: number; violations: number } | null;
+  /** checkedAt: when the books were proved last. failures: attempts that have failed since the last one that ended. */
+  ledger: { checkedAt: Date; tookMs: number; violations: number; failures: number };
 }
 
 /** One statement over what is unfinished, so that it stays cheap however many polls have ended. */
 export async function readFleetFigures({ db }: Queries): Promise<FleetFigures> {
   const { rows } = await sql<Row>`
-    select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, l.checked_at, l.took_ms, l.violations
+    select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, l.checked_at, l.took_ms, l.violations, l.failures
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
                    count(*) filter (where lease_owner is null or lease_until < now())::integer as lapsed,
                    count(*) filter (where deadline_at < now())::integer as overdue
               from polls where status = 'running') p
      cross join (select count(*)::integer as buried from dead_letters where seen_at is null) b
      cross join (select posted_u - held_u as free_pool_u from balances where account_id = ${FREE_POOL}) f
-      left join ledger_checks l on true`.execute(db);
-  const { held, lapsed, overdue, buried, free_pool_u, checked_at, took_ms, violations } = rows[0]!;
+      cross join ledger_checks l`.execute(db);
+  const { held, lapsed, overdue, buried, free_pool_u, checked_at, took_ms, violations, failures } = rows[0]!;
   return {
     held,
     lapsed,
     overdue,
     buried,
     freePoolU: free_pool_u,
-    ledger: checked_at && { checkedAt: checked_at, tookMs: took_ms, violations },
+    ledger: { checkedAt: checked_at, tookMs: took_ms, violations, failures },
   };
 }
 
@@ -45,7 +45,8 @@ interface Row {
   overdue: number;
   buried: number;
   free_pool_u: bigint;
-  checked_at: Date | null;
+  checked_at: Date;
   took_ms: number;
   violations: number;
+  failures: number;
 }

@@ -15,6 +15,7 @@ export {
   touchKeys,
 } from './api-keys.ts';
 export { checkLedger, type LedgerViolation } from './check-ledger.ts';
+export { checkWholeLedger, type LedgerCheckStep } from './check-whole-ledger.ts';
 export {
   type CheckoutFacts,
   claimReturn,
@@ -28,6 +29,7 @@ export {
   type StoredCheckout,
 } from './checkouts.ts';
 export { storageTime } from './clock.ts';
+export { closeBooks } from './close-books.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
 export {
   bookTransfer,
@@ -90,7 +92,7 @@ export {
   reverseCredit,
   voidHold,
 } from './ledger.ts';
-export { checkLedgerInTurn } from './ledger-checks.ts';
+export { checkLedgerInTurn, type LedgerRound } from './ledger-checks.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
 export { migrate } from './migrate.ts';

@@ -1,40 +1,53 @@
 import { sql } from 'kysely';
-import { checkLedger, type LedgerViolation } from './check-ledger.ts';
+import type { LedgerViolation } from './check-ledger.ts';
+import { type Closed, type Closing, closeBooks } from './close-books.ts';
 import { withLock } from './locks.ts';
 import type { Queries, Storage } from './open-storage.ts';
 
-// One process at a time checks the ledger when a check is due. A long check is due less often, so that checks take at
-// most a tenth of Postgres' time.
+// One process at a time checks the ledger when a check is due: it closes what is final, reads some closed pages again,
+// and checks what is open. Attempts are noted too, so that a check that fails is tried less often.
 
-const LOCK_TERM_MS = 180_000;
-const MIN_PAUSE_FACTOR = 10;
+const LOCK_TERM_MS = 60_000;
+const VERIFY_FOR_MS = 300;
+/** With more open transfers than this a round would take seconds: the books are first closed further. */
+const MAX_OPEN = 40_000;
 
-/** Null when it is not due or another process is checking. The outcome is stored for all processes. */
-export async function checkLedgerInTurn(storage: Storage, everyMs: number): Promise<LedgerViolation[] | null> {
-  if (!(await isDue(storage, everyMs))) return null;
-  let found: LedgerViolation[] | null = null;
-  await withLock(storage, 'ledger', LOCK_TERM_MS, async () => {
-    if (!(await isDue(storage, everyMs))) return;
-    const began = performance.now();
-    found = await checkLedger(storage);
-    await note(storage, Math.round(performance.now() - began), found.length);
-  });
-  return found;
+export interface LedgerRound extends Closed {
+  violations: LedgerViolation[];
 }
 
-async function isDue({ db }: Queries, everyMs: number): Promise<boolean> {
-  const { rows } = await sql<{ due: boolean }>`
-    select not exists (
-      select from ledger_checks
-       where checked_at > now() - greatest(${everyMs}, took_ms * ${MIN_PAUSE_FACTOR}) * interval '1 millisecond') as due`.execute(
-    db,
-  );
+export interface RoundLimits extends Closing {
+  maxOpen?: number;
+}
+
+/** Null when it is not due or another process is checking. The outcome is stored for all processes. */
+export async function checkLedgerInTurn(
+  storage: Storage,
+  everyMs: number,
+  limits: RoundLimits = {},
+): Promise<LedgerRound | null> {
+  let round: LedgerRound | null = null;
+  await withLock(storage, 'ledger', LOCK_TERM_MS, async () => {
+    if (!(await begin(storage, everyMs))) return;
+    try {
+      const closed = await closeBooks(storage, limits);
+      await sql`select verify_pages(${VERIFY_FOR_MS})`.execute(storage.db);
+      round = { ...closed, violations: await end(storage, null, limits.maxOpen) };
+    } catch (error) {
+      await end(storage, error instanceof Error ? error.message : String(error)).catch(() => {});
+      throw error;
+    }
+  });
+  return round;
+}
+
+async function begin({ db }: Queries, everyMs: number): Promise<boolean> {
+  const { rows } = await sql<{ due: boolean }>`select begin_ledger_check(${everyMs}) as due`.execute(db);
   return rows[0]!.due;
 }
 
-async function note({ db }: Queries, tookMs: number, violations: number): Promise<void> {
-  await sql`
-    insert into ledger_checks (checked_at, took_ms, violations) values (now(), ${tookMs}, ${violations})
-    on conflict (only_row) do update
-      set checked_at = excluded.checked_at, took_ms = excluded.took_ms, violations = excluded.violations`.execute(db);
+async function end({ db }: Queries, failure: string | null, maxOpen = MAX_OPEN): Promise<LedgerViolation[]> {
+  const { rows } = await sql<LedgerViolation>`
+    select rule, subject, found from end_ledger_check(${failure}, ${maxOpen})`.execute(db);
+  return rows;
 }

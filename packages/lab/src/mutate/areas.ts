@@ -74,8 +74,18 @@ export const AREAS: readonly Area[] = [
   {
     name: 'audit-sql',
     files: [],
-    functions: ['check_ledger'],
-    tests: ['check-ledger', 'ledger', 'finish-poll'].map(storageTest),
+    functions: [
+      'check_totals',
+      'check_transfers',
+      'check_running',
+      'check_page',
+      'check_seals',
+      'check_polls',
+      'close_books',
+      'final_transfer_id',
+      'sum_transfers',
+    ],
+    tests: ['check-ledger', 'close-books', 'ledger', 'finish-poll'].map(storageTest),
   },
   {
     name: 'idempotency',

@@ -1,5 +1,10 @@
+import { FUNDING, REVENUE } from '../system-accounts.ts';
 import { functionText } from './function-text.ts';
 import type { Migration } from './migration.ts';
+
+const FUNDING_ACCOUNTS = Object.values(FUNDING)
+  .map((id) => `'${id}'`)
+  .join(', ');
 
 // Money: integer micro-USD, double entry, append-only, two-phase holds. A transfer is corrected by another transfer; a
 // hold is resolved at most once, by a unique index.
@@ -45,7 +50,16 @@ create table transfers (
   poll_id    text collate "C",
   created_at timestamptz not null default now(),
   check (debit <> credit),
-  check ((kind in ('post', 'void')) = (pending_id is not null))
+  check ((kind in ('post', 'void')) = (pending_id is not null)),
+  -- With transfers_idem: one hold for each poll, one resolution for each hold.
+  constraint transfers_names check (case
+    when kind = 'hold' then poll_id is null or idem = 'hold:' || poll_id
+    when kind in ('post', 'void') then idem = 'resolve:' || pending_id
+    else poll_id is null end),
+  constraint transfers_parties check (case
+    when kind in ('credit', 'top_up') then debit in (${FUNDING_ACCOUNTS})
+    when kind = 'reversal' then credit in (${FUNDING_ACCOUNTS})
+    else credit = '${REVENUE}' end)
 );
 create unique index transfers_resolved_once on transfers (pending_id) where kind in ('post', 'void');
 

@@ -64,7 +64,7 @@ create index results_created on results (created_at);
 -- Written once, by the statement that ends the poll. Only a valid vote is ever billed.
 -- calls: exchanges with the provider, retries and repair included.
 create table votes (
-  poll_id         text collate "C" not null,
+  poll_id         text collate "C" not null references polls,
   seat            smallint not null,
   model_id        text not null,
   option          smallint,

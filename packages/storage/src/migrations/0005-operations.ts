@@ -1,4 +1,3 @@
-import { functionText } from './function-text.ts';
 import type { Migration } from './migration.ts';
 
 // What operators look at.
@@ -24,15 +23,5 @@ create table heartbeats (
   minute  timestamptz not null,
   primary key (service, minute)
 );
-
--- The last check of the ledger, one row that all processes show.
-create table ledger_checks (
-  only_row   boolean primary key default true check (only_row),
-  checked_at timestamptz not null,
-  took_ms    integer not null,
-  violations integer not null
-);
-
-${functionText('check_ledger')}
 `,
 };

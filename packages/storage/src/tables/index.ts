@@ -1,6 +1,6 @@
 import type { AccountsTable, ApiKeysTable, IdentitiesTable, LoginsTable, NoncesTable } from './accounts.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
-import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable, LedgerChecksTable } from './operations.ts';
+import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable } from './operations.ts';
 import type { CheckoutsTable, DepositsTable, MisfitsTable, MoneyScansTable, WebhookEventsTable } from './payments.ts';
 import type { FeedbackTable, PollsTable, ResultsTable, VotesTable } from './polls.ts';
 
@@ -20,7 +20,6 @@ export interface Tables {
   idempotency: IdempotencyTable;
   dead_letters: DeadLettersTable;
   heartbeats: HeartbeatsTable;
-  ledger_checks: LedgerChecksTable;
   checkouts: CheckoutsTable;
   webhook_events: WebhookEventsTable;
   deposits: DepositsTable;

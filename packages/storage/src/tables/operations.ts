@@ -23,13 +23,6 @@ export interface DeadLettersTable {
   retried_as: string | null;
 }
 
-export interface LedgerChecksTable {
-  only_row: Generated<boolean>;
-  checked_at: Date;
-  took_ms: number;
-  violations: number;
-}
-
 export interface HeartbeatsTable {
   service: string;
   minute: Date;

@@ -1,0 +1,12 @@
+-- Idempotency keys that expire between two moments and stand for a poll that is not there.
+create or replace function check_keys(p_from timestamptz, p_to timestamptz)
+returns table (rule text, subject text, found text)
+language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+#variable_conflict use_column
+begin
+  return query
+select 'key_without_poll', i.poll_id, format('key of %s for %s', i.principal, i.entry_point)
+  from idempotency i
+ where i.expires_at >= p_from and i.expires_at < p_to and i.poll_id is not null
+   and not exists (select from polls p where p.id = i.poll_id);
+end $$;

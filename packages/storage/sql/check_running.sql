@@ -1,0 +1,36 @@
+-- Running polls against holds that are open, both ways, and what a poll may not have before it ends.
+create or replace function check_running() returns table (rule text, subject text, found text)
+language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+#variable_conflict use_column
+declare
+  v_after constant bigint := closed_to();
+begin
+  return query
+with
+open_holds as materialized (
+  select h.id, h.poll_id
+    from (select hold_id as id from ledger_open_holds
+          union all
+          select id from transfers where id > v_after and kind = 'hold') o
+    join transfers h using (id)
+   where not exists (select from transfers r where r.pending_id = h.id and r.kind in ('post', 'void'))
+),
+running as materialized (
+  select p.id, p.deadline_at, h.id as hold_id
+    from polls p left join transfers h on h.idem = 'hold:' || p.id where p.status = 'running'
+)
+
+select 'poll_hold', r.id, 'running without a hold' from running r where r.hold_id is null
+union all
+select 'poll_settled', r.id, 'running, and its hold is resolved'
+  from running r join transfers t on t.pending_id = r.hold_id and t.kind in ('post', 'void')
+union all
+select 'poll_settled', p.id, format('%s, and its hold is open', p.status)
+  from open_holds h join polls p on p.id = h.poll_id where p.status <> 'running'
+union all
+select 'poll_overdue', r.id, format('running, deadline was %s', r.deadline_at)
+  from running r where r.deadline_at < now() - interval '60 seconds'
+union all
+select 'vote_without_poll', r.id, format('seat %s of a running poll', v.seat)
+  from running r join votes v on v.poll_id = r.id;
+end $$;

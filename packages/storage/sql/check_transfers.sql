@@ -1,0 +1,84 @@
+-- What is wrong with the transfers with ids in (p_after, p_to], and with the polls that they settled.
+-- p_polls_kept: a poll that is not there is damage, not pruned.
+create or replace function check_transfers(p_after bigint, p_to bigint, p_polls_kept boolean)
+returns table (rule text, subject text, found text)
+language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+#variable_conflict use_column
+begin
+  return query
+with
+range as materialized (
+  select * from transfers where id > p_after and id <= p_to
+),
+resolutions as materialized (
+  select r.*, h.amount_u as hold_u,
+         (h.debit = r.debit and h.credit = r.credit and h.poll_id is not distinct from r.poll_id
+          and case r.kind when 'post' then r.amount_u <= h.amount_u else r.amount_u = h.amount_u end) is true as fits
+    from range r left join transfers h on h.id = r.pending_id and h.kind = 'hold'
+   where r.kind in ('post', 'void')
+),
+settled as materialized (
+  select p.id, p.status, case r.kind when 'post' then r.amount_u else 0 end as posted_u
+    from resolutions r join polls p on p.id = r.poll_id
+),
+billed as materialized (
+  select v.* from settled s join votes v on v.poll_id = s.id where v.billed_u > 0
+)
+
+select 'parties', t.id::text, format('%s from %s to %s', t.kind, coalesce(d.kind, 'none'), coalesce(c.kind, 'none'))
+  from range t left join accounts d on d.id = t.debit left join accounts c on c.id = t.credit
+ where case
+   when t.kind = 'credit' then d.kind = 'funding' and c.kind = 'user'
+   when t.kind = 'top_up' then d.kind = 'funding' and c.kind = 'free_pool'
+   when t.kind = 'reversal' then d.kind in ('user', 'free_pool') and c.kind = 'funding'
+   else d.kind in ('user', 'free_pool') and c.kind = 'revenue' end is not true
+union all
+select 'resolved_twice', r.pending_id::text, format('by %s and %s', r.id, o.id)
+  from resolutions r join transfers o on o.pending_id = r.pending_id and o.kind in ('post', 'void') and o.id <> r.id
+union all
+select 'resolution', r.id::text, format('%s of %s for a hold of %s', r.kind, r.amount_u, coalesce(r.hold_u::text, 'nothing'))
+  from resolutions r where not r.fits
+union all
+select 'poll_hold', h.poll_id, format('its hold is named %s', h.idem)
+  from range h where h.kind = 'hold' and h.poll_id is not null and h.idem <> 'hold:' || h.poll_id
+union all
+select 'hold_without_poll', h.id::text, h.poll_id
+  from range h where p_polls_kept and h.kind = 'hold' and h.poll_id is not null
+   and not exists (select from polls p where p.id = h.poll_id)
+union all
+select 'poll_max_cost', p.id, format('hold %s, max cost %s', h.amount_u, p.spec ->> 'max_cost_u')
+  from range h join polls p on p.id = h.poll_id
+ where h.kind = 'hold' and h.amount_u > greatest((p.spec ->> 'max_cost_u')::bigint, 1)
+union all
+select 'poll_settled', s.id, 'running, and its hold is resolved' from settled s where s.status = 'running'
+union all
+select 'poll_captured', s.id, format('captured %s, votes bill %s', s.posted_u, coalesce(b.billed_u, 0))
+  from settled s left join (select poll_id, sum(billed_u) as billed_u from billed group by poll_id) b on b.poll_id = s.id
+ where s.posted_u <> coalesce(b.billed_u, 0)
+union all
+select 'poll_result', s.id, format('captured %s, result says %s', s.posted_u, coalesce(r.total_cost_u::text, 'nothing'))
+  from settled s left join results r on r.poll_id = s.id
+ where (r.poll_id is not null and r.total_cost_u <> s.posted_u) or (r.poll_id is null and s.status = 'completed')
+union all
+select 'billed_twice', b.poll_id, format('%s, %s times', b.model_id, count(*))
+  from billed b group by b.poll_id, b.model_id having count(*) > 1
+union all
+select 'billed_without_vote', b.poll_id, format('seat %s', b.seat) from billed b where b.option is null
+union all
+select 'card_credit', t.idem, format('ledger %s, checkout %s', t.amount_u, coalesce((s.amount_cents * 10000::bigint)::text, 'nothing'))
+  from range t left join checkouts s on s.state = 'credited' and t.idem = 'card:' || s.processor_id
+ where t.kind = 'credit' and t.debit = '00000000-0000-4000-8000-000000000004' and t.idem not like '%:reinstated:%'
+   and (t.amount_u = s.amount_cents * 10000::bigint and t.credit = s.account_id) is not true
+union all
+select 'card_reversal', t.idem, format('%s of account %s, checkout of %s', t.kind,
+         case t.kind when 'credit' then t.credit else t.debit end, coalesce(s.account_id::text, 'nothing'))
+  from range t left join checkouts s on s.state = 'credited' and s.processor_id = split_part(t.idem, ':', 2)
+ where ((t.kind = 'reversal' and t.credit = '00000000-0000-4000-8000-000000000004' and s.account_id is distinct from t.debit)
+     or (t.kind = 'credit' and t.debit = '00000000-0000-4000-8000-000000000004' and t.idem like '%:reinstated:%'
+         and s.account_id is distinct from t.credit))
+union all
+select 'chain_credit', t.idem, format('ledger %s, deposit %s', t.amount_u, coalesce(d.amount_u::text, 'nothing'))
+  from range t left join deposits d on d.state = 'credited' and t.idem = 'deposit:' || d.id
+ where t.kind = 'credit' and t.debit = '00000000-0000-4000-8000-000000000005'
+   and (t.amount_u = d.amount_u and t.credit = d.account_id) is not true;
+end $$;

@@ -1,0 +1,25 @@
+-- Ends a check. p_failure: why it failed. Otherwise it reads the books, unless more than p_max_open transfers wait to be
+-- closed, and notes here what it found: a caller cannot say how it came out.
+create or replace function end_ledger_check(p_failure text, p_max_open bigint)
+returns table (rule text, subject text, found text)
+language plpgsql security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_behind constant boolean :=
+    (select case when is_called then last_value else 0 end from transfers_id_seq) - closed_to() > p_max_open;
+  v_violations integer;
+begin
+  if p_failure is not null then
+    update ledger_checks set failure = left(p_failure, 200);
+    return;
+  end if;
+  if not v_behind then
+    return query select * from check_ledger();
+    get diagnostics v_violations = row_count;
+  end if;
+  update ledger_checks
+     set failures = 0, failure = null, behind = v_behind,
+         took_ms = extract(epoch from clock_timestamp() - attempted_at) * 1000,
+         checked_at = case when v_behind then checked_at else clock_timestamp() end,
+         violations = coalesce(v_violations, violations);
+end $$;

@@ -1,0 +1,17 @@
+-- Reads closed pages again, the ones that were not proved first and then those not read for longest, for about
+-- p_budget_ms. Damage to any page is found within as many rounds as it takes to come around.
+create or replace function verify_pages(p_budget_ms integer) returns integer
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_page ledger_pages;
+  v_read integer := 0;
+  v_began constant timestamptz := clock_timestamp();
+begin
+  for v_page in select * from ledger_pages order by proved, verified_at limit 100 loop
+    exit when clock_timestamp() > v_began + p_budget_ms * interval '1 millisecond';
+    update ledger_pages set verified_at = clock_timestamp(), proved = not exists (select from check_page(v_page.last_id))
+     where last_id = v_page.last_id;
+    v_read := v_read + 1;
+  end loop;
+  return v_read;
+end $$;

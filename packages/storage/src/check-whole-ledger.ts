@@ -1,0 +1,69 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { LedgerViolation } from './check-ledger.ts';
+import type { Queries } from './open-storage.ts';
+
+// Reads everything: each closed page and its seal, each poll, each payment, and then what `checkLedger` reads. It writes
+// nothing, so it may run on a replica, and it never asks for more than a chunk at once. What is closed does not change
+// between two chunks; each rule about the rest is one statement.
+
+export interface LedgerCheckStep {
+  step: 'pages' | 'days' | 'polls' | 'keys' | 'payments' | 'open part';
+  done: number;
+  of: number;
+}
+
+const POLLS_PER_CHUNK = 20_000;
+const HOURS_OF_KEYS = 26;
+
+export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerCheckStep, LedgerViolation[]> {
+  const violations: LedgerViolation[] = [];
+  const add = async (check: RawBuilder<unknown>): Promise<void> => {
+    const { rows } = await sql<LedgerViolation>`select rule, subject, found from ${check}`.execute(db);
+    violations.push(...rows);
+  };
+  const list = async <Value>(query: RawBuilder<{ value: Value }>): Promise<Value[]> =>
+    (await query.execute(db)).rows.map(({ value }) => value);
+
+  const pages = await list(sql<{ value: bigint }>`select last_id as value from ledger_pages order by last_id`);
+  for (const [index, page] of pages.entries()) {
+    await add(sql`check_page(${page})`);
+    yield { step: 'pages', done: index + 1, of: pages.length };
+  }
+  await add(sql`check_seals('-infinity', 'infinity')`);
+  await add(sql`check_sums()`);
+  yield { step: 'days', done: 1, of: 1 };
+
+  const [polls] = await list(sql<{ value: number }>`
+    select greatest(reltuples, 0)::float8 as value from pg_class where oid = 'polls'::regclass`);
+  const chunks = Math.ceil(polls! / POLLS_PER_CHUNK);
+  let after = '';
+  for (let chunk = 1; ; chunk++) {
+    const [to] = await list(sql<{ value: string }>`
+      select id as value from polls where id > ${after} order by id offset ${POLLS_PER_CHUNK} limit 1`);
+    await add(sql`check_polls(${after}, ${to ?? AFTER_ALL_IDS})`);
+    yield { step: 'polls', done: chunk, of: Math.max(chunk, chunks) };
+    if (to === undefined) break;
+    after = to;
+  }
+
+  await add(sql`check_keys('-infinity', now())`);
+  for (let hour = 0; hour < HOURS_OF_KEYS; hour++) {
+    const from = sql`now() + ${hour} * interval '1 hour'`;
+    await add(
+      sql`check_keys(${from}, ${hour === HOURS_OF_KEYS - 1 ? sql`'infinity'` : sql`${from} + interval '1 hour'`})`,
+    );
+    yield { step: 'keys', done: hour + 1, of: HOURS_OF_KEYS };
+  }
+  await add(sql`check_payments()`);
+  yield { step: 'payments', done: 1, of: 1 };
+  await add(sql`check_ledger()`);
+  yield { step: 'open part', done: 1, of: 1 };
+  return distinct(violations);
+}
+
+const AFTER_ALL_IDS = '\u{10ffff}';
+
+/** Damage near the end of the books is met by several of the checks. */
+function distinct(violations: readonly LedgerViolation[]): LedgerViolation[] {
+  return [...new Map(violations.map((violation) => [JSON.stringify(violation), violation])).values()];
+}

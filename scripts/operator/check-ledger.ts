@@ -1,0 +1,33 @@
+import { checkLedger, checkWholeLedger, openStorage, type Queries, type LedgerViolation } from '@eloquentpoll/storage';
+
+// Checks the ledger: the open part and the totals, or with --full every closed page, poll and payment. It only reads, in
+// chunks, so DATABASE_URL may lead to a replica. Violations go to the standard output, one a line; the code is then 1.
+
+const MAX_STATEMENT_MS = 120_000;
+const [, , mode] = process.argv;
+const { DATABASE_URL: databaseUrl } = process.env;
+if (mode !== undefined && mode !== '--full') refuse(`${mode} is not known: use --full or nothing`);
+if (!databaseUrl) refuse('DATABASE_URL is not set: give it a value such as postgres://user:password@host:5432/name');
+
+await using storage = openStorage({ databaseUrl, maxConnections: 1, statementTimeoutMs: MAX_STATEMENT_MS });
+const violations = mode === '--full' ? await wholeLedger(storage) : await checkLedger(storage);
+for (const violation of violations) console.log(JSON.stringify(violation));
+console.error(violations.length === 0 ? 'the books balance' : `${violations.length} rules are violated`);
+process.exitCode = violations.length === 0 ? 0 : 1;
+
+async function wholeLedger(queries: Queries): Promise<LedgerViolation[]> {
+  const steps = checkWholeLedger(queries);
+  for (let shown = ''; ; ) {
+    const { done, value } = await steps.next();
+    if (done) return value;
+    const percent = Math.floor((100 * value.done) / value.of);
+    const line = `${value.step}: ${percent} %`;
+    if (line !== shown) console.error(line);
+    shown = line;
+  }
+}
+
+function refuse(why: string): never {
+  console.error(`check-ledger: ${why}`);
+  process.exit(2);
+}
