@@ -1,4 +1,4 @@
-import { checkLedger, checkWholeLedger, openStorage, type Queries, type LedgerViolation } from '@eloquentpoll/storage';
+import { checkLedger, checkWholeLedger, type LedgerViolation, openStorage, type Queries } from '@eloquentpoll/storage';
 
 // Checks the ledger: the open part and the totals, or with --full every closed page, poll and payment. It only reads, in
 // chunks, so DATABASE_URL may lead to a replica. Violations go to the standard output, one a line; the code is then 1.

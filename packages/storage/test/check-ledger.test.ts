@@ -4,10 +4,10 @@ import {
   checkLedger,
   checkWholeLedger,
   closeBooks,
+  type LedgerViolation,
   openStorage,
   type Queries,
   type Storage,
-  type LedgerViolation,
 } from '../src/index.ts';
 import { type Fixture, open } from './fixtures.ts';
 import {
