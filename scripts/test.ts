@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Failure, report } from '@eloquentpoll/launch/failure';
-import { dataFolder, requireSpace, root } from '@eloquentpoll/launch/folders';
+import { dataFolder, root } from '@eloquentpoll/launch/folders';
 import { createSteps } from '@eloquentpoll/launch/steps';
-import { ProcessGroup } from '@eloquentpoll/services/process-group';
 import { stopRequest } from '@eloquentpoll/services/stop-request';
+import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { seed } from '@eloquentpoll/testkit/seed';
 import { longestFirst, recordDurations } from './testing/durations.ts';
 import { needsOf } from './testing/needs.ts';
@@ -28,13 +27,9 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
   const steps = createSteps(process.stdout);
   const stop = stopRequest();
   const runId = randomBytes(8).toString('hex');
-  const folder = mkdtempSync(join(tmpdir(), 'eloquentpoll-test-'));
   try {
     const selection = selectFiles(args);
-    chmodSync(folder, 0o755);
-    requireSpace(folder, 300, 'a test run');
-    await using group = await ProcessGroup.open(folder);
-    group.temporary(folder);
+    await using group = await openThrowAwayGroup('a test run', { neededMb: 300, inMemory: true });
     await using needed = await startNeeded(group, needsOf(selection.files), env, steps);
     const run = runFiles(longestFirst(selection.files), {
       group,
@@ -61,8 +56,6 @@ async function test(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
   } catch (error) {
     report(error, process.stdout);
     return conclude(0, 1);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

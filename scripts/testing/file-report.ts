@@ -22,22 +22,28 @@ interface Assert {
   skip: string | boolean;
   todo: string | boolean;
   diag: Record<string, unknown> | null;
+  /** In milliseconds; null for what no one timed. */
+  time: number | null;
 }
 
+/** In a run of one file, tests that take longer are listed with their time. */
+const NOTABLE_MS = 500;
+const SHORT_COMMENT = 110;
 const NOISE = /^# (Subtest|time=|timeout=|\{ total)/;
 
 export class FileReport {
   readonly totals: Totals = { passed: 0, failed: 0 };
   readonly #name: string;
   readonly #print: (line: string) => void;
-  readonly #commentWidth: number;
+  readonly #alone: boolean;
   readonly #parser: Parser;
   #results: FinalResults | undefined;
 
-  constructor(name: string, print: (line: string) => void, commentWidth = Number.POSITIVE_INFINITY) {
+  /** In a run of many files (`alone` is false), the long lists that a test prints are cut. */
+  constructor(name: string, print: (line: string) => void, alone = true) {
     this.#name = name;
     this.#print = print;
-    this.#commentWidth = commentWidth;
+    this.#alone = alone;
     this.#parser = new Parser({ name }, (results) => {
       this.#results = results;
     });
@@ -69,7 +75,7 @@ export class FileReport {
     });
     parser.on('extra', (text: string) => this.#print(`    ${text.trimEnd()}`));
     parser.on('comment', (text: string) => {
-      if (!NOISE.test(text)) this.#print(`    ${text.trimEnd().slice(0, this.#commentWidth)}`);
+      if (!NOISE.test(text)) this.#print(`    ${this.#alone ? text.trimEnd() : text.trimEnd().slice(0, SHORT_COMMENT)}`);
     });
     parser.on('assert', (assert: Assert) => {
       if (!assert.ok && !children.has(assert.name)) this.#explain(assert);
@@ -77,6 +83,8 @@ export class FileReport {
   }
 
   #count(test: Assert): void {
+    if (this.#alone && (test.time ?? 0) >= NOTABLE_MS)
+      this.#print(`    … ${((test.time ?? 0) / 1_000).toFixed(1)} s  ${test.name}`);
     const ran = !test.skip && !test.todo;
     if (!ran) this.#print(`    ✗ ${test.fullname} was not run (${test.skip ? 'skip' : 'todo'})`);
     if (test.ok && ran) this.totals.passed++;

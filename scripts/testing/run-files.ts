@@ -18,8 +18,6 @@ export interface SuiteOutcome extends Totals {
   durations: Durations;
 }
 
-/** In a run of many files, the long lists that a test prints are cut; run its file alone to read them. */
-const SHORT_COMMENT = 110;
 /** A test that reaches its own time limit prints what still runs; a process that does not even do that is killed. */
 const KILL_AFTER_MS = 5_000;
 const GRACE_MS = 3_000;
@@ -44,7 +42,7 @@ async function runFile(file: string, runs: FileRuns, alone: boolean): Promise<To
   // The lines of files that run side by side are not mixed.
   const lines: string[] = [];
   const print = alone ? runs.print : (line: string) => void lines.push(line);
-  const report = new FileReport(file, print, alone ? undefined : SHORT_COMMENT);
+  const report = new FileReport(file, print, alone);
   const started = performance.now();
   const running = runs.group.start({
     name: file.replaceAll('/', '.'),

@@ -1,12 +1,25 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { requireSpace } from '@eloquentpoll/launch/folders';
 import { ProcessGroup } from './process-group.ts';
 
+export interface ThrowAwayOptions {
+  neededMb?: number;
+  /** Where the machine has room for it, on a file system in memory: a new database is 300 files, ten times as fast. */
+  inMemory?: boolean;
+}
+
+const MEMORY = '/dev/shm';
+/** Containers often have 64 MB there. */
+const MIN_FREE_MEMORY_MB = 2_048;
+
 /** A process group in a temporary folder; disposing of it ends the processes and removes the folder. */
-export async function openThrowAwayGroup(purpose: string, neededMb = 100): Promise<ProcessGroup> {
-  const folder = mkdtempSync(join(tmpdir(), 'eloquentpoll-'));
+export async function openThrowAwayGroup(
+  purpose: string,
+  { neededMb = 100, inMemory = false }: ThrowAwayOptions = {},
+): Promise<ProcessGroup> {
+  const folder = mkdtempSync(join(inMemory && memoryHasRoom() ? MEMORY : tmpdir(), 'eloquentpoll-'));
   try {
     // Postgres may run as another user, who has to enter it.
     chmodSync(folder, 0o755);
@@ -17,5 +30,16 @@ export async function openThrowAwayGroup(purpose: string, neededMb = 100): Promi
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** A TMPDIR that was chosen is respected. */
+function memoryHasRoom(): boolean {
+  if (process.platform !== 'linux' || process.env.TMPDIR) return false;
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return (bavail * bsize) / 2 ** 20 >= MIN_FREE_MEMORY_MB;
+  } catch {
+    return false;
   }
 }

@@ -63,7 +63,7 @@ async function exitCodeOf(
 ): Promise<number> {
   try {
     await using made = new AsyncDisposableStack();
-    return await command({ signal, group: async () => made.use(await openThrowAwayGroup('this command', 500)) });
+    return await command({ signal, group: async () => made.use(await openThrowAwayGroup('this command', { neededMb: 500 })) });
   } catch (error) {
     if (signal.aborted) {
       console.error('interrupted; everything that was started is gone');
