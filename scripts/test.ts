@@ -17,8 +17,8 @@ import { type Selection, selectFiles } from './testing/test-files.ts';
 // `npm test [-- FILES]`: the services that the files need, the files, leak checks, and as the last line
 // `N passed, N failed`. Nothing run is a failure; whatever happens, everything that was started is ended.
 
-/** One more than cores, because many tests wait; on large machines bounded by the connections that Postgres accepts. */
-const JOBS = Math.min(availableParallelism() + 1, 6);
+/** Twice the cores, because most tests wait most of the time; on large machines bounded by the connections that Postgres accepts. */
+const JOBS = Math.min(availableParallelism() * 2, 6);
 /** For a run of everything; a long run with --timeout has as long as its file. */
 const LIMIT_MS = 20 * 60_000;
 const SHOWN_SLOW = 5;

@@ -75,7 +75,8 @@ export class FileReport {
     });
     parser.on('extra', (text: string) => this.#print(`    ${text.trimEnd()}`));
     parser.on('comment', (text: string) => {
-      if (!NOISE.test(text)) this.#print(`    ${this.#alone ? text.trimEnd() : text.trimEnd().slice(0, SHORT_COMMENT)}`);
+      if (!NOISE.test(text))
+        this.#print(`    ${this.#alone ? text.trimEnd() : text.trimEnd().slice(0, SHORT_COMMENT)}`);
     });
     parser.on('assert', (assert: Assert) => {
       if (!assert.ok && !children.has(assert.name)) this.#explain(assert);
