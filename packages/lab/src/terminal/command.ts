@@ -63,7 +63,10 @@ async function exitCodeOf(
 ): Promise<number> {
   try {
     await using made = new AsyncDisposableStack();
-    return await command({ signal, group: async () => made.use(await openThrowAwayGroup('this command', { neededMb: 500 })) });
+    return await command({
+      signal,
+      group: async () => made.use(await openThrowAwayGroup('this command', { neededMb: 500 })),
+    });
   } catch (error) {
     if (signal.aborted) {
       console.error('interrupted; everything that was started is gone');
