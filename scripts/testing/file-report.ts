@@ -22,7 +22,7 @@ interface Assert {
   skip: string | boolean;
   todo: string | boolean;
   diag: Record<string, unknown> | null;
-  /** In milliseconds; null for what no one timed. */
+  /** In milliseconds; null where it was not measured. */
   time: number | null;
 }
 
