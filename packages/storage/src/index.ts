@@ -14,6 +14,7 @@ export {
   TooManyKeys,
   touchKeys,
 } from './api-keys.ts';
+export { type NewCardMovement, storeCardMovements, type UnlikePayment, unlikePayments } from './card-movements.ts';
 export { checkLedger, type LedgerViolation } from './check-ledger.ts';
 export { checkWholeLedger, type LedgerCheckStep } from './check-whole-ledger.ts';
 export {
@@ -96,7 +97,7 @@ export { checkLedgerInTurn, type LedgerRound } from './ledger-checks.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
 export { migrate } from './migrate.ts';
-export { closeMisfit, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
+export { closeMisfit, closeUnseenMisfits, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
 export { type MoneyInFigures, readMoneyFigures } from './money-figures.ts';
 export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from './money-scans.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';

@@ -48,6 +48,17 @@ export async function closeMisfit(
   return row !== undefined;
 }
 
+/** What a whole comparison did not find again has been explained meanwhile. */
+export async function closeUnseenMisfits({ db }: Queries, source: NewMisfit['source'], since: Date): Promise<void> {
+  await db
+    .updateTable('misfits')
+    .set({ closed_at: sql<Date>`now()`, closed_as: 'matched' })
+    .where('source', '=', source)
+    .where('last_seen_at', '<', since)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
 /** The oldest first; with an id, that one. */
 export async function openMisfits({ db }: Queries, limit: number, id?: bigint): Promise<Misfit[]> {
   let query = db

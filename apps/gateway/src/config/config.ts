@@ -90,6 +90,7 @@ export function readConfig(env: Environment): Config {
       checkoutsS: values.RECONCILE_CHECKOUTS_S,
       depositsS: values.RECONCILE_DEPOSITS_S,
       transfersS: values.RECONCILE_TRANSFERS_S,
+      movementsS: values.RECONCILE_MOVEMENTS_S,
     },
     models: {
       ...(values.MODELS_FILE && { file: values.MODELS_FILE }),

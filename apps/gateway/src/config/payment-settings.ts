@@ -81,4 +81,6 @@ export interface ReconcileSettings {
   depositsS: number;
   /** How often all transfers to us are compared with deposits. */
   transfersS: number;
+  /** How often all movements at Stripe are compared with the ledger. */
+  movementsS: number;
 }

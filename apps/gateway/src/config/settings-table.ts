@@ -65,6 +65,11 @@ export const GATEWAY_SETTINGS = {
     3_600,
     'How often all transfers to X402_PAY_TO are compared with deposits.',
   ),
+  RECONCILE_MOVEMENTS_S: withDefault(
+    integer(60, 604_800),
+    86_400,
+    "How often all movements of the processor's balance are compared with the ledger.",
+  ),
   MODELS_REGISTRY_URL: optional(http, 'The public list of models behind /api/models.'),
   TRUST_PROXY: optional(list(network), 'Networks whose X-Forwarded-For is believed.'),
   RATE_LIMITS: optional(rateLimits, 'Changes single rate limits.'),

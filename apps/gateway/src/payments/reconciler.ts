@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { withTimeout } from '@eloquentpoll/ops';
 import { withLock } from '@eloquentpoll/storage';
+import { compareMovements } from './card/compare-movements.ts';
 import { reconcilePayments } from './card/reconcile-payments.ts';
 import type { PaymentsContext } from './context.ts';
 import type { ReconciliationRound } from './money-metrics.ts';
@@ -41,6 +42,7 @@ export function startReconciler(context: PaymentsContext): AsyncDisposable {
     const round = (signal: AbortSignal) =>
       withLock(storage, 'checkouts', LOCK_TERM_MS, () => reconcilePayments(context, processor, signal));
     loops.push(repeat(config.reconcile.checkoutsS, 'checkouts', round));
+    loops.push(repeat(LOOK_EVERY_S, 'movements', (signal) => compareMovements(context, processor, signal)));
   }
   // No lock: the query gives each deposit to one replica, and each due scan.
   if (deposits) {

@@ -16,7 +16,7 @@ t.test('without settings no money comes in', (t) => {
   t.match(decide({}), {
     checkout: null,
     deposits: null,
-    reconcile: { checkoutsS: 900, depositsS: 60, transfersS: 3_600 },
+    reconcile: { checkoutsS: 900, depositsS: 60, transfersS: 3_600, movementsS: 86_400 },
   });
   t.match(decide({ ETH_RPC_URL: 'http://node.internal' }), { deposits: null });
   t.end();

@@ -73,7 +73,16 @@ create table deposits (
 create index deposits_watched on deposits (check_at) where closed_at is null;
 create index deposits_failed on deposits (closed_at) where state = 'failed';
 
--- How far our rows were compared with all that moved: 'chain <id> <asset> <payee>' counts blocks, 'card <account>'
+-- What moved at the processor, by payment: paid, refunded, disputed, given back. Kept as long as the checkouts.
+create table card_movements (
+  id             text collate "C" primary key,
+  payment_intent text collate "C" not null,
+  amount_cents   integer not null,
+  created_at     timestamptz not null
+);
+create index card_movements_payment on card_movements (payment_intent);
+
+-- How far our rows were compared with all that moved: 'chain <id> <asset> <payee>' counts blocks, 'card <base URL>'
 -- seconds since 1970. Everything before proved_position was matched and adds up; from there to position it was matched,
 -- and net_u is what it adds up to. A round that does not add up goes back to proved_position.
 -- reached_at: the time of the chain, or of the processor, up to which all is proved.

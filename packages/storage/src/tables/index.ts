@@ -1,7 +1,14 @@
 import type { AccountsTable, ApiKeysTable, IdentitiesTable, LoginsTable, NoncesTable } from './accounts.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable } from './operations.ts';
-import type { CheckoutsTable, DepositsTable, MisfitsTable, MoneyScansTable, WebhookEventsTable } from './payments.ts';
+import type {
+  CardMovementsTable,
+  CheckoutsTable,
+  DepositsTable,
+  MisfitsTable,
+  MoneyScansTable,
+  WebhookEventsTable,
+} from './payments.ts';
 import type { FeedbackTable, PollsTable, ResultsTable, VotesTable } from './polls.ts';
 
 /** Every table, as the migrations leave it. */
@@ -23,6 +30,7 @@ export interface Tables {
   checkouts: CheckoutsTable;
   webhook_events: WebhookEventsTable;
   deposits: DepositsTable;
+  card_movements: CardMovementsTable;
   money_scans: MoneyScansTable;
   misfits: MisfitsTable;
 }

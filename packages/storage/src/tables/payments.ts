@@ -49,6 +49,13 @@ export interface DepositsTable {
   handed_at: Date | null;
 }
 
+export interface CardMovementsTable {
+  id: string;
+  payment_intent: string;
+  amount_cents: number;
+  created_at: Date;
+}
+
 export interface MoneyScansTable {
   name: string;
   position: bigint;

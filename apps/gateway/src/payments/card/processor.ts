@@ -1,7 +1,8 @@
-import type { CheckoutFacts } from '@eloquentpoll/storage';
 import type Stripe from 'stripe';
 import type { CheckoutSettings } from '../../config/payment-settings.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { type CardMovement, movementOf } from './card-movement.ts';
+import { chargeOf, type PaymentReport, paymentReportOf } from './payment-report.ts';
 
 // The part of Stripe that we use. Events only trigger a read: facts come from the API. Every failure is a
 // payment_processor_error; Stripe's messages are not passed on.
@@ -25,21 +26,19 @@ export interface Processor {
   verifyEvent(body: Buffer, signature: string | undefined): Promise<PaymentEvent>;
   /** Refund and dispute events since then, newest first, at most 10,000. */
   reversals(sinceS: number): Promise<PaymentEvent[]>;
+  /**
+   * What payments, refunds and disputes moved in these seconds, oldest first; the end is not included. Null when it is
+   * more than is read at once: ask for less.
+   */
+  movements(fromS: number, beforeS: number): Promise<CardMovement[] | null>;
+  /** Gives money back. Idempotent by id. */
+  refund(refund: { id: string; paymentIntent: string; amountCents: number }): Promise<void>;
 }
 
 export interface PaymentName {
   processorId: string;
   /** Our id of the checkout. */
   id: string;
-}
-
-export interface PaymentReport extends CheckoutFacts {
-  id: string | null;
-  currency: string | null;
-  amountCents: number | null;
-  /** The base URL of the installation that opened it, and the account there that pays; both are in its metadata. */
-  origin: string | null;
-  accountId: string | null;
 }
 
 export interface PaymentEvent {
@@ -70,11 +69,13 @@ export function stripeProcessor(settings: CheckoutSettings, baseUrl: string, tim
         return { processorId: session.id, url: session.url };
       }),
     read: (processorId) =>
-      call(async ({ checkout, disputes }) => {
+      call(async ({ checkout, disputes, refunds }) => {
         const session = await checkout.sessions.retrieve(processorId, { expand: ['payment_intent.latest_charge'] });
         const charge = chargeOf(session);
-        const disputed = charge?.disputed ? await disputes.list({ charge: charge.id, limit: 100 }) : null;
-        return reportOf(session, charge?.amount_refunded ?? 0, disputed?.data ?? []);
+        const of = { charge: charge?.id ?? '', limit: 100 };
+        const refunded = charge && charge.amount_refunded > 0 ? await refunds.list(of) : null;
+        const disputed = charge?.disputed ? await disputes.list(of) : null;
+        return paymentReportOf(session, refunded?.data ?? [], disputed?.data ?? []);
       }),
     find: (paymentIntent) =>
       call(async ({ checkout }) => {
@@ -93,20 +94,40 @@ export function stripeProcessor(settings: CheckoutSettings, baseUrl: string, tim
       throw new ApiError('invalid_webhook');
     },
     async reversals(sinceS) {
-      const found: PaymentEvent[] = [];
-      let last: string | undefined;
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const query = { types: [...REVERSALS], created: { gte: sinceS }, limit: 100 };
-        const { data, has_more } = await call(({ events }) =>
-          events.list(last === undefined ? query : { ...query, starting_after: last }),
-        );
-        found.push(...data.map(toPaymentEvent));
-        last = data.at(-1)?.id;
-        if (!has_more || last === undefined) break;
-      }
-      return found;
+      const query = { types: [...REVERSALS], created: { gte: sinceS } };
+      const { found } = await allPages((page) => call(({ events }) => events.list({ ...query, ...page })));
+      return found.map(toPaymentEvent);
+    },
+    async movements(fromS, beforeS) {
+      const query = { created: { gte: fromS, lt: beforeS }, expand: ['data.source'] };
+      const { found, isAll } = await allPages((page) =>
+        call(({ balanceTransactions }) => balanceTransactions.list({ ...query, ...page })),
+      );
+      return isAll ? found.flatMap((one) => movementOf(one, baseUrl) ?? []).reverse() : null;
+    },
+    async refund({ id, paymentIntent, amountCents }) {
+      const refund = { payment_intent: paymentIntent, amount: amountCents };
+      await call(({ refunds }) => refunds.create(refund, { idempotencyKey: id }));
     },
   };
+}
+
+interface Page<T> {
+  data: T[];
+  has_more: boolean;
+}
+
+async function allPages<T extends { id: string }>(
+  read: (page: { limit: number; starting_after?: string }) => Promise<Page<T>>,
+): Promise<{ found: T[]; isAll: boolean }> {
+  const found: T[] = [];
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const last = found.at(-1);
+    const { data, has_more } = await read({ limit: 100, ...(last && { starting_after: last.id }) });
+    found.push(...data);
+    if (!has_more || data.length === 0) return { found, isAll: true };
+  }
+  return { found, isAll: false };
 }
 
 const MAX_PAGES = 100;
@@ -120,9 +141,6 @@ const REVERSALS = [
   'charge.dispute.updated',
   'charge.dispute.closed',
 ] as const satisfies Stripe.Event['type'][];
-/** The disputed amount is withdrawn or may be. Won disputes and inquiries cost nothing. */
-const WITHHELD = new Set<Stripe.Dispute['status']>(['needs_response', 'under_review', 'lost']);
-
 async function connect({ secretKey, apiBase }: CheckoutSettings, timeout: number): Promise<Stripe> {
   const { default: Client } = await import('stripe');
   const address = apiBase === undefined ? null : new URL(apiBase);
@@ -165,33 +183,6 @@ const pageOf = (payment: NewPayment, baseUrl: string): Stripe.Checkout.SessionCr
   success_url: `${baseUrl}/dashboard?checkout=success`,
   cancel_url: `${baseUrl}/dashboard?checkout=cancelled`,
 });
-
-function chargeOf({ payment_intent }: Stripe.Checkout.Session): Stripe.Charge | null {
-  const charge = typeof payment_intent === 'object' ? payment_intent?.latest_charge : null;
-  return typeof charge === 'object' ? (charge ?? null) : null;
-}
-
-function reportOf(
-  session: Stripe.Checkout.Session,
-  refundedCents: number,
-  disputes: readonly Stripe.Dispute[],
-): PaymentReport {
-  const { payment_intent: intent, amount_total: amountCents } = session;
-  const disputed = disputes.filter(({ status }) => WITHHELD.has(status)).reduce((sum, { amount }) => sum + amount, 0);
-  return {
-    processorId: session.id,
-    id: session.client_reference_id,
-    paymentIntent: typeof intent === 'string' ? intent : (intent?.id ?? null),
-    livemode: session.livemode,
-    currency: session.currency,
-    amountCents,
-    origin: session.metadata?.origin ?? null,
-    accountId: session.metadata?.account_id ?? null,
-    isPaid: session.payment_status === 'paid',
-    isExpired: session.status === 'expired',
-    reversedCents: Math.min(amountCents ?? 0, refundedCents + disputed),
-  };
-}
 
 const nameOf = ({ id, client_reference_id }: Stripe.Checkout.Session): PaymentName | null =>
   client_reference_id === null ? null : { processorId: id, id: client_reference_id };

@@ -1,7 +1,8 @@
 import { findCheckout, followCheckout, recreateCheckout, type StoredCheckout } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PaymentsContext } from '../context.ts';
-import type { PaymentName, PaymentReport, Processor } from './processor.ts';
+import type { PaymentReport } from './payment-report.ts';
+import type { PaymentName, Processor } from './processor.ts';
 
 // Brings a checkout and its ledger transfers to the state that the processor reports now. Idempotent: webhooks, the
 // return page and the reconciler call it in any order, also at once.

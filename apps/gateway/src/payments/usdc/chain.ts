@@ -1,7 +1,7 @@
 import type { Authorization } from '@eloquentpoll/storage';
 import type { DepositSettings } from '../../config/payment-settings.ts';
 import type { TokenDomain } from './terms.ts';
-import { AUTHORIZATION_USED, hasTopics, type Log, quantity, TRANSFER, tokenNode, word } from './token-node.ts';
+import { AUTHORIZATION_USED, abiWord, hasTopics, type Log, quantity, TRANSFER, tokenNode } from './token-node.ts';
 
 // Reads the chain through the operator's node. A deposit is credited only for a transfer seen here, whatever the
 // facilitator reports.
@@ -38,7 +38,7 @@ export function openChain(settings: DepositSettings): Chain {
   const { chainId, asset, logRange } = settings;
   const { ask, call, head, final, logs, receipt } = tokenNode(settings);
   const isUsed = async ({ payer, nonce }: Authorization, block?: string) =>
-    BigInt(await call(AUTHORIZATION_STATE + word(payer) + word(nonce), block)) !== 0n;
+    BigInt(await call(AUTHORIZATION_STATE + abiWord(payer) + abiWord(nonce), block)) !== 0n;
 
   async function requireLogs(): Promise<void> {
     const last = await head();
@@ -80,7 +80,10 @@ export function openChain(settings: DepositSettings): Chain {
       return token;
     },
     async obstacle(authorization) {
-      const [used, balance] = await Promise.all([isUsed(authorization), call(BALANCE_OF + word(authorization.payer))]);
+      const [used, balance] = await Promise.all([
+        isUsed(authorization),
+        call(BALANCE_OF + abiWord(authorization.payer)),
+      ]);
       if (used) return 'used';
       return BigInt(balance) < authorization.amountU ? 'insufficient_funds' : null;
     },
@@ -89,7 +92,7 @@ export function openChain(settings: DepositSettings): Chain {
       if (hinted) return hinted;
       if (!(await isUsed(authorization))) return null;
       const first = fromBlock > BLOCKS_BEFORE ? fromBlock - BLOCKS_BEFORE : 0n;
-      const topics = [AUTHORIZATION_USED, `0x${word(authorization.payer)}`, `0x${word(authorization.nonce)}`];
+      const topics = [AUTHORIZATION_USED, `0x${abiWord(authorization.payer)}`, `0x${abiWord(authorization.nonce)}`];
       // An authorization is used once, but after a chain reorganisation a node may report two transactions.
       for await (const log of logs(topics, first, await head())) {
         const found = await transferIn(log.transactionHash, authorization);
@@ -113,13 +116,13 @@ export function openChain(settings: DepositSettings): Chain {
 function paysUs(logs: readonly Log[], asset: string, { payer, nonce, payTo, amountU }: Authorization): boolean {
   const ofAsset = (log: Log): boolean => log.address.toLowerCase() === asset;
   const used = logs.find(
-    (log) => ofAsset(log) && hasTopics(log.topics, [AUTHORIZATION_USED, word(payer), word(nonce)]),
+    (log) => ofAsset(log) && hasTopics(log.topics, [AUTHORIZATION_USED, abiWord(payer), abiWord(nonce)]),
   );
   const next = used && logs.find((log) => Number(log.logIndex) === Number(used.logIndex) + 1);
   return (
     next !== undefined &&
     ofAsset(next) &&
-    hasTopics(next.topics, [TRANSFER, word(payer), word(payTo)]) &&
+    hasTopics(next.topics, [TRANSFER, abiWord(payer), abiWord(payTo)]) &&
     BigInt(next.data) === amountU
   );
 }

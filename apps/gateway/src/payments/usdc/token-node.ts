@@ -79,7 +79,7 @@ export function tokenNode({ rpcUrl, asset, logRange }: DepositSettings): TokenNo
 export const quantity = (value: bigint): string => `0x${value.toString(16)}`;
 
 /** ABI encoding of call data and topics: 32 bytes. */
-export const word = (bytes: Buffer): string => bytes.toString('hex').padStart(64, '0');
+export const abiWord = (bytes: Buffer): string => bytes.toString('hex').padStart(64, '0');
 
 export const hasTopics = (topics: readonly string[], expected: readonly string[]): boolean =>
   topics.length === expected.length &&

@@ -2,13 +2,13 @@ import type { IncomingTransfer } from '@eloquentpoll/storage';
 import type { DepositSettings } from '../../config/payment-settings.ts';
 import {
   AUTHORIZATION_USED,
+  abiWord,
   type FinalBlock,
   hasTopics,
   NodeRefusal,
   quantity,
   TRANSFER,
   tokenNode,
-  word,
 } from './token-node.ts';
 
 // All that the token moved to us and from us, in blocks that are final.
@@ -27,7 +27,7 @@ export function openTransfers(settings: DepositSettings): Transfers {
   const { chainId } = settings;
   const [asset, payTo] = [bytes(settings.asset), bytes(settings.payTo)];
   const { call, final, logs, receipt } = tokenNode(settings);
-  const us = `0x${word(payTo)}`;
+  const us = `0x${abiWord(payTo)}`;
 
   /** The token emits AuthorizationUsed directly before the Transfer that it allows. */
   async function nonceOf(txHash: string, logIndex: number, payer: Buffer): Promise<Buffer | null> {
@@ -38,7 +38,7 @@ export function openTransfers(settings: DepositSettings): Transfers {
     const isItsOwn =
       nonce !== undefined &&
       before?.address.toLowerCase() === settings.asset &&
-      hasTopics(before.topics, [AUTHORIZATION_USED, word(payer), nonce.toLowerCase()]);
+      hasTopics(before.topics, [AUTHORIZATION_USED, abiWord(payer), nonce.toLowerCase()]);
     return isItsOwn ? bytes(nonce) : null;
   }
 
@@ -60,7 +60,7 @@ export function openTransfers(settings: DepositSettings): Transfers {
     },
     async balanceAt(block) {
       try {
-        return BigInt(await call(BALANCE_OF + word(payTo), quantity(block)));
+        return BigInt(await call(BALANCE_OF + abiWord(payTo), quantity(block)));
       } catch (error) {
         if (error instanceof NodeRefusal) return null;
         throw error;

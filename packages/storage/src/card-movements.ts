@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+// What the processor's balance says about each payment, beside what the ledger says. Movements are kept, so that the whole
+// life of a payment can be added up without asking for it again.
+
+export interface NewCardMovement {
+  id: string;
+  paymentIntent: string;
+  amountCents: number;
+  createdAt: Date;
+  isOwnPayment: boolean;
+}
+
+/** A processor's account may serve others: only our payments, and refunds and disputes of them, are kept. */
+export async function storeCardMovements({ db }: Queries, movements: readonly NewCardMovement[]): Promise<void> {
+  for (const { id, paymentIntent, amountCents, createdAt, isOwnPayment } of movements) {
+    await sql`
+      insert into card_movements (id, payment_intent, amount_cents, created_at)
+      select ${id}, ${paymentIntent}, ${amountCents}::integer, ${createdAt}::timestamptz
+       where ${isOwnPayment}
+          or exists (select from card_movements where payment_intent = ${paymentIntent})
+          or exists (select from checkouts where payment_intent = ${paymentIntent})
+      on conflict (id) do nothing`.execute(db);
+  }
+}
+
+export interface UnlikePayment {
+  paymentIntent: string;
+  /** Null where no checkout has this payment. */
+  checkout: { id: string; processorId: string; accountId: string } | null;
+  /** What the processor kept of it, and what the ledger has. */
+  processorCents: number;
+  ledgerCents: number;
+}
+
+/**
+ * Payments about which processor and ledger disagree, in the order of their names. What changed after `reached` is left
+ * out: its movements were not read yet.
+ */
+export async function unlikePayments(
+  { db }: Queries,
+  { days, reached, after, limit }: { days: number; reached: Date; after: string; limit: number },
+): Promise<UnlikePayment[]> {
+  const { rows } = await sql<UnlikeRow>`
+    with moved as (
+      select payment_intent, sum(amount_cents)::integer as cents
+        from card_movements where payment_intent > ${after} group by payment_intent),
+    kept as (
+      select payment_intent, id, processor_id, account_id, updated_at, credited_at,
+             case when state = 'credited' then amount_cents - reversed_cents else 0 end as cents
+        from checkouts where payment_intent > ${after})
+    select payment_intent, k.id, k.processor_id, k.account_id,
+           coalesce(m.cents, 0) as processor_cents, coalesce(k.cents, 0) as ledger_cents
+      from moved m full join kept k using (payment_intent)
+     where coalesce(m.cents, 0) <> coalesce(k.cents, 0)
+       and (k.id is null or k.updated_at < ${reached})
+       and (m.cents is not null or k.credited_at > ${reached}::timestamptz - ${days} * interval '1 day')
+     order by payment_intent limit ${limit}`.execute(db);
+  return rows.map((row) => ({
+    paymentIntent: row.payment_intent,
+    checkout:
+      row.id === null ? null : { id: row.id, processorId: row.processor_id ?? '', accountId: row.account_id ?? '' },
+    processorCents: row.processor_cents,
+    ledgerCents: row.ledger_cents,
+  }));
+}
+
+interface UnlikeRow {
+  payment_intent: string;
+  id: string | null;
+  processor_id: string | null;
+  account_id: string | null;
+  processor_cents: number;
+  ledger_cents: number;
+}
