@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, report } from '@eloquentpoll/launch/failure';
 import { dataFolder } from '@eloquentpoll/launch/folders';
+import { readJson } from '@eloquentpoll/services/json';
+import { Type } from '@sinclair/typebox';
 import { runShell } from './db/shell.ts';
+import { Secrets } from './start/secrets.ts';
 
 // `npm run db [-- "select ..."]`: a shell on the database that `npm run dev` or `npm start` runs here, or on
 // DATABASE_URL. It is psql where that is installed, a small shell of our own where it is not.
@@ -17,7 +20,10 @@ async function main(statements: readonly string[]): Promise<number> {
 function databaseUrl(): string {
   if (process.env.DATABASE_URL) return process.env.DATABASE_URL;
   try {
-    const { databaseUrl } = JSON.parse(readFileSync(join(dataFolder, 'secrets.json'), 'utf8'));
+    const { databaseUrl } = readJson(
+      Type.Pick(Secrets, ['databaseUrl']),
+      readFileSync(join(dataFolder, 'secrets.json'), 'utf8'),
+    );
     if (databaseUrl) return databaseUrl;
   } catch {
     // Nothing was ever started here.

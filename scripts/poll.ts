@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runHereCommand } from '@eloquentpoll/client/cli';
 import { dataFolder } from '@eloquentpoll/launch/folders';
-import type { Secrets } from './start/secrets.ts';
+import { readJson } from '@eloquentpoll/services/json';
+import { type Static, Type } from '@sinclair/typebox';
+import { Secrets } from './start/secrets.ts';
 
 // `npm run poll -- "Which is larger? [The Sun, The Moon]"`: the command line of the client, at the service that
 // `npm start` runs here and with the key of its local account, unless --url or EP_URL names another.
 
+const LocalService = Type.Pick(Secrets, ['url', 'apiKey']);
 const { url, apiKey } = localService();
 await runHereCommand(process.argv.slice(2), {
   env: {
@@ -19,9 +22,9 @@ await runHereCommand(process.argv.slice(2), {
 });
 
 /** Where it was last started and with which key; it may have ended since. */
-function localService(): Partial<Pick<Secrets, 'url' | 'apiKey'>> {
+function localService(): Static<typeof LocalService> {
   try {
-    return JSON.parse(readFileSync(join(dataFolder, 'secrets.json'), 'utf8'));
+    return readJson(LocalService, readFileSync(join(dataFolder, 'secrets.json'), 'utf8'));
   } catch {
     return {};
   }

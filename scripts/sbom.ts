@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { report } from '@eloquentpoll/launch/failure';
 import { root } from '@eloquentpoll/launch/folders';
 import { findPnpm } from '@eloquentpoll/launch/tools';
+import { readJson } from '@eloquentpoll/services/json';
 import { runProgram } from '@eloquentpoll/services/run-program';
+import { Type } from '@sinclair/typebox';
 
 // `npm run sbom`: what each image is made of, as CycloneDX with the hash of every package, in dist/sbom. It reads the
 // lockfile and the installed packages and needs no network, so that the same commit gives the same list.
 
+const Bill = Type.Object({ components: Type.Array(Type.Unknown()) });
 const LIMIT_MS = 60_000;
 
 /** Returns how many components it lists. */
@@ -21,7 +24,7 @@ export async function writeSbom(app: string, file: string): Promise<number> {
     LIMIT_MS,
   );
   if (!ok) throw new Error(`the contents of ${app} could not be listed: ${output.trim()}`);
-  return JSON.parse(readFileSync(file, 'utf8')).components.length;
+  return readJson(Bill, readFileSync(file, 'utf8')).components.length;
 }
 
 if (import.meta.main) {

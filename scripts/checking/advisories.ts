@@ -1,5 +1,7 @@
 import { findPnpm } from '@eloquentpoll/launch/tools';
+import { readJson } from '@eloquentpoll/services/json';
 import { runProgram } from '@eloquentpoll/services/run-program';
+import { type Static, Type } from '@sinclair/typebox';
 
 // Known vulnerabilities of what ships: high and critical ones fail the check. A registry that answers nothing about
 // them, or cannot be reached, is said and fails nothing: what is known does not change with the network of a machine.
@@ -20,10 +22,21 @@ export async function advisories(root: string): Promise<Advisories> {
   return readAudit(output);
 }
 
-interface Audit {
-  error?: { code?: string; message?: string };
-  advisories?: Record<string, { severity: string; module_name: string; title: string; patched_versions?: string }>;
-}
+const Audit = Type.Object({
+  error: Type.Optional(Type.Object({ code: Type.Optional(Type.String()), message: Type.Optional(Type.String()) })),
+  advisories: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Object({
+        severity: Type.String(),
+        module_name: Type.String(),
+        title: Type.String(),
+        patched_versions: Type.Optional(Type.String()),
+      }),
+    ),
+  ),
+});
+type Audit = Static<typeof Audit>;
 
 export function readAudit(output: string): Advisories {
   const audit = parse(output);
@@ -48,7 +61,7 @@ export function readAudit(output: string): Advisories {
 function parse(output: string): Audit | null {
   const start = output.indexOf('{');
   try {
-    return start < 0 ? null : JSON.parse(output.slice(start));
+    return start < 0 ? null : readJson(Audit, output.slice(start));
   } catch {
     return null;
   }

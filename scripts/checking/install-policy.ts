@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import { parse } from 'yaml';
 
 // What may run on a machine because it was installed. The settings that keep a hijacked package out stay as strict as
@@ -13,20 +15,23 @@ const REASONS: Record<string, string> = {
 };
 const WEEK_MIN = 7 * 24 * 60;
 
-interface Workspace {
-  minimumReleaseAge?: number;
-  blockExoticSubdeps?: boolean;
-  strictDepBuilds?: boolean;
-  dangerouslyAllowAllBuilds?: boolean;
-  allowBuilds?: Record<string, boolean>;
-  catalog?: Record<string, string>;
-}
+const Workspace = Type.Partial(
+  Type.Object({
+    minimumReleaseAge: Type.Number(),
+    blockExoticSubdeps: Type.Boolean(),
+    strictDepBuilds: Type.Boolean(),
+    dangerouslyAllowAllBuilds: Type.Boolean(),
+    allowBuilds: Type.Record(Type.String(), Type.Boolean()),
+    catalog: Type.Record(Type.String(), Type.String()),
+  }),
+);
 
 export function installPolicyProblems(
   root: string,
   text = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8'),
 ): string[] {
-  const workspace: Workspace = parse(text);
+  const settings: unknown = parse(text);
+  const workspace = Value.Parse(Workspace, settings);
   const problems: string[] = [];
   const must = (holds: boolean, sentence: string) => {
     if (!holds) problems.push(sentence);

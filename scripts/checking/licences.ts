@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readJson } from '@eloquentpoll/services/json';
+import { type Static, Type } from '@sinclair/typebox';
 
 // Everything that a process of the product is made of may be used by anybody for anything: the licences below, found
 // by following `dependencies` from the apps.
@@ -17,13 +19,17 @@ const ALLOWED = new Set([
   'Unlicense',
 ]);
 
-interface Manifest {
-  name?: string;
-  version?: string;
-  license?: string;
-  dependencies?: Record<string, string>;
-  optionalDependencies?: Record<string, string>;
-}
+const Versions = Type.Record(Type.String(), Type.String());
+const Manifest = Type.Partial(
+  Type.Object({
+    name: Type.String(),
+    version: Type.String(),
+    license: Type.String(),
+    dependencies: Versions,
+    optionalDependencies: Versions,
+  }),
+);
+type Manifest = Static<typeof Manifest>;
 
 /** One sentence per package that must not be in the product. */
 export function licenceProblems(root: string): string[] {
@@ -58,7 +64,7 @@ function allowed(expression: string | undefined): boolean {
 }
 
 function read(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return readJson(Manifest, readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
 /** null for an optional dependency of another platform. */

@@ -1,21 +1,26 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson } from '@eloquentpoll/services/json';
+import { Type } from '@sinclair/typebox';
 
 // Package, OpenAPI, AsyncAPI and image have one version, and what changed in it is in CHANGELOG.md.
 
 const PENDING = 'Pending';
 const RELEASED = /^(\d+\.\d+\.\d+) - \d{4}-\d{2}-\d{2}$/;
 
+const Versioned = Type.Object({ version: Type.Optional(Type.String()) });
+const Described = Type.Object({ info: Type.Optional(Versioned) });
+
 export function versionProblems(root: string): string[] {
   const read = (file: string) => (existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : '');
-  const version = String(JSON.parse(read('package.json')).version);
+  const { version = '' } = readJson(Versioned, read('package.json'));
   const others = [
     ...globSync(
       ['apps/*/package.json', 'packages/*/package.json', 'scripts/package.json', 'scripts/launch/package.json'],
       { cwd: root },
-    ).map((file) => [file, JSON.parse(read(file)).version] as const),
+    ).map((file) => [file, readJson(Versioned, read(file)).version] as const),
     ...['docs/api/openapi.json', 'docs/api/asyncapi.json'].map(
-      (file) => [file, JSON.parse(read(file) || '{}').info?.version] as const,
+      (file) => [file, readJson(Described, read(file) || '{}').info?.version] as const,
     ),
     ...matches('Dockerfile', read('Dockerfile'), /org\.opencontainers\.image\.version="?([^"\s]+)/g),
     ...matches('docker-compose.yml', read('docker-compose.yml'), /image: eloquentpoll\/\w+:?(\S*)/g),

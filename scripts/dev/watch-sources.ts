@@ -1,5 +1,7 @@
 import { existsSync, type FSWatcher, readFileSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readJson } from '@eloquentpoll/services/json';
+import { Type } from '@sinclair/typebox';
 
 // Says when a source file changes on which a program depends: its own folder, and the packages that it imports.
 
@@ -54,6 +56,8 @@ function watchFolder(folder: string, changed: (file: string) => void): FSWatcher
   return watcher;
 }
 
+const Manifest = Type.Object({ dependencies: Type.Optional(Type.Record(Type.String(), Type.String())) });
+
 /** The package of a script and, through its package.json, every workspace package that it needs. */
 export function sourceFolders(root: string, script: string): string[] {
   const [area = '', name = ''] = script.split('/');
@@ -62,7 +66,7 @@ export function sourceFolders(root: string, script: string): string[] {
   const add = (folder: string) => {
     if (found.has(folder)) return;
     found.add(folder);
-    const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const { dependencies = {} } = readJson(Manifest, readFileSync(join(root, folder, 'package.json'), 'utf8'));
     for (const needed of Object.keys(dependencies))
       if (needed.startsWith('@eloquentpoll/')) add(`packages/${needed.slice('@eloquentpoll/'.length)}`);
   };

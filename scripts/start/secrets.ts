@@ -1,23 +1,26 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@eloquentpoll/launch/failure';
+import { readJson } from '@eloquentpoll/services/json';
 import { newSecret } from '@eloquentpoll/services/secret';
+import { type Static, Type } from '@sinclair/typebox';
 
 // Made once per clone and kept where only its owner reads: passwords of the embedded services, the pepper of API keys,
 // the keys of cookies, the local account. Without them the data of earlier starts would be worthless.
 
-export interface Secrets {
-  postgresPassword: string;
-  redisPassword: string;
-  keyPepper: string;
-  cookieSecret: string;
-  accountId?: string;
-  apiKey?: string;
+export const Secrets = Type.Object({
+  postgresPassword: Type.String(),
+  redisPassword: Type.String(),
+  keyPepper: Type.String(),
+  cookieSecret: Type.String(),
+  accountId: Type.Optional(Type.String()),
+  apiKey: Type.Optional(Type.String()),
   /** Where the product was last started. */
-  url?: string;
+  url: Type.Optional(Type.String()),
   /** Its database then. */
-  databaseUrl?: string;
-}
+  databaseUrl: Type.Optional(Type.String()),
+});
+export type Secrets = Static<typeof Secrets>;
 
 export function loadSecrets(folder: string): Secrets {
   const file = join(folder, 'secrets.json');
@@ -34,9 +37,11 @@ export function loadSecrets(folder: string): Secrets {
     });
   }
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return readJson(Secrets, readFileSync(file, 'utf8'));
   } catch {
-    throw new Failure(`${file} cannot be read as JSON: put it back, or remove ${folder} to begin anew.`);
+    throw new Failure(
+      `${file} does not hold the secrets of this clone as JSON: put it back, or remove ${folder} to begin anew.`,
+    );
   }
 }
 

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { dataFolder, root } from '@eloquentpoll/launch/folders';
+import { readJson } from '@eloquentpoll/services/json';
+import { type Static, Type } from '@sinclair/typebox';
 import { slowSeconds } from './slow-tag.ts';
 
 // The longest files are started first, so that no slow one is left alone at the end. How long each took is kept in
@@ -9,7 +11,8 @@ import { slowSeconds } from './slow-tag.ts';
 const FILE = join(dataFolder, 'test-durations.json');
 const UNKNOWN_MS = 1_000;
 
-export type Durations = Record<string, number>;
+const Durations = Type.Record(Type.String(), Type.Number());
+export type Durations = Static<typeof Durations>;
 
 export function longestFirst(files: readonly string[], measured: Durations = readDurations()): string[] {
   const ms = (file: string) => measured[file] ?? ((slowSeconds(join(root, file)) ?? 0) * 1_000 || UNKNOWN_MS);
@@ -28,7 +31,7 @@ export function recordDurations(measured: Durations): void {
 
 function readDurations(): Durations {
   try {
-    return JSON.parse(readFileSync(FILE, 'utf8'));
+    return readJson(Durations, readFileSync(FILE, 'utf8'));
   } catch {
     return {};
   }

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
+import { readJson } from '@eloquentpoll/services/json';
+import { type Static, Type } from '@sinclair/typebox';
 
 // Which modules of this repository a module may load: its imports, and every file that a relative path in it names
 // (a fixture that is started as a process). Type imports are left out, because they load nothing.
@@ -9,7 +11,12 @@ const TYPE_ONLY = /^(?:import|export) type [^;]*;$/gm;
 const RELATIVE = /['"`](\.{1,2}\/[^'"`\s]+\.(?:ts|mjs))['"`]/g;
 const PACKAGE = /['"](@eloquentpoll\/[^'"\s]+)['"]/g;
 
-type Exports = Record<string, string>;
+const Exports = Type.Record(Type.String(), Type.String());
+const Manifest = Type.Object({
+  name: Type.String(),
+  exports: Type.Optional(Type.Union([Type.String(), Exports])),
+});
+type Exports = Static<typeof Exports>;
 
 interface Module {
   text: string;
@@ -66,7 +73,7 @@ function readPackages(): Map<string, { folder: string; exports: Exports }> {
   const found = folders.flatMap((folder) => {
     const file = join(folder, 'package.json');
     if (!existsSync(file)) return [];
-    const { name, exports = {} }: { name: string; exports?: string | Exports } = JSON.parse(readFileSync(file, 'utf8'));
+    const { name, exports = {} } = readJson(Manifest, readFileSync(file, 'utf8'));
     return [[name, { folder, exports: typeof exports === 'string' ? { '.': exports } : exports }] as const];
   });
   return new Map(found);

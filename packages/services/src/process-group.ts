@@ -5,13 +5,20 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '@eloquentpoll/launch/failure';
 import { processIdentity } from '@eloquentpoll/launch/process-identity';
+import { type Static, Type } from '@sinclair/typebox';
+import { readJson } from './json.ts';
 import { LogFile } from './log-file.ts';
-import { isAlive, type OwnedProcess, stopProcesses } from './stop-processes.ts';
+import { isAlive, OwnedProcess, type StopSignal, stopProcesses } from './stop-processes.ts';
 
 // Owns every process that runs for one data folder. They never outlive us: we stop them in order; if we are killed, the
 // guard does; if the guard is killed too, the next group of this folder reads the list and does.
 
-export type GuardMessage = { started: OwnedProcess } | { ended: number } | { temporary: string };
+export const GuardMessage = Type.Union([
+  Type.Object({ started: OwnedProcess }),
+  Type.Object({ ended: Type.Integer() }),
+  Type.Object({ temporary: Type.String() }),
+]);
+type GuardMessage = Static<typeof GuardMessage>;
 
 export interface ProcessSpec {
   name: string;
@@ -22,8 +29,8 @@ export interface ProcessSpec {
   uid?: number | undefined;
   gid?: number | undefined;
   stage: number;
-  signal?: NodeJS.Signals;
-  lastSignal?: NodeJS.Signals;
+  signal?: StopSignal;
+  lastSignal?: StopSignal;
   grace_ms: number;
   /** Written to its standard input, which is then closed. */
   input?: string;
@@ -49,11 +56,12 @@ export interface RunningProcess {
   signal(signal: NodeJS.Signals): void;
 }
 
-interface RunRecord {
-  guard: { pid: number; identity: string } | null;
-  processes: OwnedProcess[];
-  temporary: string[];
-}
+const RunRecord = Type.Object({
+  guard: Type.Union([Type.Object({ pid: Type.Integer(), identity: Type.String() }), Type.Null()]),
+  processes: Type.Array(OwnedProcess),
+  temporary: Type.Array(Type.String()),
+});
+type RunRecord = Static<typeof RunRecord>;
 
 const KEPT_LINES = 30;
 const GUARD_MS = 12_000;
@@ -195,7 +203,7 @@ export class ProcessGroup {
   async #endEarlierRun(): Promise<void> {
     let earlier: RunRecord;
     try {
-      earlier = JSON.parse(readFileSync(this.#recordFile, 'utf8'));
+      earlier = readJson(RunRecord, readFileSync(this.#recordFile, 'utf8'));
     } catch {
       return;
     }

@@ -1,10 +1,13 @@
 import { Failure } from '@eloquentpoll/launch/failure';
+import { type Static, Type } from '@sinclair/typebox';
+import { readJson } from './json.ts';
 import type { ProcessGroup, RunningProcess } from './process-group.ts';
 
 // Starts a Node program in a group and waits for its line {"msg":"ready"}.
 
 /** A JSON line of a program's log. */
-export type LogLine = Readonly<Record<string, unknown>>;
+const LogLine = Type.Record(Type.String(), Type.Unknown());
+export type LogLine = Readonly<Static<typeof LogLine>>;
 
 export interface AppSpec {
   name: string;
@@ -53,7 +56,7 @@ export async function startApp(group: ProcessGroup, app: AppSpec): Promise<Runni
 function parsed(line: string): LogLine | null {
   if (!line.startsWith('{')) return null;
   try {
-    return JSON.parse(line);
+    return readJson(LogLine, line);
   } catch {
     return null;
   }

@@ -1,21 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { processIdentity } from '@eloquentpoll/launch/process-identity';
+import { type Static, Type } from '@sinclair/typebox';
 
 // Ends processes in stages, each with a bound: signalled first, killed after its grace period. Used by the owner, by the
 // guard when the owner is gone, and by the next start when both are.
 
-export interface OwnedProcess {
-  name: string;
-  pid: number;
+const StopSignal = Type.Union(
+  (['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL'] as const).map((signal) => Type.Literal(signal)),
+);
+export type StopSignal = Static<typeof StopSignal>;
+
+export const OwnedProcess = Type.Object({
+  name: Type.String(),
+  pid: Type.Integer(),
   /** Distinguishes it from a later process with the same pid: nothing else is ever signalled. */
-  identity: string;
+  identity: Type.String(),
   /** Lower stages end first. */
-  stage: number;
-  signal: NodeJS.Signals;
+  stage: Type.Integer(),
+  signal: StopSignal,
   /** Sent at the bound; SIGKILL follows half a second later. */
-  lastSignal: NodeJS.Signals;
-  grace_ms: number;
-}
+  lastSignal: StopSignal,
+  grace_ms: Type.Number(),
+});
+export type OwnedProcess = Static<typeof OwnedProcess>;
 
 const LAST_SIGNAL_MS = 500;
 const HURRY_MS = 300;

@@ -1,12 +1,12 @@
 import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { processIdentity } from '@eloquentpoll/launch/process-identity';
-import { type OwnedProcess, stopProcesses } from './stop-processes.ts';
+import { type OwnedProcess, type StopSignal, stopProcesses } from './stop-processes.ts';
 
 /**
  * Ends servers that still work in a data folder though no record names them. They are recognised by their working folder,
  * which is their data folder; without /proc none is found.
  */
-export async function endStraysIn(folder: string, name: string, signal: NodeJS.Signals): Promise<void> {
+export async function endStraysIn(folder: string, name: string, signal: StopSignal): Promise<void> {
   const strays = processesIn(folder).map(
     (pid): OwnedProcess => ({
       name,

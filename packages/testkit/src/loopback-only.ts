@@ -20,14 +20,17 @@ const allowed = (host: unknown): boolean => typeof host !== 'string' || host ===
 const connect = net.Socket.prototype.connect;
 net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]): net.Socket {
   const host = hostOf(args);
-  if (allowed(host)) return Reflect.apply(connect, this, args);
-  process.nextTick(() => this.destroy(new NetworkClosed(String(host))));
+  if (allowed(host)) Reflect.apply(connect, this, args);
+  else process.nextTick(() => this.destroy(new NetworkClosed(String(host))));
   return this;
 };
 
+const isList = (value: unknown): value is unknown[] => Array.isArray(value);
+
 // net.connect hands its arguments on as one array; everybody else passes them plainly.
 function hostOf(args: unknown[]): unknown {
-  const [first, second] = Array.isArray(args[0]) ? args[0] : args;
+  const [inner] = args;
+  const [first, second] = isList(inner) ? inner : args;
   if (typeof first === 'object' && first !== null) return 'host' in first ? first.host : undefined;
   return typeof first === 'number' || /^\d+$/.test(String(first)) ? second : undefined;
 }
@@ -44,7 +47,7 @@ function guardedLookup(...args: unknown[]): unknown {
   const [host] = args;
   const answer = args.at(-1);
   if (allowed(host) || net.isIP(String(host)) || typeof answer !== 'function') return Reflect.apply(lookup, dns, args);
-  process.nextTick(() => answer(new NetworkClosed(String(host))));
+  process.nextTick(answer, new NetworkClosed(String(host)));
   return {};
 }
 Object.defineProperty(dns, 'lookup', {

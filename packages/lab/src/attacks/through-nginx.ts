@@ -153,9 +153,8 @@ async function stream(field: Field, { port }: Nginx) {
     // Each event says when it happened, by a clock that started with the poll.
     const events: { atMs: number; lagMs: number }[] = [];
     let text = '';
-    const decoder = new TextDecoder();
-    for await (const piece of response.body!) {
-      text += decoder.decode(piece, { stream: true });
+    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += piece;
       const atMs = Math.round(performance.now() - began);
       const fresh = [...text.matchAll(/"elapsed_ms":(\d+)[^\n]*\n\n/g)].slice(events.length);
       for (const [, elapsed] of fresh) events.push({ atMs, lagMs: atMs - Number(elapsed) });

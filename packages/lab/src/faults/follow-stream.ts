@@ -1,3 +1,5 @@
+import { readJson } from '@eloquentpoll/services/json';
+import { Type } from '@sinclair/typebox';
 import type { RecordedOperation, Recorder } from './operations.ts';
 import { type CallerAnswer, type CallerRequest, type Gateway, lossOf, read, send } from './request.ts';
 
@@ -61,6 +63,8 @@ export async function followStream(
   }
 }
 
+const EventData = Type.Record(Type.String(), Type.Unknown());
+
 function eventOf(block: string) {
   const fields = new Map(
     block.split('\n').flatMap((line) => {
@@ -70,7 +74,7 @@ function eventOf(block: string) {
   );
   const [id, kind, json] = [fields.get('id'), fields.get('event'), fields.get('data')];
   if (id === undefined || kind === undefined || json === undefined) return null;
-  const { seq: _seq, session_id: _session, ...data }: Record<string, unknown> = JSON.parse(json);
+  const { seq: _seq, session_id: _session, ...data } = readJson(EventData, json);
   const [pollId = '', seq = ''] = id.split(':');
   return { id, kind, pollId, seq: Number(seq), data };
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readJson } from '@eloquentpoll/services/json';
 import { checkLedger, type LedgerViolation } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
 import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
 import type { Fault } from './fault-kinds.ts';
@@ -63,6 +65,8 @@ export interface CampaignHistory {
 
 type Seen = Pick<CampaignHistory, 'operations' | 'calls' | 'faults' | 'crashes'>;
 
+const ModelIds = Type.Array(Type.String());
+
 export async function readCampaignHistory(stores: Stores, observer: Observer, seen: Seen): Promise<CampaignHistory> {
   const { query } = stores;
   const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
@@ -108,7 +112,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       posts: Number(row.posts),
       voids: Number(row.voids),
       postedU: BigInt(String(row.posted_u)),
-      modelIds: JSON.parse(String(row.model_ids)),
+      modelIds: readJson(ModelIds, String(row.model_ids)),
       resultStatus: row.result_status === null ? null : String(row.result_status),
       digest: row.detail === null ? null : digestOf(String(row.detail)),
     })),

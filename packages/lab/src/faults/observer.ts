@@ -1,4 +1,5 @@
-import type { ProgressSnapshot } from '@eloquentpoll/contracts';
+import { readJson } from '@eloquentpoll/services/json';
+import { Type } from '@sinclair/typebox';
 import { Redis } from 'ioredis';
 import type { Stores } from '../fixture/stores.ts';
 
@@ -83,6 +84,11 @@ const TRIGGERS = `
   create trigger lab_afterlife after update on polls for each row when (old.status <> 'running')
     execute function lab_afterlife();`;
 
+const Published = Type.Object({
+  poll_id: Type.String(),
+  vote: Type.Union([Type.Object({ model_id: Type.String() }), Type.Null()]),
+});
+
 export async function observe({ query, redisUrl, bus }: Stores): Promise<Observer> {
   const aheadMs = await clockAheadMs(query);
   await query(TRIGGERS);
@@ -90,7 +96,7 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
   const redis = new Redis(redisUrl);
   redis.on('error', () => {});
   redis.on('pmessage', (_pattern: string, _channel: string, message: string) => {
-    const { poll_id: pollId, vote }: ProgressSnapshot = JSON.parse(message);
+    const { poll_id: pollId, vote } = readJson(Published, message);
     if (vote) arrivals.push({ pollId, modelId: vote.model_id, at: Date.now() });
   });
   await redis.psubscribe(`${bus.prefix}:{*}`);

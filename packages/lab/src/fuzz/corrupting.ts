@@ -162,10 +162,14 @@ function changed(
   change: (old: unknown) => unknown,
 ): unknown {
   if (first === undefined) return change(value);
-  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string | number, unknown>;
+  const copy = copyOf(value) as Record<string | number, unknown>;
   copy[first] = changed(copy[first], rest, change);
   return copy;
 }
+
+const isList = (value: unknown): value is unknown[] => Array.isArray(value);
+
+const copyOf = (value: unknown): object => (isList(value) ? [...value] : { ...(value as object) });
 
 function without(value: unknown, at: number): unknown {
   if (Array.isArray(value)) return value.toSpliced(at % Math.max(1, value.length), 1);
@@ -186,7 +190,7 @@ const shifted = (old: unknown, step: number): unknown => {
   if (typeof old === 'number') return old + step;
   if (typeof old === 'string')
     return step < 0 ? old.slice(0, step) : old.padEnd(old.length + Math.min(300, Math.ceil(step)), 'é');
-  return Array.isArray(old) ? [...old, ...old.slice(0, 1), `${step}`] : old;
+  return isList(old) ? [...old, ...old.slice(0, 1), `${step}`] : old;
 };
 
 function nested(old: unknown, depth: number): unknown {

@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
+import { readJson } from '@eloquentpoll/services/json';
+import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';
 import { createFixtures, type Fixtures } from './fixtures.ts';
 import type { Service } from './fuzzed-service.ts';
 import { judgeOf } from './judge-answer.ts';
-import { type Description, type FuzzedOperation, operationsOf } from './operations.ts';
+import { Description, type FuzzedOperation, operationsOf } from './operations.ts';
 import { type FuzzRequest, requestsTo } from './requests.ts';
-import type { ListedTool } from './rpc-bodies.ts';
+import { ListedTool } from './rpc-bodies.ts';
 import { type SecretWatch, secretWatch } from './secrets.ts';
 import { asCurl, type FuzzAnswer, type Sender, type Sent } from './send-request.ts';
 
@@ -56,7 +58,7 @@ export async function settle(service: Service, sender: Sender): Promise<Setting>
     service,
     sender,
     people,
-    description: JSON.parse(text),
+    description: readJson(Description, text),
     watch: secretWatch(service.settingSecrets, people.accountIds),
   };
 }
@@ -120,6 +122,8 @@ async function completed(request: FuzzRequest, { people, service }: Setting): Pr
   return { method, target: await people.fill(target), headers: filled, body: text };
 }
 
+const ToolList = Type.Object({ result: Type.Object({ tools: Type.Array(ListedTool) }) });
+
 async function listTools({ sender, people }: Setting): Promise<ListedTool[]> {
   const headers = {
     ...(await people.credential('key')),
@@ -128,7 +132,7 @@ async function listTools({ sender, people }: Setting): Promise<ListedTool[]> {
   };
   const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }));
   const { text } = await sender.send({ method: 'POST', target: '/api/mcp', headers, body });
-  return JSON.parse(text.replace(/^[^{]*data: ?/s, '')).result.tools;
+  return readJson(ToolList, text.replace(/^[^{]*data: ?/s, '')).result.tools;
 }
 
 /** As the card processor signs what it sends. */

@@ -54,7 +54,10 @@ function byShape(given: Schema, description: Description): Arbitrary<unknown> {
   const schema = resolved(given, description);
   const forms = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(forms)) return fc.oneof(...forms.map((form: Schema) => goodValues(form, description)));
-  if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
+  if (Array.isArray(schema.enum)) {
+    const values: unknown[] = schema.enum;
+    return fc.constantFrom(...values);
+  }
   if (Array.isArray(schema.type))
     return fc.oneof(...schema.type.map((type: string) => byShape({ ...schema, type }, description)));
   switch (schema.type) {

@@ -1,15 +1,19 @@
+import { type Static, Type } from '@sinclair/typebox';
+
 // The operations to try, read from the description that the service itself serves: whatever is added there is fuzzed
 // without anybody thinking of it.
 
-export type Schema = Readonly<Record<string, unknown>>;
+export const Schema = Type.Readonly(Type.Record(Type.String(), Type.Unknown()));
+export type Schema = Readonly<Static<typeof Schema>>;
 
-export interface Parameter {
-  readonly in: 'path' | 'query' | 'header';
-  readonly name: string;
-  readonly required?: boolean;
-  readonly schema: Schema;
-  readonly examples?: Readonly<Record<string, { value: unknown }>>;
-}
+const Parameter = Type.Object({
+  in: Type.Union([Type.Literal('path'), Type.Literal('query'), Type.Literal('header')]),
+  name: Type.String(),
+  required: Type.Optional(Type.Boolean()),
+  schema: Schema,
+  examples: Type.Optional(Type.Record(Type.String(), Type.Object({ value: Type.Unknown() }))),
+});
+export type Parameter = Readonly<Static<typeof Parameter>>;
 
 export interface FuzzedOperation {
   /** `POST /api/poll`. */
@@ -26,24 +30,27 @@ export interface FuzzedOperation {
   readonly answers: Readonly<Record<string, DeclaredAnswer>>;
 }
 
-export interface DeclaredAnswer {
-  readonly description: string;
-  readonly content?: Readonly<Record<string, { schema?: Schema }>>;
-}
+const DeclaredAnswer = Type.Object({
+  description: Type.String(),
+  content: Type.Optional(Type.Record(Type.String(), Type.Object({ schema: Type.Optional(Schema) }))),
+});
+export type DeclaredAnswer = Readonly<Static<typeof DeclaredAnswer>>;
 
 /** As OpenAPI writes it. */
-interface OperationObject {
-  operationId: string;
-  parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
-  security?: Record<string, unknown>[];
-  responses: Record<string, DeclaredAnswer>;
-}
+const OperationObject = Type.Object({
+  operationId: Type.String(),
+  parameters: Type.Optional(Type.Array(Parameter)),
+  requestBody: Type.Optional(Type.Object({ content: Type.Record(Type.String(), Type.Object({ schema: Schema })) })),
+  security: Type.Optional(Type.Array(Schema)),
+  responses: Type.Record(Type.String(), DeclaredAnswer),
+});
+type OperationObject = Static<typeof OperationObject>;
 
-export interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-}
+export const Description = Type.Object({
+  paths: Type.Record(Type.String(), Type.Record(Type.String(), OperationObject)),
+  components: Type.Object({ schemas: Type.Record(Type.String(), Schema) }),
+});
+export type Description = Readonly<Static<typeof Description>>;
 
 export function operationsOf({ paths }: Description): FuzzedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>

@@ -1,14 +1,13 @@
+import { type Static, Type } from '@sinclair/typebox';
 import fc, { type Arbitrary } from 'fast-check';
 import { goodValues, QUESTION_MARK } from './good-values.ts';
-import type { Description, Schema } from './operations.ts';
+import { type Description, Schema } from './operations.ts';
 
 // What the two operations that speak JSON-RPC are sent. Their description says little about a body, so the messages are
 // made here; the arguments of tools come from the schemas that the service lists itself.
 
-export interface ListedTool {
-  readonly name: string;
-  readonly inputSchema: Schema;
-}
+export const ListedTool = Type.Object({ name: Type.String(), inputSchema: Schema });
+export type ListedTool = Readonly<Static<typeof ListedTool>>;
 
 const id = fc.oneof(fc.integer(), fc.string({ maxLength: 8 }), fc.constantFrom<unknown>(null, undefined, 1.5, {}, []));
 

@@ -1,3 +1,5 @@
+import { readJson } from '@eloquentpoll/services/json';
+import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';
 import type { Finding, Setting } from './fuzz-operations.ts';
 import { QUESTION_MARK } from './good-values.ts';
@@ -24,6 +26,9 @@ interface Real {
   ): Promise<FuzzAnswer>;
 }
 
+const JsonBody = Type.Record(Type.String(), Type.Unknown());
+const LastEvent = Type.Object({ session_id: Type.String(), poll_id: Type.String() });
+
 type Step = fc.AsyncCommand<Model, Real>;
 
 const expect = (answer: FuzzAnswer, ...statuses: number[]): FuzzAnswer => {
@@ -32,7 +37,7 @@ const expect = (answer: FuzzAnswer, ...statuses: number[]): FuzzAnswer => {
   return answer;
 };
 
-const json = ({ text }: FuzzAnswer): Record<string, unknown> => JSON.parse(text);
+const json = ({ text }: FuzzAnswer): Record<string, unknown> => readJson(JsonBody, text);
 
 const step = (
   name: string,
@@ -106,7 +111,8 @@ const askStream = step(
   ({ polls }) => polls.length < 5,
   async (model, real) => {
     const { text } = expect(await real.ask('owner', 'POST', '/api/poll/stream', ORDER), 200);
-    const last = JSON.parse(
+    const last = readJson(
+      LastEvent,
       text
         .split('\n')
         .findLast((line) => line.startsWith('data:'))!

@@ -1,9 +1,8 @@
+import { type Static, Type } from '@sinclair/typebox';
+
 /** One small wrong change of a text: what stands from `start` to `end` is replaced. */
-export interface Mutant {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
+export const Mutant = Type.Readonly(Type.Object({ start: Type.Integer(), end: Type.Integer(), text: Type.String() }));
+export type Mutant = Static<typeof Mutant>;
 
 export const applied = (source: string, { start, end, text }: Mutant): string =>
   source.slice(0, start) + text + source.slice(end);

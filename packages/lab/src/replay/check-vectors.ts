@@ -1,5 +1,7 @@
 import { Failure } from '@eloquentpoll/launch/failure';
 import { confidence, isLocked } from '@eloquentpoll/voting';
+import { type Static, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 
 // Confidence against exact figures of an independent program. A figure that the file does not have is counted as
 // missing, never as passed.
@@ -17,14 +19,17 @@ export interface VectorFigures {
   readonly contradicted: number;
 }
 
-interface Vector {
-  readonly votes: readonly number[];
-  readonly remaining: number;
-  readonly leader: number | null;
-  readonly locked: boolean;
-  readonly confidence: string | null;
-  readonly confidence_failure_rate_0_1: number | null;
-}
+const Count = Type.Integer({ minimum: 0 });
+const Vector = Type.Object({
+  votes: Type.Array(Count),
+  remaining: Type.Integer(),
+  leader: Type.Union([Type.Integer(), Type.Null()]),
+  locked: Type.Boolean(),
+  confidence: Type.Union([Type.String({ pattern: '^\\d+(/\\d+)?$' }), Type.Null()]),
+  confidence_failure_rate_0_1: Type.Union([Type.Number(), Type.Null()]),
+});
+type Vector = Static<typeof Vector>;
+const File = Type.Object({ vectors: Type.Array(Type.Unknown()) });
 
 export function checkVectors(text: string, name: string): VectorFigures {
   const vectors = parse(text, name);
@@ -57,28 +62,11 @@ function parse(text: string, name: string): readonly Vector[] {
   } catch (error) {
     throw new Failure(`${name}: ${error instanceof Error ? error.message : error}`);
   }
-  const vectors = parsed !== null && typeof parsed === 'object' && 'vectors' in parsed ? parsed.vectors : undefined;
-  if (!Array.isArray(vectors)) throw new Failure(`${name}: expected an object with a list "vectors"`);
-  for (const [i, vector] of vectors.entries())
-    if (!isVector(vector)) throw new Failure(`${name}: vector ${i + 1} lacks a field or has one of another type`);
-  return vectors;
-}
-
-function isVector(value: unknown): value is Vector {
-  if (value === null || typeof value !== 'object') return false;
-  const { votes, remaining, leader, locked, confidence, confidence_failure_rate_0_1 } = value as Record<
-    string,
-    unknown
-  >;
-  return (
-    Array.isArray(votes) &&
-    votes.every((count) => Number.isInteger(count) && count >= 0) &&
-    Number.isInteger(remaining) &&
-    (leader === null || Number.isInteger(leader)) &&
-    typeof locked === 'boolean' &&
-    (confidence === null || (typeof confidence === 'string' && /^\d+(\/\d+)?$/.test(confidence))) &&
-    (confidence_failure_rate_0_1 === null || typeof confidence_failure_rate_0_1 === 'number')
-  );
+  if (!Value.Check(File, parsed)) throw new Failure(`${name}: expected an object with a list "vectors"`);
+  return parsed.vectors.map((vector, i) => {
+    if (Value.Check(Vector, vector)) return vector;
+    throw new Failure(`${name}: vector ${i + 1} lacks a field or has one of another type`);
+  });
 }
 
 function leaderOf(votes: readonly number[]): number | null {
