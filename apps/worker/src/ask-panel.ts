@@ -52,7 +52,8 @@ export async function askPanel(
       context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall }),
     onVote(vote, state, votes) {
       const snapshot = snapshotOf({ state, received: votes.length, vote });
-      arrivals.push({ at_ms: snapshot.elapsed_ms, confidence: snapshot.confidence });
+      const { elapsed_ms: at_ms, confidence, chances } = snapshot;
+      arrivals.push({ at_ms, confidence, ...(chances && { chances }) });
       recorded(bus.runs.vote(pollId, epoch, vote, snapshot));
     },
   });

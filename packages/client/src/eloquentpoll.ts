@@ -53,8 +53,20 @@ export interface Vote {
 export interface Timing {
   gather_ms: number;
   total_ms: number;
-  /** When each of the votes came in, and how sure the outcome was then. */
-  arrivals?: { at_ms: number; confidence: number | null }[];
+  /** When each of the votes came in, and how likely each outcome was then. */
+  arrivals?: { at_ms: number; confidence: number | null; chances?: number[] }[];
+}
+
+/** What a poll came to, in words for people. */
+export interface Verdict {
+  kind: 'final' | 'kept' | 'tied' | 'unsafe' | 'unanswered';
+  headline: string;
+  /** By how many votes would have to be switched to change the winner. */
+  agreement: 'unanimous' | 'broad' | 'clear' | 'split' | 'tied' | null;
+  /** Probability that the winner stays if all models are asked; null where it is final or unknown. */
+  likely_to_stay: number | null;
+  /** The headline, what stands under it, and what it means. */
+  text: string;
 }
 
 /** A finished poll as its owner sees it. */
@@ -80,6 +92,13 @@ export interface PollResponse {
   costs: { total_estimated_cost: number };
   /** Probability that the full panel elects this winner; null on a tie and without votes. */
   confidence: number | null;
+  /** The probability that each of `options` wins, and of a tie as the last. */
+  chances?: number[];
+  verdict?: Verdict;
+  /** Why no model could be asked. */
+  code?: 'budget_too_small';
+  /** With `code`: the smallest `max_cost_usd` that pays for a vote. */
+  min_cost_usd?: number;
   preset: Preset | FreeTheme;
   simulated: boolean;
 }
@@ -106,6 +125,8 @@ export interface ResultDetail {
   timing: Timing;
   created_at: string;
   confidence?: number | null;
+  chances?: number[];
+  verdict?: Verdict;
   preset?: string;
   simulated?: boolean;
 }
@@ -261,6 +282,8 @@ export interface StreamProgress {
   /** The option in the lead; null on a tie and before the first vote. */
   leader: string | null;
   confidence: number | null;
+  /** The probability that each of `options` wins, and of a tie as the last. */
+  chances?: number[];
   /** The vote that caused this event. */
   vote: Vote | null;
   elapsed_ms: number;

@@ -1,13 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { FREE_PRESETS, PRESETS, TERMINATION_REASONS } from './poll.ts';
-import { Count, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { Chances, Count, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
+
+export const VERDICTS = ['final', 'kept', 'tied', 'unsafe', 'unanswered'] as const;
+export const AGREEMENTS = ['unanimous', 'broad', 'clear', 'split', 'tied'] as const;
 
 export const RESULT_STATUSES = ['success', 'partial', 'failed'] as const;
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
-/** When a vote came in, counted from when the poll was accepted, and how sure the outcome was then. */
-const Arrival = Type.Object({ at_ms: Milliseconds, confidence: nullable(Probability) });
+/** When a vote came in, counted from when the poll was accepted, and how likely each outcome was then. */
+const Arrival = Type.Object({
+  at_ms: Milliseconds,
+  confidence: nullable(Probability),
+  chances: Type.Optional(Chances),
+});
 
 export const Timing = Type.Object(
   {
@@ -22,6 +29,30 @@ export const Timing = Type.Object(
   { $id: 'Timing' },
 );
 export type Timing = Static<typeof Timing>;
+
+/** What the poll came to, in words for people; every page and program says the same. */
+export const Verdict = Type.Object(
+  {
+    kind: literals(VERDICTS),
+    headline: Type.String(),
+    agreement: nullable(
+      literals(AGREEMENTS, {
+        description:
+          'By how many votes would have to be switched: `split` is one, `clear` more, `broad` leads by more than half of all votes.',
+      }),
+    ),
+    likely_to_stay: nullable(
+      Type.Number({
+        minimum: 0,
+        exclusiveMaximum: 1,
+        description: 'Probability that the winner stays if all models are asked; null where it is final or unknown.',
+      }),
+    ),
+    text: Type.String({ description: 'The headline, what stands under it, and what it means.' }),
+  },
+  { $id: 'Verdict' },
+);
+export type Verdict = Static<typeof Verdict>;
 
 /** A finished poll as its owner sees it, and as it is stored with the result. */
 export const PollResponse = Type.Object(
@@ -51,6 +82,14 @@ export const PollResponse = Type.Object(
         maximum: 1,
         description: 'Probability that the full panel elects this winner; null on a tie and without votes.',
       }),
+    ),
+    chances: Type.Optional(Chances),
+    verdict: Type.Optional(Type.Ref(Verdict)),
+    code: Type.Optional(
+      literals(['budget_too_small'], { description: 'Why no model could be asked: `max_cost_usd` pays for no vote.' }),
+    ),
+    min_cost_usd: Type.Optional(
+      Type.Number({ minimum: 0, description: 'With `code`: the smallest `max_cost_usd` that pays for a vote.' }),
     ),
     preset: literals([...PRESETS, ...FREE_PRESETS]),
     simulated: Type.Boolean({ description: 'True when simulated models voted; their ids start with `sim/`.' }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PollResponse } from './poll-response.ts';
-import { Count, literals, Milliseconds, nullable, Probability } from './vocabulary.ts';
+import { Chances, Count, literals, Milliseconds, nullable, Probability } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
 // What a worker publishes after every vote: the whole state of a running poll, numbered, so that a reader may miss
@@ -28,6 +28,7 @@ export const ProgressSnapshot = Type.Object({
   /** Index of the option in the lead; null on a tie or before the first vote. */
   leader: nullable(Count),
   confidence: nullable(Probability),
+  chances: Type.Optional(Chances),
   /** The vote that caused this snapshot; null in the first and the terminal one. */
   vote: Type.Union([VoteResult, Type.Null()]),
   /** Both are null until the poll has ended and its result is stored. */

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
 import { TERMINATION_REASONS } from './poll.ts';
-import { RESULT_STATUSES, Timing } from './poll-response.ts';
-import { Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { RESULT_STATUSES, Timing, Verdict } from './poll-response.ts';
+import { Chances, Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
 import { PublicVote } from './vote-result.ts';
 
 /** A result as anyone who holds its id may read it: no cost data, no owner. */
@@ -28,6 +28,8 @@ export const ResultDetail = Type.Object(
     timing: Type.Ref(Timing),
     created_at: DateTime,
     confidence: Type.Optional(nullable(Probability)),
+    chances: Type.Optional(Chances),
+    verdict: Type.Optional(Type.Ref(Verdict)),
     preset: Type.Optional(Type.String()),
     simulated: Type.Optional(Type.Boolean()),
   },

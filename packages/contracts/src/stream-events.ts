@@ -3,7 +3,7 @@ import { ErrorBody, Recovery } from './error-body.ts';
 import { FREE_PRESETS, PRESETS } from './poll.ts';
 import { PollResponse } from './poll-response.ts';
 import { Progress } from './progress.ts';
-import { Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { Chances, Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
 // The data of the three kinds of event that POST /api/poll/stream sends.
@@ -23,6 +23,7 @@ export const StreamStarted = Type.Object(
     tally: Tally,
     leader: nullable(Type.String()),
     confidence: nullable(Probability),
+    chances: Type.Optional(Chances),
     vote: Type.Union([Type.Ref(VoteResult), Type.Null()]),
     elapsed_ms: Milliseconds,
     question: Type.Optional(Type.String()),

@@ -20,6 +20,12 @@ export const Count = Type.Integer({ minimum: 0 });
 export const Milliseconds = Type.Integer({ minimum: 0 });
 export const Usd = Type.Number({ minimum: 0 });
 export const Probability = Type.Number({ minimum: 0, maximum: 1 });
+/** What each option's chance is to be the winner once all models have voted, and that of a tie; sums to 1. */
+export const Chances = Type.Array(Probability, {
+  minItems: 3,
+  maxItems: 11,
+  description: 'The probability that each option wins, in the order of `options`, and of a tie as the last; sums to 1.',
+});
 export const DateTime = Type.String({ format: 'date-time' });
 export const Uuid = Type.String({ format: 'uuid' });
 

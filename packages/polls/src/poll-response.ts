@@ -1,6 +1,8 @@
 import type { PollResponse, PollSpec, TerminationReason, Timing, Vote, VoteResult } from '@eloquentpoll/contracts';
 import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
+import { chancesInOrder } from '@eloquentpoll/voting/chances';
 import { maxCostUsdOf } from './poll-spec.ts';
+import { verdictOf } from './verdict-of.ts';
 
 // The one place where a poll's outcome takes the shape of the contract: it is stored, published and sent as built here.
 
@@ -20,7 +22,7 @@ export interface PollOutcome {
 export function pollResponse(outcome: PollOutcome): PollResponse {
   const { spec, votes } = outcome;
   const conclusion = conclude(outcome.state, { reason: outcome.reason });
-  return {
+  const response: PollResponse = {
     poll_id: outcome.resultId,
     status: conclusion.status,
     outcome: outcomeOf(spec, conclusion),
@@ -43,9 +45,27 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     },
     costs: { total_estimated_cost: usd(votes.reduce((sum, vote) => sum + vote.billed_u, 0)) },
     confidence: conclusion.confidence,
+    chances: chancesInOrder(conclusion.chances),
     preset: spec.panel_name,
     simulated: spec.simulated,
   };
+  const paysForNone = conclusion.reason === 'budget' && votes.length === 0;
+  const cheapest = usd(Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)));
+  return {
+    ...response,
+    ...(paysForNone && { code: 'budget_too_small' as const, min_cost_usd: cheapest }),
+    verdict: verdictOf(response, {
+      savedUsd: savedBy(conclusion, votes),
+      limitUsd: response.max_cost_usd,
+      cheapestVoteUsd: cheapest,
+    }),
+  };
+}
+
+/** What models that were not needed would have cost, at the average of those that voted. */
+function savedBy({ skipped, succeeded }: Conclusion, votes: readonly Vote[]): number {
+  const valid = votes.filter(({ option }) => option !== null).reduce((sum, { billed_u }) => sum + billed_u, 0);
+  return succeeded === 0 ? 0 : usd((valid / succeeded) * skipped);
 }
 
 export function voteResult(spec: PollSpec, vote: Vote): VoteResult {

@@ -1,5 +1,6 @@
 import type { PollResponse, PollSpec, ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { type PollState, standing } from '@eloquentpoll/voting';
+import { chancesInOrder, chancesOf } from '@eloquentpoll/voting/chances';
 import { runStatusOf, voteResult } from './poll-response.ts';
 
 // Snapshots are numbered so that a later worker's are higher than an earlier one's: a reader keeps the highest.
@@ -31,6 +32,7 @@ export function runningSnapshot(moment: Moment): ProgressSnapshot {
     tally: [...tally],
     leader,
     confidence,
+    chances: chancesInOrder(chancesOf(state)),
     vote: vote && voteResult(spec, vote),
     result_id: null,
     result: null,

@@ -108,3 +108,36 @@ t.test('a repeated vote counts once, in whatever order the votes come', async (t
   t.same(withVote(state, vote(0, 2)), state);
   t.same(pollState(SPEC, votes.toReversed()), state);
 });
+
+t.test(
+  'each snapshot and the response carry the odds of every option and of a tie, which agree with the confidence',
+  async (t) => {
+    const votes = [vote(0, 0), vote(1, 0), vote(2, 1), vote(3, 0)];
+    for (const received of [0, 1, 2, 3, 4]) {
+      const { chances = [], leader, confidence } = runningSnapshot(moment(votes.slice(0, received)));
+      t.equal(chances.length, SPEC.options.length + 1);
+      t.ok(Math.abs(chances.reduce((sum, chance) => sum + chance, 0) - 1) < 1e-12);
+      if (leader !== null) t.ok(Math.abs(chances[leader]! - confidence!) < 1e-12);
+    }
+    t.same(responseTo(votes).chances, [1, 0, 0, 0]);
+  },
+);
+
+t.test('a response says its verdict, with what was saved; a split vote is never called certain', async (t) => {
+  t.match(responseTo([vote(0, 0), vote(1, 0), vote(2, 0)], 'confidence').verdict, {
+    kind: 'final',
+    agreement: 'unanimous',
+    likely_to_stay: null,
+    text: /1 not needed, about \$0\.0001 saved/,
+  });
+  const split = responseTo([vote(0, 0), vote(1, 0), vote(2, 1), vote(3, 2)]).verdict!;
+  t.match(split, { kind: 'final', headline: '__proto__, narrowly: 2 of 4', agreement: 'split', likely_to_stay: null });
+  t.notMatch(split.text, /100/);
+});
+
+t.test('a limit that pays for no vote is named, with the smallest that does', async (t) => {
+  const response = responseTo([], 'budget');
+  t.match(response, { status: 'failed', code: 'budget_too_small', min_cost_usd: 0.001 });
+  t.match(response.verdict, { kind: 'unanswered', text: /the cheapest may cost \$0\.001/ });
+  t.notOk('code' in responseTo([vote(0, null)], 'budget'));
+});

@@ -38,6 +38,9 @@ function winChancesOf(votes: Votes, arriving: readonly number[]): number[] {
   });
 }
 
+/** In the order of the options, a tie as the last: the form in which they are sent. */
+export const chancesInOrder = ({ options, tie }: Chances): number[] => [...options, tie];
+
 /** The odds where a poll stands. */
 export const chancesOf = (poll: PollState): Chances =>
   chances(tally(poll), unresolvedFailureRates(poll), poll.rules.record);

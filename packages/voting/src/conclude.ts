@@ -1,4 +1,5 @@
 // What a poll says when it has ended. Every seat is accounted for once: requested + skipped = panel.
+import { type Chances, chancesOf } from './chances.ts';
 import { confidenceAmong } from './confidence.ts';
 import type { PollState } from './poll.ts';
 import { seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
@@ -14,6 +15,8 @@ export interface Conclusion {
   readonly tally: readonly number[];
   /** Null where there is no winner. */
   readonly confidence: number | null;
+  /** Had all models been asked: how likely each outcome is. */
+  readonly chances: Chances;
   /** Votes that were asked and ended. */
   readonly requested: number;
   readonly succeeded: number;
@@ -37,6 +40,7 @@ export function conclude(poll: PollState, { reason }: { readonly reason: Termina
     isTie: isTie(votes),
     tally: votes,
     confidence: confidenceAmong(votes, unresolvedFailureRates(ended), ended.rules.record),
+    chances: chancesOf(ended),
     requested: succeeded + failed,
     succeeded,
     failed,

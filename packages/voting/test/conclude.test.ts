@@ -13,6 +13,7 @@ t.test('a full panel: every seat was asked, none skipped [§3.1-success, §A6-co
     isTie: false,
     tally: [3, 1, 1],
     confidence: 1,
+    chances: { options: [1, 0, 0], tie: 0 },
     requested: 5,
     succeeded: 5,
     failed: 0,

@@ -7,6 +7,7 @@ import type {
   Timing,
   VoteResult,
 } from '@eloquentpoll/contracts';
+import { verdictOf } from '@eloquentpoll/polls';
 import type { Result, ResultLine } from '@eloquentpoll/storage';
 import { decimalUsd } from '../order/decimal-usd.ts';
 
@@ -36,6 +37,8 @@ export function toResultDetail(result: Result): ResultDetail {
     timing: toPublicTiming(response.timing),
     created_at: result.createdAt.toISOString(),
     confidence: response.confidence,
+    ...(response.chances && { chances: response.chances }),
+    verdict: verdictOf(response),
     preset: response.preset,
     simulated: response.simulated,
   };
@@ -44,7 +47,9 @@ export function toResultDetail(result: Result): ResultDetail {
 const toPublicTiming = ({ gather_ms, total_ms, arrivals }: Timing): Timing => ({
   gather_ms,
   total_ms,
-  ...(arrivals && { arrivals: arrivals.map(({ at_ms, confidence }) => ({ at_ms, confidence })) }),
+  ...(arrivals && {
+    arrivals: arrivals.map(({ at_ms, confidence, chances }) => ({ at_ms, confidence, ...(chances && { chances }) })),
+  }),
 });
 
 const toPublicVote = (vote: VoteResult): PublicVote => ({

@@ -26,7 +26,7 @@ export interface StreamedPoll {
 
 type SnapshotView = Pick<
   ProgressSnapshot,
-  'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'vote' | 'elapsed_ms'
+  'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'chances' | 'vote' | 'elapsed_ms'
 >;
 
 /** A poll before its first snapshot. */
@@ -76,6 +76,7 @@ function progressOf(pollId: string, options: readonly string[], snapshot: Snapsh
     tally: tallyByOption(options, snapshot.tally),
     leader: snapshot.leader === null ? null : (options[snapshot.leader] ?? null),
     confidence: snapshot.confidence,
+    ...(snapshot.chances && { chances: snapshot.chances }),
     vote: snapshot.vote,
     elapsed_ms: snapshot.elapsed_ms,
   };

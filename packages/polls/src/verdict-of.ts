@@ -1,0 +1,39 @@
+import type { PollResponse, Verdict } from '@eloquentpoll/contracts';
+import { type Verdict as FullVerdict, type VerdictPoll, verdict, verdictText } from '@eloquentpoll/voting/verdict';
+
+/** What a verdict is made of: the same fields in the owner's response and in the public result. */
+export interface Ended extends Pick<PollResponse, 'options' | 'tally' | 'models_skipped' | 'termination_reason'> {
+  votes: readonly { chosen_option: string | null; error: string | null }[];
+  confidence?: number | null;
+}
+
+/** Said to the owner of a poll alone. */
+export type OwnersFigures = Pick<VerdictPoll, 'savedUsd' | 'limitUsd' | 'cheapestVoteUsd'>;
+
+/** With the headline in parts, for surfaces that set the texts of options apart. */
+export function endedVerdict(result: Ended, figures: OwnersFigures = {}): FullVerdict {
+  const { options, tally, votes } = result;
+  return verdict({
+    options,
+    tally: options.map((option) => (Object.hasOwn(tally, option) ? tally[option]! : 0)),
+    panelSize: votes.length + result.models_skipped,
+    failures: votes.flatMap(({ chosen_option, error }) => (chosen_option === null ? [error ?? 'unknown'] : [])),
+    hasEnded: true,
+    reason: result.termination_reason,
+    confidence: result.confidence ?? null,
+    ...figures,
+  });
+}
+
+/** As it is sent and stored. */
+export function verdictOf(result: Ended, figures: OwnersFigures = {}): Verdict {
+  const full = endedVerdict(result, figures);
+  const { headline, band, likelyToStay } = full;
+  return { kind: endedKind(full), headline, agreement: band, likely_to_stay: likelyToStay, text: verdictText(full) };
+}
+
+function endedKind({ kind }: FullVerdict): Verdict['kind'] {
+  if (kind === 'leading' || kind === 'level' || kind === 'waiting')
+    throw new TypeError(`a poll that has ended cannot be ${kind}`);
+  return kind;
+}
