@@ -268,6 +268,8 @@ export interface Balance {
   balance_cents: number;
   balance: string;
   usage_cents: number;
+  /** Part of the balance that polls cannot use until a card payment has settled. */
+  held_back_cents?: number;
 }
 
 /** A running poll as it stands. Each one is complete: a reader may miss any of them. */

@@ -7,6 +7,13 @@ export const Balance = Type.Object(
     balance_cents: Type.Integer(),
     balance: Type.String({ description: 'The same amount for a reader, such as `$12.34`.' }),
     usage_cents: Type.Integer({ minimum: 0 }),
+    held_back_cents: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Part of the balance that polls cannot use until a card payment has settled; absent where there is none.',
+      }),
+    ),
   },
   { $id: 'Balance' },
 );

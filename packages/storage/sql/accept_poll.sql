@@ -88,7 +88,7 @@ begin
     end if;
     delete from idempotency i
      where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-    select posted_u - held_u, posted_u into v_available_u, v_posted_u from balances where account_id = v_payer;
+    select posted_u - held_u - held_back_u, posted_u into v_available_u, v_posted_u from balances where account_id = v_payer;
     return query select 'insufficient', null::text, coalesce(v_available_u, 0),
       case when not p ? 'free_daily_cap_u' then null
         -- Spread, so that those who wait do not come back together.

@@ -62,4 +62,10 @@ union all
 select 'chain_credit', coalesce(t.account_id, d.account_id)::text, format('ledger %s, deposits %s',
          coalesce(t.chain_u, 0), coalesce(d.credited_u, 0))
   from totals t full join chain d using (account_id) where coalesce(t.chain_u, 0) <> coalesce(d.credited_u, 0)
+union all
+select 'held_back', account_id::text, format('running %s, checkouts %s', coalesce(b.held_back_u, 0), coalesce(c.held_back_u, 0))
+  from (select account_id, held_back_u from balances where held_back_u > 0) b
+  full join (select account_id, sum(held_back_u) as held_back_u from checkouts where held_back_u > 0 group by account_id) c
+    using (account_id)
+ where coalesce(b.held_back_u, 0) <> coalesce(c.held_back_u, 0)
 $$;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type HoldBackRules, holdBack, shrinkHeldBack } from './hold-back.ts';
 import { creditAccount, reverseCredit } from './ledger.ts';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction } from './transaction.ts';
@@ -123,6 +124,7 @@ export function followCheckout(
   storage: Storage,
   known: StoredCheckout,
   facts: CheckoutFacts,
+  rules: HoldBackRules,
 ): Promise<'moved' | 'unchanged' | 'outdated'> {
   return inTransaction(storage, async (tx) => {
     const isCredited = known.state === 'credited' || facts.isPaid;
@@ -154,9 +156,13 @@ export function followCheckout(
       source: 'card' as const,
       idem: `card:${facts.processorId}${idem}`,
     });
-    if (known.state !== 'credited' && isCredited) await creditAccount(tx, money(known.amountCents, ''));
+    const isNew = known.state !== 'credited' && isCredited && (await creditAccount(tx, money(known.amountCents, '')));
+    if (isNew) await holdBack(tx, known, rules);
     const more = reversedCents - known.reversedCents;
-    if (more > 0) await reverseCredit(tx, money(more, `:reversed:${known.version}`));
+    if (more > 0) {
+      await reverseCredit(tx, money(more, `:reversed:${known.version}`));
+      await shrinkHeldBack(tx, known, known.amountCents - reversedCents);
+    }
     if (more < 0) await creditAccount(tx, money(-more, `:reinstated:${known.version}`));
     return 'moved';
   });

@@ -60,6 +60,7 @@ export { type Feedback, readFeedbackSummary, type StoredFeedbackSummary, storeFe
 export { bury, type Finish, type FinishedPoll, finishPoll } from './finish-poll.ts';
 export { type FleetFigures, readFleetFigures } from './fleet-figures.ts';
 export { beat, uptime } from './heartbeats.ts';
+export { type HoldBackRules, releaseHeldBack } from './hold-back.ts';
 export { claimKey, completeKey, findPollOfKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
 export {
   admitIdentity,

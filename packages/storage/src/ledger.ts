@@ -8,8 +8,10 @@ import { FUNDING, type FundingSource } from './system-accounts.ts';
 export interface LedgerBalance {
   postedU: bigint;
   heldU: bigint;
-  /** What new holds may take; below zero after a reversal of money that was already spent. */
+  /** Not set aside; below zero after a reversal of money that was already spent. */
   availableU: bigint;
+  /** Of it, what card payments have paid that have not settled; no hold takes it. */
+  heldBackU: bigint;
   /** Sum of everything captured so far. */
   usageU: bigint;
 }
@@ -25,11 +27,17 @@ export interface Movement {
 export async function balanceOf({ db }: Queries, accountId: string): Promise<LedgerBalance | null> {
   const row = await db
     .selectFrom('balances')
-    .select(['posted_u', 'held_u', 'used_u'])
+    .select(['posted_u', 'held_u', 'used_u', 'held_back_u'])
     .where('account_id', '=', accountId)
     .executeTakeFirst();
   if (!row) return null;
-  return { postedU: row.posted_u, heldU: row.held_u, availableU: row.posted_u - row.held_u, usageU: row.used_u };
+  return {
+    postedU: row.posted_u,
+    heldU: row.held_u,
+    availableU: row.posted_u - row.held_u,
+    heldBackU: row.held_back_u,
+    usageU: row.used_u,
+  };
 }
 
 /** true when the money moved now, false when this `idem` had moved it before. */

@@ -94,6 +94,10 @@ export const DAMAGE: Record<string, string[]> = {
     `${UNLOCK} update transfers set debit = '$user' where idem = 'card:cs_3:reversed:1'`,
     `${UNLOCK} delete from transfers where idem = 'card:cs_3:reinstated:2'`,
   ],
+  held_back: [
+    "update balances set held_back_u = 1 where account_id = '$user'",
+    "update checkouts set held_back_u = 1 where processor_id = 'cs_1'",
+  ],
   chain_credit: [
     "update deposits set state = 'settled'",
     'update deposits set amount_u = amount_u + 1',

@@ -17,6 +17,7 @@ export function toBalance(found: LedgerBalance): Balance {
     balance_cents: Number(cents),
     balance: dollarsOfCents(cents),
     usage_cents: Number(floorDiv(found.usageU + U_PER_CENT / 2n, U_PER_CENT)),
+    ...(found.heldBackU > 0n && { held_back_cents: Number((found.heldBackU + U_PER_CENT - 1n) / U_PER_CENT) }),
   };
 }
 

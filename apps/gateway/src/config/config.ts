@@ -1,5 +1,6 @@
 import { type LogLevel, type TraceSettings, traceSettings } from '@eloquentpoll/ops';
 import { type Environment, isLoopback, readSettings, refuseClearText, SettingError } from '@eloquentpoll/ops/settings';
+import type { HoldBackRules } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
 import {
   type CheckoutSettings,
@@ -30,6 +31,8 @@ export interface Config {
   wallets: WalletSettings;
   /** Card payments; null without them. */
   checkout: CheckoutSettings | null;
+  /** What of a new card's payment cannot be spent at once. */
+  cardHoldBack: HoldBackRules;
   /** Deposits; null without them. */
   deposits: DepositSettings | null;
   reconcile: ReconcileSettings;
@@ -85,6 +88,11 @@ export function readConfig(env: Environment): Config {
     identityProvider: identityProvider(values),
     wallets: walletSettings(values),
     checkout: checkoutSettings(values),
+    cardHoldBack: {
+      days: values.CARD_HOLD_BACK_DAYS,
+      share: values.CARD_HOLD_BACK_SHARE,
+      freeU: values.CARD_HOLD_BACK_ABOVE_USD,
+    },
     deposits: depositSettings(values),
     reconcile: {
       checkoutsS: values.RECONCILE_CHECKOUTS_S,

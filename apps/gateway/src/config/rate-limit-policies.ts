@@ -43,8 +43,10 @@ export const BUDGETS = {
   /** Keys and tokens that are not valid, by the network they come from. */
   failed_authentication: per([60, 60]),
   deposit: per([30, 60]),
-  /** Each opens a page at the payment processor. */
-  checkout: per([20, 60]),
+  /** Each opens a page at the payment processor; many are how stolen cards are tried out. */
+  checkout: per([10, 3_600], [30, 86_400]),
+  /** The same of all accounts of a network. */
+  checkout_network: per([30, 3_600], [100, 86_400]),
   /** Events of the payment processor, which come from a few networks, sometimes many at once. */
   webhook: per([6_000, 60]),
 } as const satisfies Record<string, Policy>;

@@ -50,6 +50,13 @@ export const GATEWAY_SETTINGS = {
     "Check the processor's events; two while one is being replaced.",
   ),
   STRIPE_API_BASE: optional(httpsUrl, "Instead of the processor's own address."),
+  CARD_HOLD_BACK_DAYS: withDefault(
+    integer(0, 90),
+    7,
+    'How long a card payment takes to settle; until an account has a settled one, part of its payments cannot be spent. 0 holds nothing back.',
+  ),
+  CARD_HOLD_BACK_SHARE: withDefault(share, 0.5, 'That part: this share of what has not settled.'),
+  CARD_HOLD_BACK_ABOVE_USD: withDefault(microUsd, '20', 'So much of an account can always be spent.'),
   X402_PAY_TO: optional(hex(20, 'an address such as 0x...'), 'Takes deposits in USDC, paid to this address.'),
   X402_ASSET: optional(hex(20, 'an address such as 0x...'), 'The token. Default: USDC on that chain.'),
   X402_FACILITATOR_URL: optional(httpsUrl, 'Settles deposits; this one or the key below.'),

@@ -13,7 +13,9 @@ import { times } from './full-scale.ts';
 
 // What counts once counts once, however many ask at once, in whatever order, and at whichever replica.
 
-const rateLimits = readPolicies('login=1000000/60,checkout=1000000/60,webhook=1000000/60,account=1000000/60');
+const rateLimits = readPolicies(
+  'login=1000000/60,checkout=1000000/60,checkout_network=1000000/60,webhook=1000000/60,account=1000000/60',
+);
 
 t.test('[§4.5-verify-401] a signature opens once, of a hundred at once on two replicas', async (t) => {
   const gateway = await build(t, { rateLimits });

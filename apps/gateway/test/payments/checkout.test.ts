@@ -14,7 +14,10 @@ import { build } from '../fixtures/build.ts';
 // slow: 5 s
 
 const stripe = await fakeStripe(t);
-const settings = { checkout: stripe.settings, rateLimits: readPolicies('checkout=100000/60,webhook=100000/60') };
+const settings = {
+  checkout: stripe.settings,
+  rateLimits: readPolicies('checkout=100000/60,checkout_network=100000/60,webhook=100000/60'),
+};
 const gateway = await build(t, settings);
 const { app, context, sessionFor, keyWith, log } = gateway;
 const { storage } = context;

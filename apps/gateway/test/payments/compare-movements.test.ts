@@ -13,7 +13,7 @@ const nowS = () => Math.floor(Date.now() / 1_000);
 
 async function compared(t: Test) {
   const stripe = await fakeStripe(t);
-  const rateLimits = readPolicies('checkout=100000/60,webhook=100000/60');
+  const rateLimits = readPolicies('checkout=100000/60,checkout_network=100000/60,webhook=100000/60');
   const gateway = await build(t, { checkout: stripe.settings, rateLimits });
   const { app, context, sessionFor } = gateway;
   const { storage } = context;

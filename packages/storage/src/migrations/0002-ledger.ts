@@ -22,16 +22,19 @@ insert into accounts (id, kind) values
 -- when asked: finishing polls would queue behind a balance row that each of them updates.
 -- available = posted_u - held_u. It may be negative only after a reversal took back money that was already spent
 -- (allow_negative); such an account gets no new hold until credits lift it again. used_u = sum of captures.
+-- held_back_u: available, and not to be held, because the card that paid it has not settled (checkouts).
 create table balances (
   account_id     uuid primary key references accounts,
   posted_u       bigint not null default 0,
   held_u         bigint not null default 0 check (held_u >= 0),
   used_u         bigint not null default 0 check (used_u >= 0),
+  held_back_u    bigint not null default 0 check (held_back_u >= 0),
   allow_negative boolean not null default false,
   topped_up_on   date,
   constraint balances_available check (posted_u - held_u >= 0 or allow_negative)
 ) with (fillfactor = 50);
 create index balances_negative on balances (account_id) where allow_negative;
+create index balances_held_back on balances (account_id) where held_back_u > 0;
 
 insert into balances (account_id) values ('00000000-0000-4000-8000-000000000001');
 

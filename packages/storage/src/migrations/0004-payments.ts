@@ -7,6 +7,7 @@ export const payments: Migration = {
   sql: () => `
 -- A card payment. One that is refunded or disputed is reversed, and reinstated when the dispute is won, so that the
 -- ledger's sum is what the processor keeps.
+-- held_back_u: what of it cannot be set aside for polls until settles_at; balances have the sum.
 -- version: an answer of the processor is stored only if the row has not changed since the question was asked.
 create table checkouts (
   id             uuid primary key default gen_random_uuid(),
@@ -23,12 +24,15 @@ create table checkouts (
   updated_at     timestamptz not null default now(),
   checked_at     timestamptz not null default now(),
   credited_at    timestamptz,
+  settles_at     timestamptz,
+  held_back_u    bigint not null default 0 check (held_back_u >= 0),
   returned_at    timestamptz,  -- when a returning browser last made us ask the processor
   constraint checkouts_reversed
     check (reversed_cents between 0 and amount_cents and (reversed_cents = 0 or state = 'credited'))
 );
 create index checkouts_open on checkouts (checked_at) where state in ('created', 'open');
 create index checkouts_account on checkouts (account_id);
+create index checkouts_held_back on checkouts (settles_at) where held_back_u > 0;
 
 create table webhook_events (
   id          text collate "C" primary key,

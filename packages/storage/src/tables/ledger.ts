@@ -5,6 +5,7 @@ export interface BalancesTable {
   posted_u: Generated<bigint>;
   held_u: Generated<bigint>;
   used_u: Generated<bigint>;
+  held_back_u: Generated<bigint>;
   allow_negative: Generated<boolean>;
   topped_up_on: string | null;
 }

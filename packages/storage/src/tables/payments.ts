@@ -15,6 +15,8 @@ export interface CheckoutsTable {
   returned_at: Date | null;
   /** What the processor has taken back of it: refunds, and disputes that are not won. */
   reversed_cents: Generated<number>;
+  settles_at: Date | null;
+  held_back_u: Generated<bigint>;
   version: Generated<number>;
   checked_at: Generated<Date>;
 }

@@ -1,5 +1,5 @@
 import type { RecoveryAction } from '@eloquentpoll/contracts';
-import { balanceOf } from '@eloquentpoll/storage';
+import { balanceOf, type Storage } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { BudgetName, Policy } from '../../config/rate-limit-policies.ts';
@@ -60,18 +60,24 @@ export const rateLimit = plugin(async (app: FastifyInstance, { context }: { cont
   });
 });
 
-/** Accounts cost nothing to open, so free polls of one without money also draw from the budget of its network. */
+/** Accounts cost nothing to open, so what one may try without money also draws from the budget of its network. */
 async function budgetOf(
   { limiter, storage }: HttpContext,
   request: FastifyRequest,
   name: BudgetName,
 ): Promise<BudgetState> {
   const own = await limiter.take(name, principalOf(request));
-  if (name !== 'free_poll' || request.principal === null || !own.allowed) return own;
-  const balance = await balanceOf(storage, request.principal.accountId);
-  if (balance !== null && (balance.postedU > 0n || balance.usageU > 0n)) return own;
-  const ofNetwork = await limiter.take(name, clientNetwork(request.ip));
+  if (request.principal === null || !own.allowed) return own;
+  const networkBudget = name === 'checkout' ? 'checkout_network' : name === 'free_poll' ? name : null;
+  if (networkBudget === null) return own;
+  if (name === 'free_poll' && (await hasPaid(storage, request.principal.accountId))) return own;
+  const ofNetwork = await limiter.take(networkBudget, clientNetwork(request.ip));
   return ofNetwork.remaining < own.remaining || !ofNetwork.allowed ? ofNetwork : own;
+}
+
+async function hasPaid(storage: Storage, accountId: string): Promise<boolean> {
+  const balance = await balanceOf(storage, accountId);
+  return balance !== null && (balance.postedU > 0n || balance.usageU > 0n);
 }
 
 /** The account or network that a call counts for. */

@@ -49,11 +49,16 @@ function nameOf({ user: { email, userId }, wallets: [wallet] }: AccountView): st
 }
 
 const balance = ({
-  balance: { balance, usage_cents },
+  balance: { balance, usage_cents, held_back_cents: heldBackCents },
   heldU,
 }: AccountView): Html => html`<dl class="grid stats" id="balance">
 <div class="card stat"><dt>Balance</dt><dd data-balance>${balance}</dd></div>
-<div class="card stat"><dt>Set aside by running polls</dt><dd>${usd(Number(heldU) / 1_000_000)}</dd></div>
+<div class="card stat"><dt>Set aside by running polls</dt><dd>${usd(Number(heldU) / 1_000_000)}</dd></div>${
+  heldBackCents === undefined
+    ? ''
+    : html`
+<div class="card stat"><dt>Usable once the card payment has settled</dt><dd>${usd(heldBackCents / 100)}</dd></div>`
+}
 <div class="card stat"><dt>Used so far</dt><dd>${dollarsOfCents(BigInt(usage_cents))}</dd></div>
 </dl>
 `;

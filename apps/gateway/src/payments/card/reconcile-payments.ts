@@ -1,4 +1,4 @@
-import { dueCheckouts, unseenEvents } from '@eloquentpoll/storage';
+import { dueCheckouts, releaseHeldBack, unseenEvents } from '@eloquentpoll/storage';
 import type { PaymentsContext } from '../context.ts';
 import { handleEvent } from './handle-event.ts';
 import type { PaymentEvent, Processor } from './processor.ts';
@@ -20,6 +20,7 @@ export async function reconcilePayments(
     if (signal.aborted) return;
     if (processorId) await attempt(context, () => syncPayment(context, processor, { id, processorId }));
   }
+  await releaseHeldBack(context.storage);
   await attempt(context, async () => {
     for (const event of await missedEvents(context, processor)) {
       if (signal.aborted) return;

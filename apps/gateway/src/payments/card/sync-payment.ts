@@ -27,7 +27,7 @@ export async function syncPayment(context: PaymentsContext, processor: Processor
       money.checkout('mismatched');
       return log.error({ checkout_id: known.id, mismatch }, 'checkout.mismatched');
     }
-    const outcome = await followCheckout(storage, known, report);
+    const outcome = await followCheckout(storage, known, report, config.cardHoldBack);
     if (outcome === 'moved') {
       countMove(context, known, report);
       log.info({ checkout_id: known.id }, 'checkout.updated');

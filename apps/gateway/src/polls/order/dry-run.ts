@@ -62,12 +62,13 @@ async function estimatesOf(context: PollsContext, accountId: string, order: Poll
     freezeOrder(context, order),
     balanceOf(context.storage, accountId),
   ]);
+  const spendableU = balance ? balance.availableU - balance.heldBackU : 0n;
   const wholePanel = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
   return {
     ...estimate,
     max_cost_usd: maxCostUsdOf(order),
     within_budget: wholePanel <= BigInt(order.max_cost_u),
-    balance_sufficient: isFree(order.panel_name) || (balance?.availableU ?? 0n) >= holdOf(spec),
+    balance_sufficient: isFree(order.panel_name) || spendableU >= holdOf(spec),
     estimated_cost_usd: estimate.cost_usd.expected,
     estimated_models_invoked: Math.round(estimate.models.expected_calls),
     total_models: estimate.models.roster_size,

@@ -3,10 +3,10 @@ import { deadlineMsOf, holdOf, isFree, newPollId, newResultId, type PollOrder } 
 import { acceptPoll, forgetPollKey, type IdempotencyKey } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
-import { decimalUsd } from '../order/decimal-usd.ts';
 import { freezeOrder } from '../order/freeze-order.ts';
 import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
+import { insufficientFunds } from './insufficient-funds.ts';
 import type { PollFollower } from './poll-follower.ts';
 
 // Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
@@ -112,9 +112,7 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       });
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw freeBudgetRefusal(accepted.retryAfterS);
-      throw new ApiError('insufficient_balance', {
-        detail: `This poll may cost up to ${decimalUsd(holdU)} USD; the available balance is ${decimalUsd(accepted.availableU)} USD.`,
-      });
+      throw await insufficientFunds(context, accountId, { holdU, availableU: accepted.availableU });
     default:
       return accepted satisfies never;
   }
