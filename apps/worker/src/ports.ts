@@ -19,7 +19,7 @@ export interface PollStore {
   /** Fenced by the epoch of the claim. Storing the same twice stores it once. */
   finish(poll: FinishedPoll): Promise<Finish>;
   bury(poll: { id: string; epoch: number; reason: string }): Promise<Finish>;
-  findLapsed(limit: number): Promise<Lease[]>;
+  findLapsed(limit: number, skip: number): Promise<Lease[]>;
   findOverdue(limit: number, graceMs: number): Promise<Lease[]>;
   /** False when another worker is sweeping. */
   sweepAlone(work: () => Promise<unknown>): Promise<boolean>;
@@ -28,7 +28,7 @@ export interface PollStore {
   prune(limit: number): Promise<number>;
 }
 
-export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls'> {
+export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls' | 'queueCounts'> {
   readonly runs: Pick<RunRecord, 'open' | 'vote' | 'end' | 'takeOver'>;
 }
 

@@ -22,7 +22,7 @@ export const storedPolls = (storage: Storage): PollStore => ({
   release: (lease) => releaseLease(storage, lease),
   finish: (poll) => finishPoll(storage, poll),
   bury: (poll) => bury(storage, poll),
-  findLapsed: (limit) => findLapsed(storage, limit),
+  findLapsed: (limit, skip) => findLapsed(storage, limit, skip),
   findOverdue: (limit, graceMs) => findOverdue(storage, limit, graceMs),
   sweepAlone: (work) => withSweepLock(storage, work),
   beat: () => beat(storage, 'worker'),

@@ -1,3 +1,4 @@
+import type { Lease } from '@eloquentpoll/storage';
 import type { Context } from './context.ts';
 import { OVERDUE_MS } from './leases.ts';
 
@@ -11,16 +12,27 @@ const PRUNE_EVERY_MS = 60_000;
 /** Expired rows of each kind; a prune that deletes this many is repeated at the next sweep. */
 const MAX_PRUNED_AT_ONCE = 5_000;
 const MAX_AT_ONCE = 500;
+/** A sweep that goes on because the queue lost its jobs ends well before its lock does. */
+const MAX_SWEEP_MS = 2_000;
 
 /** Returns how many polls were found without a worker. */
-export async function sweep({ polls, bus }: Pick<Context, 'polls' | 'bus'>): Promise<number> {
+export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus' | 'clock'>): Promise<number> {
   let found = 0;
+  // All at once: one after the other over a slow network, the sweep would outlast its lock.
+  const enqueue = async (leases: readonly Lease[]): Promise<void> => {
+    await Promise.all(leases.map(({ id, epoch }) => bus.enqueuePoll(id, { round: epoch })));
+    found += leases.length;
+  };
   await polls.sweepAlone(async () => {
-    const lapsed = await polls.findLapsed(MAX_AT_ONCE);
-    const overdue = await polls.findOverdue(MAX_AT_ONCE, OVERDUE_MS);
-    // All at once: one after the other over a slow network, the sweep would outlast its lock.
-    await Promise.all([...lapsed, ...overdue].map(({ id, epoch }) => bus.enqueuePoll(id, { round: epoch })));
-    found = lapsed.length + overdue.length;
+    const until = clock.now() + MAX_SWEEP_MS;
+    await enqueue(await polls.findOverdue(MAX_AT_ONCE, OVERDUE_MS));
+    for (let skip = 0; ; skip += MAX_AT_ONCE) {
+      const lapsed = await polls.findLapsed(MAX_AT_ONCE, skip);
+      await enqueue(lapsed);
+      if (lapsed.length < MAX_AT_ONCE || clock.now() > until) return;
+      // Polls in a long queue look lapsed too. More jobs than were found here: it is only long.
+      if ((await bus.queueCounts()).waiting > skip + MAX_AT_ONCE) return;
+    }
   });
   return found;
 }

@@ -191,7 +191,7 @@ async function perform(sides: Sides, command: Command): Promise<[real: unknown, 
         leases.filter(({ id }) => id.startsWith(`ps_${sides.run}_`)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const lapsed = command.do === 'findLapsed';
       return both(
-        async () => sorted(await (lapsed ? store.findLapsed(500) : store.findOverdue(500, 5_000))),
+        async () => sorted(await (lapsed ? store.findLapsed(500, 0) : store.findOverdue(500, 5_000))),
         () => sorted(lapsed ? model.findLapsed(500) : model.findOverdue(500, 5_000)),
       );
     }

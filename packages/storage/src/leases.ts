@@ -144,7 +144,7 @@ export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promi
 }
 
 /** Running polls without a holder: their lease ran out, or they were accepted and never claimed. */
-export async function findLapsed({ db }: Queries, limit: number): Promise<Lease[]> {
+export async function findLapsed({ db }: Queries, limit: number, skip = 0): Promise<Lease[]> {
   return db
     .selectFrom('polls')
     .select(['id', 'lease_epoch as epoch'])
@@ -152,6 +152,7 @@ export async function findLapsed({ db }: Queries, limit: number): Promise<Lease[
     .where('lease_until', '<', sql<Date>`now()`)
     .orderBy('deadline_at')
     .limit(limit)
+    .offset(skip)
     .execute();
 }
 

@@ -85,6 +85,19 @@ t.test('expired rows, and only those, are pruned in bounded steps', async (t) =>
     t.same(await query(`select count(*)::int as n from ${table}`), [{ n: 2 }], table);
 });
 
+t.test('a step of pruning reads no more than it deletes, also when statistics are of an empty table', async (t) => {
+  const { storage, query } = await open(t);
+  await query('vacuum analyze nonces');
+  await query(`insert into nonces (nonce, address, message, expires_at)
+    select n::text, substr(sha256(''), 1, 20), 'm', now() from generate_series(1, 30000) n`);
+  await inTransaction(storage, async (tx) => {
+    t.equal(await pruneExpired(tx, 2_000), 2_000);
+    const { rows } = await sql<{ read: bigint }>`
+      select seq_tup_read as read from pg_stat_xact_user_tables where relname = 'nonces'`.execute(tx.db);
+    t.ok(rows[0]!.read <= 2_000n, `${rows[0]!.read} rows were scanned`);
+  });
+});
+
 t.test('uptime is the share of minutes that were recorded, and unknown before that', async (t) => {
   const { storage } = await open(t);
   // In one transaction, so that the minute does not turn in between.

@@ -19,6 +19,7 @@ export function observedBus(bus: PollBus, metrics: Metrics, activity: JobActivit
 
   return {
     enqueuePoll: (...args) => bus.enqueuePoll(...args),
+    queueCounts: () => bus.queueCounts(),
     consumePolls: ({ concurrency, run }) =>
       bus.consumePolls({
         concurrency,

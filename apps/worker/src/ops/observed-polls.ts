@@ -63,8 +63,8 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
       if (finish === 'stored') buried.n += 1;
       return finish;
     },
-    async findLapsed(limit) {
-      return count(found, await polls.findLapsed(limit));
+    async findLapsed(limit, skip) {
+      return count(found, await polls.findLapsed(limit, skip));
     },
     async findOverdue(limit, graceMs) {
       return count(found, await polls.findOverdue(limit, graceMs));

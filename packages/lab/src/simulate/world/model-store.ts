@@ -40,7 +40,7 @@ export interface ModelStore {
   release(lease: Lease): boolean;
   finish(poll: FinishedPoll): Finish;
   bury(poll: { id: string; epoch: number; reason: string }): Finish;
-  findLapsed(limit: number): Lease[];
+  findLapsed(limit: number, skip?: number): Lease[];
   findOverdue(limit: number, graceMs: number): Lease[];
   readonly polls: ReadonlyMap<string, PollRow>;
   readonly books: Books;
@@ -186,11 +186,11 @@ export function modelStore(now: () => number): ModelStore {
       poll.deadLetter = reason;
       return 'stored';
     },
-    findLapsed: (limit) =>
+    findLapsed: (limit, skip = 0) =>
       leases(
         [...polls.values()].filter((poll) => poll.leaseUntil < now()),
-        limit,
-      ),
+        skip + limit,
+      ).slice(skip),
     findOverdue: (limit, graceMs) =>
       leases(
         [...polls.values()].filter((poll) => poll.deadlineAt < now() - graceMs),

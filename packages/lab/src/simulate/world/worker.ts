@@ -101,7 +101,7 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
         poll.id,
         ending(poll.id, poll.epoch, () => store.bury(poll)),
       ),
-    findLapsed: (limit) => perform('find lapsed polls', null, () => store.findLapsed(limit)),
+    findLapsed: (limit, skip) => perform('find lapsed polls', null, () => store.findLapsed(limit, skip)),
     findOverdue: (limit, graceMs) => perform('find overdue polls', null, () => store.findOverdue(limit, graceMs)),
     async sweepAlone(work) {
       if (!(await perform('take the sweep lock', null, () => world.sweepLock.take(process)))) return false;
@@ -124,9 +124,10 @@ const fingerprint = ({ store }: World, id: string): string => {
 
 function busPort(world: World, process: SimulatedProcess, known: Known): PollBus {
   const { bus, effects } = world;
-  const perform = <T>(what: string, pollId: string, effect: () => T) =>
+  const perform = <T>(what: string, pollId: string | null, effect: () => T) =>
     effects.perform(process, 'bus', what, pollId, effect);
   return {
+    queueCounts: () => perform('count the jobs', null, () => ({ waiting: bus.jobs(), active: 0, oldestAt: null })),
     enqueuePoll: (id, { round } = {}) => perform('enqueue', id, () => bus.enqueue(id, round)),
     consumePolls: consumePolls(process, world),
     runs: {

@@ -1,0 +1,55 @@
+import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
+import t from 'tap';
+import type { PollBus, PollStore } from '../src/ports.ts';
+import { sweep } from '../src/sweep.ts';
+
+const never = async (): Promise<never> => {
+  throw new Error('not in this test');
+};
+
+/** A store with so many polls that no worker holds, oldest first, and a queue that has jobs for the first of them. */
+function world({ lapsed, queued }: { lapsed: number; queued: number }) {
+  const ids = Array.from({ length: lapsed }, (_, index) => `ps_${index}`);
+  const jobs = new Set(ids.slice(0, queued));
+  let enqueued = 0;
+  const polls: PollStore = {
+    async sweepAlone(work) {
+      await work();
+      return true;
+    },
+    findLapsed: async (limit, skip) => ids.slice(skip, skip + limit).map((id) => ({ id, epoch: 0 })),
+    findOverdue: async () => [],
+    claim: never,
+    claimOverdue: never,
+    renew: never,
+    release: never,
+    finish: never,
+    bury: never,
+    beat: never,
+    prune: never,
+  };
+  const bus: PollBus = {
+    async enqueuePoll(id) {
+      enqueued += 1;
+      jobs.add(id);
+    },
+    queueCounts: async () => ({ waiting: jobs.size, active: 0, oldestAt: null }),
+    consumePolls: () => {
+      throw new Error('not in this test');
+    },
+    runs: { open: never, vote: never, end: never, takeOver: never },
+  };
+  return { context: { polls, bus, clock: virtualClock() }, jobs, enqueued: () => enqueued };
+}
+
+t.test('after an empty Redis one sweep enqueues all polls that wait', async (t) => {
+  const { context, jobs } = world({ lapsed: 2_300, queued: 0 });
+  t.equal(await sweep(context), 2_300);
+  t.equal(jobs.size, 2_300);
+});
+
+t.test('a queue that is only long is not enqueued again from end to end', async (t) => {
+  const { context, enqueued } = world({ lapsed: 20_000, queued: 20_000 });
+  t.equal(await sweep(context), 500);
+  t.equal(enqueued(), 500);
+});
