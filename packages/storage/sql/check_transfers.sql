@@ -17,9 +17,13 @@ resolutions as materialized (
     from range r left join transfers h on h.id = r.pending_id and h.kind = 'hold'
    where r.kind in ('post', 'void')
 ),
+touched as materialized (
+  select p.id, p.status, (p.spec ->> 'max_cost_u')::bigint as max_cost_u
+    from (select distinct poll_id from range where poll_id is not null) r join polls p on p.id = r.poll_id
+),
 settled as materialized (
   select p.id, p.status, case r.kind when 'post' then r.amount_u else 0 end as posted_u
-    from resolutions r join polls p on p.id = r.poll_id
+    from resolutions r join touched p on p.id = r.poll_id
 ),
 billed as materialized (
   select v.* from settled s join votes v on v.poll_id = s.id where v.billed_u > 0
@@ -44,11 +48,11 @@ select 'poll_hold', h.poll_id, format('its hold is named %s', h.idem)
 union all
 select 'hold_without_poll', h.id::text, h.poll_id
   from range h where p_polls_kept and h.kind = 'hold' and h.poll_id is not null
-   and not exists (select from polls p where p.id = h.poll_id)
+   and not exists (select from touched p where p.id = h.poll_id)
 union all
-select 'poll_max_cost', p.id, format('hold %s, max cost %s', h.amount_u, p.spec ->> 'max_cost_u')
-  from range h join polls p on p.id = h.poll_id
- where h.kind = 'hold' and h.amount_u > greatest((p.spec ->> 'max_cost_u')::bigint, 1)
+select 'poll_max_cost', p.id, format('hold %s, max cost %s', h.amount_u, p.max_cost_u)
+  from range h join touched p on p.id = h.poll_id
+ where h.kind = 'hold' and h.amount_u > greatest(p.max_cost_u, 1)
 union all
 select 'poll_settled', s.id, 'running, and its hold is resolved' from settled s where s.status = 'running'
 union all

@@ -43,9 +43,12 @@ begin
   insert into ledger_pages (day, first_id, last_id, transfers, hash, proved)
   select v_day, v_after + 1, v_last, h.transfers, h.hash, v_proved from hash_transfers(v_after, v_last) h;
 
-  with added as (
+  with summed as materialized (
+    select * from sum_transfers(v_after, v_last) order by account_id
+  ),
+  added as (
     insert into ledger_day_sums as d
-    select v_day, s.* from sum_transfers(v_after, v_last) s order by s.account_id
+    select v_day, s.* from summed s
     on conflict (day, account_id) do update
       set posted_u = d.posted_u + excluded.posted_u, used_u = d.used_u + excluded.used_u,
           held_u = d.held_u + excluded.held_u, reversed_u = d.reversed_u + excluded.reversed_u,
@@ -53,7 +56,7 @@ begin
           chain_u = d.chain_u + excluded.chain_u
   )
   insert into ledger_sums as l
-  select s.* from sum_transfers(v_after, v_last) s order by s.account_id
+  select * from summed
   on conflict (account_id) do update
     set posted_u = l.posted_u + excluded.posted_u, used_u = l.used_u + excluded.used_u,
         held_u = l.held_u + excluded.held_u, reversed_u = l.reversed_u + excluded.reversed_u,

@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import t from 'tap';
 import {
   checkLedger,
-  checkWholeLedger,
   closeBooks,
   type LedgerViolation,
   openStorage,
@@ -20,6 +19,7 @@ import {
   populate,
   withNames,
 } from './ledger-damage.ts';
+import { wholeCheck } from './whole-check.ts';
 
 // slow: 5 s
 
@@ -42,14 +42,6 @@ async function foundWith(owner: Storage, damage: string, check: (queries: Querie
       if (error !== undone) throw error;
     });
   return found;
-}
-
-async function wholeCheck(queries: Queries): Promise<LedgerViolation[]> {
-  const steps = checkWholeLedger(queries);
-  for (;;) {
-    const step = await steps.next();
-    if (step.done) return step.value;
-  }
 }
 
 async function closedBooks(fixture: Fixture): Promise<Names> {
@@ -120,6 +112,19 @@ t.test('damage to closed and sealed days is found by reading everything', async 
     for (const damage of damages)
       t.not((await foundWith(owner, withNames(damage, names), wholeCheck)).length, 0, damage);
   t.same(await wholeCheck(fixture.storage), [], 'the books are as they were');
+});
+
+t.test('polls of a sealed day may be deleted once its seal says so', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const { $running } = await closedBooks(fixture);
+  const ended = `select id from polls where id <> '${$running}' and status <> 'running'`;
+  await query(`delete from votes where poll_id in (${ended})`);
+  await query(`delete from results where poll_id in (${ended})`);
+  await query(`delete from polls where id in (${ended})`);
+  t.match(await wholeCheck(storage), [{ rule: 'hold_without_poll' }, { rule: 'hold_without_poll' }]);
+  await query('update ledger_seals set polls_kept = false');
+  t.same(await wholeCheck(storage), []);
 });
 
 t.test('transfers are append-only, even for their owner', async (t) => {

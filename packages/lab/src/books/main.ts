@@ -1,0 +1,62 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
+import { openStores } from '../fixture/stores.ts';
+import { parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
+import { progressOn } from '../terminal/progress.ts';
+import { fillBooks } from './fill-books.ts';
+import { closeAll, holdAndCapture, quantiles, rounds, wholeCheck } from './measure-books.ts';
+
+// npm run books: the audit of a ledger of millions of polls. Exit code 1 when it finds violations, or a round is slow.
+
+const USAGE = `usage: npm run books -- [--polls N] [--days N] [--accounts N] [--seconds N] [--full]
+
+  --polls N     ended polls in the books, default 200000; 10000000 take 40 GB of disk
+  --days N      over so many days, default 20
+  --accounts N  of so many accounts, default 10000
+  --seconds N   how long holds and captures are measured, alone and beside the audit, default 10
+  --full        also read everything, as check-ledger.js --full does
+`;
+const MAX_ROUND_MS = 2_000;
+
+await runCommand(USAGE, async ({ group }) => {
+  const options = parseOptions(process.argv.slice(2), {
+    polls: { type: 'string', default: '200000' },
+    days: { type: 'string', default: '20' },
+    accounts: { type: 'string', default: '10000' },
+    seconds: { type: 'string', default: '10' },
+    full: { type: 'boolean', default: false },
+  });
+  const size = {
+    polls: wholeNumber('--polls', options.polls, 1_000, 100_000_000),
+    days: wholeNumber('--days', options.days, 1, 1_000),
+    accounts: wholeNumber('--accounts', options.accounts, 1, 1_000_000),
+  };
+  const forMs = 1_000 * wholeNumber('--seconds', options.seconds, 1, 600);
+  await using servers = await startThrowAwayServers(await group(), process.env);
+  await using stores = await openStores(servers);
+  const progress = progressOn(process.stderr);
+  const began = performance.now();
+  const show = (figures: object): void => void process.stdout.write(`${JSON.stringify(figures)}\n`);
+  await fillBooks(stores, size, progress);
+  const [{ bytes } = {}] = await stores.query<{ bytes: string }>(
+    'select pg_size_pretty(pg_database_size(current_database())) as bytes',
+  );
+  show({ ...size, size: bytes, filled_s: Math.round((performance.now() - began) / 1_000) });
+  show({ closing: await closeAll(stores, progress) });
+
+  const [{ id = '' } = {}] = await stores.query<{ id: string }>("select id from accounts where kind = 'user' limit 1");
+  const alone = await holdAndCapture(stores.storage, id, wait(forMs));
+  const auditing = rounds(stores, forMs);
+  const beside = await holdAndCapture(stores.storage, id, auditing);
+  const { tookMs, violations } = await auditing;
+  show({ round_ms: quantiles(tookMs), rounds: tookMs.length, violations: violations.length });
+  show({ hold_and_capture_ms: { alone: quantiles(alone), beside: quantiles(beside) } });
+  const found = [...violations];
+  if (options.full) {
+    const whole = await wholeCheck(stores, progress);
+    show({ whole_check_s: Math.round(whole.tookMs / 1_000), violations: whole.violations.length });
+    found.push(...whole.violations);
+  }
+  progress.end();
+  return found.length === 0 && quantiles(tookMs).p50 <= MAX_ROUND_MS ? 0 : 1;
+});

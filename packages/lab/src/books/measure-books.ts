@@ -1,0 +1,82 @@
+import {
+  capture,
+  checkLedgerInTurn,
+  checkWholeLedger,
+  closeBooks,
+  hold,
+  type LedgerViolation,
+  type Storage,
+} from '@eloquentpoll/storage';
+import type { Stores } from '../fixture/stores.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
+import { percentile } from '../terminal/table.ts';
+
+// How long a round of the audit takes on large books, and what a hold and its capture take alone and beside it.
+
+const round1 = (value: number): number => Math.round(value * 100) / 100;
+export const quantiles = (values: readonly number[]) => ({
+  p50: round1(percentile(values, 0.5) ?? 0),
+  p99: round1(percentile(values, 0.99) ?? 0),
+  max: round1(percentile(values, 1) ?? 0),
+});
+
+async function timed<T>(work: () => Promise<T>): Promise<[number, T]> {
+  const began = performance.now();
+  const made = await work();
+  return [performance.now() - began, made];
+}
+
+/** Closes everything, one step after the other; how long pages and seals took. */
+export async function closeAll({ storage }: Stores, progress: ProgressLine) {
+  const pages: number[] = [];
+  const seals: number[] = [];
+  for (;;) {
+    const [ms, closed] = await timed(() => closeBooks(storage, { forMs: 0 }));
+    if (closed.pages > 0) pages.push(ms);
+    else if (closed.seals.length > 0) seals.push(ms);
+    else return { pages: pages.length, page_ms: quantiles(pages), days: seals.length, seal_ms: quantiles(seals) };
+    progress.show(`books: ${pages.length} pages and ${seals.length} days closed`);
+  }
+}
+
+/** One account holds and captures as fast as it can until `until` is over; all free polls share such an account. */
+export async function holdAndCapture(storage: Storage, accountId: string, until: Promise<unknown>): Promise<number[]> {
+  const tookMs: number[] = [];
+  let going = true;
+  void until.finally(() => {
+    going = false;
+  });
+  for (let n = 0; going; n++) {
+    const idem = `pair:${Date.now()}:${n}`;
+    const [ms] = await timed(async () => {
+      await hold({ db: storage.db }, { accountId, amountU: 2n, idem });
+      await capture({ db: storage.db }, idem, 1n);
+    });
+    tookMs.push(ms);
+  }
+  return tookMs;
+}
+
+/** Rounds of the audit, one after the other without a pause. */
+export async function rounds({ storage, query }: Stores, forMs: number) {
+  const tookMs: number[] = [];
+  let violations: LedgerViolation[] = [];
+  const until = performance.now() + forMs;
+  do {
+    await query('update ledger_checks set attempted_at = null, failures = 0');
+    const [ms, round] = await timed(() => checkLedgerInTurn(storage, 0));
+    tookMs.push(ms);
+    violations = [...violations, ...(round?.violations ?? [])];
+  } while (performance.now() < until);
+  return { tookMs, violations };
+}
+
+export async function wholeCheck({ storage }: Stores, progress: ProgressLine) {
+  const began = performance.now();
+  const steps = checkWholeLedger(storage);
+  for (;;) {
+    const step = await steps.next();
+    if (step.done) return { tookMs: performance.now() - began, violations: step.value };
+    progress.show(`books: ${step.value.step} ${step.value.done} of ${step.value.of}`);
+  }
+}

@@ -1,0 +1,17 @@
+import { requireEnv } from '@eloquentpoll/testkit/require-env';
+import t from 'tap';
+import { fillBooks } from '../src/books/fill-books.ts';
+import { closeAll, rounds, wholeCheck } from '../src/books/measure-books.ts';
+import { openStores } from '../src/fixture/stores.ts';
+import { silent } from '../src/terminal/progress.ts';
+
+t.test('generated books balance, close day by day, and are read as a whole', async (t) => {
+  await using stores = await openStores({
+    databaseUrl: requireEnv('TEST_DATABASE_URL'),
+    redisUrl: requireEnv('TEST_REDIS_URL'),
+  });
+  await fillBooks(stores, { polls: 2_000, days: 4, accounts: 30 }, silent);
+  t.match(await closeAll(stores, silent), { pages: 4, days: 4 });
+  t.match(await rounds(stores, 0), { violations: [] });
+  t.match(await wholeCheck(stores, silent), { violations: [] });
+});
