@@ -3,12 +3,14 @@
 --   joined        the key belongs to poll_id, accepted earlier with the same body
 --   reused        the key was used with another body
 --   too_many      the tenant has max_running polls that have not ended
+--   too_many_of_key  so has the key that asks, with max_running_of_key
+--   too_late      more than max_waiting polls of the tenant wait for a worker: this one could not start in time
 --   insufficient  the account cannot cover the hold; retry_after_s is set for the free pool:
 --                 until midnight when it is spent, a few seconds when running polls hold what is left
 -- Each statement below sees what others committed while the one before it waited; that is what lets a loser of the
 -- race for a key read the winner's poll in the same call.
 create or replace function accept_poll(p jsonb)
-returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer, running integer)
+returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer, running integer, waiting integer)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -23,7 +25,11 @@ declare
   v_available_u bigint;
   v_posted_u bigint;
   v_tenant constant text := p ->> 'tenant';
+  v_key_id constant uuid := (p ->> 'key_id')::uuid;
   v_running integer := 0;
+  v_of_key integer := 0;
+  v_waiting integer := 0;
+  v_refusal text;
 begin
   if v_key is not null then
     insert into idempotency as i (principal, entry_point, key, fingerprint, poll_id, expires_at)
@@ -38,10 +44,10 @@ begin
       if not found then
         raise exception 'the key was pruned meanwhile' using errcode = '40001';
       elsif v_known.fingerprint <> v_fingerprint or v_known.poll_id is null then
-        return query select 'reused', null::text, null::bigint, null::integer, null::integer;
+        return query select 'reused', null::text, null::bigint, null::integer, null::integer, null::integer;
         return;
       elsif v_known.poll_id <> v_id then
-        return query select 'joined', v_known.poll_id, null::bigint, null::integer, null::integer;
+        return query select 'joined', v_known.poll_id, null::bigint, null::integer, null::integer, null::integer;
         return;
       end if;
     end if;
@@ -49,25 +55,33 @@ begin
 
   perform 1 from polls where id = v_id;
   if found then
-    return query select 'accepted', v_id, null::bigint, null::integer, v_running;
+    return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
     return;
   end if;
 
-  -- The lock makes the count exact: polls of one tenant are accepted one after the other.
+  -- The lock makes the counts exact: polls of one tenant are accepted one after the other.
   if p ? 'max_running' then
     perform pg_advisory_xact_lock(hashtextextended(v_tenant, 0));
-    select count(*) into v_running
-      from (select from polls where tenant = v_tenant and status = 'running' limit (p ->> 'max_running')::integer) r;
-    if v_running >= (p ->> 'max_running')::integer then
+    select count(*), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null)
+      into v_running, v_of_key, v_waiting
+      from (select key_id, lease_owner from polls where tenant = v_tenant and status = 'running'
+             limit (p ->> 'max_running')::integer) r;
+    v_refusal := case
+      when v_running >= (p ->> 'max_running')::integer then 'too_many'
+      when v_of_key >= (p ->> 'max_running_of_key')::integer then 'too_many_of_key'
+      when v_waiting > (p ->> 'max_waiting')::integer then 'too_late'
+    end;
+    if v_refusal is not null then
       -- A repeat of this very poll may have waited for the lock of the first try.
       perform 1 from polls where id = v_id;
       if found then
-        return query select 'accepted', v_id, null::bigint, null::integer, v_running;
+        return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
         return;
       end if;
       delete from idempotency i
        where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-      return query select 'too_many', null::text, null::bigint, null::integer, v_running;
+      return query select v_refusal, null::text, null::bigint, null::integer,
+        case v_refusal when 'too_many_of_key' then v_of_key else v_running end, v_waiting;
       return;
     end if;
   end if;
@@ -83,7 +97,7 @@ begin
   if not ledger_hold(v_payer, (p ->> 'hold_u')::bigint, 'hold:' || v_id, v_id) then
     perform 1 from polls where id = v_id;
     if found then
-      return query select 'accepted', v_id, null::bigint, null::integer, v_running;
+      return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
       return;
     end if;
     delete from idempotency i
@@ -94,12 +108,14 @@ begin
         -- Spread, so that those who wait do not come back together.
         when v_posted_u >= (p ->> 'hold_u')::bigint then 1 + floor(random() * 5)::integer
         else ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer
-      end, null::integer;
+      end, null::integer, null::integer;
     return;
   end if;
 
-  insert into polls (id, result_id, account_id, tenant, spec, entry_point, request_id, traceparent, lease_until, deadline_at)
-  values (v_id, p ->> 'result_id', v_account, v_tenant, p -> 'spec', p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent',
-          now() + interval '5 seconds', now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond');
-  return query select 'accepted', v_id, null::bigint, null::integer, v_running;
+  insert into polls (id, result_id, account_id, tenant, key_id, spec, entry_point, request_id, traceparent,
+                     lease_until, deadline_at)
+  values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, p -> 'spec', p ->> 'entry_point', p ->> 'request_id',
+          p ->> 'traceparent', now() + interval '5 seconds',
+          now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond');
+  return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
 end $$;

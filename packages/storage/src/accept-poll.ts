@@ -12,8 +12,10 @@ export interface NewPoll {
   /** Whose history it appears in; null for an anonymous poll. */
   accountId: string | null;
   spec: PollSpec;
-  /** Whose running polls are counted together; see `maxRunning`. */
+  /** Whose running polls are counted together; see `limits`. */
   tenant?: string | undefined;
+  /** The API key that asked, whose running polls are counted too. */
+  keyId?: string | undefined;
   /** From now until the poll must have ended. */
   deadlineMs: number;
   /** The operation that it came in by; its idempotency keys are of this operation only. */
@@ -30,19 +32,27 @@ export interface IdempotencyKey {
   fingerprint: string;
 }
 
+/** How many polls a tenant may have that have not ended, and how many of them may wait for a worker. */
+export interface TenantLimits {
+  running: number;
+  runningOfKey?: number | undefined;
+  /** A poll with more of its tenant's before it could not start in time; -1 refuses every poll. */
+  waiting?: number | undefined;
+}
+
 export interface Acceptance {
   poll: NewPoll;
   /** Set aside until the poll ends; at least one micro-USD, so that every poll is in the ledger. */
   holdU: bigint;
   idempotency?: Omit<IdempotencyKey, 'entryPoint'> | undefined;
-  /** Refuse the poll when its tenant has this many that have not ended. */
-  maxRunning?: number | undefined;
+  /** Beyond them the poll is refused. */
+  limits?: TenantLimits | undefined;
   /** Charge the free pool instead of the account, which then spends at most this much per UTC day. */
   free?: { dailyCapU: bigint } | undefined;
 }
 
 export type Accepted =
-  /** `rank`: how many polls of its tenant were running or waiting before it. */
+  /** `rank`: how many polls of its tenant waited for a worker before it. */
   | { kind: 'accepted'; pollId: string; rank: number }
   /** The key stands for this poll, accepted before with the same request. */
   | { kind: 'joined'; pollId: string }
@@ -50,12 +60,16 @@ export type Accepted =
   | { kind: 'reused' }
   /** Nothing was stored: the tenant's polls have to end first. */
   | { kind: 'too_many'; running: number }
+  /** The same for the polls of the key. */
+  | { kind: 'too_many_of_key'; running: number }
+  /** Nothing was stored: as many polls of the tenant wait as can start in time. */
+  | { kind: 'too_late'; waiting: number }
   /** Nothing was stored. `retryAfterS` says when the free pool may have some again; null for an account. */
   | { kind: 'insufficient'; availableU: bigint; retryAfterS: number | null };
 
 export async function acceptPoll(
   { db }: Storage,
-  { poll, holdU, idempotency, free, maxRunning }: Acceptance,
+  { poll, holdU, idempotency, free, limits }: Acceptance,
 ): Promise<Accepted> {
   if (free === undefined && poll.accountId === null) throw new TypeError('a poll without an account must be free');
   const request = JSON.stringify({
@@ -63,13 +77,19 @@ export async function acceptPoll(
     result_id: poll.resultId,
     account_id: poll.accountId,
     tenant: poll.tenant ?? null,
+    key_id: poll.keyId ?? null,
     spec: poll.spec,
     deadline_ms: poll.deadlineMs,
     entry_point: poll.entryPoint,
     request_id: poll.requestId ?? null,
     traceparent: poll.traceparent ?? null,
     hold_u: String(holdU > 1n ? holdU : 1n),
-    ...(maxRunning !== undefined && poll.tenant !== undefined && { max_running: maxRunning }),
+    ...(limits &&
+      poll.tenant !== undefined && {
+        max_running: limits.running,
+        max_running_of_key: limits.runningOfKey ?? null,
+        max_waiting: limits.waiting ?? null,
+      }),
     ...idempotency,
     ...(free && { free_daily_cap_u: String(free.dailyCapU) }),
   });
@@ -77,11 +97,14 @@ export async function acceptPoll(
   const row = rows[0]!;
   switch (row.outcome) {
     case 'accepted':
-      return { kind: 'accepted', pollId: row.poll_id!, rank: row.running ?? 0 };
+      return { kind: 'accepted', pollId: row.poll_id!, rank: row.waiting ?? 0 };
     case 'joined':
       return { kind: 'joined', pollId: row.poll_id! };
     case 'too_many':
-      return { kind: 'too_many', running: row.running ?? 0 };
+    case 'too_many_of_key':
+      return { kind: row.outcome, running: row.running ?? 0 };
+    case 'too_late':
+      return { kind: 'too_late', waiting: row.waiting ?? 0 };
     case 'reused':
       return { kind: 'reused' };
     case 'insufficient':
@@ -95,4 +118,5 @@ interface Row {
   available_u: bigint | null;
   retry_after_s: number | null;
   running: number | null;
+  waiting: number | null;
 }

@@ -1,4 +1,11 @@
-export { type Acceptance, type Accepted, acceptPoll, type IdempotencyKey, type NewPoll } from './accept-poll.ts';
+export {
+  type Acceptance,
+  type Accepted,
+  acceptPoll,
+  type IdempotencyKey,
+  type NewPoll,
+  type TenantLimits,
+} from './accept-poll.ts';
 export { type Account, createAccount, deleteAccount, findAccount, noteEmail } from './accounts.ts';
 export {
   type ApiKeyToStore,

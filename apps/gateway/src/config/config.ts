@@ -50,8 +50,8 @@ export interface Config {
   streams: { perAccount: number; perNetwork: number };
   /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
   freeDailyCapU: bigint;
-  /** Polls that may run or wait at once, of an account and of a network without credentials. */
-  maxRunningPolls: { account: number; network: number };
+  /** Polls that may run or wait at once, of an account, of one of its keys and of a network without credentials. */
+  maxRunningPolls: { account: number; key: number; network: number };
   /** Where metrics and probes are served; null where they are not. */
   ops: { host: string; port: number } | null;
   /** Opens the console on the ops port; null leaves it closed. */
@@ -113,7 +113,11 @@ export function readConfig(env: Environment): Config {
     streams: { perAccount: values.STREAMS_PER_ACCOUNT, perNetwork: values.STREAMS_PER_NETWORK },
     rateLimits: values.RATE_LIMITS ?? readPolicies(undefined),
     freeDailyCapU: values.FREE_DAILY_CAP_USD,
-    maxRunningPolls: { account: values.MAX_RUNNING_POLLS, network: values.MAX_RUNNING_FREE_POLLS },
+    maxRunningPolls: {
+      account: values.MAX_RUNNING_POLLS,
+      key: values.MAX_RUNNING_POLLS_PER_KEY,
+      network: values.MAX_RUNNING_FREE_POLLS,
+    },
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     adminToken: adminToken(values),
     logLevel: values.LOG_LEVEL,

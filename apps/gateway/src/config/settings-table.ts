@@ -88,6 +88,7 @@ export const GATEWAY_SETTINGS = {
   STREAMS_PER_NETWORK: withDefault(integer(1, 1_000_000), 10, 'The same for a network without credentials.'),
   FREE_DAILY_CAP_USD: withDefault(microUsd, '5', 'The most that free polls may cost per UTC day; 0 closes them.'),
   MAX_RUNNING_POLLS: withDefault(integer(1, 100_000), 500, 'Polls of one account that may run or wait at once.'),
+  MAX_RUNNING_POLLS_PER_KEY: withDefault(integer(1, 100_000), 250, 'The same of one API key.'),
   MAX_RUNNING_FREE_POLLS: withDefault(integer(1, 100_000), 60, 'The same of one network without credentials.'),
   CONTENT_SIGNAL: withDefault(contentSignal, CONTENT_SIGNAL, 'What published documents may be used for.'),
   CONTACT_EMAIL: optional(

@@ -17,7 +17,7 @@ t.test('three settings are enough', (t) => {
     mcpUserIdBearer: false,
     trustedProxies: [],
     freeDailyCapU: 5_000_000n,
-    maxRunningPolls: { account: 500, network: 60 },
+    maxRunningPolls: { account: 500, key: 250, network: 60 },
     logLevel: 'info',
     gitCommit: null,
   });

@@ -7,14 +7,15 @@ export const polls: Migration = {
   name: '0003-polls',
   sql: () => `
 -- account_id is the owner: null for an anonymous poll and after the owner left. tenant is whose running polls are
--- counted together: an account, or the keyed hash of an anonymous caller's network. claims counts how often a worker took
--- the poll. The fillfactor leaves space for lease updates on the same page; no index has a lease column, so they stay
--- heap-only.
+-- counted together: an account, or the keyed hash of an anonymous caller's network. key_id: the API key that asked, for
+-- the limit of each key. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on
+-- the same page; no index has a lease column, so they stay heap-only.
 create table polls (
   id             text collate "C" primary key,
   result_id      text collate "C" not null constraint polls_result_id unique,
   account_id     uuid references accounts,
   tenant         text collate "C",
+  key_id         uuid,
   status         text not null default 'running' check (status in ('running', 'completed', 'failed')),
   schema_version smallint not null default 1,
   spec           jsonb not null,

@@ -14,6 +14,7 @@ export interface PollsTable {
   result_id: string;
   account_id: string | null;
   tenant: string | null;
+  key_id: string | null;
   status: Generated<PollStatus>;
   schema_version: Generated<number>;
   spec: JSONColumnType<PollSpec>;

@@ -47,7 +47,7 @@ const retry: OperatorAction = async (context, id) => {
     free: { dailyCapU: context.config.freeDailyCapU },
   });
   if (accepted.kind === 'insufficient') return 'no_money';
-  if (accepted.kind === 'reused' || accepted.kind === 'too_many') return 'gone';
+  if (!('pollId' in accepted)) return 'gone';
   await noteRetried(context.storage, buried.letterId, accepted.pollId);
   if (accepted.kind === 'accepted') await enqueue(context, accepted.pollId, 0);
   return 'retried';

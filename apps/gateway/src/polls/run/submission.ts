@@ -19,6 +19,7 @@ export function submissionOf(
     order,
     accountId: request.principal?.accountId ?? null,
     tenant: tenantOf(context, request),
+    keyId: request.principal?.keyId,
     entryPoint,
     requestId: request.id,
     traceparent: request.span?.traceparent ?? traceparentOf(request.headers.traceparent),

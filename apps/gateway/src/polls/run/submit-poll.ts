@@ -1,6 +1,6 @@
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { deadlineMsOf, holdOf, isFree, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
-import { acceptPoll, forgetPollKey, type IdempotencyKey } from '@eloquentpoll/storage';
+import { acceptPoll, forgetPollKey, type IdempotencyKey, type TenantLimits } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { freezeOrder } from '../order/freeze-order.ts';
@@ -21,6 +21,8 @@ export interface Submission {
   accountId: string | null;
   /** Whose running polls are counted together: the account, or an anonymous caller's network. */
   tenant: string;
+  /** The API key that asked; its running polls have a limit too. */
+  keyId: string | undefined;
   /** The operation that the poll came in by; namespaces idempotency keys. */
   entryPoint: string;
   requestId: string;
@@ -70,8 +72,7 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
 }
 
 async function accept(context: PollsContext, submission: Submission, newId: string, deadlineMs: number) {
-  const { accountId, tenant, entryPoint, requestId, traceparent, idempotency } = submission;
-  const { maxRunningPolls } = context.config;
+  const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency } = submission;
   const spec = await freezeOrder(context, submission.order);
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
@@ -82,6 +83,7 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       resultId: newResultId(),
       accountId,
       tenant,
+      keyId,
       spec,
       deadlineMs,
       entryPoint,
@@ -90,7 +92,7 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       traceparent: span?.traceparent ?? traceparent,
     },
     holdU,
-    maxRunning: accountId === null ? maxRunningPolls.network : maxRunningPolls.account,
+    limits: tenantLimits(context, accountId),
     idempotency,
     free: isFree(spec.panel_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
   });
@@ -106,16 +108,24 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
         detail: 'This Idempotency-Key came with another body before: send that body again, or another key.',
       });
     case 'too_many':
+    case 'too_many_of_key':
       throw new ApiError('too_many_running', {
-        detail: `${accepted.running} polls are running or waiting; send this one again when some have ended.`,
+        detail: `${accepted.running} polls${accepted.kind === 'too_many' ? '' : ' of this key'} are running or waiting; send this one again when some have ended.`,
         retryAfterSeconds: RUNNING_RETRY_S,
       });
+    case 'too_late':
+      throw new ApiError('too_many_running', { retryAfterSeconds: RUNNING_RETRY_S });
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw freeBudgetRefusal(accepted.retryAfterS);
       throw await insufficientFunds(context, accountId, { holdU, availableU: accepted.availableU });
     default:
       return accepted satisfies never;
   }
+}
+
+function tenantLimits({ config: { maxRunningPolls } }: PollsContext, accountId: string | null): TenantLimits {
+  if (accountId === null) return { running: maxRunningPolls.network };
+  return { running: maxRunningPolls.account, runningOfKey: maxRunningPolls.key };
 }
 
 /**
