@@ -75,7 +75,7 @@ import { streamPollRoute } from './polls/routes/stream-poll.ts';
  */
 export async function routes(app: FastifyInstance, { context }: { context: Context }): Promise<void> {
   const endpoints = endpointsByError(app);
-  const figures = await pollFigures(context.panels);
+  const figures = await pollFigures(context);
   giveAgentHints(app, figures);
   const facts: Facts = { baseUrl: context.config.baseUrl, config: context.config, panels: context.panels, figures };
   const records = reputations(context);

@@ -48,8 +48,8 @@ export async function askPanel(
     clock,
     hedges: context.hedges,
     signal: ended,
-    ask: (seat, deadlineMs, signal) =>
-      context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall }),
+    ask: (seat, deadlineMs, signal, onSpent) =>
+      context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall, onSpent }),
     onVote(vote, state, votes) {
       const snapshot = snapshotOf({ state, received: votes.length, vote });
       const { elapsed_ms: at_ms, confidence, chances } = snapshot;
@@ -64,7 +64,10 @@ export async function askPanel(
 }
 
 function requestFor(spec: PollSpec, seat: number): Omit<VoteRequest, 'pollId' | 'deadlineMs'> {
-  const { question, options, seed, search, panel_name: panel } = spec;
-  const { model_id: modelId, reserve_u: reserveU } = spec.seats[seat]!;
-  return { modelId, seat, question, options, seed, search, style: promptStyle(panel), reserveU, panel };
+  const { question, options, seed, search, panel_name: panel, caller, price_ppm: pricePpm = 1_000_000 } = spec;
+  const { model_id: modelId, reserve_u: reserveU, call_max_u: maxU, call_typical_u: typicalU } = spec.seats[seat]!;
+  // A poll of an older release says only what a vote can be billed.
+  const call = { maxU: maxU ?? reserveU, typicalU: typicalU ?? reserveU };
+  const price = { reserveU, call, pricePpm };
+  return { modelId, seat, question, options, seed, search, style: promptStyle(panel), ...price, caller, panel };
 }

@@ -1,5 +1,7 @@
 import type { PollSpec, TerminationReason, Vote } from '@eloquentpoll/contracts';
+import type { Spent } from '@eloquentpoll/models/ask';
 import { withVote } from '@eloquentpoll/polls';
+import type { AbortedCalls } from '@eloquentpoll/storage';
 import { decide, launched, type PollState } from '@eloquentpoll/voting';
 import type { Clock } from './clock.ts';
 import type { HedgeBudget } from './hedge-budget.ts';
@@ -18,7 +20,7 @@ export interface Collecting {
   /** Aborts when another worker has the poll or this one has to stop. */
   readonly signal: AbortSignal;
   /** Settles with a vote whatever the model does, and soon after the signal aborts. */
-  ask(seat: number, timeLeftMs: number, signal: AbortSignal): Promise<Vote>;
+  ask(seat: number, timeLeftMs: number, signal: AbortSignal, onSpent: (spent: Spent) => void): Promise<Vote>;
   /** Called with every vote and the state that it led to. Must not throw. */
   onVote(vote: Vote, state: PollState, votes: readonly Vote[]): void;
 }
@@ -26,6 +28,8 @@ export interface Collecting {
 export interface Collected {
   readonly state: PollState;
   readonly votes: readonly Vote[];
+  /** Calls that were under way when the poll stopped. */
+  readonly aborted: readonly AbortedCalls[];
   /** Null when the deadline ended the poll. */
   readonly reason: TerminationReason | null;
 }
@@ -40,7 +44,7 @@ type Event = { vote: Vote } | 'slow' | 'deadline' | 'abandoned';
 export async function collectVotes(run: Collecting): Promise<Collected> {
   const { spec, clock, hedges } = run;
   const endsAt = clock.now() + run.timeLeftMs;
-  const calls = new Map<number, { abort: AbortController; since: number }>();
+  const calls = new Map<number, { abort: AbortController; since: number; spent: Spent | null }>();
   const votes: Vote[] = [...run.votes];
   const hedged = new Set<number>();
   const events = mailbox<Event>();
@@ -55,9 +59,13 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
 
   function launch(seat: number): void {
     const abort = new AbortController();
-    calls.set(seat, { abort, since: clock.now() });
+    const call = { abort, since: clock.now(), spent: null as Spent | null };
+    calls.set(seat, call);
     hedges.earn();
-    void run.ask(seat, endsAt - clock.now(), abort.signal).then((vote) => events.put({ vote }));
+    const onSpent = (spent: Spent) => {
+      call.spent = { ...spent, cost: { ...spent.cost } };
+    };
+    void run.ask(seat, endsAt - clock.now(), abort.signal, onSpent).then((vote) => events.put({ vote }));
     const p90Ms = spec.seats[seat]?.p90_ms ?? 0;
     if (spec.panel_name === 'strong' && p90Ms > 0) {
       cancels.push(
@@ -81,16 +89,30 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
   function timeIsUp(): Collected {
     for (const [seat, call] of [...calls]) {
       call.abort.abort(new Error('deadline'));
-      receive(unanswered(spec, seat, 'timeout', clock.now() - call.since));
+      receive({ ...unanswered(spec, seat, 'timeout', clock.now() - call.since), ...costOf(spec, seat, call.spent) });
     }
-    return { state, votes, reason: null };
+    return { state, votes, aborted: [], reason: null };
   }
+
+  /** What the calls under way have cost; a vote that waits for its turn has made none. */
+  const abortedCalls = (): AbortedCalls[] =>
+    [...calls].flatMap(([seat, { spent }]) =>
+      spent === null
+        ? []
+        : {
+            seat,
+            model_id: spec.seats[seat]!.model_id,
+            calls: spent.calls,
+            estimated_u: spent.cost.estimated_u,
+            max_u: spent.cost.max_u,
+          },
+    );
 
   try {
     if (run.signal.aborted) throw new Abandoned('the poll was taken away before it began');
     for (;;) {
       const decision = decide(state, { slow: hedged.size > 0 });
-      if (decision.kind === 'stop') return { state, votes, reason: decision.reason };
+      if (decision.kind === 'stop') return { state, votes, aborted: abortedCalls(), reason: decision.reason };
       // After a pause of the process, a vote may be read before the timer of the deadline fires.
       if (clock.now() >= endsAt) return timeIsUp();
       state = launched(state, decision.launch);
@@ -105,6 +127,13 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     for (const cancel of cancels) cancel();
     for (const call of calls.values()) call.abort.abort(new Error('the poll has stopped'));
   }
+}
+
+/** The cost of a vote that is given up on. What its question made fail is never more than its seat can be billed. */
+function costOf(spec: PollSpec, seat: number, spent: Spent | null): Partial<Vote> {
+  if (spent === null) return { calls: 0 };
+  const fault_u = Math.min(spent.cost.fault_u, spec.seats[seat]!.reserve_u);
+  return { calls: spent.calls, provider_cost_u: spent.providerCostU, cost: { ...spent.cost, fault_u } };
 }
 
 /** The failed vote of a model that did not answer. */

@@ -1,5 +1,6 @@
 import { type LogLevel, type TraceSettings, traceSettings } from '@eloquentpoll/ops';
 import { type Environment, readSettings, refuseClearText } from '@eloquentpoll/ops/settings';
+import type { FreeFailures } from '@eloquentpoll/storage';
 import packageJson from '../package.json' with { type: 'json' };
 import { WORKER_SETTINGS } from './settings-table.ts';
 
@@ -17,6 +18,8 @@ export interface Config {
   concurrency: number;
   drainMs: number;
   logLevel: LogLevel;
+  /** What accounts have free per UTC day of calls that their questions make fail. */
+  freeFailures: FreeFailures;
   /** How often one of the workers audits the ledger. */
   ledgerCheckMs: number;
   /** Where metrics and probes are served; null where they are not. */
@@ -41,6 +44,10 @@ export function readConfig(env: Environment): Config {
     concurrency: values.WORKER_CONCURRENCY,
     drainMs: values.WORKER_DRAIN_MS,
     logLevel: values.LOG_LEVEL,
+    freeFailures: {
+      atLeastU: values.FREE_FAILURES_USD,
+      sharePpm: Math.round(values.FREE_FAILURES_SHARE * 1_000_000),
+    },
     ledgerCheckMs: values.LEDGER_CHECK_S * 1_000,
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     traces: traceSettings(values, 'worker', packageJson.version),

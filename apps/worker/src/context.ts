@@ -4,7 +4,7 @@ import { openAsker } from '@eloquentpoll/models/ask';
 import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
-import { openStorage, type Storage } from '@eloquentpoll/storage';
+import { type FreeFailures, openStorage, type Storage } from '@eloquentpoll/storage';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type HedgeBudget, hedgeBudget } from './hedge-budget.ts';
@@ -25,6 +25,8 @@ export interface Context extends AsyncDisposable {
   ask: Ask;
   leases: Leases;
   hedges: HedgeBudget;
+  /** What accounts have free of calls that their questions make fail. */
+  freeFailures: FreeFailures;
   clock: Clock;
   /** In [0, 1). */
   random(): number;
@@ -69,6 +71,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
     ask,
     leases,
     hedges: hedgeBudget(),
+    freeFailures: config.freeFailures,
     clock: systemClock,
     random: Math.random,
     log,

@@ -10,18 +10,26 @@ import { type LeasedPoll, logFields, ownerOf } from './run.ts';
 export async function storeResult(context: Context, run: LeasedPoll, collected: PanelVotes): Promise<void> {
   const { claim, claimedAt } = run;
   const { id: pollId, epoch, spec, resultId } = claim;
-  const { state, votes, reason } = collected;
+  const { state, votes, aborted, reason } = collected;
+  const { polls, freeFailures } = context;
   const gatherMs = context.clock.now() - claimedAt;
   const totalMs = claim.ageMs + gatherMs;
-  const response = pollResponse({ ...collected, resultId, spec, gatherMs, totalMs });
-  const stored = await retryStore(context, run, () => context.polls.finish({ id: pollId, epoch, votes, response }));
-  if (stored === 'fenced') {
+  const finished = {
+    id: pollId,
+    epoch,
+    votes,
+    aborted,
+    freeFailures,
+    response: pollResponse({ ...collected, resultId, spec, gatherMs, totalMs }),
+  };
+  const stored = await retryStore(context, run, () => polls.finish(finished));
+  if (stored.outcome === 'fenced') {
     context.log.warn({ ...logFields(claim), epoch }, 'poll.result_fenced');
     return;
   }
   const end: Moment = { pollId, epoch, spec, state, received: votes.length, vote: null, elapsedMs: totalMs };
-  await announceEnd(context, claim, finalSnapshot(end, response));
-  const { status } = response;
+  await announceEnd(context, claim, finalSnapshot(end, stored.response));
+  const { status } = stored.response;
   context.log.info({ ...logFields(claim), status, reason, votes: votes.length, total_ms: totalMs }, 'poll.ended');
 }
 

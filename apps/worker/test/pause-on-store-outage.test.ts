@@ -60,6 +60,7 @@ t.test('a worker without Postgres leaves the jobs to others, and takes them agai
     ask: never,
     leases,
     hedges: hedgeBudget(),
+    freeFailures: { atLeastU: 0n, sharePpm: 0 },
     clock: systemClock,
     random: Math.random,
     log,

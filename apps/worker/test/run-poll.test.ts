@@ -94,6 +94,7 @@ async function bench(t: Test) {
         },
         leases: keepLeases(storedPolls(storage), workerId, systemClock, () => {}),
         hedges: hedgeBudget(),
+        freeFailures: { atLeastU: 0n, sharePpm: 0 },
         clock: systemClock,
         random: Math.random,
         log,

@@ -89,7 +89,7 @@ export interface PollResponse {
   tally: Record<string, number>;
   votes: Vote[];
   timing: Timing;
-  costs: { total_estimated_cost: number };
+  costs: { total_estimated_cost: number; failed_calls_cost?: number };
   /** Probability that the full panel elects this winner; null on a tie and without votes. */
   confidence: number | null;
   /** The probability that each of `options` wins, and of a tie as the last. */

@@ -110,7 +110,8 @@ export const ERRORS = {
   poll_failed: {
     status: 422,
     title: 'Poll failed',
-    description: 'The poll ended without a valid vote; nothing was charged.',
+    description:
+      'The poll ended without a valid vote. Nothing was charged, unless its question made models fail and the account had used up what it has free of that for the day.',
     retryable: true,
     recovery: ['back_off', 'open_documentation'],
   },
@@ -137,6 +138,11 @@ export const ERRORS = {
   payment_processor_error: wait(502, 'Payment processor error', 'The payment processor did not answer properly.'),
   registry_not_configured: wait(503, 'Model registry not configured', 'This service has no model registry address.'),
   not_configured: wait(503, 'Not configured', 'The operator has not set this feature up.'),
+  provider_budget_reached: wait(
+    503,
+    'Provider budget reached',
+    'What model providers may cost this service per hour or day is used up or set aside; Retry-After says until when.',
+  ),
   service_unavailable: wait(503, 'Service unavailable', 'A part that the operation needs is out of reach for now.'),
 } as const satisfies Record<string, CatalogEntry>;
 

@@ -75,7 +75,16 @@ export const PollResponse = Type.Object(
     tally: Tally,
     votes: Type.Array(Type.Ref(VoteResult)),
     timing: Type.Ref(Timing),
-    costs: Type.Object({ total_estimated_cost: Usd }),
+    costs: Type.Object({
+      total_estimated_cost: Usd,
+      failed_calls_cost: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          description:
+            'The part of the total that is for calls which the question made fail (refusals, malformed answers, unknown options) beyond what an account has free per UTC day. Missing where there is none.',
+        }),
+      ),
+    }),
     confidence: nullable(
       Type.Number({
         minimum: 0,

@@ -30,8 +30,11 @@ const MicroUsd = Type.Integer({ minimum: 0 });
 export const Seat = Type.Object({
   model_id: Type.String(),
   family: Type.String(),
-  /** The most this seat's vote can cost, repair included; what is billed never exceeds it. */
+  /** The most that this seat's vote can be billed, retry and repair included. */
   reserve_u: MicroUsd,
+  /** What one call to the model costs us: at most, and usually. Missing in polls of older releases. */
+  call_max_u: Type.Optional(MicroUsd),
+  call_typical_u: Type.Optional(MicroUsd),
   /** Chance that the model gives no vote, from its own record; 0 where nothing is known. */
   failure_rate: Type.Number({ minimum: 0, maximum: 1 }),
   /** The model's 90th percentile latency; a `strong` poll hedges once its oldest call is slower. */
@@ -56,9 +59,24 @@ export const PollSpec = Type.Object({
   seed: Type.String(),
   /** In the order in which models are asked. */
   seats: Type.Array(Seat, { minItems: 1 }),
+  /** List price by the provider's price, in millionths; the provider's price where it is missing. */
+  price_ppm: Type.Optional(Type.Integer({ minimum: 1_000_000 })),
+  /** Pseudonym of who asks, for providers that take one. */
+  caller: Type.Optional(Type.String()),
   simulated: Type.Boolean(),
 });
 export type PollSpec = Static<typeof PollSpec>;
+
+/** What the calls of one vote cost us, in micro-USD. */
+export const CallCost = Type.Object({
+  /** What providers say, else the tokens at their price, else what a call usually costs. */
+  estimated_u: MicroUsd,
+  /** The same, with the most that a call can cost where nothing is known. */
+  max_u: MicroUsd,
+  /** The part of `max_u` that is for calls which the question made fail: refused, malformed, an unknown label. */
+  fault_u: MicroUsd,
+});
+export type CallCost = Static<typeof CallCost>;
 
 /** One model's answer, as it is logged while the poll runs and stored when it ends. */
 export const Vote = Type.Object({
@@ -68,10 +86,12 @@ export const Vote = Type.Object({
   option: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
   error: Type.Union([literals(VOTE_ERRORS), Type.Null()]),
   latency_ms: Type.Integer({ minimum: 0 }),
-  /** What the customer pays; 0 for a failed vote. */
+  /** What the customer pays for the call that brought the vote; 0 for a failed vote. Storing the poll may add `fault_u`. */
   billed_u: MicroUsd,
-  /** What the provider says it charged us, where it says so. For the operator's margin, never for the bill. */
+  /** What the provider says it charged us, where it says so. */
   provider_cost_u: Type.Union([MicroUsd, Type.Null()]),
+  /** Missing in votes of older releases, which have `provider_cost_u` only. */
+  cost: Type.Optional(CallCost),
   /** Label shown to the model for each option, by option index. */
   labels: Type.Array(Type.String()),
   /** Exchanges with the provider for this vote, retries and repair included. */

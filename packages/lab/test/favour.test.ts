@@ -123,4 +123,6 @@ const requestFor = (attack: Attack, n: number, modelId: string, seat: number, se
   search: false,
   deadlineMs: 20_000,
   reserveU: 1_000_000,
+  call: { maxU: 1_000_000, typicalU: 1_000_000 },
+  pricePpm: 1_000_000,
 });

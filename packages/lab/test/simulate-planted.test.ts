@@ -149,10 +149,10 @@ const PLANTED: Planted[] = [
     tamper(context, { store }) {
       const { finish } = store;
       store.finish = (poll) => {
-        const outcome = finish(poll);
+        const ended = finish(poll);
         const row = store.polls.get(poll.id);
-        if (row && outcome === 'stored') row.votes = [...poll.votes, ...poll.votes.slice(0, 1)];
-        return outcome;
+        if (row && ended.outcome === 'stored') row.votes = [...poll.votes, ...poll.votes.slice(0, 1)];
+        return ended;
       };
       return context;
     },

@@ -1,6 +1,7 @@
 import type { PanelName, Vote } from '@eloquentpoll/contracts';
 import type { Redis } from 'ioredis';
 import { type Breaker, type BreakerChange, breaker } from './breaker.ts';
+import { callCosts, type Spent } from './call-costs.ts';
 import { type CallsMade, collectVote, type VoteOutcome } from './collect-vote.ts';
 import { type Deadline, deadline } from './deadline.ts';
 import { joinFleet } from './fleet.ts';
@@ -12,6 +13,7 @@ import { voteRecorder } from './record-votes.ts';
 import { type RetryBudget, retryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
 
+export type { Spent } from './call-costs.ts';
 export type { VoteRequest } from './vote-request.ts';
 
 // Asks one model for one vote. `ask` always ends, by the vote's deadline at the latest, and never throws: whatever
@@ -25,6 +27,8 @@ export interface AskOptions {
   signal?: AbortSignal;
   /** Awaited before each call to the provider; false ends the vote as aborted. The lease may have been lost meanwhile. */
   beforeCall?: () => Promise<boolean>;
+  /** Called with every change, so that a vote that is given up on can be accounted for. */
+  onSpent?: (spent: Spent) => void;
 }
 
 export interface AskerOptions {
@@ -79,7 +83,8 @@ export function openAsker(options: AskerOptions): Asker {
 
   async function ask(request: VoteRequest, options: AskOptions = {}): Promise<Vote> {
     const started = now();
-    const made: CallsMade = { labels: [], calls: 0, providerCostU: null, searched: false };
+    const costs = callCosts(request.call, options.onSpent);
+    const made: CallsMade = { labels: [], searched: false, costs };
     const model = panels.model(request.modelId);
     // A poll accepted under an older roster file may name a model that is gone.
     const outcome: VoteOutcome = model
@@ -87,16 +92,19 @@ export function openAsker(options: AskerOptions): Asker {
       : { error: 'provider_error', blameless: true };
     const voted = 'option' in outcome;
     if (voted || !outcome.blameless) record(request, outcome);
+    const billedU = voted ? outcome.billedU : 0;
     return {
       seat: request.seat,
       model_id: request.modelId,
       option: voted ? outcome.option : null,
       error: voted ? null : outcome.error,
       latency_ms: Math.max(0, Math.round(now() - started)),
-      billed_u: voted ? outcome.billedU : 0,
-      provider_cost_u: made.providerCostU,
+      billed_u: billedU,
+      provider_cost_u: costs.providerCostU,
+      // A provider that charges more than its price list does not make the vote dearer than was set aside.
+      cost: { ...costs.cost, fault_u: Math.min(costs.cost.fault_u, request.reserveU - billedU) },
       labels: made.labels,
-      calls: made.calls,
+      calls: costs.calls,
       searched: voted && made.searched,
     };
   }

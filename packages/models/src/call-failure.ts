@@ -32,6 +32,13 @@ export function voteErrorOf(failure: CallFailure): VoteError {
   }
 }
 
+/** Whether such a failure is brought about by the question, as opposed to the line. */
+export const isByQuestion = (error: VoteError): boolean =>
+  error === 'refusal' || error === 'malformed' || error === 'invalid_choice';
+
+/** Providers do not charge for what they answered with an error, or never got. A filter may have read the question. */
+export const isFreeOfCharge = ({ kind }: CallFailure): boolean => kind === 'connect' || kind === 'status';
+
 /**
  * How long to wait before the one retry; null where a retry is of no use or might pay twice: only a provider that took
  * nothing on (429, 5xx, no connection) is asked again. Full jitter, so that many workers do not come back together.

@@ -1,7 +1,8 @@
 import type { VoteError } from '@eloquentpoll/contracts';
-import { billedU } from './billing.ts';
+import { billedU, countedCostU } from './billing.ts';
 import type { Breaker, BreakerChange } from './breaker.ts';
-import { type CallFailure, retryWaitMs, voteErrorOf } from './call-failure.ts';
+import type { CallCosts } from './call-costs.ts';
+import { type CallFailure, isByQuestion, isFreeOfCharge, retryWaitMs, voteErrorOf } from './call-failure.ts';
 import { type Deadline, sleep } from './deadline.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import { composePrompt } from './prompt.ts';
@@ -34,9 +35,8 @@ export interface VoteContext {
 /** What the calls of a vote came to so far, whether or not they bring one. */
 export interface CallsMade {
   labels: string[];
-  calls: number;
-  providerCostU: number | null;
   searched: boolean;
+  costs: CallCosts;
 }
 
 export type VoteOutcome =
@@ -46,6 +46,7 @@ export type VoteOutcome =
 
 export async function collectVote(context: VoteContext, made: CallsMade): Promise<VoteOutcome> {
   const { request, model, provider, line, retries, breaker, probe, timeouts, limit, now, random } = context;
+  const { costs } = made;
   const prompt = composePrompt(request);
   const search = request.search && model.search !== null;
   made.labels = prompt.labels;
@@ -57,29 +58,34 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     const allowed = (await context.beforeCall?.()) ?? true;
     if (!allowed || limit.error() === 'aborted') return { error: 'aborted', blameless: true };
     const body = requestBody({ model, provider, prompt, style: request.style, search, repair });
-    made.calls += 1;
+    costs.sent();
     retries.earn();
     const called = now();
-    const trace = traceOf(provider, request, made.calls);
+    const trace = traceOf(provider, request, costs.calls);
     const result = await line.complete(body, { timeouts, trace, signal: limit.signal });
     const callMs = now() - called;
     const stopped = limit.error();
     if ('reply' in result) {
       report(breaker.succeeded(now()));
       const { reply } = result;
-      const costU = readProviderCost(reply);
-      if (costU !== null) made.providerCostU = (made.providerCostU ?? 0) + costU;
       const reading = readAnswer(model, reply, prompt.labels);
+      costs.ended({
+        said: readProviderCost(reply),
+        counted: countedCostU(model, reply, search),
+        byQuestion: 'error' in reading && isByQuestion(reading.error),
+      });
       if ('vote' in reading) {
-        const bill = billedU(model, reply, () => JSON.stringify(body), search, request.reserveU);
+        const { pricePpm, reserveU } = request;
+        const bill = billedU(model, reply, () => JSON.stringify(body), { searched: search, pricePpm, reserveU });
         return { option: reading.vote, callMs, billedU: bill };
       }
       if (stopped) return { error: stopped, blameless: true };
-      if (repair || !reading.repair) return { error: reading.error, blameless: false };
+      if (repair || !reading.repair || !costs.mayCall()) return { error: reading.error, blameless: false };
       repair = true;
       continue;
     }
     const { failure } = result;
+    costs.ended({ said: null, counted: isFreeOfCharge(failure) ? 0 : null, byQuestion: failure.kind === 'refusal' });
     const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
     if (failure.kind === 'refusal') report(breaker.succeeded(now()));
     else if (blameless) breaker.ended(probe);
@@ -99,7 +105,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
 
   function waitBeforeRetry(failure: CallFailure): number | null {
     const waitMs = retryWaitMs(failure, random);
-    return waitMs !== null && waitMs < limit.leftMs() && retries.spend() ? waitMs : null;
+    return waitMs !== null && waitMs < limit.leftMs() && costs.mayCall() && retries.spend() ? waitMs : null;
   }
 }
 

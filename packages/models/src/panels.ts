@@ -7,10 +7,13 @@ import { checkPanelFile } from './check-roster-file.ts';
 import { RosterFileError } from './panel-problems.ts';
 import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
 
+export { listPrice } from './billing.ts';
+export { providerMaxU } from './call-costs.ts';
 export { RosterFileError } from './panel-problems.ts';
 export type { Model, Panel, Provider, Timeouts } from './panel-types.ts';
+export type { PollText } from './poll-text.ts';
 export { promptStyle } from './prompt-words.ts';
-export { type PollText, reserveOf, seatsFor } from './seats.ts';
+export { maxCallCostOf, seatsFor } from './seats.ts';
 export { typicalCostsFor } from './typical-cost.ts';
 
 // Which models there are, what they cost and who asks them. This entry point loads no model client, so the gateway may use it.

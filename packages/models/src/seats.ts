@@ -1,20 +1,16 @@
 import type { Seat } from '@eloquentpoll/contracts';
+import { listPrice } from './billing.ts';
+import { voteMaxU } from './call-costs.ts';
 import type { Model, Panel } from './panel-types.ts';
+import { anyPrompt, type PollText, promptBytes } from './poll-text.ts';
 import { costOf } from './price.ts';
-import { composePrompt, type Prompt } from './prompt.ts';
-import { answerSchema, asksRationale, type PromptStyle, REPAIR, systemMessage } from './prompt-words.ts';
+import type { Prompt } from './prompt.ts';
+import { REPAIR } from './prompt-words.ts';
 import type { ModelRecord } from './record.ts';
+import { typicalCostsFor } from './typical-cost.ts';
 
-// The places of a poll's panel with the most that each vote can cost the customer. A customer pays for the one call
-// that brought a valid vote, so a repair or retry adds nothing but the words of the repair.
-
-/** What a model is asked, as far as it decides the price. */
-export interface PollText {
-  question: string;
-  options: readonly string[];
-  search: boolean;
-  style: PromptStyle;
-}
+// The places of a poll's panel with the most that each vote can cost: us, and the customer, who pays list price for the
+// call that brought the vote and may have to pay what the calls before it cost us.
 
 /**
  * Tokens that a provider may add around what we send: the chat template and the words that carry a schema or a tool.
@@ -24,23 +20,6 @@ const TEMPLATE_TOKENS = 800;
 
 /** The words of a repair, which a vote may need and usually does not. */
 const REPAIR_BYTES = Buffer.byteLength(REPAIR);
-
-/** Bytes of the system message and the schema: they depend on little, and are counted once. */
-const wordsBytes = new Map<string, number>();
-
-/** Everything that a vote's first call sends as text. */
-export const promptBytes = (model: Model, style: PromptStyle, prompt: Prompt): number =>
-  Buffer.byteLength(prompt.block) + bytesAround(model, style, prompt);
-
-function bytesAround(model: Model, style: PromptStyle, prompt: Prompt): number {
-  const key = `${model.answer} ${asksRationale(model, style)} ${prompt.shown.length}`;
-  const known = wordsBytes.get(key);
-  if (known !== undefined) return known;
-  const schema = model.answer === 'line' ? '' : JSON.stringify(answerSchema(asksRationale(model, style), prompt.shown));
-  const bytes = Buffer.byteLength(systemMessage(model, style, prompt) + schema);
-  wordsBytes.set(key, bytes);
-  return bytes;
-}
 
 /**
  * The most prompt tokens of one call. A token stands for at least one byte of UTF-8 in every tokenizer in use, so the
@@ -53,34 +32,34 @@ function promptTokenBound(model: Model, text: PollText, prompt: Prompt): number 
   return promptBytes(model, text.style, prompt) + REPAIR_BYTES + TEMPLATE_TOKENS + searched;
 }
 
-function reserve(model: Model, text: PollText, prompt: Prompt): bigint {
+function callMaxU(model: Model, text: PollText, prompt: Prompt): bigint {
   const fee = text.search && model.search ? model.search.feeU : 0n;
   return costOf(model.price, promptTokenBound(model, text, prompt), model.maxOutputTokens) + fee;
 }
 
-/** A vote of this poll; which one makes no difference to its length. */
-export function anyPrompt({ question, options }: PollText): Prompt {
-  return composePrompt({ question, options, seat: 0, seed: '' });
-}
+/** The most that one call costs us, in micro-USD. */
+export const maxCallCostOf = (model: Model, text: PollText): bigint => callMaxU(model, text, anyPrompt(text));
 
-/** Worst case of one vote in micro-USD: what is held before it is asked and never exceeded by its bill. */
-export function reserveOf(model: Model, text: PollText): bigint {
-  return reserve(model, text, anyPrompt(text));
+export interface SeatTerms {
+  records?: ReadonlyMap<string, Pick<ModelRecord, 'failureRate' | 'p90Ms'>>;
+  /** List price by the provider's price, in millionths. */
+  pricePpm?: number;
 }
 
 /** Seats in the panel's own order; the order of asking is for the poll to draw. */
-export function seatsFor(
-  panel: Panel,
-  text: PollText,
-  records?: ReadonlyMap<string, Pick<ModelRecord, 'failureRate' | 'p90Ms'>>,
-): Seat[] {
+export function seatsFor(panel: Panel, text: PollText, { records, pricePpm = 1_000_000 }: SeatTerms = {}): Seat[] {
   const prompt = anyPrompt(text);
-  return panel.models.map((model) => {
+  const typicalU = typicalCostsFor(panel, text);
+  return panel.models.map((model, i) => {
     const record = records?.get(model.id);
+    const maxU = callMaxU(model, text, prompt);
     return {
       model_id: model.id,
       family: model.family,
-      reserve_u: Number(reserve(model, text, prompt)),
+      // The calls before the last one, at their cost, and the last one at its price.
+      reserve_u: voteMaxU(Number(maxU)) - Number(maxU) + Number(listPrice(maxU, pricePpm)),
+      call_max_u: Number(maxU),
+      call_typical_u: Number(typicalU[i]!),
       failure_rate: record?.failureRate ?? 0,
       p90_ms: Math.round(record?.p90Ms ?? model.p90Ms),
     };

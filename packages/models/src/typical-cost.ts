@@ -1,10 +1,10 @@
 import { BYTES_PER_TOKEN } from './billing.ts';
 import type { Model, Panel } from './panel-types.ts';
+import { anyPrompt, type PollText, promptBytes } from './poll-text.ts';
 import { costOf } from './price.ts';
 import { asksRationale } from './prompt-words.ts';
-import { anyPrompt, type PollText, promptBytes } from './seats.ts';
 
-// What a vote usually costs, for estimates; the worst case in seats.ts is for holds. The prompt is known to the byte
+// What a vote usually costs us, for estimates; the worst case in seats.ts is for holds. The prompt is known to the byte
 // and only its tokens are guessed. What a model writes is guessed from what it is asked for: a label, a reason of at
 // most 40 words, and the thoughts of a model that reasons at low effort.
 
@@ -18,7 +18,7 @@ const REASONING_TOKENS = 250;
 /** Search results rarely fill the space that is reserved for them. */
 const SEARCH_SHARE = 0.5;
 
-/** In micro-USD, in the panel's own order; never more than the seat's reserve. */
+/** What a call usually costs us, in micro-USD, in the panel's own order; never more than it can. */
 export function typicalCostsFor(panel: Panel, text: PollText): bigint[] {
   const prompt = anyPrompt(text);
   return panel.models.map((model) => {

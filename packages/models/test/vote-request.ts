@@ -13,7 +13,9 @@ export function voteRequest(rest: Partial<VoteRequest> = {}): VoteRequest {
     style: 'rationale',
     search: false,
     deadlineMs: 10_000,
-    reserveU: 50_000,
+    reserveU: 75_000,
+    call: { maxU: 50_000, typicalU: 500 },
+    pricePpm: 1_000_000,
     ...rest,
   };
 }

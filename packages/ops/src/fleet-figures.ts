@@ -16,6 +16,7 @@ export interface StoreFigures {
   overdue: number;
   buried: number;
   freePoolU: bigint;
+  spend: { hourU: bigint; dayU: bigint };
   ledger: { checkedAt: Date; violations: number; failures: number };
 }
 
@@ -63,6 +64,13 @@ export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource 
     'eloquentpoll_ledger_checked_timestamp_seconds',
     async () => (await fleet.store()).ledger.checkedAt.getTime() / 1_000,
   );
+  metrics.reading('eloquentpoll_provider_spend_usd', async () => {
+    const { hourU, dayU } = (await fleet.store()).spend;
+    return [
+      [['hour'], Number(hourU) / 1e6],
+      [['day'], Number(dayU) / 1e6],
+    ];
+  });
   moneyFigures(metrics, fleet);
   return fleet;
 }

@@ -195,19 +195,31 @@ export const METRICS = {
     type: 'counter',
     on: WORKER,
     labels: ['model', 'payer'],
-    help: 'Captured for stored votes; payer is account or free_pool.',
+    help: 'Captured for stored polls; payer is account or free_pool. Model none is what the pool paid for calls without a vote.',
   },
   eloquentpoll_provider_cost_usd_total: {
     type: 'counter',
     on: WORKER,
     labels: ['model', 'payer'],
-    help: 'What providers say that stored votes cost us; votes without that figure are in votes_cost_unknown.',
+    help: 'What the calls of stored polls cost us, aborted ones included: what providers say, else the tokens at their price, else the usual cost.',
+  },
+  eloquentpoll_aborted_calls_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['panel', 'payer'],
+    help: 'Calls under way that a stop aborted; most providers charge them.',
+  },
+  eloquentpoll_aborted_cost_usd_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['panel', 'payer'],
+    help: 'The part of the provider cost that is for aborted calls.',
   },
   eloquentpoll_margin_usd: {
     type: 'gauge',
     on: WORKER,
     labels: ['payer'],
-    help: 'Billed less provider cost since the start, over the votes whose provider says what they cost.',
+    help: 'Billed less provider cost since the start.',
   },
   eloquentpoll_votes_cost_unknown_total: {
     type: 'counter',
@@ -273,6 +285,18 @@ export const METRICS = {
     help: 'Accounts whose balance is below zero after a reversal.',
   },
   eloquentpoll_negative_balances_usd: { type: 'gauge', on: BOTH, labels: [], help: 'What they owe together.' },
+  eloquentpoll_provider_spend_usd: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['window'],
+    help: 'The most that providers can have charged the fleet in this hour and this UTC day, running polls included.',
+  },
+  eloquentpoll_provider_spend_ceiling_usd: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['window', 'polls'],
+    help: 'What they may charge: free polls stop at the first, all polls at the second. Missing where there is no ceiling.',
+  },
   eloquentpoll_ledger_violations: {
     type: 'gauge',
     on: BOTH,

@@ -1,6 +1,13 @@
 export { deadlineMsOf, hedgeOf, isFree, minVotesOf } from './panel-rules.ts';
 export { isPollId, isResultId, newPollId, newResultId } from './poll-ids.ts';
-export { type PollOutcome, pollResponse, tallyByOption, voteResult } from './poll-response.ts';
+export {
+  type Charges,
+  type PollOutcome,
+  pollResponse,
+  tallyByOption,
+  voteResult,
+  withCharges,
+} from './poll-response.ts';
 export { holdOf, maxCostUsdOf, type PollOrder, specOf } from './poll-spec.ts';
 export { pollState, rulesOf, votingSeat, withVote } from './poll-state.ts';
 export { finalSnapshot, type Moment, runningSnapshot } from './snapshots.ts';

@@ -68,6 +68,28 @@ function savedBy({ skipped, succeeded }: Conclusion, votes: readonly Vote[]): nu
   return succeeded === 0 ? 0 : usd((valid / succeeded) * skipped);
 }
 
+/** What a poll was charged where that is more than its votes say: decided when it is stored, by what its account has free. */
+export interface Charges {
+  /** In the order of the response's votes. */
+  votesU: readonly number[];
+  /** The part of it that is for calls which the question made fail. */
+  failedCallsU: number;
+}
+
+/** Members stay where they are: a response reads the same to the byte but for its amounts. */
+export function withCharges(response: PollResponse, charges: Charges | null): PollResponse {
+  if (charges === null) return response;
+  const { votesU, failedCallsU } = charges;
+  return {
+    ...response,
+    votes: response.votes.map((vote, i) => ({ ...vote, estimated_cost: usd(votesU[i] ?? 0) })),
+    costs: {
+      total_estimated_cost: usd(votesU.reduce((sum, voteU) => sum + voteU, 0)),
+      ...(failedCallsU > 0 && { failed_calls_cost: usd(failedCallsU) }),
+    },
+  };
+}
+
 export function voteResult(spec: PollSpec, vote: Vote): VoteResult {
   return {
     model_id: vote.model_id,

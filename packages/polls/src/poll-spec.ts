@@ -3,18 +3,29 @@ import type { PollSpec, Seat } from '@eloquentpoll/contracts';
 import { panelOrder } from '@eloquentpoll/voting';
 
 /** What a caller asked for: aliases folded, defaults filled in, every rule checked. */
-export type PollOrder = Omit<PollSpec, 'seats' | 'seed' | 'simulated'>;
+export type PollOrder = Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller'>;
 
 export interface Freeze {
   /** In the panel's own order, at the prices of this moment. */
   seats: readonly Seat[];
   simulated: boolean;
+  /** List price by the provider's price, in millionths; left out where it is the provider's. */
+  pricePpm?: number | undefined;
+  /** Pseudonym of who asks. */
+  caller?: string | undefined;
   seed?: string;
 }
 
 /** Makes an order exact: which models, in which order, at which prices. A worker needs nothing else. */
-export function specOf(order: PollOrder, { seats, simulated, seed = newSeed() }: Freeze): PollSpec {
-  return { ...order, seed, seats: panelOrder(seats, seed).map((seat) => seats[seat]!), simulated };
+export function specOf(order: PollOrder, { seats, simulated, pricePpm, caller, seed = newSeed() }: Freeze): PollSpec {
+  return {
+    ...order,
+    seed,
+    seats: panelOrder(seats, seed).map((seat) => seats[seat]!),
+    ...(pricePpm !== undefined && { price_ppm: pricePpm }),
+    ...(caller !== undefined && { caller }),
+    simulated,
+  };
 }
 
 const newSeed = (): string => randomBytes(16).toString('hex');

@@ -23,5 +23,6 @@ export const votingSeat = (seat: Seat): VotingSeat => ({
 export const pollState = (spec: PollSpec, votes: readonly Vote[] = []): PollState =>
   votes.reduce(withVote, newPoll(rulesOf(spec), spec.seats.map(votingSeat)));
 
+/** Calls that the question made fail may be billed when the poll is stored, so the budget counts them too. */
 export const withVote = (state: PollState, vote: Vote): PollState =>
-  received(state, { seat: vote.seat, option: vote.option, billedU: BigInt(vote.billed_u) });
+  received(state, { seat: vote.seat, option: vote.option, billedU: BigInt(vote.billed_u + (vote.cost?.fault_u ?? 0)) });

@@ -5,6 +5,7 @@
 --   too_many      the tenant has max_running polls that have not ended
 --   too_many_of_key  so has the key that asks, with max_running_of_key
 --   too_late      more than max_waiting polls of the tenant wait for a worker: this one could not start in time
+--   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says until when
 --   insufficient  the account cannot cover the hold; retry_after_s is set for the free pool:
 --                 until midnight when it is spent, a few seconds when running polls hold what is left
 -- Each statement below sees what others committed while the one before it waited; that is what lets a loser of the
@@ -30,6 +31,8 @@ declare
   v_of_key integer := 0;
   v_waiting integer := 0;
   v_refusal text;
+  v_shard smallint;
+  v_retry_s integer;
 begin
   if v_key is not null then
     insert into idempotency as i (principal, entry_point, key, fingerprint, poll_id, expires_at)
@@ -112,10 +115,20 @@ begin
     return;
   end if;
 
+  -- The last lock that is taken, because polls of other payers share the row.
+  if p ? 'spend' then
+    select shard, retry_after_s into v_shard, v_retry_s
+      from take_spend((p #>> '{spend,reserve_u}')::bigint, (p #>> '{spend,hour_cap_u}')::bigint,
+                      (p #>> '{spend,day_cap_u}')::bigint);
+    if v_shard is null then
+      raise exception 'the ceiling of provider spend is reached' using errcode = 'EP006', detail = v_retry_s;
+    end if;
+  end if;
+
   insert into polls (id, result_id, account_id, tenant, key_id, spec, entry_point, request_id, traceparent,
-                     lease_until, deadline_at)
+                     lease_until, deadline_at, provider_max_u, spend_shard)
   values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, p -> 'spec', p ->> 'entry_point', p ->> 'request_id',
           p ->> 'traceparent', now() + interval '5 seconds',
-          now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond');
+          now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', (p ->> 'provider_max_u')::bigint, v_shard);
   return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
 end $$;

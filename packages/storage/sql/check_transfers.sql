@@ -18,15 +18,16 @@ resolutions as materialized (
    where r.kind in ('post', 'void')
 ),
 touched as materialized (
-  select p.id, p.status, (p.spec ->> 'max_cost_u')::bigint as max_cost_u
+  select p.id, p.status, p.unvoted_u, (p.spec ->> 'max_cost_u')::bigint as max_cost_u
     from (select distinct poll_id from range where poll_id is not null) r join polls p on p.id = r.poll_id
 ),
 settled as materialized (
-  select p.id, p.status, case r.kind when 'post' then r.amount_u else 0 end as posted_u
+  select p.id, p.status, p.unvoted_u, r.debit = '00000000-0000-4000-8000-000000000001' as by_pool,
+         case r.kind when 'post' then r.amount_u else 0 end as posted_u
     from resolutions r join touched p on p.id = r.poll_id
 ),
 billed as materialized (
-  select v.* from settled s join votes v on v.poll_id = s.id where v.billed_u > 0
+  select v.*, s.by_pool from settled s join votes v on v.poll_id = s.id where v.billed_u > 0
 )
 
 select 'parties', t.id::text, format('%s from %s to %s', t.kind, coalesce(d.kind, 'none'), coalesce(c.kind, 'none'))
@@ -56,18 +57,21 @@ select 'poll_max_cost', p.id, format('hold %s, max cost %s', h.amount_u, p.max_c
 union all
 select 'poll_settled', s.id, 'running, and its hold is resolved' from settled s where s.status = 'running'
 union all
-select 'poll_captured', s.id, format('captured %s, votes bill %s', s.posted_u, coalesce(b.billed_u, 0))
+select 'poll_captured', s.id, format('captured %s, votes bill %s, calls without a vote %s', s.posted_u,
+         coalesce(b.billed_u, 0), s.unvoted_u)
   from settled s left join (select poll_id, sum(billed_u) as billed_u from billed group by poll_id) b on b.poll_id = s.id
- where s.posted_u <> coalesce(b.billed_u, 0)
+ where s.posted_u <> coalesce(b.billed_u, 0) + s.unvoted_u or (s.unvoted_u <> 0 and not s.by_pool)
 union all
 select 'poll_result', s.id, format('captured %s, result says %s', s.posted_u, coalesce(r.total_cost_u::text, 'nothing'))
   from settled s left join results r on r.poll_id = s.id
- where (r.poll_id is not null and r.total_cost_u <> s.posted_u) or (r.poll_id is null and s.status = 'completed')
+ where (r.poll_id is not null and r.total_cost_u <> s.posted_u - s.unvoted_u) or (r.poll_id is null and s.status = 'completed')
 union all
 select 'billed_twice', b.poll_id, format('%s, %s times', b.model_id, count(*))
   from billed b group by b.poll_id, b.model_id having count(*) > 1
 union all
-select 'billed_without_vote', b.poll_id, format('seat %s', b.seat) from billed b where b.option is null
+select 'billed_without_vote', b.poll_id, format('seat %s: %s, and its calls account for %s', b.seat, b.billed_u,
+         case when b.by_pool then b.max_cost_u else b.fault_u end)
+  from billed b where b.option is null and b.billed_u > case when b.by_pool then b.max_cost_u else b.fault_u end
 union all
 select 'card_credit', t.idem, format('ledger %s, checkout %s', t.amount_u, coalesce((s.amount_cents * 10000::bigint)::text, 'nothing'))
   from range t left join checkouts s on s.state = 'credited' and t.idem = 'card:' || s.processor_id

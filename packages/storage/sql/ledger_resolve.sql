@@ -3,6 +3,7 @@ create or replace function ledger_resolve(p_hold_idem text, p_amount_u bigint) r
 language plpgsql as $$
 declare
   hold transfers;
+  v_today constant date := (now() at time zone 'utc')::date;
 begin
   select * into hold from transfers where idem = p_hold_idem and kind = 'hold';
   if not found then
@@ -22,6 +23,9 @@ begin
   update balances
      set posted_u = posted_u - p_amount_u,
          used_u = used_u + p_amount_u,
+         used_yesterday_u = case used_on when v_today then used_yesterday_u when v_today - 1 then used_today_u else 0 end,
+         used_today_u = case used_on when v_today then used_today_u else 0 end + p_amount_u,
+         used_on = v_today,
          held_u = held_u - hold.amount_u,
          allow_negative = allow_negative and posted_u - p_amount_u - (held_u - hold.amount_u) < 0
    where account_id = hold.debit;

@@ -1,6 +1,7 @@
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Storage } from './open-storage.ts';
+import { ceilingRetryS, type SpendCeiling } from './provider-spend.ts';
 import { repeatable } from './transaction.ts';
 
 // Accepts a poll: idempotency key, hold and poll row are stored together or not at all, in one call of the SQL function
@@ -49,6 +50,10 @@ export interface Acceptance {
   limits?: TenantLimits | undefined;
   /** Charge the free pool instead of the account, which then spends at most this much per UTC day. */
   free?: { dailyCapU: bigint } | undefined;
+  /** The most that providers can charge for it. */
+  providerMaxU?: number | undefined;
+  /** Refuse the poll when the fleet would come to more than this; needs `providerMaxU`. */
+  ceiling?: SpendCeiling | undefined;
 }
 
 export type Accepted =
@@ -64,12 +69,14 @@ export type Accepted =
   | { kind: 'too_many_of_key'; running: number }
   /** Nothing was stored: as many polls of the tenant wait as can start in time. */
   | { kind: 'too_late'; waiting: number }
+  /** Nothing was stored: providers may not charge the fleet any more for now. */
+  | { kind: 'over_ceiling'; retryAfterS: number }
   /** Nothing was stored. `retryAfterS` says when the free pool may have some again; null for an account. */
   | { kind: 'insufficient'; availableU: bigint; retryAfterS: number | null };
 
 export async function acceptPoll(
   { db }: Storage,
-  { poll, holdU, idempotency, free, limits }: Acceptance,
+  { poll, holdU, idempotency, free, limits, providerMaxU, ceiling }: Acceptance,
 ): Promise<Accepted> {
   if (free === undefined && poll.accountId === null) throw new TypeError('a poll without an account must be free');
   const request = JSON.stringify({
@@ -92,9 +99,21 @@ export async function acceptPoll(
       }),
     ...idempotency,
     ...(free && { free_daily_cap_u: String(free.dailyCapU) }),
+    provider_max_u: providerMaxU ?? null,
+    ...(ceiling &&
+      providerMaxU !== undefined && {
+        spend: { reserve_u: providerMaxU, hour_cap_u: String(ceiling.hourU), day_cap_u: String(ceiling.dayU) },
+      }),
   });
-  const { rows } = await repeatable(() => sql<Row>`select * from accept_poll(${request}::jsonb)`.execute(db));
-  const row = rows[0]!;
+  let row: Row;
+  try {
+    const { rows } = await repeatable(() => sql<Row>`select * from accept_poll(${request}::jsonb)`.execute(db));
+    row = rows[0]!;
+  } catch (error) {
+    const retryAfterS = ceilingRetryS(error);
+    if (retryAfterS === null) throw error;
+    return { kind: 'over_ceiling', retryAfterS };
+  }
   switch (row.outcome) {
     case 'accepted':
       return { kind: 'accepted', pollId: row.poll_id!, rank: row.waiting ?? 0 };
@@ -113,7 +132,7 @@ export async function acceptPoll(
 }
 
 interface Row {
-  outcome: Accepted['kind'];
+  outcome: Exclude<Accepted['kind'], 'over_ceiling'>;
   poll_id: string | null;
   available_u: bigint | null;
   retry_after_s: number | null;

@@ -1,39 +1,95 @@
-import type { PollResponse, Vote } from '@eloquentpoll/contracts';
+import type { CallCost, PollResponse, Vote } from '@eloquentpoll/contracts';
+import { withCharges } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
-// The end of a poll, in one call of the SQL function finish_poll: status, result, votes, and the hold captured for the
-// sum of the billed votes, all fenced by the lease epoch. Safe to repeat.
+// The end of a poll, in one call of the SQL function finish_poll: status, result, votes, and the hold captured for what
+// they are billed, all fenced by the lease epoch. Safe to repeat.
 
 export interface FinishedPoll {
   id: string;
   /** Of the claim under which the poll was run. */
   epoch: number;
   votes: readonly Vote[];
-  /** The synchronous poll response, exactly as its caller gets it. A poll without a valid vote has failed. */
+  /** Calls that were under way when the poll stopped; no vote of theirs is stored. */
+  aborted?: readonly AbortedCalls[];
+  /** The synchronous poll response, but for charges that storing it adds. A poll without a valid vote has failed. */
   response: PollResponse;
+  /** What an account has free per UTC day of calls that its questions make fail. */
+  freeFailures?: FreeFailures;
+}
+
+/** The calls of one seat. */
+export interface AbortedCalls extends Pick<CallCost, 'estimated_u' | 'max_u'> {
+  seat: number;
+  model_id: string;
+  calls: number;
+}
+
+/** The larger of an amount and a share of what was captured in the last 24 hours. */
+export interface FreeFailures {
+  atLeastU: bigint;
+  /** In millionths. */
+  sharePpm: number;
 }
 
 /** `fenced`: another worker has claimed the poll since, or ended it; nothing was written. */
 export type Finish = 'stored' | 'fenced';
 
-export function finishPoll(storage: Storage, { id, epoch, votes, response }: FinishedPoll): Promise<Finish> {
-  return finish(storage, { id, epoch, votes, response: JSON.stringify(response) });
+export type Finished =
+  | {
+      outcome: 'stored';
+      /** As its caller gets it. */
+      response: PollResponse;
+      /** With what they were billed. */
+      votes: readonly Vote[];
+      /** What the free pool paid for calls without a stored vote. */
+      unvotedU: number;
+    }
+  | { outcome: 'fenced' };
+
+export async function finishPoll(storage: Storage, poll: FinishedPoll): Promise<Finished> {
+  const { id, epoch, votes, aborted = [], response, freeFailures } = poll;
+  const row = await finish(storage, {
+    id,
+    epoch,
+    votes,
+    aborted,
+    response: JSON.stringify(response),
+    ...(freeFailures && {
+      failures_free_u: String(freeFailures.atLeastU),
+      failures_free_ppm: freeFailures.sharePpm,
+    }),
+  });
+  if (row.outcome === 'fenced') return { outcome: 'fenced' };
+  const votesU = row.votes_u?.map(Number) ?? null;
+  const failedCallsU = Number(row.failed_calls_u);
+  return {
+    outcome: 'stored',
+    response: withCharges(response, votesU && failedCallsU > 0 ? { votesU, failedCallsU } : null),
+    votes: votesU ? votes.map((vote, i) => ({ ...vote, billed_u: votesU[i] ?? 0 })) : votes,
+    unvotedU: Number(row.unvoted_u),
+  };
 }
 
 /** Gives a poll up: it failed without a result, its hold is released, and a dead letter says why. */
-export function bury(
+export async function bury(
   storage: Storage,
   { id, epoch, reason }: { id: string; epoch: number; reason: string },
 ): Promise<Finish> {
-  return finish(storage, { id, epoch, votes: [], dead_letter: reason });
+  return (await finish(storage, { id, epoch, votes: [], aborted: [], dead_letter: reason })).outcome;
 }
 
-async function finish({ db }: Storage, poll: object): Promise<Finish> {
+interface Row {
+  outcome: Finish;
+  votes_u: bigint[] | null;
+  failed_calls_u: bigint;
+  unvoted_u: bigint;
+}
+
+async function finish({ db }: Storage, poll: object): Promise<Row> {
   const argument = JSON.stringify(poll);
-  const { rows } = await repeatable(() =>
-    sql<{ outcome: Finish }>`select finish_poll(${argument}::jsonb) as outcome`.execute(db),
-  );
-  return rows[0]!.outcome;
+  const { rows } = await repeatable(() => sql<Row>`select * from finish_poll(${argument}::jsonb)`.execute(db));
+  return rows[0]!;
 }

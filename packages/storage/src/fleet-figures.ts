@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import { type ProviderSpend, readProviderSpend } from './provider-spend.ts';
 import { FREE_POOL } from './system-accounts.ts';
 
 /** How the whole service is doing, as Postgres sees it. */
@@ -13,12 +14,16 @@ export interface FleetFigures {
   /** Polls that were given up and that no operator has closed. */
   buried: number;
   freePoolU: bigint;
+  /** What providers charge the fleet. */
+  spend: ProviderSpend;
   /** checkedAt: when the books were proved last. failures: attempts that have failed since the last one that ended. */
   ledger: { checkedAt: Date; tookMs: number; violations: number; failures: number };
 }
 
-/** One statement over what is unfinished, so that it stays cheap however many polls have ended. */
-export async function readFleetFigures({ db }: Queries): Promise<FleetFigures> {
+/** Reads what is unfinished only, so that it stays cheap however many polls have ended. */
+export async function readFleetFigures(queries: Queries): Promise<FleetFigures> {
+  const { db } = queries;
+  const spend = await readProviderSpend(queries);
   const { rows } = await sql<Row>`
     select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, l.checked_at, l.took_ms, l.violations, l.failures
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
@@ -35,6 +40,7 @@ export async function readFleetFigures({ db }: Queries): Promise<FleetFigures> {
     overdue,
     buried,
     freePoolU: free_pool_u,
+    spend,
     ledger: { checkedAt: checked_at, tookMs: took_ms, violations, failures },
   };
 }

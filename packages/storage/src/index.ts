@@ -64,7 +64,15 @@ export {
 } from './deposits.ts';
 export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
 export { type Feedback, readFeedbackSummary, type StoredFeedbackSummary, storeFeedback } from './feedback.ts';
-export { bury, type Finish, type FinishedPoll, finishPoll } from './finish-poll.ts';
+export {
+  type AbortedCalls,
+  bury,
+  type Finish,
+  type Finished,
+  type FinishedPoll,
+  type FreeFailures,
+  finishPoll,
+} from './finish-poll.ts';
 export { type FleetFigures, readFleetFigures } from './fleet-figures.ts';
 export { beat, uptime } from './heartbeats.ts';
 export { type HoldBackRules, releaseHeldBack } from './hold-back.ts';
@@ -111,6 +119,13 @@ export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from '.
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
 export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } from './polls.ts';
+export {
+  type CallerFailures,
+  failuresByCaller,
+  type ProviderSpend,
+  readProviderSpend,
+  type SpendCeiling,
+} from './provider-spend.ts';
 export {
   REPUTATION_DAYS,
   REPUTATION_POLLS,

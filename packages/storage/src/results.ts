@@ -1,5 +1,5 @@
 import type { PollResponse, ResultStatus } from '@eloquentpoll/contracts';
-import { isFree } from '@eloquentpoll/polls';
+import { type Charges, isFree, withCharges } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
@@ -100,6 +100,8 @@ function resultColumns({ db }: Queries) {
       'models_succeeded',
       'models_failed',
       'detail',
+      'votes_u',
+      'failed_calls_u',
       'created_at',
     ]);
 }
@@ -114,7 +116,10 @@ function toResult(row: Awaited<ReturnType<ReturnType<typeof resultColumns>['exec
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
     modelsFailed: row.models_failed,
-    detail: row.detail,
+    detail: withCharges(row.detail, chargesOf(row)),
     createdAt: row.created_at,
   };
 }
+
+const chargesOf = ({ votes_u, failed_calls_u }: { votes_u: bigint[] | null; failed_calls_u: bigint }): Charges | null =>
+  votes_u && { votesU: votes_u.map(Number), failedCallsU: Number(failed_calls_u) };

@@ -17,6 +17,7 @@ const KEPT_HEARTBEATS = '32 days';
 const KEPT_EVENTS = '31 days';
 /** Failed payments are kept for questions; their authorizations are long over. */
 const KEPT_FAILURES = '90 days';
+const KEPT_CALLER_DAYS = 90;
 
 /** What is over, in each table. Each condition has an index, or its table is small. */
 const EXPIRED = {
@@ -25,6 +26,7 @@ const EXPIRED = {
   logins: sql`expires_at <= now()`,
   heartbeats: sql`minute < now() - ${KEPT_HEARTBEATS}::interval`,
   webhook_events: sql`received_at < now() - ${KEPT_EVENTS}::interval`,
+  caller_days: sql`day < (now() at time zone 'utc')::date - ${KEPT_CALLER_DAYS}::integer`,
   deposits: sql`state = 'failed' and closed_at < now() - ${KEPT_FAILURES}::interval`,
 } as const;
 

@@ -152,10 +152,10 @@ t.test('the database itself refuses what the auditor would find', async (t) => {
     [`${FORGED} 'credit', ${OPERATOR}, '$user', -1, null, null`, 'transfers_amount'],
     [`${FORGED} 'credit', ${OPERATOR}, '$user', 1000000000000001, null, null`, 'transfers_amount'],
     [
-      `${FORGED} 'void', debit, credit, amount_u, pending_id, poll_id from transfers where kind = 'post'`,
+      `${FORGED} 'void', debit, credit, amount_u, pending_id, poll_id from transfers where kind = 'post' and poll_id = '$done'`,
       'transfers_resolved_once',
     ],
-    [`update votes set option = null where poll_id = '$done'`, 'votes_only_votes_billed'],
+    [`update votes set option = null, billed_u = max_cost_u + 1 where poll_id = '$done'`, 'votes_only_votes_billed'],
   ];
   for (const [sql, constraint] of refused)
     await t.rejects(

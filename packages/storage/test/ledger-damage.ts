@@ -1,5 +1,5 @@
 import { acceptPoll, bury, claimPoll, creditAccount, finishPoll, reverseCredit } from '../src/index.ts';
-import { acceptance, type Fixture, finished, funded, USD, unique } from './fixtures.ts';
+import { acceptance, type Fixture, finished, funded, USD, unique, vote } from './fixtures.ts';
 
 // Damage planted by a superuser, who switches off the constraints and triggers that would have refused it.
 
@@ -11,7 +11,7 @@ const CARD = "'00000000-0000-4000-8000-000000000004'";
 const CHAIN = "'00000000-0000-4000-8000-000000000005'";
 const UNLOCK = 'alter table transfers disable trigger transfers_append_only;';
 
-/** Rule -> damage that it must find. $user, $debtor, $running, $done and $buried name what `populate` made. */
+/** Rule -> damage that it must find. $user, $debtor, $running, $done, $free and $buried name what `populate` made. */
 export const DAMAGE: Record<string, string[]> = {
   trial_balance: ["update balances set posted_u = posted_u + 1 where account_id = '$user'"],
   posted: [
@@ -41,7 +41,7 @@ export const DAMAGE: Record<string, string[]> = {
   ],
   resolved_twice: [
     `drop index transfers_resolved_once;
-     ${FORGED} kind, debit, credit, amount_u, pending_id, poll_id from transfers where kind = 'post'`,
+     ${FORGED} kind, debit, credit, amount_u, pending_id, poll_id from transfers where kind = 'post' and poll_id = '$done'`,
   ],
   resolution: [
     `${UNLOCK} update transfers set amount_u = 1000001 where kind = 'post'`,
@@ -62,6 +62,9 @@ export const DAMAGE: Record<string, string[]> = {
   poll_captured: [
     "update votes set billed_u = billed_u + 1 where seat = 0 and poll_id = '$done'",
     "delete from votes where poll_id = '$done'",
+    "update polls set unvoted_u = 5 where id = '$done'",
+    "update polls set unvoted_u = unvoted_u - 1 where id = '$free'",
+    `update polls set unvoted_u = 400 where id = '$done'; update votes set billed_u = 0 where seat = 0 and poll_id = '$done'`,
   ],
   poll_result: [
     "update results set total_cost_u = total_cost_u - 1 where poll_id = '$done'",
@@ -73,6 +76,9 @@ export const DAMAGE: Record<string, string[]> = {
   billed_without_vote: [
     `alter table votes drop constraint votes_only_votes_billed;
      update votes set option = null where poll_id = '$done' and seat = 0`,
+    "update votes set option = null where poll_id = '$done' and seat = 0",
+    `alter table votes drop constraint votes_only_votes_billed;
+     update votes set max_cost_u = max_cost_u - 1 where poll_id = '$free' and option is null`,
   ],
   vote_without_poll: ["update votes set poll_id = '$running' where poll_id = '$done'"],
   key_without_poll: [
@@ -110,7 +116,7 @@ export const DAMAGE: Record<string, string[]> = {
 export const HIDDEN_DAMAGE: Record<string, string[]> = {
   vote_without_poll: [
     `alter table votes drop constraint votes_poll_id_fkey;
-     insert into votes select 'ps_none', seat, model_id, null, 'error', 1, 0, 0, 1, false, labels from votes`,
+     insert into votes select 'ps_none', seat, model_id, null, 'error', 1, 0, 0, 0, 0, 0, 1, false, labels from votes`,
   ],
   poll_hold: [
     `insert into polls (id, result_id, status, spec, entry_point, lease_until, deadline_at, finished_at)
@@ -173,12 +179,20 @@ export async function populate({ storage, query }: Fixture) {
   );
   const idem = `deposit:${deposit!.id}`;
   await creditAccount(storage, { accountId: user, amountU: 7n * USD, source: 'chain', idem });
+  const free = acceptance(null, { holdU: 5n, free: { dailyCapU: 100n } });
+  await acceptPoll(storage, free);
+  const claim = await claimPoll(storage, free.poll.id, 'worker');
+  const cost = { estimated_u: 1, max_u: 3, fault_u: 0 };
+  const votes = [vote(0, { option: null, error: 'timeout', billed_u: 0, cost })];
+  const aborted = [{ seat: 1, model_id: 'sim/m1', calls: 1, estimated_u: 1, max_u: 1 }];
+  await finishPoll(storage, finished(claim!, { votes, aborted }));
   return {
     $user: user,
     $debtor: debtor,
     $running: polls.running.poll.id,
     $done: polls.done.poll.id,
     $buried: polls.buried.poll.id,
+    $free: free.poll.id,
   };
 }
 

@@ -67,6 +67,7 @@ const FLEET: Kinds<FleetFigures> = {
   overdue: 'number',
   buried: 'number',
   freePoolU: 'bigint',
+  spend: 'object',
   ledger: 'object',
 };
 const LEDGER: Kinds<FleetFigures['ledger']> = {

@@ -2,6 +2,7 @@ import { type LogLevel, type TraceSettings, traceSettings } from '@eloquentpoll/
 import { type Environment, isLoopback, readSettings, refuseClearText, SettingError } from '@eloquentpoll/ops/settings';
 import type { HoldBackRules } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
+import { type PriceFactors, priceFactors } from './list-prices.ts';
 import {
   type CheckoutSettings,
   checkoutSettings,
@@ -48,6 +49,10 @@ export interface Config {
   rateLimits: Policies;
   /** Event streams that may be open at once at this gateway. */
   streams: { perAccount: number; perNetwork: number };
+  /** List prices by the providers' prices. */
+  pricePpm: PriceFactors;
+  /** What providers may charge the fleet; an amount is null where the operator names none. */
+  providerSpend: { hourU: bigint | null; dayU: bigint | null; freeShare: number };
   /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
   freeDailyCapU: bigint;
   /** Polls that may run or wait at once, of an account, of one of its keys and of a network without credentials. */
@@ -112,6 +117,12 @@ export function readConfig(env: Environment): Config {
     trustedProxies: values.TRUST_PROXY ?? [],
     streams: { perAccount: values.STREAMS_PER_ACCOUNT, perNetwork: values.STREAMS_PER_NETWORK },
     rateLimits: values.RATE_LIMITS ?? readPolicies(undefined),
+    pricePpm: priceFactors(values.ABORTED_SHARES, values.PAYMENT_FEE_SHARE),
+    providerSpend: {
+      hourU: values.PROVIDER_SPEND_HOUR_USD ?? null,
+      dayU: values.PROVIDER_SPEND_DAY_USD ?? null,
+      freeShare: values.PROVIDER_SPEND_FREE_SHARE,
+    },
     freeDailyCapU: values.FREE_DAILY_CAP_USD,
     maxRunningPolls: {
       account: values.MAX_RUNNING_POLLS,

@@ -1,18 +1,10 @@
 import { isIP } from 'node:net';
-import { type Reader, text } from '@eloquentpoll/ops/settings';
+import { PRESETS } from '@eloquentpoll/contracts';
+import { type Reader, share, text } from '@eloquentpoll/ops/settings';
+import type { AbortedShares } from './list-prices.ts';
 import { type Policies, readPolicies } from './rate-limit-policies.ts';
 
 // How the settings are read that only the gateway has.
-
-/** Digit by digit, so that no cent is lost to binary fractions. */
-export const microUsd: Reader<bigint> = {
-  form: 'US dollars such as 5 or 2.50',
-  shown: 'text',
-  read: (value) => {
-    const [, dollars, fraction = ''] = /^(\d{1,6})(?:\.(\d{1,6}))?$/.exec(value) ?? [];
-    return dollars === undefined ? undefined : BigInt(dollars + fraction.padEnd(6, '0'));
-  },
-};
 
 export const network: Reader<string> = {
   form: 'a network such as 10.0.0.0/8',
@@ -57,3 +49,27 @@ export const hex = (bytes: number, form: string): Reader<`0x${string}`> => ({
 });
 
 export const atLeast32 = text('at least 32 characters', /^.{32,}$/s);
+
+export const shareBelow = (most: number): Reader<number> => ({
+  form: `a share from 0 to ${most}`,
+  shown: 'text',
+  read: (value) => {
+    const read = share.read(value);
+    return read !== undefined && read <= most ? read : undefined;
+  },
+});
+
+/** One share for each preset. */
+export const abortedShares: Reader<AbortedShares> = {
+  form: 'a share from 0 to 0.9 for each preset, such as broad=0.18,fast=0.28,strong=0.07',
+  shown: 'text',
+  read: (value) => {
+    const pairs = value.split(',').map((pair) => pair.trim().split('='));
+    const shares = PRESETS.map((preset) => {
+      const [, ...given] = pairs.find(([name]) => name === preset) ?? [];
+      return [preset, given.length === 1 ? shareBelow(0.9).read(given[0]!) : undefined] as const;
+    });
+    const isGood = pairs.length === PRESETS.length && shares.every(([, read]) => read !== undefined);
+    return isGood ? (Object.fromEntries(shares) as AbortedShares) : undefined;
+  },
+};

@@ -2,6 +2,7 @@ import {
   httpsUrl,
   integer,
   list,
+  microUsd,
   onOff,
   optional,
   required,
@@ -13,7 +14,16 @@ import {
   type Values,
   withDefault,
 } from '@eloquentpoll/ops/settings';
-import { atLeast32, CONTENT_SIGNAL, contentSignal, hex, microUsd, network, rateLimits } from './readers.ts';
+import {
+  abortedShares,
+  atLeast32,
+  CONTENT_SIGNAL,
+  contentSignal,
+  hex,
+  network,
+  rateLimits,
+  shareBelow,
+} from './readers.ts';
 
 const http = url('http:', 'https:');
 const plainToken = /^[\x21-\x7e]+$/;
@@ -86,6 +96,22 @@ export const GATEWAY_SETTINGS = {
     'Event streams of one account that one gateway keeps open at once.',
   ),
   STREAMS_PER_NETWORK: withDefault(integer(1, 1_000_000), 10, 'The same for a network without credentials.'),
+  ABORTED_SHARES: withDefault(
+    abortedShares,
+    'broad=0.18,fast=0.28,strong=0.07',
+    'The share of the calls of each preset that stops abort. Providers charge them, so list prices carry it.',
+  ),
+  PAYMENT_FEE_SHARE: withDefault(
+    shareBelow(0.9),
+    '0.329',
+    'The share of a payment that its processor keeps; list prices carry it. The default is 2.9 % and 30 cents of the smallest top-up, 1 USD.',
+  ),
+  PROVIDER_SPEND_HOUR_USD: optional(
+    microUsd,
+    'The most that model providers may charge the whole fleet for the polls of an hour. Default: 200, none with simulated models.',
+  ),
+  PROVIDER_SPEND_DAY_USD: optional(microUsd, 'The same for a UTC day. Default: 2000, none with simulated models.'),
+  PROVIDER_SPEND_FREE_SHARE: withDefault(share, 0.8, 'The share of both at which free polls are refused.'),
   FREE_DAILY_CAP_USD: withDefault(microUsd, '5', 'The most that free polls may cost per UTC day; 0 closes them.'),
   MAX_RUNNING_POLLS: withDefault(integer(1, 100_000), 500, 'Polls of one account that may run or wait at once.'),
   MAX_RUNNING_POLLS_PER_KEY: withDefault(integer(1, 100_000), 250, 'The same of one API key.'),

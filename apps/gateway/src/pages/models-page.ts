@@ -18,11 +18,11 @@ export function modelsPage(facts: Facts, reputation: readonly ModelReputation[],
     baseUrl: facts.baseUrl,
     path: '/models',
     title: 'Models: who votes, and how they did · EloquentPoll',
-    description: `${listed.length} models of ${families(listed).length} families, the panels that hold them, their list prices and their record in recent polls.`,
+    description: `${listed.length} models of ${families(listed).length} families, the panels that hold them, their prices and their record in recent polls.`,
     scripts: ['models'],
     styles: ['catalog'],
     main: html`<h1>Models</h1>
-<p class="lead">Who votes, in which panel, at what list price, and how each has done in the polls of the last 30 days.</p>
+<p class="lead">Who votes, in which panel, at what price, and how each has done in the polls of the last 30 days.</p>
 ${facts.panels.simulated ? notice(html`<p>These models are simulated, and their records with them.</p>`, 'warn') : html``}
 <h2 id="panels">Panels</h2>
 <div class="grid">
@@ -30,7 +30,7 @@ ${PANEL_TEXTS.map((panel) => panelCard(facts, panel))}</div>
 <h2 id="all">All models</h2>
 ${filterForm(listed, filter)}
 ${modelsTable(listed, filter, records)}
-<p class="muted small">Prices are list prices per million tokens. Records are counted every five minutes from stored polls, and are
+<p class="muted small">Prices are what providers charge per million tokens; what you pay is on <a href="/pricing">pricing</a>. Records are counted every five minutes from stored polls, and are
 there for programs at <a href="/api/reputation/models">/api/reputation/models</a>. Agreement is the share of votes for
 the option that won.</p>`,
   });

@@ -1,5 +1,6 @@
 import { type Estimate, LIMITS, PRESETS } from '@eloquentpoll/contracts';
-import { seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
+import { listPrice, seatsFor } from '@eloquentpoll/models/panels';
+import { pricePpmOf } from '../config/list-prices.ts';
 import { estimatePoll } from '../polls/order/estimate-poll.ts';
 import { pollTextOf } from '../polls/order/freeze-order.ts';
 import { typicalOrder } from '../polls/order/typical-poll.ts';
@@ -7,7 +8,7 @@ import type { PagesContext } from './context.ts';
 
 // The figures of /pricing, from the same forecast as GET /api/poll/estimate.
 
-type Parts = Pick<PagesContext, 'panels' | 'health'>;
+type Parts = Pick<PagesContext, 'panels' | 'health' | 'config'>;
 
 export type PricedPreset = (typeof PRESETS)[number];
 
@@ -63,18 +64,18 @@ export async function priceOf(parts: Parts, { preset, options, threshold }: Pric
 }
 
 /** The prices of one vote by model. */
-export async function votePrices({ panels, health }: Parts, question: PriceQuestion): Promise<VotePrice[]> {
+export async function votePrices({ panels, health, config }: Parts, question: PriceQuestion): Promise<VotePrice[]> {
   const { preset, options, threshold } = question;
   const order = typicalOrder({ preset, confidence_threshold: threshold }, options);
   const panel = panels.panel(order.panel_name);
   const records = await health.snapshot(panel.models.map(({ id }) => id));
-  const seats = seatsFor(panel, pollTextOf(order), records);
-  const usual = typicalCostsFor(panel, pollTextOf(order));
+  const pricePpm = pricePpmOf(config, preset);
+  const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });
   return panel.models.map(({ id, price }, i) => ({
     modelId: id,
-    input: price.input,
-    output: price.output,
-    typicalU: usual[i]!,
+    input: listPrice(price.input, pricePpm),
+    output: listPrice(price.output, pricePpm),
+    typicalU: listPrice(BigInt(seats[i]!.call_typical_u!), pricePpm),
     maxU: BigInt(seats[i]!.reserve_u),
   }));
 }

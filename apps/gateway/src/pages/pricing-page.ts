@@ -35,9 +35,10 @@ export function pricingPage(facts: Facts, { list, asked, votes }: Pricing): stri
       'You pay for the votes that were cast, at list prices. What a poll costs by preset and number of options, and what stopping early saves.',
     styles: ['catalog'],
     main: html`<h1>Pricing</h1>
-<p class="lead">You pay for the votes that were cast, each at the list price of its model. A poll stops as soon as its outcome is
+<p class="lead">You pay for the votes that were cast, each at our list price for its model. A poll stops as soon as its outcome is
 locked or certain enough, so it usually costs less than asking everybody, and never more than the limit that you set.</p>
 ${facts.panels.simulated ? notice(html`<p>These models are simulated, and their prices are made up.</p>`, 'warn') : ''}
+<p>${margins(facts)}</p>
 <p>Quick polls without an account are free: open-weight models vote, and we pay. No card, no subscription, no minimum but the
 ${LIMITS.checkout_cents.min / 100} dollar that a card payment starts at.</p>
 <h2 id="presets">By preset</h2>
@@ -54,6 +55,13 @@ are those of recent polls where there were any. Programs ask <a href="/api/poll/
 figures.</p>
 ${fineprint}`,
   });
+}
+
+/** What list prices carry, by preset. */
+function margins({ config: { pricePpm } }: Facts): Html {
+  const margin = (preset: PricedPreset) => percent(pricePpm[preset] / 1_000_000 - 1);
+  return html`List prices are what the providers charge and a margin: ${PRESETS.map((preset, i) => html`${i > 0 ? ', ' : ''}${margin(preset)} in <code>${preset}</code> polls`)}. It pays for calls that were under way when a poll
+stopped, which providers charge and you are not billed, and for the fees of payments.`;
 }
 
 function presetCard(preset: PricedPreset, prices: readonly PollPrice[], options: number): Html {
@@ -135,7 +143,9 @@ const priceTable = (list: Pricing['list']): Html =>
 const fineprint = html`<h2 id="rules">What holds for every poll</h2>
 <ul class="prose">
 <li><code>max_cost_usd</code> is a promise: no poll costs more, and ${LIMITS.max_cost_usd.default} dollar is what it is unless you say otherwise.</li>
-<li>A model that fails costs nothing. A poll in which none voted costs nothing.</li>
+<li>A model that fails costs nothing, and neither does a poll in which none voted. The exception is questions that make models
+fail: refusals and unusable answers are free up to an allowance per account and day, and cost what the provider charged beyond it.
+<code>costs.failed_calls_cost</code> then says how much that was.</li>
 <li>Models that were asked and then not needed any more cost you nothing.</li>
 <li>Credit does not expire. It is bought by card or in USDC, on the <a href="/dashboard#funds">dashboard</a>.</li>
 </ul>`;

@@ -25,7 +25,7 @@ const WIDTHS = [320, 1_280];
 
 // The browser keeps nothing while requests are looked at, so each page loads all of its parts.
 const site = await openSite(t, { rateLimits: readPolicies('read=1000000/60') });
-const facts: Facts = { ...site.context, baseUrl: site.url, figures: await pollFigures(site.context.panels) };
+const facts: Facts = { ...site.context, baseUrl: site.url, figures: await pollFigures(site.context) };
 
 /** Runs before anything on a page can. */
 const WITNESS = `window.ran = 0;

@@ -1,7 +1,7 @@
 import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
 import type { Counter, Metrics } from '@eloquentpoll/ops';
 import { isFree } from '@eloquentpoll/polls';
-import type { Claim, FinishedPoll } from '@eloquentpoll/storage';
+import type { Claim, Finished, FinishedPoll } from '@eloquentpoll/storage';
 import type { PollStore } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
 
@@ -48,10 +48,10 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
       const span = traces.step(poll.id, 'store result', 'internal', { status: poll.response.status });
       try {
         const finish = await polls.finish(poll);
-        if (finish === 'stored') money.enter(poll, paidByPool.has(poll.id));
+        if (finish.outcome === 'stored') money.enter(poll, finish, paidByPool.has(poll.id));
         else staleStore.n += 1;
         paidByPool.delete(poll.id);
-        span?.end({ outcome: finish }, finish === 'fenced' ? 'fenced' : null);
+        span?.end({ outcome: finish.outcome }, finish.outcome === 'fenced' ? 'fenced' : null);
         return finish;
       } catch (error) {
         span?.end({}, 'failed');
@@ -81,6 +81,8 @@ function count<T>(counter: Counter, list: T[]): T[] {
 const OPERATOR = 'operator';
 const USD = 1_000_000;
 const PAYERS = ['account', 'free_pool'] as const;
+type Payer = (typeof PAYERS)[number];
+type Stored = Extract<Finished, { outcome: 'stored' }>;
 
 function moneyMetrics(metrics: Metrics) {
   const margin = { account: 0, free_pool: 0 };
@@ -88,23 +90,35 @@ function moneyMetrics(metrics: Metrics) {
   for (const panel of [...PRESETS, ...FREE_PRESETS])
     metrics.counter('eloquentpoll_polls_ended_total', panel, 'success', 'mathematical_lock');
   return {
-    enter({ votes, response }: FinishedPoll, paidByPool: boolean): void {
+    enter({ aborted = [] }: FinishedPoll, { votes, response, unvotedU }: Stored, paidByPool: boolean): void {
       const panel = response.preset;
       const payer = paidByPool || isFree(panel) ? 'free_pool' : 'account';
       const reason = response.termination_reason ?? 'deadline';
       metrics.counter('eloquentpoll_polls_ended_total', panel, response.status, reason).n += 1;
       metrics.histogram('eloquentpoll_poll_duration_seconds', panel).observe(response.timing.total_ms / 1_000);
       metrics.counter('eloquentpoll_votes_skipped_total', panel).n += response.models_skipped;
-      for (const { model_id: model, billed_u, provider_cost_u, calls } of votes) {
-        const billed = billed_u / USD;
-        metrics.counter('eloquentpoll_billed_usd_total', model, payer).n += billed;
-        if (provider_cost_u !== null) {
-          metrics.counter('eloquentpoll_provider_cost_usd_total', model, payer).n += provider_cost_u / USD;
-          margin[payer] += billed - provider_cost_u / USD;
-        } else if (calls > 0) {
+      for (const { model_id: model, billed_u, provider_cost_u, cost, calls } of votes) {
+        billed(model, payer, billed_u);
+        charged(model, payer, cost?.estimated_u ?? provider_cost_u ?? 0);
+        if (provider_cost_u === null && calls > 0)
           metrics.counter('eloquentpoll_votes_cost_unknown_total', model).n += 1;
-        }
       }
+      for (const { model_id: model, calls, estimated_u } of aborted) {
+        charged(model, payer, estimated_u);
+        metrics.counter('eloquentpoll_aborted_calls_total', panel, payer).n += calls;
+        metrics.counter('eloquentpoll_aborted_cost_usd_total', panel, payer).n += estimated_u / USD;
+      }
+      if (unvotedU > 0) billed('none', payer, unvotedU);
     },
   };
+
+  function billed(model: string, payer: Payer, amountU: number): void {
+    metrics.counter('eloquentpoll_billed_usd_total', model, payer).n += amountU / USD;
+    margin[payer] += amountU / USD;
+  }
+
+  function charged(model: string, payer: Payer, amountU: number): void {
+    metrics.counter('eloquentpoll_provider_cost_usd_total', model, payer).n += amountU / USD;
+    margin[payer] -= amountU / USD;
+  }
 }

@@ -29,6 +29,16 @@ export const share: Reader<number> = {
   read: (value) => (/^(0|1|0?\.\d+|1\.0+)$/.test(value) ? Number(value) : undefined),
 };
 
+/** Digit by digit, so that no cent is lost to binary fractions. */
+export const microUsd: Reader<bigint> = {
+  form: 'US dollars such as 5 or 2.50',
+  shown: 'text',
+  read: (value) => {
+    const [, dollars, fraction = ''] = /^(\d{1,6})(?:\.(\d{1,6}))?$/.exec(value) ?? [];
+    return dollars === undefined ? undefined : BigInt(dollars + fraction.padEnd(6, '0'));
+  },
+};
+
 export const oneOf = <T extends string>(values: readonly T[]): Reader<T> => ({
   form: `one of ${values.join(', ')}`,
   shown: 'text',

@@ -10,6 +10,9 @@ export const polls: Migration = {
 -- counted together: an account, or the keyed hash of an anonymous caller's network. key_id: the API key that asked, for
 -- the limit of each key. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on
 -- the same page; no index has a lease column, so they stay heap-only.
+-- provider_max_u: what providers may charge for it, set aside in the row spend_shard of provider_spend. provider_cost_u:
+-- what they did, as far as it is known, the calls that a stop aborted included. unvoted_u: what the free pool paid for
+-- calls that brought no stored vote.
 create table polls (
   id             text collate "C" primary key,
   result_id      text collate "C" not null constraint polls_result_id unique,
@@ -29,13 +32,20 @@ create table polls (
   created_at     timestamptz not null default now(),
   deadline_at    timestamptz not null,
   finished_at    timestamptz,
+  provider_max_u  bigint,
+  spend_shard     smallint,
+  provider_cost_u bigint,
+  aborted_calls   integer not null default 0,
+  aborted_cost_u  bigint not null default 0,
+  unvoted_u       bigint not null default 0,
   check ((status = 'running') = (finished_at is null))
 ) with (fillfactor = 80);
 create index polls_running on polls (deadline_at) where status = 'running';
 create index polls_running_tenant on polls (tenant) where status = 'running';
 create index polls_account on polls (account_id) where account_id is not null;
 
--- detail is json, not jsonb: a response comes back with its members in the order in which it was sent.
+-- detail is json, not jsonb: a response comes back with its members in the order in which it was sent. votes_u and
+-- failed_calls_u: what was charged where that is more than detail says, by vote and for calls that the question made fail.
 create table results (
   poll_id            text collate "C" primary key references polls,
   result_id          text collate "C" not null unique,
@@ -57,13 +67,16 @@ create table results (
   gather_ms          integer not null,
   total_ms           integer not null,
   detail             json not null,
+  votes_u            bigint[],
+  failed_calls_u     bigint not null default 0,
   created_at         timestamptz not null default now()
 );
 create index results_account on results (account_id, created_at desc, poll_id) where account_id is not null;
 create index results_created on results (created_at);
 
--- Written once, by the statement that ends the poll. Only a valid vote is ever billed.
--- calls: exchanges with the provider, retries and repair included.
+-- Written once, by the statement that ends the poll. A vote that failed is billed only what its calls cost.
+-- calls: exchanges with the provider, retries and repair included. cost_u: what they cost us, as far as it is known;
+-- max_cost_u: the same, with the most that a call can cost where nothing is; fault_u: the part that the question caused.
 create table votes (
   poll_id         text collate "C" not null references polls,
   seat            smallint not null,
@@ -73,12 +86,43 @@ create table votes (
   latency_ms      integer not null,
   billed_u        bigint not null check (billed_u >= 0),
   provider_cost_u bigint,
+  cost_u          bigint not null default 0,
+  max_cost_u      bigint not null default 0,
+  fault_u         bigint not null default 0,
   calls           smallint not null,
   searched        boolean not null,
   labels          text[] not null,
   primary key (poll_id, seat),
-  constraint votes_only_votes_billed check (billed_u = 0 or option is not null)
+  constraint votes_only_votes_billed check (option is not null or billed_u <= max_cost_u)
 );
+
+-- What the questions of a caller made fail in one UTC day: an account, or the keyed hash of a network. free_u is the part
+-- of fault_u that was ours to pay, charged_u the part that the account paid.
+create table caller_days (
+  caller         text collate "C" not null,
+  day            date not null,
+  account_id     uuid,
+  refusals       integer not null default 0,
+  other_failures integer not null default 0,
+  fault_u        bigint not null default 0,
+  free_u         bigint not null default 0,
+  charged_u      bigint not null default 0,
+  primary key (caller, day)
+) with (fillfactor = 70);
+create index caller_days_day on caller_days (day);
+
+-- What providers charge the fleet in the hour and UTC day, spread over rows so that polls do not wait for each other. Only
+-- the sums mean anything. The held part is set aside for running polls and contained in the other.
+create table provider_spend (
+  shard       smallint primary key,
+  hour        timestamptz not null default '-infinity',
+  hour_u      bigint not null default 0,
+  hour_held_u bigint not null default 0,
+  day         date not null default '-infinity',
+  day_u       bigint not null default 0,
+  day_held_u  bigint not null default 0
+) with (fillfactor = 20);
+insert into provider_spend (shard) select generate_series(0, 15);
 
 -- One opinion per account and poll: a second one replaces the first. The rate survives the account that gave it.
 create table feedback (
@@ -112,6 +156,12 @@ create table idempotency (
 create index idempotency_expiry on idempotency (expires_at);
 
 ${functionText('top_up_free_pool')}
+${functionText('share_of')}
+${functionText('take_spend')}
+${functionText('settle_spend')}
+${functionText('charge_failures')}
+${functionText('note_failures')}
+${functionText('votes_of')}
 ${functionText('accept_poll')}
 ${functionText('finish_poll')}
 `,

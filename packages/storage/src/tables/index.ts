@@ -9,7 +9,14 @@ import type {
   MoneyScansTable,
   WebhookEventsTable,
 } from './payments.ts';
-import type { FeedbackTable, PollsTable, ResultsTable, VotesTable } from './polls.ts';
+import type {
+  CallerDaysTable,
+  FeedbackTable,
+  PollsTable,
+  ProviderSpendTable,
+  ResultsTable,
+  VotesTable,
+} from './polls.ts';
 
 /** Every table, as the migrations leave it. */
 export interface Tables {
@@ -23,6 +30,8 @@ export interface Tables {
   polls: PollsTable;
   results: ResultsTable;
   votes: VotesTable;
+  caller_days: CallerDaysTable;
+  provider_spend: ProviderSpendTable;
   feedback: FeedbackTable;
   idempotency: IdempotencyTable;
   dead_letters: DeadLettersTable;

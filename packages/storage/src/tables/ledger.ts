@@ -8,6 +8,9 @@ export interface BalancesTable {
   held_back_u: Generated<bigint>;
   allow_negative: Generated<boolean>;
   topped_up_on: string | null;
+  used_on: string | null;
+  used_today_u: Generated<bigint>;
+  used_yesterday_u: Generated<bigint>;
 }
 
 export interface TransfersTable {

@@ -28,6 +28,12 @@ export interface PollsTable {
   created_at: Generated<Date>;
   deadline_at: Date;
   finished_at: Date | null;
+  provider_max_u: bigint | null;
+  spend_shard: number | null;
+  provider_cost_u: bigint | null;
+  aborted_calls: Generated<number>;
+  aborted_cost_u: Generated<bigint>;
+  unvoted_u: Generated<bigint>;
 }
 
 export interface ResultsTable {
@@ -51,6 +57,8 @@ export interface ResultsTable {
   gather_ms: number;
   total_ms: number;
   detail: JSONColumnType<PollResponse>;
+  votes_u: bigint[] | null;
+  failed_calls_u: Generated<bigint>;
   created_at: Generated<Date>;
 }
 
@@ -63,6 +71,9 @@ export interface VotesTable {
   latency_ms: number;
   billed_u: bigint;
   provider_cost_u: bigint | null;
+  cost_u: Generated<bigint>;
+  max_cost_u: Generated<bigint>;
+  fault_u: Generated<bigint>;
   calls: number;
   searched: boolean;
   labels: string[];
@@ -77,4 +88,25 @@ export interface FeedbackTable {
   notes: string | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
+}
+
+export interface CallerDaysTable {
+  caller: string;
+  day: string;
+  account_id: string | null;
+  refusals: Generated<number>;
+  other_failures: Generated<number>;
+  fault_u: Generated<bigint>;
+  free_u: Generated<bigint>;
+  charged_u: Generated<bigint>;
+}
+
+export interface ProviderSpendTable {
+  shard: number;
+  hour: Date;
+  hour_u: Generated<bigint>;
+  hour_held_u: Generated<bigint>;
+  day: string;
+  day_u: Generated<bigint>;
+  day_held_u: Generated<bigint>;
 }

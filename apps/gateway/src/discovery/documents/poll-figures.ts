@@ -2,6 +2,7 @@ import type { Estimate, PanelName } from '@eloquentpoll/contracts';
 import { PRESETS } from '@eloquentpoll/contracts';
 import { openHealth } from '@eloquentpoll/models/health';
 import type { Panels } from '@eloquentpoll/models/panels';
+import type { Config } from '../../config/config.ts';
 import { estimatePoll } from '../../polls/order/estimate-poll.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import { typicalOrder } from '../../polls/order/typical-poll.ts';
@@ -14,12 +15,12 @@ const FREE_POLL = { question: 'Which of the two is the usual choice?', options: 
  * Costs and latencies of polls from the roster file only, so that documents change only with a deployment.
  * GET /api/poll/estimate uses current measurements.
  */
-export async function pollFigures(panels: Panels): Promise<PollFigures> {
+export async function pollFigures({ panels, config }: { panels: Panels; config: Config }): Promise<PollFigures> {
   const health = openHealth({ redis: { hgetall: async () => ({}) }, prefix: '', panels });
   const [broad, fast, strong] = await Promise.all(
-    PRESETS.map((preset) => estimatePoll({ panels, health }, typicalOrder({ preset }))),
+    PRESETS.map((preset) => estimatePoll({ panels, health, config }, typicalOrder({ preset }))),
   );
-  const free = await estimatePoll({ panels, health }, readShortOrder(FREE_POLL, 'anonymous').order);
+  const free = await estimatePoll({ panels, health, config }, readShortOrder(FREE_POLL, 'anonymous').order);
   return { broad: broad!, fast: fast!, strong: strong!, free };
 }
 

@@ -80,11 +80,7 @@ export const errorTable = markdownTable(
     ['400', 'something in the request is missing or beyond a limit', 'read `error`, mend the request'],
     ['401', 'no credentials, or a key that is not active', 'send a good key, or ask `/api/quick-poll` without one'],
     ['402', 'the balance does not cover the poll', 'add credit, or ask a free quick poll'],
-    [
-      '422',
-      'no model gave a valid vote (nothing was charged), or an `Idempotency-Key` came with another body',
-      'read `code`',
-    ],
+    ['422', 'no model gave a valid vote, or an `Idempotency-Key` came with another body', 'read `code`'],
     ['429', 'too many calls, or the free polls of the day are used up', 'wait as long as `Retry-After` says'],
     ['5xx', 'the fault is on our side', 'try again with the same `Idempotency-Key`; no second poll is made'],
   ],

@@ -1,5 +1,7 @@
+import { providerMaxU } from '@eloquentpoll/models/panels';
 import { deadlineMsOf, holdOf, isPollId, newPollId, newResultId } from '@eloquentpoll/polls';
 import { acceptPoll, buriedPolls, freeLease, noteBuriedSeen, noteRetried } from '@eloquentpoll/storage';
+import { spendCeiling } from '../../polls/run/spend-ceiling.ts';
 import type { OperatorsContext } from '../context.ts';
 
 // Operator actions: release a running poll from a hanging worker, retry a dead letter, mark it as seen. Each is
@@ -10,7 +12,7 @@ export const OUTCOMES = {
   retried: 'A new poll was started at our expense. Its result is in the history of the same account.',
   seen: 'The dead letter was marked as seen.',
   gone: 'Nothing to do: the poll has ended, or another operator was faster.',
-  no_money: 'The free pool, which pays for retries, is used up for today.',
+  no_money: 'The free pool, which pays for retries, is used up for today, or providers may not charge more for now.',
 } as const;
 export type ActionOutcome = keyof typeof OUTCOMES;
 
@@ -45,8 +47,10 @@ const retry: OperatorAction = async (context, id) => {
     // A second click gets the same poll.
     idempotency: { principal: 'operator', key: `letter:${id}`, fingerprint: buried.pollId },
     free: { dailyCapU: context.config.freeDailyCapU },
+    providerMaxU: providerMaxU(spec),
+    ceiling: spendCeiling(context, 'free'),
   });
-  if (accepted.kind === 'insufficient') return 'no_money';
+  if (accepted.kind === 'insufficient' || accepted.kind === 'over_ceiling') return 'no_money';
   if (!('pollId' in accepted)) return 'gone';
   await noteRetried(context.storage, buried.letterId, accepted.pollId);
   if (accepted.kind === 'accepted') await enqueue(context, accepted.pollId, 0);

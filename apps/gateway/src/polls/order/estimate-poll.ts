@@ -1,7 +1,8 @@
 import type { Estimate } from '@eloquentpoll/contracts';
-import { seatsFor, typicalCostsFor } from '@eloquentpoll/models/panels';
+import { listPrice, seatsFor } from '@eloquentpoll/models/panels';
 import { type PollOrder, rulesOf, votingSeat } from '@eloquentpoll/polls';
 import { type EstimateSeat, estimate, type Rules } from '@eloquentpoll/voting';
+import { pricePpmOf } from '../../config/list-prices.ts';
 import type { PollsContext } from '../context.ts';
 import { pollTextOf } from './freeze-order.ts';
 
@@ -14,16 +15,15 @@ const KEPT = 1_200;
 const kept = new Map<string, ReturnType<typeof estimate>>();
 
 export async function estimatePoll(
-  { panels, health }: Pick<PollsContext, 'panels' | 'health'>,
+  { panels, health, config }: Pick<PollsContext, 'panels' | 'health' | 'config'>,
   order: PollOrder,
 ): Promise<Estimate> {
   const panel = panels.panel(order.panel_name);
   const records = await health.snapshot(panel.models.map((model) => model.id));
-  const text = pollTextOf(order);
-  const costs = typicalCostsFor(panel, text);
-  const seats = seatsFor(panel, text, records).map((seat, i) => ({
+  const pricePpm = pricePpmOf(config, order.panel_name);
+  const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm }).map((seat) => ({
     ...votingSeat(seat),
-    typicalCostU: costs[i]!,
+    typicalCostU: listPrice(BigInt(seat.call_typical_u!), pricePpm),
     p50Ms: records.get(seat.model_id)!.p50Ms,
     p90Ms: seat.p90_ms,
   }));

@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto';
 import type { PollSpec } from '@eloquentpoll/contracts';
+import { providerMaxU } from '@eloquentpoll/models/panels';
 import { deadlineMsOf, holdOf, isFree, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
 import { acceptPoll, forgetPollKey, type IdempotencyKey, type TenantLimits } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
@@ -8,6 +10,7 @@ import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
 import { insufficientFunds } from './insufficient-funds.ts';
 import type { PollFollower } from './poll-follower.ts';
+import { ceilingFor } from './spend-ceiling.ts';
 
 // Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
 // only makes it soon: the workers' sweep finds a poll that was not queued.
@@ -73,7 +76,7 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
 
 async function accept(context: PollsContext, submission: Submission, newId: string, deadlineMs: number) {
   const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency } = submission;
-  const spec = await freezeOrder(context, submission.order);
+  const spec = await freezeOrder(context, submission.order, callerOf(context, tenant));
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
   const span = context.tracer?.start('accept poll', 'internal', traceparent, attributes);
@@ -95,6 +98,8 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
     limits: tenantLimits(context, accountId),
     idempotency,
     free: isFree(spec.panel_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
+    providerMaxU: providerMaxU(spec),
+    ceiling: ceilingFor(context, spec.panel_name),
   });
   span?.end({ outcome: accepted.kind });
   switch (accepted.kind) {
@@ -115,6 +120,13 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       });
     case 'too_late':
       throw new ApiError('too_many_running', { retryAfterSeconds: RUNNING_RETRY_S });
+    case 'over_ceiling':
+      throw new ApiError('provider_budget_reached', {
+        detail: isFree(spec.panel_name)
+          ? 'What free polls may cost at model providers for now is used up or set aside.'
+          : 'What polls may cost at model providers for now is used up or set aside.',
+        retryAfterSeconds: accepted.retryAfterS,
+      });
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw freeBudgetRefusal(accepted.retryAfterS);
       throw await insufficientFunds(context, accountId, { holdU, availableU: accepted.availableU });
@@ -127,6 +139,13 @@ function tenantLimits({ config: { maxRunningPolls } }: PollsContext, accountId: 
   if (accountId === null) return { running: maxRunningPolls.network };
   return { running: maxRunningPolls.account, runningOfKey: maxRunningPolls.key };
 }
+
+/**
+ * Who asks, as providers hear it: the same for all polls of an account or network, and nothing that leads to it. They can
+ * so stop one caller instead of all of ours.
+ */
+const callerOf = ({ config }: PollsContext, tenant: string): string =>
+  createHmac('sha256', config.keyPepper).update(`provider user ${tenant}`).digest('base64url').slice(0, 32);
 
 /**
  * Fair between tenants: the first poll of each comes before the second of any. At the same rank a poll that its caller

@@ -4,6 +4,7 @@ import {
   type Accepted,
   type Claim,
   type Finish,
+  type Finished,
   type FinishedPoll,
   LEASE_MS,
   type Lease,
@@ -38,7 +39,7 @@ export interface ModelStore {
   claimOverdue(pollId: string, worker: string, graceMs: number): Claim | null;
   renew(worker: string, leases: readonly Lease[]): string[];
   release(lease: Lease): boolean;
-  finish(poll: FinishedPoll): Finish;
+  finish(poll: FinishedPoll): Finished;
   bury(poll: { id: string; epoch: number; reason: string }): Finish;
   findLapsed(limit: number, skip?: number): Lease[];
   findOverdue(limit: number, graceMs: number): Lease[];
@@ -175,10 +176,11 @@ export function modelStore(now: () => number): ModelStore {
       return true;
     },
     finish({ id, epoch, votes, response }) {
+      if (votes.some((vote) => vote.cost && vote.cost.fault_u > 0)) throw new Refused('charges are not modelled');
       const poll = end(id, epoch, response.status === 'failed' ? 'failed' : 'completed', votes);
-      if (typeof poll === 'string') return poll;
-      poll.detail = JSON.stringify(response);
-      return 'stored';
+      if (poll === 'fenced') return { outcome: poll };
+      if (poll !== 'stored') poll.detail = JSON.stringify(response);
+      return { outcome: 'stored', response, votes, unvotedU: 0 };
     },
     bury({ id, epoch, reason }) {
       const poll = end(id, epoch, 'failed', []);

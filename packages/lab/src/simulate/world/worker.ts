@@ -1,5 +1,5 @@
 import type { Vote } from '@eloquentpoll/contracts';
-import type { FinishedPoll } from '@eloquentpoll/storage';
+import type { Finish, Finished, FinishedPoll } from '@eloquentpoll/storage';
 import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Context } from '@eloquentpoll/worker/context';
 import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
@@ -35,6 +35,7 @@ export function hireWorker(world: World, process: SimulatedProcess, concurrency:
       ask: askPort(world, process, known),
       leases: keepLeases(polls, workerId, clock, () => {}),
       hedges: hedgeBudget(),
+      freeFailures: { atLeastU: 0n, sharePpm: 0 },
       clock,
       random: world.chance.share,
       log: { info() {}, warn() {}, error() {} },
@@ -63,14 +64,25 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
     if (got) known.claims.set(pollId, { epoch: got.epoch, at: clock.now() });
     return got;
   }
-  const ending = (id: string, epoch: number, write: () => 'stored' | 'fenced') => () => {
-    const before = fingerprint(world, id);
-    const newest = store.polls.get(id)?.leaseEpoch ?? 0;
-    const outcome = write();
-    const changed = fingerprint(world, id) !== before;
-    world.history.endings.push({ at: clock.now(), process: process.name, pollId: id, epoch, newest, outcome, changed });
-    return outcome;
-  };
+  const ending =
+    <T extends Finish | Finished>(id: string, epoch: number, write: () => T) =>
+    () => {
+      const before = fingerprint(world, id);
+      const newest = store.polls.get(id)?.leaseEpoch ?? 0;
+      const ended = write();
+      const outcome: Finish = typeof ended === 'object' ? ended.outcome : ended;
+      const changed = fingerprint(world, id) !== before;
+      world.history.endings.push({
+        at: clock.now(),
+        process: process.name,
+        pollId: id,
+        epoch,
+        newest,
+        outcome,
+        changed,
+      });
+      return ended;
+    };
   return {
     claim: (id, worker) =>
       claimed(

@@ -1,0 +1,61 @@
+import type { CallCost, PollSpec } from '@eloquentpoll/contracts';
+
+// What the calls of one vote cost us so far. A call that was sent counts with the most that it can cost until it is known
+// what it did cost.
+
+/** What one call of a seat costs us, in micro-USD. */
+export interface CallPrice {
+  maxU: number;
+  typicalU: number;
+}
+
+/** What a vote has come to so far. */
+export interface Spent {
+  calls: number;
+  /** Null while no provider has said anything. */
+  providerCostU: number | null;
+  cost: CallCost;
+}
+
+export interface CallCosts extends Spent {
+  /** False: with one more call the vote could cost more than was set aside for it. */
+  mayCall(): boolean;
+  sent(): void;
+  /** `said` by the provider, `counted` from its tokens; both null where nothing is known. */
+  ended(call: { said: number | null; counted: number | null; byQuestion: boolean }): void;
+}
+
+/**
+ * The most that the calls of one vote cost us. A repair or retry is only made while the calls before it cost at most half
+ * of what one can: a malformed answer is short, and one that used up its tokens is not repaired.
+ */
+export const voteMaxU = (callMaxU: number): number => callMaxU + Math.floor(callMaxU / 2);
+
+/** The most that providers can charge us for a poll; seats of older releases say only what a vote can be billed. */
+export const providerMaxU = ({ seats }: Pick<PollSpec, 'seats'>): number =>
+  seats.reduce((sum, seat) => sum + (seat.call_max_u === undefined ? seat.reserve_u : voteMaxU(seat.call_max_u)), 0);
+
+export function callCosts({ maxU, typicalU }: CallPrice, onChange: (spent: Spent) => void = () => {}): CallCosts {
+  const cost: CallCost = { estimated_u: 0, max_u: 0, fault_u: 0 };
+  const costs: CallCosts = {
+    calls: 0,
+    providerCostU: null,
+    cost,
+    mayCall: () => cost.max_u + maxU <= voteMaxU(maxU),
+    sent() {
+      costs.calls += 1;
+      cost.estimated_u += typicalU;
+      cost.max_u += maxU;
+      onChange(costs);
+    },
+    ended({ said, counted, byQuestion }) {
+      if (said !== null) costs.providerCostU = (costs.providerCostU ?? 0) + said;
+      const knownU = said ?? counted;
+      cost.estimated_u += (knownU ?? typicalU) - typicalU;
+      cost.max_u += (knownU ?? maxU) - maxU;
+      if (byQuestion) cost.fault_u += knownU ?? maxU;
+      onChange(costs);
+    },
+  };
+  return costs;
+}

@@ -1,0 +1,35 @@
+import type { Model } from './panel-types.ts';
+import { composePrompt, type Prompt } from './prompt.ts';
+import { answerSchema, asksRationale, type PromptStyle, systemMessage } from './prompt-words.ts';
+
+// What a poll sends to its models, counted in bytes: prices follow from it before any model is asked.
+
+/** What a model is asked, as far as it decides the price. */
+export interface PollText {
+  question: string;
+  options: readonly string[];
+  search: boolean;
+  style: PromptStyle;
+}
+
+/** A vote of this poll; which one makes no difference to its length. */
+export function anyPrompt({ question, options }: PollText): Prompt {
+  return composePrompt({ question, options, seat: 0, seed: '' });
+}
+
+/** Bytes of the system message and the schema: they depend on little, and are counted once. */
+const wordsBytes = new Map<string, number>();
+
+/** Everything that a vote's first call sends as text. */
+export const promptBytes = (model: Model, style: PromptStyle, prompt: Prompt): number =>
+  Buffer.byteLength(prompt.block) + bytesAround(model, style, prompt);
+
+function bytesAround(model: Model, style: PromptStyle, prompt: Prompt): number {
+  const key = `${model.answer} ${asksRationale(model, style)} ${prompt.shown.length}`;
+  const known = wordsBytes.get(key);
+  if (known !== undefined) return known;
+  const schema = model.answer === 'line' ? '' : JSON.stringify(answerSchema(asksRationale(model, style), prompt.shown));
+  const bytes = Buffer.byteLength(systemMessage(model, style, prompt) + schema);
+  wordsBytes.set(key, bytes);
+  return bytes;
+}
