@@ -120,7 +120,8 @@ t.test('one service for all of these', async (t) => {
 
   await t.test('[§1-reason-budget] what does not fit into the budget is not asked', async (t) => {
     const paper = { question: 'Recorded question #6', options: OPTIONS, search: false, style: 'choice' as const };
-    const reserves = seatsFor(service.gateway.panels.panel('fast'), paper).map((seat) => seat.reserve_u);
+    const pricePpm = service.gateway.config.pricePpm.fast;
+    const reserves = seatsFor(service.gateway.panels.panel('fast'), paper, { pricePpm }).map((seat) => seat.reserve_u);
     // Only the cheapest model fits, and once it has voted no other does.
     const maxCostU = Math.min(...reserves);
     const body = await ask(6, { max_cost_usd: maxCostU / 1e6, confidence_threshold: 1, preset: 'fast' });

@@ -297,5 +297,6 @@ t.test('the store of the simulation answers what Postgres answers', async (t) =>
 
 function kindOf(answer: unknown): string {
   if (answer === null || typeof answer !== 'object') return String(answer);
+  if ('outcome' in answer) return String(answer.outcome);
   return 'kind' in answer ? String(answer.kind) : Array.isArray(answer) ? 'list' : 'object';
 }

@@ -1,7 +1,7 @@
 -- What of p_fault_u, the cost of calls that questions of this account made fail, the account has to pay: what exceeds
 -- the free part of the UTC day, which is the larger of p_allowance_u and p_share_ppm of what was captured in 24 hours. Of
 -- yesterday counts the share that lies within them. The lock on the balance makes the sum of the free part exact.
-create or replace function charge_failures(p_account uuid, p_fault_u bigint, p_room_u bigint, p_allowance_u bigint,
+create or replace function charge_failures(p_account uuid, p_fault_u bigint, p_most_u bigint, p_allowance_u bigint,
   p_share_ppm bigint) returns bigint language plpgsql as $$
 declare
   v_today constant date := (now() at time zone 'utc')::date;
@@ -19,5 +19,5 @@ begin
   select coalesce(max(free_u), 0) into v_free_u
     from caller_days where caller = p_account::text and day = v_today;
   v_free_u := greatest(p_allowance_u, v_captured_u * p_share_ppm / 1000000) - v_free_u;
-  return least(p_fault_u - least(p_fault_u, greatest(v_free_u, 0)), p_room_u);
+  return least(p_fault_u - least(p_fault_u, greatest(v_free_u, 0)), p_most_u);
 end $$;

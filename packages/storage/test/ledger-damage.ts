@@ -116,7 +116,7 @@ export const DAMAGE: Record<string, string[]> = {
 export const HIDDEN_DAMAGE: Record<string, string[]> = {
   vote_without_poll: [
     `alter table votes drop constraint votes_poll_id_fkey;
-     insert into votes select 'ps_none', seat, model_id, null, 'error', 1, 0, 0, 0, 0, 0, 1, false, labels from votes`,
+     insert into votes select 'ps_none', seat, model_id, null, 'error', 1, 0, 0, 0, 0, 0, 1, false, labels from votes where poll_id = '$done'`,
   ],
   poll_hold: [
     `insert into polls (id, result_id, status, spec, entry_point, lease_until, deadline_at, finished_at)

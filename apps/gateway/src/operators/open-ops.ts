@@ -14,6 +14,7 @@ import { SettingError } from '@eloquentpoll/ops/settings';
 import { findPoll, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
+import { spendCeiling } from '../polls/run/spend-ceiling.ts';
 import { consoleHandler } from './console/handler.ts';
 import type { OperatorsContext } from './context.ts';
 
@@ -38,6 +39,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   poolFigures(metrics, storage.pool, config.database.maxConnections);
   fleetFigures(metrics, fleetOf(context));
   for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
+  metrics.reading('eloquentpoll_provider_spend_ceiling_usd', () => ceilings(context));
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());
   metrics.reading('eloquentpoll_sse_streams_blocked', () => streams.blocked());
   metrics.reading('eloquentpoll_polls_watched', () => bus.watched());
@@ -85,4 +87,13 @@ async function listen(options: Parameters<typeof openOpsPort>[0]): Promise<OpsPo
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason given';
     throw new SettingError('OPS_PORT', `${options.host}:${options.port} cannot be listened on (${code})`);
   }
+}
+
+function ceilings(context: OperatorsContext) {
+  return (['free', 'all'] as const).flatMap((polls) => {
+    const { hourU, dayU } = spendCeiling(context, polls) ?? {};
+    return hourU === undefined || dayU === undefined
+      ? []
+      : [[['hour', polls], Number(hourU) / 1e6] as const, [['day', polls], Number(dayU) / 1e6] as const];
+  });
 }

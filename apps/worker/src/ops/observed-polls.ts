@@ -87,8 +87,13 @@ type Stored = Extract<Finished, { outcome: 'stored' }>;
 function moneyMetrics(metrics: Metrics) {
   const margin = { account: 0, free_pool: 0 };
   metrics.reading('eloquentpoll_margin_usd', () => PAYERS.map((payer) => [[payer], margin[payer]] as const));
-  for (const panel of [...PRESETS, ...FREE_PRESETS])
+  for (const panel of [...PRESETS, ...FREE_PRESETS]) {
     metrics.counter('eloquentpoll_polls_ended_total', panel, 'success', 'mathematical_lock');
+    for (const payer of PAYERS) {
+      metrics.counter('eloquentpoll_aborted_calls_total', panel, payer);
+      metrics.counter('eloquentpoll_aborted_cost_usd_total', panel, payer);
+    }
+  }
   return {
     enter({ aborted = [] }: FinishedPoll, { votes, response, unvotedU }: Stored, paidByPool: boolean): void {
       const panel = response.preset;

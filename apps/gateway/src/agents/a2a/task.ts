@@ -39,7 +39,7 @@ export function taskOf(poll: Poll, result: PollResponse | null, names: TaskNames
 /** The outcome as a sentence. The option is quoted, so that it cannot pass for our own text (prompt injection). */
 export function sentence({ state, result }: Task): string {
   if (state === 'working') return 'The models are voting.';
-  if (!result || state === 'failed') return 'No model gave a valid vote; nothing was charged.';
+  if (!result || state === 'failed') return 'No model gave a valid vote.';
   const votes = result.votes.filter(({ success }) => success).length;
   if (result.winning_option === null) return `A tie after ${votes} votes.`;
   return `Winner: ${JSON.stringify(result.winning_option)} (${result.tally[result.winning_option]} of ${votes} votes).`;
