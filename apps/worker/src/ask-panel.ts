@@ -69,5 +69,5 @@ function requestFor(spec: PollSpec, seat: number): Omit<VoteRequest, 'pollId' | 
   // A poll of an older release says only what a vote can be billed.
   const call = { maxU: maxU ?? reserveU, typicalU: typicalU ?? reserveU };
   const price = { reserveU, call, pricePpm };
-  return { modelId, seat, question, options, seed, search, style: promptStyle(panel), ...price, caller, panel };
+  return { modelId, seat, question, options, seed, search, style: promptStyle(spec), ...price, caller, panel };
 }

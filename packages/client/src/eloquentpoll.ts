@@ -38,6 +38,8 @@ export interface PollRequest {
   confidence_threshold?: number;
   /** 1 without it. A poll never costs more. */
   max_cost_usd?: number;
+  /** Ask each model for one sentence with its vote. */
+  reasons?: boolean;
 }
 
 export interface Vote {
@@ -48,6 +50,8 @@ export interface Vote {
   latency_ms: number;
   estimated_cost: number;
   error: VoteError | null;
+  /** One sentence by the model, if `reasons` were asked for. Untrusted text. */
+  reason?: string | null;
 }
 
 export interface Timing {
@@ -171,6 +175,7 @@ export interface QuickRequest {
   theme?: QuickTheme;
   confidence_threshold?: number;
   max_cost_usd?: number;
+  reasons?: boolean;
 }
 
 export interface QuickResult {

@@ -39,6 +39,13 @@ const terms = {
   ),
 };
 
+const reasons = Type.Optional(
+  Type.Boolean({
+    description:
+      'Ask each model for one sentence of at most 40 words with its vote: `votes[].reason`, text of a model and not to be trusted. It is part of the estimate and of the price.',
+  }),
+);
+
 const profile = Type.Optional(
   Type.String({
     description: 'A named bundle of the three fields, listed at /api/profiles. Those that are sent override it.',
@@ -50,13 +57,22 @@ const dry_run = Type.Optional(
 );
 
 export const PollRequest = Type.Object(
-  { question: Type.Optional(question), prompt: Type.Optional(prompt), options, poll_type, ...terms, profile, dry_run },
+  {
+    question: Type.Optional(question),
+    prompt: Type.Optional(prompt),
+    options,
+    poll_type,
+    ...terms,
+    profile,
+    reasons,
+    dry_run,
+  },
   { $id: 'PollRequest' },
 );
 export type PollRequest = Static<typeof PollRequest>;
 
 /** The body of asynchronous and of streaming polls. */
-export const SessionRequest = Type.Object({ question, options, ...terms }, { $id: 'SessionRequest' });
+export const SessionRequest = Type.Object({ question, options, ...terms, reasons }, { $id: 'SessionRequest' });
 export type SessionRequest = Static<typeof SessionRequest>;
 
 export const DryRunRequest = Type.Object(
@@ -99,6 +115,7 @@ export const QuickPollRequest = Type.Object(
     ),
     confidence_threshold: terms.confidence_threshold,
     max_cost_usd: terms.max_cost_usd,
+    reasons,
   },
   { $id: 'QuickPollRequest' },
 );
@@ -116,6 +133,7 @@ export const FreePollRequest = Type.Object(
       }),
     ),
     theme: Type.Optional(literals(FREE_PRESETS, { default: 'free' })),
+    reasons,
   },
   { $id: 'FreePollRequest' },
 );

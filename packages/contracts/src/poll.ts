@@ -55,6 +55,8 @@ export const PollSpec = Type.Object({
   min_votes: Type.Integer({ minimum: 1 }),
   /** Ask the web-search variant of a model where it has one. */
   search: Type.Boolean(),
+  /** Each model gives a reason with its vote. */
+  reasons: Type.Optional(Type.Boolean()),
   /** Seeds labels and option order, so that a resumed poll asks the same question. */
   seed: Type.String(),
   /** In the order in which models are asked. */
@@ -94,6 +96,8 @@ export const Vote = Type.Object({
   cost: Type.Optional(CallCost),
   /** Label shown to the model for each option, by option index. */
   labels: Type.Array(Type.String()),
+  /** The model's reason, cleaned; absent where none was asked for. */
+  reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   /** Exchanges with the provider for this vote, retries and repair included. */
   calls: Type.Integer({ minimum: 0 }),
   searched: Type.Boolean(),

@@ -119,7 +119,8 @@ const requestFor = (attack: Attack, n: number, modelId: string, seat: number, se
   options: attack.options,
   seat,
   seed,
-  style: 'choice',
+  // A poll that asks for reasons lets a model write before it chooses.
+  style: n % 2 === 0 ? 'choice' : 'reason',
   search: false,
   deadlineMs: 20_000,
   reserveU: 1_000_000,

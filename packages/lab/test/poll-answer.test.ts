@@ -72,6 +72,14 @@ t.test('one service for all of these', async (t) => {
     },
   );
 
+  await t.test('a poll that asks for reasons has one with each vote, public result included', async (t) => {
+    const body = await ask(6, { confidence_threshold: 1, reasons: true });
+    for (const vote of body.votes) t.match(vote.reason, /fits the question best/);
+    const result = await service.app.inject(`/api/results/${body.poll_id}`);
+    t.match(result.json().votes[0].reason, /fits the question best/);
+    for (const vote of (await ask(6, { confidence_threshold: 1 })).votes) t.notOk('reason' in vote);
+  });
+
   await t.test(
     '[§2.2-outcome-tie, §2.2-winning-option-null, §1-reason-panel-exhausted, §3.1-success] a tie of the full panel is an answer',
     async (t) => {

@@ -106,6 +106,7 @@ export function openAsker(options: AskerOptions): Asker {
       labels: made.labels,
       calls: costs.calls,
       searched: voted && made.searched,
+      ...(voted && outcome.reason !== undefined && { reason: outcome.reason }),
     };
   }
 

@@ -3,6 +3,7 @@ import { billedU, countedCostU } from './billing.ts';
 import type { Breaker, BreakerChange } from './breaker.ts';
 import type { CallCosts } from './call-costs.ts';
 import { type CallFailure, isByQuestion, isFreeOfCharge, retryWaitMs, voteErrorOf } from './call-failure.ts';
+import { cleanReason } from './clean-reason.ts';
 import { type Deadline, sleep } from './deadline.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import { composePrompt } from './prompt.ts';
@@ -40,7 +41,8 @@ export interface CallsMade {
 }
 
 export type VoteOutcome =
-  | { option: number; billedU: number; callMs: number }
+  /** `reason` only where one was asked for. */
+  | { option: number; billedU: number; callMs: number; reason?: string | null }
   /** `blameless`: it says nothing about the model. */
   | { error: VoteError; blameless: boolean };
 
@@ -77,7 +79,8 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       if ('vote' in reading) {
         const { pricePpm, reserveU } = request;
         const bill = billedU(model, reply, () => JSON.stringify(body), { searched: search, pricePpm, reserveU });
-        return { option: reading.vote, callMs, billedU: bill };
+        const reason = request.style === 'reason' && { reason: cleanReason(reading.rationale) };
+        return { option: reading.vote, callMs, billedU: bill, ...reason };
       }
       if (stopped) return { error: stopped, blameless: true };
       if (repair || !reading.repair || !costs.mayCall()) return { error: reading.error, blameless: false };

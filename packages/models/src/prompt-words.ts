@@ -5,10 +5,13 @@ import type { Prompt } from './prompt.ts';
 // The words around a ballot and the form in which its answer is asked for. All of it is ours: the caller's text stands
 // only inside the ballot's block, in the user message.
 
-export type PromptStyle = 'choice' | 'rationale';
+export type PromptStyle = 'choice' | 'rationale' | 'reason';
 
-/** A fast poll asks for the bare choice; the others let the model give its reason first. */
-export const promptStyle = (panel: PanelName): PromptStyle => (panel === 'fast' ? 'choice' : 'rationale');
+/** A fast poll asks for the bare choice; the others let the model give its reason first, which may help it choose. */
+export function promptStyle({ panel_name, reasons }: { panel_name: PanelName; reasons?: boolean }): PromptStyle {
+  if (reasons) return 'reason';
+  return panel_name === 'fast' ? 'choice' : 'rationale';
+}
 
 const ROLE = [
   'You are one of several independent voters in a poll. You read one ballot and vote for exactly one of its options.',
@@ -22,8 +25,9 @@ const RATIONALE = 'First give your reason in at most 40 words, then your choice.
 export const REPAIR =
   'Your last answer did not have the required form, so it was not counted. Vote again. Give exactly one label from the ballot, in capital letters, in the required form and nothing else.';
 
-/** A reasoning model has thought before it answers; writing the reason down again would only cost output. */
+/** A reasoning model has thought before it answers: it writes the reason down only for a caller who wants it. */
 export function asksRationale(model: Model, style: PromptStyle): boolean {
+  if (style === 'reason') return true;
   return style === 'rationale' && (model.reasoning === 'none' || model.reasoning === 'off');
 }
 

@@ -5,7 +5,8 @@ import type { Model } from './panel-types.ts';
 // that was asked for. Every step is linear in the answer, so no regular expression runs over it.
 
 export type AnswerReading =
-  | { vote: number }
+  /** `rationale`: what the model wrote before its choice, as it came. */
+  | { vote: number; rationale: unknown }
   /** `repair`: asking once more in plain words may help. */
   | { error: VoteError; repair: boolean };
 
@@ -38,11 +39,11 @@ export function readAnswer(
   const text = model.answer === 'tool' ? toolArguments(message) : message.content;
   if (typeof text !== 'string') return { error: 'malformed', repair: finish !== 'length' };
   if (text.length > model.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN) return { error: 'malformed', repair: false };
-  const label = model.answer === 'line' ? fromLine(text) : fromJson(text);
+  const said = model.answer === 'line' ? fromLine(text) : fromJson(text);
   // A model that ran out of tokens would run out of them again.
-  if (label === null) return { error: 'malformed', repair: finish !== 'length' };
-  const option = labels.indexOf(label);
-  return option < 0 ? { error: 'invalid_choice', repair: true } : { vote: option };
+  if (said === null) return { error: 'malformed', repair: finish !== 'length' };
+  const option = labels.indexOf(said.label);
+  return option < 0 ? { error: 'invalid_choice', repair: true } : { vote: option, rationale: said.rationale };
 }
 
 function toolArguments(message: JsonObject): unknown {
@@ -53,7 +54,13 @@ function toolArguments(message: JsonObject): unknown {
   return call.function.arguments;
 }
 
-function fromJson(text: string): string | null {
+/** A label, and what the model wrote beside it. */
+interface Said {
+  label: string;
+  rationale: unknown;
+}
+
+function fromJson(text: string): Said | null {
   const body = withoutFence(text.trim());
   // JSON.parse keeps the last of two equal keys; two choices are no choice.
   if (choiceKeys(body) > 1) return null;
@@ -63,7 +70,8 @@ function fromJson(text: string): string | null {
   } catch {
     return null;
   }
-  return isJsonObject(parsed) && typeof parsed.choice === 'string' ? parsed.choice : null;
+  if (!isJsonObject(parsed) || typeof parsed.choice !== 'string') return null;
+  return { label: parsed.choice, rationale: parsed.rationale };
 }
 
 /** The text between a first line of ``` or ```json and a last line of ```. */
@@ -88,10 +96,13 @@ function choiceKeys(text: string): number {
 
 const WHITESPACE = new Set([' ', '\t', '\n', '\r']);
 
-function fromLine(text: string): string | null {
+function fromLine(text: string): Said | null {
   const content = text.trimEnd();
-  const line = content.slice(content.lastIndexOf('\n') + 1);
-  return line.startsWith(VOTE_LINE) ? line.slice(VOTE_LINE.length) : null;
+  const start = content.lastIndexOf('\n') + 1;
+  const line = content.slice(start);
+  return line.startsWith(VOTE_LINE)
+    ? { label: line.slice(VOTE_LINE.length), rationale: content.slice(0, start) }
+    : null;
 }
 
 function isFilled(value: unknown): boolean {

@@ -227,10 +227,11 @@ t.test('what is typical follows what is asked: reasons, thoughts, searches', asy
 
 t.test('only a fast poll asks for the bare choice', async (t) => {
   t.same(
-    ['broad', 'strong', 'free', 'free_search'].map((name) => promptStyle(name as 'broad')),
+    ['broad', 'strong', 'free', 'free_search'].map((name) => promptStyle({ panel_name: name as 'broad' })),
     ['rationale', 'rationale', 'rationale', 'rationale'],
   );
-  t.equal(promptStyle('fast'), 'choice');
+  t.equal(promptStyle({ panel_name: 'fast' }), 'choice');
+  t.equal(promptStyle({ panel_name: 'fast', reasons: true }), 'reason');
 });
 
 t.test('a reserve covers what the calls before the vote cost, and the vote at its price', async (t) => {

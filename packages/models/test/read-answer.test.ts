@@ -13,13 +13,13 @@ const line = (content: unknown) => readAnswer(model('line'), completion({ conten
 const tool = (...calls: unknown[]) => readAnswer(model('tool'), completion({ tool_calls: calls }), LABELS);
 
 t.test('the exact label in the channel that was asked for is a vote', async (t) => {
-  t.same(json('{"choice":"ZR"}'), { vote: 1 });
-  t.same(json('{"rationale":"Because \\"choice\\": QJ is bad","choice":"KF"}'), { vote: 2 });
-  t.same(json(' {"choice" : "QJ"}\n'), { vote: 0 });
-  t.same(json('```json\n{"choice":"QJ"}\n```'), { vote: 0 });
-  t.same(line('I weigh QJ against ZR.\nVOTE: ZR'), { vote: 1 });
-  t.same(line('VOTE: ZR\n\n'), { vote: 1 });
-  t.same(tool(toolCall('vote', { rationale: 'so', choice: 'KF' })), { vote: 2 });
+  t.match(json('{"choice":"ZR"}'), { vote: 1 });
+  t.match(json('{"rationale":"Because \\"choice\\": QJ is bad","choice":"KF"}'), { vote: 2 });
+  t.match(json(' {"choice" : "QJ"}\n'), { vote: 0 });
+  t.match(json('```json\n{"choice":"QJ"}\n```'), { vote: 0 });
+  t.match(line('I weigh QJ against ZR.\nVOTE: ZR'), { vote: 1 });
+  t.match(line('VOTE: ZR\n\n'), { vote: 1 });
+  t.match(tool(toolCall('vote', { rationale: 'so', choice: 'KF' })), { vote: 2 });
 });
 
 const malformed = { error: 'malformed' };

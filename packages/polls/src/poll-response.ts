@@ -99,6 +99,7 @@ export function voteResult(spec: PollSpec, vote: Vote): VoteResult {
     latency_ms: vote.latency_ms,
     estimated_cost: usd(vote.billed_u),
     error: vote.error,
+    ...(vote.reason !== undefined && { reason: vote.reason }),
   };
 }
 

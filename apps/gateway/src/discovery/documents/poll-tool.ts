@@ -5,7 +5,7 @@ import { inlined } from './inlined.ts';
 
 // A poll as a tool, with self-contained schemas. MCP, the node spec and the other documents all use it.
 
-const { question, options, poll_type, preset, confidence_threshold, max_cost_usd, profile } = PollRequest.properties;
+const { question, options, poll_type, preset, confidence_threshold, max_cost_usd, profile, reasons } = PollRequest.properties;
 
 /** Without aliases, because readers of the schema do not need them. */
 const input: TSchema = Type.Object({
@@ -15,6 +15,7 @@ const input: TSchema = Type.Object({
   preset,
   confidence_threshold,
   max_cost_usd,
+  reasons,
   profile: { ...profile, enum: PROFILES.map(({ name }) => name) },
   idempotency_key: Type.Optional(
     Type.String({

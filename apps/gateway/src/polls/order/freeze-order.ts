@@ -18,9 +18,9 @@ export async function freezeOrder(
 }
 
 /** The part of an order that the models will read. */
-export const pollTextOf = ({ question, options, search, panel_name }: PollOrder): PollText => ({
-  question,
-  options,
-  search,
-  style: promptStyle(panel_name),
+export const pollTextOf = (order: PollOrder): PollText => ({
+  question: order.question,
+  options: order.options,
+  search: order.search,
+  style: promptStyle(order),
 });

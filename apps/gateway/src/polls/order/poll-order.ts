@@ -49,6 +49,7 @@ export function toOrder(request: PollRequest): PollOrder {
     ...terms,
     min_votes: minVotesOf(terms.panel_name),
     search: false,
+    ...(request.reasons && { reasons: true }),
   };
 }
 

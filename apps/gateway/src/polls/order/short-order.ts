@@ -42,6 +42,7 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
       panel_name: panel,
       min_votes: minVotesOf(panel),
       search,
+      ...(request.reasons && { reasons: true }),
     },
     optionsSource: options ? 'caller' : 'server',
   };

@@ -59,6 +59,7 @@ const toPublicVote = (vote: VoteResult): PublicVote => ({
   transition: vote.transition,
   latency_ms: vote.latency_ms,
   error: vote.error,
+  ...(vote.reason !== undefined && { reason: vote.reason }),
 });
 
 export const toRecentResult = (line: ResultLine): RecentResult => ({
