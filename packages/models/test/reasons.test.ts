@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { openAsker } from '../src/ask.ts';
-import { loadPanels, promptStyle, reserveOf, typicalCostsFor } from '../src/panels.ts';
+import { loadPanels, promptStyle, seatsFor, typicalCostsFor } from '../src/panels.ts';
 import { misbehavingServer, says, toolCall, votes } from './misbehaving-server.ts';
 import { modelEntry, testPanels } from './test-panels.ts';
 import { MODEL, voteRequest } from './vote-request.ts';
@@ -32,7 +32,9 @@ t.test('the reason of each form of answer is read, cleaned and kept beside the v
 t.test('a model that gives no reason, or nonsense for one, still votes', async (t) => {
   const { server, asker } = await provider(t);
   for (const rationale of [undefined, 7, '', ['so']]) {
-    server.behave(MODEL, (call, res) => says({ content: JSON.stringify({ rationale, choice: call.labels[0] }) })(call, res));
+    server.behave(MODEL, (call, res) =>
+      says({ content: JSON.stringify({ rationale, choice: call.labels[0] }) })(call, res),
+    );
     t.match(await asker.ask(voteRequest({ style: 'reason' })), { error: null, reason: null });
   }
 });
@@ -57,10 +59,14 @@ t.test('reasons are part of the worst case and of the usual cost, for models tha
   const panels = loadPanels({ file: 'simulator' });
   const fast = panels.panel('fast');
   const text = { question: 'Which of these is the best?', options: ['a', 'b'], search: false };
-  const [bare, asked] = (['choice', 'reason'] as const).map((style) => typicalCostsFor(fast, { ...text, style }));
-  for (const [i, model] of fast.models.entries()) {
-    t.ok(asked![i]! > bare![i]!, model.id);
-    t.ok(reserveOf(model, { ...text, style: 'reason' }) > reserveOf(model, { ...text, style: 'choice' }), model.id);
-    t.ok(asked![i]! <= reserveOf(model, { ...text, style: 'reason' }), model.id);
+  const of = (style: 'choice' | 'reason') => ({
+    typical: typicalCostsFor(fast, { ...text, style }).map(Number),
+    reserved: seatsFor(fast, { ...text, style }).map(({ reserve_u }) => reserve_u),
+  });
+  const [bare, asked] = [of('choice'), of('reason')];
+  for (const [i, { id }] of fast.models.entries()) {
+    t.ok(asked.typical[i]! > bare.typical[i]!, id);
+    t.ok(asked.reserved[i]! > bare.reserved[i]!, id);
+    t.ok(asked.typical[i]! <= asked.reserved[i]!, id);
   }
 });

@@ -5,7 +5,8 @@ import { inlined } from './inlined.ts';
 
 // A poll as a tool, with self-contained schemas. MCP, the node spec and the other documents all use it.
 
-const { question, options, poll_type, preset, confidence_threshold, max_cost_usd, profile, reasons } = PollRequest.properties;
+const { question, options, poll_type, preset, confidence_threshold, max_cost_usd, profile, reasons } =
+  PollRequest.properties;
 
 /** Without aliases, because readers of the schema do not need them. */
 const input: TSchema = Type.Object({
