@@ -14,7 +14,7 @@ export function checkModel(item: Place, providers: readonly string[]): Model {
   // The id stands beside the index: models[17] is hard to find.
   const place = id === '' ? item : item.named(`${item.path} (${id})`);
   place.fields([
-    ...['id', 'provider', 'family', 'open_weight', 'price', 'answer', 'reasoning', 'temperature', 'seed'],
+    ...['id', 'provider', 'family', 'open_weight', 'price', 'answer', 'reasoning', 'temperature', 'seed', 'user'],
     ...['max_output_tokens', 'p50_ms', 'p90_ms', 'concurrency', 'search', 'extra_body'],
   ]);
   const p50Ms = place.at('p50_ms').whole(1, MAX_MS);
@@ -31,6 +31,7 @@ export function checkModel(item: Place, providers: readonly string[]): Model {
     reasoning: reasoning(place),
     temperature: place.at('temperature').flag(true),
     seed: place.at('seed').flag(false),
+    user: place.at('user').flag(true),
     maxOutputTokens: place.at('max_output_tokens').whole(16, 32_000),
     p50Ms,
     p90Ms,

@@ -10,7 +10,7 @@ const MAX_MS = 120_000;
 
 /** Fields of a request that the vote writes itself; extra body fields may not replace them. */
 const OWN_FIELDS = new Set(
-  'model messages stream max_tokens max_completion_tokens response_format tools tool_choice temperature seed n'.split(
+  'model messages stream max_tokens max_completion_tokens response_format tools tool_choice temperature seed n user safety_identifier'.split(
     ' ',
   ),
 );
@@ -18,7 +18,7 @@ const OWN_FIELDS = new Set(
 export function checkProvider(name: string, place: Place): Provider {
   place.fields([
     ...['base_url', 'api_key_env', 'headers', 'extra_body', 'trace_headers', 'reasoning_field', 'max_tokens_field'],
-    ...['connections', 'timeouts'],
+    ...['user_field', 'connections', 'timeouts'],
   ]);
   const key = place.at('api_key_env');
   return {
@@ -31,6 +31,7 @@ export function checkProvider(name: string, place: Place): Provider {
     traceHeaders: place.at('trace_headers').flag(false),
     reasoningField: place.at('reasoning_field').oneOf(['reasoning', 'reasoning_effort'], 'reasoning_effort'),
     maxTokensField: place.at('max_tokens_field').oneOf(['max_tokens', 'max_completion_tokens'], 'max_tokens'),
+    userField: place.at('user_field').isMissing ? null : place.at('user_field').oneOf(['user', 'safety_identifier']),
     connections: place.at('connections').whole(1, 1024, 128),
     timeouts: checkTimeouts(place.at('timeouts')),
   };

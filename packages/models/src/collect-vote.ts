@@ -59,7 +59,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
     // After the wait at the gate, and before a retry or repair: a process that was paused may have lost the poll.
     const allowed = (await context.beforeCall?.()) ?? true;
     if (!allowed || limit.error() === 'aborted') return { error: 'aborted', blameless: true };
-    const body = requestBody({ model, provider, prompt, style: request.style, search, repair });
+    const body = requestBody({ model, provider, prompt, style: request.style, search, repair, caller: request.caller });
     costs.sent();
     retries.earn();
     const called = now();

@@ -29,6 +29,8 @@ export interface Provider {
   traceHeaders: boolean;
   reasoningField: 'reasoning' | 'reasoning_effort';
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** Where the pseudonym of who asks is written; null where the provider takes none, or turns unknown fields away. */
+  userField: 'user' | 'safety_identifier' | null;
   /** Open connections per process. */
   connections: number;
   timeouts: Partial<Timeouts>;
@@ -59,6 +61,8 @@ export interface Model {
   reasoning: Reasoning;
   temperature: boolean;
   seed: boolean;
+  /** False where the model turns the provider's user field away. */
+  user: boolean;
   maxOutputTokens: number;
   p50Ms: number;
   p90Ms: number;

@@ -10,12 +10,14 @@ export interface Elicitation {
   style: PromptStyle;
   search: boolean;
   repair: boolean;
+  /** Pseudonym of who asks. */
+  caller?: string | undefined;
 }
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 
 /** The request for one vote, on the rung of the ladder that the model's capabilities allow. */
-export function requestBody({ model, provider, prompt, style, search, repair }: Elicitation): Body {
+export function requestBody({ model, provider, prompt, style, search, repair, caller }: Elicitation): Body {
   const messages: Body['messages'] = [
     { role: 'system', content: systemMessage(model, style, prompt) },
     { role: 'user', content: prompt.block },
@@ -32,6 +34,7 @@ export function requestBody({ model, provider, prompt, style, search, repair }: 
     [provider.maxTokensField]: model.maxOutputTokens,
     ...(model.temperature ? { temperature: 0 } : {}),
     ...(model.seed ? { seed: prompt.providerSeed } : {}),
+    ...(model.user && provider.userField && caller !== undefined ? { [provider.userField]: caller } : {}),
     ...reasoning(model, provider),
     ...channel(model, asksRationale(model, style), prompt.shown),
   };

@@ -263,6 +263,25 @@ t.test(
   },
 );
 
+t.test('providers get a pseudonym of who asks, in the field that they take it in, or none', async (t) => {
+  const server = await misbehavingServer(t);
+  const strict = modelEntry('t/bay-1', { user: false });
+  const asked = async (provider: Record<string, unknown>, modelId = MODEL, caller: string | undefined = 'c-1') => {
+    await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [strict], provider) });
+    await asker.ask(voteRequest({ modelId, caller }));
+    const { user, safety_identifier } = server.calls.at(-1)!.body;
+    return { user, safety_identifier };
+  };
+  t.same(await asked({ user_field: 'user' }), { user: 'c-1', safety_identifier: undefined });
+  t.same(await asked({ user_field: 'safety_identifier' }), { user: undefined, safety_identifier: 'c-1' });
+  const none = { user: undefined, safety_identifier: undefined };
+  t.same(await asked({}), none, 'a provider that takes none');
+  t.same(await asked({ user_field: 'user' }, 't/bay-1'), none, 'a model that turns it away');
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [], { user_field: 'user' }) });
+  await asker.ask(voteRequest());
+  t.notOk('user' in server.calls.at(-1)!.body, 'a poll of an older release has no pseudonym');
+});
+
 t.test('a request carries what the model can take, and trace headers only for the simulator', async (t) => {
   const server = await misbehavingServer(t);
   const entries = [

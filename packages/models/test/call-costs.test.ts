@@ -1,0 +1,84 @@
+import t from 'tap';
+import { openAsker, type Spent } from '../src/ask.ts';
+import { voteMaxU } from '../src/call-costs.ts';
+import { json, misbehavingServer, says, silence, votes } from './misbehaving-server.ts';
+import { modelEntry, testPanels } from './test-panels.ts';
+import { MODEL, voteRequest } from './vote-request.ts';
+
+// What the calls of a vote are counted with, however they end. A call of these tests costs at most 1,000 and usually 100.
+
+const CALL = { maxU: 1_000, typicalU: 100 };
+const request = (more = {}) => voteRequest({ call: CALL, reserveU: 2_500, ...more });
+const said = (cost: number) => ({ usage: { prompt_tokens: 400, completion_tokens: 20, cost: cost / 1_000_000 } });
+const UNCOUNTED = { usage: undefined };
+/** 400 and 20 tokens at 1 and 2 USD a million. */
+const COUNTED = 440;
+
+const cost = (estimated_u: number, max_u: number, fault_u: number) => ({ estimated_u, max_u, fault_u });
+
+const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['behave']>[1][], object][] = [
+  [
+    'a vote, with the cost that its provider says',
+    [votes(0, said(300))],
+    { provider_cost_u: 300, cost: cost(300, 300, 0) },
+  ],
+  ['a vote, by its tokens', [votes()], { provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0) }],
+  ['a vote of which nothing is known', [votes(0, UNCOUNTED)], { cost: cost(100, 1_000, 0) }],
+  [
+    'a repaired vote: its first call is the doing of the question',
+    [says({ content: 'x' }, said(200)), votes(0, said(300))],
+    { error: null, calls: 2, provider_cost_u: 500, cost: cost(500, 500, 200) },
+  ],
+  [
+    'a malformed answer that cost more than half of what a call can is not repaired',
+    [says({ content: 'x' }, said(501)), votes()],
+    { error: 'malformed', calls: 1, cost: cost(501, 501, 501) },
+  ],
+  [
+    'nor one of unknown cost',
+    [says({ content: 'x' }, UNCOUNTED), votes()],
+    { error: 'malformed', calls: 1, cost: cost(100, 1_000, 1_000) },
+  ],
+  ['a refusal', [says({ refusal: 'no' }, said(70))], { error: 'refusal', cost: cost(70, 70, 70) }],
+  [
+    'a refusal by a filter, which says nothing of its cost',
+    [json({ error: { code: 'content_filter' } }, 400)],
+    { error: 'refusal', cost: cost(100, 1_000, 1_000) },
+  ],
+  [
+    '429, 500 and no connection cost nothing',
+    [json({}, 429), json({}, 500)],
+    { error: 'provider_error', cost: cost(0, 0, 0) },
+  ],
+  ['a retry after one of them', [json({}, 503), votes(0, said(300))], { calls: 2, cost: cost(300, 300, 0) }],
+  [
+    'a provider dearer than its price list is charged to no account beyond the reserve',
+    [says({ refusal: 'no' }, said(90_000))],
+    { cost: cost(90_000, 90_000, 2_500) },
+  ],
+];
+
+for (const [name, behaviours, expected] of CASES)
+  t.test(name, async (t) => {
+    const server = await misbehavingServer(t);
+    await using asker = openAsker({ panels: testPanels(t, { one: server.url }), random: () => 0 });
+    server.behave(MODEL, ...behaviours);
+    const vote = await asker.ask(request());
+    t.match(vote, expected);
+    t.ok(vote.billed_u + vote.cost!.fault_u <= 2_500, 'at most the reserve');
+  });
+
+t.test('a call that is aborted may have cost what a call can', async (t) => {
+  const server = await misbehavingServer(t);
+  await using asker = openAsker({ panels: testPanels(t, { one: server.url }, [modelEntry(MODEL)], { timeouts: {} }) });
+  server.behave(MODEL, silence);
+  const stop = new AbortController();
+  const seen: Spent[] = [];
+  const onSpent = (spent: Spent) => seen.push({ ...spent, cost: { ...spent.cost } });
+  const asked = asker.ask(request(), { signal: stop.signal, onSpent });
+  await server.called(1);
+  t.match(seen.at(-1), { calls: 1, cost: cost(100, 1_000, 0) }, 'known as soon as it is sent');
+  stop.abort();
+  t.match(await asked, { error: 'aborted', cost: cost(100, 1_000, 0) });
+  t.equal(voteMaxU(CALL.maxU), 1_500);
+});
