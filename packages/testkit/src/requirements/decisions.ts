@@ -9,8 +9,11 @@ export const DECISIONS: readonly RequirementRow[] = [
   ['§A6-cookie-only-bearer-401', 'a bearer alone on a cookie-only operation is 401 that names the way'],
   ['§A6-bearer-over-cookie', 'the bearer decides when cookie and bearer come together'],
   ['§A6-public-votes-no-cost', 'public votes leave estimated_cost out'],
-  ['§A6-billed-votes-only', 'failed and partial polls are billed for successful votes only'],
-  ['§A6-no-votes-no-bill', 'a poll without a successful vote costs nothing'],
+  [
+    '§A6-billed-votes-only',
+    'failed and partial polls are billed for successful votes, and for calls that the question made fail beyond the allowance',
+  ],
+  ['§A6-no-votes-no-bill', 'a poll without a successful vote costs nothing within the allowance of the day'],
   ['§A6-status-failed', 'a poll without a valid vote is failed'],
   ['§A6-status-partial', 'a poll is partial when missing votes could have changed its outcome'],
   ['§A6-status-success', 'every other poll is a success, a tie of a full panel included'],

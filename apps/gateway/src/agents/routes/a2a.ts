@@ -40,6 +40,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
             'invalid_task_input',
             'insufficient_balance',
             'too_many_running',
+            'provider_budget_reached',
             'session_not_found',
             'idempotency_key_reused',
             'poll_execution_failed',

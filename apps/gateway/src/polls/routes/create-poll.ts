@@ -58,6 +58,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
             'invalid_preset',
             'insufficient_balance',
             'too_many_running',
+            'provider_budget_reached',
             'idempotency_key_reused',
             'poll_execution_failed',
           ),

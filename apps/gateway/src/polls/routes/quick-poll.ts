@@ -43,6 +43,7 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
             'invalid_api_key',
             'insufficient_balance',
             'too_many_running',
+            'provider_budget_reached',
             'idempotency_key_reused',
             'poll_execution_failed',
           ),

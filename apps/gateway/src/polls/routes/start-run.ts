@@ -33,6 +33,7 @@ export function startRunRoute(app: FastifyInstance, context: PollsContext): void
             'invalid_preset',
             'insufficient_balance',
             'too_many_running',
+            'provider_budget_reached',
             'idempotency_key_reused',
           ),
         },

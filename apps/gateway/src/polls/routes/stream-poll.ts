@@ -57,6 +57,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
             'invalid_preset',
             'insufficient_balance',
             'too_many_running',
+            'provider_budget_reached',
             'session_not_found',
             'not_acceptable',
             'idempotency_key_reused',

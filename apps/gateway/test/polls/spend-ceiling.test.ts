@@ -1,0 +1,60 @@
+import t from 'tap';
+import { build } from '../fixtures/build.ts';
+import { stored } from '../fixtures/stored.ts';
+
+const QUESTION = { question: 'Which of the two is larger, by volume?', options: ['Sun', 'Moon'] };
+const FREE = { method: 'POST', url: '/api/quick-poll', payload: QUESTION } as const;
+
+t.test('at the ceiling of provider spend free polls are refused first, then all', async (t) => {
+  // A free poll can cost about 0.006 USD, a fast one about as much: two fit, and the share of free polls is one.
+  const providerSpend = { hourU: 16_000n, dayU: null, freeShare: 0.5 };
+  const { app, context, keyWith } = await build(t, { providerSpend });
+  const { bearer } = await keyWith(10);
+  const session = {
+    method: 'POST',
+    url: '/api/polls',
+    headers: bearer,
+    payload: { ...QUESTION, preset: 'fast' },
+  } as const;
+
+  t.equal((await app.inject(session)).statusCode, 202);
+  const free = await app.inject(FREE);
+  t.match(free.json(), { code: 'provider_budget_reached', error: /free polls/ });
+  t.equal(free.statusCode, 503);
+  t.ok(
+    Number(free.headers['retry-after']) >= 1 && Number(free.headers['retry-after']) <= 5,
+    'the first one still runs',
+  );
+  t.equal((await app.inject(session)).statusCode, 202, 'paid polls go on');
+
+  const answers = [await app.inject(session), await app.inject(session)];
+  const refused = answers.at(-1)!;
+  t.equal(refused.statusCode, 503);
+  t.equal(refused.json().code, 'provider_budget_reached');
+  t.match(await stored(context), { polls: answers[0]!.statusCode === 202 ? 3 : 2, results: 0 });
+});
+
+t.test('simulated models have no ceiling unless one is set', async (t) => {
+  const { app, keyWith } = await build(t);
+  const { bearer } = await keyWith(100_000);
+  const payload = { ...QUESTION, preset: 'strong', max_cost_usd: 25 };
+  for (let n = 0; n < 5; n++)
+    t.equal((await app.inject({ method: 'POST', url: '/api/polls', headers: bearer, payload })).statusCode, 202);
+});
+
+t.test('prices carry the margin of their preset, and /pricing says how much', async (t) => {
+  const dear = await build(t, { pricePpm: { broad: 2_000_000, fast: 1_500_000, strong: 1_000_000 } });
+  const plain = await build(t, { pricePpm: { broad: 1_000_000, fast: 1_000_000, strong: 1_000_000 } });
+  const expected = async ({ app }: typeof dear, preset: string) =>
+    (await app.inject(`/api/poll/estimate?preset=${preset}`)).json().cost_usd.expected as number;
+  for (const [preset, factor] of [
+    ['broad', 2],
+    ['fast', 1.5],
+    ['strong', 1],
+  ] as const) {
+    const ratio = (await expected(dear, preset)) / (await expected(plain, preset));
+    t.ok(Math.abs(ratio - factor) < 0.01, `${preset}: ${ratio}`);
+  }
+  const page = (await dear.app.inject({ url: '/pricing', headers: { accept: 'text/html' } })).body;
+  t.match(page, '100 % in <code>broad</code> polls, 50 % in <code>fast</code> polls, 0 % in <code>strong</code> polls');
+});
