@@ -26,8 +26,8 @@ t.test('in a pipe the CLI prints the result and exits with its code', async (t) 
   });
   const { out, err, code } = await ended(eloquentpoll(url, 'Which is larger? [The Sun, The Moon]'));
   t.equal(code, 3, err);
-  t.match(out, /^The Sun wins with 2 of 3 votes/);
-  t.equal(err, 'asking 6 models\n');
+  t.match(out, /^Kept: "The Sun", 2 of 3\n/);
+  t.equal(err, 'asking up to 6 models\n');
 });
 
 t.test('Ctrl-C ends the CLI at once', async (t) => {
@@ -38,7 +38,7 @@ t.test('Ctrl-C ends the CLI at once', async (t) => {
   child.stderr.once('data', () => child.kill('SIGINT'));
   const { err, code } = await ended(child);
   t.equal(code, 130);
-  t.match(err, 'eloquentpoll result ps_1');
+  t.match(err, 'eloquentpoll watch ps_1');
 });
 
 t.test('a closed output pipe is not an error', async (t) => {

@@ -23,6 +23,11 @@ const refusing =
 const at = (url: string, given: Partial<Terminal> = {}) =>
   terminal({ env: { EP_URL: url, EP_KEY: 'ep_k_x' }, ...given });
 
+const said = <T extends object>(result: T, headline: string) => ({
+  ...result,
+  verdict: { ...RESULT.verdict, headline, text: `${headline}\nWhat it means.` },
+});
+
 t.test('on a terminal the CLI redraws bars', async (t) => {
   const { url } = await serve(t, streaming(sse('started', started(0)), sse('started', started(1)), complete(5)));
   const { out, text, written } = screen(80);
@@ -32,17 +37,24 @@ t.test('on a terminal the CLI redraws bars', async (t) => {
     [
       'Which is larger?',
       '',
-      `  The Sun   ${'█'.repeat(21).padEnd(63)}  2`,
-      `  The Moon  ${`${'█'.repeat(10)}▌`.padEnd(63)}  1`,
+      '  Kept: "The Sun", 2 of 3',
+      '  Agreement: split so far. 95% likely to stay the winner.',
+      '  Not proof that it is true.',
       '',
-      '  The Sun wins with 2 of 3 votes, confidence 0.956.',
-      '  it was certain enough · 2 models not asked · 1 failed · $0.004200 · 0.9 s',
-      '  EP-2026-11-20-0123456789abcdef',
-      '  The models are simulated, and the answer with them.',
+      `  The Sun   ${'█'.repeat(21).padEnd(32)}┊${' '.repeat(30)}  2`,
+      `  The Moon  ${`${'█'.repeat(10)}▌`.padEnd(32)}┊${' '.repeat(30)}  1`,
+      `${' '.repeat(27)}enough to win: 3 ┊`,
+      '',
+      '  threshold reached · 2 models not asked · 1 failed · $0.004200 · 0.9 s',
+      '  Simulated models: not a real answer.',
+      `  ${url}/result/EP-2026-11-20-0123456789abcdef`,
       '',
     ].join('\n'),
   );
-  t.match(written.join(''), '1 of 6 models', 'on the way there was something to see');
+  t.match(written.join(''), 'The Sun 73% · The Moon 20% · needs 95%', 'the odds while it runs');
+  t.match(written.join(''), '1 of 6 models');
+  t.match(written.join(''), `\x1b]8;;${url}/result/EP-2026-11-20-0123456789abcdef\x1b\\`, 'the link can be clicked');
+  t.notMatch(written.join(''), /confidence|1\.000|100%/);
 });
 
 t.test('a small or dumb terminal gets lines', async (t) => {
@@ -64,16 +76,18 @@ t.test('in a pipe the first line is the outcome', async (t) => {
   t.equal(
     texts.out,
     [
-      'The Sun wins with 2 of 3 votes, confidence 0.956.',
+      'Kept: "The Sun", 2 of 3',
+      'Agreement: split so far. 95% likely to stay the winner.',
+      'Not proof that it is true.',
       '   2  The Sun',
       '   1  The Moon',
-      'it was certain enough · 2 models not asked · 1 failed · $0.004200 · 0.9 s',
-      'EP-2026-11-20-0123456789abcdef',
-      'The models are simulated, and the answer with them.',
+      'threshold reached · 2 models not asked · 1 failed · $0.004200 · 0.9 s',
+      `${url}/result/EP-2026-11-20-0123456789abcdef`,
+      'Simulated models: not a real answer.',
       '',
     ].join('\n'),
   );
-  t.equal(texts.err, 'asking 6 models\n1/6  sim/a  The Sun  0.3 s\n');
+  t.equal(texts.err, 'asking up to 6 models\n1/6  sim/a  The Sun  0.3 s\n');
   t.match(asked[0], {
     path: '/api/poll/stream',
     headers: { authorization: 'Bearer ep_k_x' },
@@ -100,15 +114,35 @@ t.test('each outcome has its exit code', async (t) => {
   };
   const none = { ...RESULT, status: 'failed', outcome: 'no_votes', winning_option: null, tally: {}, confidence: null };
   for (const [result, exit, says] of [
-    [tie, EXIT.undecided, 'A tie between The Sun and The Moon, with 2 votes each.'],
-    [none, EXIT.undecided, 'No votes'],
-    [{ ...RESULT, status: 'partial' }, EXIT.partial, '(partial: '],
+    [said(tie, 'A tie: The Sun and The Moon, 2 votes each'), EXIT.undecided, /^A tie: The Sun and The Moon/],
+    [said(none, 'No answer: no model gave a valid vote'), EXIT.undecided, /^No answer/],
+    [said({ ...RESULT, status: 'partial' }, 'No safe answer yet: The Sun 2'), EXIT.partial, /^No safe answer yet/],
+    [
+      { ...said(none, 'No answer: no model could be asked'), code: 'budget_too_small', min_cost_usd: 0.001342 },
+      EXIT.usage,
+      /^The smallest limit that pays for a vote: --max-cost 0\.001342$/m,
+    ],
   ] as const) {
     const { url } = await serve(t, streaming(complete(1, result)));
     const { texts, ...outputs } = pipes();
-    t.equal(await run(ASK, at(url, outputs)), exit, says);
+    t.equal(await run(ASK, at(url, outputs)), exit, String(says));
     t.match(texts.out, says);
   }
+});
+
+t.test('an option with line breaks stays in the first line', async (t) => {
+  const headline = 'Kept: "The\nSun", 2 of 3';
+  const { url } = await serve(t, () => said(RESULT, headline));
+  const { texts, ...outputs } = pipes();
+  await run(['result', 'EP-1'], at(url, outputs));
+  t.match(texts.out, /^Kept: "The Sun", 2 of 3\nWhat it means\.\n/);
+});
+
+t.test('the lines of a result are wrapped on a narrow terminal, not cut', async (t) => {
+  const { url } = await serve(t, () => RESULT);
+  const { out, text } = screen(30);
+  await run(['result', 'EP-1'], at(url, { out }));
+  t.match(text(), '  Agreement: split so far.\n  95% likely to stay the\n  winner.\n');
 });
 
 t.test('each error has its exit code', async (t) => {
@@ -164,7 +198,7 @@ t.test('Ctrl-C stops following and prints where the result will be', async (t) =
     },
   };
   t.equal(await run(ASK, at(url, { out, err, signal: enough.signal })), EXIT.interrupted);
-  t.match(texts.err, 'The poll goes on. Its result: eloquentpoll result ps_1\n');
+  t.match(texts.err, /its votes are charged.*\n {2}eloquentpoll watch ps_1\n/);
 });
 
 t.test('a dry run prints acceptance and cost', async (t) => {
@@ -193,7 +227,7 @@ t.test('a free poll needs no key', async (t) => {
   });
   const { texts, ...outputs } = pipes();
   t.equal(await run([...ASK, '--free'], terminal({ ...outputs, env: { EP_URL: url } })), EXIT.winner);
-  t.match(texts.out, 'The Sun wins with 2 of 3 votes');
+  t.match(texts.out, 'Kept: "The Sun", 2 of 3');
   t.match(asked[0], {
     body: { theme: 'free', options: ['The Sun', 'The Moon'] },
     headers: { authorization: undefined },
@@ -221,7 +255,7 @@ t.test('result and history are printed', async (t) => {
   for (const id of ['EP-1', 'ps_1']) {
     const { texts, ...outputs } = pipes();
     t.equal(await run(['result', id], at(url, outputs)), EXIT.winner);
-    t.match(texts.out, 'The Sun wins');
+    t.match(texts.out, 'Kept: "The Sun", 2 of 3');
   }
   const { texts, ...outputs } = pipes();
   t.equal(await run(['history'], at(url, outputs)), EXIT.refused, 'a key does not open it');

@@ -12,12 +12,14 @@ export function screen(columns = 60, rows = 24) {
     write(text) {
       written.push(text);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal obeys.
-      for (const [part, code, kind] of text.matchAll(/\x1b\[(\d*)([A-Za-z])|[\r\n]|[^\x1b\r\n]+/g)) {
+      for (const [part, code, kind] of text.matchAll(
+        /\x1b\]8;;.*?\x1b\\|\x1b\[([\d;]*)([A-Za-z])|[\r\n]|[^\x1b\r\n]+/g,
+      )) {
         if (kind === 'A') row = Math.max(0, row - Number(code));
         else if (kind === 'K') lines[row] = '';
-        else if (kind === 'J') lines.length = row + 1;
+        else if (kind === 'J') lines.splice(row, Infinity, '');
         else if (part === '\n') lines[++row] ??= '';
-        else if (part !== '\r' && kind !== 'm') lines[row] += part;
+        else if (part !== '\r' && kind !== 'm' && !part.startsWith('\x1b]')) lines[row] += part;
       }
     },
   };

@@ -56,6 +56,14 @@ export const RESULT = {
   timing: { gather_ms: 900, total_ms: 950 },
   costs: { total_estimated_cost: 0.0042 },
   confidence: 0.9567,
+  chances: [0.9567, 0.0033, 0.04],
+  verdict: {
+    kind: 'kept',
+    headline: 'Kept: "The Sun", 2 of 3',
+    agreement: 'split',
+    likely_to_stay: 0.9567,
+    text: 'Kept: "The Sun", 2 of 3\nAgreement: split so far. 95% likely to stay the winner.\nNot proof that it is true.',
+  },
   preset: 'broad',
   simulated: true,
 };
@@ -76,6 +84,7 @@ export function started(seq: number, tally: Record<string, number> = { 'The Sun'
     tally,
     leader: seq === 0 ? null : 'The Sun',
     confidence: null,
+    chances: seq === 0 ? [0.4, 0.4, 0.2] : [0.73, 0.2, 0.07],
     vote: seq === 0 ? null : vote('sim/a', 'The Sun'),
     elapsed_ms: 100 * seq,
   };

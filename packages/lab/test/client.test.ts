@@ -112,7 +112,7 @@ t.test('one service for all of these', async (t) => {
     t.equal(won.code, 0, won.err);
     t.match(JSON.parse(won.out), { outcome: 'A' });
     t.equal(tied.code, 1, tied.err);
-    t.match(tied.out, /^A tie between A and B, with 2 votes each\.$/m);
+    t.match(tied.out, /^A tie: A and B, 2 votes each\nAll 5 voted\./);
     t.match(tied.err, /^5\/5 {2}sim\//m, 'a line per vote');
     t.match(JSON.parse(free.out), { theme: 'free', cost: 0 });
     t.match(dry, { code: 0, out: /at most/ });

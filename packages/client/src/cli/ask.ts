@@ -1,100 +1,110 @@
-import type { EloquentPoll, PollRequest, PollResponse, StreamProgress } from '../eloquentpoll.ts';
-import { type Exit, exitOfOutcome } from './exit-codes.ts';
-import { COLOUR, elapsedText, howFar, NO_COLOUR, picture, type Scene } from './picture.ts';
-import { plain } from './plain-text.ts';
+import type { PollRequest, PollResponse, StreamProgress } from '../eloquentpoll.ts';
+import type { Exit } from './exit-codes.ts';
+import { elapsedText, howFar } from './figures.ts';
+import type { Invocation } from './invocation.ts';
+import { oddsText } from './odds.ts';
+import { picture } from './picture.ts';
+import { fit, plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
-import { details, outcomeSentence } from './summary.ts';
-import { canRedraw, canvas, print, type Terminal } from './terminal.ts';
+import { canRedraw, canvas, columnsOf, print, programOf, styleOf, type Terminal } from './terminal.ts';
 
 // Runs a poll and shows its progress: as bars on a terminal, else as a line per vote on standard error.
 
 const REDRAW_EVERY_MS = 100;
+const DEFAULT_THRESHOLD = 0.95;
 
-export async function askCommand(
-  polls: EloquentPoll,
-  request: PollRequest,
-  terminal: Terminal,
-  json: boolean,
-): Promise<Exit> {
-  const watch = json ? silently : fitsTerminal(request, terminal) ? asPicture(request, terminal) : asLines(terminal);
+export async function askCommand(invocation: Invocation, request: PollRequest): Promise<Exit> {
+  const { polls, terminal, json } = invocation;
+  const progress = json ? SILENT : fitsTerminal(request, terminal) ? asPicture(request, terminal) : asLines(terminal);
   let session = '';
   try {
     for await (const { event, data } of polls.stream(request, { signal: terminal.signal })) {
       session = data.session_id;
-      if (event === 'started') watch.progress(data);
-      else return watch.end(data) ?? showOutcome(ownResult(data), terminal, json);
+      if (event === 'started') progress.show(data);
+      else {
+        progress.end();
+        return showOutcome(ownResult(data), invocation);
+      }
     }
     throw new Error('a stream ends with its result');
   } catch (error) {
-    watch.stop();
+    progress.end();
     if (terminal.signal.aborted && session) {
-      print(terminal.err, `The poll goes on. Its result: eloquentpoll result ${session}`);
+      print(
+        terminal.err,
+        'The poll goes on, and its votes are charged. To follow it:',
+        `  ${programOf(terminal)} watch ${session}`,
+      );
     }
     throw error;
   } finally {
-    watch.stop();
+    progress.end();
   }
 }
 
-/** Rows beside the options: the question, two empty lines, up to four lines about the end. */
-const fitsTerminal = ({ options }: PollRequest, terminal: Terminal): boolean => canRedraw(terminal, options.length + 7);
+/** Rows beside the options: the question, the mark, two empty lines and two about the progress. */
+const fitsTerminal = ({ options }: PollRequest, terminal: Terminal): boolean => canRedraw(terminal, options.length + 6);
 
 /** The poll response, without what belongs to the stream. */
 function ownResult({ session_id: _session, seq: _seq, ...result }: PollResponse & { session_id: string; seq: number }) {
   return result;
 }
 
-interface Watch {
-  progress(now: StreamProgress): void;
-  /** Draws the result over the progress; null leaves that to the caller. */
-  end(result: PollResponse): Exit | null;
-  stop(): void;
+interface ProgressView {
+  show(now: StreamProgress): void;
+  /** Removes what would be in the way of the result. */
+  end(): void;
 }
 
-const silently: Watch = { progress: () => {}, end: () => null, stop: () => {} };
+const SILENT: ProgressView = { show: () => {}, end: () => {} };
 
-function asLines({ err }: Terminal): Watch {
+function asLines({ err }: Terminal): ProgressView {
   return {
-    progress({ progress: { received, total }, vote }) {
-      if (!vote) return print(err, `asking ${total} models`);
-      const said = vote.chosen_option === null ? `failed: ${vote.error}` : plain(vote.chosen_option);
-      print(err, `${received}/${total}  ${plain(vote.model_id)}  ${said}  ${elapsedText(vote.latency_ms)}`);
+    show({ progress: { received, total }, vote }) {
+      if (!vote) return print(err, `asking up to ${total} models`);
+      const answer = vote.chosen_option === null ? `failed: ${vote.error}` : plain(vote.chosen_option);
+      print(err, `${received}/${total}  ${plain(vote.model_id)}  ${answer}  ${elapsedText(vote.latency_ms)}`);
     },
-    end: () => null,
-    stop: () => {},
+    end: () => {},
   };
 }
 
-function asPicture({ question, options }: PollRequest, terminal: Terminal): Watch {
+function asPicture(request: PollRequest, terminal: Terminal): ProgressView {
+  const { question, options, confidence_threshold: threshold = DEFAULT_THRESHOLD } = request;
   const { draw } = canvas(terminal.out);
-  const ink = terminal.env.NO_COLOR ? NO_COLOUR : COLOUR;
+  const ink = styleOf(terminal);
   const began = performance.now();
   let now: StreamProgress | null = null;
-  const show = (scene: Omit<Scene, 'question' | 'options'>) =>
-    draw(picture({ question, options, ...scene }, terminal.out.columns || 80, ink));
   const redraw = () => {
-    const elapsed = performance.now() - began;
-    const foot = [now ? howFar(now.progress, elapsed) : `asking · ${elapsedText(elapsed)}`];
-    show({ tally: now?.tally ?? {}, total: now?.models_requested ?? 0, leader: now?.leader ?? null, foot });
+    const columns = columnsOf(terminal);
+    const { tally = {}, leader = null, progress = null } = now ?? {};
+    const standings = { options, tally, leader, total: progress?.total ?? 0, failed: progress?.failed ?? 0 };
+    const odds = now && oddsText(options, now, threshold);
+    const elapsed = elapsedText(performance.now() - began);
+    const foot = [
+      ...(odds === null ? [] : [odds]),
+      progress === null ? `asking · ${elapsed}` : `${howFar(progress)} · ${elapsed}`,
+    ];
+    draw([
+      ink.bold(fit(plain(question), columns)),
+      '',
+      ...picture(standings, columns, ink),
+      '',
+      ...foot.map((line) => ink.dim(fit(`  ${line}`, columns))),
+    ]);
   };
   const timer = setInterval(redraw, REDRAW_EVERY_MS);
+  let ended = false;
   redraw();
   return {
-    progress(next) {
+    show(next) {
       now = next;
       redraw();
     },
-    end(result) {
+    end() {
       clearInterval(timer);
-      const total = result.votes.length + result.models_skipped;
-      show({
-        tally: result.tally,
-        total,
-        leader: result.winning_option,
-        foot: [outcomeSentence(result), ...details(result)],
-      });
-      return exitOfOutcome(result);
+      if (!ended) draw([]);
+      ended = true;
     },
-    stop: () => clearInterval(timer),
   };
 }

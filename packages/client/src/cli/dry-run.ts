@@ -1,17 +1,13 @@
-import type { EloquentPoll, PollRequest } from '../eloquentpoll.ts';
+import type { PollRequest } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
-import { elapsedText } from './picture.ts';
+import { costText, elapsedText } from './figures.ts';
+import type { Invocation } from './invocation.ts';
 import { plain } from './plain-text.ts';
-import { costText } from './summary.ts';
-import { print, type Terminal } from './terminal.ts';
+import { print } from './terminal.ts';
 
 /** Prints whether a poll would be accepted and what it would cost; exit code 0 if accepted. */
-export async function dryRunCommand(
-  polls: EloquentPoll,
-  request: PollRequest,
-  { out, signal }: Terminal,
-  json: boolean,
-): Promise<Exit> {
+export async function dryRunCommand({ polls, terminal, json }: Invocation, request: PollRequest): Promise<Exit> {
+  const { out, signal } = terminal;
   const result = await polls.dryRun(request, { signal });
   const { valid, errors, estimates } = result;
   if (json) print(out, JSON.stringify(result));
@@ -22,12 +18,9 @@ export async function dryRunCommand(
     if (cost_usd && models && latency_ms) {
       print(out, `  cost     ${costText(cost_usd.expected)} expected, ${costText(cost_usd.max)} at most`);
       print(out, `  models   ${models.expected_calls.toFixed(1)} of ${models.roster_size} expected`);
-      print(
-        out,
-        `  time     ${elapsedText(latency_ms.p50)} as a median, ${elapsedText(latency_ms.p95)} at the 95th percentile`,
-      );
+      print(out, `  time     ${elapsedText(latency_ms.p50)} median, ${elapsedText(latency_ms.p95)} p95`);
     }
-    if (within_budget === false) print(out, '  budget   does not pay for every model of the panel');
+    if (within_budget === false) print(out, '  limit    does not pay for every model of the panel');
     if (balance_sufficient === false) print(out, '  balance  does not cover the worst case');
   }
   return valid ? EXIT.winner : EXIT.usage;

@@ -17,13 +17,16 @@ export const EXIT = {
 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
 
-export function exitOfOutcome({ status, winning_option }: Pick<PollResponse, 'status' | 'winning_option'>): Exit {
+export function exitOfOutcome(outcome: Pick<PollResponse, 'status' | 'winning_option' | 'code'>): Exit {
+  const { status, winning_option, code } = outcome;
+  if (code === 'budget_too_small') return EXIT.usage;
   if (winning_option === null) return EXIT.undecided;
   return status === 'partial' ? EXIT.partial : EXIT.winner;
 }
 
 export function exitOfError(error: EloquentPollError): Exit {
   const { status, code } = error;
+  if (code === 'budget_too_small') return EXIT.usage;
   if (code === 'poll_failed') return EXIT.undecided;
   if (status === 401 || status === 402 || status === 403) return EXIT.refused;
   if (status === null || status === 408 || status === 429 || status >= 500) return EXIT.unavailable;

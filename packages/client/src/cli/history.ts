@@ -1,15 +1,14 @@
-import type { EloquentPoll } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
+import type { Invocation } from './invocation.ts';
 import { pad, plain } from './plain-text.ts';
-import { print, type Terminal } from './terminal.ts';
+import { print } from './terminal.ts';
 
 /** Lists what the caller asked before, newest first. */
 export async function historyCommand(
-  polls: EloquentPoll,
+  { polls, terminal, json }: Invocation,
   page: { limit: number; offset: number },
-  { out, signal }: Terminal,
-  json: boolean,
 ): Promise<Exit> {
+  const { out, signal } = terminal;
   const results = await polls.history(page, { signal });
   if (json) print(out, JSON.stringify(results));
   else if (results.length === 0) print(out, page.offset === 0 ? 'No results yet.' : 'No results this far back.');

@@ -36,3 +36,26 @@ export function pad(text: string, columns: number): string {
   const cut = fit(text, columns);
   return cut + ' '.repeat(Math.max(0, columns - width(cut)));
 }
+
+/** Lines of at most this many columns, broken at spaces; a longer word is broken anywhere. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/ +/)) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (width(longer) <= columns) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = '';
+    for (const { segment } of segmenter.segment(word)) {
+      if (line !== '' && width(line + segment) > columns) {
+        lines.push(line);
+        line = '';
+      }
+      line += segment;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,4 +1,4 @@
-import { EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
+import { BASE_URL, EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
 import { type Command, readArguments } from './arguments.ts';
 import { askCommand } from './ask.ts';
 import { dryRunCommand } from './dry-run.ts';
@@ -6,6 +6,7 @@ import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
 import { freeCommand } from './free.ts';
 import { HELP } from './help.ts';
 import { historyCommand } from './history.ts';
+import type { Invocation } from './invocation.ts';
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -32,19 +33,21 @@ async function runCommand(command: Command, terminal: Terminal): Promise<Exit> {
     ...(key !== undefined && { apiKey: key }),
     ...(session !== undefined && { session }),
   });
+  const siteUrl = (url ?? BASE_URL).replace(/\/+$/, '');
+  const invocation: Invocation = { polls, terminal, json, siteUrl };
   switch (command.name) {
     case 'ask':
       if (key === undefined) throw noCredentials('A poll needs an API key: put it in EP_KEY. --free asks without one.');
       return command.how === 'dry-run'
-        ? dryRunCommand(polls, command.request, terminal, json)
-        : askCommand(polls, command.request, terminal, json);
+        ? dryRunCommand(invocation, command.request)
+        : askCommand(invocation, command.request);
     case 'free':
-      return freeCommand(polls, command.request, terminal, json);
+      return freeCommand(invocation, command.request);
     case 'result':
-      return showOutcome(await resultOf(polls, command.id, terminal.signal), terminal, json);
+      return showOutcome(await resultOf(polls, command.id, terminal.signal), invocation);
     case 'history':
       if (session === undefined) throw noCredentials(NO_SESSION);
-      return historyCommand(polls, command, terminal, json);
+      return historyCommand(invocation, command);
   }
 }
 

@@ -1,22 +1,47 @@
 import { type Exit, exitOfOutcome } from './exit-codes.ts';
-import { COLOUR, NO_COLOUR, picture, votesFor } from './picture.ts';
-import { plain } from './plain-text.ts';
-import { details, outcomeSentence, type ShownOutcome } from './summary.ts';
-import { canDraw, print, type Terminal } from './terminal.ts';
+import { type Invocation, resultPage } from './invocation.ts';
+import { picture, votesFor } from './picture.ts';
+import { plain, wrap } from './plain-text.ts';
+import { facts, remarks, type ShownOutcome, verdictLines } from './summary.ts';
+import { canDraw, columnsOf, linkOf, print, styleOf } from './terminal.ts';
 
-/** Prints a finished poll: as JSON, as bars, or as lines of which the first holds the outcome. */
-export function showOutcome(outcome: ShownOutcome, terminal: Terminal, json: boolean): Exit {
-  const { out, env } = terminal;
-  const { options, tally, winning_option: leader, votes, models_skipped, question } = outcome;
-  if (json) print(out, JSON.stringify(outcome));
-  else if (canDraw(terminal)) {
-    const total = votes.length + models_skipped;
-    const foot = [outcomeSentence(outcome), ...details(outcome)];
-    const scene = { question, options, tally, total, leader, foot };
-    print(out, ...picture(scene, out.columns || 80, env.NO_COLOR ? NO_COLOUR : COLOUR));
-  } else {
-    const counts = options.map((option) => `${String(votesFor(tally, option)).padStart(4)}  ${plain(option)}`);
-    print(out, outcomeSentence(outcome), ...counts, ...details(outcome));
-  }
+/** Prints a finished poll: as JSON, with bars, or as lines of which the first holds the outcome. */
+export function showOutcome(outcome: ShownOutcome, invocation: Invocation): Exit {
+  const { terminal, json } = invocation;
+  if (json) print(terminal.out, JSON.stringify(outcome));
+  else print(terminal.out, ...(canDraw(terminal) ? withBars(outcome, invocation) : asLines(outcome, invocation)));
   return exitOfOutcome(outcome);
+}
+
+function asLines(outcome: ShownOutcome, { siteUrl }: Invocation): string[] {
+  const { headline, under } = verdictLines(outcome);
+  const counts = outcome.options.map(
+    (option) => `${String(votesFor(outcome.tally, option)).padStart(4)}  ${plain(option)}`,
+  );
+  return [headline, ...under, ...counts, facts(outcome), resultPage(siteUrl, outcome.poll_id), ...remarks(outcome)];
+}
+
+function withBars(outcome: ShownOutcome, { terminal, siteUrl }: Invocation): string[] {
+  const { question, options, tally, votes, models_skipped, winning_option: leader } = outcome;
+  const columns = columnsOf(terminal);
+  const ink = styleOf(terminal);
+  const { headline, under } = verdictLines(outcome);
+  const indented = (text: string) => wrap(text, columns - 2).map((line) => `  ${line}`);
+  const standings = {
+    options,
+    tally,
+    leader,
+    total: votes.length + models_skipped,
+    failed: votes.filter(({ success }) => !success).length,
+  };
+  return [
+    ...(question === null ? [] : [...wrap(plain(question), columns).map(ink.bold), '']),
+    ...indented(headline).map(ink.bold),
+    ...under.flatMap(indented),
+    '',
+    ...picture(standings, columns, ink),
+    '',
+    ...[facts(outcome), ...remarks(outcome)].flatMap(indented).map(ink.dim),
+    `  ${linkOf(terminal, resultPage(siteUrl, outcome.poll_id))}`,
+  ];
 }

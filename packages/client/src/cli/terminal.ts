@@ -14,9 +14,13 @@ export interface Terminal {
   env: NodeJS.ProcessEnv;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
-  /** Hint for when the service cannot be reached. */
+  /** How the caller runs this program, for hints; `eloquentpoll` without it. */
+  program?: string;
+  /** What to do when the service cannot be reached. */
   whenUnreachable?: string;
 }
+
+export const programOf = ({ program }: Terminal): string => program ?? 'eloquentpoll';
 
 export const canDraw = ({ out, env }: Terminal): boolean => out.isTTY === true && env.TERM !== 'dumb';
 
@@ -24,10 +28,33 @@ export const canDraw = ({ out, env }: Terminal): boolean => out.isTTY === true &
 export const canRedraw = (terminal: Terminal, rows: number): boolean =>
   canDraw(terminal) && rows < (terminal.out.rows || 24);
 
+const MAX_COLUMNS = 100;
+
+/** One column stays free: some terminals wrap after the last column. */
+export const columnsOf = ({ out }: Terminal): number => Math.max(10, Math.min((out.columns || 80) - 1, MAX_COLUMNS));
+
+export interface TextStyle {
+  bold(text: string): string;
+  dim(text: string): string;
+  lead(text: string): string;
+}
+
+const style = (code: string) => (text: string) => `\x1b[${code}m${text}\x1b[0m`;
+export const COLOUR: TextStyle = { bold: style('1'), dim: style('2'), lead: style('1;36') };
+const same = (text: string): string => text;
+export const NO_COLOUR: TextStyle = { bold: same, dim: same, lead: same };
+
+export const styleOf = (terminal: Terminal): TextStyle =>
+  canDraw(terminal) && !terminal.env.NO_COLOR ? COLOUR : NO_COLOUR;
+
+/** An address that a terminal opens with a click. */
+export const linkOf = (terminal: Terminal, url: string): string =>
+  canDraw(terminal) ? `\x1b]8;;${url}\x1b\\${url}\x1b]8;;\x1b\\` : url;
+
 export const print = (output: Output, ...lines: readonly string[]): void =>
   void output.write(lines.map((line) => `${line}\n`).join(''));
 
-/** Draws a frame over the previous one. */
+/** Draws a frame over the previous one; an empty frame removes it. */
 export function canvas(output: Output): { draw(lines: readonly string[]): void } {
   let rows = 0;
   return {

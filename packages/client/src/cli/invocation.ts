@@ -1,0 +1,14 @@
+import type { EloquentPoll } from '../eloquentpoll.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What every command works with. */
+export interface Invocation {
+  polls: EloquentPoll;
+  terminal: Terminal;
+  json: boolean;
+  /** Where the service's pages are, without a slash at the end. */
+  siteUrl: string;
+}
+
+export const resultPage = (siteUrl: string, resultId: string): string =>
+  `${siteUrl}/result/${encodeURIComponent(resultId)}`;
