@@ -338,6 +338,7 @@ interface ErrorFacts {
   recovery?: Recovery[];
   issues?: { pointer: string; detail: string }[];
   requestId?: string | null;
+  minCostUsd?: number | null;
   cause?: unknown;
 }
 
@@ -355,6 +356,8 @@ export class EloquentPollError extends Error {
   readonly issues: readonly { pointer: string; detail: string }[];
   /** Identifies the request to the service's operator. */
   readonly requestId: string | null;
+  /** With `budget_too_small`: the smallest `max_cost_usd` that pays for a vote. */
+  readonly minCostUsd: number | null;
 
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -366,6 +369,7 @@ export class EloquentPollError extends Error {
     this.recovery = facts.recovery ?? [];
     this.issues = facts.issues ?? [];
     this.requestId = facts.requestId ?? null;
+    this.minCostUsd = facts.minCostUsd ?? null;
   }
 }
 
@@ -745,7 +749,7 @@ async function errorOf(response: Response, signal: AbortSignal): Promise<Eloquen
 
 /** From either error body of the service, or an error event. */
 function errorFrom(
-  { detail, error, code, retryable, recovery, errors, request_id }: ErrorBody,
+  { detail, error, code, retryable, recovery, errors, request_id, min_cost_usd }: ErrorBody,
   known: { code: string; status: number | null; headers: Headers },
 ): EloquentPollError {
   const message = [detail, error].find((one): one is string => typeof one === 'string');
@@ -757,12 +761,16 @@ function errorFrom(
     recovery: Array.isArray(recovery) ? (recovery as Recovery[]) : [],
     issues: Array.isArray(errors) ? (errors as { pointer: string; detail: string }[]) : [],
     requestId: typeof request_id === 'string' ? request_id : known.headers.get('x-request-id'),
+    minCostUsd: typeof min_cost_usd === 'number' ? min_cost_usd : null,
   });
 }
 
 /** Unchecked fields of an error body. */
 type ErrorBody = Partial<
-  Record<'detail' | 'error' | 'code' | 'retryable' | 'recovery' | 'errors' | 'request_id' | 'seq', unknown>
+  Record<
+    'detail' | 'error' | 'code' | 'retryable' | 'recovery' | 'errors' | 'request_id' | 'seq' | 'min_cost_usd',
+    unknown
+  >
 >;
 
 /** null if the text is not a JSON object. */

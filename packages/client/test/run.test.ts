@@ -167,6 +167,17 @@ t.test('each error has its exit code', async (t) => {
   t.equal(texts.err, 'eloquentpoll: Start one.\n');
 });
 
+t.test('a limit that pays for no vote is something to correct', async (t) => {
+  const why = { seq: 1, error: '$0.0001 does not pay for one vote.', code: 'budget_too_small', min_cost_usd: 0.001342 };
+  const { url } = await serve(t, streaming(sse('started', started(0)), sse('error', why)));
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(ASK, at(url, outputs)), EXIT.usage);
+  t.match(texts.err, 'eloquentpoll: $0.0001 does not pay for one vote.\n  Try --max-cost 0.001342\n');
+  const programs = pipes();
+  await run([...ASK, '--json'], at(url, programs));
+  t.match(JSON.parse(programs.texts.err), { code: 'budget_too_small', min_cost_usd: 0.001342 });
+});
+
 t.test('an error is printed with its hint, or as JSON', async (t) => {
   const recovery = [
     { action: 'add_funds', description: 'Buy credit.', url: 'https://polls.example/api/deposit' },

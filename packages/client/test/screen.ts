@@ -1,5 +1,8 @@
 import type { Output, Terminal } from '../src/cli/terminal.ts';
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal obeys.
+const CODES = /\x1b\]8;;.*?\x1b\\|\x1b\[([\d;]*)([A-Za-z])|[\r\n]|[^\x1b\r\n]+/g;
+
 /** A terminal of the kind that bars are drawn on, as far as drawing them needs one. */
 export function screen(columns = 60, rows = 24) {
   const lines = [''];
@@ -11,10 +14,7 @@ export function screen(columns = 60, rows = 24) {
     rows,
     write(text) {
       written.push(text);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal obeys.
-      for (const [part, code, kind] of text.matchAll(
-        /\x1b\]8;;.*?\x1b\\|\x1b\[([\d;]*)([A-Za-z])|[\r\n]|[^\x1b\r\n]+/g,
-      )) {
+      for (const [part, code, kind] of text.matchAll(CODES)) {
         if (kind === 'A') row = Math.max(0, row - Number(code));
         else if (kind === 'K') lines[row] = '';
         else if (kind === 'J') lines.splice(row, Infinity, '');

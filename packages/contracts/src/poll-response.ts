@@ -54,6 +54,11 @@ export const Verdict = Type.Object(
 );
 export type Verdict = Static<typeof Verdict>;
 
+export const MinCostUsd = Type.Number({
+  minimum: 0,
+  description: 'With `budget_too_small`: the smallest `max_cost_usd` that pays for a vote.',
+});
+
 /** A finished poll as its owner sees it, and as it is stored with the result. */
 export const PollResponse = Type.Object(
   {
@@ -97,9 +102,7 @@ export const PollResponse = Type.Object(
     code: Type.Optional(
       literals(['budget_too_small'], { description: 'Why no model could be asked: `max_cost_usd` pays for no vote.' }),
     ),
-    min_cost_usd: Type.Optional(
-      Type.Number({ minimum: 0, description: 'With `code`: the smallest `max_cost_usd` that pays for a vote.' }),
-    ),
+    min_cost_usd: Type.Optional(MinCostUsd),
     preset: literals([...PRESETS, ...FREE_PRESETS]),
     simulated: Type.Boolean({ description: 'True when simulated models voted; their ids start with `sim/`.' }),
   },

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ErrorBody, Recovery } from './error-body.ts';
 import { FREE_PRESETS, PRESETS } from './poll.ts';
-import { PollResponse } from './poll-response.ts';
+import { MinCostUsd, PollResponse } from './poll-response.ts';
 import { Progress } from './progress.ts';
 import { Chances, Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
@@ -49,7 +49,13 @@ export type StreamComplete = Static<typeof StreamComplete>;
 
 /** `error`: the poll ended without an outcome. */
 export const StreamError = Type.Object(
-  { ...numbered, ...ErrorBody.properties, retryable: Type.Boolean(), recovery: Type.Array(Type.Ref(Recovery)) },
+  {
+    ...numbered,
+    ...ErrorBody.properties,
+    retryable: Type.Boolean(),
+    recovery: Type.Array(Type.Ref(Recovery)),
+    min_cost_usd: Type.Optional(MinCostUsd),
+  },
   { $id: 'StreamError' },
 );
 export type StreamError = Static<typeof StreamError>;

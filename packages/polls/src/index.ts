@@ -11,4 +11,4 @@ export {
 export { holdOf, maxCostUsdOf, type PollOrder, specOf } from './poll-spec.ts';
 export { pollState, rulesOf, votingSeat, withVote } from './poll-state.ts';
 export { finalSnapshot, type Moment, runningSnapshot } from './snapshots.ts';
-export { type Ended, endedVerdict, type OwnersFigures, verdictOf } from './verdict-of.ts';
+export { type Ended, endedVerdict, type OwnersFigures, quotedVerdictOf, verdictOf } from './verdict-of.ts';

@@ -2,7 +2,7 @@ import type { PollResponse, PollSpec, TerminationReason, Timing, Vote, VoteResul
 import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
 import { chancesInOrder } from '@eloquentpoll/voting/chances';
 import { maxCostUsdOf } from './poll-spec.ts';
-import { verdictOf } from './verdict-of.ts';
+import { ownersFigures, verdictOf } from './verdict-of.ts';
 
 // The one place where a poll's outcome takes the shape of the contract: it is stored, published and sent as built here.
 
@@ -49,23 +49,11 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     preset: spec.panel_name,
     simulated: spec.simulated,
   };
-  const paysForNone = conclusion.reason === 'budget' && votes.length === 0;
-  const cheapest = usd(Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)));
-  return {
-    ...response,
-    ...(paysForNone && { code: 'budget_too_small' as const, min_cost_usd: cheapest }),
-    verdict: verdictOf(response, {
-      savedUsd: savedBy(conclusion, votes),
-      limitUsd: response.max_cost_usd,
-      cheapestVoteUsd: cheapest,
-    }),
-  };
-}
-
-/** What models that were not needed would have cost, at the average of those that voted. */
-function savedBy({ skipped, succeeded }: Conclusion, votes: readonly Vote[]): number {
-  const valid = votes.filter(({ option }) => option !== null).reduce((sum, { billed_u }) => sum + billed_u, 0);
-  return succeeded === 0 ? 0 : usd((valid / succeeded) * skipped);
+  if (conclusion.reason === 'budget' && votes.length === 0) {
+    response.code = 'budget_too_small';
+    response.min_cost_usd = usd(Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)));
+  }
+  return { ...response, verdict: verdictOf(response, ownersFigures(response)) };
 }
 
 /** What a poll was charged where that is more than its votes say: decided when it is stored, by what its account has free. */

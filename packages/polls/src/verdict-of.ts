@@ -1,5 +1,11 @@
 import type { PollResponse, Verdict } from '@eloquentpoll/contracts';
-import { type Verdict as FullVerdict, type VerdictPoll, verdict, verdictText } from '@eloquentpoll/voting/verdict';
+import {
+  type Verdict as FullVerdict,
+  quotedVerdictText,
+  type VerdictPoll,
+  verdict,
+  verdictText,
+} from '@eloquentpoll/voting/verdict';
 
 /** What a verdict is made of: the same fields in the owner's response and in the public result. */
 export interface Ended extends Pick<PollResponse, 'options' | 'tally' | 'models_skipped' | 'termination_reason'> {
@@ -9,6 +15,21 @@ export interface Ended extends Pick<PollResponse, 'options' | 'tally' | 'models_
 
 /** Said to the owner of a poll alone. */
 export type OwnersFigures = Pick<VerdictPoll, 'savedUsd' | 'limitUsd' | 'cheapestVoteUsd'>;
+
+/** Read from the owner's response. What models that were not needed would have cost is the average of those that voted. */
+export function ownersFigures(result: PollResponse): OwnersFigures {
+  const valid = result.votes.filter(({ success }) => success);
+  const cost = valid.reduce((sum, { estimated_cost }) => sum + estimated_cost, 0);
+  return {
+    savedUsd: valid.length === 0 ? 0 : (cost / valid.length) * result.models_skipped,
+    limitUsd: result.max_cost_usd,
+    ...(result.min_cost_usd !== undefined && { cheapestVoteUsd: result.min_cost_usd }),
+  };
+}
+
+/** The verdict's text with the options as JSON strings, for messages between agents. */
+export const quotedVerdictOf = (result: PollResponse): string =>
+  quotedVerdictText(endedVerdict(result, ownersFigures(result)), result.options);
 
 /** With the headline in parts, for surfaces that set the texts of options apart. */
 export function endedVerdict(result: Ended, figures: OwnersFigures = {}): FullVerdict {

@@ -167,6 +167,7 @@ t.test(
       t.same((await read(id, 'status')).json(), { session_id: id, status: 'failed', result_id });
       const result = await read(id, 'result');
       t.match([result.statusCode, result.json().code], [422, code]);
+      if (code === 'budget_too_small') t.equal(result.json().min_cost_usd, unasked.min_cost_usd);
     }
   },
 );

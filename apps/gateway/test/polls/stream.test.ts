@@ -223,7 +223,13 @@ t.test('[§6-event-error, §1-reason-budget] a maximum that pays for no call is 
   await (await takePoll(context, id)).end({ reason: 'budget' });
   t.match((await stream.all()).at(-1), {
     event: 'error',
-    data: { code: 'budget_too_small', retryable: false, recovery: [{ action: 'open_documentation' }] },
+    data: {
+      error: /^\$\S+ does not pay for one vote; the cheapest costs up to \$0\.\d+\.$/,
+      code: 'budget_too_small',
+      min_cost_usd: Number,
+      retryable: false,
+      recovery: [{ action: 'open_documentation' }],
+    },
   });
   await eventually('no stream and no watch is left', idle);
 });

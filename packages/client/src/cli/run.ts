@@ -9,6 +9,7 @@ import { historyCommand } from './history.ts';
 import type { Invocation } from './invocation.ts';
 import { plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
+import { limitText } from './summary.ts';
 import { print, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -68,13 +69,15 @@ function report(error: unknown, { err, whenUnreachable }: Terminal, json: boolea
   }
   // A defect in this program: print the stack trace.
   if (!(error instanceof EloquentPollError)) throw error;
-  const { code, status, retryable, recovery, issues, requestId } = error;
+  const { code, status, retryable, recovery, issues, requestId, minCostUsd } = error;
   const hint = code === 'network_error' ? (whenUnreachable ?? NO_SERVICE) : null;
   if (json) {
+    const least = minCostUsd === null ? {} : { min_cost_usd: minCostUsd };
     const body = { error: hint ?? error.message, code, status, retryable, recovery, issues, request_id: requestId };
-    print(err, JSON.stringify(body));
+    print(err, JSON.stringify({ ...body, ...least }));
   } else {
     print(err, `eloquentpoll: ${hint ?? plain(error.message)}`);
+    if (minCostUsd !== null) print(err, `  Try --max-cost ${limitText(minCostUsd)}`);
     for (const { action, description, url } of recovery) {
       if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);
     }

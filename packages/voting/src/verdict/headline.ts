@@ -9,6 +9,19 @@ export type Part = string | { readonly option: number };
 export const headlineText = (parts: readonly Part[], options: readonly string[]): string =>
   parts.map((part) => (typeof part === 'string' ? part : (options[part.option] ?? ''))).join('');
 
+/**
+ * With every option as a JSON string, for readers to whom all text is one, such as another agent.
+ * Quotes of ours around an option are dropped.
+ */
+export const quotedHeadlineText = (parts: readonly Part[], options: readonly string[]): string =>
+  parts
+    .map((part, i) => {
+      if (typeof part !== 'string') return JSON.stringify(options[part.option] ?? '');
+      const tail = typeof parts[i + 1] === 'object' ? part.replace(/"$/, '') : part;
+      return typeof parts[i - 1] === 'object' ? tail.replace(/^"/, '') : tail;
+    })
+    .join('');
+
 /** Options named in one headline; beyond, their number says more. */
 const MAX_NAMED = 3;
 

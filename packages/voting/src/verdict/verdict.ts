@@ -4,7 +4,7 @@ import { resultStatus, votesMissing } from '../status.ts';
 import type { TerminationReason } from '../stop-rules.ts';
 import { isTie, lead, leader, type Votes, votesCast } from '../tally.ts';
 import { type Band, bandOf, changeBySwitching } from './agreement.ts';
-import { headlineOf, headlineText, type Part } from './headline.ts';
+import { headlineOf, headlineText, type Part, quotedHeadlineText } from './headline.ts';
 import { counted, dollars, failuresByCause, percentOf } from './words.ts';
 
 export interface VerdictPoll {
@@ -86,6 +86,10 @@ export function verdict(poll: VerdictPoll): Verdict {
 /** The verdict as text: the headline, what stands under it, and what it means. */
 export const verdictText = ({ headline, sentences, meaning }: Verdict): string =>
   [headline, sentences.join(' '), meaning].filter((line) => line !== null && line !== '').join('\n');
+
+/** The same with the options as JSON strings, so that none of them can pass for our own text. */
+export const quotedVerdictText = (said: Verdict, options: readonly string[]): string =>
+  verdictText({ ...said, headline: quotedHeadlineText(said.headlineParts, options) });
 
 interface Facts {
   readonly kind: VerdictKind;

@@ -1,4 +1,5 @@
 import type { PollResponse } from '@eloquentpoll/contracts';
+import { quotedVerdictOf } from '@eloquentpoll/polls';
 import { findResultOfPoll, type Poll } from '@eloquentpoll/storage';
 import type { PollsContext } from '../../polls/context.ts';
 
@@ -36,11 +37,8 @@ export function taskOf(poll: Poll, result: PollResponse | null, names: TaskNames
   };
 }
 
-/** The outcome as a sentence. The option is quoted, so that it cannot pass for our own text (prompt injection). */
-export function sentence({ state, result }: Task): string {
+/** The verdict in words. Options are quoted, so that they cannot pass for our own text (prompt injection). */
+export function taskText({ state, result }: Task): string {
   if (state === 'working') return 'The models are voting.';
-  if (!result || state === 'failed') return 'No model gave a valid vote.';
-  const votes = result.votes.filter(({ success }) => success).length;
-  if (result.winning_option === null) return `A tie after ${votes} votes.`;
-  return `Winner: ${JSON.stringify(result.winning_option)} (${result.tally[result.winning_option]} of ${votes} votes).`;
+  return result ? quotedVerdictOf(result) : 'No model gave a valid vote.';
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { A2aVersion } from './read-call.ts';
-import { sentence, type Task } from './task.ts';
+import { type Task, taskText } from './task.ts';
 
 // Serialises a task for three protocol versions, which differ in the names of parts, roles and states.
 
@@ -29,7 +29,7 @@ export function toWireTask({ baseUrl }: Config, version: A2aVersion, task: Task)
   const { id, contextId, state, at, result } = task;
   const early = version === '0.1';
   const kind = (name: string) => version === '0.3' && { kind: name };
-  const parts = [form.part({ text: sentence(task) })];
+  const parts = [form.part({ text: taskText(task) })];
   const contextFields = early ? contextId !== null && { sessionId: contextId } : { contextId: contextId ?? id };
   return {
     id,

@@ -1,6 +1,22 @@
 import type { ErrorCode, PollResponse } from '@eloquentpoll/contracts';
 
-/** The error of a poll without a vote: a retry may bring one, unless the maximum cost pays for no call at all. */
-export function whyFailed(result: Pick<PollResponse, 'votes' | 'termination_reason'> | null): ErrorCode {
-  return result?.termination_reason === 'budget' && result.votes.length === 0 ? 'budget_too_small' : 'poll_failed';
+export interface Failure {
+  code: ErrorCode;
+  /** A sentence about this poll; the catalogue's without it. */
+  detail?: string;
+  members?: { min_cost_usd: number };
 }
+
+/** The error of a poll without a vote: a retry may bring one, unless the maximum cost pays for no call at all. */
+export function whyFailed(
+  result: Pick<PollResponse, 'votes' | 'termination_reason' | 'max_cost_usd' | 'min_cost_usd'> | null,
+): Failure {
+  if (result?.termination_reason !== 'budget' || result.votes.length > 0) return { code: 'poll_failed' };
+  const { max_cost_usd, min_cost_usd } = result;
+  if (min_cost_usd === undefined) return { code: 'budget_too_small' };
+  const detail = `$${decimal(max_cost_usd)} does not pay for one vote; the cheapest costs up to $${decimal(min_cost_usd)}.`;
+  return { code: 'budget_too_small', detail, members: { min_cost_usd } };
+}
+
+/** Every digit: a rounded limit may be too small again. */
+const decimal = (usd: number): string => usd.toFixed(6).replace(/\.?0+$/, '');

@@ -38,7 +38,10 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
         return { session_id: pollId, status, status_url: statusUrl(context.config, pollId) };
       }
       const result = await findResultOfPoll(context.storage, pollId);
-      if (status === 'failed') throw new ApiError(whyFailed(result?.detail ?? null));
+      if (status === 'failed') {
+        const { code, ...why } = whyFailed(result?.detail ?? null);
+        throw new ApiError(code, why);
+      }
       if (!result) throw new ApiError('internal_error', { cause: new Error('a completed poll has no result') });
       return result.detail;
     },

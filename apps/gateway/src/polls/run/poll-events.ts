@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ErrorCode, ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import type { IdempotencyKey } from '@eloquentpoll/storage';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../context.ts';
-import { whyFailed } from '../read/why-failed.ts';
+import { type Failure, whyFailed } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
 import { REREAD_MS } from './poll-rereads.ts';
 import { readOutcome } from './read-outcome.ts';
@@ -46,7 +46,7 @@ export class PollEvents implements PollListener, StreamSource {
 
   onOverdue(): void {
     this.#follower[Symbol.dispose]();
-    this.#fail('poll_execution_failed', this.#follower.seq + 1);
+    this.#fail({ code: 'poll_execution_failed' }, this.#follower.seq + 1);
   }
 
   onClose(): void {
@@ -58,7 +58,7 @@ export class PollEvents implements PollListener, StreamSource {
     for (let reads = 0; reads < MAX_READS && !this.#stream.closed; reads++) {
       try {
         const result = await readOutcome(this.#context, pollId, end, key);
-        if (!result) return this.#fail('poll_execution_failed', end.seq);
+        if (!result) return this.#fail({ code: 'poll_execution_failed' }, end.seq);
         if (result.status === 'failed') return this.#fail(whyFailed(result), end.seq);
         return this.#stream.end(completeEvent(pollId, end.seq, result));
       } catch (error) {
@@ -70,8 +70,8 @@ export class PollEvents implements PollListener, StreamSource {
     this.#stream.end();
   }
 
-  #fail(code: ErrorCode, seq: number): void {
+  #fail(failure: Failure, seq: number): void {
     const { pollId, requestId } = this.#poll;
-    this.#stream.end(errorEvent(this.#context.config, pollId, seq, code, requestId));
+    this.#stream.end(errorEvent(this.#context.config, pollId, seq, failure, requestId));
   }
 }

@@ -16,7 +16,8 @@ const input = Type.Object({
 export const getPollResult: Tool = {
   definition: {
     name: 'get_poll_result',
-    description: 'Read the stored result of a finished poll by its id. Costs nothing; a result never changes.',
+    description:
+      'Read the stored result of a finished poll by its id. Costs nothing; a result never changes. `verdict.text` is what to show to a person.',
     inputSchema: inlined(input),
     outputSchema: inlined(ResultDetail),
     annotations: { title: 'Read a poll result', ...READ_ONLY_HINTS },

@@ -18,7 +18,10 @@ export const pollQuestion: Tool = {
     request.idempotencyKey = keyIn(input);
     const submission = submissionOf(context, request, 'mcp', { order });
     const { result } = await awaitPoll(context, submission, gone, relay(progress, order.options));
-    if (result.status === 'failed') throw new ApiError(whyFailed(result), { members: { poll_id: result.poll_id } });
+    if (result.status === 'failed') {
+      const { code, members, ...why } = whyFailed(result);
+      throw new ApiError(code, { ...why, members: { ...members, poll_id: result.poll_id } });
+    }
     return result;
   },
 };
