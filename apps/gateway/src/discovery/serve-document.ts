@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../http/answers.ts';
-import { sendTagged } from '../http/send-tagged.ts';
+import { sendPublicText } from '../http/send-tagged.ts';
 import type { TAGS } from '../http/tags.ts';
 import { markdownHeaders } from './documents/markdown.ts';
 
@@ -49,7 +49,7 @@ export function serveDocument(app: FastifyInstance, document: ServedDocument): v
         .header('cache-control', HOUR)
         .headers(document.headers ?? {});
       if (bareType === 'text/markdown') reply.headers(markdownHeaders(kept));
-      return sendTagged(request, reply, kept);
+      return sendPublicText(request, reply, kept);
     },
   );
 }

@@ -1,15 +1,44 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Coding, codingFor, compressed } from './compressed.ts';
 
 /** Sends a text with its ETag, or 304 to a caller that has it. To be called after all headers are set. */
 export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
   const tag = tagOf(body);
-  reply.header('etag', tag);
-  if (!namesTag(request.headers['if-none-match'], tag)) return reply.send(body);
-  return reply.code(304).removeHeader('content-type').send();
+  if (hasIt(request, reply, tag)) return notModified(reply);
+  return reply.send(body);
 }
 
+/** The same for a public text without any secret in it: compressed, where the caller takes that. */
+export async function sendPublicText(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: string,
+): Promise<FastifyReply> {
+  const tag = tagOf(body);
+  const coding = codingFor(request.headers['accept-encoding'], Buffer.byteLength(body));
+  reply.header('vary', varyWith(reply.getHeader('vary')));
+  if (hasIt(request, reply, coding === null ? tag : codedTag(tag, coding))) return notModified(reply);
+  if (coding === null) return reply.send(body);
+  const bytes = await compressed(tag, body, coding);
+  return reply.header('content-encoding', coding).send(bytes);
+}
+
+function hasIt(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
+  reply.header('etag', tag);
+  return namesTag(request.headers['if-none-match'], tag);
+}
+
+const notModified = (reply: FastifyReply): FastifyReply => reply.code(304).removeHeader('content-type').send();
+
 const tagOf = (body: string): string => `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+
+/** Each form of a text has a tag of its own (RFC 9110, 8.8.3.3). */
+const codedTag = (tag: string, coding: Coding): string => `${tag.slice(0, -1)}-${coding}"`;
+
+function varyWith(vary: unknown): string {
+  return typeof vary === 'string' && vary !== '' ? `${vary}, Accept-Encoding` : 'Accept-Encoding';
+}
 
 /** Weak comparison (RFC 9110, 13.1.2): a proxy may have marked the tag as weak. */
 export function namesTag(ifNoneMatch: string | undefined, tag: string): boolean {

@@ -1,4 +1,5 @@
 import { type Html, html } from './html.ts';
+import { assetPath, importedBy } from './page-assets.ts';
 
 // The frame of every page, and the policy that goes with it: style and scripts from here, nothing inline and nothing from
 // anywhere else.
@@ -9,6 +10,7 @@ export const PAGE_POLICY = [
   "script-src 'self'",
   "connect-src 'self'",
   "img-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -51,6 +53,7 @@ const IMAGE = { path: '/og.png', alt: 'One AI model that is wrong sounds just li
 
 export function layout(page: Page): string {
   const { baseUrl, path, title, description, main, scripts = [], styles = [], image = IMAGE, hidden = false } = page;
+  const modules = ['page', ...scripts];
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -66,11 +69,16 @@ ${hidden ? html`<meta name="robots" content="noindex">\n` : ''}<link rel="canoni
 <meta property="og:url" content="${baseUrl}${path}">
 ${imageTags(baseUrl, image)}<meta name="theme-color" content="#ffffff" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#191c23" media="(prefers-color-scheme: dark)">
+<link rel="icon" href="/favicon.ico" sizes="32x32">
 <link rel="icon" href="/logo.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/style.css">
-<link rel="stylesheet" href="/assets/parts.css">
-${styles.map((name) => html`<link rel="stylesheet" href="/assets/${name}.css">\n`)}<script src="/web-mcp.js" defer></script>
-${['page', ...scripts].map((name) => html`<script type="module" src="/assets/${name}.js"></script>\n`)}</head>
+<link rel="apple-touch-icon" href="/apple-touch-icon.png">
+<link rel="manifest" href="/site.webmanifest">
+${['style', 'parts', ...styles].map((name) => html`<link rel="stylesheet" href="${assetPath(`${name}.css`)}">\n`)}${importedBy(
+  modules,
+).map((name) => html`<link rel="modulepreload" href="${assetPath(`${name}.js`)}">\n`)}${modules.map(
+  (name) => html`<script type="module" src="${assetPath(`${name}.js`)}"></script>\n`,
+)}<script src="${assetPath('web-mcp.js')}" defer></script>
+</head>
 <body>
 <a class="skip" href="#main">To the content</a>
 <header class="site-header"><div class="frame">

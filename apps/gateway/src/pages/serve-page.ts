@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { BudgetName } from '../config/rate-limit-policies.ts';
 import { access } from '../http/access.ts';
 import { errors, NOT_MODIFIED, textAnswer } from '../http/answers.ts';
-import { sendTagged } from '../http/send-tagged.ts';
+import { sendPublicText } from '../http/send-tagged.ts';
 import { HTML_TYPE, PAGE_HEADERS } from './layout.ts';
 
 type Query = Readonly<Record<string, string | undefined>>;
@@ -41,7 +41,7 @@ export function servePage(app: FastifyInstance, page: ServedPage): void {
     async (request, reply) => {
       const made = await page.render(request.query);
       reply.headers({ ...PAGE_HEADERS, 'cache-control': 'public, max-age=60' });
-      return sendTagged(request, reply.type(HTML_TYPE), made);
+      return sendPublicText(request, reply.type(HTML_TYPE), made);
     },
   );
 }

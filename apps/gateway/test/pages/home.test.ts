@@ -12,7 +12,7 @@ t.test('[§4.7-home-agent, §4.7-home-human] a page for agents, and one for peop
   for (const page of [agent, human]) {
     t.equal(page.statusCode, 200);
     t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
-    t.equal(page.headers.vary, 'Accept');
+    t.equal(page.headers.vary, 'Accept, Accept-Encoding');
     t.match(page.body, /^<!doctype html>\n<html lang="en">/);
     t.equal(page.body.match(/<h1>/g)?.length, 1);
     const policy = String(page.headers['content-security-policy']);
@@ -45,7 +45,7 @@ t.test('[§8-markdown-tokens, §8-content-signal] Accept prefers text/markdown: 
   t.equal(answer.headers['content-type'], 'text/markdown; charset=utf-8');
   t.equal(answer.headers['x-markdown-tokens'], String(Math.ceil(answer.rawPayload.length / 4)));
   t.equal(answer.headers['content-signal'], 'search=yes, ai-input=yes, ai-train=no');
-  t.equal(answer.headers.vary, 'Accept');
+  t.equal(answer.headers.vary, 'Accept, Accept-Encoding');
   t.match(answer.body, /^# EloquentPoll\n/);
   const plain = await get('/');
   t.equal(plain.headers['content-signal'], answer.headers['content-signal']);

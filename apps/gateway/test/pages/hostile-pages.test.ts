@@ -6,6 +6,7 @@ import { readPolicies } from '../../src/config/rate-limit-policies.ts';
 import type { Facts } from '../../src/discovery/documents/facts.ts';
 import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
 import { PAGE_HEADERS } from '../../src/pages/layout.ts';
+import { assetPath } from '../../src/pages/page-assets.ts';
 import { playgroundPage } from '../../src/pages/playground-page.ts';
 import { resultPage } from '../../src/pages/result-page.ts';
 import { hostileTexts } from '../fixtures/hostile-texts.ts';
@@ -49,7 +50,7 @@ const seen = (root: string, texts: string): string => `({ ran, violations,
 const IN_RESULT = seen('document', '.question, .bars .name, th.mono');
 const IN_FORM = seen('document', 'textarea, input[name=option]');
 const inLive = (events: object): string => `(async () => {
-  const { pollView } = await import('/assets/poll-view.js');
+  const { pollView } = await import('${assetPath('poll-view.js')}');
   const place = document.querySelector('#live-poll');
   const view = pollView(place);
   const { update, ended } = ${JSON.stringify(events)};

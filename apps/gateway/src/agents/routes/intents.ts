@@ -2,7 +2,7 @@ import { IntentListing } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import { INTENTS } from '../intents/catalogue.ts';
 
 /** GET /api/intents: the intents with their trigger phrases and parameters. */
@@ -22,7 +22,7 @@ export function intentsRoute(app: FastifyInstance): void {
     },
     async (request, reply) => {
       reply.header('cache-control', 'public, max-age=3600').type('application/json; charset=utf-8');
-      return sendTagged(request, reply, listing);
+      return sendPublicText(request, reply, listing);
     },
   );
 }

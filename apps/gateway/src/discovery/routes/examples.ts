@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { EXAMPLE_LANGUAGES, EXAMPLES } from '../documents/examples/index.ts';
 import { serveDocument } from '../serve-document.ts';
@@ -49,7 +49,7 @@ export function exampleRoutes(app: FastifyInstance, { config }: DiscoveryContext
       const example = code.get(request.params.language);
       if (!example) throw new ApiError('language_not_found');
       reply.type(`${example.mediaType}; charset=utf-8`).header('cache-control', 'public, max-age=3600');
-      return sendTagged(request, reply, example.text);
+      return sendPublicText(request, reply, example.text);
     },
   );
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { modelListings } from '../registry/model-listings.ts';
 
@@ -34,7 +34,7 @@ export function modelsRoute(app: FastifyInstance, { registry, log }: DiscoveryCo
       const { value, expiresAt } = await listings(request.query);
       const seconds = Math.max(MIN_MAX_AGE_S, Math.ceil((expiresAt - Date.now()) / 1_000));
       reply.header('cache-control', `public, max-age=${seconds}`).type('application/json; charset=utf-8');
-      return sendTagged(request, reply, value);
+      return sendPublicText(request, reply, value);
     },
   );
 }

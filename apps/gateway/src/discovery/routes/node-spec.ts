@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { nodeSpec } from '../documents/node-spec.ts';
 
@@ -27,7 +27,7 @@ export function nodeSpecRoute(app: FastifyInstance, { config }: DiscoveryContext
     },
     async (request, reply) => {
       reply.header('cache-control', 'public, max-age=300').type('application/json; charset=utf-8');
-      return sendTagged(request, reply, body);
+      return sendPublicText(request, reply, body);
     },
   );
 }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 
 /** GET /api/openapi.json: computed from the routes, once. */
 export function openapiDocumentRoute(app: FastifyInstance): void {
@@ -26,7 +26,7 @@ export function openapiDocumentRoute(app: FastifyInstance): void {
     async (request, reply) => {
       document ??= JSON.stringify(app.swagger());
       reply.header('cache-control', 'public, max-age=300').type('application/json; charset=utf-8');
-      return sendTagged(request, reply, document);
+      return sendPublicText(request, reply, document);
     },
   );
 }

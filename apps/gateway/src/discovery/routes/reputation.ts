@@ -3,7 +3,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import type { Reputations } from '../reputations.ts';
 
 /** GET /api/reputation and /api/reputation/models. */
@@ -39,7 +39,7 @@ export function reputationRoutes(app: FastifyInstance, snapshot: Reputations): v
       async (request, reply) => {
         const { value } = await snapshot();
         reply.header('cache-control', 'public, max-age=300').type('application/json; charset=utf-8');
-        return sendTagged(request, reply, view.textOf(value));
+        return sendPublicText(request, reply, view.textOf(value));
       },
     );
   }

@@ -5,7 +5,7 @@ import type { EndpointsByError } from '../../discovery/endpoints-by-error.ts';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import type { PagesContext } from '../context.ts';
 import { errorPage } from '../error-page.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
@@ -33,7 +33,7 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
     },
     async (request, reply) => {
       reply.headers(CACHED).type('application/json; charset=utf-8');
-      return sendTagged(request, reply, JSON.stringify(theCatalog()));
+      return sendPublicText(request, reply, JSON.stringify(theCatalog()));
     },
   );
 
@@ -55,8 +55,9 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
       if (!entry) throw new ApiError('not_found');
       const readsHtml = /\btext\/html\b/.test(request.headers.accept ?? '');
       reply.headers({ ...CACHED, vary: 'Accept' });
-      if (!readsHtml) return sendTagged(request, reply.type('application/json; charset=utf-8'), JSON.stringify(entry));
-      return sendTagged(request, reply.type(HTML_TYPE).headers(PAGE_HEADERS), errorPage(config.baseUrl, entry));
+      if (!readsHtml)
+        return sendPublicText(request, reply.type('application/json; charset=utf-8'), JSON.stringify(entry));
+      return sendPublicText(request, reply.type(HTML_TYPE).headers(PAGE_HEADERS), errorPage(config.baseUrl, entry));
     },
   );
 }

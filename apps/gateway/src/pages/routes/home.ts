@@ -7,7 +7,7 @@ import { markdownHeaders } from '../../discovery/documents/markdown.ts';
 import { access } from '../../http/access.ts';
 import { errors, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { prefersMarkdown } from '../../http/prefers-markdown.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import { agentHome } from '../agent-home.ts';
 import { humanHome } from '../human-home.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
@@ -41,10 +41,10 @@ export function homeRoute(app: FastifyInstance, facts: Facts): void {
     },
     async (request, reply) => {
       reply.headers(HEADERS);
-      if (request.query.view === 'human') return sendTagged(request, reply.type(HTML_TYPE), pages.human);
-      if (!prefersMarkdown(request.headers.accept)) return sendTagged(request, reply.type(HTML_TYPE), pages.agent);
+      if (request.query.view === 'human') return sendPublicText(request, reply.type(HTML_TYPE), pages.human);
+      if (!prefersMarkdown(request.headers.accept)) return sendPublicText(request, reply.type(HTML_TYPE), pages.agent);
       reply.type('text/markdown; charset=utf-8').headers(markdownHeaders(pages.markdown));
-      return sendTagged(request, reply, pages.markdown);
+      return sendPublicText(request, reply, pages.markdown);
     },
   );
 }

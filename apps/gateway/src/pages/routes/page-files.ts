@@ -1,37 +1,64 @@
+import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors } from '../../http/answers.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import { houseCard } from '../card/result-card.ts';
+import { favicon, icon, MANIFEST } from '../icons.ts';
 import { LOGO } from '../logo.ts';
-import { pageAssets } from '../page-assets.ts';
-import { WEB_MCP_SCRIPT } from '../web-mcp.ts';
+import { ASSETS, ASSETS_VERSION } from '../page-assets.ts';
 
-const FILES = [
-  { path: '/web-mcp.js', mediaType: 'text/javascript; charset=utf-8', text: WEB_MCP_SCRIPT },
-  { path: '/logo.svg', mediaType: 'image/svg+xml', text: LOGO },
+// Scripts, stylesheets and pictures of the pages, hidden from OpenAPI.
+
+const PICTURES: readonly { path: string; mediaType: string; make: () => Promise<Buffer> }[] = [
+  { path: '/og.png', mediaType: 'image/png', make: houseCard },
+  { path: '/favicon.ico', mediaType: 'image/x-icon', make: favicon },
+  { path: '/apple-touch-icon.png', mediaType: 'image/png', make: () => icon(180) },
+  { path: '/icon-192.png', mediaType: 'image/png', make: () => icon(192) },
+  { path: '/icon-512.png', mediaType: 'image/png', make: () => icon(512) },
 ];
 
-/** Scripts and stylesheets of the pages, hidden from OpenAPI. */
+const TEXTS = [
+  { path: '/logo.svg', mediaType: 'image/svg+xml', text: LOGO },
+  { path: '/site.webmanifest', mediaType: 'application/manifest+json', text: MANIFEST },
+];
+
+const FOR_GOOD = 'public, max-age=31536000, immutable';
+const HIDDEN = {
+  config: { operation: 'read' as const },
+  schema: { hide: true, security: access.none, response: errors() },
+};
+const ASSET = {
+  ...HIDDEN,
+  schema: {
+    ...HIDDEN.schema,
+    params: Type.Object({ version: Type.String(), name: Type.String() }),
+    response: errors('not_found'),
+  },
+};
+
 export function pageFileRoutes(app: FastifyInstance): void {
-  let card: Promise<Buffer> | undefined;
-  app.get(
-    '/og.png',
-    { config: { operation: 'read' }, schema: { hide: true, security: access.none, response: errors() } },
-    async (_request, reply) => {
-      card ??= houseCard();
+  for (const { path, mediaType, make } of PICTURES) {
+    let made: Promise<Buffer> | undefined;
+    app.get(path, HIDDEN, async (_request, reply) => {
+      made ??= make();
       return reply
-        .type('image/png')
+        .type(mediaType)
         .header('cache-control', 'public, max-age=86400')
-        .send(await card);
-    },
-  );
-  for (const { path, mediaType, text } of [...FILES, ...pageAssets()]) {
-    app.get(
-      path,
-      { config: { operation: 'read' }, schema: { hide: true, security: access.none, response: errors() } },
-      async (request, reply) =>
-        sendTagged(request, reply.type(mediaType).header('cache-control', 'public, max-age=600'), text),
-    );
+        .send(await made);
+    });
   }
+  for (const { path, mediaType, text } of TEXTS)
+    app.get(path, HIDDEN, async (request, reply) =>
+      sendPublicText(request, reply.type(mediaType).header('cache-control', 'public, max-age=86400'), text),
+    );
+  app.get<{ Params: { version: string; name: string } }>('/assets/:version/:name', ASSET, async (request, reply) => {
+    const { version, name } = request.params;
+    const asset = ASSETS.get(name);
+    if (!asset) throw new ApiError('not_found');
+    // While a release rolls out, a page of one gateway may ask another: it gets what there is, and does not keep it.
+    reply.type(asset.mediaType).header('cache-control', version === ASSETS_VERSION ? FOR_GOOD : 'no-store');
+    return sendPublicText(request, reply, asset.text);
+  });
 }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
-import { sendTagged } from '../../http/send-tagged.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import type { PollsContext } from '../context.ts';
 import { RESULT_HEADERS, resultWithId } from '../read/find-result.ts';
 import { toMermaid } from '../read/to-mermaid.ts';
@@ -25,7 +25,7 @@ export function mermaidRoute(app: FastifyInstance, context: PollsContext): void 
     async (request, reply) => {
       const result = await resultWithId(context, request.params.pollId, 'poll_not_found');
       reply.headers(RESULT_HEADERS).type('text/plain; charset=utf-8');
-      return sendTagged(request, reply, toMermaid(result.detail));
+      return sendPublicText(request, reply, toMermaid(result.detail));
     },
   );
 }

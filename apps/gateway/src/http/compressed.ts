@@ -1,0 +1,71 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+// Compressed forms of public texts, each made once and kept while there is space. Never for a text that carries a
+// secret: its compressed length would say something about it.
+
+export type Coding = 'br' | 'gzip';
+
+/** Below this the headers weigh more than what is saved. */
+const MIN_BYTES = 1_024;
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+/** A good part of the best rate, at a tenth of its time. */
+const BROTLI_QUALITY = 5;
+
+const kept = new Map<string, Promise<Buffer>>();
+const sizes = new Map<string, number>();
+let keptBytes = 0;
+
+/** What the caller accepts of what we have; null for the text as it is. */
+export function codingFor(acceptEncoding: string | undefined, bytes: number): Coding | null {
+  if (acceptEncoding === undefined || bytes < MIN_BYTES) return null;
+  const accepted = new Map(acceptEncoding.toLowerCase().split(',').map(weighed));
+  const weight = (coding: Coding): number => accepted.get(coding) ?? accepted.get('*') ?? 0;
+  const best = weight('br') >= weight('gzip') ? 'br' : 'gzip';
+  return weight(best) > 0 ? best : null;
+}
+
+function weighed(part: string): [coding: string, weight: number] {
+  const [coding = '', ...parameters] = part.split(';').map((text) => text.trim());
+  const q = parameters.find((parameter) => parameter.startsWith('q='));
+  const weight = q === undefined ? 1 : Number(q.slice(2));
+  return [coding, weight >= 0 ? weight : 0];
+}
+
+/** `tag` names the text: the same tag is the same text. */
+export function compressed(tag: string, text: string, coding: Coding): Promise<Buffer> {
+  const key = `${tag} ${coding}`;
+  const known = kept.get(key);
+  if (known) {
+    // Moved to the end: the first are dropped.
+    kept.delete(key);
+    kept.set(key, known);
+    return known;
+  }
+  const made = compress(text, coding);
+  kept.set(key, made);
+  made.then(
+    ({ length }) => grown(key, length),
+    () => kept.delete(key),
+  );
+  return made;
+}
+
+function grown(key: string, bytes: number): void {
+  sizes.set(key, bytes);
+  keptBytes += bytes;
+  for (const oldest of kept.keys()) {
+    if (keptBytes <= MAX_KEPT_BYTES || oldest === key) return;
+    kept.delete(oldest);
+    keptBytes -= sizes.get(oldest) ?? 0;
+    sizes.delete(oldest);
+  }
+}
+
+const withBrotli = promisify(brotliCompress);
+const withGzip = promisify<string, Buffer>(gzip);
+
+const compress = (text: string, coding: Coding): Promise<Buffer> =>
+  coding === 'gzip'
+    ? withGzip(text)
+    : withBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
