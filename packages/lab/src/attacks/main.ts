@@ -2,6 +2,7 @@ import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers
 import type { Servers } from '../fixture/stores.ts';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { type ProgressLine, progressOn } from '../terminal/progress.ts';
+import { ABUSE_SETTINGS, nightOfAbuse } from './abuse.ts';
 import { clocks } from './clocks.ts';
 import { deafStreams } from './deaf-streams.ts';
 import { type Field, openField } from './field.ts';
@@ -30,6 +31,9 @@ interface Sizes {
   readonly samples: number;
   readonly keys: number;
   readonly requests: number;
+  readonly polls: number;
+  readonly accounts: number;
+  readonly addresses: number;
 }
 
 const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: ProgressLine) => Promise<Attack>>> = {
@@ -43,6 +47,7 @@ const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Pr
   'full-redis': (field, _, progress) => fullRedis(field, { seconds: 15 }, progress),
   timing: keyTiming,
   'many-keys': manyKeys,
+  abuse: nightOfAbuse,
 };
 
 /** Needs more than the machine may have, so it runs only when it is named. */
@@ -59,9 +64,10 @@ const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
   silent: { RATE_LIMITS: '' },
   'no-reading': { RATE_LIMITS: '' },
   nginx: { TRUST_PROXY: '127.0.0.1/32' },
+  abuse: ABUSE_SETTINGS,
 };
 
-const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--requests N] [--json]
+const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--requests N] [--polls N] [--accounts N] [--addresses N] [--json]
 
   --only NAMES     of ${Object.keys(ATTACKS).join(', ')}, separated by commas; all without it;
                    and by name alone nginx, where it is installed, and clocks, where FAKETIME_LIB names
@@ -73,6 +79,9 @@ const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connecti
   --samples N      refused keys of each kind, default 33400
   --keys N         Idempotency-Keys in the table, default 1000000
   --requests N     made-up addresses through nginx, default 10000
+  --polls N        polls that make models fail, default 50000
+  --accounts N     whose they are, default 100
+  --addresses N    where the free ones come from, default 1000
   --json           figures as JSON instead of lines
 `;
 
@@ -88,6 +97,9 @@ function readArguments(argv: readonly string[]) {
     samples: { type: 'string', default: '33400' },
     keys: { type: 'string', default: '1000000' },
     requests: { type: 'string', default: '10000' },
+    polls: { type: 'string', default: '50000' },
+    accounts: { type: 'string', default: '100' },
+    addresses: { type: 'string', default: '1000' },
     json: { type: 'boolean', default: false },
   });
   const size = (name: keyof Sizes): number => wholeNumber(`--${name}`, sizes[name], 1, MAX_SIZE);
@@ -101,6 +113,9 @@ function readArguments(argv: readonly string[]) {
       samples: size('samples'),
       keys: size('keys'),
       requests: size('requests'),
+      polls: size('polls'),
+      accounts: size('accounts'),
+      addresses: size('addresses'),
     },
     json,
   };

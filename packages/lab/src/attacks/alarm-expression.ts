@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
+import { readJson } from '@eloquentpoll/services/json';
+import { parser } from '@prometheus-io/lezer-promql';
+import { Type } from '@sinclair/typebox';
+import { parse } from 'yaml';
+
+// Evaluates an alarm of the rule file over two scrapes of one process, as Prometheus would over the time between them:
+// as much of its language as alarms about money use, and an error for everything else.
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** One series at both scrapes. */
+export interface Series {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly before: number;
+  readonly after: number;
+}
+
+type Sample = { labels: Labels; value: number };
+type Value = number | Sample[];
+type Node = ReturnType<typeof parser.parse>['topNode'];
+
+const RuleFile = Type.Object({
+  spec: Type.Object({
+    groups: Type.Array(
+      Type.Object({
+        rules: Type.Array(
+          Type.Object({
+            record: Type.Optional(Type.String()),
+            alert: Type.Optional(Type.String()),
+            expr: Type.String(),
+          }),
+        ),
+      }),
+    ),
+  }),
+});
+
+/** The samples for which the alarm would fire. */
+export function firing(alarm: string, series: readonly Series[]): Sample[] {
+  const text = readFileSync(join(root, 'infra/monitoring/prometheus-rule.yaml'), 'utf8');
+  const rules = readJson(RuleFile, JSON.stringify(parse(text))).spec.groups.flatMap((group) => group.rules);
+  const { expr } = rules.find(({ alert }) => alert === alarm)!;
+  const recorded = new Map(rules.flatMap(({ record, expr }) => (record === undefined ? [] : [[record, expr]])));
+  const value = evaluate(expr, { recorded, series });
+  return typeof value === 'number' ? [] : value;
+}
+
+interface World {
+  readonly recorded: ReadonlyMap<string, string>;
+  readonly series: readonly Series[];
+}
+
+function evaluate(expr: string, world: World): Value {
+  const text = ({ from, to }: Node) => expr.slice(from, to);
+  const child = (node: Node, name: string): Node => {
+    const found = node.getChild(name);
+    if (!found) throw new Error(`${text(node)} has no ${name}`);
+    return found;
+  };
+
+  function of(node: Node): Value {
+    switch (node.name) {
+      case 'ParenExpr':
+      case 'FunctionCallBody':
+      case 'PromQL':
+        return of(node.firstChild!);
+      case 'NumberDurationLiteral':
+        return Number(text(node));
+      case 'VectorSelector':
+        return instant(node);
+      case 'FunctionCall':
+        return increase(node);
+      case 'AggregateExpr':
+        return aggregate(node);
+      case 'BinaryExpr':
+        return binary(node);
+      default:
+        throw new Error(`${node.name} is not known here: ${text(node)}`);
+    }
+  }
+
+  const seriesOf = (selector: Node): Series[] => {
+    const matchers = selector.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
+    const wanted = matchers.map((matcher) => {
+      if (text(child(matcher, 'MatchOp')) !== '=') throw new Error(`${text(matcher)} is no equality`);
+      return [text(child(matcher, 'LabelName')), text(child(matcher, 'StringLiteral')).slice(1, -1)] as const;
+    });
+    const name = text(child(selector, 'Identifier'));
+    return world.series.filter(
+      (one) => one.name === name && wanted.every(([label, value]) => one.labels[label] === value),
+    );
+  };
+
+  function instant(node: Node): Value {
+    const recorded = world.recorded.get(text(child(node, 'Identifier')));
+    if (recorded !== undefined) return evaluate(recorded, world);
+    return seriesOf(node).map(({ labels, after }) => ({ labels, value: after }));
+  }
+
+  function increase(node: Node): Sample[] {
+    if (text(child(node, 'FunctionIdentifier')) !== 'increase') throw new Error(`${text(node)} is not known here`);
+    const selector = child(child(child(node, 'FunctionCallBody'), 'MatrixSelector'), 'VectorSelector');
+    return seriesOf(selector).map(({ labels, before, after }) => ({ labels, value: after - before }));
+  }
+
+  function aggregate(node: Node): Sample[] {
+    const operation = text(child(node, 'AggregateOp'));
+    const by = child(child(node, 'AggregateModifier'), 'GroupingLabels').getChildren('LabelName').map(text);
+    const samples = of(child(node, 'FunctionCallBody'));
+    if (typeof samples === 'number') throw new Error(`${text(node)} aggregates a number`);
+    const groups = Map.groupBy(samples, ({ labels }) => keyOf(labels, by));
+    return [...groups.values()].map((group) => {
+      const values = group.map(({ value }) => value);
+      const labels = Object.fromEntries(by.map((name) => [name, group[0]!.labels[name] ?? '']));
+      return {
+        labels,
+        value: operation === 'max' ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0),
+      };
+    });
+  }
+
+  function binary(node: Node): Value {
+    const [left, right] = [of(node.firstChild!), of(node.lastChild!)];
+    const operator = text(node.firstChild!.nextSibling!);
+    if (operator === 'or') {
+      const [first, second] = [samplesOf(left), samplesOf(right)];
+      return [...first, ...second.filter((one) => !first.some((other) => same(one, other)))];
+    }
+    const compute = OPERATORS[operator];
+    if (!compute) throw new Error(`${operator} is not known here`);
+    if (typeof left === 'number') return samplesOf(right).flatMap((one) => compute(left, one.value, one.labels));
+    return left.flatMap((one) => {
+      const other = typeof right === 'number' ? right : right.find((candidate) => same(one, candidate))?.value;
+      return other === undefined ? [] : compute(one.value, other, one.labels);
+    });
+  }
+
+  return of(parser.parse(expr).topNode);
+}
+
+type Compute = (left: number, right: number, labels: Labels) => Sample[];
+const OPERATORS: Readonly<Record<string, Compute>> = {
+  '*': (left, right, labels) => [{ labels, value: left * right }],
+  '-': (left, right, labels) => [{ labels, value: left - right }],
+  '>': (left, right, labels) => (left > right ? [{ labels, value: left }] : []),
+};
+
+function samplesOf(value: Value): Sample[] {
+  if (typeof value === 'number') throw new Error('a number stands where samples must');
+  return value;
+}
+
+const keyOf = (labels: Labels, names: readonly string[]): string =>
+  JSON.stringify(names.map((name) => [name, labels[name] ?? '']));
+const same = (one: Sample, other: Sample): boolean =>
+  keyOf(one.labels, Object.keys(one.labels).toSorted()) === keyOf(other.labels, Object.keys(other.labels).toSorted());
+
+const LINE = /^(\w+)(?:\{([^}]*)\})? (\S+)$/;
+
+/** The samples of a scrape, as text, by name and labels. */
+export function readScrape(text: string): Map<string, { name: string; labels: Labels; value: number }> {
+  const samples = new Map<string, { name: string; labels: Labels; value: number }>();
+  for (const line of text.split('\n')) {
+    const [, name, pairs = '', value] = LINE.exec(line) ?? [];
+    if (name === undefined) continue;
+    const labels = Object.fromEntries([...pairs.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text]) => [key!, text!]));
+    samples.set(`${name}{${pairs}}`, { name, labels, value: Number(value) });
+  }
+  return samples;
+}
+
+export const seriesBetween = (before: string, after: string): Series[] => {
+  const first = readScrape(before);
+  return [...readScrape(after)].map(([key, { name, labels, value }]) => ({
+    name,
+    labels,
+    before: first.get(key)?.value ?? 0,
+    after: value,
+  }));
+};
