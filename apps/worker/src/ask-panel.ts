@@ -12,22 +12,20 @@ export type PanelVotes = Collected & Pick<PollOutcome, 'arrivals'>;
 /** Collects the votes of a poll, and records and publishes each in the run record. */
 export async function askPanel(
   context: Context,
-  { claim, claimedAt, lease, alive }: LeasedPoll,
+  { claim, claimedAt, lease, alive, abandon }: LeasedPoll,
   earlier: readonly Vote[],
   timeLeftMs: number,
 ): Promise<PanelVotes> {
   const { bus, clock, log } = context;
   const { id: pollId, epoch, spec } = claim;
   const arrivals: PollOutcome['arrivals'] = [];
-  const superseded = new AbortController();
-  const ended = AbortSignal.any([alive, superseded.signal]);
 
   const snapshotOf = (moment: Pick<Moment, 'state' | 'received' | 'vote'>) =>
     runningSnapshot({ pollId, epoch, spec, ...moment, elapsedMs: claim.ageMs + clock.now() - claimedAt });
 
   function recorded(write: Promise<boolean>): void {
     write.then(
-      (ours) => ours || superseded.abort(new Error('a newer worker has the poll')),
+      (ours) => ours || abandon(new Error('a newer worker has the poll')),
       // Without Redis a later worker repeats these calls, and progress is late.
       (error) => log.warn({ ...logFields(claim), err: error }, 'poll.progress_not_recorded'),
     );
@@ -35,7 +33,7 @@ export async function askPanel(
 
   async function beforeCall(): Promise<boolean> {
     await lease.ensureFresh();
-    return !ended.aborted;
+    return !alive.aborted;
   }
 
   const owner = claim.accountId === null ? {} : { accountId: claim.accountId };
@@ -47,7 +45,7 @@ export async function askPanel(
     timeLeftMs,
     clock,
     hedges: context.hedges,
-    signal: ended,
+    signal: alive,
     ask: (seat, deadlineMs, signal, onSpent) =>
       context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall, onSpent }),
     onVote(vote, state, votes) {

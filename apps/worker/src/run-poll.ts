@@ -6,6 +6,7 @@ import type { ClaimedPoll } from './claim-poll.ts';
 import { Abandoned } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { announceEnd, storeResult } from './end-poll.ts';
+import { linkedAbort } from './linked-abort.ts';
 import { type LeasedPoll, logFields } from './run.ts';
 
 // One poll from claim to stored result. Each step may be the last that this process does: before the result is stored,
@@ -22,7 +23,8 @@ const MAX_CLAIMS = 10;
 export async function runPoll(context: Context, claimed: ClaimedPoll, signal: AbortSignal): Promise<void> {
   const { claim, sentAt, claimedAt } = claimed;
   using lease = context.leases.hold(claim.id, claim.epoch, sentAt);
-  const run: LeasedPoll = { claim, claimedAt, lease, alive: AbortSignal.any([signal, lease.lost]) };
+  using ending = linkedAbort(signal, lease.lost);
+  const run: LeasedPoll = { claim, claimedAt, lease, alive: ending.signal, abandon: ending.abort };
   try {
     const earlier = claim.epoch === 1 ? [] : await earlierVotes(context, claim);
     if (claim.claims - earlier.length > MAX_CLAIMS) return await giveUp(context, claim);

@@ -6,8 +6,9 @@ export interface LeasedPoll {
   readonly claim: Claim;
   readonly claimedAt: number;
   readonly lease: HeldLease;
-  /** Aborts when the lease is lost or the worker has to stop. */
+  /** Aborts when the lease is lost, the worker has to stop, or a newer worker has the poll. */
   readonly alive: AbortSignal;
+  abandon(reason: Error): void;
 }
 
 /** In every log line about a poll; the gateway's lines name the same request. */

@@ -1,4 +1,5 @@
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
+import { responseJson } from '@eloquentpoll/polls';
 import type { ChainableCommander, Redis, Result } from 'ioredis';
 import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot, readVote } from './read-stored.ts';
@@ -113,7 +114,10 @@ export function runRecord(redis: Redis, keys: Keys, onRefused: OnRefused): RunRe
     vote: (id, epoch, vote, snapshot) => record(id, epoch, snapshot, '', vote),
     async end(id, epoch, owner, snapshot) {
       // The message carries the result to its readers; the record keeps only where to find it.
-      const [kept, published] = [JSON.stringify({ ...snapshot, result: null }), JSON.stringify(snapshot)];
+      const { result, ...others } = snapshot;
+      const fields = JSON.stringify(others).slice(0, -1);
+      const kept = `${fields},"result":null}`;
+      const published = result === null ? kept : `${fields},"result":${responseJson(result)}}`;
       const [key, channel, endChannel] = [keys.run(id), keys.channel(id), keys.endChannel(id)];
       const brief = briefOf(snapshot);
       return (await redis.epEnd(key, epoch, kept, channel, ENDED_TTL_S, owner, published, brief, endChannel)) === 1;

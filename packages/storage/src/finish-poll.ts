@@ -1,5 +1,5 @@
 import type { CallCost, PollResponse, Vote } from '@eloquentpoll/contracts';
-import { withCharges } from '@eloquentpoll/polls';
+import { responseJson, withCharges } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
@@ -51,17 +51,11 @@ export type Finished =
 
 export async function finishPoll(storage: Storage, poll: FinishedPoll): Promise<Finished> {
   const { id, epoch, votes, aborted = [], response, freeFailures } = poll;
-  const row = await finish(storage, {
-    id,
-    epoch,
-    votes,
-    aborted,
-    response: JSON.stringify(response),
-    ...(freeFailures && {
-      failures_free_u: String(freeFailures.atLeastU),
-      failures_free_ppm: freeFailures.sharePpm,
-    }),
-  });
+  const freeOfCharge = freeFailures && {
+    failures_free_u: String(freeFailures.atLeastU),
+    failures_free_ppm: freeFailures.sharePpm,
+  };
+  const row = await finish(storage, { id, epoch, votes, aborted, ...freeOfCharge }, responseJson(response));
   if (row.outcome === 'fenced') return { outcome: 'fenced' };
   const votesU = row.votes_u?.map(Number) ?? null;
   const failedCallsU = Number(row.failed_calls_u);
@@ -78,7 +72,7 @@ export async function bury(
   storage: Storage,
   { id, epoch, reason }: { id: string; epoch: number; reason: string },
 ): Promise<Finish> {
-  return (await finish(storage, { id, epoch, votes: [], aborted: [], dead_letter: reason })).outcome;
+  return (await finish(storage, { id, epoch, votes: [], aborted: [], dead_letter: reason }, null)).outcome;
 }
 
 interface Row {
@@ -88,8 +82,9 @@ interface Row {
   unvoted_u: bigint;
 }
 
-async function finish({ db }: Storage, poll: object): Promise<Row> {
-  const argument = JSON.stringify(poll);
-  const { rows } = await repeatable(() => sql<Row>`select * from finish_poll(${argument}::jsonb)`.execute(db));
+/** The response is a parameter of its own, so that its text is not escaped into another. */
+async function finish({ db }: Storage, poll: object, response: string | null): Promise<Row> {
+  const argument = sql`${JSON.stringify(poll)}::jsonb || jsonb_build_object('response', ${response}::text)`;
+  const { rows } = await repeatable(() => sql<Row>`select * from finish_poll(${argument})`.execute(db));
   return rows[0]!;
 }
