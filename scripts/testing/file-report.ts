@@ -108,7 +108,7 @@ export class FileReport {
     this.#print(`    ✗ ${fullname}`);
     const { at: _at, compare: _compare, args: _args, stdio: _stdio, cwd: _cwd, ...rest } = diag ?? {};
     for (const [name, value] of Object.entries(rest)) {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      const text = typeof value === 'string' ? value : JSON.stringify(value, writable);
       const lines = text.split('\n').filter((line) => line.trim() !== '');
       if (lines.length === 1) this.#print(`      ${name}: ${lines[0]?.slice(0, 300)}`);
       else {
@@ -118,3 +118,5 @@ export class FileReport {
     }
   }
 }
+
+const writable = (_name: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value);

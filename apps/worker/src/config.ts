@@ -16,6 +16,8 @@ export interface Config {
   /** The key of a model provider, by the variable that the roster file names. */
   providerKey(variable: string): string | undefined;
   concurrency: number;
+  /** So many of these slots are kept for tenants with few running polls in this worker. */
+  reserved: number;
   drainMs: number;
   logLevel: LogLevel;
   /** What accounts have free per UTC day of calls that their questions make fail. */
@@ -42,6 +44,7 @@ export function readConfig(env: Environment): Config {
     modelsHttpsOnly: values.NODE_ENV === 'production',
     providerKey: (variable) => env[variable] || undefined,
     concurrency: values.WORKER_CONCURRENCY,
+    reserved: Math.floor(values.WORKER_CONCURRENCY * values.WORKER_RESERVED_SHARE),
     drainMs: values.WORKER_DRAIN_MS,
     logLevel: values.LOG_LEVEL,
     freeFailures: {

@@ -31,7 +31,7 @@ const { log } = context;
 log.info({ settings: redactedSettings(WORKER_SETTINGS, process.env) }, 'settings.read');
 const ops = await openOps(config, context).catch(failed);
 const ledger = watchLedger(config.databaseUrl, config.ledgerCheckMs, log);
-const serving = servePolls(context, config.concurrency);
+const serving = servePolls(context, config.concurrency, config.reserved);
 await serving.ready();
 ops?.began();
 const ready = { msg: 'ready', service: 'worker', worker_id: context.workerId, concurrency: config.concurrency };

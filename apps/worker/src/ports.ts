@@ -1,7 +1,7 @@
 import type { Bus, RunRecord } from '@eloquentpoll/bus';
 import type { Vote } from '@eloquentpoll/contracts';
 import type { AskOptions, VoteRequest } from '@eloquentpoll/models/ask';
-import type { Claim, Finish, Finished, FinishedPoll, Lease } from '@eloquentpoll/storage';
+import type { Claim, Finish, Finished, FinishedPoll, FoundPoll, Lease } from '@eloquentpoll/storage';
 
 // Everything that the poll engine does to the world: claims and results in the store, jobs and progress on the bus, votes
 // of models. A simulation puts other things behind these ports and runs the engine unchanged.
@@ -19,8 +19,8 @@ export interface PollStore {
   /** Fenced by the epoch of the claim. Storing the same twice stores it once. */
   finish(poll: FinishedPoll): Promise<Finished>;
   bury(poll: { id: string; epoch: number; reason: string }): Promise<Finish>;
-  findLapsed(limit: number, skip: number): Promise<Lease[]>;
-  findOverdue(limit: number, graceMs: number): Promise<Lease[]>;
+  findLapsed(limit: number, skip: number): Promise<FoundPoll[]>;
+  findOverdue(limit: number, graceMs: number): Promise<FoundPoll[]>;
   /** False when another worker is sweeping. */
   sweepAlone(work: () => Promise<unknown>): Promise<boolean>;
   beat(): Promise<void>;

@@ -68,9 +68,10 @@ async function giveUp(context: Context, claim: Claim): Promise<void> {
 
 /** A worker that has to stop releases its polls, so that the next one need not wait for a lease to run out. */
 async function handOver({ polls, bus, log }: Context, claim: Claim): Promise<void> {
-  const { id: pollId, epoch } = claim;
+  const { id: pollId, epoch, tenant } = claim;
   try {
-    if (await polls.release({ id: pollId, epoch })) await bus.enqueuePoll(pollId, { round: epoch });
+    if (await polls.release({ id: pollId, epoch }))
+      await bus.enqueuePoll(pollId, { round: epoch, tenant: tenant ?? undefined });
   } catch (error) {
     log.warn({ ...logFields(claim), err: error }, 'poll.hand_over_failed');
   }

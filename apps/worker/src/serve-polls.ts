@@ -12,9 +12,11 @@ export interface Serving {
   drain(withinMs: number): Promise<void>;
 }
 
-export function servePolls(context: Context, concurrency: number): Serving {
+/** `reserved` of the `concurrency` slots are kept for tenants with few running polls here. */
+export function servePolls(context: Context, concurrency: number, reserved = 0): Serving {
   const consumer = context.bus.consumePolls({
     concurrency,
+    reserved,
     async run(pollId, signal) {
       const claimed = await outage.watch(tryClaim(context, pollId));
       if (claimed) await runPoll(context, claimed, signal);

@@ -1,9 +1,23 @@
-import { integer, microUsd, SHARED_SETTINGS, share, withDefault } from '@eloquentpoll/ops/settings';
+import { integer, microUsd, type Reader, SHARED_SETTINGS, share, withDefault } from '@eloquentpoll/ops/settings';
+
+const reservedShare: Reader<number> = {
+  ...share,
+  form: 'a share from 0 to 0.9',
+  read: (value) => {
+    const read = share.read(value);
+    return read !== undefined && read <= 0.9 ? read : undefined;
+  },
+};
 
 /** Every variable that the worker reads; the keys of model providers are named by the roster file. */
 export const WORKER_SETTINGS = {
   ...SHARED_SETTINGS,
   WORKER_CONCURRENCY: withDefault(integer(1, 1_000), 50, 'Polls that one worker runs at once.'),
+  WORKER_RESERVED_SHARE: withDefault(
+    reservedShare,
+    0.2,
+    'The share of them that is kept for accounts and networks with few running polls in this worker.',
+  ),
   WORKER_DRAIN_MS: withDefault(integer(0, 120_000), 20_000, 'After SIGTERM: time for running polls to end.'),
   FREE_FAILURES_USD: withDefault(
     microUsd,

@@ -1,4 +1,5 @@
-import type { Lease } from '@eloquentpoll/storage';
+import type { EnqueueOptions } from '@eloquentpoll/bus';
+import type { FoundPoll } from '@eloquentpoll/storage';
 import type { Context } from './context.ts';
 import { OVERDUE_MS } from './leases.ts';
 
@@ -19,22 +20,41 @@ const MAX_SWEEP_MS = 2_000;
 export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus' | 'clock'>): Promise<number> {
   let found = 0;
   // All at once: one after the other over a slow network, the sweep would outlast its lock.
-  const enqueue = async (leases: readonly Lease[]): Promise<void> => {
-    await Promise.all(leases.map(({ id, epoch }) => bus.enqueuePoll(id, { round: epoch })));
-    found += leases.length;
+  const enqueue = async (
+    waiting: readonly FoundPoll[],
+    optionsOf: (poll: FoundPoll) => EnqueueOptions,
+  ): Promise<void> => {
+    await Promise.all(
+      waiting.map((poll) => bus.enqueuePoll(poll.id, { tenant: poll.tenant ?? undefined, ...optionsOf(poll) })),
+    );
+    found += waiting.length;
   };
+  const placeOf = fairPlaces();
   await polls.sweepAlone(async () => {
     const until = clock.now() + MAX_SWEEP_MS;
-    await enqueue(await polls.findOverdue(MAX_AT_ONCE, OVERDUE_MS));
+    // The job of one that was never claimed may not be its turn yet: this is another one, before all others.
+    const roundOf = ({ epoch }: FoundPoll) => ({ round: Math.max(1, epoch) });
+    await enqueue(await polls.findOverdue(MAX_AT_ONCE, OVERDUE_MS), roundOf);
     for (let skip = 0; ; skip += MAX_AT_ONCE) {
       const lapsed = await polls.findLapsed(MAX_AT_ONCE, skip);
-      await enqueue(lapsed);
+      await enqueue(lapsed, (poll) => ({ round: poll.epoch, ...placeOf(poll) }));
       if (lapsed.length < MAX_AT_ONCE || clock.now() > until) return;
       // Polls in a long queue look lapsed too. More jobs than were found here: it is only long.
       if ((await bus.queueCounts()).waiting > skip + MAX_AT_ONCE) return;
     }
   });
   return found;
+}
+
+/** What a worker had comes before all others. The rest get their places again, which a Redis that came back empty lost. */
+function fairPlaces(): (poll: FoundPoll) => Pick<EnqueueOptions, 'place'> {
+  const ranks = new Map<string | null, number>();
+  return ({ epoch, tenant, isAwaited }) => {
+    if (epoch > 0) return {};
+    const rank = ranks.get(tenant) ?? 0;
+    ranks.set(tenant, rank + 1);
+    return { place: { rank, isAwaited } };
+  };
 }
 
 type Sweeping = Pick<Context, 'bus' | 'clock' | 'log' | 'polls' | 'random'>;

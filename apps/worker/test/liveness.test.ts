@@ -79,7 +79,7 @@ t.test('a worker whose queue is blocked answers every ping, and is not ready unt
   const { context, config, ops, prefix, readiness, answers } = await workerWithOps(t);
   const { redis } = context.resources;
   t.match(await readiness(), { status: 503, checks: { consuming: 'takes no jobs yet' } });
-  const serving = servePolls(context, config.concurrency);
+  const serving = servePolls(context, config.concurrency, config.reserved);
   t.teardown(() => serving.drain(1_000));
   await serving.ready();
   ops.began();
@@ -90,7 +90,7 @@ t.test('a worker whose queue is blocked answers every ping, and is not ready unt
   await redis.enqueuePoll('ps_not_taken');
   const stuck = await answers(503);
   t.match(stuck.checks, { postgres: null, redis: null, event_loop: null, consuming: null });
-  t.match(stuck.checks.liveness, /^a job waits for \d+ s, 50 slots are free/);
+  t.match(stuck.checks.liveness, /^a job waits for \d+ s, 40 slots are free/);
   t.match(await (await fetch(`${ops.url}/metrics`)).text(), /^eloquentpoll_ready_check\{check="liveness"\} 0$/m);
   t.equal((await fetch(`${ops.url}/livez`)).status, 200, 'it lives: restarting it is for its operator');
 

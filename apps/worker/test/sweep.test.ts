@@ -1,3 +1,4 @@
+import type { EnqueueOptions } from '@eloquentpoll/bus';
 import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
 import type { PollBus, PollStore } from '../src/ports.ts';
@@ -17,7 +18,8 @@ function world({ lapsed, queued }: { lapsed: number; queued: number }) {
       await work();
       return true;
     },
-    findLapsed: async (limit, skip) => ids.slice(skip, skip + limit).map((id) => ({ id, epoch: 0 })),
+    findLapsed: async (limit, skip) =>
+      ids.slice(skip, skip + limit).map((id) => ({ id, epoch: 0, tenant: null, isAwaited: false })),
     findOverdue: async () => [],
     claim: never,
     claimOverdue: never,
@@ -52,4 +54,30 @@ t.test('a queue that is only long is not enqueued again from end to end', async 
   const { context, enqueued } = world({ lapsed: 20_000, queued: 20_000 });
   t.equal(await sweep(context), 500);
   t.equal(enqueued(), 500);
+});
+
+t.test('polls that no worker had get their places again, page by page; what one had comes before them', async (t) => {
+  const { context } = world({ lapsed: 0, queued: 0 });
+  const given = new Map<string, EnqueueOptions | undefined>();
+  const page = Array.from({ length: 500 }, (_, n) => ({
+    id: `ps_busy_${n}`,
+    epoch: 0,
+    tenant: 'busy',
+    isAwaited: false,
+  }));
+  const rest = [
+    { id: 'ps_neighbour', epoch: 0, tenant: 'neighbour', isAwaited: true },
+    { id: 'ps_last', epoch: 0, tenant: 'busy', isAwaited: false },
+    { id: 'ps_taken', epoch: 3, tenant: 'busy', isAwaited: false },
+  ];
+  context.polls.findLapsed = async (_limit, skip) => (skip === 0 ? page : rest);
+  context.polls.findOverdue = async () => [{ id: 'ps_overdue', epoch: 0, tenant: null, isAwaited: false }];
+  context.bus.enqueuePoll = async (id, options) => void given.set(id, options);
+  await sweep(context);
+  const place = (rank: number, isAwaited = false) => ({ rank, isAwaited });
+  t.same(given.get('ps_busy_7'), { tenant: 'busy', round: 0, place: place(7) });
+  t.same(given.get('ps_neighbour'), { tenant: 'neighbour', round: 0, place: place(0, true) });
+  t.same(given.get('ps_last'), { tenant: 'busy', round: 0, place: place(500) });
+  t.same(given.get('ps_taken'), { tenant: 'busy', round: 3 });
+  t.same(given.get('ps_overdue'), { tenant: undefined, round: 1 }, 'a job beside the one that waits');
 });

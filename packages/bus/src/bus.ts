@@ -1,14 +1,8 @@
 import type { Redis } from 'ioredis';
 import { producer, quit } from './connections.ts';
+import { type ConsumerOptions, consumeQueue, type PollConsumer } from './consume-queue.ts';
 import { keysUnder } from './keys.ts';
-import {
-  type ConsumerOptions,
-  consumeQueue,
-  type EnqueueOptions,
-  openQueue,
-  type PollConsumer,
-  type QueueCounts,
-} from './poll-queue.ts';
+import { type EnqueueOptions, openQueue, type QueueCounts } from './poll-queue.ts';
 import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
 import type { OnRefused } from './read-stored.ts';
 import { refuseEviction } from './refuse-eviction.ts';
@@ -68,7 +62,7 @@ export async function openBus({
   const channels = openChannels(redisUrl, keys, onError, onRefused);
   return {
     enqueuePoll: queue.enqueue,
-    consumePolls: (options) => consumeQueue(redisUrl, keys, { ...options, onError }),
+    consumePolls: (options) => consumeQueue(redisUrl, keys, queue, { ...options, onError }),
     watchPoll: (pollId, onNews) => channels.watch(keys.channel(pollId), onNews),
     watchEnd: (pollId, onNews) => channels.watch(keys.endChannel(pollId), onNews),
     runs: runRecord(redis, keys, onRefused),

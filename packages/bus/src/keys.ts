@@ -4,6 +4,8 @@
 export interface Keys {
   /** Prefix of BullMQ's keys. */
   readonly queue: string;
+  /** The present turn of the fair order, in the queue's slot of a cluster. */
+  readonly turn: string;
   /** The hash of a running poll: who owns it, its newest snapshot, its votes. */
   run(pollId: string): string;
   /** The channel on which all snapshots of a poll are published. */
@@ -16,6 +18,7 @@ export function keysUnder(prefix: string): Keys {
   const open = `${prefix}:`;
   return {
     queue: `{${prefix}}`,
+    turn: `{${prefix}}:turn`,
     run: (pollId) => `${open}{${pollId}}:run`,
     channel: (pollId) => `${open}{${pollId}}`,
     endChannel: (pollId) => `${open}{${pollId}}:end`,

@@ -289,16 +289,3 @@ t.test('a worker that takes over gets every vote that was logged, and shuts earl
   t.same((await b.runs.votes('ps_b')).length, 2);
   t.equal(await b.runs.takeOver('ps_b', 1), null, 'a newer worker has the poll');
 });
-
-t.test('of 200 waiting polls of one tenant and one of a neighbour, the neighbour is second', async (t) => {
-  const { bus: b } = await bus(t);
-  for (let rank = 0; rank < 200; rank++) await b.enqueuePoll(`ps_busy_${rank}`, { rank: 2 * rank + 1 });
-  await b.enqueuePoll('ps_neighbour', { rank: 1 });
-  await b.enqueuePoll('ps_awaited', { rank: 0 });
-  t.match(await b.queueCounts(), { waiting: 202, active: 0, oldestAt: Number });
-  const ran: string[] = [];
-  const consumer = b.consumePolls({ concurrency: 1, run: async (id) => void ran.push(id) });
-  await eventually('all polls were run', () => ran.length === 202);
-  t.same(ran.slice(0, 4), ['ps_awaited', 'ps_busy_0', 'ps_neighbour', 'ps_busy_1']);
-  await consumer.drain(1_000);
-});

@@ -119,9 +119,9 @@ export const METRICS = {
   eloquentpoll_poll_queue_wait_seconds: {
     type: 'histogram',
     on: WORKER,
-    labels: [],
+    labels: ['class', 'awaited'],
     buckets: WAIT_S,
-    help: 'From accepted to first claimed.',
+    help: 'From accepted to first claimed, by class (account, free_account, anonymous) and whether its caller waits (yes, no).',
   },
   eloquentpoll_poll_duration_seconds: {
     type: 'histogram',

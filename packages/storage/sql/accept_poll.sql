@@ -125,10 +125,10 @@ begin
     end if;
   end if;
 
-  insert into polls (id, result_id, account_id, tenant, key_id, spec, entry_point, request_id, traceparent,
+  insert into polls (id, result_id, account_id, tenant, key_id, awaited, spec, entry_point, request_id, traceparent,
                      lease_until, deadline_at, provider_max_u, spend_shard)
-  values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, p -> 'spec', p ->> 'entry_point', p ->> 'request_id',
-          p ->> 'traceparent', now() + interval '5 seconds',
+  values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, coalesce((p ->> 'awaited')::boolean, false), p -> 'spec',
+          p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', now() + interval '5 seconds',
           now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', (p ->> 'provider_max_u')::bigint, v_shard);
   return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
 end $$;

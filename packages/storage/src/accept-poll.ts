@@ -17,6 +17,8 @@ export interface NewPoll {
   tenant?: string | undefined;
   /** The API key that asked, whose running polls are counted too. */
   keyId?: string | undefined;
+  /** Its caller waits for the end. */
+  isAwaited?: boolean;
   /** From now until the poll must have ended. */
   deadlineMs: number;
   /** The operation that it came in by; its idempotency keys are of this operation only. */
@@ -85,6 +87,7 @@ export async function acceptPoll(
     account_id: poll.accountId,
     tenant: poll.tenant ?? null,
     key_id: poll.keyId ?? null,
+    awaited: poll.isAwaited ?? false,
     spec: poll.spec,
     deadline_ms: poll.deadlineMs,
     entry_point: poll.entryPoint,

@@ -92,6 +92,7 @@ export {
   type Claim,
   claimOverdue,
   claimPoll,
+  type FoundPoll,
   findLapsed,
   findOverdue,
   LEASE_MS,

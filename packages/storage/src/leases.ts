@@ -33,6 +33,10 @@ export interface Claim {
   resultId: string;
   /** Whose poll it is; null for an anonymous one. */
   accountId: string | null;
+  /** Whose polls share slots and places with it; null for what no caller asked for. */
+  tenant: string | null;
+  /** Its caller waits for the end. */
+  isAwaited: boolean;
   epoch: number;
   /** How often the poll was claimed, this time included: the measure of a poison poll. */
   claims: number;
@@ -51,6 +55,12 @@ export interface Claim {
 export interface Lease {
   id: string;
   epoch: number;
+}
+
+/** A running poll that needs a job. */
+export interface FoundPoll extends Lease {
+  tenant: string | null;
+  isAwaited: boolean;
 }
 
 /** null when the poll has ended, another worker holds it, it is unknown, or has to wait for other suspects to end. */
@@ -144,10 +154,10 @@ export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promi
 }
 
 /** Running polls without a holder: their lease ran out, or they were accepted and never claimed. */
-export async function findLapsed({ db }: Queries, limit: number, skip = 0): Promise<Lease[]> {
+export async function findLapsed({ db }: Queries, limit: number, skip = 0): Promise<FoundPoll[]> {
   return db
     .selectFrom('polls')
-    .select(['id', 'lease_epoch as epoch'])
+    .select(['id', 'lease_epoch as epoch', 'tenant', 'awaited as isAwaited'])
     .where('status', '=', 'running')
     .where('lease_until', '<', sql<Date>`now()`)
     .orderBy('deadline_at')
@@ -157,10 +167,10 @@ export async function findLapsed({ db }: Queries, limit: number, skip = 0): Prom
 }
 
 /** Running polls past their deadline by more than `graceMs`, in which a worker should have ended them itself. */
-export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): Promise<Lease[]> {
+export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): Promise<FoundPoll[]> {
   return db
     .selectFrom('polls')
-    .select(['id', 'lease_epoch as epoch'])
+    .select(['id', 'lease_epoch as epoch', 'tenant', 'awaited as isAwaited'])
     .where('status', '=', 'running')
     .where('deadline_at', '<', sql<Date>`now() - ${graceMs} * interval '1 millisecond'`)
     .orderBy('deadline_at')
@@ -169,14 +179,16 @@ export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): 
 }
 
 const claimed =
-  sql.raw(`id, result_id, account_id, lease_epoch, claims, spec, schema_version, entry_point, request_id, traceparent,
-  created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
+  sql.raw(`id, result_id, account_id, tenant, awaited, lease_epoch, claims, spec, schema_version, entry_point, request_id,
+  traceparent, created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
   greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
 
 interface ClaimRow {
   id: string;
   result_id: string;
   account_id: string | null;
+  tenant: string | null;
+  awaited: boolean;
   lease_epoch: number;
   claims: number;
   spec: PollSpec;
@@ -196,6 +208,8 @@ function toClaim(row: ClaimRow | undefined): Claim | null {
     id: row.id,
     resultId: row.result_id,
     accountId: row.account_id,
+    tenant: row.tenant,
+    isAwaited: row.awaited,
     epoch: row.lease_epoch,
     claims: row.claims,
     spec: row.spec,

@@ -46,7 +46,7 @@ t.test('a lease that ran out or was handed back can be claimed, with a new epoch
   t.equal(await claimPoll(storage, id, 'second'), null);
   t.equal(await claimPoll(storage, id, 'first'), null, 'not even its own worker runs it twice');
   await query(`update polls set lease_until = now() - interval '1 second'`);
-  t.same(await findLapsed(storage, 10), [{ id, epoch: 1 }]);
+  t.same(await findLapsed(storage, 10), [{ id, epoch: 1, tenant: null, isAwaited: false }]);
   t.match(await claimPoll(storage, id, 'second'), { epoch: 2, claims: 2 });
   t.same(await findLapsed(storage, 10), []);
   t.equal(await releaseLease(storage, { id, epoch: 1 }), false);
@@ -116,7 +116,7 @@ t.test('a poll past its deadline is taken from its worker and settled', async (t
   t.equal(await claimOverdue(storage, id, 'sweeper'), null, 'not before its time');
   await query(`update polls set deadline_at = now() - interval '10 seconds'`);
   t.same(await findOverdue(storage, 10, 11_000), []);
-  t.same(await findOverdue(storage, 10, 5_000), [{ id, epoch: 1 }]);
+  t.same(await findOverdue(storage, 10, 5_000), [{ id, epoch: 1, tenant: null, isAwaited: false }]);
   t.equal(await claimOverdue(storage, id, 'sweeper', 11_000), null);
   const taken = await claimOverdue(storage, id, 'sweeper', 5_000);
   t.match(taken, { epoch: 2, remainingMs: 0 });

@@ -9,10 +9,10 @@ import {
   claimPoll,
   type FailedPoll,
   type FleetFigures,
+  type FoundPoll,
   failedPolls,
   findLapsed,
   finishPoll,
-  type Lease,
   type LedgerViolation,
   type RunningPoll,
   readFleetFigures,
@@ -29,6 +29,8 @@ const CLAIM: Kinds<Claim> = {
   id: 'string',
   resultId: 'string',
   accountId: 'string?',
+  tenant: 'string?',
+  isAwaited: 'boolean',
   epoch: 'number',
   claims: 'number',
   spec: 'object',
@@ -41,7 +43,7 @@ const CLAIM: Kinds<Claim> = {
   ageMs: 'number',
   remainingMs: 'number',
 };
-const LEASE: Kinds<Lease> = { id: 'string', epoch: 'number' };
+const LEASE: Kinds<FoundPoll> = { id: 'string', epoch: 'number', tenant: 'string?', isAwaited: 'boolean' };
 const RUNNING: Kinds<RunningPoll> = {
   pollId: 'string',
   panel: 'string',
@@ -103,7 +105,7 @@ t.test('what is read of leases is what its types say', async (t) => {
   const { storage, query } = await open(t);
   const accountId = await funded(storage, 9n * USD);
   const known = newPoll(accountId, { requestId: 'req', traceparent: 'trace' });
-  const anonymous = newPoll(null);
+  const anonymous = newPoll(null, { tenant: 'network:a' });
   await acceptPoll(storage, { poll: known, holdU: USD });
   await acceptPoll(storage, { poll: anonymous, holdU: 1n, free: { dailyCapU: USD } });
   const claims = [await claimPoll(storage, known.id, 'worker'), await claimPoll(storage, anonymous.id, 'worker')];

@@ -20,9 +20,9 @@ export function observedBus(bus: PollBus, metrics: Metrics, activity: JobActivit
   return {
     enqueuePoll: (...args) => bus.enqueuePoll(...args),
     queueCounts: () => bus.queueCounts(),
-    consumePolls: ({ concurrency, run }) =>
+    consumePolls: ({ run, ...slots }) =>
       bus.consumePolls({
-        concurrency,
+        ...slots,
         async run(pollId, signal) {
           let error: string | null = 'failed';
           activity.began();

@@ -1,5 +1,5 @@
 import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
-import type { Counter, Metrics } from '@eloquentpoll/ops';
+import type { Counter, Histogram, Metrics } from '@eloquentpoll/ops';
 import { isFree } from '@eloquentpoll/polls';
 import type { Claim, Finished, FinishedPoll } from '@eloquentpoll/storage';
 import type { PollStore } from '../ports.ts';
@@ -10,7 +10,6 @@ import type { JobTraces } from './job-traces.ts';
 
 export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTraces): PollStore {
   const claims = metrics.counter('eloquentpoll_polls_claimed_total');
-  const waits = metrics.histogram('eloquentpoll_poll_queue_wait_seconds');
   const handedOver = metrics.counter('eloquentpoll_polls_handed_over_total');
   const buried = metrics.counter('eloquentpoll_polls_buried_total');
   const found = metrics.counter('eloquentpoll_polls_found_total');
@@ -23,7 +22,7 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
   function claimed(claim: Claim | null): Claim | null {
     if (!claim) return null;
     claims.n += 1;
-    if (claim.epoch === 1) waits.observe(claim.ageMs / 1_000);
+    if (claim.epoch === 1) waitsOf(metrics, claim).observe(claim.ageMs / 1_000);
     if (claim.entryPoint === OPERATOR) paidByPool.add(claim.id);
     traces.begin(claim);
     return claim;
@@ -70,6 +69,13 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
       return count(found, await polls.findOverdue(limit, graceMs));
     },
   };
+}
+
+/** Shows whether some callers wait while others do not. */
+function waitsOf(metrics: Metrics, { accountId, spec, isAwaited }: Claim): Histogram {
+  const ofAccount = isFree(spec.panel_name) ? 'free_account' : 'account';
+  const of = accountId === null ? 'anonymous' : ofAccount;
+  return metrics.histogram('eloquentpoll_poll_queue_wait_seconds', of, isAwaited ? 'yes' : 'no');
 }
 
 function count<T>(counter: Counter, list: T[]): T[] {

@@ -61,7 +61,8 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
     },
     event_loop: loop,
     liveness: livenessCheck(activity, {
-      slots: config.concurrency,
+      // With these taken a worker does all it can for a tenant that is alone.
+      slots: config.concurrency - config.reserved,
       oldestAt: async () => (await fleet.queue()).oldestAt,
       ...(limits && { limits }),
     }),

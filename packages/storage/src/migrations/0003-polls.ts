@@ -8,7 +8,7 @@ export const polls: Migration = {
   sql: () => `
 -- account_id is the owner: null for an anonymous poll and after the owner left. tenant is whose running polls are
 -- counted together: an account, or the keyed hash of an anonymous caller's network. key_id: the API key that asked, for
--- the limit of each key. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on
+-- the limit of each key. awaited: its caller waits for the end. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on
 -- the same page; no index has a lease column, so they stay heap-only.
 -- provider_max_u: what providers may charge for it, set aside in the row spend_shard of provider_spend. provider_cost_u:
 -- what they did, as far as it is known, the calls that a stop aborted included. unvoted_u: what the free pool paid for
@@ -19,6 +19,7 @@ create table polls (
   account_id     uuid references accounts,
   tenant         text collate "C",
   key_id         uuid,
+  awaited        boolean not null default false,
   status         text not null default 'running' check (status in ('running', 'completed', 'failed')),
   schema_version smallint not null default 1,
   spec           jsonb not null,

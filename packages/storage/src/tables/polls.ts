@@ -15,6 +15,7 @@ export interface PollsTable {
   account_id: string | null;
   tenant: string | null;
   key_id: string | null;
+  awaited: boolean;
   status: Generated<PollStatus>;
   schema_version: Generated<number>;
   spec: JSONColumnType<PollSpec>;

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { EnqueueOptions } from '@eloquentpoll/bus';
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { providerMaxU } from '@eloquentpoll/models/panels';
 import { deadlineMsOf, holdOf, isFree, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
@@ -62,11 +63,13 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
   const newId = newPollId();
   // Beside the transaction: the new id is nearly always the poll's.
   const subscribed = follower?.subscribe(newId);
-  const { pollId, isNew, spec, rank } = await accept(context, submission, newId, deadlineMs);
+  const isAwaited = follower !== undefined;
+  const { pollId, isNew, spec, rank } = await accept(context, submission, { newId, deadlineMs, isAwaited });
   await (pollId === newId ? subscribed : follower?.subscribe(pollId));
   if (isNew) {
     // Not awaited: the poll is accepted, and its end is noticed in any case.
-    void enqueueIfPossible(context, pollId, submission.requestId, lane(rank, follower !== undefined));
+    const { tenant, requestId } = submission;
+    void enqueueIfPossible(context, pollId, requestId, { tenant, place: { rank, isAwaited } });
     return { pollId, joined: null, spec, deadlineMs };
   }
   const joined = await readRun(context, pollId);
@@ -74,7 +77,11 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
   return { pollId, joined, spec, deadlineMs };
 }
 
-async function accept(context: PollsContext, submission: Submission, newId: string, deadlineMs: number) {
+async function accept(
+  context: PollsContext,
+  submission: Submission,
+  { newId, deadlineMs, isAwaited }: { newId: string; deadlineMs: number; isAwaited: boolean },
+) {
   const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency } = submission;
   const spec = await freezeOrder(context, submission.order, callerOf(context, tenant));
   const holdU = holdOf(spec);
@@ -87,6 +94,7 @@ async function accept(context: PollsContext, submission: Submission, newId: stri
       accountId,
       tenant,
       keyId,
+      isAwaited,
       spec,
       deadlineMs,
       entryPoint,
@@ -147,12 +155,6 @@ function tenantLimits({ config: { maxRunningPolls } }: PollsContext, accountId: 
 const callerOf = ({ config }: PollsContext, tenant: string): string =>
   createHmac('sha256', config.keyPepper).update(`provider user ${tenant}`).digest('base64url').slice(0, 32);
 
-/**
- * Fair between tenants: the first poll of each comes before the second of any. At the same rank a poll that its caller
- * waits for comes before one that runs alone.
- */
-const lane = (rank: number, isAwaited: boolean): number => 2 * rank + (isAwaited ? 0 : 1);
-
 /** A pool that is only held answers at most this; see accept_poll.sql. */
 const MAX_HELD_RETRY_S = 5;
 
@@ -169,10 +171,10 @@ async function enqueueIfPossible(
   { bus, log, metrics }: PollsContext,
   pollId: string,
   requestId: string,
-  rank: number,
+  options: EnqueueOptions,
 ): Promise<void> {
   try {
-    await bus.enqueuePoll(pollId, { rank });
+    await bus.enqueuePoll(pollId, options);
   } catch (error) {
     metrics.counter('eloquentpoll_polls_not_queued_total').n += 1;
     log.warn({ poll_id: pollId, request_id: requestId, err: error }, 'poll.enqueue_failed');

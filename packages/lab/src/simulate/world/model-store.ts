@@ -6,6 +6,7 @@ import {
   type Finish,
   type Finished,
   type FinishedPoll,
+  type FoundPoll,
   LEASE_MS,
   type Lease,
 } from '@eloquentpoll/storage';
@@ -41,14 +42,16 @@ export interface ModelStore {
   release(lease: Lease): boolean;
   finish(poll: FinishedPoll): Finished;
   bury(poll: { id: string; epoch: number; reason: string }): Finish;
-  findLapsed(limit: number, skip?: number): Lease[];
-  findOverdue(limit: number, graceMs: number): Lease[];
+  findLapsed(limit: number, skip?: number): FoundPoll[];
+  findOverdue(limit: number, graceMs: number): FoundPoll[];
   readonly polls: ReadonlyMap<string, PollRow>;
   readonly books: Books;
 }
 
 /** A poll that was just accepted is left to the queue for so long. */
 const FIRST_CLAIM_MS = 5_000;
+
+const askedBy = ({ poll: { tenant, isAwaited = false } }: Acceptance) => ({ tenant: tenant ?? null, isAwaited });
 
 export function modelStore(now: () => number): ModelStore {
   const polls = new Map<string, PollRow>();
@@ -102,6 +105,7 @@ export function modelStore(now: () => number): ModelStore {
       id: poll.id,
       resultId: asked.resultId,
       accountId: poll.accountId,
+      ...askedBy(poll.acceptance),
       epoch: poll.leaseEpoch,
       claims: poll.claims,
       spec: asked.spec,
@@ -137,12 +141,12 @@ export function modelStore(now: () => number): ModelStore {
     return poll;
   }
 
-  const leases = (rows: PollRow[], limit: number): Lease[] =>
+  const leases = (rows: PollRow[], limit: number): FoundPoll[] =>
     rows
       .filter((poll) => poll.status === 'running')
       .toSorted((a, b) => a.deadlineAt - b.deadlineAt)
       .slice(0, limit)
-      .map(({ id, leaseEpoch }) => ({ id, epoch: leaseEpoch }));
+      .map(({ id, leaseEpoch, acceptance }) => ({ id, epoch: leaseEpoch, ...askedBy(acceptance) }));
 
   return {
     polls,
