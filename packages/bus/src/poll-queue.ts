@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { fairTurns, type FairPlace, priorityOf } from './fair-turns.ts';
+import { type FairPlace, fairTurns, priorityOf } from './fair-turns.ts';
 import type { Keys } from './keys.ts';
 
 // The queue carries ids. The row in Postgres holds the poll, and claiming it there decides who runs it; a job that comes
