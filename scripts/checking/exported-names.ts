@@ -10,16 +10,18 @@ const LEFT_OUT = ['packages/client/src/**', '**/test/**', '**/*.test.ts', '**/no
 const EXPORT =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:class|function\*?|interface|type|const|let|enum) ([A-Za-z_$][\w$]*)/gm;
 
-/** Names that every app or command has one of, and shapes that a package without imports has to repeat. */
+/** Names that every app or command has one of, and words of `voting`, which imports nothing, that the contract has too. */
 export const ONE_EACH: Readonly<Record<string, string>> = {
   App: 'the HTTP server of an app, with its type provider',
   Arguments: 'the command line of a command',
+  Chances: 'the same odds as `voting` gives them and as they are sent',
   Config: 'the settings of an app',
   Context: 'what the composition root of an app opens',
   Ops: 'the operators’ port of an app',
   ResultStatus: '`voting` imports nothing; `pollResponse` does not compile when the two differ',
   TerminationReason: '`voting` imports nothing; `pollResponse` does not compile when the two differ',
   USAGE: 'the help of a command',
+  Verdict: 'the same verdict as `voting` gives it and as it is sent',
   openContext: 'the composition root of an app',
   openOps: 'the operators’ port of an app',
   readArguments: 'the command line of a command',

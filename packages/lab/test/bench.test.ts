@@ -3,7 +3,7 @@ import t from 'tap';
 import { ROWS } from '../src/bench/all-rows.ts';
 import { readArguments } from '../src/bench/arguments.ts';
 import { report } from '../src/bench/report.ts';
-import { type Line, verdictOf } from '../src/bench/rows.ts';
+import { gradeOf, type Line } from '../src/bench/rows.ts';
 import { openStage } from '../src/bench/stage.ts';
 import { interleaved, lowerQuartile } from '../src/bench/windows.ts';
 
@@ -55,13 +55,13 @@ t.test('a verdict says which target was met', async (t) => {
     must: 0.4,
     moonshot: 1,
   };
-  t.equal(verdictOf(line), 'must');
-  t.equal(verdictOf({ ...line, value: 1 }), 'moonshot');
-  t.equal(verdictOf({ ...line, value: 0.35 }), 'within slack');
-  t.equal(verdictOf({ ...line, value: 0.1 }), 'short');
-  t.equal(verdictOf({ ...line, value: Number.NaN }), 'short');
-  t.equal(verdictOf({ ...line, value: 2, better: 'lower', must: 1, moonshot: null }), 'short');
-  t.equal(verdictOf({ ...line, must: null }), 'info');
+  t.equal(gradeOf(line), 'must');
+  t.equal(gradeOf({ ...line, value: 1 }), 'moonshot');
+  t.equal(gradeOf({ ...line, value: 0.35 }), 'within slack');
+  t.equal(gradeOf({ ...line, value: 0.1 }), 'short');
+  t.equal(gradeOf({ ...line, value: Number.NaN }), 'short');
+  t.equal(gradeOf({ ...line, value: 2, better: 'lower', must: 1, moonshot: null }), 'short');
+  t.equal(gradeOf({ ...line, must: null }), 'info');
   t.match(report([line])[1], /0\.50 H .*>= 0\.4 H .*must$/);
 });
 

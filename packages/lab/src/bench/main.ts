@@ -11,7 +11,7 @@ import { runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import { report } from './report.ts';
-import { type Line, verdictOf } from './rows.ts';
+import { gradeOf, type Line } from './rows.ts';
 import { openStage, type StageOptions } from './stage.ts';
 
 // npm run bench: every target of performance beside its anchor, measured in the same run on the same machine, on servers
@@ -58,10 +58,10 @@ async function bench(args: Arguments, options: StageOptions, signal: AbortSignal
     if (!args.json) for (const line of report(found).slice(1)) progress.note(line);
   }
   progress.end();
-  const short = lines.filter((line) => verdictOf(line) === 'short');
+  const short = lines.filter((line) => gradeOf(line) === 'short');
   const about = { machine, disk, load_before: loadBefore, load_after: loadavg()[0], windows, window_ms: windowMs };
   if (args.json) {
-    const figures = lines.map((line) => ({ ...line, verdict: verdictOf(line) }));
+    const figures = lines.map((line) => ({ ...line, verdict: gradeOf(line) }));
     process.stdout.write(`${JSON.stringify({ ...about, figures }, null, 2)}\n`);
   } else {
     const load = `load ${loadBefore.toFixed(1)} before, ${loadavg()[0]!.toFixed(1)} after`;

@@ -1,5 +1,5 @@
 import { tableLines } from '../terminal/table.ts';
-import { type Line, verdictOf } from './rows.ts';
+import { gradeOf, type Line } from './rows.ts';
 
 const target = (line: Line, value: number | null): string =>
   value === null ? '-' : `${line.better === 'higher' ? '>=' : '<='} ${value}${line.unit}`;
@@ -12,7 +12,7 @@ export function report(lines: readonly Line[]): string[] {
     line.value === null ? '-' : `${rounded(line.value)}${line.unit}`,
     target(line, line.must),
     target(line, line.moonshot),
-    verdictOf(line),
+    gradeOf(line),
   ]);
   return tableLines(['quantity', 'ours', 'anchor', 'ratio', 'must', 'moonshot', 'verdict'], rows, [0, 2, 6]);
 }

@@ -31,7 +31,7 @@ export type TargetGrade = 'moonshot' | 'must' | 'within slack' | 'short' | 'info
 /** Machines differ from minute to minute; a figure this close to its target has met it. */
 const SLACK = 1.2;
 
-export function verdictOf({ value, better, must, moonshot }: Line): TargetGrade {
+export function gradeOf({ value, better, must, moonshot }: Line): TargetGrade {
   if (value === null || must === null) return 'info';
   if (Number.isNaN(value)) return 'short';
   const meets = (target: number) => (better === 'higher' ? value >= target : value <= target);

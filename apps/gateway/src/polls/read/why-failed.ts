@@ -1,6 +1,6 @@
 import type { ErrorCode, PollResponse } from '@eloquentpoll/contracts';
 
-export interface Failure {
+export interface PollFailure {
   code: ErrorCode;
   /** A sentence about this poll; the catalogue's without it. */
   detail?: string;
@@ -10,7 +10,7 @@ export interface Failure {
 /** The error of a poll without a vote: a retry may bring one, unless the maximum cost pays for no call at all. */
 export function whyFailed(
   result: Pick<PollResponse, 'votes' | 'termination_reason' | 'max_cost_usd' | 'min_cost_usd'> | null,
-): Failure {
+): PollFailure {
   if (result?.termination_reason !== 'budget' || result.votes.length > 0) return { code: 'poll_failed' };
   const { max_cost_usd, min_cost_usd } = result;
   if (min_cost_usd === undefined) return { code: 'budget_too_small' };

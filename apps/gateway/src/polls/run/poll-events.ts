@@ -3,7 +3,7 @@ import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import type { IdempotencyKey } from '@eloquentpoll/storage';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../context.ts';
-import { type Failure, whyFailed } from '../read/why-failed.ts';
+import { type PollFailure, whyFailed } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
 import { REREAD_MS } from './poll-rereads.ts';
 import { readOutcome } from './read-outcome.ts';
@@ -70,7 +70,7 @@ export class PollEvents implements PollListener, StreamSource {
     this.#stream.end();
   }
 
-  #fail(failure: Failure, seq: number): void {
+  #fail(failure: PollFailure, seq: number): void {
     const { pollId, requestId } = this.#poll;
     this.#stream.end(errorEvent(this.#context.config, pollId, seq, failure, requestId));
   }

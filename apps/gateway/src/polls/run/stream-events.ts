@@ -12,7 +12,7 @@ import {
 import { maxCostUsdOf, tallyByOption } from '@eloquentpoll/polls';
 import type { Config } from '../../config/config.ts';
 import { resultUrl, statusUrl } from '../read/to-wire.ts';
-import type { Failure } from '../read/why-failed.ts';
+import type { PollFailure } from '../read/why-failed.ts';
 
 // The three kinds of event on the wire. `started` repeats with every vote, each time whole, so that a reader may keep
 // only the first or the last. Exactly one `complete` or `error` ends a stream.
@@ -88,7 +88,13 @@ export function completeEvent(pollId: string, seq: number, result: PollResponse)
   return event('complete', pollId, data);
 }
 
-export function errorEvent(config: Config, pollId: string, seq: number, failure: Failure, requestId: string): string {
+export function errorEvent(
+  config: Config,
+  pollId: string,
+  seq: number,
+  failure: PollFailure,
+  requestId: string,
+): string {
   const { code } = failure;
   const data: StreamError = {
     seq,

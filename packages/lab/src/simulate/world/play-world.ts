@@ -97,11 +97,7 @@ async function live(world: World, play: Play): Promise<Played> {
     quietSince = quiet ? (quietSince ?? now) : null;
     const hopeless = Math.max(lastTrouble(), ...polls.map((poll) => poll.deadlineAt)) + LIVENESS_MS;
     const settled = quietSince !== null && now >= Math.max(quietSince, lastTrouble()) + AFTERMATH_MS;
-    if (settled || now > hopeless) {
-      // Node keeps a combined signal with a listener until it is aborted, and with it a worker that was killed.
-      for (const signal of world.jobSignals) signal.abort(new Error('the world is over'));
-      return { world, outcomes, calmAtMs: lastTrouble(), endedAtMs: now };
-    }
+    if (settled || now > hopeless) return { world, outcomes, calmAtMs: lastTrouble(), endedAtMs: now };
   }
 }
 

@@ -16,8 +16,6 @@ export interface QueueSide {
   readonly bus: ModelBus;
   /** Calls back whenever a job waits. */
   readonly idle: Set<() => void>;
-  /** Of every job that was ever taken. */
-  readonly jobSignals: AbortController[];
   /** A poll's run ended by an error: the queue drops the job and says so. */
   readonly onRunFailed: (pollId: string, error: unknown) => void;
 }
@@ -61,7 +59,6 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
     async function work(job: QueuedJob, token: string): Promise<void> {
       const abort = new AbortController();
       running.set(token, abort);
-      side.jobSignals.push(abort);
       let stop = clock.after(JOB_LOCK_MS / 2, extend);
       function extend(): void {
         perform('renew the lock of a job', job.pollId, () => bus.extend(job.id, token, JOB_LOCK_MS)).then(

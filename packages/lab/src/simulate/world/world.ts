@@ -47,7 +47,6 @@ export interface World {
   readonly effects: Effects;
   readonly sweepLock: SweepLock;
   readonly idle: Set<() => void>;
-  readonly jobSignals: AbortController[];
   readonly history: History;
   readonly workers: Worker[];
   readonly tamper: Tampering;
@@ -83,7 +82,6 @@ export function openWorld(seed: string, weather: Weather, temper: Temper, tamper
     effects: effects(clock, weather),
     sweepLock: sweepLock(clock),
     idle,
-    jobSignals: [],
     history,
     workers: [],
     tamper,
