@@ -82,6 +82,13 @@ export const ERRORS = {
     'Insufficient scope',
     'The access token was not granted what the operation needs; the WWW-Authenticate header names the scope.',
   ),
+  account_frozen: {
+    status: 403,
+    title: 'Account frozen',
+    description: 'The operator of this service has frozen the account; its keys and logins are refused.',
+    retryable: false,
+    recovery: ['open_documentation'],
+  },
   forbidden_origin: change(403, 'Forbidden origin', 'Browsers may not call this operation from that origin.'),
 
   not_found: change(404, 'Not found', 'There is nothing at this path.'),
@@ -143,6 +150,7 @@ export const ERRORS = {
     'Provider budget reached',
     'What model providers may cost this service per hour or day is used up or set aside; Retry-After says until when.',
   ),
+  polls_stopped: wait(503, 'Polls stopped', 'The operator accepts no polls, or no free ones, for now.'),
   service_unavailable: wait(503, 'Service unavailable', 'A part that the operation needs is out of reach for now.'),
 } as const satisfies Record<string, CatalogEntry>;
 

@@ -6,6 +6,8 @@
 --   too_many_of_key  so has the key that asks, with max_running_of_key
 --   too_late      more than max_waiting polls of the tenant wait for a worker: this one could not start in time
 --   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says until when
+--   frozen        an operator froze or closed the account
+--   stopped       operators have stopped polls, or free ones
 --   insufficient  the account cannot cover the hold; retry_after_s is set for the free pool:
 --                 until midnight when it is spent, a few seconds when running polls hold what is left
 -- Each statement below sees what others committed while the one before it waited; that is what lets a loser of the
@@ -60,6 +62,25 @@ begin
   if found then
     return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
     return;
+  end if;
+
+  perform 1 from controls where polls_stopped or (free_polls_stopped and p ? 'free_daily_cap_u');
+  if found then
+    delete from idempotency i
+     where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
+    return query select 'stopped', null::text, null::bigint, null::integer, null::integer, null::integer;
+    return;
+  end if;
+
+  -- Freezing locks the row against this: it waits for polls that are being accepted, and then ends them.
+  if v_account is not null then
+    perform 1 from accounts where id = v_account and frozen_at is null and deleted_at is null for key share;
+    if not found then
+      delete from idempotency i
+       where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
+      return query select 'frozen', null::text, null::bigint, null::integer, null::integer, null::integer;
+      return;
+    end if;
   end if;
 
   -- The lock makes the counts exact: polls of one tenant are accepted one after the other.

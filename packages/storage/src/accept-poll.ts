@@ -65,6 +65,10 @@ export type Accepted =
   | { kind: 'joined'; pollId: string }
   /** The key stands for another request. */
   | { kind: 'reused' }
+  /** Nothing was stored: an operator froze or closed the account. */
+  | { kind: 'frozen' }
+  /** Nothing was stored: operators have stopped polls, or free ones. */
+  | { kind: 'stopped' }
   /** Nothing was stored: the tenant's polls have to end first. */
   | { kind: 'too_many'; running: number }
   /** The same for the polls of the key. */
@@ -128,7 +132,9 @@ export async function acceptPoll(
     case 'too_late':
       return { kind: 'too_late', waiting: row.waiting ?? 0 };
     case 'reused':
-      return { kind: 'reused' };
+    case 'frozen':
+    case 'stopped':
+      return { kind: row.outcome };
     case 'insufficient':
       return { kind: 'insufficient', availableU: row.available_u!, retryAfterS: row.retry_after_s };
   }

@@ -65,21 +65,27 @@ export interface KeyOwnerRow {
   accountId: string;
   /** Until it expires; null for a key that does not. */
   secondsLeft: number | null;
+  /** An operator froze the account. */
+  isFrozen: boolean;
 }
 
 /** The owner of a presented key; null when it is unknown, revoked or expired. */
 export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyOwnerRow | null> {
   const row = await db
     .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .select([
-      'id',
+      'api_keys.id',
       'account_id',
+      sql<boolean>`frozen_at is not null`.as('is_frozen'),
       sql<number | null>`extract(epoch from expires_at - clock_timestamp())::float8`.as('seconds_left'),
     ])
     .where('hash', '=', hash)
     .where(isActive)
     .executeTakeFirst();
-  return row ? { keyId: row.id, accountId: row.account_id, secondsLeft: row.seconds_left } : null;
+  return row
+    ? { keyId: row.id, accountId: row.account_id, secondsLeft: row.seconds_left, isFrozen: row.is_frozen }
+    : null;
 }
 
 export const MAX_KEYS_PER_PAGE = 1_000;

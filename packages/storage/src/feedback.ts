@@ -27,7 +27,8 @@ export async function storeFeedback({ db }: Queries, feedback: Feedback): Promis
     insert into feedback (account_id, poll_id, outcome_correct, confidence, notes)
     select ${feedback.accountId}::uuid, poll_id, ${feedback.outcomeCorrect}::boolean,
            ${feedback.confidence}::double precision, ${feedback.notes}::text
-      from results where result_id = ${feedback.resultId}
+      from results r where result_id = ${feedback.resultId} and emptied_at is null
+       and not exists (select from accounts a where a.id = r.account_id and a.deleted_at is not null)
     on conflict (account_id, poll_id) do update
       set outcome_correct = excluded.outcome_correct, confidence = excluded.confidence, notes = excluded.notes,
           updated_at = now()

@@ -12,15 +12,21 @@ export type Identity =
 export interface KnownIdentity {
   identityId: string;
   accountId: string;
+  /** An operator froze the account. */
+  isFrozen: boolean;
 }
 
 export async function findIdentity({ db }: Queries, identity: Identity): Promise<KnownIdentity | null> {
-  const all = db.selectFrom('identities').select(['id', 'account_id']).where('kind', '=', identity.kind);
+  const all = db
+    .selectFrom('identities')
+    .innerJoin('accounts', 'accounts.id', 'identities.account_id')
+    .select(['identities.id', 'account_id', sql<boolean>`frozen_at is not null`.as('is_frozen')])
+    .where('identities.kind', '=', identity.kind);
   const row = await (identity.kind === 'wallet'
     ? all.where('address', '=', identity.address)
     : all.where('issuer', '=', identity.issuer).where('subject', '=', identity.subject)
   ).executeTakeFirst();
-  return row ? { identityId: row.id, accountId: row.account_id } : null;
+  return row ? { identityId: row.id, accountId: row.account_id, isFrozen: row.is_frozen } : null;
 }
 
 /**
@@ -53,7 +59,7 @@ async function openIdentity({ db }: Queries, identity: Identity): Promise<KnownI
     balance as (insert into balances (account_id) select account_id from opened)
     select id, account_id from opened`.execute(db);
   const [row] = rows;
-  return row ? { identityId: row.id, accountId: row.account_id } : null;
+  return row ? { identityId: row.id, accountId: row.account_id, isFrozen: false } : null;
 }
 
 /** Links an unused identity to an existing account; false if it belongs to an account already. */

@@ -6,7 +6,14 @@ export {
   type NewPoll,
   type TenantLimits,
 } from './accept-poll.ts';
-export { type Account, createAccount, deleteAccount, findAccount, noteEmail } from './accounts.ts';
+export {
+  closeAccount,
+  emptyClosedAccounts,
+  freezeAccount,
+  type Shut,
+  unfreezeAccount,
+} from './account-status.ts';
+export { type Account, createAccount, findAccount, noteEmail } from './accounts.ts';
 export {
   type ApiKeyToStore,
   findKeyByHash,
@@ -38,6 +45,7 @@ export {
 } from './checkouts.ts';
 export { storageTime } from './clock.ts';
 export { closeBooks } from './close-books.ts';
+export { type Controls, readControls, setControl } from './controls.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
 export {
   bookTransfer,
@@ -119,6 +127,7 @@ export { type MoneyInFigures, readMoneyFigures } from './money-figures.ts';
 export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from './money-scans.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
+export { type LoggedAct, noteAct, type OperatorAct, readOperatorLog } from './operator-log.ts';
 export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } from './polls.ts';
 export {
   type CallerFailures,

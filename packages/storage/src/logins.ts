@@ -14,6 +14,8 @@ export interface StoredLogin {
   accountId: string;
   /** What it was made with; null once that identity is gone. */
   identityId: string | null;
+  /** An operator froze the account. */
+  isFrozen: boolean;
 }
 
 export async function insertLogin(
@@ -40,6 +42,7 @@ export async function findLogin({ db }: Queries, id: string): Promise<StoredLogi
       'logins.id',
       'logins.account_id',
       'logins.identity_id',
+      sql<boolean>`frozen_at is not null`.as('is_frozen'),
       sql<boolean>`last_seen_at < now() - ${NOTED_EVERY}::interval`.as('due'),
     ])
     .where('logins.id', '=', id)
@@ -52,7 +55,7 @@ export async function findLogin({ db }: Queries, id: string): Promise<StoredLogi
   if (row.due) {
     await db.updateTable('logins').set({ last_seen_at: sql<Date>`now()` }).where('id', '=', id).execute();
   }
-  return { id: row.id, accountId: row.account_id, identityId: row.identity_id };
+  return { id: row.id, accountId: row.account_id, identityId: row.identity_id, isFrozen: row.is_frozen };
 }
 
 /** Ends a login; every copy of its cookie is invalid from then on. */

@@ -88,9 +88,16 @@ export async function readHistory(
   }));
 }
 
+/** From the moment on that an account is closed, its results are gone; their rows are emptied later. */
+const isOfOpenAccount = sql<boolean>`(
+  account_id is null or not exists (
+    select from accounts where accounts.id = results.account_id and accounts.deleted_at is not null))`;
+
 function resultColumns({ db }: Queries) {
   return db
     .selectFrom('results')
+    .where('emptied_at', 'is', null)
+    .where(isOfOpenAccount)
     .select([
       'poll_id',
       'result_id',

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { acceptPoll, balanceOf, checkLedger, FREE_POOL, findPoll } from '../src/index.ts';
+import { acceptPoll, balanceOf, checkLedger, FREE_POOL, findPoll, readControls, setControl } from '../src/index.ts';
 import { acceptance, funded, newPoll, open, together, USD, unique } from './fixtures.ts';
 
 // slow: 3 s
@@ -138,7 +138,7 @@ t.test('a poll on an account that does not exist is refused', async (t) => {
   const { storage } = await open(t);
   await t.rejects(acceptPoll(storage, acceptance(null)), TypeError);
   const stranger = '11111111-1111-4111-8111-111111111111';
-  t.same(await acceptPoll(storage, acceptance(stranger)), { kind: 'insufficient', availableU: 0n, retryAfterS: null });
+  t.same(await acceptPoll(storage, acceptance(stranger)), { kind: 'frozen' });
 });
 
 t.test('free polls spend at most the daily cap, to the micro-USD', async (t) => {
@@ -210,3 +210,35 @@ t.test('a cap of nothing gives nothing, a lowered cap takes the surplus back', a
     [],
   );
 });
+
+t.test(
+  'what operators stopped is accepted by no gateway from then on, and a repeated request joins its poll',
+  async (t) => {
+    const { storage } = await open(t);
+    const accountId = await funded(storage, 9n * USD);
+    const idempotency = { principal: accountId, key: 'k', fingerprint: 'f' };
+    const before = acceptance(accountId, { idempotency });
+    t.match(await acceptPoll(storage, before), { kind: 'accepted' });
+    const free = () => acceptPoll(storage, { poll: newPoll(null), holdU: 1n, free: { dailyCapU: USD } });
+
+    t.equal(await setControl(storage, 'freePollsStopped', true), true);
+    t.equal(await setControl(storage, 'freePollsStopped', true), false);
+    t.same(await free(), { kind: 'stopped' });
+    t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'accepted' });
+
+    await setControl(storage, 'pollsStopped', true);
+    t.same(await readControls(storage), { pollsStopped: true, freePollsStopped: true });
+    const refused = acceptance(accountId, { idempotency: { ...idempotency, key: 'another' } });
+    t.same(await acceptPoll(storage, refused), { kind: 'stopped' });
+    t.match(await acceptPoll(storage, acceptance(accountId, { idempotency })), {
+      kind: 'joined',
+      pollId: before.poll.id,
+    });
+
+    await setControl(storage, 'pollsStopped', false);
+    t.match(await acceptPoll(storage, refused), { kind: 'accepted' }, 'its key was not kept');
+    t.same(await free(), { kind: 'stopped' });
+    await setControl(storage, 'freePollsStopped', false);
+    t.match(await free(), { kind: 'accepted' });
+  },
+);

@@ -6,24 +6,28 @@ import {
   balanceOf,
   checkLedger,
   claimPoll,
+  closeAccount,
   createAccount,
-  deleteAccount,
+  emptyClosedAccounts,
   findAccount,
   findIdentity,
   findKeyByHash,
-  findPoll,
+  findLogin,
   findResult,
   findWallet,
   finishPoll,
+  freezeAccount,
   insertKey,
+  insertLogin,
   inTransaction,
   listKeys,
-  readFeedbackSummary,
   readHistory,
+  renewLeases,
   revokeAllKeys,
   revokeKey,
   storeFeedback,
   touchKeys,
+  unfreezeAccount,
 } from '../src/index.ts';
 import { acceptance, finished, funded, open, together, USD } from './fixtures.ts';
 
@@ -103,7 +107,7 @@ t.test('an identity opens one account, however many first logins race', async (t
   await t.rejects(admitIdentity(storage, { kind: 'wallet', address: randomBytes(19) }), { name: 'StorageRefused' });
 });
 
-t.test('a deleted account is forgotten; its results stay public, without an owner, and the books stay', async (t) => {
+t.test('a closed account is forgotten at once, what it asked batch by batch, and the books stay', async (t) => {
   const person = { kind: 'oidc', issuer: 'https://id.example', subject: 's2', email: 'b@example.com' } as const;
   const { accountId } = await admitIdentity(storage, person);
   await query(`select ledger_move('credit', $1, '00000000-0000-4000-8000-000000000003', 5000000, 'grant')`, [
@@ -115,34 +119,96 @@ t.test('a deleted account is forgotten; its results stay public, without an owne
   for (const request of [ended, running]) await acceptPoll(storage, request);
   await finishPoll(storage, finished((await claimPoll(storage, ended.poll.id, 'worker'))!));
   const { resultId } = ended.poll;
-  await storeFeedback(storage, { accountId, resultId, outcomeCorrect: true, confidence: null, notes: 'it is me' });
+  const opinion = { accountId, resultId, outcomeCorrect: true, confidence: null, notes: 'it is me' };
+  await storeFeedback(storage, opinion);
 
-  t.equal(await deleteAccount(storage, accountId), true);
-  t.equal(await deleteAccount(storage, accountId), false);
+  t.match(await closeAccount(storage, accountId), { keys: [key.hash], ended: [{ id: running.poll.id }] });
+  t.equal(await closeAccount(storage, accountId), null);
   t.equal(await findAccount(storage, accountId), null);
   t.equal(await findIdentity(storage, person), null);
   t.equal(await findKeyByHash(storage, key.hash), null);
-  t.match(await findResult(storage, resultId), { accountId: null, status: 'success' });
+  t.equal(await findResult(storage, resultId), null, 'before it is emptied');
+  t.equal(await storeFeedback(storage, { ...opinion, accountId: await funded(storage, 0n) }), null);
+  t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'frozen' });
+  const late = await claimPoll(storage, running.poll.id, 'worker');
+  t.equal(late?.remainingMs, 0);
+
+  t.equal(await emptyClosedAccounts(storage), 1, 'the poll that is running is left');
+  t.match(await finishPoll(storage, finished(late!)), { outcome: 'stored' }, 'it ends');
+  t.equal(await findResult(storage, running.poll.resultId), null);
+  t.equal(await emptyClosedAccounts(storage), 1);
+  t.equal(await emptyClosedAccounts(storage), 0);
+  const texts = await query<{ text: string }>(
+    `
+    select concat(p.spec, r.detail, r.winning_option, p.account_id, r.account_id, p.tenant, p.request_id) as text
+      from polls p join results r on r.poll_id = p.id where p.id = any($1)`,
+    [[ended.poll.id, running.poll.id]],
+  );
+  t.equal(texts.length, 2);
+  for (const { text } of texts) t.notMatch(text, new RegExp(`${ended.poll.spec.question}|${accountId}`));
   t.same(await readHistory(storage, accountId, 20, 0), []);
-  t.match(await readFeedbackSummary(storage, resultId), { total: 1, correct: 1 });
   t.same(
-    await query('select 1 from feedback where notes is not null union select 1 from accounts where email = $1', [
-      'b@example.com',
+    await query('select 1 from feedback union all select 1 from accounts where email is not null and id = $1', [
+      accountId,
     ]),
     [],
   );
-
-  const late = await claimPoll(storage, running.poll.id, 'worker');
-  t.match(await finishPoll(storage, finished(late!)), { outcome: 'stored' }, 'a poll that was running still ends');
-  t.match(await findResult(storage, running.poll.resultId), { accountId: null });
-  t.match(await findPoll(storage, running.poll.id), { accountId: null, status: 'completed' });
+  t.match(await query('select 1 as one from accounts where emptied_at is not null'), [{ one: 1 }]);
+  t.ok((await balanceOf(storage, accountId))!.usageU > 0n);
   t.same(await checkLedger(storage), []);
 });
 
-t.test('system accounts cannot be found or deleted', async (t) => {
+t.test('a frozen account keeps everything and may use nothing until it is unfrozen', async (t) => {
+  const accountId = await funded(storage, 5n * USD);
+  const key = newKey(accountId);
+  const { id: keyId } = await insertKey(storage, key);
+  const login = await insertLogin(storage, { accountId });
+  const running = acceptance(accountId);
+  await acceptPoll(storage, running);
+  const claim = await claimPoll(storage, running.poll.id, 'worker');
+  t.match(await freezeAccount(storage, accountId), {
+    keys: [key.hash],
+    ended: [{ id: running.poll.id, epoch: claim!.epoch }],
+  });
+  t.equal(await freezeAccount(storage, accountId), null);
+  t.match(await findKeyByHash(storage, key.hash), { keyId, isFrozen: true });
+  t.match(await findLogin(storage, login), { accountId, isFrozen: true });
+  t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'frozen' });
+  t.same(
+    await renewLeases(storage, 'worker', [{ id: running.poll.id, epoch: claim!.epoch }]),
+    [],
+    'the worker has lost it',
+  );
+  t.match(await claimPoll(storage, running.poll.id, 'other'), { remainingMs: 0 });
+
+  t.same(await unfreezeAccount(storage, accountId), [key.hash]);
+  t.equal(await unfreezeAccount(storage, accountId), null);
+  t.match(await findKeyByHash(storage, key.hash), { keyId, isFrozen: false });
+  t.match(await acceptPoll(storage, acceptance(accountId)), { kind: 'accepted' });
+});
+
+t.test('of polls that are accepted while an account is frozen none is left running', async (t) => {
+  const accountId = await funded(storage, 50n * USD);
+  const requests = Array.from({ length: 30 }, () => acceptance(accountId));
+  const [accepted, frozen] = await Promise.all([
+    Promise.all(requests.map((request) => acceptPoll(storage, request))),
+    freezeAccount(storage, accountId),
+  ]);
+  const kinds = accepted.map(({ kind }) => kind);
+  t.equal(kinds.filter((kind) => kind === 'accepted').length, frozen!.ended.length);
+  t.same(
+    await query("select 1 from polls where account_id = $1 and status = 'running' and deadline_at > now()", [
+      accountId,
+    ]),
+    [],
+  );
+});
+
+t.test('system accounts cannot be found, frozen or closed', async (t) => {
   await funded(storage, USD);
   for (const { id } of await query<{ id: string }>("select id from accounts where kind <> 'user'")) {
     t.equal(await findAccount(storage, id), null);
-    t.equal(await deleteAccount(storage, id), false);
+    t.equal(await freezeAccount(storage, id), null);
+    t.equal(await closeAccount(storage, id), null);
   }
 });

@@ -32,7 +32,9 @@ export function openAccountsContext(
   return {
     ...base,
     usage,
-    keys: overrides.keys ?? keyCache(bus.redis, bus.prefix, storage, usage.note),
+    keys:
+      overrides.keys ??
+      keyCache({ redis: bus.redis, prefix: bus.prefix, storage, pepper: config.keyPepper, onUse: usage.note }),
     failures: overrides.failures ?? failedAuthentication(limiter),
     hashedKey: overrides.hashedKey ?? keyHasher(config.keyPepper),
     sealer: overrides.sealer ?? sealer(config.cookieSecrets),

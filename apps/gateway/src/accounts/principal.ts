@@ -1,6 +1,7 @@
 import type { Principal } from '../http/access.ts';
 import type { AccountsContext } from './context.ts';
-import type { KeyOwner } from './keys/key-cache.ts';
+import { requireOpen } from './frozen.ts';
+import type { KeyOwner } from './keys/cached-owner.ts';
 import { looksLikeAccessToken, principalOfToken } from './login/access-token.ts';
 import { readLogin } from './login/login-cookie.ts';
 
@@ -25,7 +26,7 @@ export async function principalOfKey(
 ): Promise<Principal | null> {
   const hashed = context.hashedKey(key);
   const owner = hashed && (await ownerOfKey(context, hashed.hash, network));
-  return owner && { ...owner, via: 'api_key' };
+  return owner && { accountId: owner.accountId, keyId: owner.keyId, via: 'api_key' };
 }
 
 export async function ownerOfKey(
@@ -35,10 +36,12 @@ export async function ownerOfKey(
 ): Promise<KeyOwner | null> {
   const owner = await keys.find(hash, () => failures.refuse(network));
   if (!owner) await failures.count(network);
-  return owner;
+  return owner && requireOpen(owner);
 }
 
 export async function principalOfCookie(context: AccountsContext, cookie: string): Promise<Principal | null> {
   const found = await readLogin(context, cookie);
-  return found && { ...found, via: 'login' };
+  if (!found) return null;
+  const { accountId, loginId } = requireOpen(found);
+  return { accountId, loginId, via: 'login' };
 }

@@ -49,9 +49,17 @@ const ALWAYS = [
   'service_unavailable',
 ] as const satisfies ErrorCode[];
 
+/** A caller with credentials may be one of an account that an operator froze. */
+const FOR_ACCOUNTS: ReadonlySet<ErrorCode> = new Set([
+  'authentication_required',
+  'invalid_api_key',
+  'invalid_wallet_signature',
+]);
+
 /** One answer per status, whose description lists the codes that come with it. */
 export function errors(...codes: readonly ErrorCode[]): Record<number, AnswerSchema> {
-  const byStatus = Map.groupBy(new Set([...codes, ...ALWAYS]), (code) => ERRORS[code].status);
+  const ofAccounts: ErrorCode[] = codes.some((code) => FOR_ACCOUNTS.has(code)) ? ['account_frozen'] : [];
+  const byStatus = Map.groupBy(new Set([...codes, ...ofAccounts, ...ALWAYS]), (code) => ERRORS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [status, { description: described(codes), content: errorContent, codes }]),
   );

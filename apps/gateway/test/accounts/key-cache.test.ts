@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
 import { apiKeyPrefix, hashApiKey, newApiKey } from '../../src/accounts/keys/api-key.ts';
 import { nameOfHash } from '../../src/accounts/keys/hashed-key.ts';
-import { keyCache } from '../../src/accounts/keys/key-cache.ts';
+import { type KeyCacheOptions, keyCache } from '../../src/accounts/keys/key-cache.ts';
 import { PEPPER } from '../fixtures/build.ts';
 
 // slow: 3 s
@@ -20,13 +20,26 @@ async function open(t: Test) {
   const bus = await openBus({ redisUrl: url, prefix });
   t.teardown(() => bus[Symbol.asyncDispose]());
   const used: string[] = [];
-  const cache = keyCache(bus.redis, prefix, storage, (keyId) => used.push(keyId));
+  const onUse = (keyId: string) => void used.push(keyId);
+  const openCache = (more: Partial<KeyCacheOptions> = {}) =>
+    keyCache({ redis: bus.redis, prefix, storage, pepper: PEPPER, onUse, ...more });
+  const cache = openCache();
   const accountId = await createAccount(storage);
   const key = newApiKey();
   const hash = hashApiKey(PEPPER, key);
   const { id: keyId } = await insertKey(storage, { accountId, hash, prefix: apiKeyPrefix(key) });
   const place = `${prefix}:key:{${nameOfHash(hash)}}`;
-  return { storage, redis: bus.redis, prefix, cache, used, hash, place, owner: { accountId, keyId } };
+  return {
+    storage,
+    redis: bus.redis,
+    prefix,
+    cache,
+    openCache,
+    used,
+    hash,
+    place,
+    owner: { accountId, keyId, isFrozen: false },
+  };
 }
 
 const remembered = (redis: Redis, place: string): Promise<string> =>
@@ -35,7 +48,7 @@ const remembered = (redis: Redis, place: string): Promise<string> =>
 t.test('a key that was found is cached for ten seconds, and onUse is called each time', async (t) => {
   const { storage, redis, cache, used, hash, place, owner } = await open(t);
   t.match(await cache.find(hash), owner);
-  t.equal(await remembered(redis, place), `${owner.accountId} ${owner.keyId}`);
+  t.match(await remembered(redis, place), new RegExp(`^${owner.accountId} ${owner.keyId} \\d{13} o [\\w-]{43}$`));
   const ttl = await redis.pttl(place);
   t.ok(ttl > 0 && ttl <= 10_000, `for ${ttl} ms`);
   await revokeKey(storage, owner.accountId, owner.keyId);
@@ -72,21 +85,21 @@ t.test('a pipeline reads several keys, each at its index', async (t) => {
   cache.appendTo(pipeline, keys);
   const [[error, reply] = []] = (await pipeline.exec()) ?? [];
   t.equal(error, null);
-  t.equal(cache.readReply(reply, 0), null);
+  t.equal(cache.readReply(reply, 0, keys[0]!), null);
   t.same(used, []);
-  t.same(cache.readReply(reply, 1), owner);
+  t.same(cache.readReply(reply, 1, keys[1]!), owner);
   t.same(used, [owner.keyId]);
   for (const spoilt of [null, undefined, 'text', ['-'], [''], ['one'], ['one '], [' two'], [7], [null]])
-    t.equal(cache.readReply(spoilt, 0), null, JSON.stringify(spoilt));
+    t.equal(cache.readReply(spoilt, 0, keys[1]!), null, JSON.stringify(spoilt));
   t.equal(used.length, 1);
 });
 
 t.test('without Redis lookups go to Postgres, and a revocation waits until cached entries have expired', async (t) => {
-  const { storage, prefix, hash, owner } = await open(t);
+  const { openCache, hash, owner } = await open(t);
   const away = new Redis({ port: 1, lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null });
   away.on('error', () => {});
   t.teardown(() => away.disconnect());
-  const cache = keyCache(away, prefix, storage, () => {});
+  const cache = openCache({ redis: away });
   t.match(await cache.find(hash), owner);
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
@@ -101,4 +114,39 @@ t.test('without Redis lookups go to Postgres, and a revocation waits until cache
   mock.timers.tick(1);
   await invalidated;
   t.equal(answered, true);
+});
+
+t.test('a process that is paused between the answer of Postgres and its write caches nothing', async (t) => {
+  const { storage, redis, openCache, cache, hash, place, owner } = await open(t);
+  // The clock stands where the question was asked, two minutes ago; the tombstone of the revocation is over.
+  const paused = openCache({ now: () => Date.now() - 121_000 });
+  t.match(await paused.find(hash), owner);
+  await revokeKey(storage, owner.accountId, owner.keyId);
+  await redis.ping();
+  t.equal(await redis.get(place), null);
+  t.equal(await cache.find(hash), null);
+});
+
+t.test('what was written into Redis by others, or for another key or time, is no owner', async (t) => {
+  const { storage, redis, cache, openCache, hash, place, owner } = await open(t);
+  const victim = await createAccount(storage);
+  await cache.find(hash);
+  const right = await remembered(redis, place);
+  const otherHash = hashApiKey(PEPPER, newApiKey());
+  const otherPlace = place.replace(nameOfHash(hash), nameOfHash(otherHash));
+  for (const [at, key, forged] of [
+    [place, hash, `${victim} ${owner.keyId}`],
+    [place, hash, right.replace(owner.accountId, victim)],
+    [place, hash, right.replace(' o ', ' x ')],
+    [place, hash, `${right.slice(0, -43)}${'A'.repeat(43)}`],
+    [place, hash, right.replace(/ \d{13} /, ` ${Date.now() + 3_600_000} `)],
+    [otherPlace, otherHash, right],
+  ] as const) {
+    await redis.set(at, forged);
+    const found = await openCache().find(key);
+    t.same(found, key === hash ? owner : null, forged);
+  }
+  await redis.set(place, right);
+  await revokeKey(storage, owner.accountId, owner.keyId);
+  t.equal(await openCache({ now: () => Date.now() + 11_000 }).find(hash), null, 'an old entry that was put back');
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createAccount, deleteAccount, findLogin } from '@eloquentpoll/storage';
+import { closeAccount, createAccount, findLogin } from '@eloquentpoll/storage';
 import t from 'tap';
 import { createLogin, endLogin, loginCookieOptions, readLogin, sealer } from '../../src/accounts/login/login-cookie.ts';
 import { build } from '../fixtures/build.ts';
@@ -73,7 +73,7 @@ t.test('cookies of ended, idle, expired and deleted logins read as null', async 
     .executeTakeFirstOrThrow();
   t.ok(Date.now() - row.last_seen_at.getTime() < 60_000, 'use is noted');
 
-  await deleteAccount(context.storage, accountId);
+  await closeAccount(context.storage, accountId);
   t.equal(await findLogin(context.storage, used.id), null);
 });
 

@@ -5,13 +5,18 @@ import type { Migration } from './migration.ts';
 export const accounts: Migration = {
   name: '0001-accounts',
   sql: () => `
+-- frozen_at: keys and logins are refused until an operator unfreezes it. deleted_at: closed for good; emptied_at: and
+-- nothing is left of what it asked.
 create table accounts (
   id         uuid primary key default gen_random_uuid(),
   kind       text not null default 'user' check (kind in ('user', 'free_pool', 'revenue', 'funding')),
   email      text,
   created_at timestamptz not null default now(),
-  deleted_at timestamptz
+  frozen_at  timestamptz,
+  deleted_at timestamptz,
+  emptied_at timestamptz
 );
+create index accounts_to_empty on accounts (deleted_at) where deleted_at is not null and emptied_at is null;
 
 -- An address is 20 bytes, so that every spelling of one wallet is one row. An e-mail address is no identity.
 -- has_own_key: the address has signed with a private key of its own, so no contract may ever answer for it.

@@ -5,7 +5,9 @@ export interface AccountsTable {
   kind: Generated<'user' | 'free_pool' | 'revenue' | 'funding'>;
   email: string | null;
   created_at: Generated<Date>;
+  frozen_at: Date | null;
   deleted_at: Date | null;
+  emptied_at: Date | null;
 }
 
 export interface IdentitiesTable {

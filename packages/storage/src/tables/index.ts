@@ -1,6 +1,12 @@
 import type { AccountsTable, ApiKeysTable, IdentitiesTable, LoginsTable, NoncesTable } from './accounts.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
-import type { DeadLettersTable, HeartbeatsTable, IdempotencyTable } from './operations.ts';
+import type {
+  ControlsTable,
+  DeadLettersTable,
+  HeartbeatsTable,
+  IdempotencyTable,
+  OperatorLogTable,
+} from './operations.ts';
 import type {
   CardMovementsTable,
   CheckoutsTable,
@@ -36,6 +42,8 @@ export interface Tables {
   idempotency: IdempotencyTable;
   dead_letters: DeadLettersTable;
   heartbeats: HeartbeatsTable;
+  controls: ControlsTable;
+  operator_log: OperatorLogTable;
   checkouts: CheckoutsTable;
   webhook_events: WebhookEventsTable;
   deposits: DepositsTable;

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { Generated, JSONColumnType } from 'kysely';
 
 export interface IdempotencyTable {
   principal: string;
@@ -26,4 +26,22 @@ export interface DeadLettersTable {
 export interface HeartbeatsTable {
   service: string;
   minute: Date;
+}
+
+export interface ControlsTable {
+  only_row: Generated<boolean>;
+  polls_stopped: Generated<boolean>;
+  free_polls_stopped: Generated<boolean>;
+}
+
+export interface OperatorLogTable {
+  id: Generated<bigint>;
+  action_id: string;
+  at: Generated<Date>;
+  operator: string;
+  verb: string;
+  subject: string;
+  reason: string;
+  outcome: string;
+  facts: JSONColumnType<Record<string, string>>;
 }

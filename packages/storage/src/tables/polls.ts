@@ -60,6 +60,7 @@ export interface ResultsTable {
   detail: JSONColumnType<PollResponse>;
   votes_u: bigint[] | null;
   failed_calls_u: Generated<bigint>;
+  emptied_at: Date | null;
   created_at: Generated<Date>;
 }
 

@@ -1,14 +1,10 @@
 import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
 import type { ChainableCommander, Redis } from 'ioredis';
+import { type KeyOwner, ownerSeal } from './cached-owner.ts';
 import { type HashedKey, nameOfHash } from './hashed-key.ts';
 
 // Caches the owners of active keys in Redis. A revocation writes a tombstone after its commit; the tombstone outlives
 // every lookup in flight, so no replica can cache the key again. Without Redis, reads go to Postgres.
-
-export interface KeyOwner {
-  accountId: string;
-  keyId: string;
-}
 
 const CACHE_TTL_S = 10;
 /** Longer than any lookup that was in flight when the tombstone was written. */
@@ -21,51 +17,62 @@ export interface KeyCache {
   /** Appends one MGET of all keys to the caller's pipeline. */
   appendTo(pipeline: ChainableCommander, keys: readonly HashedKey[]): void;
   /** The owner of the key at `index` in that MGET's reply; null on a miss: call `find`. */
-  readReply(reply: unknown, index: number): KeyOwner | null;
-  /** Call after a revocation. Resolves once no replica can serve the key from cache. */
+  readReply(reply: unknown, index: number, key: HashedKey): KeyOwner | null;
+  /** Call after a revocation, and after an account was frozen or unfrozen. Then no replica serves the key from cache. */
   invalidate(hash: Buffer): Promise<void>;
 }
 
-const isUuid = (text: string | undefined): text is string =>
-  text?.length === 36 && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+export interface KeyCacheOptions {
+  redis: Redis;
+  prefix: string;
+  storage: Storage;
+  /** Of the keys; what is cached is sealed under a key made from it. */
+  pepper: string;
+  /** Called for every key that was found, in Redis or in Postgres. */
+  onUse(keyId: string): void;
+  now?: () => number;
+}
 
-/** `onUse` is called for every key that was found, in Redis or in Postgres. */
-export function keyCache(redis: Redis, prefix: string, storage: Storage, onUse: (keyId: string) => void): KeyCache {
+export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now }: KeyCacheOptions): KeyCache {
+  const seal = ownerSeal(pepper, now);
   const redisKey = (name: string): string => `${prefix}:key:{${name}}`;
-  const redisKeyOf = (hash: Buffer): string => redisKey(nameOfHash(hash));
 
-  function parse(reply: unknown): KeyOwner | null {
-    if (typeof reply !== 'string' || reply === TOMBSTONE) return null;
-    const [accountId, keyId] = reply.split(' ');
-    if (!isUuid(accountId) || !isUuid(keyId)) return null;
-    onUse(keyId);
-    return { accountId, keyId };
+  function parse(name: string, reply: unknown): KeyOwner | null {
+    const owner = typeof reply === 'string' && reply !== TOMBSTONE ? seal.open(name, reply) : null;
+    if (owner) onUse(owner.keyId);
+    return owner;
   }
 
   async function findInPostgres(hash: Buffer): Promise<KeyOwner | null> {
-    const owner = await findKeyByHash(storage, hash);
-    if (owner) {
-      onUse(owner.keyId);
-      const value = `${owner.accountId} ${owner.keyId}`;
-      // Not awaited. NX keeps a tombstone.
-      const ttlMs = Math.min(CACHE_TTL_S, owner.secondsLeft ?? CACHE_TTL_S) * 1_000;
-      if (ttlMs >= 1) redis.set(redisKeyOf(hash), value, 'PX', Math.floor(ttlMs), 'NX').catch(() => undefined);
-    }
+    // Counted from before the question: a process that is paused until the tombstone is gone stores what is over.
+    const askedAt = now();
+    const row = await findKeyByHash(storage, hash);
+    if (!row) return null;
+    const { secondsLeft, ...owner } = row;
+    onUse(owner.keyId);
+    const expiresAt = Math.floor(askedAt + Math.min(CACHE_TTL_S, secondsLeft ?? CACHE_TTL_S) * 1_000);
+    const name = nameOfHash(hash);
+    // Not awaited. NX keeps a tombstone.
+    redis.set(redisKey(name), seal.seal(name, owner, expiresAt), 'PXAT', expiresAt, 'NX').catch(() => undefined);
     return owner;
   }
 
   return {
     async find(hash, beforeStore) {
-      const cached = await redis.get(redisKeyOf(hash)).then(parse, () => null);
+      const name = nameOfHash(hash);
+      const cached = await redis.get(redisKey(name)).then(
+        (reply) => parse(name, reply),
+        () => null,
+      );
       if (cached) return cached;
       beforeStore?.();
       return findInPostgres(hash);
     },
     appendTo: (pipeline, keys) => void pipeline.mget(keys.map(({ name }) => redisKey(name))),
-    readReply: (reply, index) => (Array.isArray(reply) ? parse(reply[index]) : null),
+    readReply: (reply, index, { name }) => (Array.isArray(reply) ? parse(name, reply[index]) : null),
     async invalidate(hash) {
       try {
-        await redis.set(redisKeyOf(hash), TOMBSTONE, 'EX', TOMBSTONE_TTL_S);
+        await redis.set(redisKey(nameOfHash(hash)), TOMBSTONE, 'EX', TOMBSTONE_TTL_S);
       } catch {
         // The tombstone was not written: wait until every cached entry has expired.
         await new Promise((resolve) => setTimeout(resolve, CACHE_TTL_S * 1_000));

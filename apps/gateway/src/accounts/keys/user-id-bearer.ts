@@ -2,6 +2,7 @@ import { findAccount } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../../http/access.ts';
 import type { AccountsContext } from '../context.ts';
+import { requireOpen } from '../frozen.ts';
 
 // MCP's deprecated bearer, a user id. User ids are not secret, so the operator must switch this on, it only opens
 // tools that spend nothing, and each use is logged and marked in the response headers.
@@ -15,7 +16,7 @@ export async function principalOfUserId(
 ): Promise<Principal | null> {
   if (!config.mcpUserIdBearer || !UUID.test(bearer)) return null;
   const account = await findAccount(storage, bearer.toLowerCase());
-  return account && { accountId: account.id, via: 'user_id' };
+  return account && { accountId: requireOpen(account).id, via: 'user_id' };
 }
 
 /** RFC 9745 and RFC 8594: since when it is deprecated, and when it ends. */

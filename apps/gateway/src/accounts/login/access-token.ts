@@ -2,6 +2,7 @@ import { admitIdentity } from '@eloquentpoll/storage';
 import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose';
 import { type Principal, SCOPES, type Scope } from '../../http/access.ts';
 import type { AccountsContext } from '../context.ts';
+import { requireOpen } from '../frozen.ts';
 import { type IdentityProvider, isSubject } from './identity-provider.ts';
 
 // Accepts OAuth access tokens of the identity provider: signed by it, with us as audience, not bound to a key (`cnf`).
@@ -23,7 +24,8 @@ export async function principalOfToken(context: AccountsContext, token: string):
   const claims = await verify(token, provider, audience, config.identityProvider?.clientId);
   // `cnf` binds a token to a key whose possession we do not check.
   if (!claims?.sub || !claims.iss || !isSubject(claims.sub) || claims.cnf !== undefined) return null;
-  const { accountId } = await admitIdentity(storage, { kind: 'oidc', issuer: claims.iss, subject: claims.sub });
+  const known = await admitIdentity(storage, { kind: 'oidc', issuer: claims.iss, subject: claims.sub });
+  const { accountId } = requireOpen(known);
   return { accountId, via: 'access_token', scopes: grantedScopes(claims) };
 }
 

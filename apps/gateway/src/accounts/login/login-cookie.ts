@@ -60,13 +60,14 @@ function keyOf(secret: string, purpose: string): Key {
 export interface Login {
   accountId: string;
   loginId: string;
+  isFrozen: boolean;
 }
 
 /** null for a cookie that is forged, or whose login has ended, expired or been idle too long. */
 export async function readLogin(context: AccountsContext, cookie: string): Promise<Login | null> {
   const id = await context.sealer.open(cookie);
   const found = id === null ? null : await findLogin(context.storage, id);
-  return found && { accountId: found.accountId, loginId: found.id };
+  return found && { accountId: found.accountId, loginId: found.id, isFrozen: found.isFrozen };
 }
 
 /** Stores a new login and returns its cookie's value. */

@@ -5,6 +5,7 @@ import { access } from '../../http/access.ts';
 import { errors, orPage, redirect } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
+import { accountFrozen } from '../frozen.ts';
 import type { OnFailedLogin } from '../login/failed-login.ts';
 import { CALLBACK_PATH, type Person } from '../login/identity-provider.ts';
 import { ATTEMPT_COOKIE, attemptCookieOptions, consumeAttempt } from '../login/login-attempt.ts';
@@ -33,7 +34,10 @@ export function loginCallbackRoute(app: FastifyInstance, context: AccountsContex
         summary: 'Where the identity provider sends the browser back to',
         security: access.none,
         querystring: CallbackQuery,
-        response: { 302: redirect('Logged in: on to the dashboard.'), ...orPage(errors('login_failed')) },
+        response: {
+          302: redirect('Logged in: on to the dashboard.'),
+          ...orPage(errors('login_failed', 'account_frozen')),
+        },
       },
     },
     async (request, reply) => {
@@ -46,6 +50,7 @@ export function loginCallbackRoute(app: FastifyInstance, context: AccountsContex
         return onFailedLogin(request, reply, error);
       }
       const identity = await admitIdentity(context.storage, { kind: 'oidc', ...person });
+      if (identity.isFrozen) return onFailedLogin(request, reply, accountFrozen());
       if (person.email) await noteEmail(context.storage, identity.accountId, person.email);
       await endPreviousLogin(context, request);
       const cookie = await createLogin(context, identity);

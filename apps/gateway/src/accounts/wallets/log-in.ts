@@ -1,6 +1,7 @@
 import type { WalletLogin, WalletProof } from '@eloquentpoll/contracts';
 import { admitIdentity, insertLogin, inTransaction, noteOwnKey } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
+import { requireOpen } from '../frozen.ts';
 import { issueKey } from '../keys/issue-key.ts';
 import { consumeProof, verifyProof } from './proof.ts';
 
@@ -16,7 +17,7 @@ export async function logInWithWallet(context: AccountsContext, proof: WalletPro
   const wallet = await verifyProof(context, proof, 'login');
   const { loginId, ...body } = await inTransaction(storage, async (tx) => {
     await consumeProof(tx, wallet);
-    const known = await admitIdentity(tx, { kind: 'wallet', address: wallet.bytes });
+    const known = requireOpen(await admitIdentity(tx, { kind: 'wallet', address: wallet.bytes }));
     const { accountId, isNewAccount } = known;
     if (isNewAccount && wallet.isByOwnKey) await noteOwnKey(tx, wallet.bytes);
     const issued = isNewAccount ? await issueKey(config, tx, { accountId, label: 'First login' }) : null;

@@ -2,6 +2,7 @@ import type { WalletProof, WalletRotation } from '@eloquentpoll/contracts';
 import { closeLogins, findIdentity, inTransaction, revokeAllKeys } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
+import { requireOpen } from '../frozen.ts';
 import { issueKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
 import { consumeProof, verifyProof } from './proof.ts';
 
@@ -13,7 +14,7 @@ export async function rotateKeys(context: AccountsContext, proof: WalletProof): 
     await consumeProof(tx, wallet);
     const known = await findIdentity(tx, { kind: 'wallet', address: wallet.bytes });
     if (!known) return null;
-    const { accountId } = known;
+    const { accountId } = requireOpen(known);
     const revoked = await revokeAllKeys(tx, accountId);
     await closeLogins(tx, accountId);
     return { revoked, issued: await issueKey(config, tx, { accountId, label: 'Rotation' }) };

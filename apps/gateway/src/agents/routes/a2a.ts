@@ -41,6 +41,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
             'insufficient_balance',
             'too_many_running',
             'provider_budget_reached',
+            'polls_stopped',
             'session_not_found',
             'idempotency_key_reused',
             'poll_execution_failed',

@@ -1,5 +1,6 @@
 import { isPollId } from '@eloquentpoll/polls';
 import type { FastifyRequest } from 'fastify';
+import { requireOpen } from '../../accounts/frozen.ts';
 import { ownerOfKey, principalOfBearer } from '../../accounts/principal.ts';
 import { bearerOf, requireScope } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -35,7 +36,7 @@ export async function authorizeRun(
 
   const hasEnded = pollId !== null && runs.ended(pollId) !== undefined;
   const { owner, budget, brief } = await runBatch.read(key, hasEnded ? null : pollId);
-  const caller = owner ?? (await ownerOfKey(context, key.hash, clientNetwork(request.ip)));
+  const caller = owner ? requireOpen(owner) : await ownerOfKey(context, key.hash, clientNetwork(request.ip));
   if (!caller) throw new ApiError('invalid_api_key');
   request.principal = { accountId: caller.accountId, keyId: caller.keyId, via: 'api_key' };
   spend(request, budget ?? limiter.withoutRedis('session', key.name));

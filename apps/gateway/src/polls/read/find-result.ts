@@ -14,8 +14,11 @@ export async function resultWithId(
   return result;
 }
 
-/** A result never changes, so caches may keep it; search engines must not index what only its id opens. */
+/**
+ * A result never changes, so caches may keep it, but not for longer than one may be read whose account was closed. Search
+ * engines must not index what only its id opens.
+ */
 export const RESULT_HEADERS = {
-  'cache-control': 'public, max-age=86400, immutable',
+  'cache-control': 'public, max-age=3600',
   'x-robots-tag': 'noindex',
 } as const;

@@ -1,6 +1,7 @@
 import type { Brief, Bus } from '@eloquentpoll/bus';
+import type { KeyOwner } from '../../accounts/keys/cached-owner.ts';
 import type { HashedKey } from '../../accounts/keys/hashed-key.ts';
-import type { KeyCache, KeyOwner } from '../../accounts/keys/key-cache.ts';
+import type { KeyCache } from '../../accounts/keys/key-cache.ts';
 import type { BudgetState, RateLimiter } from '../../http/rate-limits/rate-limiter.ts';
 
 // Key, budget and run of every status request that arrived in one turn of the event loop, in one pipeline to Redis.
@@ -48,8 +49,8 @@ export function runBatch({ bus, keys, limiter }: Parts): RunBatch {
     );
 
     function distribute(owners?: unknown, counts?: unknown, briefs?: unknown): void {
-      for (const [i, { reads }] of callers.entries()) {
-        const owner = keys.readReply(owners, i);
+      for (const [i, { key, reads }] of callers.entries()) {
+        const owner = keys.readReply(owners, i, key);
         for (const [place, { pollId, resolve }] of reads.entries()) {
           const budget = counts ? limiter.readReply('session', counts, i, reads.length - 1 - place) : null;
           resolve({ owner, budget, brief: pollId === null ? null : bus.runs.parse(briefs, polls.get(pollId)) });

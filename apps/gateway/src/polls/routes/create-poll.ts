@@ -59,6 +59,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
             'insufficient_balance',
             'too_many_running',
             'provider_budget_reached',
+            'polls_stopped',
             'idempotency_key_reused',
             'poll_execution_failed',
           ),

@@ -44,6 +44,7 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
             'insufficient_balance',
             'too_many_running',
             'provider_budget_reached',
+            'polls_stopped',
             'idempotency_key_reused',
             'poll_execution_failed',
           ),

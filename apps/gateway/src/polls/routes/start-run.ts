@@ -34,6 +34,7 @@ export function startRunRoute(app: FastifyInstance, context: PollsContext): void
             'insufficient_balance',
             'too_many_running',
             'provider_budget_reached',
+            'polls_stopped',
             'idempotency_key_reused',
           ),
         },

@@ -58,6 +58,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
             'insufficient_balance',
             'too_many_running',
             'provider_budget_reached',
+            'polls_stopped',
             'session_not_found',
             'not_acceptable',
             'idempotency_key_reused',

@@ -4,6 +4,7 @@ import type { PollSpec } from '@eloquentpoll/contracts';
 import { providerMaxU } from '@eloquentpoll/models/panels';
 import { deadlineMsOf, holdOf, isFree, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
 import { acceptPoll, forgetPollKey, type IdempotencyKey, type TenantLimits } from '@eloquentpoll/storage';
+import { accountFrozen } from '../../accounts/frozen.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { freezeOrder } from '../order/freeze-order.ts';
@@ -135,6 +136,10 @@ async function accept(
           : 'What polls may cost at model providers for now is used up or set aside.',
         retryAfterSeconds: accepted.retryAfterS,
       });
+    case 'frozen':
+      throw accountFrozen();
+    case 'stopped':
+      throw pollsStopped();
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw freeBudgetRefusal(accepted.retryAfterS);
       throw await insufficientFunds(context, accountId, { holdU, availableU: accepted.availableU });
@@ -154,6 +159,10 @@ function tenantLimits({ config: { maxRunningPolls } }: PollsContext, accountId: 
  */
 const callerOf = ({ config }: PollsContext, tenant: string): string =>
   createHmac('sha256', config.keyPepper).update(`provider user ${tenant}`).digest('base64url').slice(0, 32);
+
+/** Stopping is for minutes, and ends for the whole fleet at once: spread, so that callers do not come back together. */
+const pollsStopped = (): ApiError =>
+  new ApiError('polls_stopped', { retryAfterSeconds: 30 + Math.floor(Math.random() * 30) });
 
 /** A pool that is only held answers at most this; see accept_poll.sql. */
 const MAX_HELD_RETRY_S = 5;

@@ -1,0 +1,139 @@
+import { sql } from 'kysely';
+import type { Lease } from './leases.ts';
+import type { Queries, Storage } from './open-storage.ts';
+import { inTransaction } from './transaction.ts';
+
+// What operators do with an account. A frozen one keeps everything and may use nothing. A closed one is forgotten: what it
+// asked and what it is known by goes, at once where it can be read, the rest batch by batch. Ledger and payments stay.
+
+export interface Shut {
+  /** Hashes of its keys, for invalidating caches. */
+  keys: Buffer[];
+  /** Its running polls, whose time is over. */
+  ended: Lease[];
+}
+
+/** Null when there is no such account, or it is frozen or closed already. */
+export function freezeAccount(storage: Storage, accountId: string): Promise<Shut | null> {
+  return inTransaction(storage, async (tx) => {
+    if (!(await lockOpen(tx, accountId))) return null;
+    const row = await tx.db
+      .updateTable('accounts')
+      .set({ frozen_at: sql<Date>`now()` })
+      .where('id', '=', accountId)
+      .where('frozen_at', 'is', null)
+      .returning('id')
+      .executeTakeFirst();
+    return row ? { keys: await activeKeys(tx, accountId), ended: await endPolls(tx, accountId) } : null;
+  });
+}
+
+/** The keys that it can use again; null when it was not frozen. */
+export function unfreezeAccount(storage: Storage, accountId: string): Promise<Buffer[] | null> {
+  return inTransaction(storage, async (tx) => {
+    const row = await tx.db
+      .updateTable('accounts')
+      .set({ frozen_at: null })
+      .where('id', '=', accountId)
+      .where('frozen_at', 'is not', null)
+      .where('deleted_at', 'is', null)
+      .returning('id')
+      .executeTakeFirst();
+    return row ? activeKeys(tx, accountId) : null;
+  });
+}
+
+/**
+ * Forgets who the account belongs to: identities, keys, logins, e-mail address, kept answers. Its results cannot be read
+ * from then on; `emptyClosedAccounts` deletes them. Null when there is no such account.
+ */
+export function closeAccount(storage: Storage, accountId: string): Promise<Shut | null> {
+  return inTransaction(storage, async (tx) => {
+    const { db } = tx;
+    if (!(await lockOpen(tx, accountId))) return null;
+    const keys = await activeKeys(tx, accountId);
+    const ended = await endPolls(tx, accountId);
+    await db
+      .updateTable('accounts')
+      .set({ deleted_at: sql<Date>`now()`, frozen_at: sql<Date>`coalesce(frozen_at, now())`, email: null })
+      .where('id', '=', accountId)
+      .execute();
+    await db.deleteFrom('logins').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('identities').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('api_keys').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('idempotency').where('principal', '=', accountId).execute();
+    await db.deleteFrom('feedback').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('caller_days').where('account_id', '=', accountId).execute();
+    await db.updateTable('checkouts').set({ url: null }).where('account_id', '=', accountId).execute();
+    await db
+      .updateTable('deposits')
+      .set({ proof: JSON.stringify({}) })
+      .where('account_id', '=', accountId)
+      .execute();
+    return { keys, ended };
+  });
+}
+
+/**
+ * Empties ended polls of closed accounts, so many at a time: question, options and answers go; what the books need stays,
+ * without an owner. Returns how many polls there were; fewer than `limit` when none is left.
+ */
+export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<number> {
+  return inTransaction(storage, async ({ db }) => {
+    const { rows } = await sql<{ id: string }>`
+      select p.id from accounts a join polls p on p.account_id = a.id
+       where a.deleted_at is not null and a.emptied_at is null and p.status <> 'running'
+       limit ${limit} for update of p skip locked`.execute(db);
+    const ids = rows.map(({ id }) => id);
+    if (ids.length > 0) {
+      await sql`
+        update polls set account_id = null, tenant = null, key_id = null, request_id = null, traceparent = null,
+               spec = spec - 'question' - 'options' where id = any(${ids}::text[])`.execute(db);
+      await sql`
+        update results set account_id = null, winning_option = null, detail = '{}', emptied_at = now()
+         where poll_id = any(${ids}::text[])`.execute(db);
+      await db.deleteFrom('feedback').where('poll_id', 'in', ids).execute();
+      await sql`
+        update dead_letters set seen_at = coalesce(seen_at, now()) where poll_id = any(${ids}::text[])`.execute(db);
+    }
+    await sql`
+      update accounts a set emptied_at = now()
+       where deleted_at is not null and emptied_at is null
+         and not exists (select from polls p where p.account_id = a.id)`.execute(db);
+    return ids.length;
+  });
+}
+
+/** Waits for polls that are being accepted for it; none is afterwards. False when it is closed or unknown. */
+async function lockOpen({ db }: Queries, accountId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('id', '=', accountId)
+    .where('kind', '=', 'user')
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function activeKeys({ db }: Queries, accountId: string): Promise<Buffer[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select('hash')
+    .where('account_id', '=', accountId)
+    .where('revoked_at', 'is', null)
+    .execute();
+  return rows.map(({ hash }) => hash);
+}
+
+/** A worker takes each of them and stores what it has; its holder cannot store anything any more. */
+async function endPolls({ db }: Queries, accountId: string): Promise<Lease[]> {
+  return db
+    .updateTable('polls')
+    .set({ deadline_at: sql<Date>`now()`, lease_owner: null, lease_until: sql<Date>`now()` })
+    .where('account_id', '=', accountId)
+    .where('status', '=', 'running')
+    .returning(['id', 'lease_epoch as epoch'])
+    .execute();
+}

@@ -1,0 +1,23 @@
+import type { Queries } from './open-storage.ts';
+
+/** What operators have stopped. A running poll always ends. */
+export interface Controls {
+  pollsStopped: boolean;
+  freePollsStopped: boolean;
+}
+
+export async function readControls({ db }: Queries): Promise<Controls> {
+  const row = await db.selectFrom('controls').select(['polls_stopped', 'free_polls_stopped']).executeTakeFirstOrThrow();
+  return { pollsStopped: row.polls_stopped, freePollsStopped: row.free_polls_stopped };
+}
+
+/** False when it was so before. */
+export async function setControl({ db }: Queries, control: keyof Controls, isStopped: boolean): Promise<boolean> {
+  const column = control === 'pollsStopped' ? 'polls_stopped' : 'free_polls_stopped';
+  const { numUpdatedRows } = await db
+    .updateTable('controls')
+    .set({ [column]: isStopped })
+    .where(column, '<>', isStopped)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}

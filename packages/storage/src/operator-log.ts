@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+export interface OperatorAct {
+  actionId: string;
+  operator: string;
+  verb: string;
+  subject: string;
+  reason: string;
+}
+
+/** Appends to the log of operators: 'begun', and then what became of it. Rows are never changed. */
+export async function noteAct(
+  { db }: Queries,
+  act: OperatorAct,
+  outcome: string,
+  facts: Record<string, string> = {},
+): Promise<void> {
+  const { actionId, operator, verb, subject, reason } = act;
+  await db
+    .insertInto('operator_log')
+    .values({ action_id: actionId, operator, verb, subject, reason, outcome, facts: JSON.stringify(facts) })
+    .execute();
+}
+
+export interface LoggedAct extends OperatorAct {
+  at: Date;
+  /** 'begun' where no more is known. */
+  outcome: string;
+  facts: Record<string, string>;
+}
+
+/** The newest first, each as it ended. */
+export async function readOperatorLog({ db }: Queries, limit: number): Promise<LoggedAct[]> {
+  const { rows } = await sql<LoggedAct>`
+    select l.action_id as "actionId", l.operator, l.verb, l.subject, l.reason, l.at, e.outcome, e.facts
+      from operator_log l
+     cross join lateral (select outcome, facts from operator_log
+                          where action_id = l.action_id order by id desc limit 1) e
+     where l.outcome = 'begun' order by l.id desc limit ${limit}`.execute(db);
+  return rows;
+}
