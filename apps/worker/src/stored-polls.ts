@@ -3,6 +3,7 @@ import {
   bury,
   claimOverdue,
   claimPoll,
+  emptyClosedAccounts,
   findLapsed,
   findOverdue,
   finishPoll,
@@ -26,5 +27,5 @@ export const storedPolls = (storage: Storage): PollStore => ({
   findOverdue: (limit, graceMs) => findOverdue(storage, limit, graceMs),
   sweepAlone: (work) => withSweepLock(storage, work),
   beat: () => beat(storage, 'worker'),
-  prune: (limit) => pruneExpired(storage, limit),
+  prune: async (limit) => (await pruneExpired(storage, limit)) + (await emptyClosedAccounts(storage, limit)),
 });

@@ -222,3 +222,23 @@ function toCheckout(row: Row): StoredCheckout {
     version: row.version,
   };
 }
+
+/** What can be refunded of a payment; null where nothing was paid. */
+export async function findCheckoutToRefund(
+  { db }: Queries,
+  id: string,
+): Promise<{ accountId: string; processorId: string; paymentIntent: string; leftCents: number } | null> {
+  const row = await db
+    .selectFrom('checkouts')
+    .select(['account_id', 'processor_id', 'payment_intent', 'amount_cents', 'reversed_cents'])
+    .where('id', '=', id)
+    .where('state', '=', 'credited')
+    .executeTakeFirst();
+  if (!row || row.processor_id === null || row.payment_intent === null) return null;
+  return {
+    accountId: row.account_id,
+    processorId: row.processor_id,
+    paymentIntent: row.payment_intent,
+    leftCents: row.amount_cents - row.reversed_cents,
+  };
+}

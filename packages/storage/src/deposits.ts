@@ -267,3 +267,30 @@ export async function closeDeposit({ db }: Queries, id: string, failure: string)
     .where('state', '<>', 'credited')
     .execute();
 }
+
+/** Locked, so that two refunds of one deposit see each other. */
+export async function findCreditedDeposit(
+  { db }: Queries,
+  id: string,
+): Promise<{ accountId: string; amountU: bigint } | null> {
+  const row = await db
+    .selectFrom('deposits')
+    .select(['account_id', 'amount_u'])
+    .where('id', '=', id)
+    .where('state', '=', 'credited')
+    .forUpdate()
+    .executeTakeFirst();
+  return row?.account_id ? { accountId: row.account_id, amountU: row.amount_u } : null;
+}
+
+/** What is left of a credit after the reversals whose names begin with this one. */
+export async function refundableU({ db }: Queries, name: string, amountU: bigint): Promise<bigint> {
+  const row = await db
+    .selectFrom('transfers')
+    .select(sql<bigint>`coalesce(sum(amount_u), 0)::bigint`.as('refunded'))
+    .where('kind', '=', 'reversal')
+    .where('idem', '>=', `${name}:`)
+    .where('idem', '<', `${name};`)
+    .executeTakeFirstOrThrow();
+  return amountU - row.refunded;
+}

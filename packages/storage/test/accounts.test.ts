@@ -40,7 +40,12 @@ t.test('a key is found by its hash until its owner revokes it, once', async (t) 
   const key = newKey(owner, 'mine');
   const { id } = await insertKey(storage, key);
   const second = await insertKey(storage, newKey(owner));
-  t.same(await findKeyByHash(storage, key.hash), { keyId: id, accountId: owner, secondsLeft: null });
+  t.same(await findKeyByHash(storage, key.hash), {
+    keyId: id,
+    accountId: owner,
+    secondsLeft: null,
+    isFrozen: false,
+  });
   t.equal(await findKeyByHash(storage, randomBytes(32)), null);
   await t.rejects(insertKey(storage, { ...newKey(owner), hash: key.hash }), { name: 'StorageRefused' });
 

@@ -9,7 +9,7 @@ import { build } from '../fixtures/build.ts';
 
 const TOKEN = 'a-token-of-operators';
 const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`ops:${password}`).toString('base64')}` });
-const BEARER = { authorization: `Bearer ${TOKEN}` };
+const BEARER = { authorization: `Bearer ${TOKEN}`, 'x-operator': 'ada' };
 const JSON_PLEASE = { accept: 'application/json' };
 const CANARY = 'canary-question-7c1';
 
@@ -19,8 +19,9 @@ async function operated(t: Test, adminToken: string | null = TOKEN) {
   if (!ops) throw new Error('there is no ops port');
   t.teardown(() => ops[Symbol.asyncDispose]());
   const ask = (path: string, init: RequestInit = {}) => fetch(`${ops.url}${path}`, { redirect: 'manual', ...init });
-  const act = async (path: string) => {
-    const answer = await ask(path, { method: 'POST', headers: { ...BEARER, ...JSON_PLEASE } });
+  const act = async (verb: string, subject: string) => {
+    const body = new URLSearchParams({ subject, reason: 'a test of it' });
+    const answer = await ask(`/admin/${verb}`, { method: 'POST', headers: { ...BEARER, ...JSON_PLEASE }, body });
     return JSON.parse(await answer.text()).outcome;
   };
   const look = async () => JSON.parse(await (await ask('/admin', { headers: { ...BEARER, ...JSON_PLEASE } })).text());
@@ -48,7 +49,7 @@ t.test('the console without ADMIN_TOKEN or with a wrong one is closed', async (t
   t.match(unknown.headers.get('www-authenticate'), /^Basic /);
   t.equal((await ask('/admin', { headers: BEARER })).status, 200);
   t.equal((await ask('/admin', { headers: basic(TOKEN) })).status, 200);
-  t.equal((await ask('/admin/retry/1', { method: 'POST' })).status, 401, 'nor may anybody act');
+  t.equal((await ask('/admin/retry', { method: 'POST' })).status, 401, 'nor may anybody act');
   for (let guess = 0; guess < 10; guess++) {
     t.equal((await ask('/admin', { headers: basic(`${TOKEN}${guess}`) })).status, 401);
   }
@@ -98,7 +99,9 @@ t.test('an action from another page or without the form token is a 403', async (
   await buried();
   const html = await (await ask('/admin', { headers: basic(TOKEN) })).text();
   const [, path = '', form = ''] =
-    /action="(\/admin\/seen\/\d+)"><input type="hidden" name="form" value="([^"]+)"/.exec(html) ?? [];
+    /action="(\/admin\/seen)"><input type="hidden" name="form" value="([^"]+)"/.exec(html) ?? [];
+  const [, letter = ''] = /\/admin\/seen.*?name="subject" value="(\d+)"/.exec(html) ?? [];
+  const sent = `form=${form}&subject=${letter}&reason=dealt+with`;
   t.ok(path);
   const post = (headers: Record<string, string>, body: string) =>
     ask(path, {
@@ -107,10 +110,10 @@ t.test('an action from another page or without the form token is a 403', async (
       body,
     });
   t.equal((await post({}, '')).status, 403, 'the password alone is sent by any page');
-  t.equal((await post({ 'sec-fetch-site': 'cross-site' }, `form=${form}`)).status, 403);
-  t.equal((await post({}, `form=${form}&${'x'.repeat(5_000)}`)).status, 403, 'no form of ours is that large');
+  t.equal((await post({ 'sec-fetch-site': 'cross-site' }, sent)).status, 403);
+  t.equal((await post({}, `${sent}&${'x'.repeat(5_000)}`)).status, 403, 'no form of ours is that large');
   t.equal((await readFleetFigures(context.storage)).buried, 1, 'nothing happened');
-  const done = await post({ 'sec-fetch-site': 'same-origin' }, `form=${form}`);
+  const done = await post({ 'sec-fetch-site': 'same-origin' }, sent);
   t.equal(done.status, 303);
   t.equal(done.headers.get('location'), '/admin?done=seen');
   t.equal((await readFleetFigures(context.storage)).buried, 0);
@@ -121,10 +124,10 @@ t.test('release ends the lease of a running poll and enqueues it again', async (
   const id = await accepted();
   await claimPoll(context.storage, id, 'w_hangs');
   t.equal(await claimPoll(context.storage, id, 'w_fresh'), null);
-  t.equal(await act(`/admin/release/${id}`), 'released');
+  t.equal(await act('release', id), 'released');
   t.equal((await claimPoll(context.storage, id, 'w_fresh'))?.epoch, 2);
   t.equal((await context.bus.queueCounts()).waiting, 2);
-  t.equal(await act('/admin/release/ps_unknown'), 'gone');
+  t.equal(await act('release', 'ps_unknown'), 'gone');
   t.ok(
     log.some((line) => line.includes('console.action_performed') && line.includes(id)),
     'the action is logged',
@@ -136,9 +139,9 @@ t.test('retry of a dead letter starts one free poll, and the ledger balances', a
   const { storage } = context;
   const dead = await buried();
   const [{ letterId }] = (await look()).buried;
-  const outcomes = await Promise.all([act(`/admin/retry/${letterId}`), act(`/admin/retry/${letterId}`)]);
+  const outcomes = await Promise.all([act('retry', letterId), act('retry', letterId)]);
   t.ok(outcomes.includes('retried'));
-  t.equal(await act(`/admin/retry/${letterId}`), 'gone', 'it is not in the list any more');
+  t.equal(await act('retry', letterId), 'gone', 'it is not in the list any more');
   const { running } = await look();
   t.equal(running.length, 1, 'one poll, however often the button was pressed');
   const again = await findPoll(storage, running[0].pollId);

@@ -11,6 +11,8 @@ export interface Guard {
   admit(request: IncomingMessage): OperatorAdmission;
   /** The hidden field of our forms. */
   readonly formToken: string;
+  /** Whom the log of operators names: the name beside the password, or the header X-Operator. */
+  nameOf(request: IncomingMessage): string;
   isOurForm(request: IncomingMessage, form: URLSearchParams): boolean;
 }
 
@@ -34,9 +36,10 @@ export function guard(token: string, now: () => number = () => performance.now()
 
   return {
     formToken,
+    nameOf: ({ headers }) => headers['x-operator']?.toString() ?? credentialsOf(headers.authorization)?.name ?? '',
     admit({ headers, socket }) {
-      const password = passwordOf(headers.authorization);
-      if (password === null) return 'unauthenticated';
+      const { password } = credentialsOf(headers.authorization) ?? {};
+      if (password === undefined) return 'unauthenticated';
       return isEqual(password, token) ? 'admitted' : countFailure(clientNetwork(socket.remoteAddress ?? ''));
     },
     isOurForm({ headers }, form) {
@@ -52,10 +55,11 @@ export function guard(token: string, now: () => number = () => performance.now()
 const isEqual = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-function passwordOf(header: string | undefined): string | null {
+function credentialsOf(header: string | undefined): { name: string; password: string } | null {
   const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+)$/i.exec(header ?? '') ?? [];
-  if (scheme.toLowerCase() === 'bearer') return value;
+  if (scheme.toLowerCase() === 'bearer') return { name: '', password: value };
   if (scheme === '') return null;
   const pair = Buffer.from(value, 'base64').toString();
-  return pair.slice(pair.indexOf(':') + 1);
+  const colon = pair.indexOf(':');
+  return { name: pair.slice(0, Math.max(colon, 0)), password: pair.slice(colon + 1) };
 }

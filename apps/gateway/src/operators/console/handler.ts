@@ -2,17 +2,19 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OpsHandler } from '@eloquentpoll/ops';
 import type { OperatorsContext } from '../context.ts';
-import { ACTIONS, type ActionOutcome, OUTCOMES } from './actions.ts';
+import { isVerb } from './actions.ts';
 import { guard } from './guard.ts';
+import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
 import { overview, overviewJson } from './overview.ts';
 import { page, styleSource } from './page.ts';
+import { performAction } from './perform-action.ts';
 
 // The operators' console on the ops port, where ADMIN_TOKEN is set:
-//   GET  /admin                the overview, as HTML or JSON
-//   POST /admin/{action}/{id}  release a running poll, retry a dead letter, or note it as seen
+//   GET  /admin         the overview, as HTML or JSON
+//   POST /admin/{verb}  one of the actions, with its fields and a reason
 
 const MAX_FORM_BYTES = 4_096;
-const ACTION_PATH = /^\/admin\/(release|retry|seen)\/([\w-]{1,64})$/;
+const ACTION_PATH = /^\/admin\/([a-z-]{1,20})$/;
 const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -21,8 +23,7 @@ const HEADERS = {
 };
 
 export function consoleHandler(context: OperatorsContext, token: string): OpsHandler {
-  const { admit, isOurForm, formToken } = guard(token);
-  const { log } = context;
+  const { admit, isOurForm, formToken, nameOf } = guard(token);
 
   async function show(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
     const current = await overview(context);
@@ -33,15 +34,16 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
   }
 
   async function act(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const [, action = '', id = ''] = ACTION_PATH.exec(path) ?? [];
-    const perform = ACTIONS[action];
-    if (!perform) return send(response, 404, 'There is no such action.\n');
+    const [, verb = ''] = ACTION_PATH.exec(path) ?? [];
+    if (!isVerb(verb)) return send(response, 404, 'There is no such action.\n');
     const form = await formOf(request);
     if (!form || !isOurForm(request, form)) return send(response, 403, 'An action comes from the page itself.\n');
-    const outcome = await perform(context, id);
-    log.warn({ action, id, outcome }, 'console.action_performed');
+    const result = await performAction(context, verb, { form, operator: nameOf(request) });
+    if ('problem' in result) return send(response, 400, `${result.problem}\n`);
+    const { outcome, facts = {} } = result;
     if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
-      return send(response, 200, JSON.stringify({ outcome, detail: OUTCOMES[outcome] }), 'application/json');
+      const body = JSON.stringify({ outcome, detail: OUTCOMES[outcome], facts });
+      return send(response, outcome === 'failed' ? 500 : 200, body, 'application/json');
     }
     response.writeHead(303, { ...HEADERS, location: `/admin?done=${outcome}`, 'content-length': 0 }).end();
   }
@@ -54,7 +56,7 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
       send(response, 429, 'Too many wrong tokens; wait a minute.\n', undefined, { 'retry-after': '60' });
     } else if (admission === 'unauthenticated') {
       const challenge = { 'www-authenticate': 'Basic realm="EloquentPoll operators", charset="UTF-8"' };
-      send(response, 401, 'The password is ADMIN_TOKEN; any name will do.\n', undefined, challenge);
+      send(response, 401, 'The password is ADMIN_TOKEN; the name is yours, for the log.\n', undefined, challenge);
     } else if (request.method === 'POST') {
       await act(request, response, path);
     } else if (path === '/admin' && (request.method === 'GET' || request.method === 'HEAD')) {

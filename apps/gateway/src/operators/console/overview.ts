@@ -1,18 +1,27 @@
 import {
   type BuriedPoll,
   buriedPolls,
+  type CallerFailures,
+  type Controls,
   type FailedPoll,
   type FleetFigures,
   failedPolls,
+  failuresByCaller,
+  type LoggedAct,
+  type Misfit,
+  openMisfits,
   type RunningPoll,
+  readControls,
   readFleetFigures,
+  readOperatorLog,
   runningPolls,
 } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 
-// The console's overview. A part whose store does not answer is null. Contains no question, option or account.
+// The console's overview. A part whose store does not answer is null. Contains no question or option.
 
 const MAX_ROWS = 50;
+const MAX_CALLERS = 10;
 
 export interface Overview {
   queue: { waiting: number; active: number; oldestSeconds: number | null } | null;
@@ -20,6 +29,11 @@ export interface Overview {
   running: RunningPoll[] | null;
   buried: Omit<BuriedPoll, 'spec' | 'accountId'>[] | null;
   failed: FailedPoll[] | null;
+  controls: Controls | null;
+  misfits: Omit<Misfit, 'details'>[] | null;
+  /** Whose questions make calls fail today. */
+  callers: CallerFailures[] | null;
+  log: LoggedAct[] | null;
 }
 
 export async function overview({ storage, bus, log }: OperatorsContext): Promise<Overview> {
@@ -28,12 +42,16 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
       log.warn({ err: error, part }, 'console.read_failed');
       return null;
     });
-  const [queue, fleet, running, buried, failed] = await Promise.all([
+  const [queue, fleet, running, buried, failed, controls, misfits, callers, acts] = await Promise.all([
     orNull('queue', bus.queueCounts()),
     orNull('fleet', readFleetFigures(storage)),
     orNull('running', runningPolls(storage, MAX_ROWS)),
     orNull('buried', buriedPolls(storage, MAX_ROWS)),
     orNull('failed', failedPolls(storage, MAX_ROWS)),
+    orNull('controls', readControls(storage)),
+    orNull('misfits', openMisfits(storage, MAX_ROWS)),
+    orNull('callers', failuresByCaller(storage, MAX_CALLERS)),
+    orNull('log', readOperatorLog(storage, MAX_ROWS)),
   ]);
   return {
     queue: queue && {
@@ -45,6 +63,10 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
     running,
     buried: buried?.map(({ spec: _spec, accountId: _account, ...rest }) => rest) ?? null,
     failed,
+    controls,
+    misfits: misfits?.map(({ details: _details, ...rest }) => rest) ?? null,
+    callers,
+    log: acts,
   };
 }
 

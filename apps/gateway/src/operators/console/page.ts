@@ -1,5 +1,7 @@
-import { type ActionOutcome, OUTCOMES } from './actions.ts';
+import { type Form, formsWith } from './action-form.ts';
+import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
 import type { Overview } from './overview.ts';
+import { consoleTable, escaped, raw } from './page-table.ts';
 
 // The console's page, without scripts.
 
@@ -7,15 +9,14 @@ const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color-scheme: light dark }
 table { border-collapse: collapse; width: 100% } caption { text-align: left; font-weight: 600; padding: 1.5rem 0 .25rem }
 th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884; vertical-align: top }
-td.n { font-variant-numeric: tabular-nums } form { display: inline } .bad { color: #c62828; font-weight: 600 }
+td.n { font-variant-numeric: tabular-nums } form { display: inline } input { font: inherit; width: 9rem } section form { display: block; margin: .5rem 0 } .bad { color: #c62828; font-weight: 600 }
 dl { display: flex; flex-wrap: wrap; gap: .25rem 2rem } dt { opacity: .7 } dd { margin: 0; font-weight: 600 }`;
 
 export const styleSource = STYLE;
 
 export function page(content: Overview, formToken: string, outcome: ActionOutcome | null): string {
-  const { queue, fleet, running, buried, failed } = content;
-  const button = (action: string, id: string, label: string): string =>
-    `<form method="post" action="/admin/${action}/${escaped(id)}"><input type="hidden" name="form" value="${formToken}"><button>${label}</button></form>`;
+  const { queue, fleet, running, buried, failed, controls } = content;
+  const form = formsWith(formToken);
   const figures: [name: string, value: unknown, bad?: boolean][] = [
     ['waiting jobs', queue?.waiting],
     ['active jobs', queue?.active],
@@ -26,6 +27,12 @@ export function page(content: Overview, formToken: string, outcome: ActionOutcom
     ['dead letters', fleet?.buried, (fleet?.buried ?? 0) > 0],
     ['free pool', fleet && `$${(Number(fleet.freePoolU) / 1e6).toFixed(2)}`],
     ['ledger violations', fleet?.ledger?.violations ?? 'not checked yet', (fleet?.ledger?.violations ?? 0) > 0],
+    [
+      'free polls',
+      controls && (controls.freePollsStopped ? 'stopped' : 'accepted'),
+      controls?.freePollsStopped === true,
+    ],
+    ['polls', controls && (controls.pollsStopped ? 'stopped' : 'accepted'), controls?.pollsStopped === true],
     ['ledger checked', fleet?.ledger?.checkedAt.toISOString().slice(0, 19) ?? '-'],
   ];
   return `<!doctype html>
@@ -34,14 +41,19 @@ export function page(content: Overview, formToken: string, outcome: ActionOutcom
 <h1>Operators</h1>
 ${outcome ? `<p role="status">${escaped(OUTCOMES[outcome])}</p>` : ''}
 <dl>${figures.map(([name, value, bad]) => `<div><dt>${name}</dt><dd${bad ? ' class="bad"' : ''}>${escaped(String(value ?? 'no answer'))}</dd></div>`).join('')}</dl>
-${table('Dead letters: given up after too many attempts', ['poll', 'reason', 'claims', 'since', ''], buried, (one) => [
-  one.pollId,
-  one.reason,
-  one.claims,
-  one.createdAt.toISOString(),
-  raw(`${button('retry', String(one.letterId), 'Ask again')} ${button('seen', String(one.letterId), 'Put aside')}`),
-])}
-${table(
+${consoleTable(
+  'Dead letters: given up after too many attempts',
+  ['poll', 'reason', 'claims', 'since', ''],
+  buried,
+  (one) => [
+    one.pollId,
+    one.reason,
+    one.claims,
+    one.createdAt.toISOString(),
+    raw(`${form('retry', String(one.letterId))} ${form('seen', String(one.letterId))}`),
+  ],
+)}
+${consoleTable(
   'Running, the nearest deadline first',
   ['poll', 'panel', 'by', 'worker', 'epoch', 'claims', 'age', 'left', ''],
   running,
@@ -54,10 +66,10 @@ ${table(
     one.claims,
     `${one.ageS} s`,
     `${one.leftS} s`,
-    one.worker === null ? '' : raw(button('release', one.pollId, 'Take from its worker')),
+    one.worker === null ? '' : raw(form('release', one.pollId)),
   ],
 )}
-${table(
+${consoleTable(
   'Failed and partial polls of the last day',
   ['poll', 'panel', 'by', 'status', 'ended', 'failed votes'],
   failed,
@@ -70,32 +82,55 @@ ${table(
     one.errors || one.failedVotes,
   ],
 )}
+${moneyAndAccounts(content, form)}
 </body></html>
 `;
 }
 
-type Cell = string | number | Raw;
-
-class Raw {
-  readonly html: string;
-  constructor(html: string) {
-    this.html = html;
-  }
+function moneyAndAccounts({ misfits, callers, log }: Overview, form: Form): string {
+  return `${consoleTable(
+    'Money that no row explains, the oldest first',
+    ['no.', 'from', 'reference', 'reason', 'USD', 'since', ''],
+    misfits,
+    (one) => [
+      String(one.id),
+      one.source,
+      one.reference,
+      one.reason,
+      (Number(one.amountU) / 1e6).toFixed(2),
+      one.firstSeenAt.toISOString(),
+      raw(`${one.source === 'chain' ? form('match', String(one.id)) : ''} ${form('ignore', String(one.id))}`),
+    ],
+  )}
+${consoleTable(
+  'Whose questions make calls fail today',
+  ['caller', 'account', 'refused', 'other failures', 'cost us, USD'],
+  callers,
+  (one) => [
+    one.caller,
+    one.accountId ?? '-',
+    one.refusals,
+    one.otherFailures,
+    ((Number(one.faultU) - Number(one.chargedU)) / 1e6).toFixed(4),
+  ],
+)}
+<section><h2>The whole fleet</h2>${(['stop-free', 'resume-free', 'stop-all', 'resume-all'] as const).map((verb) => form(verb)).join('')}</section>
+<section><h2>An account</h2>${(['freeze', 'unfreeze', 'revoke', 'close'] as const).map((verb) => form(verb)).join('')}</section>
+<section><h2>Money</h2>${(['refund', 'refund-deposit', 'correct'] as const).map((verb) => form(verb)).join('')}</section>
+${consoleTable(
+  'What operators did, the newest first',
+  ['when', 'who', 'what', 'about', 'why', 'outcome', 'facts'],
+  log,
+  (one) => [
+    one.at.toISOString(),
+    one.operator,
+    one.verb,
+    one.subject,
+    one.reason,
+    one.outcome,
+    Object.entries(one.facts)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', '),
+  ],
+)}`;
 }
-const raw = (html: string): Raw => new Raw(html);
-
-function table<T>(caption: string, heads: string[], rows: readonly T[] | null, cells: (row: T) => Cell[]): string {
-  if (rows === null) return `<p class="bad">${escaped(caption)}: the store does not answer.</p>`;
-  if (rows.length === 0) return `<p>${escaped(caption)}: none.</p>`;
-  const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('');
-  const body = rows.map((row) => `<tr>${cells(row).map(cell).join('')}</tr>`).join('\n');
-  return `<table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table>`;
-}
-
-function cell(value: Cell): string {
-  if (value instanceof Raw) return `<td>${value.html}</td>`;
-  return `<td${typeof value === 'number' ? ' class="n"' : ''}>${escaped(String(value))}</td>`;
-}
-
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);

@@ -32,7 +32,10 @@ export function dashboardRoute(app: FastifyInstance, context: PagesContext, fact
           checkout: word('`success` or `cancelled`: back from paying.'),
           looks: word('How often the page has looked for the payment.'),
         }),
-        response: { 200: textAnswer('The page, or the one to sign in with.', 'text/html'), ...errors() },
+        response: {
+          200: textAnswer('The page, or the one to sign in with.', 'text/html'),
+          ...errors('account_frozen'),
+        },
       },
     },
     async ({ principal, query }, reply) => {

@@ -93,6 +93,7 @@ export async function resultPageRoutes(app: FastifyInstance, { context }: { cont
           303: redirect('Back to the page.'),
           ...orPage(
             errors(
+              'account_frozen',
               'authentication_required',
               'result_not_found',
               'forbidden_origin',

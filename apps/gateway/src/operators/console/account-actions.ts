@@ -1,0 +1,81 @@
+import {
+  balanceOf,
+  closeAccount,
+  emptyClosedAccounts,
+  freezeAccount,
+  type Shut,
+  unfreezeAccount,
+} from '@eloquentpoll/storage';
+import { revokeEverything } from '../../accounts/keys/revoke-everything.ts';
+import type { OperatorsContext } from '../context.ts';
+import { OF_ACCOUNT, type OperatorAction } from './operator-action.ts';
+import { enqueue } from './poll-actions.ts';
+
+export const freeze: OperatorAction = {
+  label: 'Freeze',
+  subject: OF_ACCOUNT,
+  fields: [],
+  async perform(context, { subject }) {
+    const shut = await freezeAccount(context.storage, subject);
+    if (!shut) return { outcome: 'gone' };
+    await spread(context, shut);
+    return { outcome: 'frozen', facts: { polls_ended: String(shut.ended.length) } };
+  },
+};
+
+export const unfreeze: OperatorAction = {
+  label: 'Unfreeze',
+  subject: OF_ACCOUNT,
+  fields: [],
+  async perform({ storage, keys }, { subject }) {
+    const hashes = await unfreezeAccount(storage, subject);
+    if (!hashes) return { outcome: 'gone' };
+    await Promise.all(hashes.map((hash) => keys.invalidate(hash)));
+    return { outcome: 'unfrozen' };
+  },
+};
+
+/** What is not emptied here, running polls among it, is emptied by a worker within minutes. */
+export const close: OperatorAction = {
+  label: 'Close for good',
+  subject: OF_ACCOUNT,
+  fields: [],
+  async perform(context, { subject }) {
+    const { storage } = context;
+    const balance = await balanceOf(storage, subject);
+    const shut = await closeAccount(storage, subject);
+    if (!shut) return { outcome: 'gone' };
+    await spread(context, shut);
+    let emptied = 0;
+    for (let batch = 0; batch < MAX_BATCHES; batch++) {
+      const polls = await emptyClosedAccounts(storage);
+      emptied += polls;
+      if (polls === 0) break;
+    }
+    return {
+      outcome: 'closed',
+      facts: { polls_emptied: String(emptied), balance_u: String(balance?.postedU ?? 0n) },
+    };
+  },
+};
+
+const MAX_BATCHES = 20;
+
+export const revoke: OperatorAction = {
+  label: 'Revoke all keys and logins',
+  subject: OF_ACCOUNT,
+  fields: [],
+  async perform(context, { subject }) {
+    const { revoked_count: keys, logins_ended: logins } = await revokeEverything(context, subject);
+    const outcome = keys + logins > 0 ? 'revoked' : 'gone';
+    return { outcome, facts: { keys: String(keys), logins: String(logins) } };
+  },
+};
+
+/** No replica serves its keys from cache, and workers take its polls now. */
+async function spread(context: OperatorsContext, { keys, ended }: Shut): Promise<void> {
+  await Promise.all([
+    ...keys.map((hash) => context.keys.invalidate(hash)),
+    ...ended.map(({ id, epoch }) => enqueue(context, id, epoch)),
+  ]);
+}

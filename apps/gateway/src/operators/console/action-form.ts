@@ -1,0 +1,26 @@
+import { ACTIONS, type Verb } from './actions.ts';
+import type { ActionField, OperatorAction } from './operator-action.ts';
+import { escaped } from './page-table.ts';
+
+// Forms without scripts: the reason is asked for beside each button.
+
+export type Form = (verb: Verb, subject?: string) => string;
+
+export const formsWith =
+  (formToken: string): Form =>
+  (verb, subject) => {
+    const action: OperatorAction = ACTIONS[verb];
+    const all = action.subject && subject === undefined ? [action.subject, ...action.fields] : action.fields;
+    const known = subject === undefined ? '' : hidden('subject', subject);
+    return `<form method="post" action="/admin/${verb}">${hidden('form', formToken)}${known}${all.map(input).join(' ')} ${input(REASON)} <button>${action.label}</button></form>`;
+  };
+
+const REASON: ActionField = { name: 'reason', label: 'why', pattern: /.{3,500}/ };
+
+const hidden = (name: string, value: string): string =>
+  `<input type="hidden" name="${name}" value="${escaped(value)}">`;
+
+const input = ({ name, label, pattern, isOptional }: ActionField): string => {
+  const form = pattern.source.replace(/^\^|\$$/g, '').replaceAll('"', '&quot;');
+  return `<input name="${name}" placeholder="${escaped(label)}" aria-label="${escaped(label)}" pattern="${form}"${isOptional ? '' : ' required'}>`;
+};

@@ -1,0 +1,76 @@
+import type { OperatorsContext } from '../context.ts';
+
+// What an operator can do: fields that are checked before anything happens, and one of a closed list of outcomes.
+
+export const OUTCOMES = {
+  released: 'The lease was released; another worker continues the poll.',
+  retried: 'A new poll was started at our expense. Its result is in the history of the same account.',
+  seen: 'The dead letter was marked as seen.',
+  gone: 'Nothing to do: it is not there, it has ended, or another operator was faster.',
+  no_money: 'The free pool, which pays for retries, is used up for today.',
+  frozen: 'The account is frozen: its keys and logins are refused, its running polls end.',
+  unfrozen: 'The account can be used again.',
+  closed: 'The account is closed: it is forgotten, its results are gone; its ledger stays.',
+  revoked: 'All keys and logins of the account were ended.',
+  refunded: 'The money goes back, and was taken from the account.',
+  too_much: 'That is more than is left of the payment.',
+  corrected: 'Two entries correct the ledger.',
+  matched: 'The transfer was credited.',
+  ignored: 'It is not looked at any more.',
+  not_by_hand: 'A card payment is matched by the comparison with the processor; ignore it, or correct the ledger.',
+  stopped: 'Stopped, for all gateways.',
+  resumed: 'Goes on, for all gateways.',
+  not_configured: 'There is no payment processor here.',
+  failed: 'It did not work; the log says why.',
+} as const;
+export type ActionOutcome = keyof typeof OUTCOMES;
+
+export interface ActionField {
+  name: string;
+  label: string;
+  pattern: RegExp;
+  isOptional?: boolean;
+}
+
+export interface ActionInput {
+  /** Names what it does in ledger and at the processor, so that doing it twice does it once. */
+  actionId: string;
+  subject: string;
+  /** The other fields; empty where an optional one was left out. */
+  values: Readonly<Record<string, string>>;
+}
+
+export interface ActionResult {
+  outcome: ActionOutcome;
+  /** For the log of operators. No question, key or e-mail address. */
+  facts?: Record<string, string>;
+}
+
+export interface OperatorAction {
+  label: string;
+  /** What it is about; null where it is the whole fleet. */
+  subject: ActionField | null;
+  fields: readonly ActionField[];
+  perform(context: OperatorsContext, input: ActionInput): Promise<ActionResult>;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const uuid = (label: string): ActionField => ({ name: 'subject', label, pattern: UUID });
+
+export const OF_ACCOUNT = uuid('account id');
+export const OF_CHECKOUT = uuid('checkout id');
+export const OF_DEPOSIT = uuid('deposit id');
+export const OF_POLL: ActionField = { name: 'subject', label: 'poll id', pattern: /^ps_[\w-]{1,60}$/ };
+export const OF_ROW: ActionField = { name: 'subject', label: 'number', pattern: /^\d{1,18}$/ };
+
+export const usdField = (name: string, label: string): ActionField => ({
+  name,
+  label: `${label}, USD`,
+  pattern: /^\d{1,6}(\.\d{1,2})?$/,
+});
+export const otherAccount = (label: string): ActionField => ({
+  name: 'account',
+  label,
+  pattern: UUID,
+  isOptional: true,
+});

@@ -1,0 +1,32 @@
+// Markup of the console: every text is escaped, unless it was made here.
+
+export type Cell = string | number | Raw;
+
+export class Raw {
+  readonly html: string;
+  constructor(html: string) {
+    this.html = html;
+  }
+}
+export const raw = (html: string): Raw => new Raw(html);
+
+export function consoleTable<T>(
+  caption: string,
+  heads: string[],
+  rows: readonly T[] | null,
+  cells: (row: T) => Cell[],
+): string {
+  if (rows === null) return `<p class="bad">${escaped(caption)}: the store does not answer.</p>`;
+  if (rows.length === 0) return `<p>${escaped(caption)}: none.</p>`;
+  const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('');
+  const body = rows.map((row) => `<tr>${cells(row).map(cell).join('')}</tr>`).join('\n');
+  return `<table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table>`;
+}
+
+function cell(value: Cell): string {
+  if (value instanceof Raw) return `<td>${value.html}</td>`;
+  return `<td${typeof value === 'number' ? ' class="n"' : ''}>${escaped(String(value))}</td>`;
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);

@@ -1,0 +1,68 @@
+import { deadlineMsOf, holdOf, newPollId, newResultId } from '@eloquentpoll/polls';
+import { acceptPoll, buriedPolls, freeLease, noteBuriedSeen, noteRetried } from '@eloquentpoll/storage';
+import type { OperatorsContext } from '../context.ts';
+import { OF_POLL, OF_ROW, type OperatorAction } from './operator-action.ts';
+
+// Release a running poll from a hanging worker, retry a dead letter, mark it as seen. Each is idempotent.
+
+export const release: OperatorAction = {
+  label: 'Take from its worker',
+  subject: OF_POLL,
+  fields: [],
+  async perform(context, { subject }) {
+    const freed = await freeLease(context.storage, subject);
+    if (!freed) return { outcome: 'gone' };
+    await enqueue(context, subject, freed.epoch);
+    return { outcome: 'released' };
+  },
+};
+
+/**
+ * Starts a new poll for the same account, because an ended poll stays ended and its caller may have asked again already.
+ * Paid from the free pool, within its daily cap.
+ */
+export const retry: OperatorAction = {
+  label: 'Ask again',
+  subject: OF_ROW,
+  fields: [],
+  async perform(context, { subject }) {
+    const [buried] = await buriedPolls(context.storage, 1, BigInt(subject));
+    if (!buried) return { outcome: 'gone' };
+    const { spec, accountId } = buried;
+    const accepted = await acceptPoll(context.storage, {
+      poll: {
+        id: newPollId(),
+        resultId: newResultId(),
+        accountId,
+        spec,
+        deadlineMs: deadlineMsOf(spec.panel_name),
+        entryPoint: 'operator',
+      },
+      holdU: holdOf(spec),
+      // A second click gets the same poll.
+      idempotency: { principal: 'operator', key: `letter:${subject}`, fingerprint: buried.pollId },
+      free: { dailyCapU: context.config.freeDailyCapU },
+    });
+    if (accepted.kind === 'insufficient') return { outcome: 'no_money' };
+    if (accepted.kind !== 'accepted' && accepted.kind !== 'joined') return { outcome: 'gone' };
+    await noteRetried(context.storage, buried.letterId, accepted.pollId);
+    if (accepted.kind === 'accepted') await enqueue(context, accepted.pollId, 0);
+    return { outcome: 'retried', facts: { poll_id: accepted.pollId } };
+  },
+};
+
+export const seen: OperatorAction = {
+  label: 'Put aside',
+  subject: OF_ROW,
+  fields: [],
+  async perform({ storage }, { subject }) {
+    return { outcome: (await noteBuriedSeen(storage, BigInt(subject))) ? 'seen' : 'gone' };
+  },
+};
+
+/** Without Redis the sweep enqueues the poll later. */
+export async function enqueue({ bus, log }: OperatorsContext, pollId: string, epoch: number): Promise<void> {
+  await bus
+    .enqueuePoll(pollId, { round: epoch })
+    .catch((error) => log.warn({ poll_id: pollId, err: error }, 'poll.enqueue_failed'));
+}

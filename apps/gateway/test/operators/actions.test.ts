@@ -1,0 +1,279 @@
+import { randomBytes } from 'node:crypto';
+import { balanceOf, checkLedger, claimPoll, createAccount, findPoll } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import { base64, FAKE_PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
+import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
+import { Wallet } from 'ethers';
+import t, { type Test } from 'tap';
+import { stripeProcessor } from '../../src/payments/card/processor.ts';
+import { scanTransfers } from '../../src/payments/usdc/scan-transfers.ts';
+import { openTestDeposits } from '../fixtures/deposits.ts';
+import { operated } from '../fixtures/operator.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// slow: 8 s
+
+const QUESTION = { question: 'Which one is the larger of the two?', options: ['The Sun', 'The Moon'], preset: 'fast' };
+const FREE = { question: 'Which is larger?', options: ['Sun', 'Moon'] };
+
+const dollars = async ({ context }: Awaited<ReturnType<typeof operated>>, accountId: string) =>
+  Number((await balanceOf(context.storage, accountId))!.postedU) / 1e6;
+
+t.test('a frozen account is a 403 by key, login and token of its sessions; its running polls end', async (t) => {
+  const { app, context, act, keyWith, sessionFor } = await operated(t);
+  const { accountId, bearer } = await keyWith(5);
+  const cookie = await sessionFor(accountId);
+  const run = { method: 'POST' as const, url: '/api/polls', headers: bearer, payload: QUESTION };
+  const { session_id: id, status_url: status } = (await app.inject(run)).json();
+  await claimPoll(context.storage, id, 'w_runs');
+  t.equal((await app.inject({ url: new URL(status).pathname, headers: bearer })).statusCode, 200, 'its key is cached');
+
+  t.match(await act('freeze', { subject: accountId }), { outcome: 'frozen', facts: { polls_ended: '1' } });
+  t.match(await act('freeze', { subject: accountId }), { outcome: 'gone' });
+  for (const [request, name] of [
+    [{ url: '/api/keys', headers: bearer }, 'key'],
+    [run, 'key, to run a poll'],
+    [{ url: new URL(status).pathname, headers: bearer }, 'key, by the path of sessions'],
+    [{ url: '/api/balance', headers: cookie }, 'login'],
+    [{ url: '/dashboard', headers: cookie }, 'login on a page'],
+  ] as const) {
+    const answer = await app.inject(request);
+    t.equal(answer.statusCode, 403, name);
+    if (!request.url.startsWith('/dash')) t.match(answer.json(), { code: 'account_frozen' }, name);
+  }
+  t.equal((await claimPoll(context.storage, id, 'w_other'))?.remainingMs, 0, 'its time is over');
+
+  t.match(await act('unfreeze', { subject: accountId }), { outcome: 'unfrozen' });
+  for (const request of [
+    { url: '/api/keys', headers: bearer },
+    { url: '/api/balance', headers: cookie },
+  ])
+    t.equal((await app.inject(request)).statusCode, 200);
+  t.same(await checkLedger(context.storage), []);
+});
+
+t.test('a closed account is forgotten: keys, logins and results are gone, the ledger is kept', async (t) => {
+  const { app, context, act, keyWith, sessionFor } = await operated(t);
+  await standInWorker(t, context);
+  const { accountId, bearer } = await keyWith(5);
+  const cookie = await sessionFor(accountId);
+  const { poll_id: result } = (
+    await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload: QUESTION })
+  ).json();
+  const feedback = { poll_id: result, outcome_correct: true, notes: 'mine' };
+  await app.inject({ method: 'POST', url: '/api/feedback', headers: bearer, payload: feedback });
+  t.match(await act('close', { subject: accountId }), { outcome: 'closed', facts: { polls_emptied: '1' } });
+  t.equal((await app.inject({ url: '/api/keys', headers: bearer })).statusCode, 401);
+  t.equal((await app.inject({ url: '/api/balance', headers: cookie })).statusCode, 401);
+  t.equal((await app.inject({ url: `/api/results/${result}` })).statusCode, 404);
+  t.match((await app.inject({ url: `/api/feedback/${result}` })).json(), { total_feedback: 0 });
+  const { db } = context.storage;
+  const polls = await db.selectFrom('polls').innerJoin('results', 'results.poll_id', 'polls.id').selectAll().execute();
+  t.notMatch(
+    JSON.stringify(polls, (_, value) => (typeof value === 'bigint' ? 0 : value)),
+    /larger of the two|The Sun/,
+  );
+  t.ok((await balanceOf(context.storage, accountId))!.usageU > 0n);
+  t.same(await checkLedger(context.storage), []);
+});
+
+t.test('revoke ends every key and login of an account', async (t) => {
+  const { app, act, keyWith, sessionFor } = await operated(t);
+  const { accountId, bearer } = await keyWith(1);
+  const cookie = await sessionFor(accountId);
+  t.match(await act('revoke', { subject: accountId }), { outcome: 'revoked', facts: { keys: '1', logins: '1' } });
+  t.equal((await app.inject({ url: '/api/keys', headers: bearer })).statusCode, 401);
+  t.equal((await app.inject({ url: '/api/balance', headers: cookie })).statusCode, 401);
+});
+
+async function paidByCard(t: Test) {
+  const stripe = await fakeStripe(t);
+  const processor = stripeProcessor(stripe.settings, 'https://polls.example', 300);
+  const shop = await operated(t, { checkout: stripe.settings }, { processor });
+  const accountId = await createAccount(shop.context.storage);
+  const headers = await shop.sessionFor(accountId);
+  const { url } = (
+    await shop.app.inject({ method: 'POST', url: '/api/checkout', headers, payload: { amount_cents: 1_000 } })
+  ).json();
+  const session = stripe.sessions.get(url.split('/').at(-1))!;
+  await shop.app.inject(delivery(stripe.complete(session)));
+  return { shop, stripe, session, accountId, checkout: session.client_reference_id! };
+}
+
+t.test('a refund is paid by the processor and taken from the account; more than is left is refused', async (t) => {
+  const { shop, session, accountId, checkout } = await paidByCard(t);
+  t.match(await shop.act('refund', { subject: checkout, amount: '4.50' }), { outcome: 'refunded' });
+  t.equal(await dollars(shop, accountId), 5.5);
+  t.match(session.refunds, [{ amount: 450 }]);
+  t.match(await shop.act('refund', { subject: checkout, amount: '5.51' }), { outcome: 'too_much' });
+  t.match(await shop.act('refund', { subject: checkout, amount: '0' }), { outcome: 'too_much' });
+  t.match(await shop.act('refund', { subject: checkout, amount: '5.50' }), { outcome: 'refunded' });
+  t.equal(await dollars(shop, accountId), 0);
+  t.same(await checkLedger(shop.context.storage), []);
+});
+
+t.test('a refund whose answer is lost is paid once, and the ledger has it', async (t) => {
+  const { shop, stripe, session, accountId, checkout } = await paidByCard(t);
+  stripe.trouble('late');
+  t.match(await shop.act('refund', { subject: checkout, amount: '4.00' }), { outcome: 'refunded' });
+  t.match(session.refunds, [{ amount: 400 }]);
+  t.equal(await dollars(shop, accountId), 6);
+  t.same(await checkLedger(shop.context.storage), []);
+});
+
+t.test('a refund that the processor refuses fails, is in the log, and takes nothing', async (t) => {
+  const { shop, stripe, session, accountId, checkout } = await paidByCard(t);
+  stripe.trouble('errors');
+  const failed = await shop.send('refund', { subject: checkout, amount: '4.00' });
+  t.equal(failed.status, 500);
+  t.match((await shop.look()).log, [{ verb: 'refund', outcome: 'failed' }]);
+  t.same(session.refunds, []);
+  t.equal(await dollars(shop, accountId), 10);
+});
+
+async function paidInUsdc(t: Test) {
+  const { deposits, chain } = await openTestDeposits(t);
+  const shop = await operated(t, {}, { deposits });
+  const { storage } = shop.context;
+  const scan = async () => {
+    await storage.db
+      .updateTable('money_scans')
+      .set({ due_at: new Date(0) })
+      .execute();
+    await scanTransfers(shop.context, deposits, new AbortController().signal);
+  };
+  await scan();
+  return { shop, chain, scan, storage };
+}
+
+t.test('a refund of USDC is booked once per transaction, and never beyond the deposit', async (t) => {
+  const { shop, storage } = await paidInUsdc(t);
+  const signed = await sign(Wallet.createRandom(), 10);
+  const headers = { 'x-payment': base64(v1(signed)) };
+  const paid = await shop.app.inject({ method: 'POST', url: '/api/deposit', headers, payload: { amount_usd: 10 } });
+  const { deposit_id: subject, user_id: accountId } = paid.json();
+  const tx = () => `0x${randomBytes(32).toString('hex')}`;
+  const first = { subject, amount: '4.00', tx: tx() };
+  t.match(await shop.act('refund-deposit', first), { outcome: 'refunded' });
+  t.match(await shop.act('refund-deposit', first), { outcome: 'gone' });
+  const both = await Promise.all([1, 2].map(() => shop.act('refund-deposit', { subject, amount: '6.00', tx: tx() })));
+  t.same(both.map(({ outcome }) => outcome).toSorted(), ['refunded', 'too_much']);
+  t.equal(await dollars(shop, accountId), 0);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a transfer without a deposit is credited to its wallet or a given account, once, or ignored', async (t) => {
+  const { shop, chain, scan, storage } = await paidInUsdc(t);
+  const accountId = await createAccount(storage);
+  const move = (usd: number) => ({ from: Wallet.createRandom().address, to: FAKE_PAY_TO, value: BigInt(usd * 1e6) });
+  chain.settle({ ...move(7), nonce: `0x${randomBytes(32).toString('hex')}` });
+  chain.transaction([chain.transferEvent(move(3))]);
+  chain.transaction([chain.transferEvent(move(2))]);
+  await scan();
+  const { misfits } = await shop.look();
+  t.match(misfits, [{ reason: 'no_deposit' }, { reason: 'no_authorization' }, { reason: 'no_authorization' }]);
+  const [signed, plain, foreign] = misfits.map(({ id }: { id: string }) => id);
+  const { facts } = await shop.act('match', { subject: signed });
+  t.equal(await dollars(shop, facts.account_id), 7);
+  t.match(await shop.act('match', { subject: signed, account: accountId }), { outcome: 'gone' });
+  t.match(await shop.act('match', { subject: plain, account: accountId }), { outcome: 'matched' });
+  t.match(await shop.act('ignore', { subject: foreign }), { outcome: 'ignored' });
+  t.equal(await dollars(shop, accountId), 3);
+  await storage.db.updateTable('money_scans').set({ position: 1n }).execute();
+  await scan();
+  t.same((await shop.look()).misfits, [], 'seen again, they stay explained');
+  t.equal(await dollars(shop, accountId), 3);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a correction is two entries, to the same account or another', async (t) => {
+  const shop = await operated(t);
+  const { storage } = shop.context;
+  const [wrong, right] = [await shop.keyWith(50), await shop.keyWith(0)];
+  const takes = { subject: wrong.accountId, wrong: '50', right: '5' };
+  t.match(await shop.act('correct', takes), { outcome: 'corrected' });
+  t.equal(await dollars(shop, wrong.accountId), 5);
+  t.match(await shop.act('correct', { subject: wrong.accountId, wrong: '5', right: '5', account: right.accountId }), {
+    outcome: 'corrected',
+  });
+  t.equal(await dollars(shop, wrong.accountId), 0);
+  t.equal(await dollars(shop, right.accountId), 5);
+  const entries = await storage.db
+    .selectFrom('transfers')
+    .select(['kind', 'idem'])
+    .where('idem', 'like', 'correction:%')
+    .execute();
+  t.equal(entries.length, 4);
+  t.match(await shop.act('correct', { ...takes, subject: '11111111-1111-4111-8111-111111111111' }), {
+    outcome: 'gone',
+  });
+  t.same(await checkLedger(storage), []);
+});
+
+t.test(
+  'free polls, then all, are stopped with 503 and Retry-After on every gateway, and go on; running polls end',
+  async (t) => {
+    const shop = await operated(t);
+    const { app, act, keyWith, context } = shop;
+    const other = await operated(t, { database: context.config.database, redis: context.config.redis });
+    const { bearer } = await keyWith(5);
+    const paid = (gateway = app) =>
+      gateway.inject({ method: 'POST', url: '/api/polls', headers: bearer, payload: QUESTION });
+    const free = (gateway = app) => gateway.inject({ method: 'POST', url: '/api/quick-poll', payload: FREE });
+    const { session_id: running } = (await paid()).json();
+
+    t.match(await act('stop-free'), { outcome: 'stopped' });
+    t.match(await act('stop-free'), { outcome: 'gone' });
+    for (const gateway of [app, other.app]) {
+      const refused = await free(gateway);
+      t.equal(refused.statusCode, 503);
+      t.match(refused.json(), { code: 'polls_stopped' });
+      t.ok(Number(refused.headers['retry-after']) >= 30);
+      t.equal((await paid(gateway)).statusCode, 202);
+    }
+    t.match(await act('stop-all'), { outcome: 'stopped' });
+    for (const gateway of [app, other.app]) t.match((await paid(gateway)).json(), { code: 'polls_stopped' });
+    t.match(await shop.look(), { controls: { pollsStopped: true, freePollsStopped: true } });
+    t.ok(await claimPoll(context.storage, running, 'w'), 'what was accepted is run');
+    t.match(await act('resume-all'), { outcome: 'resumed' });
+    t.equal((await paid(other.app)).statusCode, 202);
+    t.match(await act('resume-free'), { outcome: 'resumed' });
+    t.equal((await findPoll(context.storage, running))?.status, 'running');
+  },
+);
+
+t.test('every action needs a name and a reason and is in a log that is never rewritten', async (t) => {
+  const { act, send, look, keyWith, context } = await operated(t);
+  const { accountId } = await keyWith(1);
+  for (const [fields, headers, said] of [
+    [{ reason: '' }, {}, /Say why/],
+    [{ reason: 'x'.repeat(501) }, {}, /Say why/],
+    [{}, { 'x-operator': '' }, /who you are/],
+    [{ subject: 'somebody' }, {}, /account id/],
+  ] as const) {
+    const refused = await send('freeze', { subject: accountId, ...fields }, headers);
+    t.equal(refused.status, 400);
+    t.match(refused.text, said);
+  }
+  t.equal((await send('destroy', { subject: accountId })).status, 404);
+  t.same((await look()).log, [], 'nothing was done');
+  await act('freeze', { subject: accountId, reason: 'chargebacks of three cards' });
+  t.match((await look()).log, [
+    { operator: 'ada', verb: 'freeze', subject: accountId, reason: 'chargebacks of three cards', outcome: 'frozen' },
+  ]);
+  const { db } = context.storage;
+  t.same(
+    (await db.selectFrom('operator_log').select('outcome').orderBy('id').execute()).map(({ outcome }) => outcome),
+    ['begun', 'frozen'],
+  );
+  await t.rejects(db.updateTable('operator_log').set({ operator: 'bob' }).execute(), { name: 'StorageRefused' });
+  await t.rejects(db.deleteFrom('operator_log').execute(), { name: 'StorageRefused' });
+});
+
+t.test('an action that a crash ended is in the log as begun', async (t) => {
+  const { context, keyWith, look, send } = await operated(t);
+  const { accountId } = await keyWith(1);
+  Object.assign(context, { keys: { ...context.keys, invalidate: () => new Promise(() => {}) } });
+  void send('freeze', { subject: accountId }).catch(() => {});
+  await eventually('the action is in the log', async () => (await look()).log[0]?.outcome === 'begun');
+});
