@@ -249,7 +249,7 @@ t.test('every action needs a name and a reason and is in a log that is never rew
     [{ reason: '' }, {}, /Say why/],
     [{ reason: 'x'.repeat(501) }, {}, /Say why/],
     [{}, { 'x-operator': '' }, /who you are/],
-    [{ subject: 'somebody' }, {}, /account id/],
+    [{ subject: 'no-uuid' }, {}, /account id/],
   ] as const) {
     const refused = await send('freeze', { subject: accountId, ...fields }, headers);
     t.equal(refused.status, 400);
