@@ -101,7 +101,7 @@ const NAMED_FILE = /import\.meta\.resolve\('([^']+)'\)|new URL\('(\.[^']+)', imp
 const STRIPS = "import { stripTypeScriptTypes } from 'node:module';";
 
 function stripTypes(folder: string): void {
-  for (const name of readdirSync(folder).filter((name) => name.endsWith('.ts')))
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts')))
     writeFileSync(join(folder, name), stripTypeScriptTypes(readFileSync(join(folder, name), 'utf8')));
 }
 

@@ -303,6 +303,7 @@ export interface StreamProgress {
   max_cost_usd?: number;
   status_url?: string;
   result_url?: string;
+  page_url?: string;
   started_at?: string;
 }
 

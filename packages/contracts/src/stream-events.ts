@@ -34,6 +34,9 @@ export const StreamStarted = Type.Object(
     max_cost_usd: Type.Optional(Usd),
     status_url: Type.Optional(Type.String()),
     result_url: Type.Optional(Type.String()),
+    page_url: Type.Optional(
+      Type.String({ description: 'A page for people: how the poll stands while it runs, and then its result.' }),
+    ),
     started_at: Type.Optional(DateTime),
   },
   { $id: 'StreamStarted' },

@@ -156,6 +156,7 @@ export {
   readRecentResults,
 } from './results.ts';
 export { type FailedPoll, failedPolls, freeLease, type RunningPoll, runningPolls } from './running-polls.ts';
+export { pollsOfQuestion, type SameQuestion } from './same-question.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
 export { inTransaction } from './transaction.ts';

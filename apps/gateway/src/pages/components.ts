@@ -27,10 +27,6 @@ ${body}</tbody>
 </table>
 </div>`;
 
-/** A bar for a share from 0 to 1, hidden from screen readers: the text beside it says the same. */
-export const bar = (part: number): Html =>
-  html`<svg class="bar" aria-hidden="true"><rect width="${(Math.min(1, Math.max(0, part)) * 100).toFixed(1)}%" height="100%"/></svg>`;
-
 interface Panel {
   id: string;
   title: string;

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { WEB_MCP_SCRIPT } from './web-mcp.ts';
 
 // What our pages load, made once at the start from the files of browser/: modules with their types taken out, and the
-// stylesheets as they are. There is no build, and nothing comes from another origin. Their folder is named after what is
+// stylesheets as they are. The rule of the verdict is the service's own module. There is no build, and nothing comes from another origin. Their folder is named after what is
 // in it, so that a browser keeps them for good and a new release is loaded at once.
 
 export interface Asset {
@@ -14,11 +14,15 @@ export interface Asset {
 }
 
 const FOLDER = new URL('./browser/', import.meta.url);
+const VOTING = new URL('../../../../packages/voting/src/', import.meta.url);
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const IMPORTED = /\bfrom '\.\/([\w-]+)\.js'/g;
 
+/** The verdict and what it is made of. */
+const VERDICT = ['verdict/verdict', 'verdict/agreement', 'verdict/headline', 'verdict/words', 'status', 'tally'];
+
 export const ASSETS: ReadonlyMap<string, Asset> = new Map(
-  [{ name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: WEB_MCP_SCRIPT }, ...browserFiles()].map((asset) => [
+  [{ name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: WEB_MCP_SCRIPT }, ...browserFiles(), ...VERDICT.map(votingModule)].map((asset) => [
     asset.name,
     asset,
   ]),
@@ -49,13 +53,20 @@ function browserFiles(): Asset[] {
   });
 }
 
+function votingModule(path: string): Asset {
+  const source = readFileSync(new URL(`${path}.ts`, VOTING), 'utf8');
+  return { name: `voting-${path.split('/').at(-1)}.js`, mediaType: SCRIPT_TYPE, text: scriptOf(source, 'voting-') };
+}
+
 function read(name: string): string {
   return readFileSync(new URL(name, FOLDER), 'utf8');
 }
 
-/** Rewrites imports from file names to URLs. */
-function scriptOf(source: string): string {
-  return withoutWarning(() => stripTypeScriptTypes(source)).replace(/(\bfrom '\.\/[\w-]+)\.ts'/g, "$1.js'");
+/** Rewrites imports from file names to the names of assets, which lie in one folder. */
+function scriptOf(source: string, prefix = ''): string {
+  return withoutWarning(() => stripTypeScriptTypes(source))
+    .replaceAll(/\bfrom '\.\.?\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './${prefix}$1.js'`)
+    .replaceAll("from '@eloquentpoll/voting/verdict'", "from './voting-verdict.js'");
 }
 
 /** Suppresses Node's experimental warning, which an operator cannot act on. */

@@ -1,5 +1,6 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
 import { type Html, html } from './html.ts';
+import { countOf } from './result-picture.ts';
 
 // Who voted for what, as a drawing of the same graph that GET /api/graph/mermaid answers as text: models on the left,
 // options on the right, the winner marked. Each label is cut by the box around it, so that no text reaches out of it.
@@ -63,7 +64,3 @@ function shortened(text: string): string {
   const characters = [...text];
   return characters.length <= MAX_LABEL_LENGTH ? text : `${characters.slice(0, MAX_LABEL_LENGTH - 1).join('')}…`;
 }
-
-/** Own properties only: an option may be named like a property of Object.prototype. */
-export const countOf = (tally: Record<string, number>, option: string): number =>
-  Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0;

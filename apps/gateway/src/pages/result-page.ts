@@ -1,82 +1,133 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
-import type { StoredFeedbackSummary } from '@eloquentpoll/storage';
+import { endedVerdict, type OwnersFigures } from '@eloquentpoll/polls';
+import type { SameQuestion, StoredFeedbackSummary } from '@eloquentpoll/storage';
+import type { Facts } from '../discovery/documents/facts.ts';
 import { toMermaid } from '../polls/read/to-mermaid.ts';
+import { adviceLinks, askAgain } from './ask-again.ts';
+import { juryRow } from './browser/jury-row.ts';
+import { oddsChart } from './browser/odds-chart.ts';
+import type { PollPicture } from './browser/poll-picture.ts';
+import { tallyBars } from './browser/tally-bars.ts';
+import { verdictBlock } from './browser/verdict-parts.ts';
 import { code, notice } from './components.ts';
-import { moment } from './figures.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { resultGraph } from './result-graph.ts';
-import { climb, outcome, shortfall, statusBadge, tallyChart, voteTable } from './result-parts.ts';
+import { localTime, statusBadges, voteTable } from './result-parts.ts';
+import { pictureOf } from './result-picture.ts';
+import { written } from './written.ts';
 
 export interface ShownResult {
-  baseUrl: string;
+  facts: Pick<Facts, 'baseUrl' | 'figures'>;
   result: ResultDetail;
   feedback: Pick<StoredFeedbackSummary, 'total' | 'correct' | 'incorrect'>;
-  /** The outcome of feedback that was just sent. */
-  word: 'thanks' | 'sign-in' | null;
+  reader: ResultReader;
+  /** Feedback was just recorded. */
+  thanks: boolean;
 }
 
-/** GET /result/{id}: a result for people, with its picture for links elsewhere. */
+export interface ResultReader {
+  signedIn: boolean;
+  /** What only who paid for the poll sees. */
+  figures: OwnersFigures;
+  /** The account's own polls of this question, this one included. */
+  sameQuestion: readonly SameQuestion[];
+}
+
+export const STRANGER: ResultReader = { signedIn: false, figures: {}, sameQuestion: [] };
+
+/** GET /result/{id}: what a poll came to and how far to trust it, then everything that led to it. */
 export function resultPage(shown: ShownResult): string {
-  const { baseUrl, result } = shown;
+  const { facts, result, reader } = shown;
   const path = `/result/${result.poll_id}`;
   const question = result.question ?? '';
-  const { winning_option: winner } = result;
-  const said = winner !== null ? `${inLine(winner, 60)} wins` : result.is_tie ? 'A tie' : 'No votes';
+  const verdict = endedVerdict(result, reader.figures);
+  const picture = pictureOf(result);
+  const headline = inLine(verdict.headline, 90);
   return layout({
-    baseUrl,
+    baseUrl: facts.baseUrl,
     path,
     title: `${inLine(question, 70)} · EloquentPoll`,
-    description: `${said}: ${result.models_succeeded} votes of ${result.models_requested} models.`,
-    image: { path: `${path}/card.png`, alt: `Tally of the poll: ${said}` },
+    description: `${headline}. ${result.models_succeeded} votes, ${picture.panelSize} models on the panel.`,
+    image: { path: `${path}/card.png`, alt: `The verdict: ${headline}` },
+    scripts: ['result', 'local-time'],
     styles: ['polls', 'result'],
     hidden: true,
-    main: html`<p class="eyebrow row">${statusBadge(result)} <span>${moment(new Date(result.created_at))}</span></p>
+    main: html`<p class="eyebrow row">${statusBadges(result)}<span>${panelText(result, picture)}</span><span>${localTime(result.created_at)}</span></p>
 <h1 class="question${question.length > LONG ? ' long' : ''}" dir="auto">${question}</h1>
-${shortfall(result)}
-<div class="grid wide-cells result-head">
-${outcome(result)}
-<section class="card"><h2>Tally</h2>
-${tallyChart(result)}</section>
+<div class="result-head">
+<section class="card">
+${written([verdictBlock(verdict, result.options), juryRow(picture)])}
+${adviceLinks(verdict.advice, result, facts)}</section>
+<section class="card tally"><h2>Votes</h2>
+${written(tallyBars(picture))}</section>
 </div>
-${climb(result)}
-<h2>Every vote</h2>
-<p class="muted">In the order in which they came in. ${skipped(result)}</p>
-${voteTable(result)}
-<h2>Who voted for what</h2>
-${resultGraph(result)}
-<details><summary>The same as a Mermaid diagram</summary>
-${code(toMermaid({ ...result, question }), 'Mermaid diagram')}</details>
-<div class="grid wide-cells">
-${share(baseUrl, path, result.poll_id)}
-${opinions(shown, path)}
+${question.length > LONG ? html`<details class="whole-question"><summary>The whole question</summary><p dir="auto">${question}</p></details>` : ''}
+${oddsSection(picture)}
+${votesSection(result)}
+<div class="grid wide-cells after">
+${askAgain(result, facts, together(result, reader))}
+${share(facts.baseUrl, path, result.poll_id)}
+${result.winning_option === null ? '' : opinions(shown, path)}
 </div>`,
   });
 }
 
-const LONG = 140;
+const LONG = 240;
 
-const skipped = ({ models_skipped: count }: ResultDetail): string =>
-  count === 0 ? 'No model was skipped.' : `${count} ${count === 1 ? 'model was' : 'models were'} not asked.`;
+const panelText = ({ preset }: ResultDetail, { panelSize, votes }: PollPicture): string =>
+  `${preset ? `${preset.replace('_', ' ')} panel, ` : ''}${votes.length} of ${panelSize} models asked`;
 
-const share = (baseUrl: string, path: string, id: string): Html => html`<section class="card stack"><h2>Share it</h2>
-<p class="muted">Anyone who has this link can read the result. It says neither who asked nor what it cost.</p>
+function oddsSection(picture: PollPicture): Html {
+  const chart = oddsChart(picture);
+  if (chart === null) return html``;
+  return html`<section aria-labelledby="odds-title"><h2 id="odds-title">Chance of winning the full panel, vote by vote</h2>
+<div${picture.odds.length > 0 ? html` data-odds="${JSON.stringify(picture)}"` : ''}>${written([chart])}</div></section>`;
+}
+
+function votesSection(result: ResultDetail): Html {
+  if (result.votes.length === 0) return html``;
+  const { question, models_skipped: skipped } = result;
+  return html`<h2>Every vote</h2>
+<p class="muted">In order of arrival. ${skipped === 0 ? 'Every model was asked.' : `${skipped} ${skipped === 1 ? 'model was' : 'models were'} not asked.`}</p>
+${voteTable(result)}
+<details class="graph-fold"><summary>Who voted for what, as a graph</summary>
+${resultGraph(result)}
+${code(toMermaid({ ...result, question: question ?? '' }), 'Mermaid source')}</details>`;
+}
+
+/** The polls of one question together: by the account here, on this device by a script. */
+function together({ winning_option: winner }: ResultDetail, { sameQuestion }: ResultReader): Html {
+  const all = sameQuestion.reduce((sum, { polls }) => sum + polls, 0);
+  if (all < 2)
+    return html`<p class="same-question" data-same-question${winner === null ? '' : html` data-winner="${winner}"`} hidden></p>`;
+  return html`<p class="same-question">Same question, asked ${all === 2 ? 'twice' : `${all} times`}: ${sameQuestion.map(
+    ({ winner, polls }, i) => html`${i === 0 ? '' : ', '}<bdi>${winner ?? 'no winner'}</bdi> ${polls}`,
+  )}.</p>`;
+}
+
+const share = (
+  baseUrl: string,
+  path: string,
+  id: string,
+): Html => html`<section class="card stack share-card"><h2>Share</h2>
+<p class="muted">Anyone with this link can see the result. It doesn't show who asked or the cost.</p>
 <p class="share"><label class="hidden-text" for="link">Link to this result</label><input id="link" readonly value="${baseUrl}${path}">
 <button class="button secondary" type="button" data-copy hidden>Copy</button></p>
-<p class="small"><a href="/api/results/${id}">As JSON</a></p></section>`;
+<p class="small"><a href="/api/results/${id}">Download JSON</a></p></section>`;
 
-function opinions({ feedback, word }: ShownResult, path: string): Html {
+function opinions({ feedback, reader, thanks }: ShownResult, path: string): Html {
   const { total, correct, incorrect } = feedback;
-  const others = total === 0 ? 'No opinions yet.' : `${correct} of ${total} say yes, ${incorrect} say no.`;
-  return html`<section class="card stack" id="feedback"><h2>Was it right?</h2>
-${word === 'thanks' ? notice(html`<p>Thank you, that was recorded.</p>`, 'good') : ''}${
-  word === 'sign-in'
-    ? notice(html`<p>Opinions count once per account: <a href="/dashboard">sign in</a>, then say it again.</p>`, 'warn')
-    : ''
-}
-<p class="muted">Once it has turned out. ${others}</p>
-<form class="row" method="post" action="${path}/feedback"><button class="button secondary" name="outcome" value="correct">It was right</button>
-<button class="button secondary" name="outcome" value="incorrect">It was wrong</button></form></section>`;
+  const others = total === 0 ? 'No feedback yet.' : `${correct} yes, ${incorrect} no.`;
+  return html`<section class="card stack" id="feedback" tabindex="-1"><h2>Did this turn out to be right?</h2>
+${thanks ? notice(html`<p>Thank you, that was recorded.</p>`, 'good') : ''}
+<p class="muted">${others}</p>
+${
+  reader.signedIn
+    ? html`<form class="row" method="post" action="${path}/feedback"><button class="button secondary" name="outcome" value="correct">It was right</button>
+<button class="button secondary" name="outcome" value="incorrect">It was wrong</button></form>`
+    : html`<p><a href="/dashboard">Sign in</a> to leave feedback (one per account).</p>`
+}</section>`;
 }
 
 /** For a title: one line, cut, without bidirectional control characters. */

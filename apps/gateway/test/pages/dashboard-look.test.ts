@@ -47,7 +47,7 @@ async function use(page: Page): Promise<void> {
   await page.getByLabel('Options, one in a line').fill('Postgres\nMongoDB\nSQLite');
   await page.locator('.figures').waitFor();
   await page.getByRole('button', { name: 'Run the poll' }).click();
-  await page.getByRole('link', { name: 'Open the result' }).waitFor();
+  await page.getByRole('link', { name: 'View and share' }).waitFor();
   await page.getByLabel('Label of a new key').fill('One more');
   await page.getByRole('button', { name: 'Create a key' }).click();
   await page.getByLabel('The new key').waitFor();

@@ -101,7 +101,7 @@ t.test('[§4.1-poll-cookie] a poll: what it will take, its votes as they come, w
 
   await page.getByRole('button', { name: 'Run the poll' }).click();
   const live = page.locator('[data-progress]');
-  await live.getByText(/^0 of/).waitFor();
+  await live.getByText('0 of 9 voted.').waitFor();
   const pollId = await newestPollOf(accountId);
   const worker = await takePoll(context, pollId);
   await worker.open();
@@ -119,8 +119,8 @@ t.test('[§4.1-poll-cookie] a poll: what it will take, its votes as they come, w
   }
   t.same(await bars.locator('.name').allTextContents(), ['The left one', 'The <i>right</i> one']);
   const { poll_id } = await worker.end();
-  await live.getByRole('link', { name: 'Open the result' }).waitFor();
-  t.equal(await live.getByRole('link', { name: 'Open the result' }).getAttribute('href'), `/result/${poll_id}`);
+  await live.getByRole('link', { name: 'View and share' }).waitFor();
+  t.equal(await live.getByRole('link', { name: 'View and share' }).getAttribute('href'), `/result/${poll_id}`);
   await page.locator(`#history a[href="/result/${poll_id}"]`).waitFor();
   await page.locator('#balance').getByText('$4.99').waitFor();
 });

@@ -8,7 +8,7 @@ import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
 import { PAGE_HEADERS } from '../../src/pages/layout.ts';
 import { assetPath } from '../../src/pages/page-assets.ts';
 import { playgroundPage } from '../../src/pages/playground-page.ts';
-import { resultPage } from '../../src/pages/result-page.ts';
+import { resultPage, STRANGER } from '../../src/pages/result-page.ts';
 import { hostileTexts } from '../fixtures/hostile-texts.ts';
 import { madeUpResult } from '../fixtures/made-up-result.ts';
 import { openSite } from '../fixtures/open-site.ts';
@@ -94,12 +94,13 @@ async function showAll(page: Page, texts: readonly string[]): Promise<{ name: st
   const result = resultOf(texts);
   const { question, options, votes, tally } = result;
   const form = formOf(texts);
-  const update = { ...result, progress: { received: 1, total: MODELS }, leader: options[0], vote: votes[0] };
+  const update = { ...result, progress: { received: 1, failed: 0, total: MODELS }, leader: options[0], vote: votes[0] };
   const page1 = resultPage({
-    baseUrl: site.url,
+    facts,
     result,
     feedback: { total: 0, correct: 0, incorrect: 0 },
-    word: null,
+    reader: STRANGER,
+    thanks: false,
   });
   const sent = [question ?? '', ...options, ...votes.map(({ model_id }) => model_id)];
   return [

@@ -1,9 +1,10 @@
 import t from 'tap';
 import { readPolicies } from '../../src/config/rate-limit-policies.ts';
+import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
 import { newKeyPage, revokeKeyPage } from '../../src/pages/dashboard/key-pages.ts';
 import { failedLoginPage } from '../../src/pages/failed-login-page.ts';
 import { PAGE_HEADERS } from '../../src/pages/layout.ts';
-import { resultPage } from '../../src/pages/result-page.ts';
+import { resultPage, STRANGER } from '../../src/pages/result-page.ts';
 import { madeUpResult } from '../fixtures/made-up-result.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
@@ -14,8 +15,15 @@ import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-p
 // wider than the page, and less than 100 KB. With SCREENSHOTS=folder each is drawn there, to be looked at.
 
 const site = await openSite(t, { rateLimits: readPolicies('read=1000000/60') });
+const figures = await pollFigures(site.context.panels);
 const shown = (result = madeUpResult()) =>
-  resultPage({ baseUrl: site.url, result, feedback: { total: 3, correct: 2, incorrect: 1 }, word: null });
+  resultPage({
+    facts: { baseUrl: site.url, figures },
+    result,
+    feedback: { total: 3, correct: 2, incorrect: 1 },
+    reader: STRANGER,
+    thanks: false,
+  });
 
 const MADE: Record<string, string> = {
   result: shown(),

@@ -32,23 +32,24 @@ t.test(
     const width = (i: number) => rows.nth(i).locator('rect').getAttribute('width');
     await poll.vote(0);
     await count(0, '1');
-    t.same([await width(0), await width(1)], ['100%', '0%']);
+    t.same([await width(0), await width(1)], ['20.0%', '0.0%'], 'on the scale of the panel');
     await poll.vote(1);
     await poll.vote(1);
     await count(1, '2');
-    t.same([await width(0), await width(1)], ['50%', '100%'], 'the bars have moved');
-    t.ok((await page.locator('.climb .rise').count()) >= 2, 'how sure it is rises step by step');
-    t.equal(await page.locator('.climb .threshold').count(), 1);
+    t.same([await width(0), await width(1)], ['20.0%', '40.0%'], 'the bars have moved');
+    t.equal(await page.locator('.odds-line.colour-1').count(), 3, 'one piece of a line for each vote');
+    t.equal(await page.locator('.odds .threshold').count(), 1);
+    t.match(page.url(), /\/result\/EP-/, "the address is the result's while it runs");
     await draw(page, 'live-running');
     const { poll_id } = await poll.end();
 
-    await page.getByRole('link', { name: 'Open the result' }).waitFor();
+    await page.getByRole('link', { name: 'View and share' }).waitFor();
     await draw(page, 'live-ended');
-    await page.getByRole('link', { name: 'Open the result' }).click();
+    await page.getByRole('link', { name: 'View and share' }).click();
     await page.waitForURL(`**/result/${poll_id}`);
     t.equal(await page.locator('h1').textContent(), 'Which of these is the best?');
-    t.equal(await page.locator('.winner').textContent(), 'Beta');
-    t.equal(await page.locator('tbody tr').count(), 3);
+    t.equal(await page.locator('.verdict .headline').textContent(), 'Kept: "Beta", 2 of 3');
+    t.equal(await page.locator('th.mono').count(), 3);
     t.equal(await page.locator('.graph .edge').count(), 3);
     const picture = await page.locator('meta[property="og:image"]').getAttribute('content');
     const answer = await fetch(picture!);
@@ -66,7 +67,7 @@ t.test('the same without scripts', async (t) => {
   const { poll_id } = await poll.end();
   await answered;
   await page.waitForURL(`**/result/${poll_id}`);
-  t.equal(await page.locator('.winner').textContent(), 'Yes');
+  t.match(await page.locator('.verdict .headline').textContent(), /Yes/);
 });
 
 t.test('a form that says too little comes back as it was filled in, with what to mend', async (t) => {
@@ -110,15 +111,14 @@ t.test('what people say about a result, once they are signed in', async (t) => {
   await asked;
 
   const page = await site.open(`/result/${poll_id}`);
-  await page.getByRole('button', { name: 'It was right' }).click();
-  await page.getByText('Opinions count once per account').waitFor();
+  await page.getByText('to leave feedback (one per account)').waitFor();
   const { cookie } = await sessionFor(accountId);
   const [name = '', value = ''] = cookie.split('=');
   await page.context().addCookies([{ name, value, url: site.url }]);
   await page.goto(`/result/${poll_id}`);
   await page.getByRole('button', { name: 'It was right' }).click();
-  await page.getByText('1 of 1 say yes').waitFor();
-  t.match(page.url(), '?feedback=thanks');
+  await page.getByText('1 yes, 0 no').waitFor();
+  t.match(page.url(), '?feedback=thanks#feedback');
 });
 
 t.test('an agent inside the browser is offered a free poll, where the browser can offer it', async (t) => {

@@ -24,11 +24,11 @@ function pixelsOf(png: Buffer): Buffer {
 t.test('the picture of a result shows its tally', async (t) => {
   const one = pixelsOf(await resultCard(madeUpResult()));
   t.equal(one.length, 630 * 1_201);
-  const row = 376 + 14 + 7;
+  const row = 394 + 12 + 7;
   const blue = (pixels: Buffer) =>
     pixels.subarray(row * 1_201, (row + 1) * 1_201).filter((index) => index === 5 * 16 + 15);
-  t.equal(blue(one).length, Math.round((1_048 * 5) / 6), 'five of six votes are five sixths of the bar');
-  t.equal(blue(pixelsOf(await resultCard(madeUpResult({ choices: [0, 0] })))).length, 1_048);
+  t.equal(blue(one).length, Math.round((1_048 * 5) / 9), 'five of nine models are five ninths of the bar');
+  t.equal(blue(pixelsOf(await resultCard(madeUpResult({ choices: [0, 0], unasked: 0 })))).length, 1_048);
   t.ok((await resultCard(madeUpResult())).length < 60_000);
   t.equal(pixelsOf(await houseCard()).length, one.length);
 });

@@ -1,3 +1,5 @@
+import type { Shape } from './shape.ts';
+
 // Elements with their text as text: nothing that comes from outside is ever read as markup.
 
 type Attributes = Record<string, string | number | boolean>;
@@ -8,19 +10,43 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(name);
-  dress(made, attributes);
+  for (const [key, value] of Object.entries(attributes))
+    if (value !== false) made.setAttribute(key, value === true ? '' : String(value));
   made.append(...children);
   return made;
 }
 
-export function svg(name: string, attributes: Attributes = {}, ...children: (Node | string)[]): SVGElement {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
-  dress(made, attributes);
-  made.append(...children);
-  return made;
+/**
+ * Makes the children of a place those shapes. An element that is there already under its name is kept and changed, so that
+ * bars move and what has the focus keeps it.
+ */
+export function draw(place: Element, shapes: readonly (Shape | string)[]): void {
+  for (const [i, next] of shapes.entries()) {
+    const old = place.childNodes[i];
+    if (typeof next === 'string') {
+      if (old instanceof Text) old.data = next;
+      else if (old) old.replaceWith(next);
+      else place.append(next);
+      continue;
+    }
+    const kept = old instanceof Element && old.localName === next.name ? old : create(place, next.name);
+    if (kept !== old) {
+      if (old) old.replaceWith(kept);
+      else place.append(kept);
+    }
+    setAttributes(kept, next.attributes);
+    draw(kept, next.children);
+  }
+  while (place.childNodes.length > shapes.length) place.lastChild!.remove();
 }
 
-function dress(made: Element, attributes: Attributes): void {
+const SVG = 'http://www.w3.org/2000/svg';
+
+const create = (place: Element, name: string): Element =>
+  name === 'svg' || place.namespaceURI === SVG ? document.createElementNS(SVG, name) : document.createElement(name);
+
+function setAttributes(made: Element, attributes: Shape['attributes']): void {
+  for (const name of made.getAttributeNames()) if (!Object.hasOwn(attributes, name)) made.removeAttribute(name);
   for (const [name, value] of Object.entries(attributes))
-    if (value !== false) made.setAttribute(name, value === true ? '' : String(value));
+    if (made.getAttribute(name) !== String(value)) made.setAttribute(name, String(value));
 }

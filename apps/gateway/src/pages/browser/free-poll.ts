@@ -1,5 +1,6 @@
+import { holdAddress } from './hold-address.ts';
 import { on } from './on.ts';
-import { pollView } from './poll-view.ts';
+import { type PollView, pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
 
 // The form of a free poll runs it in place and shows the votes as they arrive. Without this module the form is sent, and
@@ -37,21 +38,33 @@ async function run(form: HTMLFormElement, place: HTMLElement): Promise<string | 
     .filter((option) => option.trim() !== '');
   const response = await post({ question: String(fields.get('question')), options }).catch(() => null);
   if (response === null) return 'The service cannot be reached. Try again in a moment.';
-  if (!response.ok || !response.body) return said(response);
-  const view = pollView(place);
-  place.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+  if (!response.ok || !response.body) return errorOf(response);
+  const view = pollView(place, { isFree: true, onAddress: holdAddress, onEdit: () => edit(form, place) });
+  // In place of the form, so that the verdict is where the reader looks.
+  form.hidden = true;
+  place.scrollIntoView({ block: 'nearest' });
+  await follow(response.body, view);
+  return null;
+}
+
+async function follow(body: ReadableStream<Uint8Array>, view: PollView): Promise<void> {
   try {
-    for await (const { kind, data } of readEvents(response.body)) {
+    for await (const { kind, data } of readEvents(body)) {
       if (kind === 'started') view.update(data);
       else if (kind === 'complete') view.ended(data);
       else if (kind === 'error') view.failed((data as { error: string }).error);
-      if (kind !== 'started') return null;
+      if (kind !== 'started') return;
     }
-    view.failed('The connection ended before the poll did. Its result is stored all the same.');
   } catch {
-    view.failed('The connection was lost. The poll goes on without us.');
+    // Cut off in the middle of an event.
   }
-  return null;
+  view.failed('Connection lost. The poll is still running; reload to follow it.');
+}
+
+function edit(form: HTMLFormElement, place: HTMLElement): void {
+  place.hidden = true;
+  form.hidden = false;
+  form.querySelector('textarea')?.focus();
 }
 
 const post = (body: object): Promise<Response> =>
@@ -61,7 +74,7 @@ const post = (body: object): Promise<Response> =>
     body: JSON.stringify(body),
   });
 
-async function said(response: Response): Promise<string> {
+async function errorOf(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => null);
   const sentence = typeof body === 'object' && body !== null && 'error' in body ? String(body.error) : '';
   return sentence || `The service answered ${response.status}.`;

@@ -1,44 +1,15 @@
-import { CLIMB_HEIGHT, type Climb, type ClimbStep, climbLabel, climbShapes } from './climb.ts';
-import { element, svg } from './draw.ts';
-import { sure, voteError, whyItStopped } from './why-it-stopped.ts';
+import { dollars } from '@eloquentpoll/voting/verdict';
+import { draw, element } from './draw.ts';
+import { juryRow } from './jury-row.ts';
+import { oddsView } from './odds-view.ts';
+import { afterEnd, afterProgress, type EndEvent, NOTHING_YET, type ProgressEvent, savedUsd } from './poll-events.ts';
+import { receivedOf, verdictOn } from './poll-picture.ts';
+import { rememberPoll } from './recent-polls.ts';
+import { tallyBars } from './tally-bars.ts';
+import { verdictBlock } from './verdict-parts.ts';
+import { voteError } from './vote-error.ts';
 
-// Shows a running poll from the events of its stream. Each event holds the whole state, so a lost event does not matter.
-
-interface Vote {
-  model_id: string;
-  success: boolean;
-  chosen_option: string | null;
-  latency_ms: number;
-  error: string | null;
-}
-
-/** A `started` event; only the first has the question. */
-interface ProgressEvent {
-  models_requested: number;
-  progress: { received: number; total: number };
-  tally: Record<string, number>;
-  leader: string | null;
-  confidence: number | null;
-  vote: Vote | null;
-  question?: string;
-  options?: string[];
-  confidence_threshold?: number;
-}
-
-/** `complete`. */
-interface Ended {
-  poll_id: string;
-  status: 'success' | 'partial' | 'failed';
-  options: string[];
-  winning_option: string | null;
-  is_tie: boolean;
-  tally: Record<string, number>;
-  votes: Vote[];
-  models_skipped: number;
-  termination_reason: string | null;
-  confidence: number | null;
-  confidence_threshold: number;
-}
+// Shows a running poll from the events of its stream: the verdict as it stands on top, what led to it below.
 
 export interface PollView {
   update(event: unknown): void;
@@ -46,116 +17,111 @@ export interface PollView {
   failed(sentence: string): void;
 }
 
+interface Options {
+  /** Called with the address of the poll's page, which is its result's from the first second. */
+  onAddress?: (url: string) => void;
+  /** Kept on this device, for polls without an account. */
+  isFree?: boolean;
+  /** What a button at the end is for. */
+  onEdit?: () => void;
+}
+
 /** Draws into `place`, and takes it over. */
-export function pollView(place: HTMLElement): PollView {
+export function pollView(place: HTMLElement, { onAddress, isFree = false, onEdit }: Options = {}): PollView {
   const badge = element('span', { class: 'badge', 'data-tone': 'accent' }, 'Asking');
   const question = element('h2', { class: 'asked', dir: 'auto' });
-  const bars = element('ul', { class: 'bars' });
-  const chart = svg('svg', { class: 'climb', width: '100%', height: CLIMB_HEIGHT, role: 'img' });
-  const says = element('p', { class: 'says-now', role: 'status' });
+  const verdict = element('div', { class: 'verdict-now', role: 'status' });
+  const jury = element('div');
+  const tally = element('div', { class: 'tally' });
+  const odds = element('div');
   const votes = element('ol', { class: 'votes' });
-  const next = element('p', { class: 'row' });
+  const foot = element('div', { class: 'row live-foot' });
   place.replaceChildren(
     element('div', { class: 'row spread' }, question, badge),
-    bars,
-    element('h3', {}, 'How sure the outcome is'),
-    chart,
-    says,
+    verdict,
+    jury,
+    tally,
+    element('h3', {}, 'Chance of winning the full panel, vote by vote'),
+    odds,
     votes,
-    next,
+    foot,
   );
   place.hidden = false;
 
-  let options: string[] = [];
-  const climb: Climb & { steps: ClimbStep[] } = { steps: [], total: 1, threshold: 0.95, stoppedAt: null };
-  const seen = new Set<string>();
+  const chart = oddsView(odds);
+  let picture = NOTHING_YET;
+  let figures: Parameters<typeof verdictOn>[1] = {};
 
-  function drawBars(tally: Record<string, number>, leader: string | null): void {
-    const counts = options.map((option) => (Object.hasOwn(tally, option) ? tally[option]! : 0));
-    const most = Math.max(1, ...counts);
-    for (const [i, option] of options.entries()) {
-      const row = bars.children[i] ?? bars.appendChild(barRow(option));
-      row.classList.toggle('leads', option === leader);
-      row.querySelector('.count')!.textContent = String(counts[i]);
-      row.querySelector('rect')!.setAttribute('width', `${(100 * counts[i]!) / most}%`);
+  function show(): void {
+    const { options } = picture;
+    draw(verdict, [verdictBlock(verdictOn(picture, figures), options)]);
+    draw(jury, [juryRow(picture)]);
+    draw(tally, tallyBars(picture));
+    chart.show(picture);
+    for (const { model, option, error, latencyMs } of picture.votes.slice(votes.children.length)) {
+      const choice = option === null ? voteError(error) : options[option]!;
+      votes.append(
+        element(
+          'li',
+          { class: option === null ? 'no-vote' : '' },
+          element('span', { class: 'model' }, model),
+          element('span', { class: 'choice', dir: 'auto' }, choice),
+          element('span', { class: 'took' }, `${(latencyMs / 1_000).toFixed(2)} s`),
+        ),
+      );
     }
   }
 
-  function drawClimb(): void {
-    chart.replaceChildren(...climbShapes(climb).map(({ name, attributes, text }) => svg(name, attributes, text)));
-    chart.setAttribute('aria-label', climbLabel(climb));
-  }
-
-  function addVote({ model_id, chosen_option, latency_ms, error }: Vote): void {
-    if (seen.has(model_id)) return;
-    seen.add(model_id);
-    const choice = chosen_option ?? voteError(error);
-    votes.append(
-      element(
-        'li',
-        { class: chosen_option === null ? 'no-vote' : '' },
-        element('span', { class: 'model' }, model_id),
-        element('span', { class: 'choice', dir: 'auto' }, choice),
-        element('span', { class: 'took' }, `${(latency_ms / 1_000).toFixed(2)} s`),
-      ),
-    );
-  }
-
-  function step(received: number, confidence: number | null): void {
-    if (confidence === null) return;
-    climb.steps = [...climb.steps.filter((one) => one.received < received), { received, confidence }];
-  }
+  const headline = () => verdict.querySelector<HTMLElement>('.headline');
 
   return {
     update(event) {
       const progress = event as ProgressEvent;
-      if (progress.options) {
-        options = progress.options;
-        question.textContent = progress.question ?? '';
-        climb.threshold = progress.confidence_threshold ?? climb.threshold;
-      }
-      climb.total = progress.progress.total;
-      step(progress.progress.received, progress.confidence);
-      drawBars(progress.tally, progress.leader);
-      drawClimb();
-      if (progress.vote) addVote(progress.vote);
-      badge.textContent = `${progress.progress.received} of ${progress.progress.total}`;
-      says.textContent = progress.leader === null ? 'The models are reading.' : `Ahead, by now: ${progress.leader}`;
+      picture = afterProgress(picture, progress);
+      if (progress.question !== undefined) question.textContent = progress.question;
+      if (progress.page_url) onAddress?.(progress.page_url);
+      if (isFree && progress.page_url)
+        rememberPoll({ url: progress.page_url, question: progress.question ?? '', options: picture.options });
+      badge.textContent = `${receivedOf(picture)} of ${picture.panelSize}`;
+      show();
     },
     ended(event) {
-      const end = event as Ended;
-      options = end.options;
-      const asked = end.votes.length;
-      climb.total = asked + end.models_skipped;
-      climb.threshold = end.confidence_threshold;
-      climb.stoppedAt = asked;
-      step(asked, end.confidence);
-      drawBars(end.tally, end.winning_option);
-      drawClimb();
-      for (const vote of end.votes) addVote(vote);
-      badge.textContent = end.status === 'success' ? 'Done' : end.status === 'partial' ? 'Partial' : 'No outcome';
-      badge.dataset.tone = end.status === 'success' ? 'good' : 'warn';
-      const outcome = end.winning_option ?? (end.is_tie ? 'A tie' : 'No votes');
-      const firm = end.confidence === null ? '' : `, ${sure(end.confidence)} sure`;
-      says.replaceChildren(
-        element('strong', { dir: 'auto' }, outcome),
-        `${firm}. ${whyItStopped({ ...end, asked, skipped: end.models_skipped })}`,
+      const end = event as EndEvent;
+      picture = afterEnd(picture, end);
+      figures = {
+        savedUsd: savedUsd(end),
+        ...(end.max_cost_usd !== undefined && { limitUsd: end.max_cost_usd }),
+        ...(end.min_cost_usd !== undefined && { cheapestVoteUsd: end.min_cost_usd }),
+      };
+      question.textContent = end.question;
+      votes.replaceChildren();
+      badge.textContent = 'Ended';
+      badge.dataset.tone = 'good';
+      show();
+      const url = `/result/${end.poll_id}`;
+      if (isFree) rememberPoll({ url, question: end.question, options: end.options, winner: end.winning_option });
+      const cost = end.costs?.total_estimated_cost ?? 0;
+      foot.replaceChildren(
+        element('a', { class: 'button', href: url }, 'View and share'),
+        ...(onEdit ? [editButton(onEdit)] : []),
+        ...(end.simulated ? [element('span', { class: 'badge', 'data-tone': 'warn' }, 'Simulated models')] : []),
+        ...(cost > 0 && !isFree ? [element('span', { class: 'muted small' }, `Cost ${dollars(cost)}`)] : []),
       );
-      next.replaceChildren(element('a', { class: 'button', href: `/result/${end.poll_id}` }, 'Open the result'));
+      headline()?.scrollIntoView({ block: 'nearest' });
     },
     failed(sentence) {
       badge.textContent = 'Not finished';
       badge.dataset.tone = 'bad';
-      says.textContent = sentence;
+      foot.replaceChildren(
+        element('p', { class: 'field-error', role: 'alert' }, sentence),
+        ...(onEdit ? [editButton(onEdit)] : []),
+      );
     },
   };
 }
 
-const barRow = (option: string): HTMLLIElement =>
-  element(
-    'li',
-    { class: 'bar-row' },
-    element('span', { class: 'name', dir: 'auto' }, option),
-    element('span', { class: 'count' }),
-    svg('svg', { class: 'bar', 'aria-hidden': 'true' }, svg('rect', { width: '0%', height: '100%' })),
-  );
+function editButton(onEdit: () => void): HTMLButtonElement {
+  const button = element('button', { class: 'button secondary', type: 'button' }, 'Edit and ask again');
+  button.addEventListener('click', onEdit);
+  return button;
+}

@@ -1,6 +1,7 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
-import { sure } from '../browser/why-it-stopped.ts';
-import { countOf } from '../result-graph.ts';
+import { endedVerdict } from '@eloquentpoll/polls';
+import { headlineText, type Verdict } from '@eloquentpoll/voting/verdict';
+import { pictureOf } from '../result-picture.ts';
 import { Raster } from './raster.ts';
 import { drawable, fitted, lines, widthOf } from './set-text.ts';
 
@@ -21,8 +22,10 @@ const INKS = [
   { ink: BLUE, ground: [228, 226, 219] },
   { ink: WHITE, ground: BLUE },
   { ink: [164, 177, 234], ground: BLUE },
+  { ink: [125, 78, 0], ground: PAPER },
 ] satisfies { ink: [number, number, number]; ground: [number, number, number] }[];
-const [TEXT, MUTED, ACCENT, TRACK, BAR, LEAD, MARK, MARK_SOFT] = INKS.map((_, i) => i) as [
+const [TEXT, MUTED, ACCENT, TRACK, BAR, LEAD, MARK, MARK_SOFT, WARN] = INKS.map((_, i) => i) as [
+  number,
   number,
   number,
   number,
@@ -35,38 +38,55 @@ const [TEXT, MUTED, ACCENT, TRACK, BAR, LEAD, MARK, MARK_SOFT] = INKS.map((_, i)
 
 const MAX_ROWS = 3;
 
+/** The verdict is what one reads first; the question and the bars, on the scale of the whole panel, say what it is about. */
 export function resultCard(result: ResultDetail): Promise<Buffer> {
   const picture = framed();
-  const asked = drawable(result.question ?? '', 'strong') ?? 'What several AI models say';
-  for (const [i, line] of lines(asked, 'strong', INNER_WIDTH, 3).entries())
-    picture.text(EDGE, 190 + 52 * i, line, 'strong', TEXT);
-  const counts = result.options.map((option) => countOf(result.tally, option));
-  const all = Math.max(
-    1,
-    counts.reduce((sum, count) => sum + count, 0),
-  );
-  const rows = result.options
-    .map((option, i) => ({ option, name: drawable(option, 'plain') ?? `Option ${i + 1}`, count: counts[i]! }))
+  const { options, tally, panelSize } = pictureOf(result);
+  const verdict = endedVerdict(result);
+  const asked = drawable(result.question ?? '', 'plain') ?? 'A question to several AI models';
+  for (const [i, line] of lines(asked, 'plain', INNER_WIDTH, 2).entries())
+    picture.text(EDGE, 172 + 38 * i, line, 'plain', MUTED);
+  for (const [i, line] of lines(headlineOf(verdict, options), 'strong', INNER_WIDTH, 2).entries())
+    picture.text(EDGE, 272 + 54 * i, line, 'strong', TEXT);
+  const rows = options
+    .map((option, i) => ({
+      name: drawable(option, 'plain') ?? `Option ${i + 1}`,
+      count: tally[i]!,
+      leads: i === verdict.leader,
+    }))
     .sort((one, other) => other.count - one.count)
     .slice(0, MAX_ROWS);
-  for (const [i, { option, name, count }] of rows.entries()) {
-    const [y, leads] = [376 + 62 * i, option === result.winning_option];
-    const votes = String(count);
-    picture.text(EDGE, y, fitted(name, 'plain', INNER_WIDTH - 120), 'plain', leads ? TEXT : MUTED);
-    picture.text(WIDTH - EDGE - widthOf(votes, 'plain'), y, votes, 'plain', leads ? TEXT : MUTED);
-    picture.box(EDGE, y + 14, INNER_WIDTH, 14, TRACK, 7);
+  for (const [i, { name, count, leads }] of rows.entries()) {
+    const y = 394 + 58 * i;
+    const votes = `${count} of ${panelSize}`;
+    const ink = leads ? TEXT : MUTED;
+    picture.text(EDGE, y, fitted(name, 'plain', INNER_WIDTH - 200), 'plain', ink);
+    picture.text(WIDTH - EDGE - widthOf(votes, 'plain'), y, votes, 'plain', ink);
+    picture.box(EDGE, y + 12, INNER_WIDTH, 14, TRACK, 7);
     if (count > 0)
-      picture.box(EDGE, y + 14, Math.max(14, Math.round((INNER_WIDTH * count) / all)), 14, leads ? LEAD : BAR, 7);
+      picture.box(EDGE, y + 12, Math.max(14, Math.round((INNER_WIDTH * count) / panelSize)), 14, leads ? LEAD : BAR, 7);
   }
-  picture.text(EDGE, 586, footOf(result), 'plain', result.status === 'success' ? ACCENT : MUTED);
+  picture.text(EDGE, 592, footOf(result, verdict), 'plain', result.simulated ? WARN : MUTED);
   return picture.png();
 }
 
-function footOf({ status, confidence = null, models_requested: asked, models_skipped: skipped }: ResultDetail): string {
-  const of = `${asked} of ${asked + skipped} models asked`;
-  if (status === 'failed') return `No votes · ${of}`;
-  if (status === 'partial') return `Partial result · ${of}`;
-  return confidence === null ? of : `${sure(confidence)} sure · ${of}`;
+/** An option in letters that are not drawn has its number for a name. */
+const headlineOf = ({ headlineParts }: Verdict, options: readonly string[]): string =>
+  headlineText(
+    headlineParts,
+    options.map((option, i) => drawable(option, 'strong') ?? `Option ${i + 1}`),
+  );
+
+function footOf(
+  { simulated, models_requested: asked, models_skipped: skipped }: ResultDetail,
+  { band }: Verdict,
+): string {
+  const agreement = band === null ? [] : [`Agreement: ${band}`];
+  return [
+    ...(simulated ? ['Simulated models: not a real answer'] : []),
+    ...agreement,
+    `${asked} of ${asked + skipped} asked`,
+  ].join(' · ');
 }
 
 export function houseCard(): Promise<Buffer> {

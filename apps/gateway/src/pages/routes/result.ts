@@ -1,7 +1,15 @@
-import { isResultId } from '@eloquentpoll/polls';
-import { readFeedbackSummary, storeFeedback } from '@eloquentpoll/storage';
+import { isFree, isResultId, ownersFigures } from '@eloquentpoll/polls';
+import {
+  findPollByResult,
+  type Poll,
+  pollsOfQuestion,
+  type Result,
+  readFeedbackSummary,
+  storeFeedback,
+} from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Facts } from '../../discovery/documents/facts.ts';
 import { linkHeader } from '../../discovery/documents/links.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
@@ -9,29 +17,59 @@ import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import { RESULT_HEADERS, resultWithId } from '../../polls/read/find-result.ts';
 import { toResultDetail } from '../../polls/read/public-result.ts';
+import { watchPoll } from '../../polls/run/stream-poll.ts';
 import { resultCard } from '../card/result-card.ts';
 import type { PagesContext } from '../context.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { noResultPage } from '../missing-page.ts';
-import { resultPage, type ShownResult } from '../result-page.ts';
+import { type ResultReader, resultPage } from '../result-page.ts';
+import { runningPage } from '../running-page.ts';
 
 const PAGE = textAnswer('The page.', 'text/html');
-const HEADERS = { ...PAGE_HEADERS, 'x-robots-tag': 'noindex', vary: 'Accept' };
+const HEADERS = { ...PAGE_HEADERS, 'x-robots-tag': 'noindex', vary: 'Accept, Cookie' };
 const Params = Type.Object({ resultId: Type.String() });
 
 interface Route {
   Params: { resultId: string };
 }
 
-/** GET /result/{resultId}: a result as a page, public to holders of its id, with its feedback form. */
-export async function resultPageRoutes(app: FastifyInstance, { context }: { context: PagesContext }): Promise<void> {
-  const { storage, config } = context;
+/**
+ * GET /result/{resultId}: a poll as a page, from its first second: how it stands while it runs, and then its result with
+ * its feedback form. Public to holders of its id; a paid poll that runs only to its owner.
+ */
+export async function resultPageRoutes(
+  app: FastifyInstance,
+  { context, facts }: { context: PagesContext; facts: Facts },
+): Promise<void> {
+  const { storage, bus, config } = context;
   takeForms(app);
 
-  async function pageOf(resultId: string, word: ShownResult['word']): Promise<string> {
-    const found = await resultWithId(context, resultId);
-    const feedback = await readFeedbackSummary(storage, resultId);
-    return resultPage({ baseUrl: config.baseUrl, result: toResultDetail(found), feedback, word });
+  async function pageOf(result: Result, request: FastifyRequest, thanks = false): Promise<string> {
+    const feedback = await readFeedbackSummary(storage, result.resultId);
+    const reader = await readerOf(result, request);
+    return resultPage({ facts, result: toResultDetail(result), feedback, reader, thanks });
+  }
+
+  async function readerOf({ accountId, detail }: Result, { principal }: FastifyRequest): Promise<ResultReader> {
+    const isOwner = principal !== null && principal.accountId === accountId;
+    return {
+      signedIn: principal !== null,
+      figures: isOwner && !isFree(detail.preset) ? ownersFigures(detail) : {},
+      sameQuestion: isOwner ? await pollsOfQuestion(storage, principal.accountId, detail) : [],
+    };
+  }
+
+  /** A poll that may be watched under this id. */
+  async function watchable(resultId: string, { principal }: FastifyRequest): Promise<Poll | null> {
+    const poll = isResultId(resultId) ? await findPollByResult(storage, resultId) : null;
+    const isTheirs = poll !== null && (isFree(poll.spec.panel_name) || poll.accountId === (principal?.accountId ?? ''));
+    return isTheirs ? poll : null;
+  }
+
+  async function sendRunning(reply: FastifyReply, poll: Poll): Promise<FastifyReply> {
+    const record = await bus.runs.read(poll.id).catch(() => null);
+    const page = runningPage({ baseUrl: config.baseUrl, poll, snapshot: record?.snapshot ?? null });
+    return reply.type(HTML_TYPE).header('cache-control', 'no-store').send(page);
   }
 
   app.get<Route & { Querystring: { feedback?: string } }>(
@@ -41,8 +79,8 @@ export async function resultPageRoutes(app: FastifyInstance, { context }: { cont
       schema: {
         operationId: 'getResultPage',
         tags: ['Results'],
-        summary: 'A result for people, for anyone who holds its id',
-        security: access.none,
+        summary: 'A poll for people, for anyone who holds its id: its result, or how it stands while it runs',
+        security: access.sessionOptional,
         params: Params,
         querystring: Type.Object({
           feedback: Type.Optional(Type.String({ description: '`thanks`: after giving it.' })),
@@ -51,16 +89,34 @@ export async function resultPageRoutes(app: FastifyInstance, { context }: { cont
       },
     },
     async (request, reply) => {
+      const { resultId } = request.params;
       reply.headers(HEADERS);
       try {
-        const page = await pageOf(request.params.resultId, request.query.feedback === 'thanks' ? 'thanks' : null);
-        const asJson = { rel: 'alternate', path: `/api/results/${request.params.resultId}`, type: 'application/json' };
-        const headers = { link: linkHeader([asJson]), 'cache-control': 'public, max-age=30' };
+        const result = await resultWithId(context, resultId);
+        const page = await pageOf(result, request, request.query.feedback === 'thanks');
+        const asJson = { rel: 'alternate', path: `/api/results/${resultId}`, type: 'application/json' };
+        const cached = request.principal ? 'private, no-store' : 'public, max-age=30';
+        const headers = { link: linkHeader([asJson]), 'cache-control': cached };
         return reply.type(HTML_TYPE).headers(headers).send(page);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'result_not_found' || readsJson(request)) throw error;
+        const poll = await watchable(resultId, request);
+        if (poll?.status === 'running') return sendRunning(reply, poll);
         return reply.code(404).type(HTML_TYPE).send(noResultPage(config.baseUrl));
       }
+    },
+  );
+
+  app.get<Route>(
+    '/result/:resultId/events',
+    {
+      config: { operation: 'read' },
+      schema: { hide: true, security: access.sessionOptional, response: errors('result_not_found') },
+    },
+    async (request, reply) => {
+      const poll = await watchable(request.params.resultId, request);
+      if (!poll) throw new ApiError('result_not_found');
+      return watchPoll(context, request, reply, poll);
     },
   );
 
@@ -107,7 +163,8 @@ export async function resultPageRoutes(app: FastifyInstance, { context }: { cont
     async (request, reply) => {
       const { resultId } = request.params;
       if (!request.principal) {
-        const page = await pageOf(resultId, 'sign-in');
+        // The form was sent from a page that was loaded before the login ended: the page says how to sign in.
+        const page = await pageOf(await resultWithId(context, resultId), request);
         return reply.code(401).headers(HEADERS).type(HTML_TYPE).send(page);
       }
       const [outcome] = valuesOf(request.body, 'outcome');

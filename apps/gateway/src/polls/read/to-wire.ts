@@ -12,3 +12,5 @@ export const toSession = (config: Config, { pollId, status, resultId }: RunView)
 
 export const statusUrl = ({ baseUrl }: Config, pollId: string): string => `${baseUrl}/api/polls/${pollId}/status`;
 export const resultUrl = ({ baseUrl }: Config, pollId: string): string => `${baseUrl}/api/polls/${pollId}/result`;
+/** For people, from the first second: while the poll runs it shows how it stands. */
+export const pageUrl = ({ baseUrl }: Config, resultId: string): string => `${baseUrl}/result/${resultId}`;

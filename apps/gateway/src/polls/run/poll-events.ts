@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProgressSnapshot } from '@eloquentpoll/contracts';
+import type { ProgressSnapshot, VoteResult } from '@eloquentpoll/contracts';
 import type { IdempotencyKey } from '@eloquentpoll/storage';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../context.ts';
@@ -7,7 +7,7 @@ import { type PollFailure, whyFailed } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
 import { REREAD_MS } from './poll-rereads.ts';
 import { readOutcome } from './read-outcome.ts';
-import { completeEvent, errorEvent, progressEvent } from './stream-events.ts';
+import { completeEvent, errorEvent, progressEvent, watchedEndEvent } from './stream-events.ts';
 
 const MAX_READS = 15;
 
@@ -18,6 +18,8 @@ interface Streamed {
   progress: boolean;
   requestId: string;
   key: IdempotencyKey | undefined;
+  /** For who has only the poll's address: no costs, and the end without the result. */
+  isWatched: boolean;
 }
 
 /** Writes what a follower hears to an event stream; the follower is closed with the stream. */
@@ -36,8 +38,8 @@ export class PollEvents implements PollListener, StreamSource {
   }
 
   onSnapshot(snapshot: ProgressSnapshot): void {
-    const { pollId, options, progress } = this.#poll;
-    if (progress) this.#stream.send(progressEvent(pollId, options, snapshot));
+    const { pollId, options, progress, isWatched } = this.#poll;
+    if (progress) this.#stream.send(progressEvent(pollId, options, isWatched ? withoutCost(snapshot) : snapshot));
   }
 
   onEnd(end: PollEnd): void {
@@ -59,6 +61,7 @@ export class PollEvents implements PollListener, StreamSource {
       try {
         const result = await readOutcome(this.#context, pollId, end, key);
         if (!result) return this.#fail({ code: 'poll_execution_failed' }, end.seq);
+        if (this.#poll.isWatched) return this.#stream.end(watchedEndEvent(pollId, end.seq, result.poll_id));
         if (result.status === 'failed') return this.#fail(whyFailed(result), end.seq);
         return this.#stream.end(completeEvent(pollId, end.seq, result));
       } catch (error) {
@@ -75,3 +78,8 @@ export class PollEvents implements PollListener, StreamSource {
     this.#stream.end(errorEvent(this.#context.config, pollId, seq, failure, requestId));
   }
 }
+
+export const withoutCost = <T extends { vote: VoteResult | null }>(snapshot: T): T => ({
+  ...snapshot,
+  vote: snapshot.vote && { ...snapshot.vote, estimated_cost: 0 },
+});

@@ -9,9 +9,10 @@ import {
   type StreamError,
   type StreamStarted,
 } from '@eloquentpoll/contracts';
-import { maxCostUsdOf, tallyByOption } from '@eloquentpoll/polls';
+import { maxCostUsdOf, pollState, tallyByOption } from '@eloquentpoll/polls';
+import { chancesInOrder, chancesOf } from '@eloquentpoll/voting/chances';
 import type { Config } from '../../config/config.ts';
-import { resultUrl, statusUrl } from '../read/to-wire.ts';
+import { pageUrl, resultUrl, statusUrl } from '../read/to-wire.ts';
 import type { PollFailure } from '../read/why-failed.ts';
 
 // The three kinds of event on the wire. `started` repeats with every vote, each time whole, so that a reader may keep
@@ -20,6 +21,7 @@ import type { PollFailure } from '../read/why-failed.ts';
 /** What a stream says of its poll before the first vote. */
 export interface StreamedPoll {
   pollId: string;
+  resultId: string;
   spec: PollSpec;
   startedAt: Date;
 }
@@ -36,13 +38,14 @@ export const initialSnapshot = ({ spec }: StreamedPoll): SnapshotView => ({
   tally: spec.options.map(() => 0),
   leader: null,
   confidence: null,
+  chances: chancesInOrder(chancesOf(pollState(spec))),
   vote: null,
   elapsed_ms: 0,
 });
 
 /** The first event of a connection: the question, where to look, and when to reconnect. */
 export function firstEvent(config: Config, poll: StreamedPoll, snapshot: SnapshotView): string {
-  const { pollId, spec, startedAt } = poll;
+  const { pollId, resultId, spec, startedAt } = poll;
   const data: StreamStarted = {
     ...progressOf(pollId, spec.options, snapshot),
     question: spec.question,
@@ -53,6 +56,7 @@ export function firstEvent(config: Config, poll: StreamedPoll, snapshot: Snapsho
     max_cost_usd: maxCostUsdOf(spec),
     status_url: statusUrl(config, pollId),
     result_url: resultUrl(config, pollId),
+    page_url: pageUrl(config, resultId),
     started_at: startedAt.toISOString(),
   };
   return event('started', pollId, data, `retry: ${RETRY_MS}\n`);
@@ -88,6 +92,10 @@ export function completeEvent(pollId: string, seq: number, result: PollResponse)
   return event('complete', pollId, data);
 }
 
+/** The end for people who watch: the page of the result has the rest. */
+export const watchedEndEvent = (pollId: string, seq: number, resultId: string): string =>
+  event('complete', pollId, { seq, poll_id: resultId });
+
 export function errorEvent(
   config: Config,
   pollId: string,
@@ -107,6 +115,6 @@ export function errorEvent(
 }
 
 /** JSON has no line breaks of its own, so the data is one line. */
-function event(kind: string, pollId: string, data: { seq: number }, more = ''): string {
+function event(kind: string, pollId: string, data: { seq: number; poll_id?: string }, more = ''): string {
   return `id: ${pollId}:${data.seq}\nevent: ${kind}\n${more}data: ${JSON.stringify(data)}\n\n`;
 }

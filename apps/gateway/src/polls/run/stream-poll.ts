@@ -5,7 +5,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { openEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
-import { PollEvents } from './poll-events.ts';
+import { PollEvents, withoutCost } from './poll-events.ts';
 import { END_GRACE_MS, PollFollower } from './poll-follower.ts';
 import { firstEvent, initialSnapshot, RETRY_ONLY, type StreamedPoll } from './stream-events.ts';
 import { type Submission, submitPoll } from './submit-poll.ts';
@@ -16,6 +16,7 @@ import { type Submission, submitPoll } from './submit-poll.ts';
 interface StreamOptions {
   /** False: one `started`, then nothing until the end. */
   progress?: boolean;
+  isWatched?: boolean;
 }
 
 interface StreamStart {
@@ -42,10 +43,10 @@ export async function streamPoll(
   using opened = new DisposableStack();
   opened.defer(context.streamSlots.take(request));
   const follower = opened.use(new PollFollower(context));
-  const { pollId, joined, spec, deadlineMs } = await submitPoll(context, submission, follower);
+  const { pollId, resultId, joined, spec, deadlineMs } = await submitPoll(context, submission, follower);
   const start = joined
     ? await startOfRunning(context, await existing(context, pollId), -1)
-    : startOfNew(context, { pollId, spec, startedAt: new Date() }, deadlineMs);
+    : startOfNew(context, { pollId, resultId, spec, startedAt: new Date() }, deadlineMs);
   if (joined) markReplayed(reply);
   send(context, request, reply, opened.move(), follower, start, options, submission.idempotency);
 }
@@ -69,6 +70,22 @@ export async function resumeStream(
   send(context, request, reply, opened.move(), follower, start, options);
 }
 
+/** For people who hold the address of a running poll: what it costs is not among the events. */
+export async function watchPoll(
+  context: PollsContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  poll: Poll,
+): Promise<undefined> {
+  refuseWhileClosing(context);
+  using opened = new DisposableStack();
+  opened.defer(context.streamSlots.take(request));
+  const follower = opened.use(new PollFollower(context));
+  if (poll.status === 'running') await follower.subscribe(poll.id);
+  const start = await startOfRunning(context, poll, -1, true);
+  send(context, request, reply, opened.move(), follower, start, { isWatched: true });
+}
+
 function refuseWhileClosing({ shutdown }: PollsContext): void {
   if (shutdown.closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
 }
@@ -85,11 +102,17 @@ function startOfNew({ config }: PollsContext, poll: StreamedPoll, deadlineMs: nu
 }
 
 /** The newest snapshot comes first, unless the caller has it. */
-async function startOfRunning({ bus, config }: PollsContext, found: Poll, after: number): Promise<StreamStart> {
-  const poll = { pollId: found.id, spec: found.spec, startedAt: found.createdAt };
+async function startOfRunning(
+  { bus, config }: PollsContext,
+  found: Poll,
+  after: number,
+  isWatched = false,
+): Promise<StreamStart> {
+  const poll = { pollId: found.id, resultId: found.resultId, spec: found.spec, startedAt: found.createdAt };
   const record = await bus.runs.read(found.id).catch(() => null);
   const newest = record?.snapshot.status === 'running' ? record.snapshot : initialSnapshot(poll);
-  const opening = newest.seq > after ? firstEvent(config, poll, newest) : RETRY_ONLY;
+  const shown = isWatched ? withoutCost(newest) : newest;
+  const opening = newest.seq > after ? firstEvent(config, poll, shown) : RETRY_ONLY;
   return { poll, opening, seq: Math.max(newest.seq, after), leftMs: found.remainingMs, catchUp: true };
 }
 
@@ -100,7 +123,7 @@ function send(
   owned: DisposableStack,
   follower: PollFollower,
   { poll, opening, seq, leftMs, catchUp }: StreamStart,
-  { progress = true }: StreamOptions,
+  { progress = true, isWatched = false }: StreamOptions,
   key?: IdempotencyKey,
 ): void {
   const stream = openEventStream(context.streams, request, reply, leftMs + END_GRACE_MS);
@@ -117,6 +140,7 @@ function send(
     progress,
     requestId: request.id,
     key,
+    isWatched,
   });
   follower.follow(pollId, events, { after: seq, catchUp });
 }

@@ -37,9 +37,10 @@ export interface Submission {
 
 export interface Submitted {
   pollId: string;
+  /** Of this request, as the next two; a poll that it joined has its own. */
+  resultId: string;
   /** How the run stands that an earlier request with the same Idempotency-Key made; null for a new poll. */
   joined: RunView | null;
-  /** Of this request; a poll that it joined has its own. */
   spec: PollSpec;
   /** From now until the poll has to have ended. */
   deadlineMs: number;
@@ -65,17 +66,17 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
   // Beside the transaction: the new id is nearly always the poll's.
   const subscribed = follower?.subscribe(newId);
   const isAwaited = follower !== undefined;
-  const { pollId, isNew, spec, rank } = await accept(context, submission, { newId, deadlineMs, isAwaited });
+  const { pollId, resultId, isNew, spec, rank } = await accept(context, submission, { newId, deadlineMs, isAwaited });
   await (pollId === newId ? subscribed : follower?.subscribe(pollId));
   if (isNew) {
     // Not awaited: the poll is accepted, and its end is noticed in any case.
     const { tenant, requestId } = submission;
     void enqueueIfPossible(context, pollId, requestId, { tenant, place: { rank, isAwaited } });
-    return { pollId, joined: null, spec, deadlineMs };
+    return { pollId, resultId, joined: null, spec, deadlineMs };
   }
   const joined = await readRun(context, pollId);
   if (!joined) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
-  return { pollId, joined, spec, deadlineMs };
+  return { pollId, resultId, joined, spec, deadlineMs };
 }
 
 async function accept(
@@ -85,13 +86,14 @@ async function accept(
 ) {
   const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency } = submission;
   const spec = await freezeOrder(context, submission.order, callerOf(context, tenant));
+  const resultId = newResultId();
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
   const span = context.tracer?.start('accept poll', 'internal', traceparent, attributes);
   const accepted = await acceptPoll(context.storage, {
     poll: {
       id: newId,
-      resultId: newResultId(),
+      resultId,
       accountId,
       tenant,
       keyId,
@@ -114,9 +116,9 @@ async function accept(
   switch (accepted.kind) {
     case 'accepted':
       context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
-      return { pollId: accepted.pollId, isNew: true, spec, rank: accepted.rank };
+      return { pollId: accepted.pollId, resultId, isNew: true, spec, rank: accepted.rank };
     case 'joined':
-      return { pollId: accepted.pollId, isNew: false, spec, rank: 0 };
+      return { pollId: accepted.pollId, resultId, isNew: false, spec, rank: 0 };
     case 'reused':
       throw new ApiError('idempotency_key_reused', {
         detail: 'This Idempotency-Key came with another body before: send that body again, or another key.',

@@ -1,0 +1,20 @@
+// Times in the reader's own zone and words; UTC is what one sees on pointing at them.
+
+const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'long' });
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+
+for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-local]')) {
+  const date = new Date(time.dateTime);
+  time.title = time.textContent ?? '';
+  const seconds = Math.round((Date.now() - date.getTime()) / 1_000);
+  const local = date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  time.textContent = seconds >= 0 && seconds < 12 * HOUR_S ? `${agoText(seconds)}, ${local}` : local;
+}
+
+function agoText(seconds: number): string {
+  if (seconds < MINUTE_S) return AGO.format(0, 'minute');
+  return seconds < HOUR_S
+    ? AGO.format(-Math.floor(seconds / MINUTE_S), 'minute')
+    : AGO.format(-Math.floor(seconds / HOUR_S), 'hour');
+}

@@ -1,0 +1,55 @@
+import { percentOf } from '@eloquentpoll/voting/verdict';
+import { colourClasses, type PollPicture } from './poll-picture.ts';
+
+// What the chart of odds draws: one series for each option with a colour of its own, one for all others, one for a tie.
+
+export interface OddsPoint {
+  readonly received: number;
+  readonly chance: number;
+}
+
+export interface Series {
+  readonly name: string;
+  /** Class of its colour. */
+  readonly kind: string;
+  readonly points: readonly OddsPoint[];
+}
+
+export function oddsSeries(picture: PollPicture): Series[] {
+  const { options, odds } = picture;
+  const colours = colourClasses(picture);
+  const series = (name: string, kind: string, chanceOf: (chances: readonly number[]) => number): Series => ({
+    name,
+    kind,
+    points: odds.map(({ received, chances }) => ({ received, chance: Math.min(1, Math.max(0, chanceOf(chances))) })),
+  });
+  const others = [...options.keys()].filter((option) => colours[option] === 'colour-other');
+  return [
+    ...options.flatMap((name, option) =>
+      colours[option] === 'colour-other' ? [] : [series(name, colours[option]!, (chances) => chances[option] ?? 0)],
+    ),
+    ...(others.length === 0
+      ? []
+      : [
+          series(`${others.length} others`, 'colour-other', (chances) =>
+            others.reduce((sum, option) => sum + (chances[option] ?? 0), 0),
+          ),
+        ]),
+    series('A tie', 'tie', (chances) => chances[options.length] ?? 0),
+  ];
+}
+
+/** Only a settled outcome is "final"; rounding never makes another one so. */
+export const oddsText = (chance: number): string => (chance >= 1 - 1e-9 ? 'final' : (percentOf(chance) ?? '–'));
+
+/** The names of the ends of lines, moved apart where they would cover each other. */
+export function spacedApart(places: readonly number[], gap: number, lowest: number): number[] {
+  const down = [...places];
+  for (let i = 1; i < down.length; i++) down[i] = Math.max(down[i]!, down[i - 1]! + gap);
+  let limit = lowest;
+  for (let i = down.length - 1; i >= 0; i--) {
+    down[i] = Math.min(down[i]!, limit);
+    limit = down[i]! - gap;
+  }
+  return down;
+}

@@ -1,0 +1,27 @@
+import type { Verdict } from '@eloquentpoll/voting/verdict';
+import { isolated, type Shape, shape } from './shape.ts';
+
+/** What a poll came to, or how it stands: the same block on the page of a result and in the view of a running poll. */
+export function verdictBlock(verdict: Verdict, options: readonly string[]): Shape {
+  const { kind, headlineParts, sentences, change, meaning } = verdict;
+  const said = change === null || sentences.includes(change) ? sentences : [...sentences, change];
+  return shape(
+    'div',
+    { class: `verdict ${kind}` },
+    shape(
+      'p',
+      { class: 'headline', tabindex: -1, dir: 'auto' },
+      ...headlineParts.map((part) => (typeof part === 'string' ? part : isolated(options[part.option] ?? ''))),
+    ),
+    shape('p', { class: 'says-why' }, ...said.flatMap(sentenceParts)),
+    ...(meaning === null ? [] : [shape('p', { class: 'meaning' }, meaning)]),
+  );
+}
+
+const sentenceParts = (sentence: string, i: number): (Shape | string)[] => [
+  shape(
+    'span',
+    sentence.startsWith('Agreement:') || sentence.startsWith('Final:') ? { class: 'strong' } : {},
+    i === 0 ? sentence : ` ${sentence}`,
+  ),
+];
