@@ -12,4 +12,11 @@ export { holdOf, maxCostUsdOf, type PollOrder, specOf } from './poll-spec.ts';
 export { pollState, rulesOf, votingSeat, withVote } from './poll-state.ts';
 export { responseJson } from './response-json.ts';
 export { finalSnapshot, type Moment, runningSnapshot } from './snapshots.ts';
-export { type Ended, endedVerdict, type OwnersFigures, ownersFigures, quotedVerdictOf, verdictOf } from './verdict-of.ts';
+export {
+  type Ended,
+  endedVerdict,
+  type OwnersFigures,
+  ownersFigures,
+  quotedVerdictOf,
+  verdictOf,
+} from './verdict-of.ts';

@@ -22,10 +22,11 @@ const IMPORTED = /\bfrom '\.\/([\w-]+)\.js'/g;
 const VERDICT = ['verdict/verdict', 'verdict/agreement', 'verdict/headline', 'verdict/words', 'status', 'tally'];
 
 export const ASSETS: ReadonlyMap<string, Asset> = new Map(
-  [{ name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: WEB_MCP_SCRIPT }, ...browserFiles(), ...VERDICT.map(votingModule)].map((asset) => [
-    asset.name,
-    asset,
-  ]),
+  [
+    { name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: WEB_MCP_SCRIPT },
+    ...browserFiles(),
+    ...VERDICT.map(votingModule),
+  ].map((asset) => [asset.name, asset]),
 );
 
 /** Of all of them: they import each other, and one release loads one version. */

@@ -15,7 +15,7 @@ import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-p
 // wider than the page, and less than 100 KB. With SCREENSHOTS=folder each is drawn there, to be looked at.
 
 const site = await openSite(t, { rateLimits: readPolicies('read=1000000/60') });
-const figures = await pollFigures(site.context.panels);
+const figures = await pollFigures(site.context);
 const shown = (result = madeUpResult()) =>
   resultPage({
     facts: { baseUrl: site.url, figures },
