@@ -9,17 +9,17 @@ import { parse } from 'yaml';
 // Evaluates an alarm of the rule file over two scrapes of one process, as Prometheus would over the time between them:
 // as much of its language as alarms about money use, and an error for everything else.
 
-export type Labels = Readonly<Record<string, string>>;
+export type SampleLabels = Readonly<Record<string, string>>;
 
 /** One series at both scrapes. */
 export interface Series {
   readonly name: string;
-  readonly labels: Labels;
+  readonly labels: SampleLabels;
   readonly before: number;
   readonly after: number;
 }
 
-type Sample = { labels: Labels; value: number };
+type Sample = { labels: SampleLabels; value: number };
 type Value = number | Sample[];
 type Node = ReturnType<typeof parser.parse>['topNode'];
 
@@ -142,7 +142,7 @@ function evaluate(expr: string, world: World): Value {
   return of(parser.parse(expr).topNode);
 }
 
-type Compute = (left: number, right: number, labels: Labels) => Sample[];
+type Compute = (left: number, right: number, labels: SampleLabels) => Sample[];
 const OPERATORS: Readonly<Record<string, Compute>> = {
   '*': (left, right, labels) => [{ labels, value: left * right }],
   '-': (left, right, labels) => [{ labels, value: left - right }],
@@ -154,7 +154,7 @@ function samplesOf(value: Value): Sample[] {
   return value;
 }
 
-const keyOf = (labels: Labels, names: readonly string[]): string =>
+const keyOf = (labels: SampleLabels, names: readonly string[]): string =>
   JSON.stringify(names.map((name) => [name, labels[name] ?? '']));
 const same = (one: Sample, other: Sample): boolean =>
   keyOf(one.labels, Object.keys(one.labels).toSorted()) === keyOf(other.labels, Object.keys(other.labels).toSorted());
@@ -162,8 +162,8 @@ const same = (one: Sample, other: Sample): boolean =>
 const LINE = /^(\w+)(?:\{([^}]*)\})? (\S+)$/;
 
 /** The samples of a scrape, as text, by name and labels. */
-export function readScrape(text: string): Map<string, { name: string; labels: Labels; value: number }> {
-  const samples = new Map<string, { name: string; labels: Labels; value: number }>();
+export function readScrape(text: string): Map<string, { name: string; labels: SampleLabels; value: number }> {
+  const samples = new Map<string, { name: string; labels: SampleLabels; value: number }>();
   for (const line of text.split('\n')) {
     const [, name, pairs = '', value] = LINE.exec(line) ?? [];
     if (name === undefined) continue;
