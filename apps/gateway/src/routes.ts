@@ -27,7 +27,6 @@ import { reputations } from './discovery/reputations.ts';
 import { agentSkillRoutes } from './discovery/routes/agent-skills.ts';
 import { clientFileRoute } from './discovery/routes/client-file.ts';
 import { discoveryDocumentRoutes } from './discovery/routes/discovery-documents.ts';
-import { docsRoute } from './discovery/routes/docs.ts';
 import { exampleRoutes } from './discovery/routes/examples.ts';
 import { modelsRoute } from './discovery/routes/models.ts';
 import { nodeSpecRoute } from './discovery/routes/node-spec.ts';
@@ -42,6 +41,7 @@ import { healthRoute } from './operators/routes/health.ts';
 import { failedLogin } from './pages/failed-login.ts';
 import { dashboardRoute } from './pages/routes/dashboard.ts';
 import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
+import { docsRoute } from './pages/routes/docs.ts';
 import { errorCatalogRoutes } from './pages/routes/error-catalog.ts';
 import { homeRoute } from './pages/routes/home.ts';
 import { modelsPageRoute } from './pages/routes/models-page.ts';
@@ -140,7 +140,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/reputation', 'getReputation', 'anyone', () => reputationRoutes(app, records)],
     ['GET', '/api/reputation/models', 'getModelReputation', 'anyone'],
     ['GET', '/api/openapi.json', 'getOpenApi', 'anyone', () => openapiDocumentRoute(app)],
-    ['GET', '/api/docs', 'getDocs', 'anyone', () => docsRoute(app)],
+    ['GET', '/api/docs', 'getDocs', 'anyone', () => docsRoute(app, context)],
     ['GET', '/api/errors/catalog', 'getErrorCatalog', 'anyone', () => errorCatalogRoutes(app, context, endpoints)],
     ['GET', '/errors/:code', 'getError', 'anyone'],
     [

@@ -6,6 +6,7 @@ import { LOGIN_COOKIE } from '../accounts/login/login-cookie.ts';
 import type { Config } from '../config/config.ts';
 import { TAGS } from '../http/tags.ts';
 import { namedSchemas } from '../http/validation/validator.ts';
+import { SAMPLES } from './documents/operation-samples.ts';
 
 // The description of the service is read from the routes that serve it. Every named shape of the contract is a
 // component under its own name.
@@ -42,8 +43,26 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
         },
       },
     },
+    transformObject: (document) =>
+      'openapiObject' in document ? withSamples(document.openapiObject) : document.swaggerObject,
     refResolver: {
       buildLocalReference: (schema, _baseUri, _fragment, index) => String(schema.$id ?? `shape-${index}`),
     },
   });
 });
+
+/** Generators and readers show the sample instead of a body made up from types. */
+function withSamples<T extends { paths?: object | undefined }>(document: T): T {
+  const paths = (document.paths ?? {}) as Record<string, Record<string, SampledOperation>>;
+  for (const { operationId = '', requestBody } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const body = SAMPLES[operationId]?.body;
+    const json = requestBody?.content?.['application/json'];
+    if (body && json) json.example = body;
+  }
+  return document;
+}
+
+interface SampledOperation {
+  operationId?: string;
+  requestBody?: { content?: Record<string, { example?: unknown }> };
+}

@@ -69,7 +69,6 @@ ${hidden ? html`<meta name="robots" content="noindex">\n` : ''}<link rel="canoni
 <meta property="og:url" content="${baseUrl}${path}">
 ${imageTags(baseUrl, image)}<meta name="theme-color" content="#ffffff" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#191c23" media="(prefers-color-scheme: dark)">
-<link rel="icon" href="/favicon.ico" sizes="32x32">
 <link rel="icon" href="/logo.svg" type="image/svg+xml">
 <link rel="apple-touch-icon" href="/apple-touch-icon.png">
 <link rel="manifest" href="/site.webmanifest">

@@ -46,7 +46,7 @@ t.test(
 
 t.test('[§4.7-docs] the reader comes from here, whole, and reaches nowhere else', async (t) => {
   const { app } = await build(t);
-  const page = await app.inject({ url: '/api/docs' });
+  const page = await app.inject({ url: '/api/docs/try' });
   t.match(String(page.headers['content-type']), /^text\/html/);
   t.notMatch(page.body, /https?:\/\//, 'no third party');
   const policy = String(page.headers['content-security-policy']);

@@ -37,7 +37,7 @@ t.test(
     t.same(
       hidden.filter(
         (path) =>
-          !/^\/(api\/docs\/[a-z]+\.js|assets\/\{version\}\/\{name\}|(logo|og|favicon|apple-touch-icon|icon-\d+)\.(svg|png|ico)|site\.webmanifest|result\/\{resultId\}\/(card\.png|events))$/.test(
+          !/^\/(api\/docs\/([a-z]+\.js|try)|assets\/\{version\}\/\{name\}|(logo|og|favicon|apple-touch-icon|icon-\d+)\.(svg|png|ico)|site\.webmanifest|result\/\{resultId\}\/(card\.png|events))$/.test(
             path,
           ),
       ),

@@ -15,7 +15,7 @@ export function balanceRoute(app: FastifyInstance, { storage }: AccountsContext)
       schema: {
         operationId: 'getBalance',
         tags: ['Account'],
-        summary: 'Your balance and what you have used',
+        summary: 'Get balance',
         description:
           'What running polls have set aside is not part of the balance. It is rounded down to whole cents; usage is rounded once, as a sum.',
         security: access.session,

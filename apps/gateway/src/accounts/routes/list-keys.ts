@@ -23,7 +23,7 @@ export function listKeysRoute(app: FastifyInstance, { storage, config }: Account
       schema: {
         operationId: 'listKeys',
         tags: ['Account'],
-        summary: 'Your API keys: active ones, then expired and revoked ones, each newest first',
+        summary: 'List API keys',
         description:
           '`last_used_at` is noted every few seconds. Where there are more than `limit`, the `Link` header names the next page.',
         security: access.sessionOrBearer,

@@ -31,7 +31,7 @@ export function loginCallbackRoute(app: FastifyInstance, context: AccountsContex
       schema: {
         operationId: 'loginCallback',
         tags: ['Account'],
-        summary: 'Where the identity provider sends the browser back to',
+        summary: 'Sign-in callback',
         security: access.none,
         querystring: CallbackQuery,
         response: {

@@ -15,7 +15,7 @@ export function loginRoute(app: FastifyInstance, context: AccountsContext, onFai
       schema: {
         operationId: 'login',
         tags: ['Account'],
-        summary: 'Log in at the identity provider, in a browser',
+        summary: 'Sign in (browser)',
         security: access.none,
         response: { 302: redirect('On to the identity provider.'), ...orPage(errors('not_configured')) },
       },

@@ -15,7 +15,7 @@ export function logoutRoute(app: FastifyInstance, context: AccountsContext): voi
       schema: {
         operationId: 'logout',
         tags: ['Account'],
-        summary: 'Log out here and at the identity provider, in a browser',
+        summary: 'Sign out (browser)',
         security: access.none,
         response: { 302: redirect('Logged out: on to the identity provider.'), ...errors('forbidden_origin') },
       },

@@ -15,7 +15,7 @@ export function meRoute(app: FastifyInstance, { storage }: AccountsContext): voi
       schema: {
         operationId: 'getCurrentUser',
         tags: ['Account'],
-        summary: 'Who is logged in',
+        summary: 'Get the signed-in user',
         security: access.session,
         response: { 200: jsonAnswer('The account of the session.', CurrentUser), ...errors('authentication_required') },
       },

@@ -14,7 +14,7 @@ export function revokeAllKeysRoute(app: FastifyInstance, context: AccountsContex
       schema: {
         operationId: 'revokeAllKeys',
         tags: ['Account'],
-        summary: 'Revoke every API key and end every login',
+        summary: 'Revoke all API keys and logins',
         description:
           "The caller's own key or login included: afterwards log in again, or sign in with the wallet, and create a new key.",
         security: access.sessionOrBearer,

@@ -16,7 +16,7 @@ export function walletChallengeRoute(app: FastifyInstance, context: AccountsCont
       schema: {
         operationId: 'getWalletChallenge',
         tags: ['Account'],
-        summary: 'A Sign-In with Ethereum message to sign',
+        summary: 'Get a wallet challenge',
         description:
           'Sign the message as it is within 5 minutes; the signature counts once. Of several open challenges that you asked for one address the last five count.',
         security: access.none,

@@ -15,7 +15,7 @@ export function walletRevokeKeyRoute(app: FastifyInstance, context: AccountsCont
       schema: {
         operationId: 'revokeKeyByWallet',
         tags: ['Account'],
-        summary: 'Revoke an API key with a signed challenge',
+        summary: 'Revoke an API key by wallet',
         description: 'The signature is used up by this also when no such key is found.',
         security: access.none,
         body: Type.Ref(WalletKeyProof),

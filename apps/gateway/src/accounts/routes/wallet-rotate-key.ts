@@ -15,7 +15,7 @@ export function walletRotateKeyRoute(app: FastifyInstance, context: AccountsCont
       schema: {
         operationId: 'rotateKeysByWallet',
         tags: ['Account'],
-        summary: 'Replace all API keys with a signed challenge',
+        summary: 'Rotate all API keys by wallet',
         description:
           "All active keys and logins of the wallet's account end and one key begins, in one step. The key is in this answer only.",
         security: access.none,

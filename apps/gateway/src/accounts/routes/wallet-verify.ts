@@ -16,7 +16,7 @@ export function walletVerifyRoute(app: FastifyInstance, context: AccountsContext
       schema: {
         operationId: 'verifyWallet',
         tags: ['Account'],
-        summary: 'Log in with a signed challenge',
+        summary: 'Sign in with a wallet',
         description:
           'Sets the session cookie. A wallet that is new here gets an account, and its first API key in this answer only.',
         security: access.none,

@@ -26,7 +26,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
       schema: {
         operationId: 'sendTask',
         tags: ['Agents'],
-        summary: 'Agent2Agent: a poll as a task',
+        summary: 'A2A endpoint',
         description:
           'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `tasks/get` and `GetTask` read a task again. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
         security: access.bearer,

@@ -15,7 +15,7 @@ export function intentsRoute(app: FastifyInstance): void {
       schema: {
         operationId: 'listIntents',
         tags: ['Feedback'],
-        summary: 'What one can want here, with trigger phrases and parameters',
+        summary: 'List intents',
         security: access.none,
         response: { 200: jsonAnswer('The intents.', IntentListing), ...NOT_MODIFIED, ...errors() },
       },

@@ -21,7 +21,7 @@ export function matchIntentsRoute(app: FastifyInstance): void {
       schema: {
         operationId: 'matchIntents',
         tags: ['Feedback'],
-        summary: 'Which operation does what a text asks for',
+        summary: 'Match a text to intents',
         description:
           'By its words and form alone; the same text always gets the same answer. At most five matches with a score of 0.3 or more, best first.',
         security: access.none,

@@ -25,7 +25,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
       schema: {
         operationId: 'speakMcp',
         tags: ['Agents'],
-        summary: 'Model Context Protocol: poll_question, get_poll_result, get_balance',
+        summary: 'MCP endpoint',
         description:
           'Streamable HTTP without sessions, revision 2026-07-28 and the older ones. One message per request, no batches. What a tool could not do is a result with `isError`, whose text holds the code and the ways out.',
         security: access.bearer,

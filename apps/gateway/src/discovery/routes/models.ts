@@ -17,7 +17,7 @@ export function modelsRoute(app: FastifyInstance, { registry, log }: DiscoveryCo
       schema: {
         operationId: 'listModels',
         tags: ['System'],
-        summary: 'Model variants of the registry',
+        summary: 'List models',
         description:
           'Kept for an hour; while the registry is away, what it said within the last 24 hours. `model_count` is null where it cannot be known. Other query parameters have no effect.',
         security: access.none,

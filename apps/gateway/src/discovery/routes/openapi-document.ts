@@ -14,7 +14,7 @@ export function openapiDocumentRoute(app: FastifyInstance): void {
       schema: {
         operationId: 'getOpenApi',
         tags: ['System'],
-        summary: 'The OpenAPI 3.1 description of this service',
+        summary: 'Get the OpenAPI document',
         security: access.none,
         response: {
           200: jsonAnswer('The document.', Type.Object({}, { additionalProperties: true })),

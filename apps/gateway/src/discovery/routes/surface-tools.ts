@@ -20,7 +20,7 @@ export function surfaceToolRoutes(app: FastifyInstance): void {
       schema: {
         operationId: 'listSurfaces',
         tags: ['System'],
-        summary: 'Surfaces of a category, for a kind of user or about a text',
+        summary: 'Search integrations',
         description: 'An empty body, or none, lists all of them.',
         security: access.none,
         body: Type.Ref(SurfaceQuery),
@@ -37,7 +37,7 @@ export function surfaceToolRoutes(app: FastifyInstance): void {
       schema: {
         operationId: 'getSurface',
         tags: ['System'],
-        summary: 'One surface by its pattern_id',
+        summary: 'Get an integration',
         security: access.none,
         body: Type.Ref(SurfaceRequest),
         response: { 200: jsonAnswer('The surface.', SurfaceAnswer), ...errors(...READS_BODY, 'surface_not_found') },

@@ -16,7 +16,7 @@ export function healthRoute(app: FastifyInstance, context: OperatorsContext): vo
       schema: {
         operationId: 'getHealth',
         tags: ['System'],
-        summary: 'Whether the service and its database answer',
+        summary: 'Get health',
         security: access.none,
         response: { 200: jsonAnswer('The service answers; `db` says whether its database does.', Health), ...errors() },
       },

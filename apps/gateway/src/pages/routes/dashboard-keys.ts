@@ -41,7 +41,7 @@ export async function dashboardKeyRoutes(
       schema: {
         operationId: 'sendNewKey',
         tags: ['Account'],
-        summary: 'The form for a new key on the dashboard; POST /api/keys for programs',
+        summary: 'New key form',
         security: access.sessionOptional,
         response: { 201: textAnswer('The page that shows the key, once.', 'text/html'), 303: BACK, ...FORM_ERRORS },
       },
@@ -62,7 +62,7 @@ export async function dashboardKeyRoutes(
       schema: {
         operationId: 'getKeyRevocation',
         tags: ['Account'],
-        summary: 'Asks whether a key shall be revoked, for people',
+        summary: 'Key revocation page',
         security: access.sessionOptional,
         params: KeyParams,
         response: {
@@ -87,7 +87,7 @@ export async function dashboardKeyRoutes(
       schema: {
         operationId: 'sendKeyRevocation',
         tags: ['Account'],
-        summary: 'The form that revokes a key; DELETE /api/keys/{keyId} for programs',
+        summary: 'Key revocation form',
         security: access.sessionOptional,
         params: KeyParams,
         response: { 303: BACK, ...FORM_ERRORS },

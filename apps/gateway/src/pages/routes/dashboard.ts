@@ -25,7 +25,7 @@ export function dashboardRoute(app: FastifyInstance, context: PagesContext, fact
       schema: {
         operationId: 'getDashboard',
         tags: ['System'],
-        summary: 'Balance, keys, history and polls of who is logged in, for people',
+        summary: 'Dashboard page',
         security: access.sessionOptional,
         querystring: Type.Object({
           page: word('Of the history, counted from 1.'),

@@ -26,7 +26,7 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
       schema: {
         operationId: 'getErrorCatalog',
         tags: ['System'],
-        summary: 'Every error code, with what to do about it',
+        summary: 'List error codes',
         security: access.none,
         response: { 200: jsonAnswer('The catalogue.', ErrorCatalog), ...NOT_MODIFIED, ...errors() },
       },
@@ -44,7 +44,7 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
       schema: {
         operationId: 'getError',
         tags: ['System'],
-        summary: 'One error, where the `type` of Problem Details leads',
+        summary: 'Get an error code',
         security: access.none,
         params: Type.Object({ code: Type.String({ description: 'For example `rate_limited`.' }) }),
         response: { 200: ENTRY, ...NOT_MODIFIED, ...errors('not_found') },

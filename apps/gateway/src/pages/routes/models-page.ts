@@ -9,7 +9,7 @@ export function modelsPageRoute(app: FastifyInstance, facts: Facts, reputations:
   servePage(app, {
     path: '/models',
     operationId: 'getModelsPage',
-    summary: 'Models, the panels that hold them, prices and records, for people',
+    summary: 'Models page',
     query: {
       family: 'Models of this family only.',
       preset: 'Models of this panel only.',

@@ -35,7 +35,7 @@ export async function playgroundRoutes(
       schema: {
         operationId: 'getPlayground',
         tags: ['System'],
-        summary: 'A page to run a free poll on',
+        summary: 'Playground page',
         security: access.none,
         querystring: Type.Object({
           question: Type.Optional(Type.String({ description: 'Filled in, not asked.' })),
@@ -59,7 +59,7 @@ export async function playgroundRoutes(
       schema: {
         operationId: 'sendPlayground',
         tags: ['System'],
-        summary: 'The form of the playground, for browsers without scripts',
+        summary: 'Playground form',
         security: access.none,
         response: {
           303: redirect('To the page of the result.'),

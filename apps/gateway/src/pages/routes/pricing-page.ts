@@ -25,7 +25,7 @@ export function pricingPageRoute(app: FastifyInstance, context: PagesContext, fa
   servePage(app, {
     path: '/pricing',
     operationId: 'getPricingPage',
-    summary: 'What polls cost and what stopping early saves, for people',
+    summary: 'Pricing page',
     query: {
       preset: 'The preset to work out.',
       options: 'With this many options.',

@@ -79,7 +79,8 @@ export async function resultPageRoutes(
       schema: {
         operationId: 'getResultPage',
         tags: ['Results'],
-        summary: 'A poll for people, for anyone who holds its id: its result, or how it stands while it runs',
+        summary: 'Result page',
+        description: 'For anyone who holds its id: the result, or how the poll stands while it runs.',
         security: access.sessionOptional,
         params: Params,
         querystring: Type.Object({
@@ -142,7 +143,7 @@ export async function resultPageRoutes(
       schema: {
         operationId: 'sendResultFeedback',
         tags: ['Feedback'],
-        summary: 'The opinion of a reader on the page of a result; POST /api/feedback for programs',
+        summary: 'Feedback form',
         security: access.sessionOptional,
         params: Params,
         response: {

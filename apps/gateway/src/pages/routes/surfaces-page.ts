@@ -8,7 +8,7 @@ export function surfacesPageRoute(app: FastifyInstance, facts: Facts): void {
   servePage(app, {
     path: '/surfaces',
     operationId: 'getSurfacesPage',
-    summary: 'The ways in which this service is found and used, for people',
+    summary: 'Integrations page',
     query: { user: 'Ways for this kind of user only.', category: 'Ways that are this settled only.' },
     render: (filter) => surfacesPage(facts, filter),
   });

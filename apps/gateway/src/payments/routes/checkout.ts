@@ -17,7 +17,7 @@ export function checkoutRoute(app: FastifyInstance, context: PaymentsContext): v
       schema: {
         operationId: 'createCheckout',
         tags: ['Account'],
-        summary: 'Fill the balance by card',
+        summary: 'Create a card checkout',
         description: 'The balance grows when the payment is confirmed, which is usually seconds after it was made.',
         security: access.session,
         body: Type.Ref(CheckoutRequest),

@@ -29,7 +29,7 @@ export function depositRoute(app: FastifyInstance, context: PaymentsContext): vo
       schema: {
         operationId: 'deposit',
         tags: ['Account'],
-        summary: 'Fill the balance with USDC',
+        summary: 'Deposit USDC',
         description:
           'Without a payment it answers 402 with the terms; x402 clients sign and repeat by themselves. The balance of the paying wallet grows once per payment, and a wallet that is new here gets an account and its first API key in this answer only. A payment that was credited is refused when it comes again.',
         security: access.none,

@@ -28,7 +28,7 @@ export async function stripeWebhookRoute(
       schema: {
         operationId: 'receiveStripeEvent',
         tags: ['Account'],
-        summary: 'For Stripe: something happened to a payment',
+        summary: 'Stripe webhook',
         description: 'Answers 200 once the event was dealt with, or is about nothing of ours.',
         security: access.none,
         response: {

@@ -44,7 +44,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
       schema: {
         operationId: 'createPoll',
         tags: ['Polling'],
-        summary: 'Run a poll and wait for its result',
+        summary: 'Run a poll',
         description:
           'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Without credentials a poll in shorthand runs as a free quick poll; a free poll is answered like one. With `Accept: text/event-stream` the answer is the stream that `/api/poll/stream` sends.',
         security: access.sessionOrBearerOptional,

@@ -16,7 +16,7 @@ export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
       schema: {
         operationId: 'dryRunPoll',
         tags: ['Polling'],
-        summary: 'Check a poll and estimate what it takes, without running it',
+        summary: 'Check a poll without running it',
         description: 'Every well-formed JSON answers 200; `errors` says what POST /api/poll would refuse it for.',
         security: access.bearer,
         body: Type.Ref(DryRunRequest),

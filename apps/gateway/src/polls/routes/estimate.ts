@@ -15,7 +15,7 @@ export function estimateRoute(app: FastifyInstance, context: PollsContext): void
       schema: {
         operationId: 'estimatePoll',
         tags: ['Polling'],
-        summary: 'What a poll will cost and how long it will take',
+        summary: 'Estimate cost and time',
         description:
           'For a question and options of usual length, at list prices and with the latest latencies and failure rates. No model is called.',
         security: access.none,

@@ -16,7 +16,7 @@ export function feedbackSummaryRoute(app: FastifyInstance, { storage }: PollsCon
       schema: {
         operationId: 'getFeedback',
         tags: ['Feedback'],
-        summary: 'What was said about the outcome of a poll',
+        summary: 'Get feedback',
         description:
           '`accuracy_rate` is correct / (correct + incorrect), null where it was never judged. Entries are the newest 100. An unknown poll has no feedback.',
         security: access.none,

@@ -17,7 +17,7 @@ export function giveFeedbackRoute(app: FastifyInstance, { storage }: PollsContex
       schema: {
         operationId: 'giveFeedback',
         tags: ['Feedback'],
-        summary: 'Say whether the outcome of a poll was right',
+        summary: 'Give feedback',
         description:
           'For any poll whose id you hold, yours or not. A second opinion on the same poll replaces your first and keeps its `feedback_id`. Notes are never shown.',
         security: access.bearer,

@@ -16,7 +16,7 @@ export function historyRoute(app: FastifyInstance, { storage }: PollsContext): v
       schema: {
         operationId: 'listResults',
         tags: ['Results'],
-        summary: 'Your results, newest first',
+        summary: 'List your results',
         security: access.session,
         querystring: HistoryQuery,
         response: {

@@ -16,7 +16,7 @@ export function mermaidRoute(app: FastifyInstance, context: PollsContext): void 
       schema: {
         operationId: 'getMermaid',
         tags: ['Results'],
-        summary: 'Votes and result as a Mermaid flowchart',
+        summary: 'Get a result as a Mermaid diagram',
         security: access.none,
         params: Type.Object({ pollId: Type.String({ description: 'The `poll_id` of a result.' }) }),
         response: { 200: textAnswer('The diagram.', 'text/plain'), ...NOT_MODIFIED, ...errors('poll_not_found') },

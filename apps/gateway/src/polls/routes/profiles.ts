@@ -14,7 +14,7 @@ export function profilesRoute(app: FastifyInstance): void {
       schema: {
         operationId: 'listProfiles',
         tags: ['Polling'],
-        summary: 'Named bundles of preset, threshold and cost',
+        summary: 'List profiles',
         security: access.none,
         response: { 200: jsonAnswer('The profiles.', ProfileListing), ...errors() },
       },

@@ -17,7 +17,7 @@ export function publicResultRoute(app: FastifyInstance, context: PollsContext): 
       schema: {
         operationId: 'getResult',
         tags: ['Results'],
-        summary: 'A result, for anyone who holds its id',
+        summary: 'Get a public result',
         description: 'Carries no cost data and no owner. A result never changes.',
         security: access.none,
         params: Type.Object({ resultId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),

@@ -30,7 +30,7 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
       schema: {
         operationId: 'quickPoll',
         tags: ['Polling'],
-        summary: 'Ask in shorthand; free without an API key',
+        summary: 'Quick poll (free without a key)',
         description:
           'A question is enough. With `Accept: text/event-stream` the answer is the stream that `/api/poll/stream` sends. Without an API key, or with the themes `free` and `free_search`, open-weight models vote, the limits are tighter and the answer says where its public result is.',
         security: access.bearerOptional,

@@ -20,7 +20,7 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
       schema: {
         operationId: 'getSessionResult',
         tags: ['Polling'],
-        summary: 'What a poll came to',
+        summary: 'Get poll result',
         security: access.bearer,
         params: RunPath,
         response: {

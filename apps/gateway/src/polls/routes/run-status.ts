@@ -31,7 +31,7 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
       schema: {
         operationId: 'getSessionStatus',
         tags: ['Polling'],
-        summary: 'How a poll is doing',
+        summary: 'Get poll status',
         description:
           'Made to be asked often. With `Prefer: wait=30` the answer comes when the poll has ended, or after 30 seconds; with `If-None-Match` as well, as soon as anything has changed.',
         security: access.bearer,

@@ -20,7 +20,7 @@ export function startRunRoute(app: FastifyInstance, context: PollsContext): void
       schema: {
         operationId: 'createSession',
         tags: ['Polling'],
-        summary: 'Begin a poll and follow it by its session',
+        summary: 'Start a poll (asynchronous)',
         description:
           'The poll runs whether or not anybody follows it. One request to `status_url` with `Prefer: wait=30` is usually enough to see it end; then `result_url` has the result.',
         security: access.bearer,

@@ -42,7 +42,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
       schema: {
         operationId: 'streamPoll',
         tags: ['Polling'],
-        summary: 'Run a poll and follow it, event by event',
+        summary: 'Stream a poll',
         description:
           'Server-Sent Events: `started`, again with every vote and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` with the same body to follow on after a cut. The events are described in /asyncapi.json.',
         security: access.bearer,

@@ -32,10 +32,12 @@ export const readerPage = (): string => `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>EloquentPoll API</title>
+    <title>Try the API · EloquentPoll</title>
+    <link rel="icon" href="/logo.svg" type="image/svg+xml">
   </head>
   <body>
-    <noscript>This page needs JavaScript. The same description, for machines: <a href="/api/openapi.json">/api/openapi.json</a>.</noscript>
+    <p style="font: 15px system-ui, sans-serif; margin: 0; padding: 10px 16px"><a href="/?view=human">EloquentPoll</a> · <a href="/api/docs">API reference</a></p>
+    <noscript>This page needs JavaScript. The <a href="/api/docs">API reference</a> does not.</noscript>
     <div id="app"></div>
     <script src="/api/docs/reader.js"></script>
     <script src="/api/docs/start.js"></script>

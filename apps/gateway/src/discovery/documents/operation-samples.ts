@@ -1,0 +1,53 @@
+import { EXAMPLE } from './poll-prose.ts';
+
+// A request that works for each operation that takes a body or an id: the example in OpenAPI, the command in the
+// reference. What only a wallet can sign has none.
+
+export interface Sample {
+  /** Values for the path and the query. */
+  path?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>>;
+  body?: object;
+}
+
+const POLL = { ...EXAMPLE, preset: 'fast', max_cost_usd: 0.1 };
+const RESULT = 'EP-2026-01-31-4q7x2mfzk5wtb3ha';
+const SESSION = 'ps_0123456789abcdefghjkmnpq';
+
+export const SAMPLES: Readonly<Record<string, Sample>> = {
+  createPoll: { body: POLL },
+  createSession: { body: POLL },
+  streamPoll: { body: POLL },
+  dryRunPoll: { body: POLL },
+  quickPoll: { body: EXAMPLE },
+  estimatePoll: { query: { preset: 'fast', options: '4' } },
+  getSessionStatus: { path: { id: SESSION } },
+  getSessionResult: { path: { id: SESSION } },
+  getResult: { path: { resultId: RESULT } },
+  listResults: { query: { limit: '20' } },
+  getMermaid: { path: { pollId: RESULT } },
+  giveFeedback: { body: { poll_id: RESULT, outcome_correct: true } },
+  getFeedback: { path: { pollId: RESULT } },
+  matchIntents: { body: { text: 'Ask several models which name is best' } },
+  createKey: { body: { label: 'production worker' } },
+  revokeKey: { path: { keyId: '0b7e2c1a-4d5f-4e6a-8b9c-0d1e2f3a4b5c' } },
+  createCheckout: { body: { amount_cents: 2500 } },
+  getWalletChallenge: { query: { address: '0x52908400098527886E0F7030069857D2E4169EE7' } },
+  getError: { path: { code: 'insufficient_balance' } },
+  listModels: { query: { preset: 'broad' } },
+  getModelReputation: {},
+  listSurfaces: { body: { limit: 5 } },
+  getSurface: { body: { pattern_id: 'mcp-server' } },
+  getExample: { path: { language: 'typescript' } },
+  speakMcp: {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'poll_question', arguments: POLL } },
+  },
+  sendTask: {
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'message/send',
+      params: { message: { role: 'user', messageId: 'm-1', parts: [{ kind: 'data', data: POLL }] } },
+    },
+  },
+};
