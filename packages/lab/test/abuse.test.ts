@@ -1,7 +1,7 @@
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import t from 'tap';
 import { ABUSE_SETTINGS, nightOfAbuse } from '../src/attacks/abuse.ts';
-import { firing, type Series } from '../src/attacks/alarm-expression.ts';
+import { firing, type SampleSeries } from '../src/attacks/alarm-expression.ts';
 import { openField } from '../src/attacks/field.ts';
 import { progressOn } from '../src/terminal/progress.ts';
 
@@ -21,7 +21,7 @@ t.test('questions that make models fail cost no more than the settings allow, an
   t.ok((statuses['free 429'] ?? 0) > 0, 'the free pool is spent');
 });
 
-const series = (payer: string, costUsd: number, billedUsd: number | null): Series[] => [
+const series = (payer: string, costUsd: number, billedUsd: number | null): SampleSeries[] => [
   { name: 'eloquentpoll_provider_cost_usd_total', labels: { model: 'm', payer }, before: 10, after: 10 + costUsd },
   ...(billedUsd === null
     ? []
@@ -29,7 +29,7 @@ const series = (payer: string, costUsd: number, billedUsd: number | null): Serie
 ];
 
 t.test('the alarm fires for each payer who is billed less than its polls cost, from the first micro-USD', async (t) => {
-  const payers = (all: Series[]) => firing('SellingBelowCost', all).map(({ labels }) => labels.payer);
+  const payers = (all: SampleSeries[]) => firing('SellingBelowCost', all).map(({ labels }) => labels.payer);
   t.same(payers([...series('account', 1, 1.2), ...series('free_pool', 1, 1)]), []);
   t.same(payers([...series('account', 0.02, 0.01), ...series('free_pool', 1, 1)]), ['account']);
   t.same(payers([...series('account', 1, 2), ...series('free_pool', 0.001, 0)]), ['free_pool']);

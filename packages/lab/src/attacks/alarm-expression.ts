@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 export type SampleLabels = Readonly<Record<string, string>>;
 
 /** One series at both scrapes. */
-export interface Series {
+export interface SampleSeries {
   readonly name: string;
   readonly labels: SampleLabels;
   readonly before: number;
@@ -40,7 +40,7 @@ const RuleFile = Type.Object({
 });
 
 /** The samples for which the alarm would fire. */
-export function firing(alarm: string, series: readonly Series[]): Sample[] {
+export function firing(alarm: string, series: readonly SampleSeries[]): Sample[] {
   const text = readFileSync(join(root, 'infra/monitoring/prometheus-rule.yaml'), 'utf8');
   const rules = readJson(RuleFile, JSON.stringify(parse(text))).spec.groups.flatMap((group) => group.rules);
   const { expr } = rules.find(({ alert }) => alert === alarm)!;
@@ -51,7 +51,7 @@ export function firing(alarm: string, series: readonly Series[]): Sample[] {
 
 interface World {
   readonly recorded: ReadonlyMap<string, string>;
-  readonly series: readonly Series[];
+  readonly series: readonly SampleSeries[];
 }
 
 function evaluate(expr: string, world: World): Value {
@@ -83,7 +83,7 @@ function evaluate(expr: string, world: World): Value {
     }
   }
 
-  const seriesOf = (selector: Node): Series[] => {
+  const seriesOf = (selector: Node): SampleSeries[] => {
     const matchers = selector.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? [];
     const wanted = matchers.map((matcher) => {
       if (text(child(matcher, 'MatchOp')) !== '=') throw new Error(`${text(matcher)} is no equality`);
@@ -173,7 +173,7 @@ export function readScrape(text: string): Map<string, { name: string; labels: Sa
   return samples;
 }
 
-export const seriesBetween = (before: string, after: string): Series[] => {
+export const seriesBetween = (before: string, after: string): SampleSeries[] => {
   const first = readScrape(before);
   return [...readScrape(after)].map(([key, { name, labels, value }]) => ({
     name,
