@@ -125,7 +125,7 @@ export const ERRORS = {
   budget_too_small: change(
     422,
     'max_cost_usd is too small',
-    'max_cost_usd does not pay for a single call to a model of the preset; no model was asked and nothing was charged.',
+    'max_cost_usd does not cover what a single vote of the preset may cost; no model was asked and nothing was charged.',
   ),
   too_many_running: wait(
     429,

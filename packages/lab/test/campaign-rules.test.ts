@@ -46,6 +46,7 @@ const poll = (id: string, more: Partial<StoredPoll> = {}): StoredPoll => ({
   posts: 1,
   voids: 0,
   postedU: 100n,
+  unvotedU: 0n,
   modelIds: ['m0', 'm1'],
   resultStatus: 'success',
   digest: `body of ${id}`,
@@ -85,8 +86,8 @@ const HONEST: CampaignHistory = {
     { key: 'key 1', pollId: 'p2' },
   ],
   votes: [
-    { pollId: 'p1', seat: 0, modelId: 'm0', voted: true, billedU: 100n },
-    { pollId: 'p1', seat: 1, modelId: 'm1', voted: false, billedU: 0n },
+    { pollId: 'p1', seat: 0, modelId: 'm0', voted: true, billedU: 100n, failedMaxU: 0n },
+    { pollId: 'p1', seat: 1, modelId: 'm1', voted: false, billedU: 0n, failedMaxU: 0n },
   ],
   journal: [
     { pollId: 'p1', kind: 'claimed', epoch: 1, worker: 'w1', at: 110 },
@@ -135,7 +136,7 @@ const ONE_KEY = 'one key, one poll';
 const SAME = 'the same answer for the same key, every time, and it is what is stored';
 const STREAM = 'a stream ends with its last event, and numbers only rise';
 const CAPTURED = 'captured is the sum of billed votes, at most the hold, at most the most it may cost';
-const BILLED = 'a model is billed at most once per poll, and only for a vote';
+const BILLED = 'a model is billed at most once per poll, for a vote or what the free pool pays for a failure';
 const STORED_VOTES = 'every vote is stored once, and billed when it is valid';
 const ASKED = 'a model is asked at most once per claim of its poll, and at most three times for that vote';
 
@@ -211,7 +212,7 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     'a model that is billed twice',
     [CAPTURED, BILLED],
     {
-      votes: [...HONEST.votes, { pollId: 'p1', seat: 2, modelId: 'm0', voted: true, billedU: 1n }],
+      votes: [...HONEST.votes, { pollId: 'p1', seat: 2, modelId: 'm0', voted: true, billedU: 1n, failedMaxU: 0n }],
       calls: [...HONEST.calls, { pollId: 'p1', seat: 2, attempt: 1, madeAt: 530, at: 530 }],
     },
   ],
@@ -297,7 +298,7 @@ t.test('a poll that was given up frees its key: the next one is no second poll',
       { pollId: 'p0', kind: 'ended' as const, epoch: 6, worker: null, at: 100 },
       ...HONEST.journal,
     ],
-    votes: [...HONEST.votes, { pollId: 'p0', seat: 0, modelId: 'm0', voted: true, billedU: 100n }],
+    votes: [...HONEST.votes, { pollId: 'p0', seat: 0, modelId: 'm0', voted: true, billedU: 100n, failedMaxU: 0n }],
     calls: [...HONEST.calls, { pollId: 'p0', seat: 0, attempt: 1, madeAt: 100, at: 100 }],
     ...instead(0, { named: new Set(['p0', 'EP-p1']) }),
   };

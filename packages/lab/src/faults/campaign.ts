@@ -53,7 +53,12 @@ const GATEWAY = {
   STREAMS_PER_ACCOUNT: '1000000',
   RATE_LIMITS: ['poll', 'free_poll', 'session', 'account'].map((name) => `${name}=${NO_LIMIT}`).join(','),
 };
-const WORKER = { MODELS_FILE: 'simulator', WORKER_CONCURRENCY: '50', WORKER_DRAIN_MS: '15000' };
+const WORKER = {
+  MODELS_FILE: 'simulator',
+  WORKER_CONCURRENCY: '50',
+  WORKER_DRAIN_MS: '15000',
+  FREE_FAILURES_USD: '100000',
+};
 
 export async function runFaultCampaign(
   { stores, group, signal }: Experiment,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readJson } from '@eloquentpoll/services/json';
-import { checkLedger, type LedgerViolation } from '@eloquentpoll/storage';
+import { checkLedger, FREE_POOL, type LedgerViolation } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { ModelExchange } from '../fixture/simulators.ts';
 import type { Stores } from '../fixture/stores.ts';
@@ -27,6 +27,8 @@ export interface StoredPoll {
   posts: number;
   voids: number;
   postedU: bigint;
+  /** Of it, what the free pool paid for calls without a vote. */
+  unvotedU: bigint;
   /** By seat. */
   modelIds: readonly string[];
   resultStatus: string | null;
@@ -40,6 +42,8 @@ export interface BilledVote {
   modelId: string;
   voted: boolean;
   billedU: bigint;
+  /** What it may be billed when it failed: in free polls what its calls can have cost, in others nothing here. */
+  failedMaxU: bigint;
 }
 
 export interface KeyRow {
@@ -76,7 +80,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
            ${ms('p.created_at')} as created_ms, ${ms('p.deadline_at')} as deadline_ms,
            ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
            exists (select from dead_letters d where d.poll_id = p.id) as buried,
-           t.hold_u, t.holds, t.posts, t.voids, t.posted_u
+           p.unvoted_u::text as unvoted_u, t.hold_u, t.holds, t.posts, t.voids, t.posted_u
       from polls p left join results r on r.poll_id = p.id left join lateral (
         select coalesce(sum(amount_u) filter (where kind = 'hold'), 0)::text as hold_u,
                (count(*) filter (where kind = 'hold'))::integer as holds,
@@ -90,7 +94,14 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
     model_id: string;
     voted: boolean;
     billed_u: string;
-  }>('select poll_id, seat, model_id, option is not null as voted, billed_u from votes');
+    failed_max_u: string;
+  }>(
+    `
+    select v.poll_id, v.seat, v.model_id, v.option is not null as voted, v.billed_u,
+           case when h.debit = $1 then v.max_cost_u else 0 end::text as failed_max_u
+      from votes v join transfers h on h.idem = 'hold:' || v.poll_id`,
+    [FREE_POOL],
+  );
   const keys = await query<{ key: string; poll_id: string }>(
     'select key, poll_id from idempotency where poll_id is not null',
   );
@@ -112,16 +123,18 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       posts: Number(row.posts),
       voids: Number(row.voids),
       postedU: BigInt(String(row.posted_u)),
+      unvotedU: BigInt(String(row.unvoted_u)),
       modelIds: readJson(ModelIds, String(row.model_ids)),
       resultStatus: row.result_status === null ? null : String(row.result_status),
       digest: row.detail === null ? null : digestOf(String(row.detail)),
     })),
-    votes: votes.map(({ poll_id, seat, model_id, voted, billed_u }) => ({
+    votes: votes.map(({ poll_id, seat, model_id, voted, billed_u, failed_max_u }) => ({
       pollId: poll_id,
       seat,
       modelId: model_id,
       voted,
       billedU: BigInt(billed_u),
+      failedMaxU: BigInt(failed_max_u),
     })),
     keys: keys.map(({ key, poll_id }) => ({ key, pollId: poll_id })),
     ...(await observer.read()),

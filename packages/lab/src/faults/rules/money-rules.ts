@@ -19,8 +19,8 @@ export const moneyRules: readonly CampaignRule[] = [
       for (const { pollId, billedU } of votes) billed.set(pollId, (billed.get(pollId) ?? 0n) + billedU);
       return polls
         .filter(
-          ({ id, postedU, holdU, maxCostU }) =>
-            postedU !== (billed.get(id) ?? 0n) || postedU > holdU || holdU > (maxCostU > 1n ? maxCostU : 1n),
+          ({ id, postedU, unvotedU, holdU, maxCostU }) =>
+            postedU !== (billed.get(id) ?? 0n) + unvotedU || postedU > holdU || holdU > (maxCostU > 1n ? maxCostU : 1n),
         )
         .map(
           ({ id, postedU, holdU, maxCostU }) =>
@@ -29,7 +29,7 @@ export const moneyRules: readonly CampaignRule[] = [
     },
   },
   {
-    name: 'a model is billed at most once per poll, and only for a vote',
+    name: 'a model is billed at most once per poll, for a vote or what the free pool pays for a failure',
     broken: ({ votes }) => [
       ...[
         ...countBy(
@@ -40,7 +40,7 @@ export const moneyRules: readonly CampaignRule[] = [
         .filter(([, times]) => times > 1)
         .map(([what, times]) => `${what} ${times} times`),
       ...votes
-        .filter(({ voted, billedU }) => billedU > 0n && !voted)
+        .filter(({ voted, billedU, failedMaxU }) => !voted && billedU > failedMaxU)
         .map(({ pollId, seat }) => `${pollId} seat ${seat} failed and is billed`),
     ],
   },
