@@ -108,6 +108,37 @@ t.test(
   },
 );
 
+t.test('a stop accounts for the calls that it aborts, and the deadline for those that it gives up', async (t) => {
+  const spent = { calls: 1, providerCostU: null, cost: { estimated_u: 70, max_u: 900, fault_u: 0 } };
+  const asking = (scripts: Script[], waits: number): Collecting['ask'] => {
+    return (seat, _timeLeftMs, signal, onSpent) => {
+      if (seat !== waits) onSpent(spent);
+      const script = scripts[seat]!;
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve(vote(seat, null, 'aborted')));
+        if (typeof script.says === 'number') resolve(vote(seat, script.says));
+      });
+    };
+  };
+  const silent = all(7, 0);
+  silent[0] = { says: null, ms: 0 };
+  silent[1] = { says: null, ms: 0 };
+  const stopped = await bench(spec(7, { panel_name: 'fast' }), silent, { ask: asking(silent, 1) }).run;
+  t.equal(stopped.reason, 'mathematical_lock');
+  t.same(stopped.aborted, [{ seat: 0, model_id: 'sim/m0', calls: 1, estimated_u: 70, max_u: 900 }], 'seat 1 waited');
+
+  const none = silent.map(() => ({ says: null, ms: 0 }));
+  const late = await bench(spec(3, { panel_name: 'fast' }), none, { ask: asking(none, 1), timeLeftMs: 1_000 }).run;
+  t.match(late, {
+    aborted: [],
+    votes: [
+      { seat: 0, error: 'timeout', calls: 1, cost: { estimated_u: 70, max_u: 900, fault_u: 0 } },
+      { seat: 1, error: 'timeout', calls: 0 },
+      { seat: 2, error: 'timeout', calls: 1 },
+    ],
+  });
+});
+
 t.test('a failed call frees its place at once; a slow model delays no other', async (t) => {
   const scripts = all(7, 0);
   scripts[0] = { says: 'provider_error', ms: 1 };
