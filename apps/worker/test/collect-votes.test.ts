@@ -125,7 +125,12 @@ t.test('a stop accounts for the calls that it aborts, and the deadline for those
   silent[1] = { says: null, ms: 0 };
   const stopped = await bench(spec(7, { panel_name: 'fast' }), silent, { ask: asking(silent, 1) }).run;
   t.equal(stopped.reason, 'mathematical_lock');
-  t.same(stopped.aborted, [{ seat: 0, model_id: 'sim/m0', calls: 1, estimated_u: 70, max_u: 900 }], 'seat 1 waited');
+  const sent = { calls: 1, estimated_u: 70, max_u: 900 };
+  const aborted = [
+    { seat: 0, model_id: 'sim/m0', ...sent },
+    { seat: 6, model_id: 'sim/m6', ...sent },
+  ];
+  t.same(stopped.aborted, aborted, 'seat 1 waited for its place');
 
   const none = silent.map(() => ({ says: null, ms: 0 }));
   const late = await bench(spec(3, { panel_name: 'fast' }), none, { ask: asking(none, 1), timeLeftMs: 1_000 }).run;

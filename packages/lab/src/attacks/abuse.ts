@@ -112,7 +112,7 @@ export async function nightOfAbuse(field: Field, sizes: AbuseSizes, progress: Pr
         ...(['abusers', 'pool', 'honest'] as const).map((name) => line(name, money)),
         `lost at most ${usd(worst.abusersU)} to accounts of ${usd(mayLoseU)} allowed, ${usd(worst.poolU)} beside the pool`,
         `spend at most ${usd(worst.spendU)} of ${usd(CEILING_U)}; at a ceiling of ${usd(ceiling.ceilingU)}: ${JSON.stringify(ceiling.statuses)}, at most ${usd(ceiling.mostU)}`,
-        `alarm SellingBelowCost: ${alarms.map(({ labels, value }) => `${labels.payer} ${value.toFixed(4)} USD an hour`).join(', ') || 'silent'}`,
+        `alarm SellingBelowCost: ${alarms.map(({ labels, value }) => `${labels.payer}, providers ${value.toFixed(4)} USD`).join(', ') || 'silent'}`,
         `honest polls: ${honest.length}, alone ${JSON.stringify(latencies(alone))}, beside ${JSON.stringify(latencies(honest))}`,
         ...Object.entries(checks).map(([name, isSo]) => `${isSo ? 'yes' : 'NO '}  ${name}`),
       ],

@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 // Evaluates an alarm of the rule file over two scrapes of one process, as Prometheus would over the time between them:
 // as much of its language as alarms about money use, and an error for everything else.
 
-export type SampleLabels = Readonly<Record<string, string>>;
+type SampleLabels = Readonly<Record<string, string>>;
 
 /** One series at both scrapes. */
 export interface SampleSeries {
