@@ -5,6 +5,7 @@ import type { AccountsContext } from '../accounts/context.ts';
 import type { Config } from '../config/config.ts';
 import { type RunBatch, runBatch } from './read/run-batch.ts';
 import { type RunCache, runCache } from './read/run-cache.ts';
+import { type AcceptSlots, acceptSlots } from './run/accept-slots.ts';
 import { type PollRereads, pollRereads } from './run/poll-rereads.ts';
 
 /** What accepting a poll and reading it needs. */
@@ -16,6 +17,8 @@ export interface PollsContext extends AccountsContext {
   readonly runBatch: RunBatch;
   /** Runs as this process read them from Postgres. */
   readonly runs: RunCache;
+  /** How many polls of one payer are accepted at once. */
+  readonly acceptSlots: AcceptSlots;
   /** Reads followed polls from Postgres again. */
   readonly rereads: PollRereads;
 }
@@ -34,6 +37,7 @@ export function openPollsContext(
     health: overrides.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, panels }),
     runBatch: overrides.runBatch ?? runBatch({ bus, keys, limiter }),
     runs,
+    acceptSlots: acceptSlots({ running: Math.ceil(config.database.maxConnections / 3) }),
     rereads: overrides.rereads ?? owned.use(pollRereads({ storage, runs, log })),
   };
 }

@@ -3,7 +3,13 @@ import type { EnqueueOptions } from '@eloquentpoll/bus';
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { providerMaxU } from '@eloquentpoll/models/panels';
 import { deadlineMsOf, holdOf, isFree, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
-import { acceptPoll, forgetPollKey, type IdempotencyKey, type TenantLimits } from '@eloquentpoll/storage';
+import {
+  type Acceptance,
+  acceptPoll,
+  forgetPollKey,
+  type IdempotencyKey,
+  type TenantLimits,
+} from '@eloquentpoll/storage';
 import { accountFrozen } from '../../accounts/frozen.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
@@ -90,7 +96,8 @@ async function accept(
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
   const span = context.tracer?.start('accept poll', 'internal', traceparent, attributes);
-  const accepted = await acceptPoll(context.storage, {
+  const free = isFree(spec.panel_name);
+  const acceptance: Acceptance = {
     poll: {
       id: newId,
       resultId,
@@ -108,10 +115,13 @@ async function accept(
     holdU,
     limits: tenantLimits(context, accountId),
     idempotency,
-    free: isFree(spec.panel_name) ? { dailyCapU: context.config.freeDailyCapU } : undefined,
+    free: free ? { dailyCapU: context.config.freeDailyCapU } : undefined,
     providerMaxU: providerMaxU(spec),
     ceiling: ceilingFor(context, spec.panel_name),
-  });
+  };
+  // All free polls wait for the lock of one balance.
+  const payer = free ? 'free pool' : tenant;
+  const accepted = await context.acceptSlots.run(payer, () => acceptPoll(context.storage, acceptance));
   span?.end({ outcome: accepted.kind });
   switch (accepted.kind) {
     case 'accepted':

@@ -1,0 +1,78 @@
+import { ApiError } from '../../http/api-error.ts';
+
+// How many polls of one payer this process accepts at once. They wait for each other's locks in Postgres anyway, and each
+// that waits there has a connection: without a bound the burst of one account takes the whole pool.
+
+export interface AcceptSlots {
+  /** First come, first served; a 429 when the queue is full or the turn does not come in time. */
+  run<T>(payer: string, accept: () => Promise<T>): Promise<T>;
+}
+
+interface Queue {
+  running: number;
+  waiting: Set<() => void>;
+}
+
+interface Limits {
+  running: number;
+  waiting?: number;
+  waitMs?: number;
+}
+
+const MAX_WAITING = 1_000;
+const MAX_WAIT_MS = 10_000;
+
+export function acceptSlots({ running, waiting = MAX_WAITING, waitMs = MAX_WAIT_MS }: Limits): AcceptSlots {
+  const queues = new Map<string, Queue>();
+
+  async function take(queue: Queue): Promise<void> {
+    if (queue.running < running) {
+      queue.running += 1;
+      return;
+    }
+    if (queue.waiting.size >= waiting) throw tooManyAtOnce();
+    // The one that leaves passes its slot on, so the count of running ones stays.
+    await new Promise<void>((resolve, reject) => {
+      const turn = (): void => {
+        clearTimeout(late);
+        resolve();
+      };
+      const late = setTimeout(() => {
+        queue.waiting.delete(turn);
+        reject(tooManyAtOnce());
+      }, waitMs);
+      queue.waiting.add(turn);
+    });
+  }
+
+  function leave(payer: string, queue: Queue): void {
+    const [next] = queue.waiting;
+    if (next) {
+      queue.waiting.delete(next);
+      next();
+      return;
+    }
+    queue.running -= 1;
+    if (queue.running === 0) queues.delete(payer);
+  }
+
+  return {
+    async run(payer, accept) {
+      const queue = queues.get(payer) ?? { running: 0, waiting: new Set() };
+      queues.set(payer, queue);
+      await take(queue);
+      try {
+        return await accept();
+      } finally {
+        leave(payer, queue);
+      }
+    },
+  };
+}
+
+const tooManyAtOnce = (): ApiError =>
+  new ApiError('rate_limited', {
+    detail:
+      'Too many polls of this account, or free ones, were sent at the same moment; none was made of this request.',
+    retryAfterSeconds: 1,
+  });
