@@ -57,7 +57,10 @@ t.test('a wait has an end', async (t) => {
   const slots = acceptSlots({ running: 1, waitMs: 1 });
   const gate = Promise.withResolvers<void>();
   const first = slots.run('payer', () => gate.promise);
-  await t.rejects(slots.run('payer', async () => t.fail('it was accepted')), { code: 'rate_limited' });
+  await t.rejects(
+    slots.run('payer', async () => t.fail('it was accepted')),
+    { code: 'rate_limited' },
+  );
   gate.resolve();
   await first;
   t.equal(await slots.run('payer', async () => 'again'), 'again');
