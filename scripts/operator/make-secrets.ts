@@ -11,18 +11,20 @@ if (!folder) {
   process.exit(2);
 }
 
-const postgresPassword = keep('postgres/app_password', secret);
+const ownerPassword = keep('postgres/owner_password', secret);
 const superuserPassword = keep('postgres/superuser_password', secret);
 const redisPassword = /\S+$/.exec(keep('redis/auth.conf', () => `requirepass ${secret()}`))?.[0];
-const databaseUrl = `postgres://eloquentpoll:${postgresPassword}@postgres:5432/eloquentpoll`;
+const databaseUrl = (role: string, password: string) => `postgres://${role}:${password}@postgres:5432/eloquentpoll`;
 const redisUrl = `redis://:${redisPassword}@redis:6379`;
 for (const service of ['gateway', 'worker']) {
-  put(`${service}/database_url`, databaseUrl);
+  const password = keep(`postgres/${service}_password`, secret);
+  put(`${service}/database_url`, databaseUrl(`eloquentpoll_${service}`, password));
   put(`${service}/redis_url`, redisUrl);
 }
 keep('gateway/key_pepper', secret);
 keep('gateway/cookie_secrets', secret);
-put('operator/database_url', databaseUrl);
+put('operator/database_url', databaseUrl('eloquentpoll_gateway', keep('postgres/gateway_password', secret)));
+put('migrate/migrate_database_url', databaseUrl('eloquentpoll', ownerPassword));
 put('operator/key_pepper', keep('gateway/key_pepper', secret));
 put('operator/superuser_password', superuserPassword);
 console.log(JSON.stringify({ msg: 'secrets are there' }));

@@ -1,11 +1,12 @@
 import { migrate } from '@eloquentpoll/storage';
 
 // The one-shot that brings the database to the schema of this image. It runs before the processes of a release; those
-// of the release before keep working on the newer schema meanwhile.
+// of the release before keep working on the newer schema meanwhile. Its role owns the tables, and the apps have others;
+// where one role does everything, DATABASE_URL is enough.
 
-const url = process.env.DATABASE_URL;
+const url = process.env.MIGRATE_DATABASE_URL || process.env.DATABASE_URL;
 if (!url) {
-  console.error('DATABASE_URL is not set: give it a value such as postgres://user:password@host:5432/name');
+  console.error('MIGRATE_DATABASE_URL is not set: give it a value such as postgres://user:password@host:5432/name');
   process.exit(2);
 }
 try {

@@ -1,13 +1,13 @@
 import { PRODUCT } from '@eloquentpoll/identity-provider/client';
 import type { createSteps } from '@eloquentpoll/launch/steps';
 import { runStep } from '@eloquentpoll/launch/steps';
+import { asRole, createRole, databaseOn, queryOnce } from '@eloquentpoll/services/databases';
 import { freePort } from '@eloquentpoll/services/free-port';
 import { startPostgres } from '@eloquentpoll/services/postgres';
 import type { ProcessGroup, RunningProcess } from '@eloquentpoll/services/process-group';
 import { startRedis } from '@eloquentpoll/services/redis';
 import type { RunningApp } from '@eloquentpoll/services/start-app';
-import { migrate } from '@eloquentpoll/storage';
-import pg from 'pg';
+import { APP_ROLES, GATEWAY_ROLE, migrate, WORKER_ROLE } from '@eloquentpoll/storage';
 import { seedLocalAccount } from '../seed.ts';
 import { type AppStarter, startProductApp } from './apps.ts';
 import { planLogin } from './login.ts';
@@ -75,11 +75,11 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const url = settings.baseUrl ?? `http://localhost:${port}`;
   const login = identityProvider(options, url, processes);
   login.catch(() => {});
-  const [databaseUrl, redisUrl] = await Promise.all([
+  const [databases, redisUrl] = await Promise.all([
     database(options, secrets, processes),
     redis(options, secrets, processes),
   ]);
-  await runStep(options.steps, 'schema', '', () => migrate(databaseUrl), schemaSummary);
+  await runStep(options.steps, 'schema', '', () => migrate(databases.owner), schemaSummary);
   const simulator = await simulating;
   const modelsBaseUrl = simulator ? `${simulator.url}/v1` : models.baseUrl;
   const loginEnv = await login;
@@ -87,7 +87,6 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const env = {
     OPS_PORT: '0',
     ...others,
-    DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
     KEY_PEPPER: options.env.KEY_PEPPER || secrets.keyPepper,
     COOKIE_SECRETS: options.env.COOKIE_SECRETS || secrets.cookieSecret,
@@ -98,11 +97,22 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   };
   const money = simulator ? moneyEnv(settings, options.env, simulator) : {};
   const [account, worker, gateway] = await Promise.all([
-    seedLocalAccount(databaseUrl, env.KEY_PEPPER, secrets, loginEnv?.OIDC_ISSUER),
-    app(options, 'worker', { ...env, OPS_PORT: '0', WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}` }, processes),
-    app(options, 'gateway', { ...env, ...money, ...loginEnv, ...gatewayEnv(settings, port, url) }, processes),
+    seedLocalAccount(databases.gateway, env.KEY_PEPPER, secrets, loginEnv?.OIDC_ISSUER),
+    app(
+      options,
+      'worker',
+      { ...env, DATABASE_URL: databases.worker, OPS_PORT: '0', WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}` },
+      processes,
+    ),
+    app(
+      options,
+      'gateway',
+      { ...env, DATABASE_URL: databases.gateway, ...money, ...loginEnv, ...gatewayEnv(settings, port, url) },
+      processes,
+    ),
   ]);
   const { accountId, apiKey, balanceU } = account;
+  const databaseUrl = databases.owner;
   saveSecrets(group.folder, { ...secrets, accountId, apiKey, url, databaseUrl });
   const opsUrls = opsUrlsOf({ gateway, worker });
   return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, opsUrls, processes };
@@ -164,8 +174,19 @@ function app(
   );
 }
 
-function database({ settings, models, steps, group }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
-  const { databaseUrl } = settings;
+/** Only the owner's may change the schema; the apps' may do what their roles are granted. */
+interface DatabaseUrls {
+  owner: string;
+  gateway: string;
+  worker: string;
+}
+
+function database(
+  { settings, models, steps, group }: ProductOptions,
+  secrets: Secrets,
+  processes: RunningProcess[],
+): Promise<DatabaseUrls> {
+  const { databaseUrl, migrateDatabaseUrl } = settings;
   if (databaseUrl)
     return runStep(
       steps,
@@ -173,7 +194,7 @@ function database({ settings, models, steps, group }: ProductOptions, secrets: S
       'DATABASE_URL',
       () => checkPostgres(databaseUrl),
       (version) => `${version} at DATABASE_URL`,
-    ).then(() => databaseUrl);
+    ).then(() => ({ owner: migrateDatabaseUrl ?? databaseUrl, gateway: databaseUrl, worker: databaseUrl }));
   const password = secrets.postgresPassword;
   return runStep(
     steps,
@@ -182,11 +203,11 @@ function database({ settings, models, steps, group }: ProductOptions, secrets: S
     async () => {
       const server = await startPostgres({ group, password, durable: true, stage: ENDING.postgres.stage });
       processes.push(server.process);
-      const url = await ownDatabase(server.url, password, DATABASES[models.simulate ? 'simulated' : 'real']);
-      return { url, version: server.version };
+      const urls = await ownDatabase(server.url, DATABASES[models.simulate ? 'simulated' : 'real']);
+      return { urls, version: server.version };
     },
-    ({ url, version }) => `${version} at ${new URL(url).host}, data in .data`,
-  ).then(({ url }) => url);
+    ({ urls, version }) => `${version} at ${new URL(urls.owner).host}, data in .data`,
+  ).then(({ urls }) => urls);
 }
 
 function redis({ settings, steps, group, env }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
@@ -218,22 +239,13 @@ function redis({ settings, steps, group, env }: ProductOptions, secrets: Secrets
   ).then(({ url }) => url);
 }
 
-/** A role and a database of our own, so that the product never works as superuser. */
-async function ownDatabase(superuserUrl: string, password: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: superuserUrl, connectionTimeoutMillis: 10_000 });
-  await client.connect();
-  try {
-    const { rowCount: roles } = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
-    if (!roles) await client.query(`create role ${ROLE} login password '${password}'`);
-    const { rowCount: databases } = await client.query('select 1 from pg_database where datname = $1', [name]);
-    if (!databases) await client.query(`create database ${name} owner ${ROLE}`);
-  } finally {
-    await client.end();
-  }
-  const url = new URL(superuserUrl);
-  url.username = ROLE;
-  url.pathname = `/${name}`;
-  return url.href;
+/** A database of our own, its owner, and the roles of the apps: none of them is a superuser. */
+async function ownDatabase(superuserUrl: string, name: string): Promise<DatabaseUrls> {
+  for (const role of [ROLE, ...APP_ROLES]) await createRole(superuserUrl, role);
+  const known = await queryOnce(superuserUrl, `select from pg_database where datname = '${name}'`);
+  if (known.length === 0) await queryOnce(superuserUrl, `create database ${name} owner ${ROLE}`);
+  const url = databaseOn(superuserUrl, name);
+  return { owner: asRole(url, ROLE), gateway: asRole(url, GATEWAY_ROLE), worker: asRole(url, WORKER_ROLE) };
 }
 
 function schemaSummary(applied: string[]): string {

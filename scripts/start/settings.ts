@@ -9,6 +9,8 @@ export interface StartSettings {
   port: number;
   baseUrl: string | null;
   databaseUrl: string | null;
+  /** Of the role that owns the schema, where that is another than the one that the apps work as. */
+  migrateDatabaseUrl: string | null;
   redisUrl: string | null;
   modelsFile: string | null;
   modelsBaseUrl: string | null;
@@ -29,10 +31,18 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
     port: port(env.PORT?.trim()),
     baseUrl: origin(env.BASE_URL?.trim()),
     databaseUrl: address(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name'),
+    migrateDatabaseUrl: address(
+      env,
+      'MIGRATE_DATABASE_URL',
+      ['postgres:', 'postgresql:'],
+      'postgres://user:password@host:5432/name',
+    ),
     redisUrl: address(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379'),
     modelsFile: env.MODELS_FILE?.trim() || null,
     modelsBaseUrl: address(env, 'MODELS_BASE_URL', ['http:', 'https:'], 'https://openrouter.ai/api/v1'),
   };
+  if (settings.migrateDatabaseUrl && !settings.databaseUrl)
+    throw new Failure('MIGRATE_DATABASE_URL is for a database of your own: set DATABASE_URL too, or leave it out.');
   if (settings.databaseUrl && URL.parse(settings.databaseUrl)?.pathname.length === 1)
     throw new Failure(
       'DATABASE_URL names no database: add its name at the end, as in postgres://user:password@host:5432/name.',

@@ -37,9 +37,9 @@ export async function startNeeded(
 
 // Imported when they are needed: the drivers alone take longer than many a test.
 async function startServers(group: ProcessGroup, env: NodeJS.ProcessEnv, steps: Steps) {
-  const { createTemplate, TEMPLATE } = await import('@eloquentpoll/services/databases');
+  const { createTemplate, queryOnce, TEMPLATE, TEST_ROLE } = await import('@eloquentpoll/services/databases');
   const { startThrowAwayServers } = await import('@eloquentpoll/services/throw-away-servers');
-  const { migrate } = await import('@eloquentpoll/storage');
+  const { APP_ROLES, migrate } = await import('@eloquentpoll/storage');
   const services = await runStep(
     steps,
     'services',
@@ -47,8 +47,13 @@ async function startServers(group: ProcessGroup, env: NodeJS.ProcessEnv, steps: 
     () => startThrowAwayServers(group, env),
     ({ summary }) => summary,
   );
+  // The apps hold and capture inside of accept_poll and finish_poll; tests of the ledger do it alone.
+  const prepare = async (url: string): Promise<void> => {
+    await migrate(url);
+    await queryOnce(url, `grant execute on function ledger_hold, ledger_resolve to ${TEST_ROLE}`);
+  };
   await runStep(steps, 'template', 'the database that tests clone', () =>
-    createTemplate(services.databaseUrl, migrate),
+    createTemplate(services.databaseUrl, { roles: APP_ROLES, migrate: prepare }),
   );
   const urls = {
     TEST_DATABASE_URL: services.databaseUrl,

@@ -1,10 +1,14 @@
 #!/bin/sh
-# Once, when the data folder is new: a role of the product's own that owns its database, so that no process of it ever
-# works as superuser.
+# Once, when the data folder is new: the role that migrates owns the database, and gateways and workers get roles that
+# own nothing. What these may do is granted by the migration. No process of the product works as superuser.
 set -eu
 psql --set=ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname "$POSTGRES_DB" \
-  --set=password="$(cat /run/secrets/app_password)" <<'SQL'
-create role eloquentpoll login password :'password';
+  --set=owner="$(cat /run/secrets/owner_password)" \
+  --set=gateway="$(cat /run/secrets/gateway_password)" \
+  --set=worker="$(cat /run/secrets/worker_password)" <<'SQL'
+create role eloquentpoll login password :'owner';
+create role eloquentpoll_gateway login password :'gateway';
+create role eloquentpoll_worker login password :'worker';
 alter database eloquentpoll owner to eloquentpoll;
 alter schema public owner to eloquentpoll;
 create extension if not exists pg_stat_statements;

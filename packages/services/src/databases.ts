@@ -26,9 +26,34 @@ export async function createDatabase(
   };
 }
 
-export async function createTemplate(serverUrl: string, migrate: (url: string) => Promise<unknown>): Promise<void> {
+/** Works with what all of the apps' roles may do together: tests play gateway and worker in one process. */
+export const TEST_ROLE = 'eloquentpoll_test';
+
+/** The roles can log in with the password of `serverUrl`, and own nothing. */
+export async function createTemplate(
+  serverUrl: string,
+  { roles, migrate }: { roles: readonly string[]; migrate(url: string): Promise<unknown> },
+): Promise<void> {
+  for (const role of roles) await createRole(serverUrl, role);
+  await createRole(serverUrl, TEST_ROLE, roles);
   await queryOnce(serverUrl, `create database ${TEMPLATE}`);
   await migrate(databaseOn(serverUrl, TEMPLATE));
+}
+
+/** A role that can log in with the password of `serverUrl`; nothing happens when it exists. */
+export async function createRole(serverUrl: string, role: string, memberOf: readonly string[] = []): Promise<void> {
+  const known = await queryOnce(serverUrl, `select from pg_roles where rolname = '${role}'`);
+  if (known.length > 0) return;
+  const password = decodeURIComponent(new URL(serverUrl).password);
+  const groups = memberOf.length > 0 ? ` in role ${memberOf.join(', ')}` : '';
+  await queryOnce(serverUrl, `create role ${role} login password ${pg.escapeLiteral(password)}${groups}`);
+}
+
+/** The same database for another role with the same password. */
+export function asRole(url: string, role: string): string {
+  const changed = new URL(url);
+  changed.username = role;
+  return changed.href;
 }
 
 export function databaseOn(serverUrl: string, name: string): string {

@@ -14,7 +14,7 @@
 -- race for a key read the winner's poll in the same call.
 create or replace function accept_poll(p jsonb)
 returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer, running integer, waiting integer)
-language plpgsql as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
 declare
   v_id constant text := p ->> 'id';

@@ -7,7 +7,8 @@
 -- votes_u: what each vote is billed, in their order, where that is not what p says; failed_calls_u the part of it that the
 -- question caused. unvoted_u: what the pool paid besides its votes.
 create or replace function finish_poll(p jsonb)
-returns table (outcome text, votes_u bigint[], failed_calls_u bigint, unvoted_u bigint) language plpgsql as $$
+returns table (outcome text, votes_u bigint[], failed_calls_u bigint, unvoted_u bigint)
+language plpgsql security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
 declare
   v_pool constant uuid := '00000000-0000-4000-8000-000000000001';

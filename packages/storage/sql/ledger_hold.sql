@@ -1,6 +1,6 @@
 -- true: the money is set aside. false: not enough, nothing happened.
 create or replace function ledger_hold(p_account uuid, p_amount_u bigint, p_idem text, p_poll_id text) returns boolean
-language plpgsql as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   update balances set held_u = held_u + p_amount_u
    where account_id = p_account and posted_u - held_u - held_back_u >= p_amount_u and not allow_negative;

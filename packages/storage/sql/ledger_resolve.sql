@@ -1,6 +1,6 @@
 -- Captures p_amount_u of a hold and releases the rest; 0 releases all. false: this hold was resolved before.
 create or replace function ledger_resolve(p_hold_idem text, p_amount_u bigint) returns boolean
-language plpgsql as $$
+language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   hold transfers;
   v_today constant date := (now() at time zone 'utc')::date;

@@ -85,6 +85,7 @@ export {
   finishPoll,
 } from './finish-poll.ts';
 export { type FleetFigures, readFleetFigures } from './fleet-figures.ts';
+export { APP_ROLES, GATEWAY_ROLE, WORKER_ROLE } from './grants.ts';
 export { beat, uptime } from './heartbeats.ts';
 export { type HoldBackRules, releaseHeldBack } from './hold-back.ts';
 export { claimKey, completeKey, findPollOfKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';

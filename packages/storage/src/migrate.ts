@@ -1,12 +1,17 @@
 import pg from 'pg';
+import { APP_ROLES, grantStatements, grantsName } from './grants.ts';
 import { migrations } from './migrations/index.ts';
+import type { Migration } from './migrations/migration.ts';
 
 // Brings a database to the newest schema. Any number of processes may do it at once: one works under an advisory lock,
 // the others wait and find nothing to do. A newer database is left alone, so that an older process starts mid-deploy.
 
 const MIGRATION_LOCK = 7_205_759_403;
 
-/** Applies what is missing and returns the names, oldest first; an empty list when the schema was up to date. */
+/**
+ * Applies what is missing and returns the names, oldest first; an empty list when the schema was up to date. The user of
+ * `databaseUrl` owns what is made; roles of the apps that exist get what `grants.ts` lists.
+ */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -36,10 +41,24 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
 }
 
-async function missing(client: pg.Client) {
+async function missing(client: pg.Client): Promise<Migration[]> {
+  const grants = await grantsOf(client);
   const { rows: tables } = await client.query("select 1 where to_regclass('schema_migrations') is not null");
-  if (tables.length === 0) return migrations;
+  if (tables.length === 0) return [...migrations, ...grants];
   const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
   const applied = new Set(rows.map((row) => row.name));
-  return migrations.filter((step) => !applied.has(step.name));
+  const known = new Set(migrations.map((step) => step.name));
+  const isNewer = [...applied].some((name) => /^\d/.test(name) && !known.has(name));
+  return [...migrations, ...(isNewer ? [] : grants)].filter((step) => !applied.has(step.name));
+}
+
+/** The last step, as long as a role of the apps exists. */
+async function grantsOf(client: pg.Client): Promise<Migration[]> {
+  const { rows } = await client.query<{ rolname: string }>(
+    'select rolname from pg_roles where rolname = any($1) order by rolname',
+    [APP_ROLES],
+  );
+  if (rows.length === 0) return [];
+  const statements = grantStatements(rows.map(({ rolname }) => rolname));
+  return [{ name: grantsName(statements), sql: () => statements }];
 }

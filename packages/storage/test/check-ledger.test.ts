@@ -1,3 +1,4 @@
+import { ownerUrl } from '@eloquentpoll/testkit/database';
 import { sql } from 'kysely';
 import t from 'tap';
 import {
@@ -58,7 +59,7 @@ async function closedBooks(fixture: Fixture): Promise<Names> {
 t.test('a check finds nothing in true books and every kind of damage in their open part', async (t) => {
   const fixture = await open(t);
   const { storage, query } = fixture;
-  await using owner = openStorage({ databaseUrl: fixture.url, maxConnections: 1, connectTimeoutMs: 30_000 });
+  await using owner = openStorage({ databaseUrl: ownerUrl(fixture.url), maxConnections: 1, connectTimeoutMs: 30_000 });
   const names = await populate(fixture);
   t.same(await checkLedger(storage), []);
   t.same(await wholeCheck(storage), []);
@@ -96,7 +97,7 @@ t.test('a check finds nothing in true books and every kind of damage in their op
 
 t.test('damage to closed and sealed days is found by reading everything', async (t) => {
   const fixture = await open(t);
-  await using owner = openStorage({ databaseUrl: fixture.url, maxConnections: 1, connectTimeoutMs: 30_000 });
+  await using owner = openStorage({ databaseUrl: ownerUrl(fixture.url), maxConnections: 1, connectTimeoutMs: 30_000 });
   const names = await closedBooks(fixture);
   t.same(await wholeCheck(fixture.storage), []);
   for (const [rule, damages] of Object.entries(CLOSED_DAMAGE))

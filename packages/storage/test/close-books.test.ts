@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { ownerUrl } from '@eloquentpoll/testkit/database';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { checkLedger, checkLedgerInTurn, closeBooks, creditAccount, openStorage, StorageBusy } from '../src/index.ts';
@@ -10,7 +11,7 @@ import { wholeCheck } from './whole-check.ts';
 const grant = (accountId: string) => ({ accountId, amountU: USD, source: 'operator', idem: unique('grant:') }) as const;
 
 async function client(t: Test, { url }: Fixture): Promise<pg.Client> {
-  const opened = new pg.Client({ connectionString: url });
+  const opened = new pg.Client({ connectionString: ownerUrl(url) });
   await opened.connect();
   t.teardown(() => opened.end());
   return opened;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PollResponse, PollSpec, Vote } from '@eloquentpoll/contracts';
-import { testDatabase } from '@eloquentpoll/testkit/database';
+import { ownerUrl, testDatabase } from '@eloquentpoll/testkit/database';
 import pg from 'pg';
 import type { Test } from 'tap';
 import {
@@ -27,7 +27,7 @@ export async function open(t: Test, options: Partial<StorageOptions> = {}): Prom
   // Generous limits: a crowded machine must not look like a fault.
   const timeouts = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
   const storage = openStorage({ databaseUrl: url, ...timeouts, ...options });
-  const admin = new pg.Client({ connectionString: url });
+  const admin = new pg.Client({ connectionString: ownerUrl(url) });
   await admin.connect();
   t.teardown(async () => {
     await admin.end();

@@ -1,11 +1,22 @@
-import { createDatabase } from '@eloquentpoll/services/databases';
+import { asRole, createDatabase, TEST_ROLE } from '@eloquentpoll/services/databases';
 import type { Test } from 'tap';
 import { requireEnv } from './require-env.ts';
 
-/** A database for one test: a clone of the migrated template, dropped when the test ends. */
+/**
+ * A database for one test: a clone of the migrated template, dropped when the test ends. The URL is that of a role with
+ * the privileges of the apps; `ownerUrl` is for planting what they may not write.
+ */
 export async function testDatabase(t: Test): Promise<string> {
   const template = requireEnv('TEST_TEMPLATE_DATABASE');
   const database = await createDatabase(requireEnv('TEST_DATABASE_URL'), { prefix: 't', template });
   t.teardown(() => database[Symbol.asyncDispose]());
-  return database.url;
+  return asRole(database.url, TEST_ROLE);
+}
+
+/** The same database as a role that works there alone, such as that of the gateway. */
+export const roleUrl = asRole;
+
+/** The same database as the superuser that owns it. */
+export function ownerUrl(url: string): string {
+  return asRole(url, new URL(requireEnv('TEST_DATABASE_URL')).username);
 }

@@ -10,7 +10,7 @@ import { WORKER_SETTINGS } from '@eloquentpoll/worker/settings';
 
 const OF_NODE = ['NODE_ENV', 'NODE_OPTIONS', 'HOME', 'PATH'];
 const TABLES: Record<string, Table> = { gateway: GATEWAY_SETTINGS, worker: WORKER_SETTINGS };
-const OPERATOR = ['DATABASE_URL', 'KEY_PEPPER', 'SECRETS_FOLDER'];
+const OPERATOR = ['DATABASE_URL', 'MIGRATE_DATABASE_URL', 'KEY_PEPPER', 'SECRETS_FOLDER'];
 const SECRET_FILE = /^\/run\//;
 
 /** What is wrong with a variable that a manifest sets for a process. */
@@ -30,7 +30,7 @@ export function settingProblems(app: string, variable: string, value: string): s
 }
 
 const isSecret = (app: string, name: string): boolean =>
-  /^(DATABASE|REDIS)_URL$|PEPPER|_API_KEY$/.test(name) || TABLES[app]?.[name]?.reader.shown === 'set';
+  /^(MIGRATE_DATABASE|DATABASE|REDIS)_URL$|PEPPER|_API_KEY$/.test(name) || TABLES[app]?.[name]?.reader.shown === 'set';
 
 function otherSettings(app: string): Set<string> {
   if (app === 'operator') return new Set([...OPERATOR, ...OF_NODE]);

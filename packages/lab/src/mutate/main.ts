@@ -1,7 +1,7 @@
 import { root } from '@eloquentpoll/launch/folders';
 import { createTemplate, TEMPLATE } from '@eloquentpoll/services/databases';
 import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
-import { migrate } from '@eloquentpoll/storage';
+import { APP_ROLES, migrate } from '@eloquentpoll/storage';
 import { names, parseOptions, runCommand, wholeNumber } from '../terminal/command.ts';
 import { progressOn } from '../terminal/progress.ts';
 import { asPercent, tableLines } from '../terminal/table.ts';
@@ -42,7 +42,7 @@ await runCommand(USAGE, async ({ group }) => {
   const args = readArguments(process.argv.slice(2));
   await using opened = new AsyncDisposableStack();
   const { databaseUrl, redisUrl } = opened.use(await startThrowAwayServers(await group(), process.env));
-  await createTemplate(databaseUrl, migrate);
+  await createTemplate(databaseUrl, { roles: APP_ROLES, migrate });
   const progress = progressOn(process.stderr);
   let databases: Promise<Databases> | null = null;
   const figures: MutationFigures[] = [];

@@ -1,3 +1,4 @@
+import { functionText } from './function-text.ts';
 import type { Migration } from './migration.ts';
 
 // What operators look at.
@@ -51,5 +52,7 @@ create table heartbeats (
   minute  timestamptz not null,
   primary key (service, minute)
 );
+
+${functionText('prune_expired')}
 `,
 };

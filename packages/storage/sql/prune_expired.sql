@@ -1,0 +1,46 @@
+-- Deletes what has expired, at most p_limit rows of each kind; returns how many. ctids come as an array, which is read
+-- row by row: a subquery may be planned as a join with the whole table when statistics are old.
+create or replace function prune_expired(p_limit integer) returns integer
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_pruned integer := 0;
+  v_rows integer;
+begin
+  delete from idempotency where ctid = any(array(
+    select ctid from idempotency where expires_at <= now() limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
+  delete from nonces where ctid = any(array(
+    select ctid from nonces where expires_at <= now() limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
+  delete from logins where ctid = any(array(
+    select ctid from logins where expires_at <= now() limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
+  delete from heartbeats where ctid = any(array(
+    select ctid from heartbeats where minute < now() - interval '32 days' limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
+  -- The processor repeats an event for three days, and lists it for thirty.
+  delete from webhook_events where ctid = any(array(
+    select ctid from webhook_events where received_at < now() - interval '31 days' limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
+  delete from caller_days where ctid = any(array(
+    select ctid from caller_days where day < (now() at time zone 'utc')::date - 90 limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
+  -- Failed payments are kept for questions; their authorizations are long over.
+  delete from deposits where ctid = any(array(
+    select ctid from deposits where state = 'failed' and closed_at < now() - interval '90 days'
+     limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  return v_pruned + v_rows;
+end $$;

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+
+// What the roles of the apps may do, table by table. The role that migrates owns everything; the apps' roles read, write
+// what is listed here, and reach the ledger only through functions that run as the owner. A privilege that is taken away
+// is still needed by the release before: take it away one release after the last use.
+
+export const GATEWAY_ROLE = 'eloquentpoll_gateway';
+export const WORKER_ROLE = 'eloquentpoll_worker';
+const ROLES = { gateway: GATEWAY_ROLE, worker: WORKER_ROLE } as const;
+type App = keyof typeof ROLES;
+export const APP_ROLES: readonly string[] = Object.values(ROLES);
+
+/** Beside reading. A table that is not in here is read only. */
+export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>> = {
+  accounts: { gateway: 'insert, update' },
+  identities: { gateway: 'insert, update, delete' },
+  api_keys: { gateway: 'insert, update, delete' },
+  logins: { gateway: 'insert, update, delete' },
+  nonces: { gateway: 'insert, update, delete' },
+  balances: { gateway: 'insert (account_id), update (held_back_u)' },
+  polls: {
+    gateway: 'update (account_id, lease_owner, lease_until)',
+    worker: 'update (lease_owner, lease_epoch, lease_until, claims)',
+  },
+  results: { gateway: 'update (account_id)' },
+  feedback: { gateway: 'insert, update' },
+  idempotency: { gateway: 'insert, update, delete' },
+  checkouts: { gateway: 'insert, update' },
+  card_movements: { gateway: 'insert' },
+  webhook_events: { gateway: 'insert' },
+  deposits: { gateway: 'insert, update' },
+  money_scans: { gateway: 'insert, update' },
+  misfits: { gateway: 'insert, update' },
+  dead_letters: { gateway: 'update (seen_at, retried_as)' },
+  heartbeats: { gateway: 'insert', worker: 'insert' },
+};
+
+/** What proves who a caller is; a worker has no use for it. */
+const UNREAD_BY_WORKERS = ['identities', 'api_keys', 'logins', 'nonces', 'idempotency'];
+
+/** Functions that run as the owner, and who may call them; one that nothing calls but other functions has none. */
+export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
+  accept_poll: ['gateway'],
+  finish_poll: ['worker'],
+  ledger_move: ['gateway'],
+  ledger_hold: [],
+  ledger_resolve: [],
+  begin_ledger_check: ['worker'],
+  end_ledger_check: ['worker'],
+  close_books: ['worker'],
+  verify_pages: ['worker'],
+  prune_expired: ['worker'],
+};
+
+/** The statements that give each of `roles` exactly what is listed; the owner runs them. */
+export function grantStatements(roles: readonly string[]): string {
+  const apps = (Object.keys(ROLES) as App[]).filter((app) => roles.includes(ROLES[app]));
+  return [...apps.map((app) => readEverything(ROLES[app])), ...apps.flatMap(grantsOf)].join(';\n');
+}
+
+/** Only what we own: extensions may have put functions of theirs into the schema. */
+const readEverything = (role: string): string => `
+do $grants$
+declare
+  v_name text;
+begin
+  for v_name in select oid::regclass from pg_class
+                 where relnamespace = 'public'::regnamespace and relkind in ('r', 'v', 'S') and pg_has_role(relowner, 'USAGE') loop
+    execute format('revoke all on %s from ${role}; grant select on %1$s to ${role}', v_name);
+  end loop;
+  for v_name in select oid::regprocedure from pg_proc
+                 where pronamespace = 'public'::regnamespace and pg_has_role(proowner, 'USAGE') loop
+    execute format('revoke execute on function %s from public; grant execute on function %1$s to ${role}', v_name);
+  end loop;
+end $grants$`;
+
+function grantsOf(app: App): string[] {
+  const role = ROLES[app];
+  const closed = Object.entries(FUNCTION_GRANTS).filter(([, callers]) => !callers.includes(app));
+  return [
+    `grant usage on schema public to ${role}`,
+    ...(app === 'worker' ? [`revoke select on ${UNREAD_BY_WORKERS.join(', ')} from ${role}`] : []),
+    ...Object.entries(TABLE_GRANTS).flatMap(([table, { [app]: rights }]) =>
+      rights ? [`grant ${rights} on ${table} to ${role}`] : [],
+    ),
+    ...closed.map(([name]) => `revoke execute on function ${name} from ${role}`),
+  ];
+}
+
+/** Changes with the statements, so that they are run again when they or the roles have changed. */
+export const grantsName = (statements: string): string =>
+  `grants-${createHash('sha256').update(statements).digest('hex').slice(0, 16)}`;
