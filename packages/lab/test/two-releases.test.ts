@@ -1,5 +1,5 @@
 import { checkLedger, claimPoll } from '@eloquentpoll/storage';
-import { sql } from 'kysely';
+import { asOwner } from '@eloquentpoll/testkit/database';
 import t from 'tap';
 import { otherRelease, recorded, withMore } from './other-release.ts';
 import { wholeService } from './whole-service.ts';
@@ -88,11 +88,11 @@ t.test('a poll of a kind that is not known here is left to who knows it, and end
   const other = otherRelease(service, withMore);
   const { pollId } = other;
   await other.accept();
-  const { db } = gateway.storage;
-  await sql`update polls set schema_version = 2 where id = ${pollId}`.execute(db);
+  const { DATABASE_URL: url } = service.settings;
+  await asOwner(url, `update polls set schema_version = 2 where id = '${pollId}'`);
   t.equal(await claimPoll(gateway.storage, pollId, 'worker'), null);
   t.match(await session(pollId), { status: 'running' });
-  await sql`update polls set deadline_at = now() - interval '1 minute' where id = ${pollId}`.execute(db);
+  await asOwner(url, `update polls set deadline_at = now() - interval '1 minute' where id = '${pollId}'`);
   await gateway.bus.enqueuePoll(pollId, { round: 1 });
   const ended = await get(`/api/polls/${pollId}/status`, { ...headers, prefer: 'wait=30' });
   t.match(ended.json(), { status: 'failed' });

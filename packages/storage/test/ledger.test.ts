@@ -39,6 +39,7 @@ t.test('a reversal may take an account below zero: then nothing is held until cr
   t.same(await balanceOf(storage, accountId), {
     postedU: -4n * USD,
     heldU: USD,
+    heldBackU: 0n,
     availableU: -5n * USD,
     usageU: 4n * USD,
   });

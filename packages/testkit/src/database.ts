@@ -1,4 +1,4 @@
-import { asRole, createDatabase, TEST_ROLE } from '@eloquentpoll/services/databases';
+import { asRole, createDatabase, queryOnce, TEST_ROLE } from '@eloquentpoll/services/databases';
 import type { Test } from 'tap';
 import { requireEnv } from './require-env.ts';
 
@@ -20,3 +20,6 @@ export const roleUrl = asRole;
 export function ownerUrl(url: string): string {
   return asRole(url, new URL(requireEnv('TEST_DATABASE_URL')).username);
 }
+
+/** One statement of the owner, for what the apps may not write. */
+export const asOwner = (url: string, statement: string): Promise<unknown[]> => queryOnce(ownerUrl(url), statement);
