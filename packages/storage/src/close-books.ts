@@ -26,8 +26,9 @@ export interface Closed {
 }
 
 const FOR_MS = 1_000;
-const MIN_PAGE = 2_000;
-const MAX_PAGE = 20_000;
+const MIN_PAGE = 1_000;
+/** A round reads at least one page again, which takes a second when nothing of it is in memory. */
+const MAX_PAGE = 5_000;
 const WAIT_MS = 500;
 
 /** Closes nothing when a transaction that writes transfers does not end. One process at a time may do it. */
