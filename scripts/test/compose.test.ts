@@ -60,7 +60,7 @@ t.test('a service sets what its process reads, and no secret stands in the file'
 t.test('each service mounts only its own secrets, read-only', async (t) => {
   for (const [name, { volumes = [] }] of services) {
     const secrets = volumes.filter((volume) => volume.startsWith('secrets-'));
-    if (name === 'secrets') t.equal(secrets.length, 5);
+    if (name === 'secrets') t.equal(secrets.length, 6);
     else for (const volume of secrets) t.match(volume, /^secrets-\w+:\/run\/secrets:ro$/, name);
     if (name !== 'secrets') t.ok(secrets.length <= 1, `${name} has no secrets of another`);
   }
