@@ -10,20 +10,25 @@ const ROLES = { gateway: GATEWAY_ROLE, worker: WORKER_ROLE } as const;
 type App = keyof typeof ROLES;
 export const APP_ROLES: readonly string[] = Object.values(ROLES);
 
+/** What `emptyClosedAccounts` takes out of a poll and its result; both apps do it. */
+const EMPTIED_POLL = 'account_id, tenant, key_id, request_id, traceparent, spec';
+const EMPTIED_RESULT = 'account_id, winning_option, detail, emptied_at';
+
 /** Beside reading. A table that is not in here is read only. */
 export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>> = {
-  accounts: { gateway: 'insert, update' },
+  accounts: { gateway: 'insert, update', worker: 'update (emptied_at)' },
   identities: { gateway: 'insert, update, delete' },
   api_keys: { gateway: 'insert, update, delete' },
   logins: { gateway: 'insert, update, delete' },
   nonces: { gateway: 'insert, update, delete' },
   balances: { gateway: 'insert (account_id), update (held_back_u)' },
   polls: {
-    gateway: 'update (account_id, lease_owner, lease_until)',
-    worker: 'update (lease_owner, lease_epoch, lease_until, claims)',
+    gateway: `update (${EMPTIED_POLL}, lease_owner, lease_until, deadline_at)`,
+    worker: `update (${EMPTIED_POLL}, lease_owner, lease_epoch, lease_until, claims)`,
   },
-  results: { gateway: 'update (account_id)' },
-  feedback: { gateway: 'insert, update' },
+  results: { gateway: `update (${EMPTIED_RESULT})`, worker: `update (${EMPTIED_RESULT})` },
+  feedback: { gateway: 'insert, update, delete', worker: 'delete' },
+  caller_days: { gateway: 'delete' },
   idempotency: { gateway: 'insert, update, delete' },
   checkouts: { gateway: 'insert, update' },
   card_movements: { gateway: 'insert' },
@@ -31,7 +36,9 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   deposits: { gateway: 'insert, update' },
   money_scans: { gateway: 'insert, update' },
   misfits: { gateway: 'insert, update' },
-  dead_letters: { gateway: 'update (seen_at, retried_as)' },
+  dead_letters: { gateway: 'update (seen_at, retried_as)', worker: 'update (seen_at)' },
+  controls: { gateway: 'update' },
+  operator_log: { gateway: 'insert' },
   heartbeats: { gateway: 'insert', worker: 'insert' },
 };
 
