@@ -1,14 +1,14 @@
 // How much the models of a panel repeat each other. Nine models that always agree are one voice.
-import type { Ballot } from './ballot.ts';
+import type { VotedQuestion } from './voted-question.ts';
 
 /** 1 on the diagonal; null where two models never voted on the same question. */
 export type AgreementMatrix = readonly (readonly (number | null)[])[];
 
 /** Agreement beyond chance: 0 as often as by guessing, 1 always. Chance is one in the number of options. */
-export function agreementMatrix(ballots: readonly Ballot[], models: number): AgreementMatrix {
+export function agreementMatrix(questions: readonly VotedQuestion[], models: number): AgreementMatrix {
   return pairwise(models, (a, b) => {
     let [agreed, expected, both] = [0, 0, 0];
-    for (const { optionCount, votes } of ballots) {
+    for (const { optionCount, votes } of questions) {
       const [one, other] = [votes[a], votes[b]];
       if (one == null || other == null) continue;
       both += 1;
@@ -19,11 +19,11 @@ export function agreementMatrix(ballots: readonly Ballot[], models: number): Agr
   });
 }
 
-/** Correlation of being wrong, over the ballots with a known answer; null where one of a pair is always right or wrong. */
-export function errorCorrelations(ballots: readonly Ballot[], models: number): AgreementMatrix {
+/** Correlation of being wrong, over the questions with a known answer; null where one of a pair is always right or wrong. */
+export function errorCorrelations(questions: readonly VotedQuestion[], models: number): AgreementMatrix {
   return pairwise(models, (a, b) => {
     let [count, wrongA, wrongB, wrongBoth] = [0, 0, 0, 0];
-    for (const { votes, answer } of ballots) {
+    for (const { votes, answer } of questions) {
       const [one, other] = [votes[a], votes[b]];
       if (answer === undefined || one == null || other == null) continue;
       count += 1;

@@ -1,17 +1,18 @@
 // The best panels by size, chosen on one half of the questions and judged on the other, so that the choice does not
 // flatter itself.
-import type { Ballot } from './ballot.ts';
+
 import { bestOf, type PanelFigures, panelFigures, rightAnswers } from './panel-figures.ts';
+import type { VotedQuestion } from './voted-question.ts';
 
 export interface Halves {
-  readonly choosing: readonly Required<Ballot>[];
-  readonly judging: readonly Required<Ballot>[];
+  readonly choosing: readonly Required<VotedQuestion>[];
+  readonly judging: readonly Required<VotedQuestion>[];
 }
 
 /** Every other question. */
-export const halvesOf = (ballots: readonly Required<Ballot>[]): Halves => ({
-  choosing: ballots.filter((_, i) => i % 2 === 0),
-  judging: ballots.filter((_, i) => i % 2 === 1),
+export const halvesOf = (questions: readonly Required<VotedQuestion>[]): Halves => ({
+  choosing: questions.filter((_, i) => i % 2 === 0),
+  judging: questions.filter((_, i) => i % 2 === 1),
 });
 
 /** The figures of one panel; its best member is chosen on the first half, too. */
@@ -33,17 +34,17 @@ export function choosePanels(halves: Halves, candidates: readonly number[], size
 }
 
 function added(
-  ballots: readonly Required<Ballot>[],
+  questions: readonly Required<VotedQuestion>[],
   panel: readonly number[],
   candidates: readonly number[],
 ): readonly number[] {
   const larger = candidates.filter((model) => !panel.includes(model)).map((model) => [...panel, model]);
-  return bestPanel(ballots, larger);
+  return bestPanel(questions, larger);
 }
 
 /** Swaps one member for one candidate while that helps. */
 function swapped(
-  ballots: readonly Required<Ballot>[],
+  questions: readonly Required<VotedQuestion>[],
   panel: readonly number[],
   candidates: readonly number[],
 ): readonly number[] {
@@ -51,14 +52,17 @@ function swapped(
   for (;;) {
     const outside = candidates.filter((model) => !best.includes(model));
     const neighbours = best.flatMap((_, i) => outside.map((model) => best.with(i, model)));
-    const next = bestPanel(ballots, [best, ...neighbours]);
+    const next = bestPanel(questions, [best, ...neighbours]);
     if (next === best) return best;
     best = next;
   }
 }
 
 /** The first of the best. */
-function bestPanel(ballots: readonly Required<Ballot>[], panels: readonly (readonly number[])[]): readonly number[] {
-  const scores = panels.map((panel) => rightAnswers(ballots, panel));
+function bestPanel(
+  questions: readonly Required<VotedQuestion>[],
+  panels: readonly (readonly number[])[],
+): readonly number[] {
+  const scores = panels.map((panel) => rightAnswers(questions, panel));
   return panels[scores.indexOf(Math.max(...scores))]!;
 }

@@ -1,6 +1,5 @@
 export { type AgreementMatrix, agreementMatrix, effectiveVotes, errorCorrelations } from './agreement.ts';
 export { type AuditBook, type AuditedPoll, type AuditRules, auditBook } from './audit-book.ts';
-export type { Ballot } from './ballot.ts';
 export { type CalibrationBand, calibrationBands, MIN_POLLS_OF_A_BAND, type StatedConfidence } from './calibration.ts';
 export { choosePanels, type Halves, halvesOf, judgedPanel } from './choose-panels.ts';
 export { evidenceAbove, evidenceBelow, evidenceOfRise, STRONG_EVIDENCE, type Trials } from './e-value.ts';
@@ -8,9 +7,10 @@ export { type Interval, meanInterval, shareInterval } from './interval.ts';
 export { isBelowItsBest, type PanelFigures, panelFigures } from './panel-figures.ts';
 export {
   learnReliabilities,
-  MIN_BALLOTS,
+  MIN_QUESTIONS,
   type Reading,
   type Reliabilities,
   type Reliability,
   readingOf,
 } from './reading.ts';
+export type { VotedQuestion } from './voted-question.ts';

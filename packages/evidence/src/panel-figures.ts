@@ -1,14 +1,14 @@
 // What a panel is worth on questions with known answers, against the best of its own members.
 import { agreementMatrix, effectiveVotes } from './agreement.ts';
-import type { Ballot } from './ballot.ts';
 import { type Interval, meanInterval, shareInterval } from './interval.ts';
+import type { VotedQuestion } from './voted-question.ts';
 
 export interface Share extends Interval {
   readonly share: number;
 }
 
 export interface PanelFigures {
-  /** Indices into the votes of the ballots. */
+  /** Indices into the votes of the questions. */
   readonly models: readonly number[];
   readonly questions: number;
   /** Right answers of the plurality; a tie answers nothing. */
@@ -28,28 +28,28 @@ export interface PanelFigures {
 export const isBelowItsBest = ({ difference }: PanelFigures): boolean => difference.high < 0;
 
 export function panelFigures(
-  ballots: readonly Required<Ballot>[],
+  questions: readonly Required<VotedQuestion>[],
   models: readonly number[],
-  bestMember = bestOf(ballots, models),
+  bestMember = bestOf(questions, models),
 ): PanelFigures {
-  const scores = ballots.map((ballot) => scoreOf(ballot, models));
+  const scores = questions.map((question) => scoreOf(question, models));
   const broken = scores.map(({ chance }) => chance);
-  const memberRight = ballots.map(({ votes, answer }) => Number(votes[bestMember] === answer));
+  const memberRight = questions.map(({ votes, answer }) => Number(votes[bestMember] === answer));
   return {
     models,
-    questions: ballots.length,
-    plurality: share(scores.filter(({ chance, isTie }) => !isTie && chance === 1).length, ballots.length),
-    tied: share(scores.filter(({ isTie }) => isTie).length, ballots.length),
+    questions: questions.length,
+    plurality: share(scores.filter(({ chance, isTie }) => !isTie && chance === 1).length, questions.length),
+    tied: share(scores.filter(({ isTie }) => isTie).length, questions.length),
     tiesBroken: meanInterval(broken).mean,
     bestMember,
     bestMemberRight: share(
       memberRight.reduce((sum, right) => sum + right, 0),
-      ballots.length,
+      questions.length,
     ),
     difference: meanInterval(broken.map((chance, i) => chance - memberRight[i]!)),
     effectiveVotes: effectiveVotes(
       agreementMatrix(
-        ballots.map(({ votes, ...ballot }) => ({ ...ballot, votes: models.map((model) => votes[model]) })),
+        questions.map(({ votes, ...question }) => ({ ...question, votes: models.map((model) => votes[model]) })),
         models.length,
       ),
     ),
@@ -62,7 +62,7 @@ const share = (hits: number, trials: number): Share => ({
 });
 
 /** The chance of being right when a tie is broken at random; without votes there is none. */
-function scoreOf({ optionCount, votes, answer }: Required<Ballot>, models: readonly number[]) {
+function scoreOf({ optionCount, votes, answer }: Required<VotedQuestion>, models: readonly number[]) {
   const tally = new Array<number>(optionCount).fill(0);
   for (const model of models) {
     const vote = votes[model];
@@ -74,12 +74,12 @@ function scoreOf({ optionCount, votes, answer }: Required<Ballot>, models: reado
 }
 
 /** The member that is right most often. */
-export function bestOf(ballots: readonly Required<Ballot>[], models: readonly number[]): number {
-  const right = (model: number) => ballots.filter(({ votes, answer }) => votes[model] === answer).length;
+export function bestOf(questions: readonly Required<VotedQuestion>[], models: readonly number[]): number {
+  const right = (model: number) => questions.filter(({ votes, answer }) => votes[model] === answer).length;
   const counts = models.map(right);
   return models[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** Right answers with ties broken at random, of all ballots: what a search compares. */
-export const rightAnswers = (ballots: readonly Required<Ballot>[], models: readonly number[]): number =>
-  ballots.reduce((sum, ballot) => sum + scoreOf(ballot, models).chance, 0);
+/** Right answers with ties broken at random, of all questions: what a search compares. */
+export const rightAnswers = (questions: readonly Required<VotedQuestion>[], models: readonly number[]): number =>
+  questions.reduce((sum, question) => sum + scoreOf(question, models).chance, 0);

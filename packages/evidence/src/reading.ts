@@ -1,7 +1,7 @@
-// A second reading beside the plurality: how reliable each model is, learned from live ballots (one-coin Dawid and Skene,
+// A second reading beside the plurality: how reliable each model is, learned from live questions (one-coin Dawid and Skene,
 // 1979) and from known answers where there are some, and what that makes of one poll. It stops no poll, replaces no
 // winner, and leans in ties.
-import type { Ballot } from './ballot.ts';
+import type { VotedQuestion } from './voted-question.ts';
 
 export interface Reliabilities {
   /** Of the data that it was learned from; stored with every reading. */
@@ -16,7 +16,7 @@ export interface Reliability {
   readonly votes: number;
 }
 
-export const MIN_BALLOTS = 200;
+export const MIN_QUESTIONS = 200;
 export const MIN_VOTES_OF_A_MODEL = 50;
 /** A model counts as the average model for this many votes. */
 const SHRINKAGE = 20;
@@ -25,14 +25,14 @@ const SETTLED = 1e-7;
 /** No model is taken to be always right, or worse than guessing. */
 const MAX_RIGHT = 0.99;
 
-/** Null until there are enough ballots. A model with too few votes is left out: it does not enter readings. */
+/** Null until there are enough questions. A model with too few votes is left out: it does not enter readings. */
 export function learnReliabilities(
   version: string,
   models: readonly string[],
-  ballots: readonly Ballot[],
+  questions: readonly VotedQuestion[],
 ): Reliabilities | null {
-  const heard = ballots.filter(({ votes }) => votes.filter((vote) => vote != null).length >= 2);
-  if (heard.length < MIN_BALLOTS) return null;
+  const heard = questions.filter(({ votes }) => votes.filter((vote) => vote != null).length >= 2);
+  if (heard.length < MIN_QUESTIONS) return null;
   const counts = models.map((_, model) => heard.filter(({ votes }) => votes[model] != null).length);
   const known = models.flatMap((_, model) => (counts[model]! >= MIN_VOTES_OF_A_MODEL ? [model] : []));
   const right = expectationMaximised(heard, known, models.length);
@@ -40,15 +40,15 @@ export function learnReliabilities(
 }
 
 /** Begins with equal models: the first odds are those of the plurality. */
-function expectationMaximised(ballots: readonly Ballot[], known: readonly number[], models: number): number[] {
+function expectationMaximised(questions: readonly VotedQuestion[], known: readonly number[], models: number): number[] {
   let right = new Array<number>(models).fill(0.7);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const agreed = new Array<number>(models).fill(0);
     const voted = new Array<number>(models).fill(0);
-    for (const ballot of ballots) {
-      const odds = oddsOf(ballot, known, right);
+    for (const question of questions) {
+      const odds = oddsOf(question, known, right);
       for (const model of known) {
-        const vote = ballot.votes[model];
+        const vote = question.votes[model];
         if (vote == null) continue;
         voted[model]! += 1;
         agreed[model]! += odds[vote]!;
@@ -68,7 +68,11 @@ function expectationMaximised(ballots: readonly Ballot[], known: readonly number
 const bounded = (right: number): number => Math.min(MAX_RIGHT, Math.max(0.05, right));
 
 /** How likely each option is the right one; a known answer is certain. */
-function oddsOf({ optionCount, votes, answer }: Ballot, known: readonly number[], right: readonly number[]): number[] {
+function oddsOf(
+  { optionCount, votes, answer }: VotedQuestion,
+  known: readonly number[],
+  right: readonly number[],
+): number[] {
   if (answer !== undefined) return Array.from({ length: optionCount }, (_, option) => Number(option === answer));
   const log = new Array<number>(optionCount).fill(0);
   for (const model of known) {

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { agreementMatrix, effectiveVotes, errorCorrelations } from '../src/agreement.ts';
 
-const ballots = (votes: readonly (readonly (number | null | undefined)[])[], optionCount = 2) =>
+const questions = (votes: readonly (readonly (number | null | undefined)[])[], optionCount = 2) =>
   votes.map((votes) => ({ optionCount, votes, answer: 0 }));
 
 t.test('agreement beyond chance', async (t) => {
   // The first two always agree, the third agrees half of the time, as often as by guessing.
   const matrix = agreementMatrix(
-    ballots([
+    questions([
       [0, 0, 0],
       [1, 1, 0],
       [0, 0, 1],
@@ -21,7 +21,7 @@ t.test('agreement beyond chance', async (t) => {
     [0, 0, 1],
   ]);
   const four = agreementMatrix(
-    ballots(
+    questions(
       [
         [0, 0],
         [1, 2],
@@ -34,7 +34,7 @@ t.test('agreement beyond chance', async (t) => {
   t.ok(Math.abs(four[0]![1]! - (2 - 0.75) / (3 - 0.75)) < 1e-12);
   t.same(
     agreementMatrix(
-      ballots([
+      questions([
         [0, null],
         [undefined, 1],
       ]),
@@ -47,7 +47,7 @@ t.test('agreement beyond chance', async (t) => {
 
 t.test('errors that go together', async (t) => {
   const together = errorCorrelations(
-    ballots([
+    questions([
       [0, 0],
       [1, 1],
       [0, 0],
@@ -57,7 +57,7 @@ t.test('errors that go together', async (t) => {
   );
   t.equal(together[0]![1], 1);
   const apart = errorCorrelations(
-    ballots([
+    questions([
       [0, 1],
       [1, 0],
     ]),
@@ -66,7 +66,7 @@ t.test('errors that go together', async (t) => {
   t.equal(apart[0]![1], -1);
   t.equal(
     errorCorrelations(
-      ballots([
+      questions([
         [0, 1],
         [0, 0],
       ]),

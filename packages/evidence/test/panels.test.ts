@@ -3,20 +3,23 @@ import t from 'tap';
 import { choosePanels, halvesOf } from '../src/choose-panels.ts';
 import { isBelowItsBest, panelFigures } from '../src/panel-figures.ts';
 
-const ballot = (answer: number, ...votes: (number | null)[]) => ({ optionCount: 4, answer, votes });
+const question = (answer: number, ...votes: (number | null)[]) => ({ optionCount: 4, answer, votes });
 
 /** Independent models that are right this often. */
 function questions(count: number, right: readonly number[], seed: string) {
   const draw = seededRandom(seed);
   return Array.from({ length: count }, () => {
     const answer = draw(4);
-    return ballot(answer, ...right.map((share) => (draw(1_000) < 1_000 * share ? answer : (answer + 1 + draw(3)) % 4)));
+    return question(
+      answer,
+      ...right.map((share) => (draw(1_000) < 1_000 * share ? answer : (answer + 1 + draw(3)) % 4)),
+    );
   });
 }
 
 t.test('plurality, ties, ties broken and the best member', async (t) => {
   const figures = panelFigures(
-    [ballot(0, 0, 0, 1), ballot(0, 0, 1, 2), ballot(1, 0, 0, 1), ballot(2, null, null, null)],
+    [question(0, 0, 0, 1), question(0, 0, 1, 2), question(1, 0, 0, 1), question(2, null, null, null)],
     [0, 1, 2],
   );
   t.equal(figures.plurality.share, 1 / 4);

@@ -1,15 +1,15 @@
 import fc from '@eloquentpoll/testkit/fast-check';
 import { seededRandom } from '@eloquentpoll/voting';
 import t from 'tap';
-import type { Ballot } from '../src/ballot.ts';
-import { learnReliabilities, MIN_BALLOTS, type Reliabilities, readingOf } from '../src/reading.ts';
+import { learnReliabilities, MIN_QUESTIONS, type Reliabilities, readingOf } from '../src/reading.ts';
+import type { VotedQuestion } from '../src/voted-question.ts';
 import { holds } from './holds.ts';
 
 const MODELS = ['strong', 'good', 'fair', 'weak', 'guess'];
 const RIGHT = [0.9, 0.75, 0.6, 0.45, 0.25];
 
 /** Models that err independently, each as often as it does. */
-function ballots(count: number, seed: string, withAnswer = false): Required<Ballot>[] | Ballot[] {
+function questions(count: number, seed: string, withAnswer = false): Required<VotedQuestion>[] | VotedQuestion[] {
   const draw = seededRandom(seed);
   return Array.from({ length: count }, () => {
     const answer = draw(4);
@@ -19,7 +19,7 @@ function ballots(count: number, seed: string, withAnswer = false): Required<Ball
 }
 
 t.test('reliabilities without a single known answer', async (t) => {
-  const { models, version } = learnReliabilities('day 1', MODELS, ballots(3_000, 'live'))!;
+  const { models, version } = learnReliabilities('day 1', MODELS, questions(3_000, 'live'))!;
   t.equal(version, 'day 1');
   for (const [i, name] of MODELS.entries()) {
     const { right, votes } = models.get(name)!;
@@ -40,7 +40,7 @@ t.test('known answers are used where there are some', async (t) => {
   const blind = learnReliabilities(
     '1',
     names,
-    copied.map(({ answer: _, ...ballot }) => ballot),
+    copied.map(({ answer: _, ...question }) => question),
   )!;
   const taught = learnReliabilities('1', names, copied)!;
   t.ok(blind.models.get('a')!.right > blind.models.get('alone')!.right);
@@ -49,7 +49,7 @@ t.test('known answers are used where there are some', async (t) => {
 });
 
 t.test('absent until there is enough', async (t) => {
-  t.equal(learnReliabilities('1', MODELS, ballots(MIN_BALLOTS - 1, 'few')), null);
+  t.equal(learnReliabilities('1', MODELS, questions(MIN_QUESTIONS - 1, 'few')), null);
   t.equal(
     learnReliabilities(
       '1',
@@ -59,9 +59,9 @@ t.test('absent until there is enough', async (t) => {
     null,
     'single voices say nothing about each other',
   );
-  const rare = ballots(300, 'rare').map((ballot, i) => ({
-    ...ballot,
-    votes: ballot.votes.map((vote, model) => (model === 0 && i >= 40 ? undefined : vote)),
+  const rare = questions(300, 'rare').map((question, i) => ({
+    ...question,
+    votes: question.votes.map((vote, model) => (model === 0 && i >= 40 ? undefined : vote)),
   }));
   const learned = learnReliabilities('1', MODELS, rare)!;
   t.same([...learned.models.keys()], MODELS.slice(1), 'a model with 40 votes is left out');

@@ -28,11 +28,11 @@ export function judgePanels({ file, prices, sizes, named }: PanelSearch): Judged
   const candidates = [...file.models.keys()].filter((model) => prices === null || prices.has(file.models[model]!));
   const namedModels = named.map(({ models }) => models.map((model) => file.models.indexOf(model)));
   const needed = new Set([...candidates, ...namedModels.flat()]);
-  const ballots = file.questions.flatMap(({ optionCount, answer, votes }) =>
+  const questions = file.questions.flatMap(({ optionCount, answer, votes }) =>
     [...needed].every((model) => votes[model] !== undefined) ? [{ optionCount, answer, votes }] : [],
   );
-  if (ballots.length < 2 || candidates.length === 0) throw new Failure('no question was put to every model');
-  const halves = halvesOf(ballots);
+  if (questions.length < 2 || candidates.length === 0) throw new Failure('no question was put to every model');
+  const halves = halvesOf(questions);
   const judged = (name: string, figures: PanelFigures): JudgedPanel => {
     const models = figures.models.map((model) => file.models[model]!);
     const bestMember = file.models[figures.bestMember]!;

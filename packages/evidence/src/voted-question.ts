@@ -1,5 +1,5 @@
 /** How the models of a list voted on one question. */
-export interface Ballot {
+export interface VotedQuestion {
   readonly optionCount: number;
   /** One entry per model: an option, null for a model that gave no vote, undefined for one that was not asked. */
   readonly votes: readonly (number | null | undefined)[];
