@@ -3,7 +3,7 @@ import { EXAMPLE } from './poll-prose.ts';
 // A request that works for each operation that takes a body or an id: the example in OpenAPI, the command in the
 // reference. What only a wallet can sign has none.
 
-export interface Sample {
+export interface RequestSample {
   /** Values for the path and the query. */
   path?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ const POLL = { ...EXAMPLE, preset: 'fast', max_cost_usd: 0.1 };
 const RESULT = 'EP-2026-01-31-4q7x2mfzk5wtb3ha';
 const SESSION = 'ps_0123456789abcdefghjkmnpq';
 
-export const SAMPLES: Readonly<Record<string, Sample>> = {
+export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   createPoll: { body: POLL },
   createSession: { body: POLL },
   streamPoll: { body: POLL },
