@@ -24,8 +24,8 @@ export async function pollsOfQuestion(
        where account_id = ${accountId} order by created_at desc, poll_id limit ${MAX_READ})
     select winning_option as winner, count(*)::integer as polls from own
      where detail ->> 'question' = ${question}
-       and detail -> 'options' @> ${JSON.stringify(options)}::jsonb
-       and detail -> 'options' <@ ${JSON.stringify(options)}::jsonb
+       and (detail -> 'options')::jsonb @> ${JSON.stringify(options)}::jsonb
+       and (detail -> 'options')::jsonb <@ ${JSON.stringify(options)}::jsonb
      group by winning_option order by polls desc, winner`.execute(db);
   return rows;
 }

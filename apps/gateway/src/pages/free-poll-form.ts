@@ -1,4 +1,5 @@
 import { LIMITS } from '@eloquentpoll/contracts';
+import type { FreePollLimits } from './browser/free-poll-problem.ts';
 import { type Html, html } from './html.ts';
 
 // The form of a free poll, on the homepage and in the playground. Sent by a browser without scripts it leads to the page
@@ -9,24 +10,31 @@ export interface FreePoll {
   options: readonly string[];
 }
 
-const { question: mostCharacters, options: mostOptions, option: longest } = LIMITS.free;
+export const FREE_POLL_LIMITS: FreePollLimits = {
+  question: { min: LIMITS.question.min, max: LIMITS.free.question },
+  options: { min: LIMITS.options.min, max: LIMITS.free.options },
+  option: LIMITS.free.option,
+};
 
-/** `problem` is the validation error of the poll in the form. */
+/**
+ * `problem` is the validation error of the poll in the form. What is too long is counted and said, not cut; a further
+ * option shows when those before it are filled.
+ */
 export const freePollForm = ({ question, options }: FreePoll, problem: string | null = null): Html =>
-  html`<form id="free-poll" class="card free-poll" method="post" action="/playground" accept-charset="utf-8">
+  html`<form id="free-poll" class="card free-poll" method="post" action="/playground" accept-charset="utf-8" novalidate data-limits="${JSON.stringify(FREE_POLL_LIMITS)}">
 <p class="notice" id="free-poll-problem" data-tone="bad" role="alert"${problem === null ? html` hidden` : ''}>${problem ?? ''}</p>
-<p class="field"><label for="question">Question</label>
-<textarea id="question" name="question" required minlength="${LIMITS.question.min}" maxlength="${mostCharacters}" rows="3" dir="auto">${question}</textarea></p>
+<p class="field"><span class="field-head"><label for="question">Question</label><span class="counter" data-counter="question" aria-live="off"></span></span>
+<textarea id="question" name="question" required rows="3" dir="auto">${question}</textarea></p>
 <fieldset class="field"><legend>Options</legend>
 <div class="option-fields">
 ${Array.from(
-  { length: mostOptions },
+  { length: FREE_POLL_LIMITS.options.max },
   (_, i) =>
-    html`<input name="option" aria-label="Option ${i + 1}" maxlength="${longest}" value="${options[i] ?? ''}" placeholder="${i < LIMITS.options.min ? `Option ${i + 1}` : 'One more, or nothing'}" dir="auto" autocomplete="off"${i < LIMITS.options.min ? html` required` : ''}>
+    html`<span class="option-field"><input name="option" aria-label="Option ${i + 1}" value="${options[i] ?? ''}" placeholder="${i < FREE_POLL_LIMITS.options.min ? `Option ${i + 1}` : 'Another option (optional)'}" dir="auto" autocomplete="off"><span class="counter" data-counter="option"></span></span>
 `,
 )}</div></fieldset>
 <p class="row spread"><button class="button" type="submit">Ask the models</button>
-<span class="hint">Free. The result is public to anyone who holds its link.</span></p>
+<span class="hint">Free. Anyone with the link can see the result.</span></p>
 </form>`;
 
 /** The element in which that poll's votes are shown. */

@@ -1,5 +1,7 @@
 import { ask, sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
+import { fillFromAddress } from './fill-from-address.ts';
+import { holdAddress } from './hold-address.ts';
 import { on } from './on.ts';
 import { pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
@@ -17,6 +19,7 @@ export function runPollForm(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = 0;
 
+  if (fillFromAddress(form)) setTimeout(() => form.dispatchEvent(new Event('input')));
   form.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(async () => {
@@ -106,7 +109,7 @@ async function run(order: Order, place: HTMLElement): Promise<string | null> {
       return sentenceOf({ status: response.status, body });
     }
     if (response?.body) {
-      view ??= pollView(place);
+      view ??= pollView(place, { onAddress: holdAddress });
       if (await follow(response.body, view)) return null;
     }
     // The poll goes on; the same key leads back to it and pays nothing.

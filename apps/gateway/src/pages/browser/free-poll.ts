@@ -1,3 +1,4 @@
+import { freePollFields } from './free-poll-fields.ts';
 import { holdAddress } from './hold-address.ts';
 import { on } from './on.ts';
 import { type PollView, pollView } from './poll-view.ts';
@@ -12,17 +13,29 @@ const place = document.querySelector<HTMLElement>('#live-poll');
 if (form && place) {
   const button = form.querySelector<HTMLButtonElement>('button[type="submit"]')!;
   const problem = form.querySelector<HTMLElement>('#free-poll-problem')!;
+  const fields = freePollFields(form);
+
+  const say = (sentence: string) => {
+    problem.textContent = sentence;
+    problem.hidden = false;
+    problem.scrollIntoView({ block: 'nearest' });
+  };
 
   on(form, 'submit', async (event) => {
     event.preventDefault();
-    button.disabled = true;
     problem.hidden = true;
+    const found = fields.problem();
+    if (found) {
+      say(found.says);
+      fields.focus(found.field);
+      return;
+    }
+    button.disabled = true;
     try {
-      const sentence = await run(form, place);
-      if (sentence === null) return;
-      problem.textContent = sentence;
-      problem.hidden = false;
-      problem.scrollIntoView({ block: 'nearest' });
+      const { question, options } = fields.read();
+      const filled = options.filter((option) => option.trim() !== '');
+      const sentence = await run({ question, options: filled }, form, place);
+      if (sentence !== null) say(sentence);
     } finally {
       button.disabled = false;
     }
@@ -30,19 +43,15 @@ if (form && place) {
 }
 
 /** Resolves to an error message if the poll could not start; later errors show in the view. */
-async function run(form: HTMLFormElement, place: HTMLElement): Promise<string | null> {
-  const fields = new FormData(form);
-  const options = fields
-    .getAll('option')
-    .map(String)
-    .filter((option) => option.trim() !== '');
-  const response = await post({ question: String(fields.get('question')), options }).catch(() => null);
+async function run(poll: object, form: HTMLFormElement, place: HTMLElement): Promise<string | null> {
+  const response = await post(poll).catch(() => null);
   if (response === null) return 'The service cannot be reached. Try again in a moment.';
   if (!response.ok || !response.body) return errorOf(response);
   const view = pollView(place, { isFree: true, onAddress: holdAddress, onEdit: () => edit(form, place) });
   // In place of the form, so that the verdict is where the reader looks.
   form.hidden = true;
   place.scrollIntoView({ block: 'nearest' });
+  place.querySelector<HTMLElement>('.headline')?.focus({ preventScroll: true });
   await follow(response.body, view);
   return null;
 }

@@ -72,6 +72,7 @@ export function pollView(place: HTMLElement, { onAddress, isFree = false, onEdit
     }
   }
 
+  draw(verdict, [verdictBlock(verdictOn(picture), [])]);
   const headline = () => verdict.querySelector<HTMLElement>('.headline');
 
   return {

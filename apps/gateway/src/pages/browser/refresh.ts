@@ -1,6 +1,9 @@
+/** While a poll runs the address is the poll's. */
+const PAGE = location.pathname + location.search;
+
 /** Takes parts of this page anew from the server, which is the only one to write them. Their buttons come alive again. */
 export async function refresh(...ids: string[]): Promise<void> {
-  const response = await fetch(location.pathname + location.search).catch(() => null);
+  const response = await fetch(PAGE).catch(() => null);
   if (!response?.ok) return;
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
   for (const id of ids) {

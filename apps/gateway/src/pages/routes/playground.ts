@@ -10,8 +10,9 @@ import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import { runAndWait } from '../../polls/run/run-and-wait.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
+import { freePollProblem } from '../browser/free-poll-problem.ts';
 import type { PagesContext } from '../context.ts';
-import type { FreePoll } from '../free-poll-form.ts';
+import { FREE_POLL_LIMITS, type FreePoll } from '../free-poll-form.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { playgroundPage } from '../playground-page.ts';
 
@@ -76,7 +77,8 @@ export async function playgroundRoutes(
       } catch (error) {
         // The form is shown again with its content and the error.
         const { code, message } = toApiError(error);
-        const page = playgroundPage(facts, poll, message === code ? ERRORS[code].description : message);
+        const says = freePollProblem(poll, FREE_POLL_LIMITS)?.says ?? message;
+        const page = playgroundPage(facts, poll, says === code ? ERRORS[code].description : says);
         return reply.code(ERRORS[code].status).type(HTML_TYPE).headers(HEADERS).send(page);
       }
     },

@@ -1,0 +1,25 @@
+/** The fields of a paid poll that a link has: `question`, `option` as often as there are, `preset`, `threshold`, `limit`. */
+export function fillFromAddress(form: HTMLFormElement): boolean {
+  const query = new URLSearchParams(location.search);
+  const values: [name: string, value: string | null][] = [
+    ['question', query.get('question')],
+    ['options', query.has('option') ? query.getAll('option').join('\n') : null],
+    ['preset', query.get('preset')],
+    ['confidence_threshold', query.get('threshold')],
+    ['max_cost_usd', query.get('limit')],
+  ];
+  let filled = false;
+  for (const [name, value] of values) {
+    const field = form.elements.namedItem(name);
+    if (value === null || !hasValue(field)) continue;
+    const before = field.value;
+    field.value = value;
+    // A select refuses what is not among its choices by showing none.
+    if (field.value === '' && value !== '') field.value = before;
+    filled = true;
+  }
+  return filled;
+}
+
+const hasValue = (field: unknown): field is HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement =>
+  field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement || field instanceof HTMLSelectElement;

@@ -1,0 +1,48 @@
+// What keeps a free poll from being asked, in people's words. The form says it before it is sent; sent without scripts,
+// the service says the same.
+
+export interface FreePollLimits {
+  question: { min: number; max: number };
+  options: { min: number; max: number };
+  /** Characters of one option. */
+  option: number;
+}
+
+export interface FreePollProblem {
+  /** The question, or an option by its place in the form. */
+  field: 'question' | number;
+  says: string;
+}
+
+/** `options` as they stand in the form, empty ones included. */
+export function freePollProblem(
+  { question, options }: { question: string; options: readonly string[] },
+  limits: FreePollLimits,
+): FreePollProblem | null {
+  const length = lengthOf(question);
+  if (question.trim() === '') return { field: 'question', says: 'Write a question.' };
+  if (length < limits.question.min)
+    return { field: 'question', says: `The question needs at least ${limits.question.min} characters.` };
+  if (length > limits.question.max)
+    return {
+      field: 'question',
+      says: `The question has ${count(length)} characters; ${count(limits.question.max)} is the most.`,
+    };
+  const filled = options.flatMap((text, i) => (text.trim() === '' ? [] : [{ text, i }]));
+  if (filled.length < limits.options.min)
+    return { field: filled.length, says: filled.length === 0 ? 'Add at least two options.' : 'Add one more option.' };
+  for (const { text, i } of filled) {
+    if (lengthOf(text) > limits.option)
+      return { field: i, says: `Option ${i + 1} has ${lengthOf(text)} characters; ${limits.option} is the most.` };
+    const twin = filled.find((other) => other.i < i && looksOf(other.text) === looksOf(text));
+    if (twin) return { field: i, says: `Options ${twin.i + 1} and ${i + 1} are the same.` };
+  }
+  return null;
+}
+
+/** As the service counts: an emoji is one. */
+export const lengthOf = (text: string): number => [...text].length;
+
+const looksOf = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+
+const count = (characters: number): string => characters.toLocaleString('en-US');
