@@ -69,6 +69,6 @@ export const askAgain = (result: ResultDetail, facts: Pick<Facts, 'figures'>, to
 ${together}
 <p class="row"><a class="button" href="${sameAgain(result)}">Edit and ask again</a>
 <a class="button secondary" href="${reworded(result)}">Another wording</a>
-${result.models_skipped > 0 ? html`<a class="button secondary" href="${paidPollLink(result, { threshold: 1 })}">Ask the full panel</a>` : ''}
+${result.models_skipped > 0 && result.votes.length > 0 ? html`<a class="button secondary" href="${paidPollLink(result, { threshold: 1 })}">Ask the full panel</a>` : ''}
 ${result.preset === 'strong' ? '' : strongPanel(result, facts)}</p>
 <p class="hint">Each opens a form with the fields filled in. Nothing is asked before you send it.</p></section>`;

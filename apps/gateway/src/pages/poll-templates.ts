@@ -24,10 +24,10 @@ export const TEMPLATES: readonly { who: string; poll: FreePoll }[] = [
     },
   },
   {
-    who: 'Pick a library',
+    who: 'Pick a tool',
     poll: {
-      question: 'Which database should a small team start with for a web application?',
-      options: ['Postgres', 'SQLite', 'MongoDB'],
+      question: 'Which language should a small team start with for a web service?',
+      options: ['TypeScript', 'Python', 'Go', 'Java'],
     },
   },
   {

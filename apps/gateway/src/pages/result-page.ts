@@ -56,7 +56,7 @@ export function resultPage(shown: ShownResult): string {
     main: html`<p class="eyebrow row">${statusBadges(result)}<span>${panelText(result, picture)}</span><span>${localTime(result.created_at)}</span></p>
 <h1 class="question${question.length > LONG ? ' long' : ''}" dir="auto">${question}</h1>
 <div class="result-head">
-<section class="card">
+<section class="card ${result.status}">
 ${written([verdictBlock(verdict, result.options), juryRow(picture)])}
 ${adviceLinks(verdict.advice, result, facts)}</section>
 <section class="card tally"><h2>Votes</h2>

@@ -154,7 +154,7 @@ t.test('a paid poll that runs is shown to its owner alone, and costs are in no e
 
 t.test('no page is certain about a margin of one vote without saying so', async (t) => {
   const page = await openMade(REVERSAL);
-  const text = await page.locator('main').innerText();
+  const text = await page.locator('main').textContent();
   t.match(text, 'SQLite, narrowly: 5 of 9');
   t.match(text, 'One switched vote would change the winner');
   for (const made of [
@@ -189,7 +189,7 @@ t.test('a line belongs to its option, where the leader changed as well', async (
   for (let back = 0; back < 3; back++) await page.keyboard.press('ArrowLeft');
   t.match(await page.locator('.odds [aria-live]').textContent(), /After 7 votes, .*MongoDB.*MongoDB 7\d%/s);
   await page.getByText('As a table').click();
-  t.match(await page.locator('.odds-table tbody tr').nth(7).innerText(), /MongoDB/);
+  t.match(await page.locator('.odds-table tbody tr').nth(7).textContent(), /MongoDB/);
 });
 
 t.test('an old result shows who led as points that nothing joins', async (t) => {
@@ -216,7 +216,7 @@ t.test('what is too much is counted and said, not cut', async (t) => {
   await question.fill('Which of these is the best one?');
   await page.getByRole('button', { name: 'Ask the models' }).click();
   await page.getByText('Options 1 and 2 are the same.').waitFor();
-  t.notMatch(await page.locator('form').innerText(), /_/, 'no name of a field of the API');
+  t.notMatch(await page.locator('form').textContent(), /_/, 'no name of a field of the API');
 });
 
 t.test('a result leads on: the same fields, and the polls of one question on this device', async (t) => {

@@ -54,7 +54,7 @@ export function oddsChart(picture: PollPicture, cursor: number | null = null): S
 function labelOf({ odds, panelSize }: PollPicture, all: readonly Series[]): string {
   const last = odds.at(-1);
   if (!last) return 'Who led after each vote';
-  const now = all.map(({ name, points }) => `${name} ${oddsText(points.at(-1)!.chance)}`).join(', ');
+  const now = all.map(({ name, points, settled }) => `${name} ${oddsText(points.at(-1)!.chance, settled)}`).join(', ');
   return `Chances after ${last.received} of ${panelSize} votes: ${now}`;
 }
 
@@ -160,15 +160,17 @@ function voteMarks(picture: PollPicture): Shape[] {
 
 function endsOf(series: readonly Series[]): Shape[] {
   const ends = series
-    .flatMap(({ name, kind, points }) => (points.length === 0 ? [] : [{ name, kind, chance: points.at(-1)!.chance }]))
+    .flatMap(({ name, kind, settled, points }) =>
+      points.length === 0 ? [] : [{ name, kind, settled, chance: points.at(-1)!.chance }],
+    )
     .toSorted((a, b) => b.chance - a.chance);
   const places = spacedApart(
     ends.map(({ chance }) => yOf(chance)),
     END_GAP,
     BOTTOM,
   );
-  return ends.flatMap(({ name, kind, chance }, i) => [
-    text({ class: `end ${kind}`, x: 42, y: places[i]! + 4, 'text-anchor': 'end' }, oddsText(chance)),
+  return ends.flatMap(({ name, kind, settled, chance }, i) => [
+    text({ class: `end ${kind}`, x: 42, y: places[i]! + 4, 'text-anchor': 'end' }, oddsText(chance, settled)),
     text({ class: `end name ${kind}`, x: 48, y: places[i]! + 4 }, shortened(name, MAX_NAME_LENGTH)),
   ]);
 }

@@ -10,9 +10,10 @@ const MAX_ROWS = 5;
 
 /** A line through the chart after so many votes, with what the last of them was and what it made of the odds. */
 export function oddsCursor(picture: PollPicture, series: readonly Series[], received: number): Shape[] {
-  const at = series.map(({ name, kind, points }) => ({
+  const at = series.map(({ name, kind, settled, points }) => ({
     name,
     kind,
+    settled,
     chance: points.find((point) => point.received === received)?.chance,
   }));
   const known = at.flatMap(({ chance, ...each }) => (chance === undefined ? [] : [{ ...each, chance }]));
@@ -43,8 +44,12 @@ export function oddsCursor(picture: PollPicture, series: readonly Series[], rece
         received === 0 ? 'Before the first vote' : `After vote ${received} of ${picture.panelSize}`,
       ),
       ...vote.map((text, i) => line(42 + ROW * (i + 1), {}, text)),
-      ...rows.map(({ name, kind, chance }, i) =>
-        line(42 + ROW * (1 + vote.length + i), { class: `end ${kind}` }, `${oddsText(chance)} ${shortened(name, 16)}`),
+      ...rows.map(({ name, kind, settled, chance }, i) =>
+        line(
+          42 + ROW * (1 + vote.length + i),
+          { class: `end ${kind}` },
+          `${oddsText(chance, settled)} ${shortened(name, 16)}`,
+        ),
       ),
     ),
   ];
@@ -64,9 +69,9 @@ export function cursorText(picture: PollPicture, series: readonly Series[], rece
   const said = !vote
     ? ''
     : `, ${vote.model}: ${vote.option === null ? voteError(vote.error) : picture.options[vote.option]}`;
-  const odds = series.flatMap(({ name, points }) => {
+  const odds = series.flatMap(({ name, settled, points }) => {
     const point = points.find((each) => each.received === received);
-    return point ? [`${name} ${oddsText(point.chance)}`] : [];
+    return point ? [`${name} ${oddsText(point.chance, settled)}`] : [];
   });
   return `After ${received} votes${said}. ${odds.join(', ')}.`;
 }

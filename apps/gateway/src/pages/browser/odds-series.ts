@@ -1,5 +1,5 @@
 import { percentOf } from '@eloquentpoll/voting/verdict';
-import { colourClasses, type PollPicture } from './poll-picture.ts';
+import { colourClasses, type PollPicture, verdictOn } from './poll-picture.ts';
 
 // What the chart of odds draws: one series for each option with a colour of its own, one for all others, one for a tie.
 
@@ -13,14 +13,18 @@ export interface Series {
   /** Class of its colour. */
   readonly kind: string;
   readonly points: readonly OddsPoint[];
+  /** What certainty is called: missing votes can leave an outcome that merely stands. */
+  readonly settled: 'final' | 'stands';
 }
 
 export function oddsSeries(picture: PollPicture): Series[] {
   const { options, odds } = picture;
   const colours = colourClasses(picture);
+  const settled = verdictOn(picture).kind === 'unsafe' ? 'stands' : 'final';
   const series = (name: string, kind: string, chanceOf: (chances: readonly number[]) => number): Series => ({
     name,
     kind,
+    settled,
     points: odds.map(({ received, chances }) => ({ received, chance: Math.min(1, Math.max(0, chanceOf(chances))) })),
   });
   const others = [...options.keys()].filter((option) => colours[option] === 'colour-other');
@@ -39,8 +43,11 @@ export function oddsSeries(picture: PollPicture): Series[] {
   ];
 }
 
-/** Only a settled outcome is "final"; rounding never makes another one so. */
-export const oddsText = (chance: number): string => (chance >= 1 - 1e-9 ? 'final' : (percentOf(chance) ?? '–'));
+/** Only certainty is not a percentage; rounding never makes another chance so. */
+export function oddsText(chance: number, settled: Series['settled'] = 'final'): string {
+  if (chance >= 1 - 1e-9) return settled;
+  return chance > 0 && chance < 0.01 ? '<1%' : (percentOf(chance) ?? '–');
+}
 
 /** The names of the ends of lines, moved apart where they would cover each other. */
 export function spacedApart(places: readonly number[], gap: number, lowest: number): number[] {

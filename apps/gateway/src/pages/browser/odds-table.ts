@@ -36,6 +36,6 @@ function row(picture: PollPicture, series: readonly Series[], received: number, 
     shape('td', {}, String(received)),
     shape('td', {}, vote?.model ?? '–'),
     shape('td', { dir: 'auto' }, said),
-    ...series.map(({ points }) => shape('td', {}, oddsText(points[i]!.chance))),
+    ...series.map(({ points, settled }) => shape('td', {}, oddsText(points[i]!.chance, settled))),
   );
 }

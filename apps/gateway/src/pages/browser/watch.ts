@@ -1,13 +1,23 @@
-import { pollView } from './poll-view.ts';
+import { element } from './draw.ts';
+import { type PollView, pollView } from './poll-view.ts';
 
-// The page of a poll that runs: follows it to its end, and then is the page of its result.
+// The page of a poll that runs: follows it to its end, and then is the page of its result. What the page came with stays
+// until the first event is here.
 
 const place = document.querySelector<HTMLElement>('[data-watch]');
 
 if (place) {
   const events = new EventSource(place.dataset.watch!);
-  const view = pollView(place);
-  events.addEventListener('started', ({ data }: MessageEvent<string>) => view.update(JSON.parse(data)));
+  let view: PollView | null = null;
+
+  const fail = (sentence: string) => {
+    if (view) view.failed(sentence);
+    else place.append(element('p', { class: 'field-error', role: 'alert' }, sentence));
+  };
+  events.addEventListener('started', ({ data }: MessageEvent<string>) => {
+    view ??= pollView(place);
+    view.update(JSON.parse(data));
+  });
   events.addEventListener('complete', () => {
     events.close();
     location.reload();
@@ -16,9 +26,9 @@ if (place) {
     // The service's own event has data. A connection that was lost is tried again by the browser.
     if (event instanceof MessageEvent) {
       events.close();
-      view.failed((JSON.parse(String(event.data)) as { error: string }).error);
+      fail((JSON.parse(String(event.data)) as { error: string }).error);
     } else if (events.readyState === EventSource.CLOSED) {
-      view.failed('Connection lost. The poll is still running; reload to follow it.');
+      fail('Connection lost. The poll is still running; reload to follow it.');
     }
   });
 }
