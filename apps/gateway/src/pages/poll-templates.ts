@@ -34,7 +34,7 @@ export const TEMPLATES: readonly { who: string; poll: FreePoll }[] = [
     who: 'Triage a ticket',
     poll: {
       question:
-        'A customer writes: "Since yesterday I am charged twice and nobody answers." Which queue should it go to?',
+        'A customer writes: "Since yesterday I am charged twice and get no answer." Which queue should it go to?',
       options: ['Billing, urgent', 'Billing, normal', 'Complaints', 'Technical support'],
     },
   },

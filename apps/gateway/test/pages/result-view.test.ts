@@ -198,7 +198,7 @@ t.test('an old result shows who led as points that nothing joins', async (t) => 
   const leaders = await page
     .locator('.odds-dot')
     .evaluateAll((dots) => dots.map((dot) => dot.getAttribute('data-option')));
-  t.same(leaders, ['0', '0', '0', '0', '1', '0'], 'no point for the votes after which nobody led');
+  t.same(leaders, ['0', '0', '0', '0', '1', '0'], 'no point where no option led');
 });
 
 t.test('what is too much is counted and said, not cut', async (t) => {
@@ -210,7 +210,7 @@ t.test('what is too much is counted and said, not cut', async (t) => {
   t.equal(await page.locator('.option-field:visible').count(), 2);
   await page.getByLabel('Option 1').fill('Same');
   await page.getByLabel('Option 2').fill('same ');
-  t.equal(await page.locator('.option-field:visible').count(), 3, 'and room for one more');
+  t.equal(await page.locator('.option-field:visible').count(), 3, 'and a field for one more');
   await page.getByRole('button', { name: 'Ask the models' }).click();
   await page.getByText('The question has 1,004 characters; 1,000 is the most.').waitFor();
   await question.fill('Which of these is the best one?');
