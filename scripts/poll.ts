@@ -12,13 +12,10 @@ import { Secrets } from './start/secrets.ts';
 const LocalService = Type.Pick(Secrets, ['url', 'apiKey']);
 const { url, apiKey } = localService();
 await runHereCommand(process.argv.slice(2), {
-  env: {
-    ...process.env,
-    EP_URL: process.env.EP_URL || url,
-    // A key is for the service that made it.
-    ...(!process.env.EP_KEY && !process.env.EP_URL && apiKey && { EP_KEY: apiKey }),
-  },
-  whenUnreachable: 'No service answers there. Run `npm start` in another terminal, or name one with --url.',
+  env: { ...process.env, EP_URL: process.env.EP_URL || url },
+  program: 'npm run poll --',
+  ...(url && apiKey && { localKey: { siteUrl: url, key: apiKey } }),
+  whenUnreachable: 'Run `npm start` in another terminal, or name a service with --url.',
 });
 
 /** Where it was last started and with which key; it may have ended since. */

@@ -7,6 +7,7 @@ import { loginRoute } from './accounts/routes/login.ts';
 import { loginCallbackRoute } from './accounts/routes/login-callback.ts';
 import { logoutRoute } from './accounts/routes/logout.ts';
 import { meRoute } from './accounts/routes/me.ts';
+import { redeemGrantRoute } from './accounts/routes/redeem-grant.ts';
 import { revokeAllKeysRoute } from './accounts/routes/revoke-all-keys.ts';
 import { revokeKeyRoute } from './accounts/routes/revoke-key.ts';
 import { walletChallengeRoute } from './accounts/routes/wallet-challenge.ts';
@@ -43,6 +44,7 @@ import { dashboardRoute } from './pages/routes/dashboard.ts';
 import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
 import { docsRoute } from './pages/routes/docs.ts';
 import { errorCatalogRoutes } from './pages/routes/error-catalog.ts';
+import { grantRoutes } from './pages/routes/grant.ts';
 import { homeRoute } from './pages/routes/home.ts';
 import { modelsPageRoute } from './pages/routes/models-page.ts';
 import { pageFileRoutes } from './pages/routes/page-files.ts';
@@ -105,6 +107,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
     ['GET', '/api/keys', 'listKeys', 'login or key', () => listKeysRoute(app, context)],
     ['POST', '/api/keys', 'createKey', 'login or key', () => createKeyRoute(app, context)],
+    ['POST', '/api/keys/redeem', 'redeemGrant', 'anyone', () => redeemGrantRoute(app, context)],
     ['DELETE', '/api/keys', 'revokeAllKeys', 'login or key', () => revokeAllKeysRoute(app, context)],
     ['DELETE', '/api/keys/:keyId', 'revokeKey', 'login or key', () => revokeKeyRoute(app, context)],
 
@@ -197,6 +200,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ],
     ['GET', '/dashboard/keys/:keyId/revoke', 'getKeyRevocation', 'login or none'],
     ['POST', '/dashboard/keys/:keyId/revoke', 'sendKeyRevocation', 'login or none'],
+    ['GET', '/dashboard/grant', 'getGrant', 'login or none', () => app.register(grantRoutes, { context, facts })],
+    ['POST', '/dashboard/grant', 'sendGrant', 'login or none'],
   ];
   const check = expectRoutes(app, table);
   for (const [, , , , register] of table) register?.();

@@ -502,8 +502,9 @@ export class EloquentPoll {
     ).body as HistoryResult[];
   }
 
-  /** What you can spend and have spent. Needs a session: no key opens it. */
+  /** What you can spend and have spent. With a key it is read by the tool `get_balance`: /api/balance takes a session. */
   async balance(options: CallOptions = {}): Promise<Balance> {
+    if (this.#service.usesKey) return (await callTool(this.#service, 'get_balance', options)) as Balance;
     return (await this.#service.call({ path: '/api/balance', ...options })).body as Balance;
   }
 
@@ -521,6 +522,12 @@ export class EloquentPoll {
   async createKey(label?: string, options: CallOptions = {}): Promise<NewApiKey> {
     const body = label === undefined ? {} : { label };
     return (await this.#service.call({ method: 'POST', path: '/api/keys', body, once: true, ...options }))
+      .body as NewApiKey;
+  }
+
+  /** Exchanges the code that a login in the browser sent to this program for an API key, once. */
+  async redeemGrant(grant: { code: string; verifier: string }, options: CallOptions = {}): Promise<NewApiKey> {
+    return (await this.#service.call({ method: 'POST', path: '/api/keys/redeem', body: grant, once: true, ...options }))
       .body as NewApiKey;
   }
 
@@ -610,6 +617,7 @@ interface Call extends CallOptions {
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
+  accept?: string;
   /** Not idempotent: retried only if the service refused it. */
   once?: boolean;
 }
@@ -622,6 +630,8 @@ interface Answer {
 
 interface Service {
   maxRetries: number;
+  /** A key and no session. */
+  usesKey: boolean;
   /** A call with its retries. */
   call(call: Call): Promise<Answer>;
   /** One attempt: a successful response with an unread body, or an error. */
@@ -668,7 +678,11 @@ function createService(options: ClientOptions): Service {
     try {
       for (let attempt = 0; ; attempt++) {
         try {
-          const response = await send(call, deadline.signal, 'application/json, application/problem+json');
+          const response = await send(
+            call,
+            deadline.signal,
+            call.accept ?? 'application/json, application/problem+json',
+          );
           return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
         } catch (error) {
           const delay = attempt < maxRetries ? delayBefore(attempt, error, call) : null;
@@ -682,7 +696,23 @@ function createService(options: ClientOptions): Service {
     }
   }
 
-  return { maxRetries, call, send };
+  return { maxRetries, usesKey: options.apiKey !== undefined && options.session === undefined, call, send };
+}
+
+/** A tool of the MCP server that only reads, in one request. */
+async function callTool(service: Service, name: string, options: CallOptions): Promise<unknown> {
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } };
+  const accept = 'application/json, text/event-stream';
+  const answer = await service.call({ method: 'POST', path: '/api/mcp', body, accept, ...options });
+  const { result } = answer.body as { result?: ToolAnswer };
+  if (result?.structuredContent) return result.structuredContent;
+  const problem = objectIn(result?.content?.[0]?.text ?? '');
+  throw errorFrom(problem ?? {}, { code: 'bad_response', status: answer.status, headers: answer.headers });
+}
+
+interface ToolAnswer {
+  structuredContent?: object;
+  content?: { text?: string }[];
 }
 
 /** Retryable statuses, if the body does not say. */
@@ -714,8 +744,9 @@ function networkError(cause: unknown, signal: AbortSignal): unknown {
 async function bodyOf(response: Response, signal: AbortSignal): Promise<unknown> {
   if (response.status === 204 || response.status === 304) return null;
   const text = await textOf(response, signal);
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
   try {
-    return JSON.parse(text);
+    return JSON.parse(isStream ? (createSseParser()(text).at(-1)?.data ?? '') : text);
   } catch (cause) {
     throw badResponse('The answer is not JSON.', response, cause);
   }

@@ -1,56 +1,109 @@
 import t from 'tap';
 import { readArguments } from '../src/cli/arguments.ts';
+import { COMMANDS, OPTIONS } from '../src/cli/command-line.ts';
+import { COMPLETION } from '../src/cli/completion.ts';
+import { closest } from '../src/cli/did-you-mean.ts';
+import { HELP } from '../src/cli/help.ts';
 import { UsageError } from '../src/cli/usage-error.ts';
 
 const read = (argv: string[], env = {}) => readArguments(argv, env);
 
 t.test('a poll with its options parses to an order', async (t) => {
-  const plain = { name: 'ask', how: 'stream', request: { question: 'Which?', options: ['A', 'B, C'] }, json: false };
-  t.match(read(['ask', 'Which? [A, "B, C"]']), plain);
-  t.match(read(['Which? [A, "B, C"]']), plain, 'the command may be left out');
-  t.match(read(['ask', 'Which? [x]', '--option', 'A', '--option', 'B']), {
-    request: { question: 'Which? [x]', options: ['A', 'B'] },
+  const poll = { question: 'Which is it?', options: ['A', 'B, C'] };
+  t.match(read(['ask', 'Which is it? [A, "B, C"]']), { name: 'ask', how: 'stream', poll, terms: {}, json: false });
+  t.match(read(['Which is it? [A, "B, C"]']), { name: 'ask', poll }, 'the command may be left out');
+  t.match(read(['ask', 'Which is? [x]', '--option', 'A', '--option', 'B']), {
+    poll: { question: 'Which is? [x]', options: ['A', 'B'] },
   });
-  t.same(read(['Q [A, B]', '--preset=fast', '--threshold', '.8', '--max-cost', '2', '--dry-run', '--json']), {
-    name: 'ask',
-    how: 'dry-run',
-    request: { question: 'Q', options: ['A', 'B'], preset: 'fast', confidence_threshold: 0.8, max_cost_usd: 2 },
-    json: true,
-    url: undefined,
-    key: undefined,
-    session: undefined,
-  });
-  t.match(read(['--free', 'Is this a question?']), { name: 'free', request: { question: 'Is this a question?' } });
+  t.same(
+    read(['Which is it? [A, B]', '--preset=fast', '--threshold', '.8', '--max-cost', '$2', '--dry-run', '--json']),
+    {
+      name: 'ask',
+      how: 'dry-run',
+      poll: { question: 'Which is it?', options: ['A', 'B'] },
+      terms: { preset: 'fast', confidence_threshold: 0.8, max_cost_usd: 2 },
+      json: true,
+      url: undefined,
+      key: undefined,
+      session: undefined,
+    },
+  );
+  t.match(read(['Which is it? [A, B]', '--reasons']), { terms: { reasons: true } });
+  t.match(read(['--free', 'Is this a question?']), { how: 'free', poll: { question: 'Is this a question?' } });
+});
+
+t.test('what is missing of a poll is left to be asked for', async (t) => {
+  t.match(read(['ask']), { name: 'ask', poll: null });
+  t.match(read(['--free']), { name: 'ask', how: 'free', poll: null });
+  t.match(read(['ask', 'Which is it, then?']), { poll: { question: 'Which is it, then?', options: null } });
 });
 
 t.test('other commands, service address and key are parsed', async (t) => {
-  t.match(read(['result', 'EP-1']), { name: 'result', id: 'EP-1' });
+  for (const name of ['result', 'watch', 'open']) t.match(read([name, 'EP-1']), { name, id: 'EP-1' });
+  for (const name of ['balance', 'logout']) t.match(read([name]), { name });
   t.match(read(['history', '--limit', '5']), { name: 'history', limit: 5, offset: 0 });
+  t.match(read(['keys']), { name: 'keys', action: 'list' });
+  t.match(read(['keys', 'create', 'build server']), { action: 'create', label: 'build server' });
+  t.match(read(['keys', 'revoke', 'ep_k_AbCdE']), { action: 'revoke', id: 'ep_k_AbCdE' });
+  t.match(read(['login', '--no-browser']), { name: 'login', browser: false });
+  t.match(read(['completion', 'zsh']), { name: 'completion', shell: 'zsh' });
+  for (const argv of [['--version'], ['-V']]) t.match(read(argv), { name: 'version' });
   for (const argv of [[], ['help'], ['--help'], ['ask', '-h']]) t.match(read(argv), { name: 'help' });
   const env = { EP_URL: 'https://a.example', EP_KEY: ' ep_k_1\n', EP_SESSION: '' };
   t.match(read(['history'], env), { url: 'https://a.example', key: 'ep_k_1', session: undefined });
   t.match(read(['history', '--url', 'http://b', '--key', 'ep_k_2'], env), { url: 'http://b', key: 'ep_k_2' });
 });
 
-t.test('an invalid command line is a UsageError of one sentence', async (t) => {
+t.test('an invalid command line is a UsageError that says what would be right', async (t) => {
+  const q = 'Which is it? [A, B]';
   for (const [argv, sentence] of [
-    [['ask'], /ask takes one text/],
     [['ask', 'Which', 'is it? [A, B]'], /in quotes/],
-    [['ask', 'Which is it?'], /Put the options behind/],
     [['ask', 'Which is it? [A, B'], /not closed \(at character 14\)/],
-    [['Q [A, B]', '--preset', 'slow'], /broad, fast or strong/],
-    [['Q [A, B]', '--threshold', 'high'], /--threshold is a number/],
-    [['Q [A, B]', '--max-cost', '1e999'], /--max-cost is a number/],
-    [['Q [A, B]', '--free', '--preset', 'fast'], /do not go together/],
-    [['Q [A, B]', '--colour'], /Unknown option '--colour'\. See --help\.$/],
-    [['Q [A, B]', '--threshold'], /argument missing.*See --help\.$/],
+    [['ask', 'Which is it? [Tea]'], /^Give at least two options: \[Tea, …\]\.$/],
+    [['ask', 'Which is it? [A, B, A]'], /^Options 1 and 3 are the same\.$/],
+    [['ask', `Which is it? [${'abcdefghijk'.split('').join(', ')}]`], /^There are 11 options; at most 10/],
+    [['ask', `Which is it? [A, ${'x'.repeat(201)}]`], /^Option 2 has 201 characters; at most 200/],
+    [['ask', 'Which? [A, B]'], /^The question has 6 characters; at least 10 are needed\.$/],
+    [[q, '--preset', 'slow'], /^Unknown preset slow: broad, fast or strong\.$/],
+    [[q, '--preset', 'stong'], /Did you mean strong\?$/],
+    [[q, '--threshold', 'high'], /--threshold is a number/],
+    [[q, '--threshold', '95'], /^--threshold is 0 to 1\. Did you mean 0\.95\?$/],
+    [[q, '--threshold', '950'], /^--threshold is 0 to 1\.$/],
+    [[q, '--max-cost', '1e999'], /--max-cost is a number/],
+    [[q, '--max-cost', '26'], /more than 0 and at most 25 dollars/],
+    [[q, '--max-cost', '0'], /more than 0/],
+    [[q, '--free', '--preset', 'fast'], /do not go together/],
+    [[q, '--colour'], /^Unknown option --colour\. See --help\.$/],
+    [[q, '--treshold', '1'], /^Unknown option --treshold\. Did you mean --threshold\?$/],
+    [[q, '--threshold'], /argument missing.*See --help\.$/],
+    [['resutl', 'EP-1'], /^Unknown command resutl\. Did you mean result\?$/],
+    [['hsitory'], /Did you mean history\?$/],
+    [['frobnicate'], /^Unknown command frobnicate\. See --help\.$/],
     [['result'], /one id/],
     [['result', 'a', 'b'], /one id/],
+    [['keys', 'crate'], /^Unknown action of keys crate: list, create or revoke\. Did you mean create\?$/],
+    [['keys', 'revoke'], /one id/],
+    [['completion', 'csh'], /bash, zsh or fish/],
     [['history', '--limit', '500'], /from 1 to 100/],
     [['history', 'all'], /no words/],
     [['history', '--url', 'ftp://x'], /address/],
     [['history', '--key', 'ep k'], /characters/],
   ] as const) {
     t.throws(() => read([...argv]), { constructor: UsageError, message: sentence }, argv.join(' '));
+  }
+});
+
+t.test('a mistyped word means the nearest one, if any is near', async (t) => {
+  const names = ['result', 'watch', 'keys'];
+  for (const word of ['resutl', 'Result', 'reslt', 'resullt']) t.equal(closest(word, names), 'result', word);
+  for (const word of ['', 'x', 'banana', 'watching']) t.equal(closest(word, names), null, word);
+});
+
+t.test('help and completion name every command and option', async (t) => {
+  for (const name of Object.keys(COMMANDS)) t.match(HELP, name === 'help' ? '--help' : name);
+  for (const name of Object.keys(OPTIONS)) t.match(HELP, `--${name}`);
+  for (const script of Object.values(COMPLETION)) {
+    for (const name of Object.keys(COMMANDS)) t.match(script, new RegExp(`\\b${name}\\b`));
+    for (const name of Object.keys(OPTIONS)) t.match(script, new RegExp(`(--|-l )${name}\\b`));
   }
 });

@@ -164,7 +164,7 @@ t.test('each error has its exit code', async (t) => {
   const { texts, ...outputs } = pipes();
   const gone = at('http://127.0.0.1:9', { ...outputs, whenUnreachable: 'Start one.' });
   t.equal(await run(ASK, gone), EXIT.unavailable);
-  t.equal(texts.err, 'eloquentpoll: Start one.\n');
+  t.equal(texts.err, 'eloquentpoll: Nothing is listening at http://127.0.0.1:9. Start one.\n');
 });
 
 t.test('a limit that pays for no vote is something to correct', async (t) => {
@@ -270,7 +270,7 @@ t.test('result and history are printed', async (t) => {
   }
   const { texts, ...outputs } = pipes();
   t.equal(await run(['history'], at(url, outputs)), EXIT.refused, 'a key does not open it');
-  t.match(texts.err, 'EP_SESSION');
+  t.match(texts.err, /no API key opens it.*\/dashboard#history.*EP_SESSION/);
   const session = { ...outputs, env: { EP_URL: url, EP_SESSION: 'sealed' } };
   t.equal(await run(['history', '--limit', '2'], terminal(session)), EXIT.winner);
   t.match(asked.at(-1), { path: '/api/results?limit=2&offset=0', headers: { cookie: 'ep_session=sealed' } });
@@ -282,9 +282,126 @@ t.test('help is printed, and an unknown command is a usage error', async (t) => 
   const { texts, ...outputs } = pipes();
   t.equal(await run(['--help'], terminal(outputs)), EXIT.winner);
   for (const code of Object.values(EXIT)) if (code < 100) t.match(texts.out, `${code}  `);
-  t.equal(await run(['ask', 'Which?', '--json'], terminal(outputs)), EXIT.usage);
+  t.equal(
+    await run(['ask', 'Which is it, then?', '--json'], terminal({ ...outputs, env: { EP_KEY: 'k' } })),
+    EXIT.usage,
+  );
   t.match(JSON.parse(texts.err), { code: 'usage' });
   const second = pipes();
   t.equal(await run(ASK, terminal(second)), EXIT.refused);
-  t.match(second.texts.err, '--free');
+  t.match(second.texts.err, /--free.*eloquentpoll login/);
+  const third = pipes();
+  t.equal(await run(['--version'], terminal(third)), EXIT.winner);
+  t.match(third.texts.out, /^eloquentpoll \d+\.\d+\.\d+\n$/);
+});
+
+t.test('on a terminal a person is asked for what is missing, until it can be used', async (t) => {
+  const { url, asked } = await serve(t, streaming(complete(1)));
+  const answers = ['Which?', 'Which is larger?', '', 'The Sun', 'The Sun, The Moon'];
+  const labels: string[] = [];
+  const ask = async (label: string) => {
+    labels.push(label);
+    return answers.shift() ?? null;
+  };
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(['ask', '--preset', 'fast'], at(url, { ...outputs, ask })), EXIT.winner);
+  t.match(asked[0]?.body, { question: 'Which is larger?', options: ['The Sun', 'The Moon'], preset: 'fast' });
+  t.same(
+    labels.map((label) => label.slice(0, 8)),
+    ['Question', 'Question', 'Options,', 'Options,', 'Options,'],
+  );
+  t.equal(
+    texts.err,
+    'The question has 6 characters; at least 10 are needed.\nGive at least two options: [The Sun, …].\n',
+  );
+  const end = pipes();
+  t.equal(await run(['ask'], at(url, { ...end, ask })), EXIT.usage, 'the input has ended');
+  t.match(end.texts.err, 'Put the question behind ask');
+});
+
+t.test('watch follows a running poll, and open shows its page', async (t) => {
+  withoutWaiting(t, (ms) => ms === 1_000);
+  const progress = { received: 2, succeeded: 1, failed: 1, total: 6 };
+  const { url } = await serve(t, ({ path }, response, nth) => {
+    if (path === '/api/polls/ps_2/status') return { session_id: 'ps_2', status: 'running', result_id: null };
+    if (path !== '/api/polls/ps_1/status') return RESULT;
+    response.setHeader('etag', `"${nth}"`);
+    const ended = nth > 1 && { status: 'completed', result_id: RESULT.poll_id };
+    return { session_id: 'ps_1', status: 'running', result_id: null, progress, ...ended };
+  });
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(['watch', 'ps_1'], at(url, outputs)), EXIT.winner);
+  t.equal(texts.err, '2 of 6 models · 1 failed\n');
+  t.match(texts.out, /^Kept: "The Sun", 2 of 3\n/);
+  const drawn = screen(80);
+  t.equal(await run(['watch', RESULT.poll_id], at(url, { out: drawn.out })), EXIT.winner, 'one that has ended');
+  t.match(drawn.text(), 'enough to win');
+
+  const opened: string[] = [];
+  const openBrowser = async (page: string) => opened.push(page) > 0;
+  for (const id of ['ps_1', RESULT.poll_id]) {
+    const { texts, ...outputs } = pipes();
+    t.equal(await run(['open', id], at(url, { ...outputs, openBrowser })), EXIT.winner);
+    t.equal(texts.out, `${url}/result/${RESULT.poll_id}\n`);
+  }
+  t.same(opened, Array(2).fill(`${url}/result/${RESULT.poll_id}`));
+  const early = pipes();
+  t.equal(await run(['open', 'ps_2'], at(url, { ...early, openBrowser })), EXIT.usage);
+  t.match(early.texts.err, 'no result yet. To follow it: eloquentpoll watch ps_2');
+});
+
+t.test('balance with a key is read by the tool that takes one', async (t) => {
+  const balance = { balance_cents: 1234, balance: '$12.34', usage_cents: 66, held_back_cents: 500 };
+  const { url, asked } = await serve(t, ({ path }) =>
+    path === '/api/mcp' ? { jsonrpc: '2.0', id: 1, result: { structuredContent: balance } } : balance,
+  );
+  const { texts, ...outputs } = pipes();
+  t.equal(await run(['balance'], at(url, outputs)), EXIT.winner);
+  t.match(texts.out, '$12.34 to spend, $0.66 spent\n$5.00 of it until a card payment has settled\nAdd funds: ');
+  t.match(asked[0], { path: '/api/mcp', body: { params: { name: 'get_balance' } } });
+  await run(['balance', '--json'], terminal({ env: { EP_URL: url, EP_SESSION: 's' } }));
+  t.equal(asked[1]?.path, '/api/balance');
+  const streamed = await serve(t, (_asked, response) => {
+    const message = { jsonrpc: '2.0', id: 1, result: { structuredContent: balance } };
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  });
+  t.equal(await run(['balance'], at(streamed.url)), EXIT.winner, 'a stream with the answer in it');
+  const refusal = { isError: true, content: [{ type: 'text', text: '{"error":"No.","code":"rate_limited"}' }] };
+  const busy = await serve(t, () => ({ jsonrpc: '2.0', id: 1, result: refusal }));
+  const second = pipes();
+  await run(['balance'], at(busy.url, second));
+  t.equal(second.texts.err, 'eloquentpoll: No.\n');
+});
+
+t.test('keys are listed, created and revoked', async (t) => {
+  const id = '0e8c5c9e-0000-4000-8000-000000000001';
+  const key = { id, key_prefix: 'ep_k_AbCdE', label: 'lap\x1b[2Jtop', created_at: '2026-11-20T10:11:12.000Z' };
+  const listed = { ...key, last_used_at: null, expires_at: null, revoked_at: null };
+  const { url, asked } = await serve(t, ({ method }) =>
+    method === 'GET' ? [listed] : method === 'POST' ? { ...key, key: 'ep_k_AbCdEf', warning: '' } : { revoked: true },
+  );
+  const { texts, ...outputs } = pipes();
+  await run(['keys'], at(url, outputs));
+  t.equal(texts.out, `${id}  ep_k_AbCdE…  made 2026-11-20  never used       lap [2Jtop\n`);
+  const made = pipes();
+  await run(['keys', 'create', 'laptop'], at(url, made));
+  t.equal(made.texts.out, 'ep_k_AbCdEf\n', 'the key alone, for a pipe');
+  t.same(asked.at(-1)?.body, { label: 'laptop' });
+  for (const name of [id, 'ep_k_AbCdEfGhI']) {
+    t.equal(await run(['keys', 'revoke', name], at(url)), EXIT.winner);
+    t.match(asked.at(-1), { method: 'DELETE', path: `/api/keys/${id}` });
+  }
+  const none = pipes();
+  t.equal(await run(['keys', 'revoke', 'ep_k_other'], at(url, none)), EXIT.usage);
+  t.match(none.texts.err, 'No active key of yours begins like this.');
+});
+
+t.test('the key of the service that runs here goes to no other service', async (t) => {
+  const { url, asked } = await serve(t, () => []);
+  await run(['keys'], terminal({ env: { EP_URL: url }, localKey: { siteUrl: url, key: 'ep_k_local' } }));
+  t.equal(asked[0]?.headers.authorization, 'Bearer ep_k_local');
+  const elsewhere = terminal({ env: { EP_URL: url }, localKey: { siteUrl: 'http://localhost:1', key: 'ep_k_local' } });
+  t.equal(await run(['keys'], elsewhere), EXIT.refused);
+  t.equal(asked.length, 1);
 });

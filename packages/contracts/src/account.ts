@@ -72,6 +72,16 @@ export const NewKey = Type.Object(
 );
 export type NewKey = Static<typeof NewKey>;
 
+/** The code of a login of the command line, and the text whose SHA-256 was its challenge. */
+export const GrantRedemption = Type.Object(
+  {
+    code: Type.String({ minLength: 1, maxLength: 128 }),
+    verifier: Type.String({ minLength: 43, maxLength: 128 }),
+  },
+  { $id: 'GrantRedemption' },
+);
+export type GrantRedemption = Static<typeof GrantRedemption>;
+
 export const KeyParams = Type.Object({ keyId: Uuid });
 export type KeyParams = Static<typeof KeyParams>;
 

@@ -82,6 +82,12 @@ t.test('one service for all of these', async (t) => {
     await t.rejects(other.keys(), { code: 'invalid_api_key', status: 401 });
   });
 
+  await t.test('the balance, by the tool that takes a key', async (t) => {
+    t.match(await polls.balance(), { balance: /^\$\d+\.\d\d$/, usage_cents: Number });
+    await t.rejects(new EloquentPoll({ baseUrl, apiKey: 'ep_k_none' }).balance(), { code: 'invalid_api_key' });
+    await t.rejects(stranger.balance(), { code: 'authentication_required' });
+  });
+
   await t.test('errors are typed and say what to do', async (t) => {
     await t.rejects(stranger.ask(question(1)), {
       code: 'authentication_required',
@@ -91,7 +97,7 @@ t.test('one service for all of these', async (t) => {
     const twice = { ...question(1), options: ['A', 'A'] };
     await t.rejects(polls.ask(twice), { code: 'validation_error', issues: [{ pointer: '#/options' }] });
     await t.rejects(polls.result('EP-2026-01-01-0000000000000000'), { code: 'result_not_found', retryable: false });
-    await t.rejects(polls.balance(), { code: 'authentication_required' }, 'no key opens what is for a login');
+    await t.rejects(polls.history(), { code: 'authentication_required' }, 'no key opens what is for a login');
     await t.rejects(polls.stream({ ...question(1), options: [] }).next(), { code: 'validation_error', status: 400 });
   });
 
@@ -116,5 +122,18 @@ t.test('one service for all of these', async (t) => {
     t.match(tied.err, /^5\/5 {2}sim\//m, 'a line per vote');
     t.match(JSON.parse(free.out), { theme: 'free', cost: 0 });
     t.match(dry, { code: 0, out: /at most/ });
+    const [balance, keys, poor, watched] = await Promise.all([
+      eloquentpoll('balance'),
+      eloquentpoll('keys', '--json'),
+      eloquentpoll('Recorded question #1 [A, B, C]', '--max-cost', '0.000001'),
+      eloquentpoll('watch', JSON.parse(won.out).poll_id),
+    ]);
+    t.match(balance, { code: 0, out: /^\$\d+\.\d\d to spend/ });
+    t.ok(JSON.parse(keys.out).length > 0);
+    t.match(poor, {
+      code: 2,
+      err: /\$0\.000001 does not pay for one vote; the cheapest costs up to \$(0\.\d+)\.\n {2}Try --max-cost \1\n/,
+    });
+    t.match(watched, { code: 0, out: /^A: 3 of 3\n[^]*\/result\/EP-/ });
   });
 });

@@ -3,8 +3,8 @@ import { notice } from './components.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** /dashboard without a login: two ways to sign in. */
-export const signInPage = ({ baseUrl, config: { identityProvider } }: Facts): string =>
+/** A page that needs a login, without one: two ways to sign in, and then on to `next`, a path of ours. */
+export const signInPage = ({ baseUrl, config: { identityProvider } }: Facts, next = '/dashboard'): string =>
   layout({
     baseUrl,
     path: '/dashboard',
@@ -22,11 +22,11 @@ ${
   identityProvider
     ? html`<p>You prove who you are at <strong>${new URL(identityProvider.issuer).host}</strong> and come back here. We learn your e-mail
 address if it was verified there, and nothing else.</p>
-<p><a class="button" href="/api/auth/login">Continue to sign in</a></p>`
+<p><a class="button" href="${loginPath(next)}">Continue to sign in</a></p>`
     : html`<p class="muted">None is set up on this installation.</p>`
 }
 </section>
-<section class="card stack" id="wallet" aria-labelledby="wallet-title">
+<section class="card stack" id="wallet" data-next="${next}" aria-labelledby="wallet-title">
 <h2 id="wallet-title">With a wallet</h2>
 <p>An Ethereum wallet signs a message of ours (Sign-In with Ethereum). It costs nothing and moves nothing. A wallet that is new here gets
 an account and its first API key.</p>
@@ -38,3 +38,6 @@ an account and its first API key.</p>
 ${notice(html`<p>Agents and programs need no page: a wallet signs in at <code>/api/wallet/challenge</code>, and
 <a href="/api/docs">the documentation</a> has the rest.</p>`)}`,
   });
+
+const loginPath = (next: string): string =>
+  next === '/dashboard' ? '/api/auth/login' : `/api/auth/login?${new URLSearchParams({ next })}`;

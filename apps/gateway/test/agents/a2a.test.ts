@@ -272,7 +272,7 @@ t.test('a tie is a completed task; a poll without valid votes is a failed task, 
       'completed',
       /^No safe answer yet: "A" \d, "B" \d\n/,
     ],
-    [() => null, 'failed', /^No answer: no model gave a valid vote\n.*Nothing was charged\.$/],
+    [() => null, 'failed', /^No answer: no model gave a valid vote\n/],
   ] as const) {
     const one = await build(t);
     await standInWorker(t, one.context, { opinion });

@@ -1,6 +1,10 @@
 import { parseArgs } from 'node:util';
-import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
-import type { PollRequest, Preset } from '../eloquentpoll.ts';
+import { LIMITS } from '@eloquentpoll/contracts/limits';
+import type { PollRequest } from '../eloquentpoll.ts';
+import { COMMANDS, isCommand, KEY_ACTIONS, OPTIONS, PRESETS, SHELLS } from './command-line.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { type PollText, readPollText } from './poll-text.ts';
+import { dollars, threshold, whole } from './read-numbers.ts';
 import { UsageError } from './usage-error.ts';
 
 // Parses the command line. An invalid one is a UsageError that says what to write.
@@ -12,37 +16,46 @@ export interface CliSettings {
   json: boolean;
 }
 
-export type Command = CliSettings &
-  (
-    | { name: 'ask'; how: 'stream' | 'dry-run'; request: PollRequest }
-    | { name: 'free'; request: { question: string; options?: string[] } }
-    | { name: 'result'; id: string }
-    | { name: 'history'; limit: number; offset: number }
-    | { name: 'help' }
-  );
+/** How a poll is run, besides its question and options. */
+export type PollTerms = Omit<PollRequest, 'question' | 'options'>;
 
-const OPTIONS = {
-  option: { type: 'string', multiple: true },
-  preset: { type: 'string' },
-  threshold: { type: 'string' },
-  'max-cost': { type: 'string' },
-  free: { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-  json: { type: 'boolean' },
-  limit: { type: 'string' },
-  offset: { type: 'string' },
-  url: { type: 'string' },
-  key: { type: 'string' },
-  session: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
+export type Command =
+  | { name: 'ask'; how: 'stream' | 'dry-run'; poll: PollText | null; terms: PollTerms }
+  | { name: 'ask'; how: 'free'; poll: PollText | null }
+  | { name: 'result' | 'watch' | 'open'; id: string }
+  | { name: 'history'; limit: number; offset: number }
+  | { name: 'keys'; action: 'list' }
+  | { name: 'keys'; action: 'create'; label: string | undefined }
+  | { name: 'keys'; action: 'revoke'; id: string }
+  | { name: 'login'; browser: boolean }
+  | { name: 'completion'; shell: (typeof SHELLS)[number] }
+  | { name: 'balance' | 'logout' }
+  | { name: 'help' | 'version' };
 
-const PRESETS: readonly string[] = ['broad', 'fast', 'strong'] satisfies Preset[];
-const COMMANDS: readonly string[] = ['ask', 'result', 'history', 'help'];
-
-export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): Command {
+export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): Command & CliSettings {
   const { values, positionals } = parsed(argv);
-  const settings: CliSettings = {
+  return { ...readSettings(values, env), ...readCommand(values, positionals) };
+}
+
+type Values = ReturnType<typeof parsed>['values'];
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
+  } catch (error) {
+    // The first sentence of parseArgs' message names the option.
+    const [sentence = ''] = error instanceof Error ? error.message.split('. ') : [];
+    const unknown = /^Unknown option '--([^']+)'/.exec(sentence)?.[1];
+    const names = Object.keys(OPTIONS).map((name) => `--${name}`);
+    if (unknown !== undefined) {
+      throw new UsageError(`Unknown option --${unknown}.${didYouMean(`--${unknown}`, names) || ' See --help.'}`);
+    }
+    throw new UsageError(`${sentence.replace(/\.$/, '') || 'The options cannot be read'}. See --help.`);
+  }
+}
+
+function readSettings(values: Values, env: NodeJS.ProcessEnv): CliSettings {
+  const settings = {
     url: values.url ?? (env.EP_URL || undefined),
     key: (values.key ?? env.EP_KEY)?.trim() || undefined,
     session: (values.session ?? env.EP_SESSION)?.trim() || undefined,
@@ -54,64 +67,90 @@ export function readArguments(argv: readonly string[], env: NodeJS.ProcessEnv): 
   for (const secret of [settings.key, settings.session]) {
     if (secret && !/^[\x21-\x7e]+$/.test(secret)) throw new UsageError('The key has characters that no key has.');
   }
+  return settings;
+}
+
+function readCommand(values: Values, positionals: readonly string[]): Command {
   const [first] = positionals;
-  if (values.help || first === 'help' || (first === undefined && argv.length === 0))
-    return { ...settings, name: 'help' };
-  const named = first !== undefined && COMMANDS.includes(first);
-  const words = named ? positionals.slice(1) : positionals;
-  if (first === 'result') return { ...settings, name: 'result', id: only(words, 'result takes one id: result EP-…') };
-  if (first === 'history') {
-    if (words.length > 0) throw new UsageError('history takes no words; --limit and --offset say which part.');
-    return {
-      ...settings,
-      name: 'history',
-      limit: whole('--limit', values.limit, 20, 1, 100),
-      offset: whole('--offset', values.offset, 0, 0, 100_000),
-    };
+  if (values.version) return { name: 'version' };
+  if (values.help || (first === undefined && Object.keys(values).length === 0)) return { name: 'help' };
+  if (first === undefined || !isCommand(first)) {
+    refuseUnknownCommand(positionals);
+    return readAsk(positionals, values);
   }
-  const text = only(words, 'ask takes one text in quotes: ask "Which is larger? [The Sun, The Moon]"');
-  return { ...settings, ...askOf(text, values) };
+  const words = positionals.slice(1);
+  switch (first) {
+    case 'ask':
+      return readAsk(words, values);
+    case 'result':
+    case 'watch':
+    case 'open':
+      return { name: first, id: only(words, `${first} takes one id: ${first} EP-…`) };
+    case 'history':
+      none(words, 'history takes no words; --limit and --offset say which part.');
+      return {
+        name: 'history',
+        limit: whole('--limit', values.limit, {
+          least: 1,
+          most: LIMITS.history.max,
+          otherwise: LIMITS.history.default,
+        }),
+        offset: whole('--offset', values.offset, { least: 0, most: LIMITS.history.offset, otherwise: 0 }),
+      };
+    case 'keys':
+      return readKeys(words);
+    case 'login':
+      none(words, 'login takes no words.');
+      return { name: 'login', browser: values['no-browser'] !== true };
+    case 'completion': {
+      const shell = oneOf('shell', only(words, 'completion takes one shell: bash, zsh or fish'), SHELLS);
+      return { name: 'completion', shell };
+    }
+    case 'balance':
+    case 'logout':
+    case 'help':
+      none(words, `${first} takes no words.`);
+      return { name: first };
+  }
 }
 
-type Values = ReturnType<typeof parsed>['values'];
+/** A single word is a mistyped command, not a question. */
+function refuseUnknownCommand(positionals: readonly string[]): void {
+  const [first = ''] = positionals;
+  if (!/^[\w-]+$/.test(first)) return;
+  const meant = didYouMean(first, Object.keys(COMMANDS));
+  if (meant || positionals.length === 1) throw new UsageError(`Unknown command ${first}.${meant || ' See --help.'}`);
+}
 
-function parsed(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true });
-  } catch (error) {
-    // The first sentence of parseArgs' message names the option.
-    const [sentence] = error instanceof Error ? error.message.split('. ') : [];
-    throw new UsageError(`${(sentence ?? 'The options cannot be read').replace(/\.$/, '')}. See --help.`);
+function readKeys([action = 'list', ...words]: readonly string[]): Command {
+  switch (oneOf('action of keys', action, KEY_ACTIONS)) {
+    case 'list':
+      none(words, 'keys list takes no words.');
+      return { name: 'keys', action: 'list' };
+    case 'create':
+      if (words.length > 1) throw new UsageError('keys create takes one label: keys create "build server".');
+      return { name: 'keys', action: 'create', label: words[0] };
+    case 'revoke':
+      return { name: 'keys', action: 'revoke', id: only(words, 'keys revoke takes one id or prefix: see keys list') };
   }
 }
 
-function askOf(text: string, values: Values) {
-  const { question, options } = pollIn(text, values.option);
-  const terms = ['preset', 'threshold', 'max-cost'] as const;
+const ASK = 'ask takes one text in quotes: ask "Which is larger? [The Sun, The Moon]"';
+
+function readAsk(words: readonly string[], values: Values): Command {
+  const poll = words.length === 0 ? null : readPollText(only(words, ASK), values.option);
   if (values.free) {
-    const extra = terms.find((name) => values[name] !== undefined) ?? (values['dry-run'] ? 'dry-run' : undefined);
+    const extra = (['preset', 'threshold', 'max-cost', 'dry-run', 'reasons'] as const).find((name) => values[name]);
     if (extra) throw new UsageError(`--free and --${extra} do not go together: a free poll has terms of its own.`);
-    return { name: 'free', request: { question, ...(options && { options }) } } as const;
+    return { name: 'ask', how: 'free', poll };
   }
-  if (!options) throw new UsageError('Put the options behind the question: "Which is larger? [The Sun, The Moon]".');
-  const { preset, threshold, 'max-cost': maxCost } = values;
-  if (preset !== undefined && !PRESETS.includes(preset)) throw new UsageError('--preset is broad, fast or strong.');
-  const request: PollRequest = {
-    question,
-    options,
-    ...(preset !== undefined && { preset: preset as Preset }),
-    ...(threshold !== undefined && { confidence_threshold: decimal('--threshold', threshold) }),
-    ...(maxCost !== undefined && { max_cost_usd: decimal('--max-cost', maxCost) }),
+  const terms: PollTerms = {
+    ...(values.preset !== undefined && { preset: oneOf('preset', values.preset, PRESETS) }),
+    ...(values.threshold !== undefined && { confidence_threshold: threshold(values.threshold) }),
+    ...(values['max-cost'] !== undefined && { max_cost_usd: dollars(values['max-cost'], LIMITS.max_cost_usd.max) }),
+    ...(values.reasons && { reasons: true }),
   };
-  return { name: 'ask', how: values['dry-run'] ? 'dry-run' : 'stream', request } as const;
-}
-
-/** With --option the whole text is the question, including brackets. */
-function pollIn(text: string, given: string[] | undefined): { question: string; options: string[] | null } {
-  if (given) return { question: text, options: given };
-  const short = parseShorthand(text);
-  if (short.ok) return short.value;
-  throw new UsageError(`The options cannot be read: ${short.issue.detail}.`);
+  return { name: 'ask', how: values['dry-run'] ? 'dry-run' : 'stream', poll, terms };
 }
 
 function only(words: readonly string[], sentence: string): string {
@@ -120,16 +159,13 @@ function only(words: readonly string[], sentence: string): string {
   return word;
 }
 
-/** The service checks limits. */
-function decimal(name: string, text: string): number {
-  const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) throw new UsageError(`${name} is a number such as 0.5.`);
-  return value;
+function none(words: readonly string[], sentence: string): void {
+  if (words.length > 0) throw new UsageError(sentence);
 }
 
-function whole(name: string, text: string | undefined, otherwise: number, least: number, most: number): number {
-  if (text === undefined) return otherwise;
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) throw new UsageError(`${name} is a whole number from ${least} to ${most}.`);
-  return value;
+function oneOf<const Name extends string>(what: string, word: string, names: readonly Name[]): Name {
+  const found = names.find((name) => name === word);
+  if (found) return found;
+  const list = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  throw new UsageError(`Unknown ${what} ${word}: ${list}.${didYouMean(word, names)}`);
 }

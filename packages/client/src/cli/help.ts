@@ -2,31 +2,39 @@ export const HELP = `eloquentpoll: ask several AI models one multiple-choice que
 
   eloquentpoll ask "Which is larger? [The Sun, The Moon]"
   eloquentpoll result EP-2026-11-20-0123456789abcdef
-  eloquentpoll history
 
 Commands
-  ask TEXT       run a poll: a question, then its options in square brackets, separated by commas
-  result ID      show a result (EP-…), or wait for a poll that was begun (ps_…)
-  history        list your results, newest first; takes a login (--session), no key opens it
+  ask TEXT       run a poll: a question, then its options in square brackets, separated by commas;
+                 on a terminal you are asked for what is missing
+  result ID      show a result (EP-…), or wait for a poll that is running (ps_…)
+  watch ID       follow a running poll (ps_…) to its end
+  open ID        open a result in the browser
+  history        list your results, newest first; needs a browser login (--session)
+  balance        what you can spend, and have spent
+  keys           list your API keys; keys create LABEL, keys revoke ID
+  login          get a key for this computer, in the browser; logout revokes and removes it
+  completion SHELL  completion for bash, zsh or fish: source <(eloquentpoll completion bash)
 
 A poll
   --option TEXT        an option, instead of the brackets; give it 2 to 10 times
-  --preset NAME        broad (without it), fast or strong
-  --threshold NUMBER   0 to 1: how sure the outcome must be before the poll stops early (0.95)
-  --max-cost DOLLARS   the most that the poll may cost (1)
+  --preset NAME        the panel: broad, fast or strong (default: broad)
+  --threshold NUMBER   0 to 1: how certain the winner must be before the poll stops early (default: 0.95)
+  --max-cost DOLLARS   the most that the poll may cost (default: 1)
+  --reasons            ask each model for one sentence with its vote
   --free               open-weight models at no cost, no key needed; at most 5 options of 50 characters
   --dry-run            check the poll and say what it would cost; nothing is run
 
 Anywhere
   --json               the answer as JSON on standard output; errors as JSON on standard error
-  --limit N, --offset N  which part of the history (20 from the newest)
+  --limit N, --offset N  which part of the history (default: the newest 20)
+  --no-browser         login prints the address instead of opening it
   --url URL            the service; or EP_URL
-  --key KEY            your API key; better in EP_KEY, where no other user of the machine reads it
+  --key KEY            your API key; prefer login or EP_KEY, which other users of the machine can't see
   --session VALUE      value of the cookie ep_session; or EP_SESSION
-  --help
+  --version, --help
 
-On a terminal bars show the votes as they arrive. Elsewhere the result goes to standard output and a line per vote to
-standard error. Ctrl-C stops watching; the poll goes on.
+On a terminal bars show the votes as they arrive. Elsewhere the result goes to standard output, its first line is the
+outcome, and a line per vote goes to standard error. Ctrl-C stops watching; the poll goes on.
 
 Exit codes
   0  there is a winner          3  there is a winner, but missing votes could have changed it

@@ -1,10 +1,12 @@
+import { createInterface } from 'node:readline/promises';
+import { openInBrowser } from './browser.ts';
 import { run } from './run.ts';
+import type { Terminal } from './terminal.ts';
+
+type Given = Partial<Pick<Terminal, 'env' | 'program' | 'localKey' | 'whenUnreachable'>>;
 
 /** Runs a command line with this process's streams, signals and exit code. */
-export async function runHereCommand(
-  argv: readonly string[],
-  { env = process.env, whenUnreachable }: { env?: NodeJS.ProcessEnv; whenUnreachable?: string } = {},
-): Promise<void> {
+export async function runHereCommand(argv: readonly string[], given: Given = {}): Promise<void> {
   const enough = new AbortController();
   // A launcher may forward a signal that the terminal has sent already, so a second one is ignored.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => enough.abort());
@@ -13,12 +15,35 @@ export async function runHereCommand(
     if (error.code !== 'EPIPE') throw error;
     enough.abort();
   });
-  const { stdout: out, stderr: err } = process;
+  const { stdin, stdout: out, stderr: err } = process;
+  const { env = process.env } = given;
+  const canAsk = stdin.isTTY && out.isTTY && !argv.includes('--json');
   process.exitCode = await run(argv, {
+    ...given,
     out,
     err,
     env,
     signal: enough.signal,
-    ...(whenUnreachable !== undefined && { whenUnreachable }),
+    openBrowser: (url) => openInBrowser(url, env),
+    ...(canAsk && { ask: (label: string) => askPerson(label, enough) }),
   });
+}
+
+/** null at the end of the input. While a line is edited, Ctrl-C reaches the editor and not the process. */
+async function askPerson(label: string, enough: AbortController): Promise<string | null> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new AbortController();
+  lines.once('SIGINT', () => {
+    enough.abort();
+    ended.abort();
+  });
+  lines.once('close', () => ended.abort());
+  try {
+    return await lines.question(label, { signal: ended.signal });
+  } catch (error) {
+    if (ended.signal.aborted) return null;
+    throw error;
+  } finally {
+    lines.close();
+  }
 }

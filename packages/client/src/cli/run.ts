@@ -1,59 +1,110 @@
+import packageJson from '../../package.json' with { type: 'json' };
 import { BASE_URL, EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
-import { type Command, readArguments } from './arguments.ts';
+import { type CliSettings, type Command, readArguments } from './arguments.ts';
 import { askCommand } from './ask.ts';
+import { balanceCommand } from './balance.ts';
+import { COMPLETION } from './completion.ts';
+import { readStoredKey } from './credentials.ts';
 import { dryRunCommand } from './dry-run.ts';
-import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
 import { freeCommand } from './free.ts';
 import { HELP } from './help.ts';
 import { historyCommand } from './history.ts';
 import type { Invocation } from './invocation.ts';
-import { plain } from './plain-text.ts';
+import { keysCommand } from './keys.ts';
+import { loginCommand, logoutCommand } from './login.ts';
+import { openCommand } from './open.ts';
+import { completePoll, questionFor } from './prompts.ts';
+import { report } from './report.ts';
 import { showOutcome } from './show-outcome.ts';
-import { limitText } from './summary.ts';
-import { print, type Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { programOf, type Terminal } from './terminal.ts';
+import { watchCommand } from './watch.ts';
 
 /** Runs one command line and returns its exit code. Errors are printed to standard error. */
 export async function run(argv: readonly string[], terminal: Terminal): Promise<Exit> {
+  let siteUrl = BASE_URL;
   try {
-    return await runCommand(readArguments(argv, terminal.env), terminal);
+    const command = readArguments(argv, terminal.env);
+    siteUrl = (command.url ?? BASE_URL).replace(/\/+$/, '');
+    return await runCommand(command, siteUrl, terminal);
   } catch (error) {
     if (terminal.signal.aborted) return EXIT.interrupted;
-    return report(error, terminal, argv.includes('--json'));
+    return report(error, terminal, { json: argv.includes('--json'), siteUrl });
   }
 }
 
-async function runCommand(command: Command, terminal: Terminal): Promise<Exit> {
-  const { url, key, session, json } = command;
-  if (command.name === 'help') {
-    terminal.out.write(HELP);
-    return EXIT.winner;
+async function runCommand(command: Command & CliSettings, siteUrl: string, terminal: Terminal): Promise<Exit> {
+  const { out } = terminal;
+  switch (command.name) {
+    case 'help':
+      out.write(HELP);
+      return EXIT.winner;
+    case 'version':
+      out.write(`eloquentpoll ${packageJson.version}\n`);
+      return EXIT.winner;
+    case 'completion':
+      out.write(COMPLETION[command.shell]);
+      return EXIT.winner;
+    default:
+      return atService(command, siteUrl, terminal);
   }
+}
+
+type ServiceCommand = Exclude<Command, { name: 'help' | 'version' | 'completion' }> & CliSettings;
+
+async function atService(command: ServiceCommand, siteUrl: string, terminal: Terminal): Promise<Exit> {
+  const { session, json } = command;
+  const key = keyFor(command, siteUrl, terminal);
   const polls = new EloquentPoll({
-    ...(url !== undefined && { baseUrl: url }),
+    baseUrl: siteUrl,
     ...(key !== undefined && { apiKey: key }),
     ...(session !== undefined && { session }),
   });
-  const siteUrl = (url ?? BASE_URL).replace(/\/+$/, '');
   const invocation: Invocation = { polls, terminal, json, siteUrl };
+  const requireKey = (what: string) => {
+    if (key !== undefined) return;
+    const program = programOf(terminal);
+    throw noCredentials(`${what}: run ${program} login, or put a key in EP_KEY.`);
+  };
   switch (command.name) {
-    case 'ask':
-      if (key === undefined) throw noCredentials('A poll needs an API key: put it in EP_KEY. --free asks without one.');
-      return command.how === 'dry-run'
-        ? dryRunCommand(invocation, command.request)
-        : askCommand(invocation, command.request);
-    case 'free':
-      return freeCommand(invocation, command.request);
+    case 'ask': {
+      if (command.how === 'free') {
+        const { question, options } = await questionFor(command.poll, terminal);
+        return freeCommand(invocation, { question, ...(options && { options }) });
+      }
+      requireKey('A poll needs an API key (--free asks without one)');
+      const request = { ...(await completePoll(command.poll, terminal)), ...command.terms };
+      return command.how === 'dry-run' ? dryRunCommand(invocation, request) : askCommand(invocation, request);
+    }
     case 'result':
       return showOutcome(await resultOf(polls, command.id, terminal.signal), invocation);
+    case 'watch':
+      return watchCommand(invocation, command.id);
+    case 'open':
+      return openCommand(invocation, command.id);
     case 'history':
-      if (session === undefined) throw noCredentials(NO_SESSION);
+      if (session === undefined) throw noCredentials(historyNeeds(siteUrl));
       return historyCommand(invocation, command);
+    case 'balance':
+      if (session === undefined) requireKey('The balance needs an API key');
+      return balanceCommand(invocation);
+    case 'keys':
+      if (session === undefined) requireKey('Keys are managed with an API key');
+      return keysCommand(invocation, command);
+    case 'login':
+      return loginCommand(invocation, command);
+    case 'logout':
+      return logoutCommand(invocation);
   }
 }
 
-const NO_SESSION =
-  'The history opens with a login and with no key: log in with a browser, and put the value of its cookie ep_session in EP_SESSION.';
+/** A key that was not named is for the service that gave it. */
+function keyFor({ key }: CliSettings, siteUrl: string, { env, localKey }: Terminal): string | undefined {
+  return key ?? readStoredKey(env, siteUrl)?.key ?? (localKey?.siteUrl === siteUrl ? localKey.key : undefined);
+}
+
+const historyNeeds = (siteUrl: string): string =>
+  `The history needs a browser login; no API key opens it. See ${siteUrl}/dashboard#history, or put the value of the browser's cookie ep_session in EP_SESSION.`;
 
 const noCredentials = (message: string): EloquentPollError =>
   new EloquentPollError(message, { code: 'authentication_required', status: 401 });
@@ -61,28 +112,3 @@ const noCredentials = (message: string): EloquentPollError =>
 /** The id of a result, or of a poll that may still be running. */
 const resultOf = (polls: EloquentPoll, id: string, signal: AbortSignal) =>
   id.startsWith('ps_') ? polls.session(id).wait({ signal }) : polls.result(id, { signal });
-
-function report(error: unknown, { err, whenUnreachable }: Terminal, json: boolean): Exit {
-  if (error instanceof UsageError) {
-    print(err, json ? JSON.stringify({ error: error.message, code: 'usage' }) : `eloquentpoll: ${error.message}`);
-    return EXIT.usage;
-  }
-  // A defect in this program: print the stack trace.
-  if (!(error instanceof EloquentPollError)) throw error;
-  const { code, status, retryable, recovery, issues, requestId, minCostUsd } = error;
-  const hint = code === 'network_error' ? (whenUnreachable ?? NO_SERVICE) : null;
-  if (json) {
-    const least = minCostUsd === null ? {} : { min_cost_usd: minCostUsd };
-    const body = { error: hint ?? error.message, code, status, retryable, recovery, issues, request_id: requestId };
-    print(err, JSON.stringify({ ...body, ...least }));
-  } else {
-    print(err, `eloquentpoll: ${hint ?? plain(error.message)}`);
-    if (minCostUsd !== null) print(err, `  Try --max-cost ${limitText(minCostUsd)}`);
-    for (const { action, description, url } of recovery) {
-      if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);
-    }
-  }
-  return exitOfError(error);
-}
-
-const NO_SERVICE = 'No service answers there: check --url or EP_URL.';

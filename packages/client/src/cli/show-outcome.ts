@@ -2,7 +2,7 @@ import { type Exit, exitOfOutcome } from './exit-codes.ts';
 import { type Invocation, resultPage } from './invocation.ts';
 import { picture, votesFor } from './picture.ts';
 import { plain, wrap } from './plain-text.ts';
-import { facts, remarks, type ShownOutcome, verdictLines } from './summary.ts';
+import { facts, reasons, remarks, type ShownOutcome, verdictLines } from './summary.ts';
 import { canDraw, columnsOf, linkOf, print, styleOf } from './terminal.ts';
 
 /** Prints a finished poll: as JSON, with bars, or as lines of which the first holds the outcome. */
@@ -18,8 +18,18 @@ function asLines(outcome: ShownOutcome, { siteUrl }: Invocation): string[] {
   const counts = outcome.options.map(
     (option) => `${String(votesFor(outcome.tally, option)).padStart(4)}  ${plain(option)}`,
   );
-  return [headline, ...under, ...counts, facts(outcome), resultPage(siteUrl, outcome.poll_id), ...remarks(outcome)];
+  return [
+    headline,
+    ...under,
+    ...counts,
+    ...reasons(outcome),
+    facts(outcome),
+    resultPage(siteUrl, outcome.poll_id),
+    ...remarks(outcome),
+  ];
 }
+
+const spaced = (lines: string[]): string[] => (lines.length === 0 ? [] : [...lines, '']);
 
 function withBars(outcome: ShownOutcome, { terminal, siteUrl }: Invocation): string[] {
   const { question, options, tally, votes, models_skipped, winning_option: leader } = outcome;
@@ -41,6 +51,7 @@ function withBars(outcome: ShownOutcome, { terminal, siteUrl }: Invocation): str
     '',
     ...picture(standings, columns, ink),
     '',
+    ...spaced(reasons(outcome).flatMap(indented)),
     ...[facts(outcome), ...remarks(outcome)].flatMap(indented).map(ink.dim),
     `  ${linkOf(terminal, resultPage(siteUrl, outcome.poll_id))}`,
   ];

@@ -37,6 +37,12 @@ export function facts(outcome: ShownOutcome): string {
   ].join(' · ');
 }
 
+/** What the models gave as their reasons, which is their text and not the service's. */
+export const reasons = ({ votes }: ShownOutcome): string[] =>
+  votes.flatMap(({ model_id, chosen_option, reason }) =>
+    reason && chosen_option !== null ? [`${plain(model_id)} for ${plain(chosen_option)}: "${plain(reason)}"`] : [],
+  );
+
 /** What to change, and what the answer is not. */
 export function remarks(outcome: ShownOutcome): string[] {
   const least = 'min_cost_usd' in outcome ? outcome.min_cost_usd : undefined;

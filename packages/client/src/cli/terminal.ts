@@ -18,6 +18,12 @@ export interface Terminal {
   program?: string;
   /** What to do when the service cannot be reached. */
   whenUnreachable?: string;
+  /** A key of the service that runs beside this program. */
+  localKey?: { siteUrl: string; key: string };
+  /** Asks a person for a line; null at the end of the input. Absent where no person can answer. */
+  ask?: (label: string) => Promise<string | null>;
+  /** False where there is no browser. */
+  openBrowser?: (url: string) => Promise<boolean>;
 }
 
 export const programOf = ({ program }: Terminal): string => program ?? 'eloquentpoll';

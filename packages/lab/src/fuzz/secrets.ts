@@ -15,7 +15,7 @@ const SIGNATURE = /0x[0-9a-f]{130}/i;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 /** Operations that hand out a key. */
-const GIVES_KEY = new Set(['createKey', 'sendNewKey', 'verifyWallet', 'rotateKeysByWallet', 'deposit']);
+const GIVES_KEY = new Set(['createKey', 'sendNewKey', 'redeemGrant', 'verifyWallet', 'rotateKeysByWallet', 'deposit']);
 /** Operations that set a sealed cookie. */
 const SETS_COOKIE = new Set(['verifyWallet', 'login', 'loginCallback', 'logout']);
 /** Operations that answer with the caller's account id. */

@@ -153,7 +153,11 @@ function sentencesOf(poll: VerdictPoll, facts: Facts, likelyToStay: number | nul
     case 'unsafe':
       return present([failed(poll), notAsked(poll, facts), 'The missing votes could have changed the winner.']);
     case 'unanswered':
-      return present([failed(poll), unaffordable(poll, facts), 'Nothing was charged.']);
+      return present([
+        failed(poll),
+        unaffordable(poll, facts),
+        poll.failures.length === 0 ? 'Nothing was charged.' : null,
+      ]);
     case 'leading':
       return present([
         agreementOf(facts),

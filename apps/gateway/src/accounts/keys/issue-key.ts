@@ -1,3 +1,4 @@
+import type { NewKey } from '@eloquentpoll/contracts';
 import {
   insertKey,
   inTransaction,
@@ -36,6 +37,17 @@ export async function issueKey({ keyPepper }: Config, tx: Queries, terms: KeyTer
     throw error instanceof TooManyKeys ? new ApiError('key_limit_reached', { detail: TOO_MANY }) : error;
   }
 }
+
+/** As it is answered, with the plaintext. */
+export const toNewKey = ({ id, key, prefix, label, expiresAt, createdAt }: IssuedKey): NewKey => ({
+  id,
+  key,
+  key_prefix: prefix,
+  label,
+  expires_at: expiresAt?.toISOString() ?? null,
+  created_at: createdAt.toISOString(),
+  warning: KEY_SHOWN_ONCE,
+});
 
 export const createKey = ({ config, storage }: AccountsContext, terms: KeyTerms): Promise<IssuedKey> =>
   inTransaction(storage, (tx) => issueKey(config, tx, terms));

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { storageTime } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../context.ts';
+import { nextPageOf } from './next-page.ts';
 
 // State, nonce and PKCE verifier of a login in progress, sealed into a cookie: a callback in another browser, a second
 // time or after 10 minutes does not match. The replica that it returns to may have another clock, so Postgres' counts.
@@ -13,13 +14,15 @@ export interface LoginAttempt {
   nonce: string;
   /** PKCE code verifier; the provider sees only its hash before the code is redeemed. */
   verifier: string;
+  /** The page of ours that the login leads to; null for the dashboard. */
+  next: string | null;
 }
 
-export async function createAttempt({
-  attemptSealer,
-  storage,
-}: AccountsContext): Promise<{ attempt: LoginAttempt; cookie: string }> {
-  const attempt = { state: randomToken(), nonce: randomToken(), verifier: randomToken() };
+export async function createAttempt(
+  { attemptSealer, storage }: AccountsContext,
+  next: string | null,
+): Promise<{ attempt: LoginAttempt; cookie: string }> {
+  const attempt = { state: randomToken(), nonce: randomToken(), verifier: randomToken(), next };
   const until = (await storageTime(storage)) + LIFETIME_S * 1_000;
   const cookie = await attemptSealer.seal(JSON.stringify({ ...attempt, until }));
   return { attempt, cookie };
@@ -39,9 +42,10 @@ export async function consumeAttempt(context: AccountsContext, cookie: string): 
 
 /** null when it has expired, or was sealed by a release that wrote something else. */
 function readAttempt(content: string, now: number): LoginAttempt | null {
-  const { state, nonce, verifier, until } = Object(JSON.parse(content)) as Record<string, unknown>;
+  const { state, nonce, verifier, next, until } = Object(JSON.parse(content)) as Record<string, unknown>;
   if (typeof state !== 'string' || typeof nonce !== 'string' || typeof verifier !== 'string') return null;
-  return typeof until === 'number' && until >= now ? { state, nonce, verifier } : null;
+  if (typeof until !== 'number' || until < now) return null;
+  return { state, nonce, verifier, next: nextPageOf(typeof next === 'string' ? next : undefined) };
 }
 
 export const challengeOf = ({ verifier }: LoginAttempt): string =>

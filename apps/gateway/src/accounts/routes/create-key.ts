@@ -5,7 +5,7 @@ import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
-import { createKey, KEY_SHOWN_ONCE } from '../keys/issue-key.ts';
+import { createKey, toNewKey } from '../keys/issue-key.ts';
 
 /** POST /api/keys. The plaintext is in this answer only. */
 export function createKeyRoute(app: FastifyInstance, context: AccountsContext): void {
@@ -36,15 +36,7 @@ export function createKeyRoute(app: FastifyInstance, context: AccountsContext): 
       const expiresAt = expires_at === undefined ? undefined : futureTime(expires_at);
       const issued = await createKey(context, { accountId: accountOf(request), label, expiresAt });
       reply.code(201);
-      return {
-        id: issued.id,
-        key: issued.key,
-        key_prefix: issued.prefix,
-        label: issued.label,
-        expires_at: issued.expiresAt?.toISOString() ?? null,
-        created_at: issued.createdAt.toISOString(),
-        warning: KEY_SHOWN_ONCE,
-      };
+      return toNewKey(issued);
     },
   );
 }

@@ -42,24 +42,30 @@ export function loginCallbackRoute(app: FastifyInstance, context: AccountsContex
     },
     async (request, reply) => {
       reply.clearCookie(ATTEMPT_COOKIE, attemptCookieOptions(baseUrl));
-      let person: Person;
+      let found: { person: Person; next: string | null };
       try {
-        person = await redeemCallback(context, request);
+        found = await redeemCallback(context, request);
       } catch (error) {
         request.log.info({ err: error }, 'login.failed');
         return onFailedLogin(request, reply, error);
       }
+      const { person, next } = found;
       const identity = await admitIdentity(context.storage, { kind: 'oidc', ...person });
       if (identity.isFrozen) return onFailedLogin(request, reply, accountFrozen());
       if (person.email) await noteEmail(context.storage, identity.accountId, person.email);
       await endPreviousLogin(context, request);
       const cookie = await createLogin(context, identity);
-      return reply.setCookie(LOGIN_COOKIE, cookie, loginCookieOptions(baseUrl)).redirect(`${baseUrl}/dashboard`, 302);
+      return reply
+        .setCookie(LOGIN_COOKIE, cookie, loginCookieOptions(baseUrl))
+        .redirect(`${baseUrl}${next ?? '/dashboard'}`, 302);
     },
   );
 }
 
-async function redeemCallback(context: AccountsContext, request: FastifyRequest<Route>): Promise<Person> {
+async function redeemCallback(
+  context: AccountsContext,
+  request: FastifyRequest<Route>,
+): Promise<{ person: Person; next: string | null }> {
   const cookie = request.cookies[ATTEMPT_COOKIE];
   const attempt = cookie === undefined ? null : await consumeAttempt(context, cookie);
   // A provider that declines sends `error` instead of `code`.
@@ -69,7 +75,8 @@ async function redeemCallback(context: AccountsContext, request: FastifyRequest<
       detail: 'The login was not begun in this browser, was used before or is late.',
     });
   }
-  return context.identityProvider.redeem(request.url.slice(request.url.indexOf('?')), attempt);
+  const person = await context.identityProvider.redeem(request.url.slice(request.url.indexOf('?')), attempt);
+  return { person, next: attempt.next };
 }
 
 /** A new login of a browser replaces its previous one. */

@@ -68,6 +68,11 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'POST /api/intents/match': { use: 'You have a sentence of a person and want the operation that it asks for.' },
   'GET /api/keys': { use: 'You want to see which keys an account has.' },
   'POST /api/keys': { use: 'An agent or a deployment needs a key of its own.', effects: ['creates a key, shown once'] },
+  'POST /api/keys/redeem': {
+    use: "A program on a person's computer has the code that /dashboard/grant sent to its loopback address.",
+    not: 'You have a key or a login: POST /api/keys.',
+    effects: ['creates a key, shown once', 'uses up the code, also with a wrong verifier'],
+  },
   'DELETE /api/keys': {
     use: 'A key or a login was stolen and you do not know which.',
     not: 'You know the key: DELETE /api/keys/{keyId}.',

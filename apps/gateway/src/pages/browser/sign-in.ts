@@ -8,6 +8,7 @@ import { connect, refusalOf, signText, type Wallet } from './wallet.ts';
 
 const section = document.querySelector<HTMLElement>('#wallet')!;
 const button = section.querySelector<HTMLButtonElement>('[data-wallet]')!;
+const next = section.dataset.next ?? '/dashboard';
 const said = section.querySelector<HTMLElement>('[data-said]')!;
 const shown = section.querySelector<HTMLElement>('[data-key-shown]')!;
 
@@ -34,7 +35,7 @@ async function signIn(wallet: Wallet): Promise<string> {
   const login = await ask('POST', '/api/wallet/verify', { message, signature });
   if (!login.ok) return String(login.body.error);
   if (typeof login.body.api_key !== 'string') {
-    location.assign('/dashboard');
+    location.assign(next);
     return 'You are signed in.';
   }
   showKey(
@@ -42,7 +43,7 @@ async function signIn(wallet: Wallet): Promise<string> {
     login.body.api_key,
     'Welcome. This is the first key of your account. Copy it now: it is shown this once.',
   );
-  shown.append(element('p', {}, element('a', { class: 'button', href: '/dashboard' }, 'To the dashboard')));
+  shown.append(element('p', {}, element('a', { class: 'button', href: next }, 'Continue')));
   button.hidden = true;
   return 'You are signed in.';
 }

@@ -1,0 +1,79 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { LIMITS } from '@eloquentpoll/contracts';
+import type { AccountsContext } from '../context.ts';
+
+// A login of a command line (RFC 8252, loopback): the account's owner allows it on a page, the browser carries a code to
+// a port of its own computer, and the program exchanges code and verifier for a key, once. Between them it is in Redis.
+
+const LIFETIME_S = 120;
+
+/** What the program asks its user's browser to open the page with. */
+export interface GrantRequest {
+  port: number;
+  state: string;
+  /** SHA-256 of the verifier that only the program has. */
+  challenge: string;
+  /** Of the computer, for the key's label. */
+  name: string;
+}
+
+interface Grant {
+  accountId: string;
+  challenge: string;
+  label: string;
+}
+
+/** null where anything is missing or has another form: the page is opened by programs. */
+export function readGrantRequest(valueOf: (name: string) => string | undefined): GrantRequest | null {
+  const [port = '', state = '', challenge = '', name = ''] = ['port', 'state', 'challenge', 'name'].map(valueOf);
+  const isValid =
+    /^\d{4,5}$/.test(port) &&
+    Number(port) >= 1_024 &&
+    Number(port) <= 65_535 &&
+    /^[\w-]{22,64}$/.test(state) &&
+    /^[\w-]{43}$/.test(challenge) &&
+    /^[\w .-]{1,40}$/.test(name);
+  return isValid ? { port: Number(port), state, challenge, name } : null;
+}
+
+export const labelOfGrant = ({ name }: GrantRequest): string => `eloquentpoll on ${name}`.slice(0, LIMITS.key_label);
+
+/** Shown by the page and by the terminal, so that its owner knows that they belong together. */
+export function confirmationOf({ challenge }: GrantRequest): string {
+  const digits = createHash('sha256').update(challenge).digest('hex').slice(0, 8).toUpperCase();
+  return `${digits.slice(0, 4)}-${digits.slice(4)}`;
+}
+
+/** The code that stands for the permission; it is stored as a hash. */
+export async function createGrant({ bus }: AccountsContext, accountId: string, request: GrantRequest): Promise<string> {
+  const code = randomBytes(32).toString('base64url');
+  const grant: Grant = { accountId, challenge: request.challenge, label: labelOfGrant(request) };
+  await bus.redis.set(nameOf(bus.prefix, code), JSON.stringify(grant), 'EX', LIFETIME_S);
+  return code;
+}
+
+/** null for a code that was used, has expired or never was, and for a wrong verifier, which uses it up too. */
+export async function takeGrant(
+  { bus }: AccountsContext,
+  code: string,
+  verifier: string,
+): Promise<Pick<Grant, 'accountId' | 'label'> | null> {
+  const stored = await bus.redis.getdel(nameOf(bus.prefix, code));
+  const grant = stored === null ? null : readGrant(stored);
+  return grant && isSame(challengeFor(verifier), grant.challenge) ? grant : null;
+}
+
+/** null for what another release wrote. */
+function readGrant(stored: string): Grant | null {
+  const { accountId, challenge, label } = Object(JSON.parse(stored)) as Record<string, unknown>;
+  if (typeof accountId !== 'string' || typeof challenge !== 'string' || typeof label !== 'string') return null;
+  return { accountId, challenge, label };
+}
+
+const challengeFor = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
+
+const isSame = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+const nameOf = (prefix: string, code: string): string =>
+  `${prefix}:grant:{${createHash('sha256').update(code).digest('base64url')}}`;

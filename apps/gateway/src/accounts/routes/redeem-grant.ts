@@ -1,0 +1,39 @@
+import { GrantRedemption, NewKey } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../http/access.ts';
+import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { AccountsContext } from '../context.ts';
+import { createKey, toNewKey } from '../keys/issue-key.ts';
+import { takeGrant } from '../keys/key-grant.ts';
+
+/** POST /api/keys/redeem: the key of a login of the command line. */
+export function redeemGrantRoute(app: FastifyInstance, context: AccountsContext): void {
+  app.post<{ Body: GrantRedemption }>(
+    '/api/keys/redeem',
+    {
+      config: { operation: 'login' },
+      schema: {
+        operationId: 'redeemGrant',
+        tags: ['Account'],
+        summary: 'Exchange the code of a login of the command line for an API key',
+        description:
+          'The code comes from /dashboard/grant by the browser; it is good for two minutes and one attempt. The verifier is the text whose SHA-256 was the challenge of that page.',
+        security: access.none,
+        body: Type.Ref(GrantRedemption),
+        response: {
+          201: jsonAnswer('The key.', NewKey),
+          ...errors(...READS_BODY, 'login_failed', 'key_limit_reached'),
+        },
+      },
+    },
+    async ({ body: { code, verifier } }, reply): Promise<NewKey> => {
+      const grant = await takeGrant(context, code, verifier);
+      if (!grant) throw new ApiError('login_failed', { detail: 'The code is unknown, used or late. Log in again.' });
+      const issued = await createKey(context, grant);
+      reply.code(201);
+      return toNewKey(issued);
+    },
+  );
+}

@@ -1,0 +1,90 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { createGrant, type GrantRequest, readGrantRequest } from '../../accounts/keys/key-grant.ts';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import { access } from '../../http/access.ts';
+import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import type { PagesContext } from '../context.ts';
+import { GRANT_PATH, grantPage } from '../dashboard/grant-page.ts';
+import { HTML_TYPE, PAGE_HEADERS, PAGE_POLICY } from '../layout.ts';
+import { signInPage } from '../sign-in-page.ts';
+
+type Query = Partial<Record<'port' | 'state' | 'challenge' | 'name', string>>;
+
+/** The page where the account's owner allows a command line a key, and its form. The answer goes to the loopback address. */
+export async function grantRoutes(
+  app: FastifyInstance,
+  { context, facts }: { context: PagesContext; facts: Facts },
+): Promise<void> {
+  const page = (reply: FastifyReply, policy = PAGE_POLICY) =>
+    reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'content-security-policy': policy, 'cache-control': 'no-store' });
+  const field = (description: string) => Type.Optional(Type.String({ description, maxLength: 64 }));
+  takeForms(app);
+
+  app.get<{ Querystring: Query }>(
+    GRANT_PATH,
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'getGrant',
+        tags: ['Account'],
+        summary: 'Asks whether a command line may have an API key, for people',
+        security: access.sessionOptional,
+        querystring: Type.Object({
+          port: field('Where the program listens on 127.0.0.1.'),
+          state: field('Comes back with the code.'),
+          challenge: field('SHA-256 of the verifier, as base64url.'),
+          name: field('Of the computer, for the label of the key.'),
+        }),
+        response: { 200: textAnswer('The question, or the page to sign in with.', 'text/html'), ...errors() },
+      },
+    },
+    async ({ principal, query, url }, reply) => {
+      const request = readGrantRequest((name) => query[name as keyof Query]);
+      if (!request) throw malformed();
+      if (!principal) return page(reply).send(signInPage(facts, url));
+      return page(reply, policyFor(request)).send(grantPage(facts.baseUrl, request));
+    },
+  );
+
+  app.post<{ Body: FormBody }>(
+    GRANT_PATH,
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'sendGrant',
+        tags: ['Account'],
+        summary: 'The form that allows a command line a key, or refuses it',
+        security: access.sessionOptional,
+        response: {
+          303: redirect('To the program, with a code or an error.'),
+          ...orPage(
+            errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
+          ),
+        },
+      },
+    },
+    async ({ principal, body }, reply) => {
+      const request = readGrantRequest((name) => valuesOf(body, name)[0]);
+      if (!request) throw malformed();
+      if (!principal) return page(reply).code(401).send(signInPage(facts));
+      const allowed = valuesOf(body, 'answer')[0] === 'allow';
+      const answer = allowed
+        ? { code: await createGrant(context, principal.accountId, request) }
+        : { error: 'access_denied' };
+      const query = new URLSearchParams({ ...answer, state: request.state });
+      return reply.header('cache-control', 'no-store').redirect(`${loopbackOf(request)}/?${query}`, 303);
+    },
+  );
+}
+
+const loopbackOf = ({ port }: GrantRequest): string => `http://127.0.0.1:${port}`;
+
+/** Browsers apply form-action to the redirect that answers the form. */
+const policyFor = (request: GrantRequest): string =>
+  PAGE_POLICY.replace("form-action 'self'", `form-action 'self' ${loopbackOf(request)}`);
+
+const malformed = (): ApiError =>
+  new ApiError('validation_error', { detail: 'Start the login in the terminal: eloquentpoll login.' });

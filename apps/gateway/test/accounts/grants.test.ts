@@ -1,0 +1,161 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { listKeys } from '@eloquentpoll/storage';
+import t from 'tap';
+import { browser } from '../fixtures/browser.ts';
+import { build } from '../fixtures/build.ts';
+import { openSite } from '../fixtures/open-site.ts';
+import { realProvider } from '../fixtures/real-provider.ts';
+import { logIn } from '../fixtures/signed-in.ts';
+
+// slow: 4 s
+
+// A login of the command line: what the page sends where, and who gets a key for it.
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const token = (bytes: number) => randomBytes(bytes).toString('base64url');
+
+function attempt(more: Partial<Record<string, string>> = {}) {
+  const verifier = token(32);
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const query = new URLSearchParams({ port: '49152', state: token(16), challenge, name: 'lap top', ...more });
+  return { verifier, query, path: `/dashboard/grant?${query}` };
+}
+
+t.test('allowed once, the code is worth one key for the one with the verifier', async (t) => {
+  const { app, context, keyWith, sessionFor, log } = await build(t);
+  const { accountId } = await keyWith(0);
+  const session = await sessionFor(accountId);
+  const allow = async (query: URLSearchParams, answer = 'allow') => {
+    const payload = `${query}&answer=${answer}`;
+    const sent = await app.inject({
+      method: 'POST',
+      url: '/dashboard/grant',
+      headers: { ...session, ...FORM },
+      payload,
+    });
+    t.equal(sent.statusCode, 303);
+    t.equal(sent.headers['cache-control'], 'no-store');
+    return new URL(String(sent.headers.location));
+  };
+  const redeem = (payload: object) => app.inject({ method: 'POST', url: '/api/keys/redeem', payload });
+
+  const { verifier, query } = attempt();
+  const back = await allow(query);
+  t.equal(back.origin, 'http://127.0.0.1:49152');
+  t.equal(back.searchParams.get('state'), query.get('state'));
+  const code = back.searchParams.get('code') ?? '';
+  const answers = await Promise.all([1, 2, 3].map(() => redeem({ code, verifier })));
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [201, 401, 401], 'once, also at the same time');
+  const { key, label } = answers.find(({ statusCode }) => statusCode === 201)?.json() ?? {};
+  t.equal(label, 'eloquentpoll on lap top');
+  t.equal((await app.inject({ url: '/api/keys', headers: { authorization: `Bearer ${key}` } })).statusCode, 200);
+  t.equal((await listKeys(context.storage, accountId)).length, 2);
+
+  const second = attempt();
+  const stolen = (await allow(second.query)).searchParams.get('code') ?? '';
+  t.match((await redeem({ code: stolen, verifier: token(32) })).json(), { code: 'login_failed' });
+  t.equal((await redeem({ code: stolen, verifier: second.verifier })).statusCode, 401, 'a guess uses it up');
+  t.equal((await redeem({ code: token(32), verifier })).statusCode, 401);
+  t.equal((await redeem({ code: token(32) })).statusCode, 400);
+
+  const refused = await allow(attempt().query, 'refuse');
+  t.match([refused.searchParams.get('error'), refused.searchParams.get('code')], ['access_denied', null]);
+  const late = attempt();
+  const lateCode = (await allow(late.query)).searchParams.get('code') ?? '';
+  const [name = ''] = (await context.bus.redis.keys(`${context.bus.prefix}:grant:*`)).slice(-1);
+  const left = await context.bus.redis.ttl(name);
+  t.ok(left > 0 && left <= 120, `${left} s`);
+  await context.bus.redis.del(name);
+  t.equal((await redeem({ code: lateCode, verifier: late.verifier })).statusCode, 401, 'expired');
+  t.equal((await listKeys(context.storage, accountId)).length, 2);
+  t.notMatch(log.join(''), new RegExp(`${code}|ep_k_\\w{38}`));
+});
+
+t.test('the form counts only from here, by who is logged in, to a port of the own computer', async (t) => {
+  const { app, context, keyWith, sessionFor } = await build(t);
+  const { accountId, bearer } = await keyWith(0);
+  const { cookie } = await sessionFor(accountId);
+  const { query, path } = attempt();
+  const send = async (headers: Record<string, string>, payload = `${query}&answer=allow`) =>
+    (await app.inject({ method: 'POST', url: '/dashboard/grant', headers: { ...headers, ...FORM }, payload }))
+      .statusCode;
+  t.equal(await send({}), 401);
+  t.equal(await send(bearer), 401, 'a key makes no grant');
+  for (const origin of ['https://evil.example', 'null']) t.equal(await send({ cookie, origin }), 403, origin);
+  t.equal(await send({ cookie, 'sec-fetch-site': 'cross-site' }), 403);
+  for (const wrong of [
+    { port: '80' },
+    { port: '65536' },
+    { port: '1@evil' },
+    { state: 'short' },
+    { challenge: 'short' },
+    { name: '<b>' },
+    { name: '' },
+  ]) {
+    const { query, path } = attempt(wrong);
+    t.equal(await send({ cookie }, `${query}&answer=allow`), 400, JSON.stringify(wrong));
+    t.equal((await app.inject({ url: path, headers: { cookie } })).statusCode, 400, JSON.stringify(wrong));
+  }
+  t.same(await context.bus.redis.keys(`${context.bus.prefix}:grant:*`), []);
+  const page = await app.inject({ url: path, headers: { cookie } });
+  t.match(page.headers, { 'cache-control': 'no-store', 'content-security-policy': /frame-ancestors 'none'/ });
+  t.match(page.headers['content-security-policy'], "form-action 'self' http://127.0.0.1:49152");
+  t.equal((await listKeys(context.storage, accountId)).length, 1, 'seeing the page makes no key');
+});
+
+t.test('a login that the page asked for leads back to it, and nowhere else', async (t) => {
+  const base = 'https://polls.example';
+  const provider = await realProvider(t, base);
+  const { app } = await build(t, { identityProvider: provider });
+  const { path } = attempt();
+  const page = await app.inject({ url: path });
+  t.equal(page.statusCode, 200);
+  const href = /href="(\/api\/auth\/login[^"]*)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const landing = async (start: string) => {
+    const visitor = browser(app, base);
+    const { location } = await visitor.open(start, (url) => url.startsWith(`${base}/dashboard`));
+    return location;
+  };
+  t.equal(await landing(href), `${base}${path}`);
+  for (const next of [
+    'https://evil.example',
+    '//evil.example',
+    '/dashboard/grant?@evil',
+    '/dashboard/grant',
+    '/api/keys',
+  ]) {
+    t.equal(await landing(`/api/auth/login?${new URLSearchParams({ next })}`), `${base}/dashboard`, next);
+  }
+});
+
+t.test('in a browser the code reaches the program: the policy of the page lets its answer through', async (t) => {
+  const site = await openSite(t);
+  const { accountId } = await site.keyWith(0);
+  const { promise: heard, resolve } = Promise.withResolvers<string>();
+  const program = createServer((request, response) => {
+    resolve(request.url ?? '');
+    response.end('Allowed.');
+  });
+  await new Promise<void>((done) => program.listen(0, '127.0.0.1', done));
+  t.teardown(() => program.close());
+  const { path, query } = attempt({ port: String((program.address() as AddressInfo).port) });
+
+  const context = await site.browser.newContext({ baseURL: site.url });
+  const page = await context.newPage();
+  await page.goto('/logo.svg');
+  await logIn(site, accountId, page);
+  await page.goto(path);
+  const digits = createHash('sha256')
+    .update(query.get('challenge') ?? '')
+    .digest('hex')
+    .slice(0, 8)
+    .toUpperCase();
+  await page.getByText(`${digits.slice(0, 4)}-${digits.slice(4)}`).waitFor();
+  await page.getByRole('button', { name: 'Allow' }).click();
+  const url = new URL(await heard, 'http://127.0.0.1');
+  t.match(url.searchParams.get('code'), /^[\w-]{43}$/);
+  t.equal(url.searchParams.get('state'), query.get('state'));
+  await page.getByText('Allowed.').waitFor();
+});

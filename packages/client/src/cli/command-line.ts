@@ -1,0 +1,41 @@
+// The commands and options there are; the help, the completion and "did you mean" follow from them.
+
+export const COMMANDS = {
+  ask: 'run a poll',
+  result: 'show a result',
+  watch: 'follow a running poll to its end',
+  open: 'open a result in the browser',
+  history: 'list your results',
+  balance: 'what you can spend, and have spent',
+  keys: 'list, create and revoke API keys',
+  login: 'get a key for this computer, in the browser',
+  logout: 'revoke and remove that key',
+  completion: 'completion of commands for a shell',
+  help: 'show the help',
+} as const;
+export type CommandName = keyof typeof COMMANDS;
+
+export const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word);
+
+export const PRESETS = ['broad', 'fast', 'strong'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export const KEY_ACTIONS = ['list', 'create', 'revoke'] as const;
+
+export const OPTIONS = {
+  option: { type: 'string', multiple: true },
+  preset: { type: 'string' },
+  threshold: { type: 'string' },
+  'max-cost': { type: 'string' },
+  reasons: { type: 'boolean' },
+  free: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  json: { type: 'boolean' },
+  limit: { type: 'string' },
+  offset: { type: 'string' },
+  'no-browser': { type: 'boolean' },
+  url: { type: 'string' },
+  key: { type: 'string' },
+  session: { type: 'string' },
+  version: { type: 'boolean', short: 'V' },
+  help: { type: 'boolean', short: 'h' },
+} as const;

@@ -1,0 +1,63 @@
+import type { ApiKey } from '../eloquentpoll.ts';
+import type { Command } from './arguments.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
+import type { Invocation } from './invocation.ts';
+import { pad, plain } from './plain-text.ts';
+import { print } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+type KeysCommand = Extract<Command, { name: 'keys' }>;
+
+export async function keysCommand(invocation: Invocation, command: KeysCommand): Promise<Exit> {
+  const { polls, terminal, json } = invocation;
+  const { out, err, signal } = terminal;
+  switch (command.action) {
+    case 'list': {
+      const keys = await polls.keys({ signal });
+      if (json) print(out, JSON.stringify(keys));
+      else print(out, ...(keys.length === 0 ? ['No keys yet.'] : keys.map(lineOf)));
+      return EXIT.winner;
+    }
+    case 'create': {
+      const made = await polls.createKey(command.label, { signal });
+      print(out, json ? JSON.stringify(made) : made.key);
+      if (!json) print(err, `Copy it now. It is not shown again. To revoke it: keys revoke ${made.id}`);
+      return EXIT.winner;
+    }
+    case 'revoke': {
+      const id = await idOf(invocation, command.id);
+      const answer = await polls.revokeKey(id, { signal });
+      print(out, json ? JSON.stringify(answer) : `Revoked ${id}.`);
+      return EXIT.winner;
+    }
+  }
+}
+
+function lineOf({ id, key_prefix, label, created_at, last_used_at, expires_at, revoked_at }: ApiKey): string {
+  const used = last_used_at === null ? 'never used' : `used ${day(last_used_at)}`;
+  const ended = revoked_at !== null ? `revoked ${day(revoked_at)}` : expires_at !== null && `until ${day(expires_at)}`;
+  return [
+    id,
+    `${plain(key_prefix)}…`,
+    `made ${day(created_at)}`,
+    pad(used, 15),
+    ...(ended ? [ended] : []),
+    plain(label),
+  ]
+    .join('  ')
+    .trimEnd();
+}
+
+const day = (time: string): string => time.slice(0, 10);
+
+/** By its id, or by the beginning of the key where only one active key begins so. */
+async function idOf({ polls, terminal }: Invocation, text: string): Promise<string> {
+  if (!text.startsWith('ep_k_')) return text;
+  const keys = await polls.keys({ signal: terminal.signal });
+  const active = keys.filter(({ key_prefix, revoked_at }) => revoked_at === null && text.startsWith(key_prefix));
+  const [key] = active;
+  if (active.length === 1 && key) return key.id;
+  throw new UsageError(
+    key ? 'Several keys begin like this; give the id from keys list.' : 'No active key of yours begins like this.',
+  );
+}

@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
+import { forgetKey, readStoredKey, type StoredKey, storeKey } from './credentials.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
+import type { Invocation } from './invocation.ts';
+import { type GrantAnswer, listenForGrant } from './loopback.ts';
+import { linkOf, print } from './terminal.ts';
+
+const TIMEOUT_MS = 10 * 60_000;
+
+/**
+ * Gets a key by the browser: its owner allows it on the dashboard, which sends a code to an address of this computer.
+ * The code is good for one key, within two minutes, and with the verifier that only this process has.
+ */
+export async function loginCommand(invocation: Invocation, { browser }: { browser: boolean }): Promise<Exit> {
+  const { polls, terminal, json, siteUrl } = invocation;
+  const { env, out, err, signal } = terminal;
+  const earlier = readStoredKey(env, siteUrl);
+  const state = randomBytes(16).toString('base64url');
+  const verifier = randomBytes(32).toString('base64url');
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  await using loopback = await listenForGrant(state);
+  const name =
+    hostname()
+      .replace(/[^\w .-]/g, '-')
+      .slice(0, 40) || 'this computer';
+  const query = new URLSearchParams({ port: String(loopback.port), state, challenge, name });
+  const url = `${siteUrl}/dashboard/grant?${query}`;
+  print(err, `Allow it in the browser if the page shows the code ${confirmationOf(challenge)}:`, linkOf(terminal, url));
+  if (browser) await terminal.openBrowser?.(url);
+  const answer = await within(TIMEOUT_MS, loopback.answer, signal);
+  if ('refused' in answer) throw refused('The login was refused in the browser.');
+  const { id, key, key_prefix } = await polls.redeemGrant({ code: answer.code, verifier }, { signal });
+  const file = storeKey(env, siteUrl, { id, key });
+  if (earlier) await revoke(siteUrl, earlier, signal);
+  print(
+    out,
+    json ? JSON.stringify({ id, key_prefix, file }) : `Logged in at ${siteUrl}. The key ${key_prefix}… is in ${file}`,
+  );
+  return EXIT.winner;
+}
+
+/** Shown by the terminal and the page, so that its owner knows that they belong together. */
+const confirmationOf = (challenge: string): string => {
+  const digits = createHash('sha256').update(challenge).digest('hex').slice(0, 8).toUpperCase();
+  return `${digits.slice(0, 4)}-${digits.slice(4)}`;
+};
+
+/** Revokes the stored key, and removes it even if the service cannot be reached. */
+export async function logoutCommand({ terminal, json, siteUrl }: Invocation): Promise<Exit> {
+  const { env, out, signal } = terminal;
+  const stored = readStoredKey(env, siteUrl);
+  const isRevoked = stored !== null && (await revoke(siteUrl, stored, signal));
+  if (stored) forgetKey(env, siteUrl);
+  const said = !stored
+    ? `You were not logged in at ${siteUrl}.`
+    : isRevoked
+      ? `Logged out of ${siteUrl}: the key is revoked.`
+      : `The key is removed from this computer, but could not be revoked: see ${siteUrl}/dashboard#keys`;
+  print(out, json ? JSON.stringify({ removed: stored !== null, revoked: isRevoked }) : said);
+  return EXIT.winner;
+}
+
+/** With itself. True too for a key that was revoked before. */
+async function revoke(siteUrl: string, { id, key }: StoredKey, signal: AbortSignal): Promise<boolean> {
+  try {
+    await new EloquentPoll({ baseUrl: siteUrl, apiKey: key }).revokeKey(id, { signal, timeoutMs: 10_000 });
+    return true;
+  } catch (error) {
+    if (!(error instanceof EloquentPollError)) throw error;
+    return error.code === 'invalid_api_key' || error.code === 'key_not_found';
+  }
+}
+
+async function within(ms: number, answer: Promise<GrantAnswer>, signal: AbortSignal): Promise<GrantAnswer> {
+  signal.throwIfAborted();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(refused('The login was not finished in the browser in time.')), ms);
+  const stop = () => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const refused = (message: string): EloquentPollError =>
+  new EloquentPollError(message, { code: 'login_failed', status: 401 });

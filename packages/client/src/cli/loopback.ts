@@ -1,0 +1,66 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+// Where the browser comes back to after a login: an address of this computer alone, for one answer.
+
+export type GrantAnswer = { code: string } | { refused: true };
+
+export interface Loopback extends AsyncDisposable {
+  port: number;
+  /** Once a request with the right state has come. */
+  answer: Promise<GrantAnswer>;
+}
+
+export async function listenForGrant(state: string): Promise<Loopback> {
+  const { promise: answer, resolve } = Promise.withResolvers<GrantAnswer>();
+  let port = 0;
+  const server = createServer((request, response) => {
+    const found = readAnswer(request, port, state);
+    reply(response, found);
+    if (found) resolve(found);
+  });
+  await new Promise<void>((done, failed) => {
+    server.once('error', failed);
+    server.listen(0, '127.0.0.1', done);
+  });
+  port = (server.address() as AddressInfo).port;
+  return {
+    port,
+    answer,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      // The page that was just answered may still be on its way.
+      server.closeIdleConnections();
+      server.unref();
+    },
+  };
+}
+
+/** null for requests that are not the service's redirect: another page, another host name, or a guess. */
+function readAnswer({ method, url = '', headers }: IncomingMessage, port: number, state: string): GrantAnswer | null {
+  if (method !== 'GET' || headers.host !== `127.0.0.1:${port}`) return null;
+  const query = URL.parse(url, 'http://127.0.0.1')?.searchParams;
+  if (!query || !isSame(query.get('state') ?? '', state)) return null;
+  if (query.get('error') !== null) return { refused: true };
+  const code = query.get('code') ?? '';
+  return /^[\w-]{20,200}$/.test(code) ? { code } : null;
+}
+
+const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+function reply(response: ServerResponse, found: GrantAnswer | null): void {
+  const text = found
+    ? 'code' in found
+      ? 'Allowed. You can close this page and go back to the terminal.'
+      : 'Refused. You can close this page.'
+    : 'This address waits for a login of the command line.';
+  response.writeHead(found ? 200 : 400, {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  });
+  response.end(`${text}\n`);
+}

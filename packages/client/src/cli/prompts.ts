@@ -1,0 +1,44 @@
+import { type PollText, readOptions, readPollText } from './poll-text.ts';
+import { print, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+type Asking = NonNullable<Terminal['ask']>;
+
+/** Question and options, asked for where they are missing and a person can answer. */
+export async function completePoll(
+  poll: PollText | null,
+  terminal: Terminal,
+): Promise<{ question: string; options: string[] }> {
+  const { question, options } = poll ?? (await questionFor(null, terminal));
+  return { question, options: options ?? (await optionsFor(terminal)) };
+}
+
+/** For a free poll, whose options the service can supply. */
+export const questionFor = async (poll: PollText | null, terminal: Terminal): Promise<PollText> =>
+  poll ??
+  until(terminal, 'Question: ', (line) => readPollText(line, undefined), 'Put the question behind ask, in quotes.');
+
+const optionsFor = (terminal: Terminal): Promise<string[]> =>
+  until(
+    terminal,
+    'Options, separated by commas: ',
+    readOptions,
+    'Put the options behind the question: "Which is larger? [The Sun, The Moon]".',
+  );
+
+/** Asks again for as long as the answer cannot be used. */
+async function until<T>(terminal: Terminal, label: string, read: (line: string) => T, missing: string): Promise<T> {
+  const ask: Asking | undefined = terminal.ask;
+  if (!ask) throw new UsageError(missing);
+  for (;;) {
+    const line = await ask(label);
+    if (line === null) throw new UsageError(missing);
+    if (line.trim() === '') continue;
+    try {
+      return read(line);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      print(terminal.err, error.message);
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { EloquentPollError } from '../eloquentpoll.ts';
+import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
+import { plain } from './plain-text.ts';
+import { limitText } from './summary.ts';
+import { print, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Prints why a command failed and what to do about it. */
+export function report(
+  error: unknown,
+  { err, whenUnreachable }: Terminal,
+  { json, siteUrl }: { json: boolean; siteUrl: string },
+): Exit {
+  if (error instanceof UsageError) {
+    print(err, json ? JSON.stringify({ error: error.message, code: 'usage' }) : `eloquentpoll: ${error.message}`);
+    return EXIT.usage;
+  }
+  // A defect in this program: print the stack trace.
+  if (!(error instanceof EloquentPollError)) throw error;
+  const { code, status, retryable, recovery, issues, requestId, minCostUsd } = error;
+  const unreachable = `Nothing is listening at ${siteUrl}. ${whenUnreachable ?? 'Check --url or EP_URL.'}`;
+  const message = code === 'network_error' ? unreachable : error.message;
+  if (json) {
+    const body = { error: message, code, status, retryable, recovery, issues, request_id: requestId };
+    print(err, JSON.stringify({ ...body, ...(minCostUsd !== null && { min_cost_usd: minCostUsd }) }));
+  } else {
+    print(err, `eloquentpoll: ${plain(message)}`);
+    if (minCostUsd !== null) print(err, `  Try --max-cost ${limitText(minCostUsd)}`);
+    for (const { action, description, url } of recovery) {
+      if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);
+    }
+  }
+  return exitOfError(error);
+}
