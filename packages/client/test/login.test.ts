@@ -42,7 +42,7 @@ t.test('login gets a key by the browser, keeps it for its owner alone, and logou
   t.notMatch(texts.out + texts.err, 'ep_k_first"');
 
   const page = new URL(/http:\S+grant\S+/.exec(texts.err)?.[0] ?? '');
-  const { verifier } = asked[0]?.body as { verifier: string };
+  const { verifier } = asked[0]!.body as { verifier: string };
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   t.equal(page.searchParams.get('challenge'), challenge);
   const shown = createHash('sha256').update(challenge).digest('hex').slice(0, 8).toUpperCase();

@@ -134,6 +134,6 @@ t.test('one service for all of these', async (t) => {
       code: 2,
       err: /\$0\.000001 does not pay for one vote; the cheapest costs up to \$(0\.\d+)\.\n {2}Try --max-cost \1\n/,
     });
-    t.match(watched, { code: 0, out: /^A: 3 of 3\n[^]*\/result\/EP-/ });
+    t.match(watched, { code: 0, out: /^A: 3 of 3\n[\s\S]*\/result\/EP-/ });
   });
 });

@@ -24,8 +24,8 @@ interface Grant {
 }
 
 /** null where anything is missing or has another form: the page is opened by programs. */
-export function readGrantRequest(valueOf: (name: string) => string | undefined): GrantRequest | null {
-  const [port = '', state = '', challenge = '', name = ''] = ['port', 'state', 'challenge', 'name'].map(valueOf);
+export function readGrantRequest(field: (name: string) => string | undefined): GrantRequest | null {
+  const [port = '', state = '', challenge = '', name = ''] = ['port', 'state', 'challenge', 'name'].map(field);
   const isValid =
     /^\d{4,5}$/.test(port) &&
     Number(port) >= 1_024 &&
