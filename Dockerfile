@@ -68,7 +68,8 @@ EXPOSE 8081
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["/usr/bin/node", "/app/healthcheck.mjs", "8081", "/v1/models"]
 CMD ["main.js"]
 
-# One-shots: migrate.js before a release, open-account.js for a new customer, make-secrets.js for a compose stack.
+# One-shots: migrate.js before a release, open-account.js for a new customer, console.js for what operators do,
+# make-secrets.js for a compose stack.
 FROM runtime AS operator
 COPY --from=build /src/dist/operator /app
 # A named volume takes the owner of the folder that it is first mounted on.

@@ -25,6 +25,7 @@ keep('gateway/key_pepper', secret);
 keep('gateway/cookie_secrets', secret);
 put('operator/database_url', databaseUrl('eloquentpoll_gateway', keep('postgres/gateway_password', secret)));
 put('migrate/migrate_database_url', databaseUrl('eloquentpoll', ownerPassword));
+put('operator/admin_token', keep('gateway/admin_token', secret));
 put('operator/key_pepper', keep('gateway/key_pepper', secret));
 put('operator/superuser_password', superuserPassword);
 console.log(JSON.stringify({ msg: 'secrets are there' }));

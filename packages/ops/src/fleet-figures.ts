@@ -24,6 +24,7 @@ export interface MoneyFigures {
   misfits: Record<MoneySource, number>;
   reconciledAt: Record<MoneySource, Date | null>;
   negative: { accounts: number; owedU: bigint };
+  worstCaller: { refusals: number; otherFailures: number; unpaidU: bigint };
 }
 
 const MONEY_SOURCES = ['chain', 'card'] as const;
@@ -87,6 +88,14 @@ function moneyFigures(metrics: Metrics, { money }: FleetSource): void {
       return at ? [[[source], at.getTime() / 1_000] as const] : [];
     });
   });
+  metrics.reading('eloquentpoll_worst_caller_failures', async () => {
+    const { refusals, otherFailures } = (await money()).worstCaller;
+    return [
+      [['refusal'], refusals],
+      [['other'], otherFailures],
+    ];
+  });
+  metrics.reading('eloquentpoll_worst_caller_usd', async () => Number((await money()).worstCaller.unpaidU) / 1e6);
   metrics.reading('eloquentpoll_negative_balances', async () => (await money()).negative.accounts);
   metrics.reading('eloquentpoll_negative_balances_usd', async () => Number((await money()).negative.owedU) / 1e6);
 }

@@ -284,6 +284,18 @@ export const METRICS = {
     labels: [],
     help: 'Accounts whose balance is below zero after a reversal.',
   },
+  eloquentpoll_worst_caller_failures: {
+    type: 'gauge',
+    on: BOTH,
+    labels: ['kind'],
+    help: 'Most calls that the questions of one caller made fail this UTC day: refusal, or other; the console says whose.',
+  },
+  eloquentpoll_worst_caller_usd: {
+    type: 'gauge',
+    on: BOTH,
+    labels: [],
+    help: 'What such calls of one caller cost us at most this UTC day, what was charged for them taken off.',
+  },
   eloquentpoll_negative_balances_usd: { type: 'gauge', on: BOTH, labels: [], help: 'What they owe together.' },
   eloquentpoll_provider_spend_usd: {
     type: 'gauge',

@@ -3,7 +3,7 @@ import type { Queries } from './open-storage.ts';
 
 export type MoneySource = 'chain' | 'card';
 
-/** What is wrong with money that came in, as Postgres sees it. */
+/** What is wrong with money that came in, and who costs us money, as Postgres sees it. */
 export interface MoneyInFigures {
   /** Movements that no row explains, per source. */
   misfits: Record<MoneySource, number>;
@@ -11,12 +11,14 @@ export interface MoneyInFigures {
   reconciledAt: Record<MoneySource, Date | null>;
   /** Accounts that owe us after a reversal, and how much together. */
   negative: { accounts: number; owedU: bigint };
+  /** Of the caller whose questions made most calls fail today; the console says which. */
+  worstCaller: { refusals: number; otherFailures: number; unpaidU: bigint };
 }
 
 /** Found by indexes of what is open, so that it stays cheap. A comparison that no process took up for a week is over. */
 export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures> {
   const { rows } = await sql<Row>`
-    select m.chain, m.card, s.chain_at, s.card_at, n.accounts, n.owed_u
+    select m.chain, m.card, s.chain_at, s.card_at, n.accounts, n.owed_u, w.refusals, w.other_failures, w.unpaid_u
       from (select count(*) filter (where source = 'chain')::integer as chain,
                    count(*) filter (where source = 'card')::integer as card
               from misfits where closed_at is null) m
@@ -24,12 +26,17 @@ export async function readMoneyFigures({ db }: Queries): Promise<MoneyInFigures>
                         min(coalesce(reached_at, created_at)) filter (where name like 'card %') as card_at
                    from money_scans where due_at > now() - interval '7 days') s
      cross join (select count(*)::integer as accounts, coalesce(sum(held_u - posted_u), 0)::bigint as owed_u
-                   from balances where allow_negative and posted_u < held_u) n`.execute(db);
-  const { chain, card, chain_at, card_at, accounts, owed_u } = rows[0]!;
+                   from balances where allow_negative and posted_u < held_u) n
+     cross join (select coalesce(max(refusals), 0)::integer as refusals,
+                        coalesce(max(other_failures), 0)::integer as other_failures,
+                        coalesce(max(fault_u - charged_u), 0)::bigint as unpaid_u
+                   from caller_days where day = (now() at time zone 'utc')::date) w`.execute(db);
+  const { chain, card, chain_at, card_at, accounts, owed_u, refusals, other_failures, unpaid_u } = rows[0]!;
   return {
     misfits: { chain, card },
     reconciledAt: { chain: chain_at, card: card_at },
     negative: { accounts, owedU: owed_u },
+    worstCaller: { refusals, otherFailures: other_failures, unpaidU: unpaid_u },
   };
 }
 
@@ -40,4 +47,7 @@ interface Row {
   card_at: Date | null;
   accounts: number;
   owed_u: bigint;
+  refusals: number;
+  other_failures: number;
+  unpaid_u: bigint;
 }

@@ -10,7 +10,7 @@ import { WORKER_SETTINGS } from '@eloquentpoll/worker/settings';
 
 const OF_NODE = ['NODE_ENV', 'NODE_OPTIONS', 'HOME', 'PATH'];
 const TABLES: Record<string, Table> = { gateway: GATEWAY_SETTINGS, worker: WORKER_SETTINGS };
-const OPERATOR = ['DATABASE_URL', 'MIGRATE_DATABASE_URL', 'KEY_PEPPER', 'SECRETS_FOLDER'];
+const OPERATOR = ['ADMIN_TOKEN', 'DATABASE_URL', 'MIGRATE_DATABASE_URL', 'KEY_PEPPER', 'OPS_URL', 'SECRETS_FOLDER'];
 const SECRET_FILE = /^\/run\//;
 
 /** What is wrong with a variable that a manifest sets for a process. */

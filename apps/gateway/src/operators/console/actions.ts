@@ -25,4 +25,16 @@ export const ACTIONS = {
 } as const satisfies Record<string, OperatorAction>;
 export type Verb = keyof typeof ACTIONS;
 
+/** For the operators' command. */
+export const describedActions = () =>
+  Object.entries<OperatorAction>(ACTIONS).map(([verb, { label, subject, fields }]) => ({
+    verb,
+    label,
+    fields: [...(subject ? [subject] : []), ...fields].map(({ name, label, isOptional = false }) => ({
+      name,
+      label,
+      isOptional,
+    })),
+  }));
+
 export const isVerb = (text: string): text is Verb => Object.hasOwn(ACTIONS, text);

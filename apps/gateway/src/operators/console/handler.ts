@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OpsHandler } from '@eloquentpoll/ops';
 import type { OperatorsContext } from '../context.ts';
-import { isVerb } from './actions.ts';
+import { describedActions, isVerb } from './actions.ts';
 import { guard } from './guard.ts';
 import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
 import { overview, overviewJson } from './overview.ts';
@@ -11,7 +11,8 @@ import { performAction } from './perform-action.ts';
 
 // The operators' console on the ops port, where ADMIN_TOKEN is set:
 //   GET  /admin         the overview, as HTML or JSON
-//   POST /admin/{verb}  one of the actions, with its fields and a reason
+//   GET  /admin/actions the actions and their fields, as JSON
+//   POST /admin/{verb}  one of them, with its fields and a reason
 
 const MAX_FORM_BYTES = 4_096;
 const ACTION_PATH = /^\/admin\/([a-z-]{1,20})$/;
@@ -59,6 +60,8 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
       send(response, 401, 'The password is ADMIN_TOKEN; the name is yours, for the log.\n', undefined, challenge);
     } else if (request.method === 'POST') {
       await act(request, response, path);
+    } else if (path === '/admin/actions' && request.method === 'GET') {
+      send(response, 200, JSON.stringify(describedActions()), 'application/json');
     } else if (path === '/admin' && (request.method === 'GET' || request.method === 'HEAD')) {
       await show(request, response, new URLSearchParams(query));
     } else {

@@ -1,0 +1,105 @@
+import { parseArgs } from 'node:util';
+
+// The console's actions from a shell: `console.js freeze ACCOUNT --reason "three disputed cards"`. It asks one gateway, on
+// its port for operators; what it does holds for all of them. `help` lists the actions, `log` what was done.
+
+interface Described {
+  verb: string;
+  label: string;
+  fields: { name: string; label: string; isOptional: boolean }[];
+}
+
+interface Logged {
+  at: string;
+  operator: string;
+  verb: string;
+  subject: string;
+  reason: string;
+  outcome: string;
+}
+
+/** Outcomes that are what was asked for; after any other the exit code is 1. */
+const DONE = new Set([
+  ...['released', 'retried', 'seen', 'frozen', 'unfrozen', 'closed', 'revoked'],
+  ...['refunded', 'corrected', 'matched', 'ignored', 'stopped', 'resumed'],
+]);
+
+const { OPS_URL: opsUrl, ADMIN_TOKEN: token, OPERATOR: operator = '' } = process.env;
+if (!opsUrl || !token) refuse('OPS_URL must be the port for operators of a gateway, and ADMIN_TOKEN its token');
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean' },
+    as: { type: 'string' },
+    reason: { type: 'string' },
+    amount: { type: 'string' },
+    tx: { type: 'string' },
+    wrong: { type: 'string' },
+    right: { type: 'string' },
+    account: { type: 'string' },
+  },
+});
+const { json, as = operator, ...fields } = values;
+const [verb = 'help', subject] = positionals;
+const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'x-operator': as };
+
+if (verb === 'help') {
+  const actions = (await read('/admin/actions')) as Described[];
+  print(actions, () => actions.map(usageOf).join('\n'));
+} else if (verb === 'log') {
+  const { log } = (await read('/admin')) as { log: Logged[] };
+  print(log, () =>
+    log.map((one) => [one.at, one.operator, one.verb, one.subject, one.outcome, one.reason].join('\t')).join('\n'),
+  );
+} else {
+  await act();
+}
+
+async function act(): Promise<void> {
+  const body = new URLSearchParams({ ...(subject !== undefined && { subject }) });
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  const answer = await ask(`/admin/${encodeURIComponent(verb)}`, { method: 'POST', body });
+  const text = await answer.text();
+  if (answer.status === 404) refuse(`there is no action ${verb}; help lists them`);
+  if (answer.status !== 200 && answer.status !== 500) refuse(text.trim());
+  const result = JSON.parse(text) as { outcome: string; detail: string; facts: Record<string, string> };
+  const facts = Object.entries(result.facts).map(([name, value]) => `${name} ${value}`);
+  print(result, () => [result.detail, ...facts].join('\n'));
+  process.exitCode = DONE.has(result.outcome) ? 0 : 1;
+}
+
+async function read(path: string): Promise<unknown> {
+  const answer = await ask(path);
+  if (answer.status !== 200) refuse((await answer.text()).trim());
+  return answer.json();
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(new URL(path, opsUrl), {
+      ...init,
+      headers,
+      redirect: 'error',
+      signal: AbortSignal.timeout(60_000),
+    });
+  } catch {
+    return refuse(`${opsUrl} does not answer`);
+  }
+}
+
+function usageOf({ verb, label, fields }: Described): string {
+  const names = fields.map(({ name, label, isOptional }) => {
+    const text = name === 'subject' ? `<${label}>` : `--${name} <${label}>`;
+    return isOptional ? `[${text}]` : text;
+  });
+  return [`${verb} ${[...names, '--reason <why>'].join(' ')}`, `    ${label}`].join('\n');
+}
+
+function print(value: unknown, text: () => string): void {
+  process.stdout.write(`${json === true ? JSON.stringify(value) : text()}\n`);
+}
+
+function refuse(why: string): never {
+  process.stderr.write(`console: ${why}\n`);
+  process.exit(2);
+}
