@@ -206,6 +206,31 @@ t.test('a facilitator of our own: one wallet, two replicas, many deposits at onc
   t.same(await checkLedger(own.context.storage), []);
 });
 
+t.test('a facilitator of our own confirms side by side: a block of two seconds takes many deposits', async (t) => {
+  const own = await build(t, { ...common, deposits: { ...settings, facilitator: { key: await chain.signerKey() } } });
+  await own.app.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${(own.app.server.address() as AddressInfo).port}`;
+  t.match(await (await deposit(version1(await chain.payer(1)), 5, url)).json(), { code: 'payment_insufficient_funds' });
+  const payers: Payer[] = [];
+  for (let i = 0; i < 12; i++) payers.push(await chain.payer(10));
+  await chain.bank.setAutomine(false);
+  await chain.bank.setIntervalMining({ interval: 2 });
+  t.teardown(async () => {
+    await chain.bank.setIntervalMining({ interval: 0 });
+    await chain.bank.setAutomine(true);
+  });
+  const began = performance.now();
+  const answers = await Promise.all(payers.map((payer) => deposit(version1(payer), 5, url)));
+  const seconds = (performance.now() - began) / 1_000;
+  t.same(
+    answers.map(({ status }) => status),
+    payers.map(() => 200),
+  );
+  t.ok(seconds < 12, `12 deposits in ${seconds.toFixed(1)} s; one after the other they take a block each`);
+  t.comment(`${seconds.toFixed(1)} s`);
+  t.same(await checkLedger(own.context.storage), []);
+});
+
 t.test('a gateway that is killed after the settlement: the next one credits', async (t) => {
   const databaseUrl = await testDatabase(t);
   const redis = testRedis(t);

@@ -1,8 +1,9 @@
 import { FREE_PRESETS, type ResultStatus } from '@eloquentpoll/contracts';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
-// How polls went, and how each model did in them. Counted from the newest polls of the window and no more than a given
+// How polls went, and how each model did in them. Free polls and single accounts cannot make up the figures: free polls are
+// at most a part of the window, and opinions count only of accounts that paid for polls, so many of each. Counted from the newest polls of the window and no more than a given
 // number of them, found by index: what it costs does not grow with what is stored. Neither an account nor a text is read.
 
 export interface ReputationRequest {
@@ -43,20 +44,31 @@ export interface StoredModelReputation {
 
 export const REPUTATION_DAYS = 30;
 export const REPUTATION_POLLS = 10_000;
+/** Free polls beside them, at most one for so many. */
+const PAID_PER_FREE = 5;
+const MAX_OPINIONS = 20;
+
+/** Found by the indexes of both kinds, which need the names in the statement. */
+const IS_FREE = sql.raw(`panel_name in (${FREE_PRESETS.map((name) => `'${name}'`).join(', ')})`);
+
+const newestPolls = (since: RawBuilder<unknown>, mostPolls: number) => sql`
+  (select * from results where not ${IS_FREE} and created_at >= ${since} order by created_at desc limit ${mostPolls})
+  union all
+  (select * from results where ${IS_FREE} and created_at >= ${since}
+    order by created_at desc limit ${Math.ceil(mostPolls / PAID_PER_FREE)})`;
 
 export async function readReputation({ db }: Queries, request: ReputationRequest): Promise<StoredReputation> {
   const { simulated, days = REPUTATION_DAYS, mostPolls = REPUTATION_POLLS } = request;
   const { rows } = await sql<Row>`
     with newest as materialized (
       select poll_id, status, panel_name, simulated, early_terminated, total_cost_u, total_ms, created_at
-        from results where created_at > now() - ${days} * interval '1 day'
-       order by created_at desc limit ${mostPolls}
+        from (${newestPolls(sql`now() - ${days} * interval '1 day'`, mostPolls)}) of_both_kinds
     ),
     span as (
       select case when count(*) < ${mostPolls} then now() - ${days} * interval '1 day'
-                  else coalesce(min(created_at), now()) end as since from newest
+                  else coalesce(min(created_at), now()) end as since from newest where not ${IS_FREE}
     ),
-    ended as (select * from newest where simulated = ${simulated}),
+    ended as (select * from newest where simulated = ${simulated} and created_at >= (select since from span)),
     answered as (select * from ended where status <> 'failed'),
     buried as (
       select count(*) as polls
@@ -68,7 +80,10 @@ export async function readReputation({ db }: Queries, request: ReputationRequest
       select count(*)::integer as total,
              (count(*) filter (where outcome_correct))::integer as correct,
              (count(*) filter (where not outcome_correct))::integer as incorrect
-        from ended join feedback using (poll_id)
+        from (select f.outcome_correct, row_number() over (partition by account_id order by f.created_at desc) as nth
+                from ended join feedback f using (poll_id) join balances b using (account_id)
+               where b.used_u > 0) given
+       where nth <= ${MAX_OPINIONS}
     )
     select span.since as "from", now() as "to",
            (select count(*) filter (where status = 'success')::integer from ended) as success,
@@ -122,8 +137,7 @@ async function modelsSince({ db }: Queries, span: Span): Promise<StoredModelRepu
   const { rows } = await sql<StoredModelReputation>`
     with newest as materialized (
       select poll_id, simulated, winning_option is not null as won, created_at
-        from results where created_at >= ${from}
-       order by created_at desc limit ${mostPolls}
+        from (${newestPolls(sql`${from}::timestamptz`, mostPolls)}) of_both_kinds
     ),
     papers as materialized (
       select vote.poll_id, model_id, option, latency_ms, billed_u, won, created_at

@@ -1,7 +1,17 @@
 import type { PollResponse, Vote } from '@eloquentpoll/contracts';
 import t from 'tap';
-import { acceptPoll, bury, claimPoll, finishPoll, readReputation, type Storage, storeFeedback } from '../src/index.ts';
-import { acceptance, finished, funded, newPoll, open, response, spec, USD, vote } from './fixtures.ts';
+import {
+  acceptPoll,
+  bury,
+  capture,
+  claimPoll,
+  finishPoll,
+  hold,
+  readReputation,
+  type Storage,
+  storeFeedback,
+} from '../src/index.ts';
+import { acceptance, finished, funded, newPoll, open, response, spec, USD, unique, vote } from './fixtures.ts';
 
 // Figures about polls, checked against polls whose figures are known.
 
@@ -26,6 +36,15 @@ async function ended(storage: Storage, end: Ended) {
   const plain = finished(poll);
   await finishPoll(storage, { ...plain, votes: end.votes ?? plain.votes, response: response(end.response) });
   return poll;
+}
+
+/** An account that has paid for something. */
+async function paying(storage: Storage): Promise<string> {
+  const accountId = await funded(storage, USD);
+  const idem = unique('hold:');
+  await hold(storage, { accountId, amountU: 1n, idem });
+  await capture(storage, idem, 1n);
+  return accountId;
 }
 
 t.test('of nothing, counts are 0 and figures are null', async (t) => {
@@ -65,7 +84,7 @@ t.test('every poll and vote counts once, for what it was', async (t) => {
   await claimed(storage, { accountId });
   const opinion = { resultId: first.resultId, confidence: null, notes: null };
   for (const outcomeCorrect of [true, true, false, null])
-    await storeFeedback(storage, { ...opinion, accountId: await funded(storage, 0n), outcomeCorrect });
+    await storeFeedback(storage, { ...opinion, accountId: await paying(storage), outcomeCorrect });
 
   const found = await readReputation(storage, { simulated: true });
   t.same(found.polls, { success: 3, partial: 1, failed: 2 }, 'one given up, none of those that run');
@@ -125,4 +144,29 @@ t.test('the newest polls count, up to the bound, and not those of another month'
   };
   t.same(await count(), [3, 1, 30, 3]);
   t.same(await count(2), [2, 0, 10, 2], 'the window begins with the oldest that is counted');
+});
+
+t.test('free polls make up a part of the window, however many there are', async (t) => {
+  const { storage } = await open(t);
+  const accountId = await funded(storage, 99n * USD);
+  const lost = { status: 'failed', winning_option: null } as const;
+  for (let i = 0; i < 5; i++) await ended(storage, { accountId });
+  for (let i = 0; i < 8; i++) await ended(storage, { accountId, panel: 'free', response: lost });
+  const found = await readReputation(storage, { simulated: true, mostPolls: 5 });
+  t.same(found.polls, { success: 5, partial: 0, failed: 1 });
+  const all = await readReputation(storage, { simulated: true, mostPolls: 10 });
+  t.same(all.polls, { success: 5, partial: 0, failed: 2 });
+});
+
+t.test('opinions count of accounts that paid, at most twenty of each', async (t) => {
+  const { storage } = await open(t);
+  const [payer, free] = [await funded(storage, 99n * USD), await funded(storage, 0n)];
+  const polls = [];
+  for (let i = 0; i < 25; i++) polls.push(await ended(storage, { accountId: payer }));
+  for (const { resultId } of polls) {
+    const opinion = { resultId, confidence: null, notes: null };
+    await storeFeedback(storage, { ...opinion, accountId: free, outcomeCorrect: false });
+    await storeFeedback(storage, { ...opinion, accountId: payer, outcomeCorrect: true });
+  }
+  t.same((await readReputation(storage, { simulated: true })).feedback, { total: 20, correct: 20, incorrect: 0 });
 });

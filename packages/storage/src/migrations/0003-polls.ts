@@ -76,6 +76,8 @@ create table results (
 );
 create index results_account on results (account_id, created_at desc, poll_id) where account_id is not null;
 create index results_created on results (created_at);
+create index results_created_paid on results (created_at) where not (panel_name in ('free', 'free_search'));
+create index results_created_free on results (created_at) where panel_name in ('free', 'free_search');
 
 -- Written once, by the statement that ends the poll. A vote that failed is billed only what its calls cost.
 -- calls: exchanges with the provider, retries and repair included. cost_u: what they cost us, as far as it is known;

@@ -7,25 +7,24 @@ import type { DepositSettings } from '../../config/payment-settings.ts';
 import { type Facilitator, type FacilitatorRequest, facilitatorRequest, hashOf } from './facilitator.ts';
 
 // A facilitator in this process: the operator's wallet submits payments and pays their gas. Its transactions have
-// consecutive nonces, so one is sent at a time across all replicas.
+// consecutive nonces, so one is sent at a time across all replicas; they are confirmed side by side.
 
 const RPC_TIMEOUT_MS = 5_000;
 const CONFIRMATION_TIMEOUT_MS = 8_000;
 const LOCK_WAIT_TIMEOUT_MS = 10_000;
 /** A lock held longer is taken over: its holder has crashed. */
 const LOCK_TERM_MS = 30_000;
-const MAX_WAITING = 10;
+const MAX_WAITING = 50;
 
 export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, storage: Storage): Facilitator {
   let opened: Promise<x402Facilitator> | undefined;
   const open = () => {
-    opened ??= openFacilitator(settings, key).catch((error: unknown) => {
+    opened ??= openFacilitator(settings, key, serialize(storage)).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
     return opened;
   };
-  const serialized = serialize(storage);
 
   return {
     async verify(payment, terms) {
@@ -35,7 +34,7 @@ export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, st
     },
     async settle(payment, terms) {
       const facilitator = await open();
-      const answer = await serialized(() => facilitator.settle(...parts(facilitatorRequest(payment, terms))));
+      const answer = await facilitator.settle(...parts(facilitatorRequest(payment, terms)));
       return answer.success
         ? { ok: true, ...hashOf(answer.transaction) }
         : { ok: false, reason: String(answer.errorReason) };
@@ -47,7 +46,11 @@ export function ownFacilitator(settings: DepositSettings, key: `0x${string}`, st
 const parts = ({ paymentPayload, paymentRequirements }: FacilitatorRequest) =>
   [paymentPayload as PaymentPayload, paymentRequirements as PaymentRequirements] as const;
 
-async function openFacilitator({ rpcUrl, chainId }: DepositSettings, key: `0x${string}`): Promise<x402Facilitator> {
+async function openFacilitator(
+  { rpcUrl, chainId }: DepositSettings,
+  key: `0x${string}`,
+  serialized: Serialized,
+): Promise<x402Facilitator> {
   const { x402Facilitator } = await import('@x402/core/facilitator');
   const { toFacilitatorEvmSigner } = await import('@x402/evm');
   const { registerExactEvmScheme } = await import('@x402/evm/exact/facilitator');
@@ -64,9 +67,10 @@ async function openFacilitator({ rpcUrl, chainId }: DepositSettings, key: `0x${s
     {
       address: account.address,
       readContract: ({ abi, ...call }) => client.readContract({ ...call, abi: abi as Abi }),
-      writeContract: ({ abi, ...call }) => client.writeContract({ ...call, abi: abi as Abi }),
+      // Each takes the nonce after those that wait for their block, and returns once the node has the transaction.
+      writeContract: ({ abi, ...call }) => serialized(() => client.writeContract({ ...call, abi: abi as Abi })),
       verifyTypedData: (signed) => client.verifyTypedData(signed as VerifyTypedDataParameters),
-      sendTransaction: (transaction) => client.sendTransaction(transaction),
+      sendTransaction: (transaction) => serialized(() => client.sendTransaction(transaction)),
       waitForTransactionReceipt: (transaction) => client.waitForTransactionReceipt(transaction),
       getCode: (contract) => client.getCode(contract),
     },
@@ -75,8 +79,10 @@ async function openFacilitator({ rpcUrl, chainId }: DepositSettings, key: `0x${s
   return registerExactEvmScheme(new x402Facilitator(), { signer, networks: `eip155:${chainId}` });
 }
 
+type Serialized = <T>(work: () => Promise<T>) => Promise<T>;
+
 /** Runs one piece of work at a time: queued in this process, then under a lock across replicas. */
-function serialize(storage: Storage) {
+function serialize(storage: Storage): Serialized {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   return async function serialized<T>(work: () => Promise<T>): Promise<T> {
