@@ -1,9 +1,10 @@
-import { ownerUrl } from '@eloquentpoll/testkit/database';
+import { ownerUrl, roleUrl } from '@eloquentpoll/testkit/database';
 import { sql } from 'kysely';
 import t from 'tap';
 import {
   checkLedger,
   closeBooks,
+  GATEWAY_ROLE,
   type LedgerViolation,
   openStorage,
   type Queries,
@@ -113,6 +114,18 @@ t.test('damage to closed and sealed days is found by reading everything', async 
     for (const damage of damages)
       t.not((await foundWith(owner, withNames(damage, names), wholeCheck)).length, 0, damage);
   t.same(await wholeCheck(fixture.storage), [], 'the books are as they were');
+});
+
+t.test('the whole check writes nothing, as on a replica, and a gateway may run it', async (t) => {
+  const fixture = await open(t);
+  await closedBooks(fixture);
+  const url = new URL(roleUrl(fixture.url, GATEWAY_ROLE));
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  await using replica = openStorage({ databaseUrl: url.href, maxConnections: 1, connectTimeoutMs: 30_000 });
+  t.same(await sql`show transaction_read_only`.execute(replica.db).then(({ rows }) => rows), [
+    { transaction_read_only: 'on' },
+  ]);
+  t.same(await wholeCheck(replica), []);
 });
 
 t.test('polls of a sealed day may be deleted once its seal says so', async (t) => {

@@ -53,7 +53,12 @@ const statements = ({ polls, days, accounts, thin }: Size): Record<string, strin
   };
 };
 
-export async function fillBooks({ query }: Stores, size: Size, progress: ProgressLine): Promise<void> {
+export async function fillBooks(
+  { query }: Stores,
+  size: Size,
+  progress: ProgressLine,
+  signal?: AbortSignal,
+): Promise<void> {
   const { days, accounts } = size;
   const credits = `from generate_series(1, ${accounts}) n`;
   await query(`insert into accounts (id) select md5('account ' || n % ${accounts})::uuid ${credits}`);
@@ -64,6 +69,7 @@ export async function fillBooks({ query }: Stores, size: Size, progress: Progres
   // The rows are right by construction: checking each foreign key would take half of the time, and random keys go into
   // an index of millions faster when it is built at the end.
   const fill = async (table: string): Promise<void> => {
+    signal?.throwIfAborted();
     const settings = "session_replication_role = replica; set work_mem = '256MB'; set maintenance_work_mem = '512MB'";
     await query(`set ${settings}; ${statements(size)[table]!};
       ${table === 'transfers' ? 'alter table transfers add constraint transfers_idem unique (idem);' : ''} reset all`);

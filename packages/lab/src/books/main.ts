@@ -19,7 +19,7 @@ const USAGE = `usage: npm run books -- [--polls N] [--days N] [--accounts N] [--
 `;
 const MAX_ROUND_MS = 2_000;
 
-await runCommand(USAGE, async ({ group }) => {
+await runCommand(USAGE, async ({ group, signal }) => {
   const options = parseOptions(process.argv.slice(2), {
     polls: { type: 'string', default: '200000' },
     days: { type: 'string', default: '20' },
@@ -40,13 +40,13 @@ await runCommand(USAGE, async ({ group }) => {
   const progress = progressOn(process.stderr);
   const began = performance.now();
   const show = (figures: object): void => void process.stdout.write(`${JSON.stringify(figures)}\n`);
-  await fillBooks(stores, size, progress);
+  await fillBooks(stores, size, progress, signal);
   const [{ bytes } = {}] = await stores.query<{ bytes: string }>(
     'select pg_size_pretty(pg_database_size(current_database())) as bytes',
   );
   show({ ...size, size: bytes, filled_s: Math.round((performance.now() - began) / 1_000) });
   if (size.thin) await closeOldDays(stores, progress);
-  show({ closing: await closeAll(stores, progress) });
+  show({ closing: await closeAll(stores, progress, signal) });
 
   const [{ id = '' } = {}] = await stores.query<{ id: string }>("select id from accounts where kind = 'user' limit 1");
   const alone = await holdAndCapture(stores.storage, id, wait(forMs));

@@ -27,10 +27,11 @@ async function timed<T>(work: () => Promise<T>): Promise<[number, T]> {
 }
 
 /** Closes everything, one step after the other; how long pages and seals took. */
-export async function closeAll({ storage }: Stores, progress: ProgressLine) {
+export async function closeAll({ storage }: Stores, progress: ProgressLine, signal?: AbortSignal) {
   const pages: number[] = [];
   const seals: number[] = [];
   for (;;) {
+    signal?.throwIfAborted();
     const [ms, closed] = await timed(() => closeBooks(storage, { forMs: 0 }));
     if (closed.pages > 0) pages.push(ms);
     else if (closed.seals.length > 0) seals.push(ms);
