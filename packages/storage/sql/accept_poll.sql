@@ -110,6 +110,15 @@ begin
     end if;
   end if;
 
+  -- Before anything is written, because at the ceiling every caller comes here.
+  if p ? 'spend' then
+    v_retry_s := spend_wait((p #>> '{spend,reserve_u}')::bigint, (p #>> '{spend,hour_cap_u}')::bigint,
+                            (p #>> '{spend,day_cap_u}')::bigint);
+    if v_retry_s is not null then
+      raise exception 'the ceiling of provider spend is reached' using errcode = 'EP006', detail = v_retry_s;
+    end if;
+  end if;
+
   if (p ->> 'hold_u')::bigint > greatest((p #>> '{spec,max_cost_u}')::bigint, 1) then
     raise exception 'the hold of % is above its max_cost_u', v_id using errcode = 'EP003';
   end if;

@@ -1,7 +1,7 @@
 -- Sets aside what providers may charge for a poll, within what they may charge the fleet per hour and per UTC day; a poll
 -- counts in those in which it was accepted. The sum is spread over the rows of provider_spend: usually one of them has
 -- enough left of its share, otherwise all are locked, summed and levelled. shard is null when the ceiling is reached;
--- retry_after_s then says when the poll may fit: in seconds when running polls hold what is missing.
+-- retry_after_s then says until when, see spend_wait.
 create or replace function take_spend(p_reserve_u bigint, p_hour_cap_u bigint, p_day_cap_u bigint)
 returns table (shard smallint, retry_after_s integer) language plpgsql as $$
 #variable_conflict use_column
@@ -10,6 +10,7 @@ declare
   v_day constant date := (now() at time zone 'utc')::date;
   v_shards constant integer := 16;
   v_shard constant smallint := floor(random() * v_shards);
+  v_wait_s integer;
   v record;
 begin
   update provider_spend
@@ -26,28 +27,17 @@ begin
     return;
   end if;
 
-  -- A look without locks first: at the ceiling every caller comes here.
-  for locked in 0..1 loop
-    if locked = 1 then
-      perform 1 from provider_spend order by shard for update;
-    end if;
-    select coalesce(sum(hour_u) filter (where hour = v_hour), 0)::bigint as hour_u,
-           coalesce(sum(hour_held_u) filter (where hour = v_hour), 0)::bigint as hour_held_u,
-           coalesce(sum(day_u) filter (where day = v_day), 0)::bigint as day_u,
-           coalesce(sum(day_held_u) filter (where day = v_day), 0)::bigint as day_held_u
-      into v from provider_spend;
-    if v.hour_u + p_reserve_u > p_hour_cap_u or v.day_u + p_reserve_u > p_day_cap_u then
-      return query select null::smallint, case
-        when v.day_u - v.day_held_u + p_reserve_u > p_day_cap_u
-          then ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer
-        when v.hour_u - v.hour_held_u + p_reserve_u > p_hour_cap_u
-          then ceil(extract(epoch from v_hour + interval '1 hour' - now()))::integer
-        -- Spread, so that those who wait do not come back together.
-        else 1 + floor(random() * 5)::integer end;
-      return;
-    end if;
-  end loop;
-
+  perform 1 from provider_spend order by shard for update;
+  v_wait_s := spend_wait(p_reserve_u, p_hour_cap_u, p_day_cap_u);
+  if v_wait_s is not null then
+    return query select null::smallint, v_wait_s;
+    return;
+  end if;
+  select coalesce(sum(hour_u) filter (where hour = v_hour), 0)::bigint as hour_u,
+         coalesce(sum(hour_held_u) filter (where hour = v_hour), 0)::bigint as hour_held_u,
+         coalesce(sum(day_u) filter (where day = v_day), 0)::bigint as day_u,
+         coalesce(sum(day_held_u) filter (where day = v_day), 0)::bigint as day_held_u
+    into v from provider_spend;
   update provider_spend s
      set hour = v_hour, hour_u = share_of(v.hour_u + p_reserve_u, s.shard, v_shards),
          hour_held_u = share_of(v.hour_held_u + p_reserve_u, s.shard, v_shards),

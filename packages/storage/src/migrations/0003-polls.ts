@@ -162,6 +162,7 @@ create index idempotency_expiry on idempotency (expires_at);
 
 ${functionText('top_up_free_pool')}
 ${functionText('share_of')}
+${functionText('spend_wait')}
 ${functionText('take_spend')}
 ${functionText('settle_spend')}
 ${functionText('charge_failures')}
