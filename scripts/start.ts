@@ -58,7 +58,7 @@ export async function start({ env, folder, json, whenReady, ...apps }: StartOpti
       if (product === 'stop') return await end(group, steps, stop);
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
       if (json) console.log(readyLine(product));
-      else steps.line(announcement(product, seconds, models.notice));
+      else steps.line(announcement(product, seconds, models));
       void whenReady?.(product, steps.line);
       const crash = product.processes.map(async (one) => ({
         name: one.name,

@@ -1,18 +1,30 @@
+import type { ModelPlan } from './models.ts';
 import type { Product } from './product.ts';
+
+type Models = Pick<ModelPlan, 'simulate' | 'notice'>;
 
 // The last thing that a start says: where the product is, the key to it, and a line to try it with.
 
-export function announcement(product: Product, seconds: string, notice: string | null): string {
-  const { url, apiKey, balanceU, opsUrls } = product;
+export function announcement(product: Product, seconds: string, { simulate, notice }: Models): string {
+  const { url, apiKey, balanceU, opsUrls, login } = product;
   const body = `{"question":"Which database should a small team start with?","options":["Postgres","MongoDB","SQLite"]}`;
   return [
     '',
     `  EloquentPoll is ready after ${seconds} s. Ctrl-C ends everything.`,
     '',
-    `  URL      ${url}`,
-    `  API key  ${apiKey}`,
-    `  Balance  $${dollars(balanceU)} on the local account`,
-    ...Object.entries(opsUrls).map(([name, at]) => `  Metrics  ${at}/metrics (${name})`),
+    `  Open       ${url}/?view=human`,
+    `  Playground ${url}/playground`,
+    `  Dashboard  ${url}/dashboard${login ? `  (sign in as ${login})` : ''}`,
+    `  API docs   ${url}/api/docs`,
+    '',
+    `  API key    ${apiKey}`,
+    `  Balance    $${dollars(balanceU)} on the local account`,
+    `  Metrics    ${Object.entries(opsUrls)
+      .map(([name, at]) => `${at}/metrics (${name})`)
+      .join('  ')}`,
+    ...(simulate
+      ? ['', '  ! Models are simulated, and so are their answers. Set OPENROUTER_API_KEY for real ones.']
+      : []),
     ...(notice ? ['', `  ! ${notice}`] : []),
     '',
     '  Run a poll:',

@@ -1,4 +1,5 @@
 import { PRODUCT } from '@eloquentpoll/identity-provider/client';
+import { LOCAL_EMAIL } from '@eloquentpoll/identity-provider/people';
 import type { createSteps } from '@eloquentpoll/launch/steps';
 import { runStep } from '@eloquentpoll/launch/steps';
 import { asRole, createRole, databaseOn, queryOnce } from '@eloquentpoll/services/databases';
@@ -25,6 +26,8 @@ export interface Product {
   apiKey: string;
   accountId: string;
   balanceU: bigint;
+  /** Who to sign in as at the local identity provider; null where there is none. */
+  login: string | null;
   databaseUrl: string;
   redisUrl: string;
   /** Where gateway and worker show metrics and probes. */
@@ -73,8 +76,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const simulating = models.simulate ? simulated(options, processes) : Promise.resolve(null);
   simulating.catch(() => {});
   const url = settings.baseUrl ?? `http://localhost:${port}`;
-  const login = identityProvider(options, url, processes);
-  login.catch(() => {});
+  const loginStep = identityProvider(options, url, processes);
+  loginStep.catch(() => {});
   const [databases, redisUrl] = await Promise.all([
     database(options, secrets, processes),
     redis(options, secrets, processes),
@@ -82,7 +85,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   await runStep(options.steps, 'schema', '', () => migrate(databases.owner), schemaSummary);
   const simulator = await simulating;
   const modelsBaseUrl = simulator ? `${simulator.url}/v1` : models.baseUrl;
-  const loginEnv = await login;
+  const loginEnv = await loginStep;
   const { PORT: _port, HOST: _host, BASE_URL: _baseUrl, ...others } = options.env;
   const env = {
     OPS_PORT: '0',
@@ -115,7 +118,8 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const databaseUrl = databases.owner;
   saveSecrets(group.folder, { ...secrets, accountId, apiKey, url, databaseUrl });
   const opsUrls = opsUrlsOf({ gateway, worker });
-  return { url, apiKey, accountId, balanceU, databaseUrl, redisUrl, opsUrls, processes };
+  const login = loginEnv && LOCAL_EMAIL;
+  return { url, apiKey, accountId, balanceU, login, databaseUrl, redisUrl, opsUrls, processes };
 }
 
 const gatewayEnv = ({ host }: StartSettings, port: number, url: string) => ({

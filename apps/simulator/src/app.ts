@@ -15,6 +15,7 @@ import { LiveSettings, type SettingsOptions } from './settings.ts';
 
 export type { Behaviour, Failure, RegistrySettings, Script, ScriptStep } from './behaviour.ts';
 export type { LoggedCall } from './call-log.ts';
+export { EXAMPLE_ANSWERS, type KnownAnswers } from './known-answers.ts';
 export { parseRecordedVotes, type RecordedVotes } from './recorded-votes.ts';
 
 // An OpenAI-compatible server whose models are simulated: seeded opinions, latencies, prices and failures, all

@@ -4,6 +4,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { SimulatorOptions } from './app.ts';
 import { Behaviour, RegistrySettings } from './behaviour.ts';
+import { EXAMPLE_ANSWERS } from './known-answers.ts';
 import { parseRecordedVotes } from './recorded-votes.ts';
 
 // Settings of the process. Every mistake is one line that names the variable or the place in the file.
@@ -15,6 +16,8 @@ const ConfigFile = Type.Object(
     required_key: Type.Optional(Type.String({ minLength: 1 })),
     /** Recorded votes, relative to this file. */
     votes_file: Type.Optional(Type.String({ minLength: 1 })),
+    /** Answers by question, instead of those of our own examples. */
+    known_answers: Type.Optional(Type.Record(Type.String(), Type.String())),
     call_log_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     models: Type.Optional(Type.Record(Type.String(), Behaviour)),
     registry: Type.Optional(RegistrySettings),
@@ -34,6 +37,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const seed = env.SIMULATOR_SEED || file.seed;
   const latencyScale = numberIn(env, 'LATENCY_SCALE', 0, 1000) ?? file.latency_scale;
   const options: SimulatorOptions = {
+    knownAnswers: file.known_answers ?? EXAMPLE_ANSWERS,
     ...(seed === undefined ? {} : { seed }),
     ...(latencyScale === undefined ? {} : { latencyScale }),
     ...(file.required_key === undefined ? {} : { requiredKey: file.required_key }),

@@ -1,5 +1,6 @@
 import { type Behaviour, contradictionIn, type RegistrySettings, type Script } from './behaviour.ts';
 import { ProviderApiError } from './errors.ts';
+import type { KnownAnswers } from './known-answers.ts';
 import type { RecordedVotes } from './recorded-votes.ts';
 import { modelOf, type SimulatedModel } from './traits.ts';
 
@@ -14,6 +15,8 @@ export interface SettingsOptions {
   latencyScale?: number;
   requiredKey?: string | null;
   recordedVotes?: RecordedVotes | null;
+  /** By question; none unless given. */
+  knownAnswers?: KnownAnswers;
   models?: Record<string, Behaviour>;
   registry?: RegistrySettings;
 }
@@ -24,6 +27,7 @@ export class LiveSettings {
   recordedVotes: RecordedVotes | null;
   registry: RegistrySettings;
   readonly requiredKey: string | null;
+  readonly knownAnswers: KnownAnswers;
   #behaviours: Map<string, Behaviour>;
   readonly #models = new Map<string, SimulatedModel | null>();
   readonly #initial: SettingsOptions;
@@ -32,6 +36,7 @@ export class LiveSettings {
     for (const script of [options.registry ?? {}, ...Object.values(options.models ?? {})]) refuseContradiction(script);
     this.#initial = options;
     this.requiredKey = options.requiredKey ?? null;
+    this.knownAnswers = options.knownAnswers ?? {};
     this.seed = options.seed ?? 'eloquent';
     this.latencyScale = options.latencyScale ?? 1;
     this.recordedVotes = options.recordedVotes ?? null;

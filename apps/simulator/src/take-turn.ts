@@ -87,7 +87,7 @@ function compose(world: SimulatorParts, { body, model, call }: Turn, failure: Fa
 
 function labelFor({ settings }: SimulatorParts, paper: Paper, model: SimulatedModel): string | null {
   try {
-    return vote(paper, model, settings.seed, settings.recordedVotes)?.label ?? null;
+    return vote(paper, model, settings.seed, settings.recordedVotes, settings.knownAnswers)?.label ?? null;
   } catch (error) {
     if (error instanceof NoRecording) throw new ProviderApiError(400, error.message, 'no_recording');
     throw error;

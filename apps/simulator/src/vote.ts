@@ -1,10 +1,12 @@
+import { type KnownAnswers, knownAnswer } from './known-answers.ts';
 import type { Paper, PrintedOption } from './read-prompt.ts';
 import type { RecordedVotes } from './recorded-votes.ts';
 import { draws, gumbel, logGamma } from './seeded.ts';
 import type { SimulatedModel } from './traits.ts';
 
 // How a simulated model votes. Opinions depend on the seed, the question and the texts of the options, never on labels
-// or places, so a poll comes out the same however its papers are printed. The other voters do what attacks hope for.
+// or places, so a poll comes out the same however its papers are printed. A known answer is no opinion. The other voters do
+// what attacks hope for.
 
 /** The option voted for; null when the recording says that there was no vote. */
 export function vote(
@@ -12,11 +14,14 @@ export function vote(
   model: SimulatedModel,
   seed: string,
   recorded: RecordedVotes | null,
+  known: KnownAnswers = {},
 ): PrintedOption | null {
   const { options } = paper;
   switch (model.voter) {
-    case 'opinion':
-      return opinion(paper, model, seed);
+    case 'opinion': {
+      const answer = knownAnswer(known, paper.question, model.id, seed);
+      return options.find(({ text }) => text === answer) ?? opinion(paper, model, seed);
+    }
     case 'first':
       return options[0]!;
     case 'last':

@@ -187,6 +187,8 @@ export interface QuickResult {
   theme?: string;
   poll_id?: string;
   result_url?: string;
+  /** The same result as a page for people. */
+  page_url?: string;
   options_source?: 'caller' | 'server';
 }
 

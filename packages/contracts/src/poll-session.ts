@@ -31,7 +31,7 @@ export const SessionRunning = Type.Object(
   { $id: 'SessionRunning' },
 );
 
-/** The free variant adds `poll_id` and `result_url`. */
+/** The free variant adds `poll_id`, `result_url` and `page_url`. */
 export const QuickPollResult = Type.Object(
   {
     question: Type.String(),
@@ -42,6 +42,7 @@ export const QuickPollResult = Type.Object(
     theme: Type.Optional(Type.String()),
     poll_id: Type.Optional(Type.String()),
     result_url: Type.Optional(Type.String()),
+    page_url: Type.Optional(Type.String({ description: 'The same result as a page for people.' })),
     options_source: Type.Optional(literals(['caller', 'server'])),
   },
   { $id: 'QuickPollResult' },

@@ -1,23 +1,37 @@
 import type { Facts } from '../discovery/documents/facts.ts';
 import { LINK_SECTIONS, SUMMARY } from '../discovery/documents/llms.ts';
-import { confidenceMeaning, quickPollAnswer, quickPollCommand } from '../discovery/documents/poll-prose.ts';
+import { confidenceMeaning, EXAMPLE, quickPollAnswer, quickPollCommand } from '../discovery/documents/poll-prose.ts';
 import { code } from './components.ts';
+import { freePollForm, livePollPlace } from './free-poll-form.ts';
 import { panelTable, simulatedNote } from './home-parts.ts';
 import { html } from './html.ts';
 import { layout } from './layout.ts';
 
-/** The homepage for agents that read HTML. */
+/** The homepage for agents that read HTML. People arrive here too, so it begins with a form and the way to their page. */
 export const agentHome = (facts: Facts): string =>
   layout({
     baseUrl: facts.baseUrl,
     path: '/',
     title: 'EloquentPoll: several models vote on your question',
     description: SUMMARY,
-    main: html`<h1>Ask several models, get one answer</h1>
+    scripts: ['free-poll'],
+    styles: ['polls', 'home'],
+    main: html`<div class="hero">
+<div class="pitch">
+<h1>Ask several AI models. Get one answer.</h1>
 <p class="lead">${SUMMARY}</p>
-<p>You can have this page as markdown: send <code>Accept: text/markdown</code>. <a href="/?view=human">For people</a></p>
+</div>
+<div class="try" id="try">
+${freePollForm(EXAMPLE)}
+${livePollPlace}
+</div>
+<div class="rest stack">
 ${simulatedNote(facts)}
-<h2>One poll, free, without an account</h2>
+<p class="card row spread"><span>This page is written for agents.</span> <a class="button secondary" href="/?view=human">Not an agent? Start here</a></p>
+<p class="muted">Also as markdown: send <code>Accept: text/markdown</code>.</p>
+</div>
+</div>
+<h2>One poll by API, free, without an account</h2>
 <div class="grid wide-cells">
 ${code(quickPollCommand(facts), 'A command that runs a free poll')}
 ${code(quickPollAnswer(facts), 'Its answer')}

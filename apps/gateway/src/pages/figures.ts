@@ -3,7 +3,7 @@
 const DASH = '–';
 
 export const percent = (rate: number | null, digits = 0): string =>
-  rate === null ? DASH : `${(100 * rate).toFixed(digits)} %`;
+  rate === null ? DASH : `${(100 * rate).toFixed(digits)}%`;
 
 export const seconds = (ms: number | null): string => (ms === null ? DASH : `${Number((ms / 1_000).toPrecision(2))} s`);
 

@@ -5,39 +5,76 @@ import { type Html, html } from './html.ts';
 
 const PANELS = [
   { name: 'free', who: 'open-weight models' },
-  { name: 'fast', who: 'models of low latency' },
-  { name: 'broad', who: 'models of many makers' },
+  { name: 'fast', who: 'low-latency models' },
+  { name: 'broad', who: 'models from many vendors' },
   { name: 'strong', who: 'frontier models' },
 ] as const;
 
 export const panelTable = ({ figures }: Facts): Html => html`${table(
   'Panels',
-  html`<tr><th scope="col">Panel</th><th scope="col">Who votes</th><th scope="col" class="number">Models</th><th scope="col" class="number">Usual cost</th><th scope="col" class="number">Median time</th></tr>`,
+  html`<tr><th scope="col">Panel</th><th scope="col">Who votes</th><th scope="col" class="number">Models</th><th scope="col" class="number">Typical cost</th><th scope="col" class="number">Median time</th></tr>`,
   PANELS.map(
     ({ name, who }) =>
       html`<tr><th scope="row"><code>${name}</code></th><td>${who}</td><td class="number">${figures[name].models.roster_size}</td><td class="number">${name === 'free' ? '$0' : aboutUsd(figures[name].cost_usd.expected)}</td><td class="number">${aboutSeconds(figures[name].latency_ms.p50)}</td></tr>
 `,
   ),
 )}
-<p class="small muted">For a question of usual length with two options, by list prices. <a href="/api/poll/estimate">Figures of the hour</a></p>`;
+<p class="small muted">Typical question, two options, list prices. <a href="/api/poll/estimate">Current figures</a></p>`;
 
 export const simulatedNote = ({ panels }: Facts): Html =>
   panels.simulated
     ? notice(
-        html`<p><strong>Simulated models vote on this installation.</strong> Every result says so, and its content means nothing.</p>`,
+        html`<p><strong>Demo mode: these models are simulated.</strong> Results are marked, and the answers are not real.</p>`,
         'warn',
       )
     : html``;
 
-/** Nine models in the order in which they were asked: five votes for one option, one for another, three not needed. */
-const SEATS = [...'aaoaaa'].map((vote) => (vote === 'a' ? 'ahead' : 'other')).concat(Array(3).fill('spared'));
+/** One circle for each model of a panel: `a` for the leader, `o` for another option, `-` for a model that was not needed. */
+const seats = (votes: string, radius: number, gap: number): Html =>
+  html`${[...votes].map((vote, i) => html`<circle class="${SEAT_CLASSES[vote]!}" cx="${(gap / 2 + i * gap).toFixed(1)}%" cy="${radius + 2}" r="${radius}"/>`)}`;
+
+const SEAT_CLASSES: Record<string, string> = { a: 'ahead', o: 'other', '-': 'spared' };
 
 /** A poll that stopped early, as a picture: five against one, and three that are left cannot turn that. */
 export const earlyStop = (): Html => html`<figure class="early-stop">
-<svg width="100%" height="84" role="img" aria-label="Six of nine models voted: five for one option, one for another. Three were not asked.">
-${SEATS.map((kind, i) => html`<circle class="${kind}" cx="${(5.5 + i * 11.1).toFixed(1)}%" cy="28" r="13"/>`)}
-<line x1="66.5%" x2="66.5%" y1="4" y2="60"/>
-<text y="80">5 against 1: locked</text>
-<text class="saved" x="100%" y="80" text-anchor="end">3 saved</text>
+<svg width="100%" height="68" role="img" aria-label="Six of nine models voted: five for one option, one for another. Three were not asked.">
+${seats('aaoaaa---', 12, 11.1)}
+<line x1="66.5%" x2="66.5%" y1="2" y2="46"/>
+<text y="64">5 to 1: decided</text>
+<text class="saved" x="100%" y="64" text-anchor="end">3 models not needed</text>
 </svg>
 </figure>`;
+
+/** What results look like: invented, and the same on every installation. */
+const SAMPLES = [
+  {
+    kind: 'Clear',
+    votes: 'aaaaa----',
+    headline: 'Postgres, 5 of 5',
+    meaning: 'Four more models could not change the winner.',
+  },
+  {
+    kind: 'Split',
+    votes: 'aoaoaoaoa',
+    headline: 'SQLite, narrowly: 5 of 9',
+    meaning: 'One switched vote would change the winner.',
+  },
+  {
+    kind: 'Tie',
+    votes: 'aoaoaoao',
+    headline: 'A tie: Lisbon and Remote',
+    meaning: 'Four votes each. Ask two more models, or rephrase.',
+  },
+];
+
+export const sampleResults = (): Html => html`<div class="grid small-cells samples">
+${SAMPLES.map(
+  ({ kind, votes, headline, meaning }) => html`<section class="card">
+<p class="eyebrow">${kind}</p>
+<h3>${headline}</h3>
+<svg width="100%" height="20" aria-hidden="true">${seats(votes, 7, 11.1)}</svg>
+<p class="muted small">${meaning}</p>
+</section>
+`,
+)}</div>
+<p class="small muted">Illustrations, not real polls.</p>`;

@@ -36,6 +36,8 @@ interface Page {
   image?: { path: string; alt: string };
   /** Excluded from search engines: personal pages and single results. */
   hidden?: boolean;
+  /** Made for who is signed in: the menu then leads to the dashboard by that name. */
+  signedIn?: boolean;
 }
 
 /** In display order. */
@@ -44,15 +46,24 @@ const NAVIGATION = [
   { path: '/playground', name: 'Playground' },
   { path: '/models', name: 'Models' },
   { path: '/pricing', name: 'Pricing' },
-  { path: '/surfaces', name: 'Surfaces' },
-  { path: '/dashboard', name: 'Dashboard' },
   { path: '/api/docs', name: 'Docs' },
+];
+
+const FOOTER = [
+  { path: '/', name: 'For agents' },
+  { path: '/surfaces', name: 'Integrations' },
+  { path: '/llms.txt', name: 'llms.txt' },
+  { path: '/api/openapi.json', name: 'OpenAPI' },
+  { path: '/api/errors/catalog', name: 'Errors' },
+  { path: '/api/health', name: 'Health' },
+  { path: '/?view=human#terms', name: 'Data and terms' },
 ];
 
 const IMAGE = { path: '/og.png', alt: 'One AI model that is wrong sounds just like one that is right. Ask several.' };
 
 export function layout(page: Page): string {
-  const { baseUrl, path, title, description, main, scripts = [], styles = [], image = IMAGE, hidden = false } = page;
+  const { baseUrl, path, title, description, main, scripts = [], styles = [], image = IMAGE } = page;
+  const { hidden = false, signedIn = false } = page;
   const modules = ['page', ...scripts];
   return html`<!doctype html>
 <html lang="en">
@@ -83,23 +94,25 @@ ${['style', 'parts', ...styles].map((name) => html`<link rel="stylesheet" href="
 <header class="site-header"><div class="frame">
 <a class="brand" href="/?view=human"><img src="/logo.svg" alt="" width="28" height="28">EloquentPoll</a>
 <nav class="site-nav" aria-label="Pages">
-${NAVIGATION.map((to) => html`<a href="${to.path}"${to.path === path ? html` aria-current="page"` : ''}>${to.name}</a>\n`)}</nav>
+${NAVIGATION.map((to) => navLink(to, path))}</nav>
+<nav class="site-account" aria-label="Account">${navLink({ path: '/dashboard', name: signedIn ? 'Dashboard' : 'Sign in' }, path)}</nav>
 </div></header>
 <main id="main" class="frame" tabindex="-1">
 ${main}
 </main>
 <footer class="site-footer"><div class="frame">
-<a href="/">For agents</a>
-<a href="/llms.txt">llms.txt</a>
-<a href="/api/openapi.json">OpenAPI</a>
-<a href="/api/errors/catalog">Errors</a>
-<a href="/api/health">Health</a>
-<a class="end" href="/?view=human#terms">Data and terms</a>
-</div></footer>
+${FOOTER.map((to) => html`<a href="${to.path}">${to.name}</a>\n`)}</div></footer>
 </body>
 </html>
 `.toString();
 }
+
+/** The homepage for agents is home, too. */
+const isHere = (to: string, path: string): boolean => to === path || (path === '/' && to === '/?view=human');
+
+const navLink = (to: { path: string; name: string }, path: string): Html =>
+  html`<a href="${to.path}"${isHere(to.path, path) ? html` aria-current="page"` : ''}>${to.name}</a>
+`;
 
 const imageTags = (baseUrl: string, { path, alt }: NonNullable<Page['image']>): Html =>
   html`<meta property="og:image" content="${baseUrl}${path}">

@@ -68,7 +68,7 @@ t.test('[§4.7-page-models, §4.7-reputation-models] records are those of the AP
   for (const { model_id, votes, success_rate } of models) {
     const cells = await page.getByRole('row', { name: model_id }).locator('td.number').allTextContents();
     t.equal(cells[2], String(votes), model_id);
-    t.equal(cells[3], `${(100 * success_rate).toFixed(1)} %`, model_id);
+    t.equal(cells[3], `${(100 * success_rate).toFixed(1)}%`, model_id);
   }
 });
 
@@ -83,7 +83,7 @@ t.test('[§4.7-page-pricing] prices are those of the estimate', async (t) => {
       const cells = await row.locator('td').allTextContents();
       const saved = Math.round(100 * (1 - models.expected_calls / models.roster_size));
       t.equal(cells[3 * column], usd(cost_usd.expected), `${preset}, ${options}`);
-      t.equal(cells[3 * column + 2], `${saved} %`);
+      t.equal(cells[3 * column + 2], `${saved}%`);
     }
   await page.getByLabel('Preset', { exact: true }).selectOption('fast');
   await page.getByLabel('Options', { exact: true }).selectOption('7');

@@ -64,13 +64,15 @@ t.test(
     ]) {
       const answer = await quick(body);
       t.equal(answer.statusCode, 200);
-      const { poll_id, result_url, ...rest } = answer.json();
+      const { poll_id, result_url, page_url, ...rest } = answer.json();
       // [§2.15-quick-theme, §2.15-quick-free-poll-id, §2.15-quick-free-result-url]
       const reasoning = '100% confidence after 5 variants';
       t.same(rest, { question: Q, options: ['A', 'B'], answer: 'A', reasoning, cost: 0, theme: 'free' });
       // [§4.1-quick-free-result]
       t.match(poll_id, /^EP-/);
       t.equal(result_url, `https://polls.example/api/results/${poll_id}`);
+      t.equal(page_url, `https://polls.example/result/${poll_id}`);
+      t.equal((await app.inject({ url: new URL(page_url).pathname })).statusCode, 200);
       const stored = await app.inject({ url: new URL(result_url).pathname });
       t.match([stored.statusCode, stored.json().winning_option], [200, 'A']);
       // [§4.1-rule-no-credentials]

@@ -13,12 +13,12 @@ import { SURFACES } from './surfaces.ts';
 const TITLE = 'EloquentPoll';
 
 export const SUMMARY =
-  'Asks several AI models one multiple-choice question, counts one vote each, and stops as soon as the outcome is locked or certain enough. Free without an account; with an API key any panel, every vote and the confidence.';
+  'Asks several AI models one multiple-choice question, counts one vote each, and stops once the result is final or likely enough to stay. Free without an account. An API key adds every panel, the single votes and the confidence.';
 
 /** The service in one paragraph. */
 export const about = (
   facts: Facts,
-): string => `A caller sends a question with 2 to 10 options. Models of several makers each vote for one option, without seeing the other
+): string => `A caller sends a question with 2 to 10 options. Models from several vendors each vote for one option, without seeing the other
 votes. The option with the most votes wins (first past the post). A poll ends when its outcome is locked, certain enough for
 the caller's threshold, out of budget, or when every model has voted. Each finished poll has a public result under an id that
 cannot be guessed.
@@ -41,7 +41,14 @@ interface Linked {
   note: string;
 }
 
-export const LINK_SECTIONS: readonly { title: string; links: readonly Linked[] }[] = [
+interface LinkSection {
+  title: string;
+  /** Its heading in llms.txt, where that has a word of its own for it. */
+  llmsTitle?: string;
+  links: readonly Linked[];
+}
+
+export const LINK_SECTIONS: readonly LinkSection[] = [
   {
     title: 'Start here',
     links: [
@@ -49,13 +56,13 @@ export const LINK_SECTIONS: readonly { title: string; links: readonly Linked[] }
       {
         name: 'Examples',
         path: '/api/examples',
-        note: 'curl, TypeScript, Python and an MCP configuration that run as they are',
+        note: 'curl, TypeScript, Python and an MCP configuration ready to run',
       },
       { name: 'Typed client', path: '/eloquentpoll.ts', note: 'one TypeScript file, for Node, Deno, Bun and browsers' },
       {
         name: 'Routing descriptions',
         path: '/api/routing-descriptions.json',
-        note: 'which operation when, at what price',
+        note: 'when to call what, and its cost',
       },
       { name: 'Errors', path: '/api/errors/catalog', note: 'every code, and what to do about it' },
     ],
@@ -71,22 +78,23 @@ export const LINK_SECTIONS: readonly { title: string; links: readonly Linked[] }
       {
         name: 'Graph node',
         path: '/api/graph/node-spec',
-        note: 'a poll as a tool or a node, in the forms of three vendors',
+        note: 'tool definitions for three vendors',
       },
     ],
   },
   {
-    title: 'Facts',
+    title: 'Live data',
     links: [
       { name: 'Estimate', path: '/api/poll/estimate', note: 'what a poll costs and how long it takes, now' },
       { name: 'Profiles', path: '/api/profiles', note: 'named bundles of preset, threshold and cost' },
-      { name: 'Reputation', path: '/api/reputation', note: 'how the service did lately' },
+      { name: 'Reputation', path: '/api/reputation', note: 'recent performance' },
       { name: 'Surfaces', path: '/api/surfaces', note: 'every way to find and use the service' },
-      { name: 'Health', path: '/api/health', note: 'whether it answers' },
+      { name: 'Health', path: '/api/health', note: 'is it up?' },
     ],
   },
   {
-    title: 'Optional',
+    title: 'More',
+    llmsTitle: 'Optional',
     links: [
       {
         name: 'Everything in one text',
@@ -94,16 +102,16 @@ export const LINK_SECTIONS: readonly { title: string; links: readonly Linked[] }
         note: 'this, the skill, all operations and all errors',
       },
       { name: 'Documentation', path: '/api/docs', note: 'for people' },
-      { name: 'Agent instructions', path: '/~/AGENTS.md', note: 'for a coding agent to keep' },
-      { name: 'Intents', path: '/api/intents', note: 'phrases that people use, and the operations they ask for' },
+      { name: 'Agent instructions', path: '/~/AGENTS.md', note: 'instructions file for coding agents' },
+      { name: 'Intents', path: '/api/intents', note: 'phrases mapped to operations' },
     ],
   },
 ];
 
 export const sections = ({ baseUrl }: Facts): string =>
   LINK_SECTIONS.map(
-    ({ title, links }) =>
-      `## ${title}\n\n${markdownList(links.map(({ name, path, note }) => `[${name}](${baseUrl}${path}): ${note}`))}`,
+    ({ title, llmsTitle = title, links }) =>
+      `## ${llmsTitle}\n\n${markdownList(links.map(({ name, path, note }) => `[${name}](${baseUrl}${path}): ${note}`))}`,
   ).join('\n\n');
 
 export const llms = (facts: Facts): string => `# ${TITLE}

@@ -7,9 +7,12 @@ import { aboutSeconds, aboutUsd } from './poll-figures.ts';
 // Passages that several documents share: an example question, its answer, costs and errors.
 
 export const EXAMPLE = {
-  question: 'Which HTTP status code asks a client to repeat a POST, unchanged, at a new permanent address?',
-  options: ['301', '302', '307', '308'],
+  question: 'Which of these cities is farthest north?',
+  options: ['Vancouver', 'Paris', 'London', 'Toronto'],
 };
+
+/** What a right vote on it is. */
+export const EXAMPLE_ANSWER = 'London';
 
 /** A command that runs as it is: free, no key. */
 export const quickPollCommand = ({ baseUrl }: Facts): string =>
@@ -25,12 +28,13 @@ export function quickPollAnswer({ baseUrl, figures }: Facts): string {
   const poll_id = 'EP-2026-01-31-4q7x2mfzk5wtb3ha';
   const answer = {
     ...EXAMPLE,
-    answer: '308',
-    reasoning: reasoning({ winner: 3, tally: [0, 0, 0, voters], requested: voters, succeeded: voters }),
+    answer: EXAMPLE_ANSWER,
+    reasoning: reasoning({ winner: 0, tally: [voters], requested: voters, succeeded: voters }),
     cost: 0,
     theme: 'free',
     poll_id,
     result_url: `${baseUrl}/api/results/${poll_id}`,
+    page_url: `${baseUrl}/result/${poll_id}`,
   };
   return JSON.stringify(answer, null, 2);
 }
@@ -45,23 +49,23 @@ export function costTable({ figures: { free, fast, broad, strong } }: Facts): st
     `${aboutSeconds(latency_ms.p50)} (${aboutSeconds(latency_ms.p95)})`,
   ];
   return markdownTable(
-    ['Panel', 'Who votes', 'Models', 'Usually asked', 'Cost', 'Time, median (95 %)'],
+    ['Panel', 'Who votes', 'Models', 'Typically asked', 'Cost', 'Time, median (p95)'],
     [
       row('`free`', 'open-weight models', free, '$0'),
-      row('`fast`', 'models of low latency', fast),
-      row('`broad`, the default', 'models of many makers', broad),
+      row('`fast`', 'low-latency models', fast),
+      row('`broad`, the default', 'models from many vendors', broad),
       row('`strong`', 'frontier models', strong),
     ],
   );
 }
 
 export const costNote =
-  'For a question of usual length with two options, by list prices; longer questions and more options cost more. `GET /api/poll/estimate` has the figures of the hour, and `POST /api/poll/dry-run` those of one question.';
+  'For a typical question with two options, at list prices; longer questions and more options cost more. `GET /api/poll/estimate` has current figures, and `POST /api/poll/dry-run` those of one question.';
 
 export const freeLimits = markdownList([
   `a question of ${LIMITS.question.min} to ${LIMITS.free.question} characters, ${LIMITS.options.min} to ${LIMITS.free.options} options of at most ${LIMITS.free.option} characters`,
   'the themes `free` and `free_search`; the latter lets the models search the web',
-  'no single votes and no confidence in the answer; `result_url` has both',
+  'no single votes and no confidence in the answer; `result_url` has both, and `page_url` shows them to people',
 ]);
 
 export const paidLimits = markdownList([

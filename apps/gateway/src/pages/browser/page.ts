@@ -1,4 +1,9 @@
-// On every page: buttons that copy, and panels that become tabs. Nothing here is needed to read a page.
+// On every page: buttons that copy, panels that become tabs, and the menu scrolled to where one is. Nothing here is needed
+// to read a page.
+
+const menu = document.querySelector<HTMLElement>('.site-nav');
+const here = menu?.querySelector<HTMLElement>('[aria-current]');
+if (menu && here) menu.scrollLeft = here.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
   const source = button.parentElement?.querySelector('pre, input, output');

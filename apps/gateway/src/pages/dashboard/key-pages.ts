@@ -36,6 +36,7 @@ const keyPage = (baseUrl: string, heading: string, said: Html): string =>
     description: 'API keys of your account.',
     styles: ['dashboard'],
     hidden: true,
+    signedIn: true,
     main: html`<h1>${heading}</h1>
 ${said}`,
   });

@@ -23,6 +23,7 @@ export const dashboardPage = (facts: Facts, account: AccountView, funding: Fundi
     scripts: ['dashboard'],
     styles: ['polls', 'dashboard'],
     hidden: true,
+    signedIn: true,
     main: html`<div class="row spread">
 <h1>Dashboard</h1>
 <p class="row small"><span class="muted">${nameOf(account)}</span> <a class="button secondary small" href="/api/auth/logout">Sign out</a></p>

@@ -3,6 +3,7 @@ import { isFree } from '@eloquentpoll/polls';
 import { reasoning } from '@eloquentpoll/voting';
 import type { Config } from '../../config/config.ts';
 import type { ShortOrder } from '../order/short-order.ts';
+import { pageUrl } from './to-wire.ts';
 
 /** The short answer to a poll in shorthand; that of a free poll has the address of its public result. */
 export function toQuickResult(
@@ -21,6 +22,7 @@ export function toQuickResult(
       theme: 'free',
       poll_id: result.poll_id,
       result_url: `${baseUrl}/api/results/${result.poll_id}`,
+      page_url: pageUrl({ baseUrl }, result.poll_id),
     }),
     ...(optionsSource === 'server' && { options_source: optionsSource }),
   };

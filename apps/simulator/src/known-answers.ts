@@ -1,0 +1,26 @@
+import { draws } from './seeded.ts';
+
+// Questions that the simulated models know the answer to: those that our own pages and documents offer as examples, so that
+// a first poll without any real model does not elect something wrong. Everything else is opinion.
+
+export type KnownAnswers = Readonly<Record<string, string>>;
+
+export const EXAMPLE_ANSWERS: KnownAnswers = {
+  'Which of these cities is farthest north?': 'London',
+  'Which database should a small team start with?': 'Postgres',
+  'Which database should a small team start with for a web application?': 'Postgres',
+  'A queue may deliver a message twice. Where is a duplicate best caught?': 'In the consumer, by an idempotency key',
+  'Which button text is clearest on a page where a user deletes a project for good?': 'Delete project',
+  'Which name is clearest for a function that reads a result and throws when there is none?': 'requireResult',
+  'Is this claim true: "HTTP/2 makes concatenating JavaScript files pointless"?': 'Partly true',
+  'A customer writes: "Since yesterday I am charged twice and nobody answers." Which queue should it go to?':
+    'Billing, urgent',
+};
+
+/** Share of models that remember an answer; the others vote by opinion, so that a poll still shows what a poll is. */
+const RECALL = 0.85;
+
+export function knownAnswer(answers: KnownAnswers, question: string, modelId: string, seed: string): string | null {
+  const answer = Object.hasOwn(answers, question) ? answers[question]! : null;
+  return answer !== null && draws(seed, 'recall', question, modelId)() < RECALL ? answer : null;
+}
