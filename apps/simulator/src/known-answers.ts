@@ -13,8 +13,6 @@ export const EXAMPLE_ANSWERS: KnownAnswers = {
   'Which button text is clearest on a page where a user deletes a project for good?': 'Delete project',
   'Which name is clearest for a function that reads a result and throws when there is none?': 'requireResult',
   'Is this claim true: "HTTP/2 makes concatenating JavaScript files pointless"?': 'Partly true',
-  'A customer writes: "Since yesterday I am charged twice and nobody answers." Which queue should it go to?':
-    'Billing, urgent',
 };
 
 /** Share of models that remember an answer; the others vote by opinion, so that a poll still shows what a poll is. */

@@ -43,7 +43,7 @@ interface Linked {
 
 interface LinkSection {
   title: string;
-  /** Its heading in llms.txt, where that has a word of its own for it. */
+  /** Its heading in llms.txt, where the format names it. */
   llmsTitle?: string;
   links: readonly Linked[];
 }
