@@ -158,7 +158,8 @@ t.test('each error has its exit code', async (t) => {
     const { url } = await serve(t, refusing(status, code));
     const { texts, ...outputs } = pipes();
     t.equal(await run(ASK, at(url, outputs)), exit, code);
-    t.equal(texts.err, `eloquentpoll: It says ${code}\n`);
+    const hint = code === 'invalid_api_key' ? '  Check EP_KEY, or get a new one: eloquentpoll login\n' : '';
+    t.equal(texts.err, `eloquentpoll: It says ${code}\n${hint}`);
     t.equal(texts.out, '');
   }
   const { texts, ...outputs } = pipes();

@@ -2,15 +2,16 @@ import { EloquentPollError } from '../eloquentpoll.ts';
 import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
 import { plain } from './plain-text.ts';
 import { limitText } from './summary.ts';
-import { print, type Terminal } from './terminal.ts';
+import { print, programOf, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Prints why a command failed and what to do about it. */
 export function report(
   error: unknown,
-  { err, whenUnreachable }: Terminal,
+  terminal: Terminal,
   { json, siteUrl }: { json: boolean; siteUrl: string },
 ): Exit {
+  const { err, whenUnreachable } = terminal;
   if (error instanceof UsageError) {
     print(err, json ? JSON.stringify({ error: error.message, code: 'usage' }) : `eloquentpoll: ${error.message}`);
     return EXIT.usage;
@@ -25,6 +26,7 @@ export function report(
     print(err, JSON.stringify({ ...body, ...(minCostUsd !== null && { min_cost_usd: minCostUsd }) }));
   } else {
     print(err, `eloquentpoll: ${plain(message)}`);
+    if (code === 'invalid_api_key') print(err, `  Check EP_KEY, or get a new one: ${programOf(terminal)} login`);
     if (minCostUsd !== null) print(err, `  Try --max-cost ${limitText(minCostUsd)}`);
     for (const { action, description, url } of recovery) {
       if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);

@@ -16,11 +16,11 @@ export const grantPage = (baseUrl: string, request: GrantRequest): string =>
     main: html`<h1>Allow the command line?</h1>
 <p class="lead">A program on this computer asks for an API key of your account. With it, it can run polls that your balance pays for.</p>
 <p>Allow it only if you started it, and if the terminal shows this code:</p>
-<p class="lead mono">${confirmationOf(request)}</p>
+<p class="lead"><strong>${confirmationOf(request)}</strong></p>
+<p class="muted small">The key will be listed as “${labelOfGrant(request)}” on your dashboard, where you can revoke it.</p>
 <form class="row" method="post" action="${GRANT_PATH}">
 ${Object.entries(request).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}
 <button class="button" name="answer" value="allow">Allow</button>
 <button class="button secondary" name="answer" value="refuse">Refuse</button>
-</form>
-<p class="muted small">The key is listed as “${labelOfGrant(request)}” on your dashboard, where you can revoke it.</p>`,
+</form>`,
   });
