@@ -77,12 +77,6 @@ create trigger transfers_no_truncate before truncate on transfers
   for each statement execute function refuse_rewrite();
 revoke update, delete, truncate on transfers from public;
 
--- Both sides of every transfer that moves money. Holds and voids only set aside and release.
-create view ledger_entries as
-  select id, kind, debit as account_id, -amount_u as amount_u from transfers where kind not in ('hold', 'void')
-  union all
-  select id, kind, credit, amount_u from transfers where kind not in ('hold', 'void');
-
 ${functionText('ledger_hold')}
 ${functionText('ledger_resolve')}
 ${functionText('ledger_move')}
