@@ -20,8 +20,13 @@ export async function askPanel(
   const { id: pollId, epoch, spec } = claim;
   const arrivals: PollOutcome['arrivals'] = [];
 
-  const snapshotOf = (moment: Pick<Moment, 'state' | 'received' | 'vote'>) =>
-    runningSnapshot({ pollId, epoch, spec, ...moment, elapsedMs: claim.ageMs + clock.now() - claimedAt });
+  let asked = 0;
+
+  function snapshotOf(moment: Pick<Moment, 'state' | 'received' | 'vote'>) {
+    const asking = asked - (moment.received - earlier.length);
+    const elapsedMs = claim.ageMs + clock.now() - claimedAt;
+    return runningSnapshot({ pollId, epoch, spec, ...moment, asking, elapsedMs });
+  }
 
   function recorded(write: Promise<boolean>): void {
     write.then(
@@ -46,8 +51,10 @@ export async function askPanel(
     clock,
     hedges: context.hedges,
     signal: alive,
-    ask: (seat, deadlineMs, signal, onSpent) =>
-      context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall, onSpent }),
+    ask(seat, deadlineMs, signal, onSpent) {
+      asked += 1;
+      return context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall, onSpent });
+    },
     onVote(vote, state, votes) {
       const snapshot = snapshotOf({ state, received: votes.length, vote });
       const { elapsed_ms: at_ms, confidence, chances } = snapshot;

@@ -178,6 +178,9 @@ t.test('a poll is asked, stored, billed and announced', async (t) => {
   await eventually('the end is published', () => news.at(-1)?.status === 'completed');
   const seqs = news.map((snapshot) => snapshot!.seq);
   t.same(seqs, [0, 1, 2, 3, 4, 5], 'numbered without a gap');
+  const [opening, first] = news.map((snapshot) => snapshot!.asking!);
+  t.ok(opening! > 0, 'the first calls are in the first snapshot');
+  t.equal(first, opening! - 1, 'and one less when a model has answered');
   t.equal(news.at(-1)?.result?.poll_id, poll!.resultId);
   t.match(await bed.bus.runs.read(id), { owner: bed.accountId, snapshot: { status: 'completed' } });
 });

@@ -293,6 +293,8 @@ export interface StreamProgress {
   confidence: number | null;
   /** The probability that each of `options` wins, and of a tie as the last. */
   chances?: number[];
+  /** Models that were asked and have not answered. */
+  asking?: number;
   /** The vote that caused this event. */
   vote: Vote | null;
   elapsed_ms: number;

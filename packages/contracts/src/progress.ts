@@ -29,6 +29,8 @@ export const ProgressSnapshot = Type.Object({
   leader: nullable(Count),
   confidence: nullable(Probability),
   chances: Type.Optional(Chances),
+  /** Models that were asked and have not answered. */
+  asking: Type.Optional(Count),
   /** The vote that caused this snapshot; null in the first and the terminal one. */
   vote: Type.Union([VoteResult, Type.Null()]),
   /** Both are null until the poll has ended and its result is stored. */

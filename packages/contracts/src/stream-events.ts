@@ -24,6 +24,9 @@ export const StreamStarted = Type.Object(
     leader: nullable(Type.String()),
     confidence: nullable(Probability),
     chances: Type.Optional(Chances),
+    asking: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Models that were asked and have not answered when this was recorded.' }),
+    ),
     vote: Type.Union([Type.Ref(VoteResult), Type.Null()]),
     elapsed_ms: Milliseconds,
     question: Type.Optional(Type.String()),

@@ -17,6 +17,8 @@ export interface Moment {
   received: number;
   /** The vote that led to this moment, if one did. */
   vote: Vote | null;
+  /** Models that were asked and have not answered, where it is known. */
+  asking?: number;
   elapsedMs: number;
 }
 
@@ -33,6 +35,7 @@ export function runningSnapshot(moment: Moment): ProgressSnapshot {
     leader,
     confidence,
     chances: chancesInOrder(chancesOf(state)),
+    ...(moment.asking !== undefined && { asking: moment.asking }),
     vote: vote && voteResult(spec, vote),
     result_id: null,
     result: null,

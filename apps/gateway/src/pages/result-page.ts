@@ -15,6 +15,7 @@ import { layout } from './layout.ts';
 import { resultGraph } from './result-graph.ts';
 import { localTime, statusBadges, voteTable } from './result-parts.ts';
 import { pictureOf } from './result-picture.ts';
+import { reasonsSection } from './result-reasons.ts';
 import { written } from './written.ts';
 
 export interface ShownResult {
@@ -64,6 +65,7 @@ ${written(tallyBars(picture))}</section>
 </div>
 ${question.length > LONG ? html`<details class="whole-question"><summary>The whole question</summary><p dir="auto">${question}</p></details>` : ''}
 ${oddsSection(picture)}
+${reasonsSection(result)}
 ${votesSection(result)}
 <div class="grid wide-cells after">
 ${askAgain(result, facts, together(result, reader))}

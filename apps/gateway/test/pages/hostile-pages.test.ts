@@ -21,7 +21,7 @@ import { openSite } from '../fixtures/open-site.ts';
 
 const COUNT = Number(process.env.HOSTILE_TEXTS ?? 300);
 const [OPTIONS, MODELS] = [10, 9];
-const PER_PAGE = 1 + OPTIONS + MODELS;
+const PER_PAGE = 1 + OPTIONS + 2 * MODELS;
 const WIDTHS = [320, 1_280];
 
 // The browser keeps nothing while requests are looked at, so each page loads all of its parts.
@@ -47,7 +47,7 @@ const seen = (root: string, texts: string): string => `({ ran, violations,
   wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   texts: [...${root}.querySelectorAll(${JSON.stringify(texts)})].map((e) => e.value ?? e.textContent) })`;
 
-const IN_RESULT = seen('document', '.question, .bars .name, th.mono');
+const IN_RESULT = seen('document', '.question, .bars .name, .reason, th.mono');
 const IN_FORM = seen('document', 'textarea, input[name=option]');
 const inLive = (events: object): string => `(async () => {
   const { pollView } = await import('${assetPath('poll-view.js')}');
@@ -79,10 +79,14 @@ async function show(page: Page, text: string, look: string): Promise<Seen> {
 function resultOf([question = '', ...rest]: readonly string[]): ResultDetail {
   // An option that is there already would have been refused.
   const options = rest.slice(0, OPTIONS).map((text, i, all) => (all.indexOf(text) < i ? `${i} ${text}` : text));
-  const result = madeUpResult({ question, options, choices: Array.from({ length: MODELS }, (_, i) => i % OPTIONS) });
+  const choices = Array.from({ length: MODELS }, (_, i) => i % OPTIONS);
+  const result = madeUpResult({ question, options, choices, reasons: reasonsOf(rest) });
   const votes = result.votes.map((vote, i) => ({ ...vote, model_id: `${i} ${rest[OPTIONS + i]!}` }));
   return { ...result, votes };
 }
+
+/** Behind options and models. An empty one is none. */
+const reasonsOf = (rest: readonly string[]): string[] => rest.slice(OPTIONS + MODELS).map((text) => text || '-');
 
 /** One line is all that the field of an option can hold. */
 const formOf = ([question = '', ...rest]: readonly string[]) => ({
@@ -102,15 +106,24 @@ async function showAll(page: Page, texts: readonly string[]): Promise<{ name: st
     reader: STRANGER,
     thanks: false,
   });
-  const sent = [question ?? '', ...options, ...votes.map(({ model_id }) => model_id)];
+  const asked = [question ?? '', ...options];
+  const models = votes.map(({ model_id }) => model_id);
   return [
-    { name: 'result', seen: await show(page, page1, IN_RESULT), sent },
+    {
+      name: 'result',
+      seen: await show(page, page1, IN_RESULT),
+      sent: [...asked, ...reasonsOf(texts.slice(1)), ...models],
+    },
     {
       name: 'form',
       seen: await show(page, playgroundPage(facts, form, texts[7]), IN_FORM),
       sent: [form.question, ...form.options],
     },
-    { name: 'live', seen: await page.evaluate<Seen>(inLive({ update: { ...update, tally }, ended: result })), sent },
+    {
+      name: 'live',
+      seen: await page.evaluate<Seen>(inLive({ update: { ...update, tally }, ended: result })),
+      sent: [...asked, ...models],
+    },
   ];
 }
 

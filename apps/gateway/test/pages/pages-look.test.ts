@@ -5,7 +5,8 @@ import { newKeyPage, revokeKeyPage } from '../../src/pages/dashboard/key-pages.t
 import { failedLoginPage } from '../../src/pages/failed-login-page.ts';
 import { PAGE_HEADERS } from '../../src/pages/layout.ts';
 import { resultPage, STRANGER } from '../../src/pages/result-page.ts';
-import { madeUpResult } from '../fixtures/made-up-result.ts';
+import { runningPage } from '../../src/pages/running-page.ts';
+import { madeUpResult, madeUpSpec } from '../fixtures/made-up-result.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
 
@@ -29,6 +30,26 @@ const MADE: Record<string, string> = {
   result: shown(),
   'result-partial': shown(madeUpResult({ reason: null, choices: [0, null, 1, null, 0] })),
   'result-failed': shown(madeUpResult({ choices: [null, null, null], reason: 'roster_exhausted' })),
+  'result-tie': shown(madeUpResult({ choices: [0, 1, 0, 1], unasked: 0, reason: 'roster_exhausted' })),
+  'result-old': shown(madeUpResult({ isOld: true })),
+  'result-reasons': shown(
+    madeUpResult({
+      reasons: ['It keeps the method, and is permanent.', 'The body is sent again.', 'It is the older code.'],
+    }),
+  ),
+  'result-long': shown(
+    madeUpResult({
+      question: 'Which of these does a team of five need first? '.repeat(20),
+      options: Array.from({ length: 10 }, (_, i) => `Option ${i}, ${'with a great deal to say '.repeat(6)}`),
+      choices: [9, 1, 2, 9, 4, 5, 6, 9],
+      isSimulated: true,
+    }),
+  ),
+  running: runningPage({
+    baseUrl: site.url,
+    poll: { resultId: 'EP-2026-01-31-4q7x2mfzk5wtb3ha', spec: madeUpSpec({ choices: [] }, 9) },
+    snapshot: null,
+  }),
   'new-key': newKeyPage(site.url, `ep_k_${'x'.repeat(38)}`),
   'revoke-key': revokeKeyPage(site.url, {
     id: '00000000-0000-4000-8000-000000000000',

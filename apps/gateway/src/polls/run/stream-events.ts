@@ -28,7 +28,7 @@ export interface StreamedPoll {
 
 type SnapshotView = Pick<
   ProgressSnapshot,
-  'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'chances' | 'vote' | 'elapsed_ms'
+  'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'chances' | 'asking' | 'vote' | 'elapsed_ms'
 >;
 
 /** A poll before its first snapshot. */
@@ -81,6 +81,7 @@ function progressOf(pollId: string, options: readonly string[], snapshot: Snapsh
     leader: snapshot.leader === null ? null : (options[snapshot.leader] ?? null),
     confidence: snapshot.confidence,
     ...(snapshot.chances && { chances: snapshot.chances }),
+    ...(snapshot.asking !== undefined && { asking: snapshot.asking }),
     vote: snapshot.vote,
     elapsed_ms: snapshot.elapsed_ms,
   };
