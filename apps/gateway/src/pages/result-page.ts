@@ -69,8 +69,10 @@ ${reasonsSection(result)}
 ${votesSection(result)}
 <div class="grid wide-cells after">
 ${askAgain(result, facts, together(result, reader))}
+<div class="column">
 ${share(facts.baseUrl, path, result.poll_id)}
 ${result.winning_option === null ? '' : opinions(shown, path)}
+</div>
 </div>`,
   });
 }
