@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { producer, quit } from './connections.ts';
 import { type ConsumerOptions, consumeQueue, type PollConsumer } from './consume-queue.ts';
 import { keysUnder } from './keys.ts';
-import { type EnqueueOptions, openQueue, type QueueCounts } from './poll-queue.ts';
+import { type Backlog, type EnqueueOptions, openQueue, type QueueCounts } from './poll-queue.ts';
 import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
 import type { OnRefused } from './read-stored.ts';
 import { refuseEviction } from './refuse-eviction.ts';
@@ -30,6 +30,7 @@ export interface Bus {
   readonly prefix: string;
   watched(): number;
   queueCounts(): Promise<QueueCounts>;
+  queueBacklog(ranks: readonly number[]): Promise<Backlog>;
   ping(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -70,6 +71,7 @@ export async function openBus({
     prefix,
     watched: channels.watched,
     queueCounts: queue.counts,
+    queueBacklog: queue.backlog,
     async ping() {
       await redis.ping();
     },

@@ -41,11 +41,21 @@ export interface FairPlace {
 
 export interface FairTurns {
   present(): Promise<number>;
+  /** For each rank, how many jobs come before a new one with it. */
+  before(ranks: readonly number[]): Promise<number[]>;
 }
 
 export function fairTurns(redis: Redis, prioritizedKey: string, turnKey: string): FairTurns {
   redis.defineCommand('epPresentTurn', { lua: PRESENT_TURN });
-  return { present: () => redis.epPresentTurn(2, prioritizedKey, turnKey) };
+  const present = () => redis.epPresentTurn(2, prioritizedKey, turnKey);
+  return {
+    present,
+    async before(ranks) {
+      const turn = await present();
+      const scores = ranks.map((rank) => (priorityOf(turn, { rank, isAwaited: false }) + 1) * SCORE_OF_PRIORITY - 1);
+      return Promise.all(scores.map((score) => redis.zcount(prioritizedKey, '-inf', score)));
+    },
+  };
 }
 
 /** From 1: BullMQ takes jobs of priority 0 before all others. */

@@ -21,6 +21,13 @@ export interface QueueCounts {
   oldestAt: number | null;
 }
 
+/** What a new poll would find. */
+export interface Backlog {
+  /** For each rank that was asked about, how many jobs come before one with it. */
+  before: number[];
+  active: number;
+}
+
 export interface EnqueueOptions {
   /** Distinguishes the jobs of one poll, so that one that died with its worker does not block the next. */
   round?: number;
@@ -49,6 +56,7 @@ export interface PollQueue {
   /** False when a worker has it. */
   remove(jobId: string): Promise<boolean>;
   counts(): Promise<QueueCounts>;
+  backlog(ranks: readonly number[]): Promise<Backlog>;
   close(): Promise<void>;
 }
 
@@ -88,6 +96,13 @@ export function openQueue(connection: Redis, keys: Keys, onError: (error: Error)
       ]);
       const since = oldest.flat().map((job) => job.timestamp);
       return { waiting: waiting + prioritized, active, oldestAt: since.length > 0 ? Math.min(...since) : null };
+    },
+    async backlog(ranks) {
+      const [before, { waiting = 0, active = 0 }] = await Promise.all([
+        turns.before(ranks),
+        queue.getJobCounts('waiting', 'active'),
+      ]);
+      return { before: before.map((n) => n + waiting), active };
     },
     async close() {
       await queue.close().catch(onError);

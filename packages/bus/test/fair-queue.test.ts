@@ -27,6 +27,15 @@ t.test('of 200 waiting polls of one tenant and one of a neighbour, the neighbour
   await consumer.drain(1_000);
 });
 
+t.test('the backlog before a new poll is counted by its rank', async (t) => {
+  const b = await bus(t);
+  t.same(await b.queueBacklog([0, 5]), { before: [0, 0], active: 0 });
+  for (let rank = 0; rank < 10; rank++) await b.enqueuePoll(`ps_busy_${rank}`, { place: { rank, isAwaited: false } });
+  await b.enqueuePoll('ps_awaited', { place: { rank: 3, isAwaited: true } });
+  await b.enqueuePoll('ps_repeated', { round: 1 });
+  t.same(await b.queueBacklog([0, 2, 3, 9, 500]), { before: [2, 4, 6, 12, 12], active: 0 });
+});
+
 t.test('64 tenants that always have 10 or 60 polls waiting get equal shares', async (t) => {
   const b = await bus(t);
   const POLLS = 3_200;
@@ -37,7 +46,11 @@ t.test('64 tenants that always have 10 or 60 polls waiting get equal shares', as
       tenant: `tenant ${tenant.n}`,
       place: { rank: tenant.waiting++, isAwaited: false },
     });
-  await Promise.all(tenants.flatMap((tenant) => Array.from({ length: tenant.asks }, () => ask(tenant))));
+  await Promise.all(
+    tenants.map(async (tenant) => {
+      while (tenant.waiting < tenant.asks) await ask(tenant);
+    }),
+  );
   let all = 0;
   const consumer = b.consumePolls({
     concurrency: 20,

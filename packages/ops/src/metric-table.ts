@@ -68,6 +68,12 @@ export const METRICS = {
     labels: ['panel'],
     help: 'Polls that were accepted: their money is set aside and their row is stored.',
   },
+  eloquentpoll_polls_refused_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['reason'],
+    help: 'Polls that were not accepted: too_many, too_many_of_key, too_late (could not start in time), insufficient and others.',
+  },
   eloquentpoll_polls_not_queued_total: {
     type: 'counter',
     on: GATEWAY,

@@ -125,6 +125,7 @@ export {
 export { checkLedgerInTurn, type LedgerRound } from './ledger-checks.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
+export { meanRunMs } from './mean-run.ts';
 export { migrate } from './migrate.ts';
 export { closeMisfit, closeUnseenMisfits, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
 export { type MoneyInFigures, readMoneyFigures } from './money-figures.ts';

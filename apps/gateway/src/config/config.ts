@@ -47,7 +47,7 @@ export interface Config {
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   rateLimits: Policies;
-  /** Event streams that may be open at once at this gateway. */
+  /** Event streams that may be open at once. */
   streams: { perAccount: number; perNetwork: number };
   /** List prices by the providers' prices. */
   pricePpm: PriceFactors;
@@ -57,6 +57,8 @@ export interface Config {
   freeDailyCapU: bigint;
   /** Polls that may run or wait at once, of an account, of one of its keys and of a network without credentials. */
   maxRunningPolls: { account: number; key: number; network: number };
+  /** A poll that would wait in the queue for longer than this share of its deadline is refused. */
+  maxQueueShare: number;
   /** Where metrics and probes are served; null where they are not. */
   ops: { host: string; port: number } | null;
   /** Opens the console on the ops port; null leaves it closed. */
@@ -129,6 +131,7 @@ export function readConfig(env: Environment): Config {
       key: values.MAX_RUNNING_POLLS_PER_KEY,
       network: values.MAX_RUNNING_FREE_POLLS,
     },
+    maxQueueShare: values.MAX_QUEUE_SHARE,
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     adminToken: adminToken(values),
     logLevel: values.LOG_LEVEL,

@@ -93,7 +93,7 @@ export const GATEWAY_SETTINGS = {
   STREAMS_PER_ACCOUNT: withDefault(
     integer(1, 1_000_000),
     100,
-    'Event streams of one account that one gateway keeps open at once.',
+    'Event streams of one account that may be open at once.',
   ),
   STREAMS_PER_NETWORK: withDefault(integer(1, 1_000_000), 10, 'The same for a network without credentials.'),
   ABORTED_SHARES: withDefault(
@@ -115,6 +115,11 @@ export const GATEWAY_SETTINGS = {
   FREE_DAILY_CAP_USD: withDefault(microUsd, '5', 'The most that free polls may cost per UTC day; 0 closes them.'),
   MAX_RUNNING_POLLS: withDefault(integer(1, 100_000), 500, 'Polls of one account that may run or wait at once.'),
   MAX_RUNNING_POLLS_PER_KEY: withDefault(integer(1, 100_000), 250, 'The same of one API key.'),
+  MAX_QUEUE_SHARE: withDefault(
+    share,
+    0.5,
+    'A poll that would wait for longer than this share of its deadline is refused.',
+  ),
   MAX_RUNNING_FREE_POLLS: withDefault(integer(1, 100_000), 60, 'The same of one network without credentials.'),
   CONTENT_SIGNAL: withDefault(contentSignal, CONTENT_SIGNAL, 'What published documents may be used for.'),
   CONTACT_EMAIL: optional(

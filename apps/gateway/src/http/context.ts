@@ -29,7 +29,7 @@ export function openHttpContext(
     ...base,
     limiter: overrides.limiter ?? rateLimiter(bus.redis, bus.prefix, config.rateLimits),
     streams: overrides.streams ?? owned.use(streamWheel()),
-    streamSlots: overrides.streamSlots ?? streamSlots(config.streams),
+    streamSlots: overrides.streamSlots ?? streamSlots(bus.redis, bus.prefix, config.streams),
     shutdown: new Shutdown(),
   };
 }

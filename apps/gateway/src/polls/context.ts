@@ -1,12 +1,14 @@
 import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { SettingError } from '@eloquentpoll/ops/settings';
+import { meanRunMs } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../accounts/context.ts';
 import type { Config } from '../config/config.ts';
 import { type RunBatch, runBatch } from './read/run-batch.ts';
 import { type RunCache, runCache } from './read/run-cache.ts';
 import { type AcceptSlots, acceptSlots } from './run/accept-slots.ts';
 import { type PollRereads, pollRereads } from './run/poll-rereads.ts';
+import { type QueueOutlook, queueOutlook } from './run/queue-outlook.ts';
 
 /** What accepting a poll and reading it needs. */
 export interface PollsContext extends AccountsContext {
@@ -19,6 +21,8 @@ export interface PollsContext extends AccountsContext {
   readonly runs: RunCache;
   /** How many polls of one payer are accepted at once. */
   readonly acceptSlots: AcceptSlots;
+  /** When a poll that is accepted now would start. */
+  readonly outlook: QueueOutlook;
   /** Reads followed polls from Postgres again. */
   readonly rereads: PollRereads;
 }
@@ -38,6 +42,7 @@ export function openPollsContext(
     runBatch: overrides.runBatch ?? runBatch({ bus, keys, limiter }),
     runs,
     acceptSlots: acceptSlots({ running: Math.ceil(config.database.maxConnections / 3) }),
+    outlook: overrides.outlook ?? queueOutlook({ bus, log, meanMs: () => meanRunMs(storage) }),
     rereads: overrides.rereads ?? owned.use(pollRereads({ storage, runs, log })),
   };
 }

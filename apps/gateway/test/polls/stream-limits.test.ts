@@ -2,6 +2,7 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { listen, readStream } from '../fixtures/read-stream.ts';
+import { replicaOf } from '../fixtures/replica.ts';
 import { stored } from '../fixtures/stored.ts';
 
 // slow: 4 s
@@ -57,4 +58,23 @@ t.test('anonymous streams count for their network', async (t) => {
     [200, 200, 429],
   );
   for (const answer of answers) await answer.body?.cancel();
+});
+
+t.test('streams at all gateways count together; those of a gateway that died do not, after their time', async (t) => {
+  const { bearer } = await keyWith(100);
+  const replica = await replicaOf(t, context);
+  const there = await listen(replica.app);
+  const open = [await readStream(t, origin, bearer), await readStream(t, there, bearer)];
+  open.push(await readStream(t, origin, bearer));
+  t.same(
+    open.map(({ status }) => status),
+    [200, 200, 200],
+  );
+  t.equal((await readStream(t, there, bearer)).status, 429, 'one stream here, three in all');
+
+  const { redis, prefix } = context.bus;
+  const [key = ''] = await redis.keys(`${prefix}:streams:*`);
+  t.ok((await redis.pttl(key)) > 0, 'what is forgotten ends by itself');
+  for (const slot of await redis.zrange(key, 0, -1)) await redis.zadd(key, '1', slot);
+  t.equal((await readStream(t, there, bearer)).status, 200, 'slots whose time is over are free');
 });

@@ -41,7 +41,7 @@ export async function streamPoll(
 ): Promise<undefined> {
   refuseWhileClosing(context);
   using opened = new DisposableStack();
-  opened.defer(context.streamSlots.take(request));
+  opened.defer(await context.streamSlots.take(request));
   const follower = opened.use(new PollFollower(context));
   const { pollId, resultId, joined, spec, deadlineMs } = await submitPoll(context, submission, follower);
   const start = joined
@@ -60,7 +60,7 @@ export async function resumeStream(
 ): Promise<undefined> {
   refuseWhileClosing(context);
   using opened = new DisposableStack();
-  opened.defer(context.streamSlots.take(request));
+  opened.defer(await context.streamSlots.take(request));
   const [pollId = '', seq = ''] = lastEventId.split(':');
   const poll = isPollId(pollId) && /^\d{1,9}$/.test(seq) ? await findPoll(context.storage, pollId) : null;
   if (!poll || poll.accountId !== accountId) throw new ApiError('session_not_found');
@@ -79,7 +79,7 @@ export async function watchPoll(
 ): Promise<undefined> {
   refuseWhileClosing(context);
   using opened = new DisposableStack();
-  opened.defer(context.streamSlots.take(request));
+  opened.defer(await context.streamSlots.take(request));
   const follower = opened.use(new PollFollower(context));
   if (poll.status === 'running') await follower.subscribe(poll.id);
   const start = await startOfRunning(context, poll, -1, true);

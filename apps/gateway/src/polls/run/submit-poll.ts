@@ -97,6 +97,7 @@ async function accept(
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
   const span = context.tracer?.start('accept poll', 'internal', traceparent, attributes);
   const free = isFree(spec.panel_name);
+  const startWithinMs = deadlineMs * context.config.maxQueueShare;
   const acceptance: Acceptance = {
     poll: {
       id: newId,
@@ -113,7 +114,7 @@ async function accept(
       traceparent: span?.traceparent ?? traceparent,
     },
     holdU,
-    limits: tenantLimits(context, accountId),
+    limits: { ...tenantLimits(context, accountId), waiting: context.outlook.maxWaiting(startWithinMs) },
     idempotency,
     free: free ? { dailyCapU: context.config.freeDailyCapU } : undefined,
     providerMaxU: providerMaxU(spec),
@@ -123,6 +124,7 @@ async function accept(
   const payer = free ? 'free pool' : tenant;
   const accepted = await context.acceptSlots.run(payer, () => acceptPoll(context.storage, acceptance));
   span?.end({ outcome: accepted.kind });
+  if (!('pollId' in accepted)) context.metrics.counter('eloquentpoll_polls_refused_total', accepted.kind).n += 1;
   switch (accepted.kind) {
     case 'accepted':
       context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
@@ -140,7 +142,7 @@ async function accept(
         retryAfterSeconds: RUNNING_RETRY_S,
       });
     case 'too_late':
-      throw new ApiError('too_many_running', { retryAfterSeconds: RUNNING_RETRY_S });
+      throw cannotStart(context.outlook.waitMs(accepted.waiting), startWithinMs);
     case 'over_ceiling':
       throw new ApiError('provider_budget_reached', {
         detail: isFree(spec.panel_name)
@@ -164,6 +166,13 @@ function tenantLimits({ config: { maxRunningPolls } }: PollsContext, accountId: 
   if (accountId === null) return { running: maxRunningPolls.network };
   return { running: maxRunningPolls.account, runningOfKey: maxRunningPolls.key };
 }
+
+/** The queue in front of the poll has to become shorter by what it is too long. */
+const cannotStart = (waitMs: number, startWithinMs: number): ApiError =>
+  new ApiError('rate_limited', {
+    detail: `The poll would wait about ${Math.ceil(waitMs / 1_000)} s for models, too long for its deadline.`,
+    retryAfterSeconds: Math.max(1, Math.ceil((waitMs - startWithinMs) / 1_000)),
+  });
 
 /**
  * Who asks, as providers hear it: the same for all polls of an account or network, and nothing that leads to it. They can
