@@ -75,6 +75,6 @@ t.test('streams at all gateways count together; those of a gateway that died do 
   const { redis, prefix } = context.bus;
   const [key = ''] = await redis.keys(`${prefix}:streams:*`);
   t.ok((await redis.pttl(key)) > 0, 'what is forgotten ends by itself');
-  for (const slot of await redis.zrange(key, 0, -1)) await redis.zadd(key, '1', slot);
+  for (const slot of await redis.zrange(key, '0', '-1')) await redis.zadd(key, '1', slot);
   t.equal((await readStream(t, there, bearer)).status, 200, 'slots whose time is over are free');
 });
