@@ -41,7 +41,7 @@ async function busyDays(t: Test, fixture: Fixture): Promise<number> {
   const accounts = await Promise.all(Array.from({ length: 4 }, () => funded(storage, USD)));
   const writers = await Promise.all(Array.from({ length: 12 }, () => client(t, fixture)));
   let writing = true;
-  const written = together(240, writers.length, async (index) => {
+  const written = together(480, writers.length, async (index) => {
     const writer = writers.pop()!;
     await writer.query('begin');
     await wait(Math.random() * 60);
