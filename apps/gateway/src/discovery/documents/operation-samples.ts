@@ -1,7 +1,7 @@
 import { EXAMPLE } from './poll-prose.ts';
 
 // A request that works for each operation that takes a body or an id: the example in OpenAPI, the command in the
-// reference. What only a wallet can sign has none.
+// reference. What only a wallet can sign, or a page can send, has none.
 
 export interface RequestSample {
   /** Values for the path and the query. */
