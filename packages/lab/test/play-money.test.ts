@@ -85,4 +85,11 @@ t.test('[§4.5-checkout-200, §4.5-checkout-credits] a page to pay on, and credi
   t.equal(await balance(), before);
   await app.inject({ url: '/dashboard?checkout=success', headers: { cookie } });
   t.equal(await balance(), before + 1_250);
+
+  // The nightly comparison reads every movement.
+  const moved = await fetch(`${url}/v1/balance_transactions?created[gte]=0&created[lt]=9999999999&limit=100`);
+  t.match(await moved.json(), {
+    data: [{ amount: 1_250, source: { object: 'charge', metadata: { amount_cents: '1250', checkout_id: String } } }],
+    has_more: false,
+  });
 });

@@ -29,7 +29,7 @@ function weighed(part: string): [coding: string, weight: number] {
   const [coding = '', ...parameters] = part.split(';').map((text) => text.trim());
   const q = parameters.find((parameter) => parameter.startsWith('q='));
   const weight = q === undefined ? 1 : Number(q.slice(2));
-  return [coding, weight >= 0 ? weight : 0];
+  return [coding, Number.isNaN(weight) ? 0 : Math.max(0, weight)];
 }
 
 /** `tag` names the text: the same tag is the same text. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { ProviderApiError } from '../errors.ts';
 import { payPage, payPagePolicy } from './pay-page.ts';
-import { PayPages } from './pay-pages.ts';
+import { type PaidOrder, PayPages } from './pay-pages.ts';
 
 // A processor of card payments as far as the service asks one, in the shapes of Stripe, and the page where a person
 // pays. No card is asked for. It sends no events: the customer comes back to the service, which asks for the payment.
@@ -25,14 +25,17 @@ export function cardPaymentRoutes(app: App): void {
         cents: Number(field(body, 'line_items[0][price_data][unit_amount]')),
         successUrl: field(body, 'success_url'),
         cancelUrl: field(body, 'cancel_url'),
+        metadata: metadataIn(body),
       });
       return shown(pages, id, request);
     });
     scope.get('/v1/checkout/sessions/:id', async (request) => shown(pages, idOf(request), request));
     // Nothing is refunded or disputed here.
-    for (const collection of ['checkout/sessions', 'disputes', 'events']) {
+    for (const collection of ['checkout/sessions', 'disputes', 'events', 'refunds']) {
       scope.get(`/v1/${collection}`, async () => EMPTY_LIST);
     }
+
+    scope.get('/v1/balance_transactions', async (request) => movements(pages, request.query as MovementQuery));
 
     scope.get('/pay/:id', async (request, reply) => {
       const open = pages.find(idOf(request));
@@ -60,6 +63,46 @@ function field(body: Record<string, string>, name: string): string {
   if (value === undefined) throw new ProviderApiError(400, `Missing required param: ${name}.`, 'parameter_missing');
   return value;
 }
+
+const METADATA = 'metadata[';
+
+function metadataIn(body: Record<string, string>): Record<string, string> {
+  const named = Object.entries(body).filter(([name]) => name.startsWith(METADATA));
+  return Object.fromEntries(named.map(([name, value]) => [name.slice(METADATA.length, -1), value]));
+}
+
+interface MovementQuery {
+  'created[gte]'?: string;
+  'created[lt]'?: string;
+  starting_after?: string;
+  limit?: string;
+}
+
+/** What moved on the processor's balance: each payment, once. */
+function movements(pages: PayPages, query: MovementQuery): object {
+  const [from, before] = [Number(query['created[gte]'] ?? 0), Number(query['created[lt]'] ?? Number.MAX_SAFE_INTEGER)];
+  const all = pages.paid().filter(({ paidAtS }) => paidAtS >= from && paidAtS < before);
+  const rows = all.map(movement);
+  const start = rows.findIndex(({ id }) => id === query.starting_after) + 1;
+  const limit = Number(query.limit ?? 10);
+  return { object: 'list', data: rows.slice(start, start + limit), has_more: rows.length > start + limit };
+}
+
+const movement = ({ id, cents, metadata, paidAtS }: PaidOrder) => ({
+  id: id.replace('cs_', 'txn_'),
+  object: 'balance_transaction',
+  amount: cents,
+  currency: 'usd',
+  created: paidAtS,
+  source: {
+    id: id.replace('cs_', 'ch_'),
+    object: 'charge',
+    amount: cents,
+    currency: 'usd',
+    metadata,
+    payment_intent: id.replace('cs_', 'pi_'),
+  },
+});
 
 function shown(pages: PayPages, id: string, { protocol, host }: FastifyRequest): object {
   const session = pages.look(id);

@@ -6,6 +6,15 @@ export interface CardOrder {
   cents: number;
   successUrl: string;
   cancelUrl: string;
+  /** What the service wants to read again with the payment. */
+  metadata: Readonly<Record<string, string>>;
+}
+
+export interface PaidOrder {
+  id: string;
+  cents: number;
+  metadata: Readonly<Record<string, string>>;
+  paidAtS: number;
 }
 
 interface Seen {
@@ -18,11 +27,11 @@ const ID = /^cs_test_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-
 const MAX_ORDERS = 10_000;
 
 export class PayPages {
-  readonly #orders = new Map<string, CardOrder & { paid: boolean }>();
+  readonly #orders = new Map<string, CardOrder & { paidAtS: number | null }>();
 
   open(order: CardOrder): string {
     const id = `cs_test_${order.reference.replaceAll('-', '')}_${order.cents}`;
-    if (!this.#orders.has(id)) this.#orders.set(id, { ...order, paid: false });
+    if (!this.#orders.has(id)) this.#orders.set(id, { ...order, paidAtS: null });
     const [oldest] = this.#orders.keys();
     if (this.#orders.size > MAX_ORDERS && oldest !== undefined) this.#orders.delete(oldest);
     return id;
@@ -30,7 +39,14 @@ export class PayPages {
 
   pay(id: string): void {
     const order = this.#orders.get(id);
-    if (order) order.paid = true;
+    if (order) order.paidAtS ??= Math.floor(Date.now() / 1_000);
+  }
+
+  /** Newest first. */
+  paid(): PaidOrder[] {
+    return [...this.#orders]
+      .flatMap(([id, { cents, metadata, paidAtS }]) => (paidAtS === null ? [] : { id, cents, metadata, paidAtS }))
+      .toSorted((a, b) => b.paidAtS - a.paidAtS);
   }
 
   /** An order that can be paid, or was. */
@@ -38,7 +54,7 @@ export class PayPages {
 
   look(id: string): Seen | null {
     const order = this.#orders.get(id);
-    if (order) return { ...order, state: order.paid ? 'paid' : 'open' };
+    if (order) return { ...order, state: order.paidAtS === null ? 'open' : 'paid' };
     const [whole, ...parts] = ID.exec(id) ?? [];
     return whole ? { reference: parts.slice(0, 5).join('-'), cents: Number(parts[5]), state: 'expired' } : null;
   }
