@@ -103,8 +103,8 @@ export const GATEWAY_SETTINGS = {
   ),
   PAYMENT_FEE_SHARE: withDefault(
     shareBelow(0.9),
-    '0.329',
-    'The share of a payment that its processor keeps; list prices carry it. The default is 2.9 % and 30 cents of the smallest top-up, 1 USD.',
+    '0.059',
+    'The share of a payment that its processor keeps; list prices carry it. The default is 2.9 % and 30 cents of 10 USD; 0.329 covers the smallest top-up, 1 USD.',
   ),
   PROVIDER_SPEND_HOUR_USD: optional(
     microUsd,

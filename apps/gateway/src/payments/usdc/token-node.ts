@@ -67,7 +67,9 @@ export function tokenNode({ rpcUrl, asset, logRange }: DepositSettings): TokenNo
     async *logs(topics, first, last) {
       for (let from = first; from <= last; from += BigInt(logRange)) {
         const to = from + BigInt(logRange) - 1n;
-        const range = { fromBlock: quantity(from), toBlock: quantity(smaller(to, last)) };
+        // biome-ignore lint/complexity/useMathMinMax: Math.min takes no bigint
+        const end = to < last ? to : last;
+        const range = { fromBlock: quantity(from), toBlock: quantity(end) };
         const logs = await ask<Log[]>('eth_getLogs', [{ address: asset, topics, ...range }]);
         yield* logs.filter(({ removed }) => !removed);
       }
