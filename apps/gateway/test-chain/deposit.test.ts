@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Deposit } from '@eloquentpoll/contracts';
-import { balanceOf, checkLedger, findIdentity, openStorage, type Storage } from '@eloquentpoll/storage';
+import { balanceOf, checkLedger, findIdentity, openMisfits, openStorage, type Storage } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
@@ -13,6 +13,7 @@ import type { DepositSettings } from '../src/config/payment-settings.ts';
 import { readPolicies } from '../src/config/rate-limit-policies.ts';
 import { openDepositService } from '../src/payments/usdc/deposit-service.ts';
 import { reconcileDeposits } from '../src/payments/usdc/reconcile-deposits.ts';
+import { scanTransfers } from '../src/payments/usdc/scan-transfers.ts';
 import { build, PEPPER } from '../test/fixtures/build.ts';
 import { replicaOf } from '../test/fixtures/replica.ts';
 import { openChain } from './chain.ts';
@@ -268,6 +269,25 @@ t.test('a gateway that is killed after the settlement: the next one credits', as
   t.match(await (await send(proof, 5, second.url)).json(), { code: 'payment_already_used' });
   await second.kill();
   t.same(await checkLedger(books), []);
+});
+
+t.test('the scan of a real chain proves every transfer to us, and finds the one without a deposit', async (t) => {
+  const plain = await chain.write('mint', [treasury, 3_000_000n]);
+  // Final is what 64 blocks are on top of.
+  await chain.bank.mine({ blocks: 70 });
+  const deposits = openDepositService({ ...settings, logRange: 20 }, storage);
+  await scanTransfers(gateway.context, deposits, new AbortController().signal);
+  const { proved_balance_u: proved } = await storage.db
+    .selectFrom('money_scans')
+    .select('proved_balance_u')
+    .executeTakeFirstOrThrow();
+  t.equal(proved, await chain.balanceOf(treasury));
+  const unmatched = new Set((await openMisfits(storage, 100)).map(({ details }) => details.tx_hash));
+  t.ok(unmatched.has(plain));
+  const credited = await storage.db.selectFrom('deposits').select('tx_hash').where('state', '=', 'credited').execute();
+  t.ok(credited.length > 5);
+  for (const { tx_hash: hash } of credited) t.notOk(unmatched.has(`0x${hash!.toString('hex')}`));
+  t.same(await checkLedger(storage), []);
 });
 
 t.test('the books are right after all of it, and agree with the chain', async (t) => {
