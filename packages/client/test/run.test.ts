@@ -200,7 +200,9 @@ t.test('an error is printed with its hint, or as JSON', async (t) => {
 t.test('Ctrl-C stops following and prints where the result will be', async (t) => {
   const enough = new AbortController();
   const { url } = await serve(t, (_asked, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(sse('started', started(1)));
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .write(sse('started', { ...started(1), page_url: 'https://polls.example/result/EP-1' }));
   });
   const { texts, out } = pipes();
   const err = {
@@ -210,7 +212,10 @@ t.test('Ctrl-C stops following and prints where the result will be', async (t) =
     },
   };
   t.equal(await run(ASK, at(url, { out, err, signal: enough.signal })), EXIT.interrupted);
-  t.match(texts.err, /its votes are charged.*\n {2}eloquentpoll watch ps_1\n/);
+  t.match(
+    texts.err,
+    /its votes are charged.*\n {2}eloquentpoll watch ps_1\n {2}https:\/\/polls\.example\/result\/EP-1\n/,
+  );
 });
 
 t.test('a dry run prints acceptance and cost', async (t) => {

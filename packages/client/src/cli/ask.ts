@@ -6,7 +6,7 @@ import { oddsText } from './odds.ts';
 import { picture } from './picture.ts';
 import { fit, plain } from './plain-text.ts';
 import { showOutcome } from './show-outcome.ts';
-import { canRedraw, canvas, columnsOf, print, programOf, styleOf, type Terminal } from './terminal.ts';
+import { canRedraw, canvas, columnsOf, linkOf, print, programOf, styleOf, type Terminal } from './terminal.ts';
 
 // Runs a poll and shows its progress: as bars on a terminal, else as a line per vote on standard error.
 
@@ -17,11 +17,14 @@ export async function askCommand(invocation: Invocation, request: PollRequest): 
   const { polls, terminal, json } = invocation;
   const progress = json ? SILENT : fitsTerminal(request, terminal) ? asPicture(request, terminal) : asLines(terminal);
   let session = '';
+  let page: string | undefined;
   try {
     for await (const { event, data } of polls.stream(request, { signal: terminal.signal })) {
       session = data.session_id;
-      if (event === 'started') progress.show(data);
-      else {
+      if (event === 'started') {
+        page = data.page_url ?? page;
+        progress.show(data);
+      } else {
         progress.end();
         return showOutcome(ownResult(data), invocation);
       }
@@ -34,6 +37,7 @@ export async function askCommand(invocation: Invocation, request: PollRequest): 
         terminal.err,
         'The poll goes on, and its votes are charged. To follow it:',
         `  ${programOf(terminal)} watch ${session}`,
+        ...(page === undefined ? [] : [`  ${linkOf(terminal, plain(page))}`]),
       );
     }
     throw error;
