@@ -90,7 +90,7 @@ export function started(seq: number, tally: Record<string, number> = { 'The Sun'
   };
 }
 
-export const sse = (event: string, data: { seq: number }): string =>
+export const sse = (event: string, data: { seq: number; page_url?: string }): string =>
   `id: ps_1:${data.seq}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
 export const complete = (seq: number, result: object = RESULT): string =>
