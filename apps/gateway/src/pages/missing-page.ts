@@ -17,13 +17,13 @@ const missingPage = (baseUrl: string, path: string, { heading, says }: Missing):
     hidden: true,
     main: html`<h1>${heading}</h1>
 <p class="lead">${says}</p>
-<p class="row"><a class="button" href="/playground">Ask something</a><a class="button secondary" href="/?view=human">What this is</a></p>`,
+<p class="row"><a class="button" href="/playground">Try it</a><a class="button secondary" href="/?view=human">About EloquentPoll</a></p>`,
   });
 
 export const noResultPage = (baseUrl: string): string =>
   missingPage(baseUrl, '/result', {
     heading: 'No such result',
-    says: 'There is no result with this id, or its poll has not ended yet. Ids are long on purpose: look whether the link was cut.',
+    says: 'The link may have been cut off, or the poll is still running.',
   });
 
 /** Sends the 404 page to a browser. */

@@ -4,7 +4,7 @@ import t from 'tap';
 import { installWallet } from '../fixtures/browser-wallet.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { openSite } from '../fixtures/open-site.ts';
-import { openDashboard } from '../fixtures/signed-in.ts';
+import { logIn, openDashboard } from '../fixtures/signed-in.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 6 s
@@ -42,7 +42,7 @@ t.test(
     const first = await page.getByLabel('The new key').inputValue();
     t.match(first, /^ep_k_/, 'a new wallet gets its first key');
     t.same(asked, ['eth_requestAccounts', 'personal_sign']);
-    await page.getByRole('link', { name: 'To the dashboard' }).click();
+    await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText(wallet.address).waitFor();
 
     await page.getByLabel('Label of a new key').fill('Build <b>server</b>');
@@ -123,6 +123,31 @@ t.test('[§4.1-poll-cookie] a poll: what it will take, its votes as they come, w
   t.equal(await live.getByRole('link', { name: 'View and share' }).getAttribute('href'), `/result/${poll_id}`);
   await page.locator(`#history a[href="/result/${poll_id}"]`).waitFor();
   await page.locator('#balance').getByText('$4.99').waitFor();
+});
+
+t.test('a link from a result fills in the form of a paid poll, and asks nothing', async (t) => {
+  const { accountId } = await site.keyWith(5);
+  const page = await openDashboard(site, accountId);
+  const query = 'question=Which+of+the+two%3F&option=The+%3Cb%3Eleft&option=Right&preset=strong&threshold=1&limit=2';
+  await page.goto(`/dashboard?${query}#run`);
+  const form = page.locator('[data-run]');
+  const valueOf = (name: string) => form.locator(`[name=${name}]`).inputValue();
+  await form.getByText('Expected', { exact: true }).waitFor();
+  t.equal(await valueOf('question'), 'Which of the two?');
+  t.equal(await valueOf('options'), 'The <b>left\nRight');
+  t.same(
+    [await valueOf('preset'), await valueOf('confidence_threshold'), await valueOf('max_cost_usd')],
+    ['strong', '1', '2'],
+  );
+  await page.context().clearCookies();
+  await page.goto(`/dashboard?${query}`);
+  await page.getByRole('heading', { name: 'Sign in' }).first().waitFor();
+  await logIn(site, accountId, page);
+  await page.goto('/dashboard');
+  t.equal(await valueOf('question'), 'Which of the two?', 'a login in between keeps them');
+  await page.goto('/dashboard?preset=__proto__&question=Is+it%3F');
+  t.equal(await valueOf('preset'), 'broad', 'what is no panel changes nothing');
+  t.equal(await page.locator('#history a').count(), 0);
 });
 
 async function newestPollOf(accountId: string): Promise<string> {

@@ -188,6 +188,13 @@ t.test('a line belongs to its option, where the leader changed as well', async (
   await page.locator('.odds-plot').focus();
   for (let back = 0; back < 3; back++) await page.keyboard.press('ArrowLeft');
   t.match(await page.locator('.odds [aria-live]').textContent(), /After 7 votes, .*MongoDB.*MongoDB 7\d%/s);
+  const plot = (await page.locator('.odds-plot .lines').boundingBox())!;
+  await page.mouse.move(plot.x + plot.width * 0.01, plot.y + 60);
+  await page.locator('.cursor').getByText('Before the first vote').waitFor();
+  await page.mouse.move(plot.x + plot.width * 0.99, plot.y + 60);
+  await page.locator('.cursor').getByText('After vote 9 of 9').waitFor();
+  await page.mouse.move(plot.x, 5);
+  await page.locator('.cursor').waitFor({ state: 'detached' });
   await page.getByText('As a table').click();
   t.match(await page.locator('.odds-table tbody tr').nth(7).textContent(), /MongoDB/);
 });

@@ -1,6 +1,20 @@
+const KEY = 'eloquentpoll.fields';
+
+/** Before a login, which leads back to the dashboard without them. */
+export function keepFields(): void {
+  if (new URLSearchParams(location.search).has('question')) sessionStorage.setItem(KEY, location.search);
+}
+
+function keptFields(): string {
+  const kept = sessionStorage.getItem(KEY) ?? '';
+  sessionStorage.removeItem(KEY);
+  return kept;
+}
+
 /** The fields of a paid poll that a link has: `question`, `option` as often as there are, `preset`, `threshold`, `limit`. */
 export function fillFromAddress(form: HTMLFormElement): boolean {
-  const query = new URLSearchParams(location.search);
+  const kept = keptFields();
+  const query = new URLSearchParams(location.search.includes('question=') ? location.search : kept);
   const values: [name: string, value: string | null][] = [
     ['question', query.get('question')],
     ['options', query.has('option') ? query.getAll('option').join('\n') : null],

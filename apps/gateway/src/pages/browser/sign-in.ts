@@ -1,10 +1,13 @@
 import { ask, sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
+import { keepFields } from './fill-from-address.ts';
 import { showKey } from './key-note.ts';
 import { on } from './on.ts';
 import { connect, refusalOf, signText, type Wallet } from './wallet.ts';
 
 // Signing in with the wallet of this browser: a challenge of ours, its signature, a session.
+
+keepFields();
 
 const section = document.querySelector<HTMLElement>('#wallet')!;
 const button = section.querySelector<HTMLButtonElement>('[data-wallet]')!;
