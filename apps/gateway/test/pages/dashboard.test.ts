@@ -131,12 +131,12 @@ t.test('a link from a result fills in the form of a paid poll, and asks nothing'
   const query = 'question=Which+of+the+two%3F&option=The+%3Cb%3Eleft&option=Right&preset=strong&threshold=1&limit=2';
   await page.goto(`/dashboard?${query}#run`);
   const form = page.locator('[data-run]');
-  const valueOf = (name: string) => form.locator(`[name=${name}]`).inputValue();
+  const filled = (name: string) => form.locator(`[name=${name}]`).inputValue();
   await form.getByText('Expected', { exact: true }).waitFor();
-  t.equal(await valueOf('question'), 'Which of the two?');
-  t.equal(await valueOf('options'), 'The <b>left\nRight');
+  t.equal(await filled('question'), 'Which of the two?');
+  t.equal(await filled('options'), 'The <b>left\nRight');
   t.same(
-    [await valueOf('preset'), await valueOf('confidence_threshold'), await valueOf('max_cost_usd')],
+    [await filled('preset'), await filled('confidence_threshold'), await filled('max_cost_usd')],
     ['strong', '1', '2'],
   );
   await page.context().clearCookies();
@@ -144,9 +144,9 @@ t.test('a link from a result fills in the form of a paid poll, and asks nothing'
   await page.getByRole('heading', { name: 'Sign in' }).first().waitFor();
   await logIn(site, accountId, page);
   await page.goto('/dashboard');
-  t.equal(await valueOf('question'), 'Which of the two?', 'a login in between keeps them');
+  t.equal(await filled('question'), 'Which of the two?', 'a login in between keeps them');
   await page.goto('/dashboard?preset=__proto__&question=Is+it%3F');
-  t.equal(await valueOf('preset'), 'broad', 'what is no panel changes nothing');
+  t.equal(await filled('preset'), 'broad', 'what is no panel changes nothing');
   t.equal(await page.locator('#history a').count(), 0);
 });
 
