@@ -16,7 +16,7 @@ export const RECOVERY_ACTIONS = {
   },
   back_off: { description: 'Wait, then send the same request again.' },
   open_documentation: {
-    description: 'Read what the operation accepts and answers.',
+    description: 'See this operation in the API reference.',
     method: 'GET',
     path: '/api/docs',
   },

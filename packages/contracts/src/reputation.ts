@@ -66,6 +66,10 @@ export const ModelReputation = Type.Object(
     agreement_rate: nullable(
       Type.Number({ minimum: 0, maximum: 1, description: 'Votes for the option that won, where one did.' }),
     ),
+    judged: Type.Integer({
+      minimum: 0,
+      description: 'Votes in polls that some option won: what `agreement_rate` is a share of.',
+    }),
     last_vote_at: nullable(DateTime),
   },
   { $id: 'ModelReputation' },

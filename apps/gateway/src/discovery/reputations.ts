@@ -79,6 +79,7 @@ function toModel(model: StoredReputation['models'][number], provider: string | u
     p95_latency_ms: p95LatencyMs === null ? null : Math.round(p95LatencyMs),
     average_cost_usd: averageCostU === null ? null : usd(averageCostU),
     agreement_rate: rate(model.agreed, model.judged),
+    judged: model.judged,
     last_vote_at: model.lastVoteAt?.toISOString() ?? null,
   };
 }

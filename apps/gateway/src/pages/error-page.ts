@@ -1,6 +1,6 @@
 import type { ErrorEntry } from '@eloquentpoll/contracts';
 import { badge } from './components.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
 /** An entry of the error catalogue as a page. */
@@ -11,21 +11,52 @@ export const errorPage = (baseUrl: string, entry: ErrorEntry): string => {
     path: `/errors/${code}`,
     title: `${title} (${status}) · EloquentPoll`,
     description,
-    main: html`<p class="eyebrow row">${badge(`HTTP ${status}`)} ${retryable ? badge('May be tried again', 'good') : badge('Change something first', 'warn')}</p>
+    main: html`<p class="eyebrow row">${badge(`HTTP ${status}`)} ${retryable ? badge('Retryable', 'good') : badge('Fix the request first', 'warn')}</p>
 <h1>${title}</h1>
 <p class="lead">${description}</p>
 <p class="muted">As the <code>code</code> of an error: <code>${code}</code></p>
-<div class="grid wide-cells">
-<section class="card"><h2>What to do</h2>
+<section class="card prose"><h2>What to do</h2>
 <ul>
-${recovery.map(
-  (step) => html`<li>${step.description}${step.url ? html` <code>${step.method ?? 'GET'} ${step.url}</code>` : ''}</li>
-`,
-)}</ul></section>
-<section class="card"><h2>Who answers it</h2>
-<ul class="plain">
-${endpoints.map((endpoint) => html`<li><code>${endpoint}</code></li>\n`)}</ul></section>
-</div>
+${adviceOn(entry).map((line) => html`<li>${line}</li>\n`)}${recovery.map((step) => html`<li>${stepText(step)}</li>\n`)}</ul></section>
+${returnedBy(endpoints)}
 <p><a href="/api/errors/catalog">All errors</a></p>`,
   });
 };
+
+/** What the catalogue's steps do not say: how to find the fault, and whether to send it again. */
+function adviceOn({ code, status, retryable }: ErrorEntry): string[] {
+  if (code === 'rate_limited')
+    return [
+      'Wait as many seconds as the Retry-After header says; RateLimit-Reset says when the window ends.',
+      'Send fewer requests: one with “Prefer: wait=30” replaces many that poll for a status, and one stream replaces them all.',
+    ];
+  if (retryable)
+    return [
+      'Send the same request again with the same Idempotency-Key: no second poll is made, and nothing is charged twice.',
+    ];
+  if (status === 400)
+    return [
+      'Read “error” in the answer: it names each field and what would be right. As application/problem+json each field is in “errors”, with a pointer.',
+      'Check a poll without running it: POST /api/poll/dry-run lists everything that is wrong with it.',
+    ];
+  if (status === 402) return ['Ask for less: a lower max_cost_usd, fewer options or the fast panel reserves less.'];
+  if (status === 404)
+    return ['Check that the id is whole: ids are long, and the end is lost easily when they are copied.'];
+  return [];
+}
+
+const stepText = ({ description, method, url }: ErrorEntry['recovery'][number]): Html =>
+  url?.endsWith('/api/docs')
+    ? html`<a href="/api/docs">See this operation in the API reference.</a>`
+    : html`${description}${url ? html` <code>${method ?? 'GET'} ${url}</code>` : ''}`;
+
+const MAX_LISTED = 8;
+
+/** An error of nearly every operation says so, instead of listing them. */
+function returnedBy(endpoints: readonly string[]): Html {
+  const list = html`<ul class="plain columns">
+${endpoints.map((endpoint) => html`<li><code>${endpoint}</code></li>\n`)}</ul>`;
+  if (endpoints.length === 0) return html``;
+  return html`<section><h2>Returned by</h2>
+${endpoints.length <= MAX_LISTED ? list : html`<details><summary>${endpoints.length} operations</summary>${list}</details>`}</section>`;
+}

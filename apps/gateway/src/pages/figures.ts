@@ -7,11 +7,11 @@ export const percent = (rate: number | null, digits = 0): string =>
 
 export const seconds = (ms: number | null): string => (ms === null ? DASH : `${Number((ms / 1_000).toPrecision(2))} s`);
 
-/** Two significant digits, without exponents: `$0.00012`. */
+/** Three significant digits, without exponents: `$0.00123`. Whole cents from a dollar on. */
 export function usd(amount: number | null): string {
   if (amount === null) return DASH;
   if (amount === 0) return '$0';
-  const digits = Math.max(2, 1 - Math.floor(Math.log10(Math.abs(amount))));
+  const digits = Math.max(2, 2 - Math.floor(Math.log10(Math.abs(amount))));
   return `$${amount.toFixed(Math.min(digits, 8))}`;
 }
 

@@ -13,14 +13,15 @@ interface Capability {
 export const CAPABILITIES: readonly Capability[] = [
   { name: 'open_weight', label: 'Open weights', has: (model) => model.openWeight },
   { name: 'search', label: 'Web search', has: (model) => model.search !== null },
-  { name: 'reasoning', label: 'Reasons first', has: ({ reasoning }) => /^(low|always)$/.test(reasoning) },
-  { name: 'strict_answer', label: 'Strict schema', has: (model) => model.answer === 'json_schema' },
+  { name: 'reasoning', label: 'Reasoning', has: ({ reasoning }) => /^(low|always)$/.test(reasoning) },
+  { name: 'strict_answer', label: 'Structured output', has: (model) => model.answer === 'json_schema' },
 ];
 
 export interface ModelsFilter {
   family?: string | undefined;
   preset?: string | undefined;
   capability?: string | undefined;
+  sort?: string | undefined;
 }
 
 /** A model with the panels that hold it. */

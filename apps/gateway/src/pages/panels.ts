@@ -3,8 +3,8 @@ import type { PanelName } from '@eloquentpoll/contracts';
 /** The panels on pages, from the cheapest to the dearest. */
 export const PANEL_TEXTS: readonly { name: PanelName; who: string; when: string }[] = [
   { name: 'free', who: 'Open-weight models', when: 'Quick polls without an account.' },
-  { name: 'free_search', who: 'Open-weight models that search the web', when: 'Free polls about what is new.' },
-  { name: 'fast', who: 'Models of low latency', when: 'A person waits for the answer. All are asked at once.' },
-  { name: 'broad', who: 'Models of many makers', when: 'The default: makers differ, and so do their mistakes.' },
-  { name: 'strong', who: 'Frontier models', when: 'Hard questions, where an answer may cost more.' },
+  { name: 'free_search', who: 'Open-weight models that search the web', when: 'Free polls about recent events.' },
+  { name: 'fast', who: 'Low-latency models', when: 'All asked at once. For when someone is waiting.' },
+  { name: 'broad', who: 'Models from many vendors', when: 'The default. Different vendors make different mistakes.' },
+  { name: 'strong', who: 'Frontier models', when: 'For hard questions worth paying for.' },
 ];

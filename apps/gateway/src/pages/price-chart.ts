@@ -1,42 +1,47 @@
 import { usd } from './figures.ts';
 import { type Html, html } from './html.ts';
-import { OPTION_COUNTS, type PollPrice } from './price-list.ts';
+import type { PollPrice } from './price-list.ts';
 
-// Pairs of bars by number of options: what asking every model would cost, and what is expected. The numbers are in the
-// table beside it, so for who cannot see it the chart is one sentence.
+// Costs of 1,000 polls of each panel on one logarithmic scale: what is expected, and what asking every model would cost.
+// Places are shares of the width, so that lines and letters keep their size on every screen.
 
-const WIDTH = 340;
-const HEIGHT = 150;
-const LEFT = 4;
-const TOP = 22;
-const BOTTOM = 22;
+const POLLS = 1_000;
 
-export function priceChart(preset: string, prices: readonly PollPrice[]): Html {
-  const highest = Math.max(...prices.map(({ wholeUsd }) => wholeUsd), Number.MIN_VALUE);
-  const space = HEIGHT - TOP - BOTTOM;
-  const group = (WIDTH - LEFT) / prices.length;
-  const width = group * 0.36;
-  const column = (amount: number, x: number, kind: string) => {
-    const height = (space * amount) / highest;
-    return html`<rect class="${kind}" x="${place(x)}" y="${place(TOP + space - height)}" width="${place(width)}" height="${place(height)}" rx="2"/>`;
+export interface PriceScale {
+  /** Powers of ten, in US dollars. */
+  ticks: readonly number[];
+  /** Percent of the width. */
+  placeOf(amountUsd: number): string;
+}
+
+export const perThousand = (amountUsd: number): number => POLLS * amountUsd;
+
+/** Holds every amount; one decade at least. */
+export function priceScale(prices: readonly PollPrice[]): PriceScale {
+  const amounts = prices
+    .flatMap(({ estimate, wholeUsd }) => [perThousand(estimate.cost_usd.expected), perThousand(wholeUsd)])
+    .filter((amount) => amount > 0);
+  const [low, high] = amounts.length === 0 ? [1, 10] : [Math.min(...amounts), Math.max(...amounts)];
+  const first = Math.floor(Math.log10(low));
+  const last = Math.max(first + 1, Math.ceil(Math.log10(high)));
+  const share = (amount: number) => (Math.log10(Math.max(amount, 10 ** first)) - first) / (last - first);
+  return {
+    ticks: Array.from({ length: last - first + 1 }, (_, i) => Number((10 ** (first + i)).toPrecision(1))),
+    placeOf: (amount) => `${(4 + 92 * share(amount)).toFixed(1)}%`,
   };
-  return html`<svg class="price-chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary(preset, prices)}">
-<text x="${LEFT}" y="12">${usd(highest)}</text>
-<line x1="${LEFT}" x2="${WIDTH}" y1="${TOP}" y2="${TOP}"/>
-<line class="ground" x1="${LEFT}" x2="${WIDTH}" y1="${TOP + space}" y2="${TOP + space}"/>
-${prices.map(({ estimate, wholeUsd }, i) => {
-  const x = LEFT + i * group + group * 0.1;
-  return html`${column(wholeUsd, x, 'whole')}${column(estimate.cost_usd.expected, x + width + 1, 'expected')}
-<text class="tick" x="${place(x + width)}" y="${HEIGHT - 6}">${OPTION_COUNTS[i]!}</text>
-`;
-})}</svg>`;
 }
 
-function summary(preset: string, prices: readonly PollPrice[]): string {
-  const [first, last] = [prices[0]!, prices.at(-1)!];
-  const said = ({ estimate, wholeUsd }: PollPrice) =>
-    `${usd(estimate.cost_usd.expected)} instead of ${usd(wholeUsd)} with ${estimate.options} options`;
-  return `Expected cost of a ${preset} poll beside the cost of asking every model: ${said(first)}, ${said(last)}.`;
-}
+export const priceAxis = ({ ticks, placeOf }: PriceScale): Html =>
+  html`<svg class="price-chart" width="100%" height="18" aria-hidden="true">${ticks.map(
+    (tick) => html`<text class="tick" x="${placeOf(tick)}" y="13">$${tick}</text>`,
+  )}</svg>`;
 
-const place = (value: number): string => value.toFixed(1);
+export function priceLine(panel: string, { estimate, wholeUsd }: PollPrice, { ticks, placeOf }: PriceScale): Html {
+  const [expected, whole] = [perThousand(estimate.cost_usd.expected), perThousand(wholeUsd)];
+  const label = `Expected cost of a thousand ${panel} polls: ${usd(expected)}, and ${usd(whole)} if every model was asked.`;
+  return html`<svg class="price-chart" width="100%" height="24" role="img" aria-label="${label}">
+${ticks.map((tick) => html`<line x1="${placeOf(tick)}" x2="${placeOf(tick)}" y1="0" y2="24"/>`)}
+<line class="ground" x1="${placeOf(expected)}" x2="${placeOf(whole)}" y1="12" y2="12"/>
+<circle class="whole" cx="${placeOf(whole)}" cy="12" r="6"/><circle class="expected" cx="${placeOf(expected)}" cy="12" r="6"/>
+</svg>`;
+}

@@ -6,7 +6,7 @@ import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { PANEL_TEXTS } from './panels.ts';
-import { priceChart } from './price-chart.ts';
+import { perThousand, priceAxis, priceLine, priceScale } from './price-chart.ts';
 import {
   OPTION_COUNTS,
   type PollPrice,
@@ -32,27 +32,25 @@ export function pricingPage(facts: Facts, { list, asked, votes }: Pricing): stri
     path: '/pricing',
     title: 'Pricing: what a poll costs · EloquentPoll',
     description:
-      'You pay for the votes that were cast, at list prices. What a poll costs by preset and number of options, and what stopping early saves.',
+      'You pay for the votes that were cast, at list prices. What 1,000 polls cost by panel, and what stopping early saves.',
     styles: ['catalog'],
     main: html`<h1>Pricing</h1>
-<p class="lead">You pay for the votes that were cast, each at our list price for its model. A poll stops as soon as its outcome is
-locked or certain enough, so it usually costs less than asking everybody, and never more than the limit that you set.</p>
+<p class="lead">You pay for the votes that were cast, each at our list price for its model. A poll stops once its result is final or likely
+enough to stay, so it typically costs less than asking every model, and never more than the limit that you set.</p>
 ${facts.panels.simulated ? notice(html`<p>These models are simulated, and their prices are made up.</p>`, 'warn') : ''}
-<p>${margins(facts)}</p>
-<p>Quick polls without an account are free: open-weight models vote, and we pay. No card, no subscription, no minimum but the
-${LIMITS.checkout_cents.min / 100} dollar that a card payment starts at.</p>
-<h2 id="presets">By preset</h2>
-<p class="key small"><span><span class="swatch whole"></span>every model asked</span> <span><span class="swatch expected"></span>expected, stopping early</span></p>
-<div class="grid">
-${PRESETS.map((preset) => presetCard(preset, list.get(preset)!, asked.options))}</div>
-<h2 id="one">One poll, worked out</h2>
+<p>Quick polls without an account are free: open-weight models vote, and we pay. No card, no subscription, no minimum beyond
+$${LIMITS.checkout_cents.min / 100} per card payment.</p>
+<h2 id="presets">1,000 polls, by panel</h2>
+<p class="key small"><span><span class="swatch expected"></span>expected, stopping early</span> <span><span class="swatch whole"></span>every model asked</span></p>
+${thousandTable(list, asked.options)}
+<p class="muted small">Typical questions with ${asked.options} options, at a confidence threshold of ${asked.threshold}. The scale is logarithmic: each line is ten
+times the one before it. Times and failure rates come from recent polls. Same figures by API: <a href="/api/poll/estimate">/api/poll/estimate</a></p>
+<h2 id="one">Calculator</h2>
 ${questionForm(asked)}
 ${worked(asked, price, votes)}
-<h2 id="table">Every number of options</h2>
+<h2 id="table">One poll, by number of options</h2>
 ${priceTable(list)}
-<p class="muted small">For a question of usual length, at a confidence threshold of ${asked.threshold}. Latencies and failure rates
-are those of recent polls where there were any. Programs ask <a href="/api/poll/estimate">/api/poll/estimate</a>, which answers with the same
-figures.</p>
+<p>${margins(facts)}</p>
 ${fineprint}`,
   });
 }
@@ -64,29 +62,32 @@ function margins({ config: { pricePpm } }: Facts): Html {
 stopped, which providers charge and you are not billed, and for the fees of payments.`;
 }
 
-function presetCard(preset: PricedPreset, prices: readonly PollPrice[], options: number): Html {
-  const { estimate, saving } = prices[options - LIMITS.options.min]!;
-  const { who } = PANEL_TEXTS.find(({ name }) => name === preset)!;
-  return html`<section class="card stack">
-<h3><code>${preset}</code></h3>
-<p class="muted">${who}</p>
-<p class="stat"><span class="value">${usd(estimate.cost_usd.expected)}</span> <span class="muted">expected with ${options} options</span></p>
-<p>${percent(saving)} less than asking all ${estimate.models.roster_size}, half of the time within ${seconds(estimate.latency_ms.p50)}.</p>
-${priceChart(preset, prices)}
-<p class="muted small center">by number of options</p>
-</section>
+function thousandTable(list: Pricing['list'], options: number): Html {
+  const prices = PRESETS.map((preset) => ({ preset, price: list.get(preset)![options - LIMITS.options.min]! }));
+  const scale = priceScale(prices.map(({ price }) => price));
+  return table(
+    'Cost of 1,000 polls',
+    html`<tr><th scope="col">Panel</th><th scope="col" class="number">Expected</th><th scope="col" class="number">Every model</th><th scope="col" class="price-scale">${priceAxis(scale)}<span class="hidden-text">On one scale</span></th><th scope="col" class="number">Saved</th><th scope="col" class="number">Median time</th></tr>`,
+    prices.map(({ preset, price }) => {
+      const { who } = PANEL_TEXTS.find(({ name }) => name === preset)!;
+      const { estimate, wholeUsd, saving } = price;
+      return html`<tr><th scope="row"><code>${preset}</code><br><span class="muted small">${estimate.models.roster_size} ${lowerFirst(who)}</span></th><td class="number">${usd(perThousand(estimate.cost_usd.expected))}</td><td class="number">${usd(perThousand(wholeUsd))}</td><td>${priceLine(preset, price, scale)}</td><td class="number">${percent(saving)}</td><td class="number">${seconds(estimate.latency_ms.p50)}</td></tr>
 `;
+    }),
+  );
 }
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 function questionForm({ preset, options, threshold }: PriceQuestion): Html {
   const choices = (values: readonly (string | number)[]) =>
     values.map((value) => ({ value: String(value), label: String(value) }));
   return html`<form class="filters" action="/pricing#one">
-${select('preset', 'Preset', choices(PRESETS), preset)}
+${select('preset', 'Panel', choices(PRESETS), preset)}
 ${select('options', 'Options', choices(OPTION_COUNTS), String(options))}
 <p class="field"><label for="confidence_threshold">Confidence threshold</label>
 <input id="confidence_threshold" name="confidence_threshold" type="number" min="0" max="1" step="${1 / THRESHOLD_STEPS}" value="${threshold}"></p>
-<button class="button">Work it out</button>
+<button class="button">Calculate</button>
 </form>
 `;
 }
@@ -101,11 +102,11 @@ ${stat('Models asked', `${models.expected_calls.toFixed(1)} of ${models.roster_s
 ${stat('Stops early', percent(stop.probability))}
 ${stat('Time, median', seconds(latency_ms.p50))}
 </dl>
-<p>A <code>${preset}</code> poll with ${options} options asks between ${models.min_calls} and ${models.max_calls} models. It sets aside
-at most ${usd(cost_usd.max)}, the worst case of its whole panel, and gives back what was not used.</p>
+<p>A <code>${preset}</code> poll with ${options} options asks between ${models.min_calls} and ${models.max_calls} models. Up to ${usd(cost_usd.max)} is
+reserved (the worst case of its whole panel); the rest is returned.</p>
 ${table(
   `Votes of a ${preset} poll`,
-  html`<tr><th scope="col">Model</th><th scope="col" class="number">In, per M tokens</th><th scope="col" class="number">Out, per M tokens</th><th scope="col" class="number">A usual vote</th><th scope="col" class="number">At most</th></tr>`,
+  html`<tr><th scope="col">Model</th><th scope="col" class="number">Input $/M</th><th scope="col" class="number">Output $/M</th><th scope="col" class="number">Typical vote</th><th scope="col" class="number">Maximum</th></tr>`,
   [...votes.map(voteRow), sumRow(votes)],
 )}
 `;
@@ -129,7 +130,7 @@ const micro = (amountU: bigint): string => usd(Number(amountU) / 1_000_000);
 
 const priceTable = (list: Pricing['list']): Html =>
   table(
-    'Prices by preset and number of options',
+    'Prices by panel and number of options',
     html`<tr><th scope="col">Options</th>${PRESETS.map((preset) => html`<th scope="col" class="number">${preset}: expected</th><th scope="col" class="number">all models</th><th scope="col" class="number">saved</th>`)}</tr>`,
     OPTION_COUNTS.map(
       (options, i) => html`<tr><th scope="row">${whole(options)}</th>${PRESETS.map((preset) => {
@@ -140,12 +141,12 @@ const priceTable = (list: Pricing['list']): Html =>
     ),
   );
 
-const fineprint = html`<h2 id="rules">What holds for every poll</h2>
+const fineprint = html`<h2 id="rules">Guarantees</h2>
 <ul class="prose">
-<li><code>max_cost_usd</code> is a promise: no poll costs more, and ${LIMITS.max_cost_usd.default} dollar is what it is unless you say otherwise.</li>
+<li><code>max_cost_usd</code> is a hard limit ($${LIMITS.max_cost_usd.default} by default).</li>
 <li>A model that fails costs nothing, and neither does a poll in which none voted. The exception is questions that make models
 fail: refusals and unusable answers are free up to an allowance per account and day, and cost what the provider charged beyond it.
 <code>costs.failed_calls_cost</code> then says how much that was.</li>
-<li>Models that were asked and then not needed any more cost you nothing.</li>
+<li>If the result is decided while a model is still answering, that vote is free.</li>
 <li>Credit does not expire. It is bought by card or in USDC, on the <a href="/dashboard#funds">dashboard</a>.</li>
 </ul>`;

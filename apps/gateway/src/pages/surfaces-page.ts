@@ -14,9 +14,9 @@ export interface SurfacesFilter {
 }
 
 const CATEGORIES: readonly { name: Surface['category']; title: string; what: string; tone: Tone }[] = [
-  { name: 'standard', title: 'Standards', what: 'Specified, and widely spoken.', tone: 'good' },
+  { name: 'standard', title: 'Standards', what: 'Published standards in wide use.', tone: 'good' },
   { name: 'emerging', title: 'Emerging', what: 'Specified or agreed upon, and spoken by some.', tone: 'accent' },
-  { name: 'speculative', title: 'Speculative', what: 'There is no agreement on these yet.', tone: 'warn' },
+  { name: 'speculative', title: 'Speculative', what: 'No standard yet.', tone: 'warn' },
 ];
 
 const USERS = [
@@ -34,18 +34,18 @@ export function surfacesPage({ baseUrl }: Facts, filter: SurfacesFilter): string
   return layout({
     baseUrl,
     path: '/surfaces',
-    title: 'Surfaces: every way in · EloquentPoll',
+    title: 'Integrations · EloquentPoll',
     description: `${SURFACES.length} ways in which people, coding agents and browser agents find and use this service, and how a program can detect each.`,
     styles: ['catalog'],
-    main: html`<h1>Every way in</h1>
-<p class="lead">People, coding agents and browser agents come in different ways. Each is listed with what realises it and how a
-program can detect it. Programs read the same at <a href="/api/surfaces">/api/surfaces</a>.</p>
+    main: html`<h1>Integrations</h1>
+<p class="lead">People, coding agents and browser agents connect in different ways. Each lists its endpoints and how software can detect it.
+API: <a href="/api/surfaces">/api/surfaces</a></p>
 <form class="filters" action="/surfaces">
-${select('user', 'For', [{ value: '', label: 'Everybody' }, ...USERS], filter.user)}
-${select('category', 'How settled', [{ value: '', label: 'All' }, ...CATEGORIES.map(({ name, title }) => ({ value: name, label: title }))], filter.category)}
+${select('user', 'For', [{ value: '', label: 'All' }, ...USERS], filter.user)}
+${select('category', 'Maturity', [{ value: '', label: 'All' }, ...CATEGORIES.map(({ name, title }) => ({ value: name, label: title }))], filter.category)}
 <button class="button">Show</button>
 </form>
-<p role="status">${shown.length === 0 ? 'Nothing fits.' : `${shown.length} of ${SURFACES.length} ways`}</p>
+<p role="status">${shown.length === 0 ? 'Nothing matches these filters.' : `${shown.length} of ${SURFACES.length} ways`}</p>
 ${CATEGORIES.map((category) => section(category, shown))}`,
   });
 }

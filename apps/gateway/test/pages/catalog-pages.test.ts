@@ -1,4 +1,5 @@
 import { PRESETS } from '@eloquentpoll/contracts';
+import { shareInterval } from '@eloquentpoll/evidence';
 import t from 'tap';
 import { SURFACES } from '../../src/discovery/documents/surfaces.ts';
 import { usd } from '../../src/pages/figures.ts';
@@ -55,8 +56,8 @@ t.test('[§4.7-page-models] every model is listed with its panels and prices, an
     t.match(page.url(), /preset=strong&capability=open_weight/, 'an address that can be handed on');
     await page.reload();
     t.equal((await shown()).length, open.length);
-    await choose('Family', panels.models().find(({ openWeight }) => !openWeight)!.family);
-    await page.getByText('No model fits.').waitFor();
+    await choose('Vendor', panels.models().find(({ openWeight }) => !openWeight)!.family);
+    await page.getByText('No model matches these filters.').waitFor();
     await page.context().close();
   }
 });
@@ -65,11 +66,42 @@ t.test('[§4.7-page-models, §4.7-reputation-models] records are those of the AP
   const { models } = await get('/api/reputation/models');
   t.equal(models.length, 9);
   const page = await site.open('/models');
-  for (const { model_id, votes, success_rate } of models) {
+  for (const { model_id, ballots, votes, success_rate } of models) {
     const cells = await page.getByRole('row', { name: model_id }).locator('td.number').allTextContents();
-    t.equal(cells[2], String(votes), model_id);
-    t.equal(cells[3], `${(100 * success_rate).toFixed(1)}%`, model_id);
+    t.equal(cells[2], String(ballots), model_id);
+    const { low, high } = shareInterval(votes, ballots);
+    const rounded = (share: number) => `${(100 * share).toFixed(0)}%`;
+    t.equal(
+      cells[3],
+      `${rounded(success_rate)}${rounded(low)} to ${rounded(high)}, n\u202f=\u202f${ballots}`,
+      model_id,
+    );
   }
+});
+
+t.test('[§4.7-page-models] columns sort by their links, without scripts, and keep the filters', async (t) => {
+  const page = await site.open('/models?preset=broad', { javaScriptEnabled: false });
+  const prices = async () =>
+    (await page.locator('tbody tr:visible td.number:nth-of-type(4)').allTextContents()).map((text) =>
+      Number(text.slice(1)),
+    );
+  const before = (await prices()).length;
+  await page.getByRole('link', { name: 'Output $/M' }).click();
+  const rising = await prices();
+  t.equal(rising.length, before);
+  t.same(
+    rising,
+    rising.toSorted((a, b) => a - b),
+  );
+  t.equal(await page.locator('th[aria-sort="ascending"]').textContent(), 'Output $/M');
+  await page.getByRole('link', { name: 'Output $/M' }).click();
+  t.same(await prices(), rising.toReversed());
+  t.match(page.url(), /sort=-output&preset=broad/);
+  await page.getByLabel('Panel').selectOption('strong');
+  await page.getByRole('button', { name: 'Show' }).click();
+  t.match(page.url(), /preset=strong.*sort=-output/);
+  const body = async (url: string) => (await app.inject({ url })).body;
+  t.equal(await body('/models?sort=nonsense'), await body('/models'), 'an unknown column counts as nothing');
 });
 
 t.test('[§4.7-page-pricing] prices are those of the estimate', async (t) => {
@@ -85,10 +117,10 @@ t.test('[§4.7-page-pricing] prices are those of the estimate', async (t) => {
       t.equal(cells[3 * column], usd(cost_usd.expected), `${preset}, ${options}`);
       t.equal(cells[3 * column + 2], `${saved}%`);
     }
-  await page.getByLabel('Preset', { exact: true }).selectOption('fast');
+  await page.getByLabel('Panel', { exact: true }).selectOption('fast');
   await page.getByLabel('Options', { exact: true }).selectOption('7');
   await page.getByLabel('Confidence threshold').fill('0.8');
-  await page.getByRole('button', { name: 'Work it out' }).click();
+  await page.getByRole('button', { name: 'Calculate' }).click();
   const asked = await get('/api/poll/estimate?preset=fast&options=7&confidence_threshold=0.8');
   t.equal(await page.locator('.stats dd').first().textContent(), usd(asked.cost_usd.expected));
   t.equal(await page.getByRole('region', { name: 'Votes of a fast poll' }).locator('tbody tr').count(), 6);
@@ -106,7 +138,7 @@ t.test('[§4.7-page-surfaces] every way in, and only those that were asked for',
     SURFACES.map(({ pattern_id }) => pattern_id).sort(),
   );
   await page.getByLabel('For').selectOption('human');
-  await page.getByLabel('How settled').selectOption('standard');
+  await page.getByLabel('Maturity').selectOption('standard');
   await page.getByRole('button', { name: 'Show' }).click();
   const matching = SURFACES.filter(
     ({ category, user_types }) => category === 'standard' && user_types.includes('human'),

@@ -7,12 +7,16 @@ const count = document.querySelector('[data-count]')!;
 form.querySelector('button')!.hidden = true;
 form.addEventListener('submit', (event) => event.preventDefault());
 form.addEventListener('change', () => {
-  const chosen = [...new FormData(form)].map(([name, value]) => [name, String(value)] as const);
+  // The order of the rows is the server's; it stays in the address.
+  const fields = [...new FormData(form)];
+  const chosen = fields.filter(([name]) => name !== 'sort').map(([name, value]) => [name, String(value)] as const);
   for (const row of rows) {
     row.hidden = !chosen.every(([name, value]) => value === '' || row.dataset[name]?.split(' ').includes(value));
   }
   const shown = rows.filter((row) => !row.hidden).length;
-  count.textContent = shown === 0 ? `No model fits. There are ${rows.length}.` : `${shown} of ${rows.length} models`;
-  const query = new URLSearchParams(chosen.filter(([, value]) => value !== '').map(([name, value]) => [name, value]));
+  count.textContent = shown === 0 ? 'No model matches these filters.' : `${shown} of ${rows.length} models`;
+  const query = new URLSearchParams(
+    fields.map(([name, value]) => [name, String(value)]).filter(([, value]) => value !== ''),
+  );
   history.replaceState(null, '', query.size > 0 ? `?${query}` : location.pathname);
 });

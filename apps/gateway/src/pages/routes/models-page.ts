@@ -14,6 +14,7 @@ export function modelsPageRoute(app: FastifyInstance, facts: Facts, reputations:
       family: 'Models of this family only.',
       preset: 'Models of this panel only.',
       capability: 'Models that can do this only.',
+      sort: 'Name of a column, such as `cost`; with `-` before it the other way round.',
     },
     render: async (filter) => modelsPage(facts, (await reputations()).value.rows, filter),
   });
