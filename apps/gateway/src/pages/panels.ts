@@ -4,7 +4,7 @@ import type { PanelName } from '@eloquentpoll/contracts';
 export const PANEL_TEXTS: readonly { name: PanelName; who: string; when: string }[] = [
   { name: 'free', who: 'Open-weight models', when: 'Quick polls without an account.' },
   { name: 'free_search', who: 'Open-weight models that search the web', when: 'Free polls about recent events.' },
-  { name: 'fast', who: 'Low-latency models', when: 'All asked at once. For when someone is waiting.' },
+  { name: 'fast', who: 'Low-latency models', when: 'All asked at once. For a person who waits for the answer.' },
   { name: 'broad', who: 'Models from many vendors', when: 'The default. Different vendors make different mistakes.' },
   { name: 'strong', who: 'Frontier models', when: 'For hard questions worth paying for.' },
 ];
