@@ -230,12 +230,18 @@ export async function watchedDeposits({ db }: Queries, chainId: number, limit: n
   }));
 }
 
-/** The lowest block that a deposit of this chain came in at; null without any. */
-export async function firstDepositBlock({ db }: Queries, chainId: number): Promise<bigint | null> {
+/** The lowest block that a deposit to this payee came in at; null without any. Those booked by hand have none. */
+export async function firstDepositBlock(
+  { db }: Queries,
+  { chainId, asset, payTo }: Pick<Authorization, 'chainId' | 'asset' | 'payTo'>,
+): Promise<bigint | null> {
   const row = await db
     .selectFrom('deposits')
     .select(({ fn }) => fn.min('from_block').as('block'))
     .where('chain_id', '=', BigInt(chainId))
+    .where('asset', '=', asset)
+    .where('pay_to', '=', payTo)
+    .where('from_block', '>', 0n)
     .executeTakeFirst();
   return row?.block ?? null;
 }

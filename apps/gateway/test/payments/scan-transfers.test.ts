@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { balanceOf, checkLedger, findIdentity, openMisfits } from '@eloquentpoll/storage';
+import {
+  balanceOf,
+  bookTransfer,
+  checkLedger,
+  createAccount,
+  findIdentity,
+  openMisfits,
+  transferOfMisfit,
+} from '@eloquentpoll/storage';
 import type { FakeTransfer } from '@eloquentpoll/testkit/fakes/chain';
 import { base64, FAKE_PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
 import { Wallet } from 'ethers';
@@ -199,4 +207,20 @@ t.test('what we paid out is part of the balance', async (t) => {
   await scan();
   t.equal((await row()).proved_position, BigInt(chain.state.block) + 1n);
   t.notOk(log.some((line) => line.includes('scan_incomplete')));
+});
+
+t.test('a new payee is scanned from now on, whatever other payees were paid or operators booked', async (t) => {
+  const { context, deposits, scan, chain, storage, unsettled } = await scanned(t);
+  await unsettled(5);
+  chain.mine(9_000);
+  chain.transaction([chain.transferEvent(stranger(3))]);
+  await scan();
+  const [misfit] = await openMisfits(storage, 1);
+  await bookTransfer(storage, transferOfMisfit(misfit!), await createAccount(storage));
+  const other = { ...deposits, settings: { ...deposits.settings, payTo: `0x${'cc'.repeat(20)}` as const } };
+  await scanTransfers(context, other, new AbortController().signal);
+  const rows = await storage.db.selectFrom('money_scans').select(['name', 'position']).execute();
+  const mine = rows.find(({ name }) => name.endsWith(other.settings.payTo));
+  t.equal(mine?.position, BigInt(chain.state.block) + 1n);
+  t.same(await checkLedger(storage), []);
 });

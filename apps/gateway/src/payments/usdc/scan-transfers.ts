@@ -27,7 +27,8 @@ export async function scanTransfers(
   const { settings, transfers } = deposits;
   const name = `chain ${settings.chainId} ${settings.asset} ${settings.payTo}`;
   const start = async () => {
-    const first = await firstDepositBlock(storage, settings.chainId);
+    const [asset, payTo] = [hexBytes(settings.asset), hexBytes(settings.payTo)];
+    const first = await firstDepositBlock(storage, { chainId: settings.chainId, asset, payTo });
     if (first === null) return (await requireFinal(deposits)).number + 1n;
     return first > BLOCKS_BEFORE ? first - BLOCKS_BEFORE : 0n;
   };
@@ -45,6 +46,8 @@ export async function scanTransfers(
   }
   await prove(context, deposits, { scan, end, everyS: config.reconcile.transfersS });
 }
+
+const hexBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
 
 async function requireFinal({ transfers }: DepositService): Promise<FinalBlock> {
   const block = await transfers.final();
