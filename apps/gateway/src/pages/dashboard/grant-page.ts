@@ -19,7 +19,7 @@ export const grantPage = (baseUrl: string, request: GrantRequest): string =>
 <p class="lead"><strong>${confirmationOf(request)}</strong></p>
 <p class="muted small">The key will be listed as “${labelOfGrant(request)}” on your dashboard, where you can revoke it.</p>
 <form class="row" method="post" action="${GRANT_PATH}">
-${Object.entries<string>({ ...request }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}
+${Object.entries<string | number>({ ...request }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}
 <button class="button" name="answer" value="allow">Allow</button>
 <button class="button secondary" name="answer" value="refuse">Refuse</button>
 </form>`,
