@@ -54,6 +54,7 @@ export function resultPage(shown: ShownResult): string {
     scripts: ['result', 'local-time'],
     styles: ['polls', 'result'],
     hidden: true,
+    signedIn: reader.signedIn,
     main: html`<p class="eyebrow row">${statusBadges(result)}<span>${panelText(result, picture)}</span><span>${localTime(result.created_at)}</span></p>
 <h1 class="question${question.length > LONG ? ' long' : ''}" dir="auto">${question}</h1>
 <div class="result-head">

@@ -15,10 +15,11 @@ interface Running {
   poll: Pick<Poll, 'resultId' | 'spec'>;
   /** Null where it is not known how the poll stands. */
   snapshot: ProgressSnapshot | null;
+  signedIn?: boolean;
 }
 
 /** A poll at the address of its result while it runs: followed by a script, and else how it stood when it was loaded. */
-export function runningPage({ baseUrl, poll, snapshot }: Running): string {
+export function runningPage({ baseUrl, poll, snapshot, signedIn = false }: Running): string {
   const { resultId, spec } = poll;
   const path = `/result/${resultId}`;
   const picture = pictureOfRunning(poll, snapshot);
@@ -30,6 +31,7 @@ export function runningPage({ baseUrl, poll, snapshot }: Running): string {
     scripts: ['watch'],
     styles: ['polls', 'result'],
     hidden: true,
+    signedIn,
     main: html`<h1 class="eyebrow">Running poll</h1>
 <section class="card live-poll" data-watch="${path}/events" aria-label="The poll while it runs">
 <div class="row spread"><h2 class="asked" dir="auto">${spec.question}</h2>${badge('Asking', 'accent')}</div>

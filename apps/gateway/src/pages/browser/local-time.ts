@@ -13,7 +13,7 @@ for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-local]'
 }
 
 function agoText(seconds: number): string {
-  if (seconds < MINUTE_S) return AGO.format(0, 'minute');
+  if (seconds < MINUTE_S) return AGO.format(-seconds, 'second');
   return seconds < HOUR_S
     ? AGO.format(-Math.floor(seconds / MINUTE_S), 'minute')
     : AGO.format(-Math.floor(seconds / HOUR_S), 'hour');

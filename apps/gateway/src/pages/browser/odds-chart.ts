@@ -9,7 +9,7 @@ import { type Shape, shape } from './shape.ts';
 // fits any page; axis and names have columns of their own beside it.
 
 const AXIS_WIDTH = 38;
-const END_WIDTH = 132;
+const END_WIDTH = 136;
 const END_GAP = 17;
 const MAX_NAME_LENGTH = 12;
 
@@ -170,7 +170,7 @@ function endsOf(series: readonly Series[]): Shape[] {
     BOTTOM,
   );
   return ends.flatMap(({ name, kind, settled, chance }, i) => [
-    text({ class: `end ${kind}`, x: 42, y: places[i]! + 4, 'text-anchor': 'end' }, oddsText(chance, settled)),
-    text({ class: `end name ${kind}`, x: 48, y: places[i]! + 4 }, shortened(name, MAX_NAME_LENGTH)),
+    text({ class: `end ${kind}`, x: 46, y: places[i]! + 4, 'text-anchor': 'end' }, oddsText(chance, settled)),
+    text({ class: `end name ${kind}`, x: 51, y: places[i]! + 4 }, shortened(name, MAX_NAME_LENGTH)),
   ]);
 }

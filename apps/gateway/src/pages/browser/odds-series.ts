@@ -14,13 +14,13 @@ export interface Series {
   readonly kind: string;
   readonly points: readonly OddsPoint[];
   /** What certainty is called: missing votes can leave an outcome that merely stands. */
-  readonly settled: 'final' | 'stands';
+  readonly settled: 'final' | 'so far';
 }
 
 export function oddsSeries(picture: PollPicture): Series[] {
   const { options, odds } = picture;
   const colours = colourClasses(picture);
-  const settled = verdictOn(picture).kind === 'unsafe' ? 'stands' : 'final';
+  const settled = verdictOn(picture).kind === 'unsafe' ? 'so far' : 'final';
   const series = (name: string, kind: string, chanceOf: (chances: readonly number[]) => number): Series => ({
     name,
     kind,

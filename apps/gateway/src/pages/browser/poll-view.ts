@@ -97,7 +97,7 @@ export function pollView(place: HTMLElement, { onAddress, isFree = false, onEdit
       question.textContent = end.question;
       votes.replaceChildren();
       badge.textContent = 'Ended';
-      badge.dataset.tone = 'good';
+      badge.dataset.tone = ['final', 'kept'].includes(verdictOn(picture).kind) ? 'good' : 'warn';
       show();
       const url = `/result/${end.poll_id}`;
       if (isFree) rememberPoll({ url, question: end.question, options: end.options, winner: end.winning_option });

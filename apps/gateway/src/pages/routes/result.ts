@@ -66,9 +66,14 @@ export async function resultPageRoutes(
     return isTheirs ? poll : null;
   }
 
-  async function sendRunning(reply: FastifyReply, poll: Poll): Promise<FastifyReply> {
+  async function sendRunning(request: FastifyRequest, reply: FastifyReply, poll: Poll): Promise<FastifyReply> {
     const record = await bus.runs.read(poll.id).catch(() => null);
-    const page = runningPage({ baseUrl: config.baseUrl, poll, snapshot: record?.snapshot ?? null });
+    const page = runningPage({
+      baseUrl: config.baseUrl,
+      poll,
+      snapshot: record?.snapshot ?? null,
+      signedIn: request.principal !== null,
+    });
     return reply.type(HTML_TYPE).header('cache-control', 'no-store').send(page);
   }
 
@@ -102,7 +107,7 @@ export async function resultPageRoutes(
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'result_not_found' || readsJson(request)) throw error;
         const poll = await watchable(resultId, request);
-        if (poll?.status === 'running') return sendRunning(reply, poll);
+        if (poll?.status === 'running') return sendRunning(request, reply, poll);
         return reply.code(404).type(HTML_TYPE).send(noResultPage(config.baseUrl));
       }
     },
