@@ -6,7 +6,7 @@ import { stored } from '../fixtures/stored.ts';
 
 const POLL = { question: 'Which of the two is larger, please?', options: ['Sun', 'Moon'], preset: 'fast' };
 
-/** A queue with so many jobs before each rank, looked at once a second. */
+/** A queue with so many jobs before each rank, looked at again each second. */
 async function outlook(fleet: { before: (rank: number) => number; active: number; meanMs: number | null }) {
   let time = 0;
   let looks = 0;

@@ -1,6 +1,7 @@
 import { accept } from './rows/accept.ts';
 import { cold } from './rows/cold.ts';
 import { decision } from './rows/decision.ts';
+import { fair } from './rows/fair.ts';
 import { life } from './rows/life.ts';
 import { memory } from './rows/memory.ts';
 import { queue } from './rows/queue.ts';
@@ -31,5 +32,6 @@ export const ROWS: readonly Row[] = [
   cold,
   decision,
   scaling,
+  fair,
   soak,
 ];

@@ -19,7 +19,7 @@ interface Look {
 }
 
 const RANKS = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024] as const;
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 250;
 /** An older look says nothing. */
 const MAX_AGE_MS = 5_000;
 /** While more and more polls run, the rate of a moment ago is too low to refuse anything by it. */
