@@ -51,6 +51,8 @@ interface Access {
   by?: Credential[];
   /** The status that others get instead of 404. */
   others?: number;
+  /** The status without such a credential, instead of 401. */
+  without?: number;
   ask?: (of: Person) => { url: string; payload?: object; headers?: Record<string, string> } | Promise<{ url: string }>;
 }
 
@@ -100,7 +102,15 @@ const ACCESS: Record<string, Access> = {
     ask: ({ result }) => ({ url: `/result/${result}/card.png` }),
   },
   'GET /result/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/result/${result}` }) },
+  // Of a paid poll, to its owner alone; its result is public when it has ended.
+  'GET /result/{resultId}/events': {
+    kind: 'own',
+    by: ['cookie'],
+    without: 404,
+    ask: ({ result }) => ({ url: `/result/${result}/events` }),
+  },
   'POST /result/{resultId}/feedback': { kind: 'public' },
+  'GET /assets/{version}/{name}': { kind: 'catalogue' },
   'GET /errors/{code}': { kind: 'catalogue' },
   'GET /api/examples/{language}': { kind: 'catalogue' },
 };
@@ -127,7 +137,7 @@ t.test(
   async (t) => {
     const people = await Promise.all([person('ada'), person('bob'), person('cyd', true)]);
     let asked = 0;
-    for (const [name, { kind, by = [], others = 404, ask }] of Object.entries(ACCESS)) {
+    for (const [name, { kind, by = [], others = 404, without = 401, ask }] of Object.entries(ACCESS)) {
       if (!ask) continue;
       const method = name.split(' ')[0] as 'GET' | 'POST' | 'DELETE';
       for (const owner of people) {
@@ -139,7 +149,7 @@ t.test(
             asked += 1;
             const what = `${name}: ${caller.name} by ${credential} asks for what is ${owner.name}'s`;
             const opens = by.includes(credential) && caller === owner;
-            const due = kind === 'public' || opens ? 200 : by.includes(credential) ? others : 401;
+            const due = kind === 'public' || opens ? 200 : by.includes(credential) ? others : without;
             if (statusCode !== due) t.fail(`${what}: ${statusCode} instead of ${due}: ${body.slice(0, 200)}`);
             const shown = opens || kind === 'public' ? people.filter((one) => one !== owner) : people;
             for (const { mark } of shown) if (body.includes(mark)) t.fail(`${what}: ${mark} is shown`);

@@ -3,7 +3,7 @@ import { access } from '../../http/access.ts';
 import { errors, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
 import type { PagesContext } from '../context.ts';
-import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
+import { HTML_TYPE, PAGE_POLICY } from '../layout.ts';
 import { readerPage, readerScript, START_SCRIPT } from '../reference/api-reader.ts';
 import type { ApiDocument } from '../reference/openapi-shapes.ts';
 import { referencePage } from '../reference/reference-page.ts';
@@ -44,7 +44,7 @@ export function docsRoute(app: FastifyInstance, { config }: Pick<PagesContext, '
     async (request, reply) => {
       // Our own document: the library types it wider than what is in it.
       page ??= referencePage(config.baseUrl, app.swagger() as unknown as ApiDocument);
-      reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': MINUTES });
+      reply.type(HTML_TYPE).headers({ 'content-security-policy': PAGE_POLICY, 'cache-control': MINUTES });
       return sendPublicText(request, reply, page);
     },
   );
