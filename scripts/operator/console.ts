@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 
 // The console's actions from a shell: `console.js freeze ACCOUNT --reason "three disputed cards"`. It asks one gateway, on
-// its port for operators; what it does holds for all of them. `help` lists the actions, `log` what was done.
+// its port for operators; what it does holds for all of them. `help` lists the actions, `log` what was done, `account ID` what an
+// account paid and how it stands.
 
 interface Described {
   verb: string;
@@ -51,6 +52,9 @@ if (verb === 'help') {
   print(log, () =>
     log.map((one) => [one.at, one.operator, one.verb, one.subject, one.outcome, one.reason].join('\t')).join('\n'),
   );
+} else if (verb === 'account') {
+  const record = await read(`/admin/accounts/${encodeURIComponent(subject ?? '')}`);
+  print(record, () => JSON.stringify(record, null, 2));
 } else {
   await act();
 }

@@ -6,6 +6,7 @@ export {
   type NewPoll,
   type TenantLimits,
 } from './accept-poll.ts';
+export { type AccountRecord, readAccountRecord } from './account-record.ts';
 export {
   closeAccount,
   emptyClosedAccounts,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { balanceOf, checkLedger, claimPoll, createAccount, findPoll } from '@eloquentpoll/storage';
+import { balanceOf, checkLedger, claimPoll, createAccount, findPoll, readAccountRecord } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { base64, FAKE_PAY_TO, sign, v1 } from '@eloquentpoll/testkit/fakes/payer';
 import { delivery, fakeStripe } from '@eloquentpoll/testkit/fakes/stripe';
@@ -105,6 +105,10 @@ t.test('a refund is paid by the processor and taken from the account; more than 
   t.match(await shop.act('refund', { subject: checkout, amount: '4.50' }), { outcome: 'refunded' });
   t.equal(await dollars(shop, accountId), 5.5);
   t.match(session.refunds, [{ amount: 450 }]);
+  t.match(await readAccountRecord(shop.context.storage, accountId), {
+    postedU: 5_500_000n,
+    checkouts: [{ id: checkout, state: 'credited', amountCents: 1_000, reversedCents: 450 }],
+  });
   t.match(await shop.act('refund', { subject: checkout, amount: '5.51' }), { outcome: 'too_much' });
   t.match(await shop.act('refund', { subject: checkout, amount: '0' }), { outcome: 'too_much' });
   t.match(await shop.act('refund', { subject: checkout, amount: '5.50' }), { outcome: 'refunded' });

@@ -21,6 +21,16 @@ t.test('the command acts, explains itself, shows the log, and says by its exit c
   const frozen = await run(['freeze', accountId, '--reason', 'three disputed cards', '--json']);
   t.match(JSON.parse(frozen.out), { outcome: 'frozen', facts: { polls_ended: '0' } });
   t.equal((await app.inject({ url: '/api/keys', headers: bearer })).statusCode, 403);
+  t.match(JSON.parse((await run(['account', accountId])).out), {
+    accountId,
+    frozenAt: String,
+    closedAt: null,
+    postedU: '1000000',
+    activeKeys: 1,
+    checkouts: [],
+    deposits: [],
+  });
+  t.match(await run(['account', '11111111-1111-4111-8111-111111111111']), { code: 2, err: /no such account/ });
   t.match(await run(['freeze', accountId, '--reason', 'once more']), { code: 1, out: /^Nothing to do/ });
   t.match(await run(['unfreeze', accountId, '--reason', 'paid', '--as', 'ada']), { code: 0, out: /can be used again/ });
   t.match(await run(['freeze', accountId]), { code: 2, err: /Say why/ });

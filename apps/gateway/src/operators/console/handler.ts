@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OpsHandler } from '@eloquentpoll/ops';
+import { readAccountRecord } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 import { describedActions, isVerb } from './actions.ts';
 import { guard } from './guard.ts';
 import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
-import { overview, overviewJson } from './overview.ts';
+import { overview, toExactJson } from './overview.ts';
 import { page, styleSource } from './page.ts';
 import { performAction } from './perform-action.ts';
 
 // The operators' console on the ops port, where ADMIN_TOKEN is set:
 //   GET  /admin         the overview, as HTML or JSON
 //   GET  /admin/actions the actions and their fields, as JSON
+//   GET  /admin/accounts/{id}  what an account paid and how it stands, as JSON
 //   POST /admin/{verb}  one of them, with its fields and a reason
 
 const MAX_FORM_BYTES = 4_096;
+const ACCOUNT_PATH = /^\/admin\/accounts\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ACTION_PATH = /^\/admin\/([a-z-]{1,20})$/;
 const HEADERS = {
   'cache-control': 'no-store',
@@ -29,9 +32,15 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
   async function show(request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {
     const current = await overview(context);
     if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
-      return send(response, 200, overviewJson(current), 'application/json');
+      return send(response, 200, toExactJson(current), 'application/json');
     }
     send(response, 200, page(current, formToken, outcomeOf(query.get('done'))), 'text/html; charset=utf-8');
+  }
+
+  async function showAccount(response: ServerResponse, accountId: string): Promise<void> {
+    const record = await readAccountRecord(context.storage, accountId);
+    if (!record) return send(response, 404, 'There is no such account.\n');
+    send(response, 200, toExactJson(record), 'application/json');
   }
 
   async function act(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
@@ -62,6 +71,8 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
       await act(request, response, path);
     } else if (path === '/admin/actions' && request.method === 'GET') {
       send(response, 200, JSON.stringify(describedActions()), 'application/json');
+    } else if (ACCOUNT_PATH.test(path) && request.method === 'GET') {
+      await showAccount(response, path.slice('/admin/accounts/'.length));
     } else if (path === '/admin' && (request.method === 'GET' || request.method === 'HEAD')) {
       await show(request, response, new URLSearchParams(query));
     } else {

@@ -71,5 +71,5 @@ export async function overview({ storage, bus, log }: OperatorsContext): Promise
 }
 
 /** bigint (money, row ids) as strings, because JSON numbers are not exact. */
-export const overviewJson = (content: Overview): string =>
+export const toExactJson = (content: object): string =>
   JSON.stringify(content, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
