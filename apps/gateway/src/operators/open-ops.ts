@@ -11,7 +11,7 @@ import {
   watchLoop,
 } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
-import { findPoll, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
+import { type Accepted, findPoll, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import { spendCeiling } from '../polls/run/spend-ceiling.ts';
@@ -29,6 +29,12 @@ export interface Ops extends AsyncDisposable {
 /** The part of the app that probes read. */
 type Listening = Pick<FastifyInstance, 'server'>;
 
+/** Shown from the start, so that the first one is an increase. */
+const REFUSALS = [
+  ...(['too_many', 'too_many_of_key', 'too_late', 'over_ceiling'] as const),
+  ...(['insufficient', 'reused', 'frozen', 'stopped'] as const),
+] satisfies Exclude<Accepted['kind'], 'accepted' | 'joined'>[];
+
 /** Null where OPS_PORT is not set. */
 export async function openOps(context: OperatorsContext, app: Listening): Promise<Ops | null> {
   const { config, metrics, storage, bus, streams } = context;
@@ -39,6 +45,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   poolFigures(metrics, storage.pool, config.database.maxConnections);
   fleetFigures(metrics, fleetOf(context));
   for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
+  for (const reason of REFUSALS) metrics.counter('eloquentpoll_polls_refused_total', reason);
   metrics.reading('eloquentpoll_provider_spend_ceiling_usd', () => ceilings(context));
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());
   metrics.reading('eloquentpoll_sse_streams_blocked', () => streams.blocked());
