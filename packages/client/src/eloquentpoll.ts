@@ -212,10 +212,14 @@ export interface DryRun {
   valid: boolean;
   /** What a poll with this body would be refused for. */
   errors: string[];
+  /** The same, each with a pointer to its field. */
+  issues: { pointer: string; detail: string }[];
   estimates: Partial<
     Estimate & {
       max_cost_usd: number;
       within_budget: boolean;
+      /** The smallest `max_cost_usd` that pays for one vote. */
+      min_cost_usd: number;
       balance_sufficient: boolean;
       estimated_cost_usd: number;
       estimated_models_invoked: number;

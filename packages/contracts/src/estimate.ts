@@ -44,6 +44,7 @@ export const DryRunEstimates = Type.Object({
   ...estimate,
   max_cost_usd: Usd,
   within_budget: Type.Boolean({ description: 'True when `max_cost_usd` allows every model of the panel.' }),
+  min_cost_usd: Type.Number({ minimum: 0, description: 'The smallest `max_cost_usd` that pays for one vote.' }),
   balance_sufficient: Type.Boolean({
     description: 'True when the balance covers the worst case, as the poll demands.',
   }),
@@ -59,6 +60,9 @@ export const DryRunResult = Type.Object(
     dry_run: Type.Boolean(),
     valid: Type.Boolean(),
     errors: Type.Array(Type.String(), { description: 'What a poll with this body would be refused for.' }),
+    issues: Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
+      description: 'The same, each with a pointer to its field.',
+    }),
     estimates: Type.Partial(DryRunEstimates, {
       description: 'Fields that are wrong count as absent; with an unknown preset there is nothing to estimate.',
     }),

@@ -1,4 +1,4 @@
-import type { PollResponse, ResultStatus } from '@eloquentpoll/contracts';
+import type { PanelName, PollResponse, ResultStatus } from '@eloquentpoll/contracts';
 import { type Charges, isFree, withCharges } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
@@ -24,6 +24,9 @@ export interface ResultLine {
   pollType: string;
   winningOption: string | null;
   isTie: boolean;
+  /** Votes of each option that has any, the most first. */
+  counts: readonly number[];
+  panelName: PanelName;
   modelsRequested: number;
   modelsSucceeded: number;
   /** What the account paid: nothing for a poll of the free pool. */
@@ -66,6 +69,7 @@ export async function readHistory(
       'total_ms',
       'created_at',
       sql<string>`detail->>'question'`.as('question'),
+      sql<Record<string, number>>`detail->'tally'`.as('tally'),
     ])
     .where('account_id', '=', accountId)
     .orderBy('created_at', 'desc')
@@ -80,6 +84,8 @@ export async function readHistory(
     pollType: row.poll_type,
     winningOption: row.winning_option,
     isTie: row.is_tie,
+    counts: countsOf(row.tally),
+    panelName: row.panel_name,
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
     totalCostU: isFree(row.panel_name) ? 0n : row.total_cost_u,
@@ -87,6 +93,11 @@ export async function readHistory(
     createdAt: row.created_at,
   }));
 }
+
+const countsOf = (tally: Readonly<Record<string, number>> | null): number[] =>
+  Object.values(tally ?? {})
+    .filter((count) => count > 0)
+    .sort((a, b) => b - a);
 
 /** From the moment on that an account is closed, its results are gone; their rows are emptied later. */
 const isOfOpenAccount = sql<boolean>`(

@@ -44,12 +44,12 @@ for (let i = 0; i < 21; i++) {
 /** Brings the page to the state that it has after some use. */
 async function use(page: Page): Promise<void> {
   await page.getByLabel('Question').fill('Which database should a small team start with?');
-  await page.getByLabel('Options, one in a line').fill('Postgres\nMongoDB\nSQLite');
+  await page.getByLabel('Options, one per line').fill('Postgres\nMongoDB\nSQLite');
   await page.locator('.figures').waitFor();
-  await page.getByRole('button', { name: 'Run the poll' }).click();
+  await page.getByRole('button', { name: 'Run poll' }).click();
   await page.getByRole('link', { name: 'View and share' }).waitFor();
-  await page.getByLabel('Label of a new key').fill('One more');
-  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByLabel('Key name').fill('One more');
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByLabel('The new key').waitFor();
   await page.getByRole('tab', { name: 'USDC' }).click();
   await page.getByText('Terms of a deposit').click();

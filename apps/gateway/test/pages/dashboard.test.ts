@@ -45,8 +45,8 @@ t.test(
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText(wallet.address).waitFor();
 
-    await page.getByLabel('Label of a new key').fill('Build <b>server</b>');
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Key name').fill('Build <b>server</b>');
+    await page.getByRole('button', { name: 'Create key' }).click();
     const key = await page.getByLabel('The new key').inputValue();
     t.match(key, /^ep_k_\w{38}$/);
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
@@ -86,9 +86,9 @@ t.test('[§4.1-poll-cookie] a poll: what it will take, its votes as they come, w
   const { accountId } = await site.keyWith(5);
   const page = await openDashboard(site, accountId);
   await page.getByLabel('Question').fill('Which of the two?');
-  await page.getByLabel('Options, one in a line').fill('Only one');
-  await page.getByText(/at least 2|fewer than 2/i).waitFor();
-  await page.getByLabel('Options, one in a line').fill('The left one\n\n  The <i>right</i> one ');
+  await page.getByLabel('Options, one per line').fill('Only one');
+  await page.getByText('Add at least two options.').waitFor();
+  await page.getByLabel('Options, one per line').fill('The left one\n\n  The <i>right</i> one ');
   await page.getByText('Expected', { exact: true }).waitFor();
   const dryRun = await app.inject({
     method: 'POST',
@@ -97,9 +97,9 @@ t.test('[§4.1-poll-cookie] a poll: what it will take, its votes as they come, w
     payload: { dry_run: true, question: 'Which of the two?', options: ['The left one', 'The <i>right</i> one'] },
   });
   const { expected } = dryRun.json().estimates.cost_usd;
-  await page.getByText(`$${Number(expected.toPrecision(2))}`, { exact: true }).waitFor();
+  await page.getByText(`$${Number(expected.toPrecision(3))}`, { exact: true }).waitFor();
 
-  await page.getByRole('button', { name: 'Run the poll' }).click();
+  await page.getByRole('button', { name: 'Run poll' }).click();
   const live = page.locator('[data-progress]');
   await live.getByText('0 of 9 voted.').waitFor();
   const pollId = await newestPollOf(accountId);
@@ -147,7 +147,7 @@ t.test('a link from a result fills in the form of a paid poll, and asks nothing'
   t.equal(await filled('question'), 'Which of the two?', 'a login in between keeps them');
   await page.goto('/dashboard?preset=__proto__&question=Is+it%3F');
   t.equal(await filled('preset'), 'broad', 'what is no panel changes nothing');
-  t.equal(await page.locator('#history a').count(), 0);
+  t.equal(await page.locator('#history td, #history th a').count(), 0);
 });
 
 async function newestPollOf(accountId: string): Promise<string> {
@@ -166,15 +166,43 @@ t.test('[§4.1-poll-402] a poll that the balance does not cover is refused in wo
   const { accountId } = await site.keyWith(0);
   const page = await openDashboard(site, accountId);
   await page.getByLabel('Question').fill('Which of the two?');
-  await page.getByLabel('Options, one in a line').fill('This\nThat');
-  await page.getByText('does not cover the worst case').waitFor();
-  await page.getByRole('button', { name: 'Run the poll' }).click();
+  await page.getByLabel('Options, one per line').fill('This\nThat');
+  await page.getByText('Not enough balance').waitFor();
+  await page.getByRole('button', { name: 'Run poll' }).click();
   await page
     .getByRole('alert')
     .getByText(/balance/i)
     .waitFor();
   t.notOk(await page.locator('[data-progress]').isVisible());
 });
+
+t.test(
+  'a limit that buys no vote disables Run and says what would do; a mistake is named and gets the focus',
+  async (t) => {
+    const { accountId } = await site.keyWith(5);
+    const page = await openDashboard(site, accountId);
+    const run = page.getByRole('button', { name: 'Run poll' });
+    await page.getByLabel('Question').fill('Which of the two?');
+    await page.getByLabel('Options, one per line').fill('This\nThat');
+    await page.getByLabel('Cost limit').fill('0.0001');
+    const said = await page.getByText('This limit is too low for a single vote.').textContent();
+    t.ok(await run.isDisabled());
+    t.equal(await page.getByLabel('Cost limit').getAttribute('aria-invalid'), 'true');
+    await page.getByLabel('Cost limit').fill(/\$([\d.]+)\.$/.exec(said ?? '')![1]!);
+    await page.getByText('Expected', { exact: true }).waitFor();
+    t.notOk(await run.isDisabled(), 'the limit that it names is enough');
+
+    await page.getByLabel('Cost limit').fill('26');
+    await page.getByText('The limit can be at most $25.').waitFor();
+    await page.getByLabel('Cost limit').fill('1');
+    await page.getByLabel('Options, one per line').fill('Same\nOther\nsame');
+    await run.click();
+    await page.getByText('Options 1 and 3 are the same.').waitFor();
+    t.equal(await page.locator(':focus').getAttribute('name'), 'options');
+    t.equal(await page.getByLabel('Options, one per line').inputValue(), 'Same\nOther\nsame', 'what was typed stays');
+    t.notMatch(await page.locator('[data-estimate]').textContent(), /_/);
+  },
+);
 
 t.test('[§4.2-history-own, §4.2-history-limit] the history is paged by links, without scripts', async (t) => {
   await standInWorker(t, context);
@@ -206,7 +234,7 @@ t.test('[§4.2-history-own, §4.2-history-limit] the history is paged by links, 
   t.same(await shown(), ids.slice(0, 20));
   t.notOk((await page.content()).includes(foreign));
   await page.goto('/dashboard?page=4000');
-  await page.getByText('Nothing is this old.').waitFor();
+  await page.getByText('No polls here.').waitFor();
   for (const strange of ['0', '-1', 'x', '1e9', '%00', '9'.repeat(20), '1&page=2']) {
     const { cookie } = await site.sessionFor(accountId);
     const answer = await get(`/dashboard?page=${strange}`, { cookie });

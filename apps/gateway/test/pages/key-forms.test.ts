@@ -18,8 +18,8 @@ t.test(
   async (t) => {
     const { accountId } = await site.keyWith(0);
     const page = await openDashboard(site, accountId, { javaScriptEnabled: false });
-    await page.getByLabel('Label of a new key').fill('Build <b>server</b>');
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByLabel('Key name').fill('Build <b>server</b>');
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('heading', { name: 'Your new key' }).waitFor();
     const key = (await page.getByRole('region', { name: 'The new key' }).textContent()) ?? '';
     t.match(key, /^ep_k_\w{38}$/);

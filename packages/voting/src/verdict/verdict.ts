@@ -7,6 +7,7 @@ import { type Band, bandOf, changeBySwitching } from './agreement.ts';
 import { headlineOf, headlineText, type Part, quotedHeadlineText } from './headline.ts';
 import { counted, dollars, failuresByCause, percentOf } from './words.ts';
 
+export { bandOf } from './agreement.ts';
 export { headlineText } from './headline.ts';
 export { dollars, percentOf } from './words.ts';
 

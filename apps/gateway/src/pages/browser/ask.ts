@@ -33,6 +33,14 @@ export async function ask(
 export const sentenceOf = ({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): string =>
   status === 401
     ? 'You are signed out by now. Load the page again to sign in.'
-    : String(body.error ?? `The service answered ${status}.`);
+    : (SENTENCES[String(body.code)] ?? String(body.error ?? `The service answered ${status}.`));
+
+/** Where the service's own sentence is for programs. */
+const SENTENCES: Record<string, string> = {
+  insufficient_balance: 'Not enough balance for this poll. Add funds, or set a lower limit.',
+  too_many_running: 'Too many of your polls are running. Wait until one has ended.',
+  rate_limited: 'Too many requests. Wait a moment, then try again.',
+  key_limit_reached: 'This account has as many API keys as it can. Revoke one first.',
+};
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -20,7 +20,7 @@ export function keys(): void {
     button.disabled = false;
     if (!answer.ok) return complain(sentenceOf(answer));
     form.reset();
-    showKey(shown, String(answer.body.key), 'This is your new key. Copy it now: it is shown this once.');
+    showKey(shown, String(answer.body.key), 'This is your new key. Copy it now. You won’t see it again.');
     await refresh('key-list');
   });
 

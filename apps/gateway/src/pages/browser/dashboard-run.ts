@@ -1,8 +1,9 @@
-import { ask, sentenceOf } from './ask.ts';
+import { sentenceOf } from './ask.ts';
 import { element } from './draw.ts';
 import { fillFromAddress } from './fill-from-address.ts';
 import { holdAddress } from './hold-address.ts';
 import { on } from './on.ts';
+import { estimateOrder, type Order } from './poll-estimate.ts';
 import { pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
 import { refresh } from './refresh.ts';
@@ -19,19 +20,28 @@ export function runPollForm(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = 0;
 
+  /** Resolves to whether the poll can be run as it is written. */
+  async function look(): Promise<boolean> {
+    const mine = ++asked;
+    const found = await estimateOrder(orderOf(form));
+    // A later one may have been faster.
+    if (mine !== asked) return false;
+    estimate.replaceChildren(...found.said);
+    markFields(form, found.wrongFields);
+    button.disabled = found.buysNoVote;
+    return found.wrongFields.length === 0 && !found.buysNoVote;
+  }
+
   if (fillFromAddress(form)) setTimeout(() => form.dispatchEvent(new Event('input')));
   form.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(async () => {
-      const mine = ++asked;
-      const shown = await estimateOf(orderOf(form));
-      // A later one may have been faster.
-      if (mine === asked) estimate.replaceChildren(...shown);
-    }, QUIET_MS);
+    timer = setTimeout(look, QUIET_MS);
   });
 
   on(form, 'submit', async (event) => {
     event.preventDefault();
+    clearTimeout(timer);
+    if (!(await look())) return goToMistake(form);
     button.disabled = true;
     const problem = await run(orderOf(form), place);
     if (problem !== null) estimate.replaceChildren(element('p', { class: 'field-error', role: 'alert' }, problem));
@@ -40,7 +50,7 @@ export function runPollForm(): void {
   });
 }
 
-function orderOf(form: HTMLFormElement) {
+function orderOf(form: HTMLFormElement): Order {
   const fields = new FormData(form);
   const lines = String(fields.get('options')).split(/\r?\n/);
   return {
@@ -52,48 +62,20 @@ function orderOf(form: HTMLFormElement) {
   };
 }
 
-type Order = ReturnType<typeof orderOf>;
-
-interface Estimates {
-  cost_usd?: { expected: number; max: number };
-  latency_ms?: { p50: number };
-  models?: { expected_calls: number; roster_size: number };
-  balance_sufficient?: boolean;
-  within_budget?: boolean;
-}
-
-/** The service judges the poll as it will when it runs; no model is asked. */
-async function estimateOf(order: Order): Promise<Node[]> {
-  const answer = await ask('POST', '/api/poll', { ...order, dry_run: true });
-  if (!answer.ok) return [element('p', { class: 'field-error' }, sentenceOf(answer))];
-  const errors = answer.body.errors as string[];
-  const { cost_usd, latency_ms, models, balance_sufficient, within_budget } = answer.body.estimates as Estimates;
-  const said: Node[] = errors.map((error) => element('p', { class: 'hint' }, error));
-  if (cost_usd && latency_ms && models) {
-    const facts = [
-      ['Expected', usd(cost_usd.expected)],
-      ['At most', usd(cost_usd.max)],
-      ['Models', `about ${Math.round(models.expected_calls)} of ${models.roster_size}`],
-      ['Time', `about ${(latency_ms.p50 / 1_000).toFixed(1)} s`],
-    ];
-    said.push(
-      element(
-        'dl',
-        { class: 'figures' },
-        ...facts.map(([name, value]) => element('div', {}, element('dt', {}, name!), element('dd', {}, value!))),
-      ),
-    );
+/** Marks the fields that are named, and only those. */
+function markFields(form: HTMLFormElement, names: readonly string[]): void {
+  for (const field of form.querySelectorAll('[name]')) {
+    if (names.includes(field.getAttribute('name')!)) field.setAttribute('aria-invalid', 'true');
+    else field.removeAttribute('aria-invalid');
   }
-  if (balance_sufficient === false)
-    said.push(element('p', { class: 'field-error' }, 'The balance does not cover the worst case of this poll.'));
-  if (within_budget === false)
-    said.push(
-      element('p', { class: 'hint' }, 'The limit may end this poll before every model that it wants was asked.'),
-    );
-  return said;
 }
 
-const usd = (amount: number): string => `$${Number(amount.toPrecision(2))}`;
+/** The first field with a mistake, in sight and with the focus. */
+function goToMistake(form: HTMLFormElement): void {
+  const field = form.querySelector<HTMLElement>('[aria-invalid="true"]');
+  field?.scrollIntoView({ block: 'nearest' });
+  field?.focus({ preventScroll: true });
+}
 
 const MAX_TRIES = 5;
 const PAUSE_MS = 1_000;

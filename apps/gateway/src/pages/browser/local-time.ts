@@ -4,9 +4,13 @@ const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'lo
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 
-for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-local]')) {
+export function showLocalTimes(): void {
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-local]')) localize(time);
+}
+
+function localize(time: HTMLTimeElement): void {
   const date = new Date(time.dateTime);
-  time.title = time.textContent ?? '';
+  if (!time.title) time.title = time.textContent ?? '';
   const seconds = Math.round((Date.now() - date.getTime()) / 1_000);
   const local = date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   time.textContent = seconds >= 0 && seconds < 12 * HOUR_S ? `${agoText(seconds)}, ${local}` : local;
@@ -18,3 +22,5 @@ function agoText(seconds: number): string {
     ? AGO.format(-Math.floor(seconds / MINUTE_S), 'minute')
     : AGO.format(-Math.floor(seconds / HOUR_S), 'hour');
 }
+
+showLocalTimes();

@@ -1,3 +1,5 @@
+import { showLocalTimes } from './local-time.ts';
+
 /** While a poll runs the address is the poll's. */
 const PAGE = location.pathname + location.search;
 
@@ -15,5 +17,6 @@ export async function refresh(...ids: string[]): Promise<void> {
 
 /** What does nothing without scripts is switched off until they are here. */
 export function enliven(): void {
+  showLocalTimes();
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-needs-script]')) button.disabled = false;
 }

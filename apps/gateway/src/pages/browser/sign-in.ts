@@ -44,7 +44,7 @@ async function signIn(wallet: Wallet): Promise<string> {
   showKey(
     shown,
     login.body.api_key,
-    'Welcome. This is the first key of your account. Copy it now: it is shown this once.',
+    'Welcome. This is the first key of your account. Copy it now. You won’t see it again.',
   );
   shown.append(element('p', {}, element('a', { class: 'button', href: next }, 'Continue')));
   button.hidden = true;

@@ -24,27 +24,27 @@ const amountField = (
   id: string,
   min: number,
   max: number,
-): Html => html`<p class="field"><label for="${id}">Amount, in dollars</label>
+): Html => html`<p class="field"><label for="${id}">Amount ($)</label>
 <input id="${id}" name="amount" type="number" min="${min}" max="${max}" step="0.01" value="10" required inputmode="decimal"></p>
 <p class="row">${[5, 10, 25, 100].map((amount) => html`<button class="button secondary small" type="button" data-amount="${amount}">$${amount}</button>`)}</p>`;
 
 const cardForm = html`<form class="stack" data-card>
 ${amountField('card-amount', LIMITS.checkout_cents.min / 100, LIMITS.checkout_cents.max / 100)}
-<p class="muted small">You pay on the page of the payment processor; we never see the card. All of the amount becomes credit.</p>
+<p class="muted small">You pay on our payment provider’s page; we never see your card. The full amount is credited.</p>
 <p><button class="button" data-needs-script disabled>Pay by card</button></p>
 <p class="field-error" role="alert" data-said hidden></p>
 </form>`;
 
 function usdcForm({ wallets }: AccountView, chain: NonNullable<Funding['chain']>): Html {
   if (wallets.length === 0)
-    return html`<p>USDC is credited to the wallet that pays it, and no wallet opens this account. To pay in USDC, sign out and
+    return html`<p>USDC goes to the wallet that pays, and this account has no wallet. To pay in USDC, sign out and
 <a href="/dashboard#wallet">sign in with the wallet</a>: it has a balance of its own.</p>
 ${terms(chain)}`;
   return html`<form class="stack" data-usdc data-chain="${chain.id}" data-wallets="${wallets.join(' ')}">
 ${amountField('usdc-amount', LIMITS.deposit_usd.min, LIMITS.deposit_usd.max)}
 <p class="muted small">Your wallet signs a payment of exactly this amount. We hand it to the chain and pay its fee; the balance grows
 once the chain shows the transfer.</p>
-<p><button class="button" data-needs-script disabled>Pay with the wallet</button></p>
+<p><button class="button" data-needs-script disabled>Pay with wallet</button></p>
 <p role="status" data-said hidden></p>
 </form>
 ${terms(chain)}`;

@@ -1,8 +1,8 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import type { StoredApiKey } from '@eloquentpoll/storage';
 import { badge, table } from '../components.ts';
-import { moment } from '../figures.ts';
 import { type Html, html } from '../html.ts';
+import { localTime } from '../result-parts.ts';
 
 /** The keys by their prefix; a new key is shown once. */
 export function keysSection(keys: readonly StoredApiKey[]): Html {
@@ -11,13 +11,13 @@ export function keysSection(keys: readonly StoredApiKey[]): Html {
   return html`<section id="keys" aria-labelledby="keys-title">
 <h2 id="keys-title">API keys</h2>
 <form class="inline-form" method="post" action="/dashboard/keys" accept-charset="utf-8" data-new-key>
-<p class="field"><label for="label">Label of a new key</label>
-<input id="label" name="label" maxlength="${LIMITS.key_label}" placeholder="What will use it" autocomplete="off"></p>
-<button class="button">Create a key</button>
+<p class="field"><label for="label">Key name</label>
+<input id="label" name="label" maxlength="${LIMITS.key_label}" placeholder="e.g. production worker" autocomplete="off"></p>
+<button class="button">Create key</button>
 </form>
 <div data-key-shown tabindex="-1" hidden></div>
 <div id="key-list">
-${active.length === 0 ? html`<p class="muted">No active keys.</p>` : keyTable(active)}
+${active.length === 0 ? html`<p class="muted">No active keys. Create one to run polls from code.</p>` : keyTable(active)}
 ${revoked.length === 0 ? '' : html`<details class="small"><summary>${revoked.length} revoked</summary>${revokedTable(revoked)}</details>`}
 </div>
 <dialog data-revoke aria-labelledby="revoke-title">
@@ -34,10 +34,10 @@ ${revoked.length === 0 ? '' : html`<details class="small"><summary>${revoked.len
 const keyTable = (keys: readonly StoredApiKey[]): Html =>
   table(
     'Active keys',
-    html`<tr><th scope="col">Key</th><th scope="col">Label</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
+    html`<tr><th scope="col">Key</th><th scope="col">Name</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
     keys.map(
       ({ id, prefix, label, createdAt, lastUsedAt }) => html`<tr>
-<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${moment(createdAt)}</td><td class="when">${lastUsedAt ? moment(lastUsedAt) : 'never'}</td>
+<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${localTime(createdAt.toISOString())}</td><td class="when">${lastUsedAt ? localTime(lastUsedAt.toISOString()) : 'never'}</td>
 <td class="number"><form action="/dashboard/keys/${id}/revoke"><button class="button danger small" data-key="${id}" data-name="${label ? `${prefix}… (${label})` : `${prefix}…`}">Revoke<span class="hidden-text"> ${prefix} ${label}</span></button></form></td>
 </tr>
 `,
@@ -47,10 +47,10 @@ const keyTable = (keys: readonly StoredApiKey[]): Html =>
 const revokedTable = (keys: readonly StoredApiKey[]): Html =>
   table(
     'Revoked keys',
-    html`<tr><th scope="col">Key</th><th scope="col">Label</th><th scope="col">Created</th><th scope="col">Revoked</th></tr>`,
+    html`<tr><th scope="col">Key</th><th scope="col">Name</th><th scope="col">Created</th><th scope="col">Revoked</th></tr>`,
     keys.map(
       ({ prefix, label, createdAt, revokedAt }) => html`<tr>
-<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${moment(createdAt)}</td><td class="when">${revokedAt ? moment(revokedAt) : badge('active')}</td>
+<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${localTime(createdAt.toISOString())}</td><td class="when">${revokedAt ? localTime(revokedAt.toISOString()) : badge('active')}</td>
 </tr>
 `,
     ),

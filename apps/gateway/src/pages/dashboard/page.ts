@@ -32,16 +32,30 @@ ${account.payment ? paymentNote(account.payment) : ''}
 <noscript>${notice(html`<p>To run polls and to pay, let this page run scripts, or use the <a href="/api/docs">API</a>.</p>`, 'warn')}</noscript>
 ${balance(account)}
 <nav class="jumps small" aria-label="On this page">
-<a href="#run">Run a poll</a> <a href="#funds">Add funds</a> <a href="#keys">API keys</a> <a href="#history">History</a> <a href="#account">Account</a>
+<a href="#run">Run a poll</a> <a href="#history">History</a> <a href="#keys">API keys</a> <a href="#funds">Add funds</a> <a href="#account">Account</a>
 </nav>
-<div class="dashboard-columns">
+${firstSteps(account)}
 ${runPollCard(facts)}
+${historySection(account.history)}
+<div class="dashboard-columns">
+${keysSection(account.keys)}
 ${addFunds(account, funding)}
 </div>
-${keysSection(account.keys)}
-${historySection(account.history)}
 ${profileSection(account)}`,
   });
+
+/** For an account that never ran a poll: what to do first, without what is done. */
+function firstSteps({ history, balance: { balance_cents }, keys }: AccountView): Html {
+  if (history.lines.length > 0 || history.number > 1) return html``;
+  return html`<section class="card stack" aria-labelledby="first-title">
+<h2 id="first-title">First steps</h2>
+<ol>
+<li><a href="/playground">Ask a free poll</a> to see what a result looks like.</li>
+${balance_cents > 0 ? '' : html`<li><a href="#funds">Add funds</a>: a typical poll costs less than a cent.</li>\n`}<li><a href="#run">Run your first poll</a> here${keys.length > 0 ? ', or from code with your key.' : html`, or <a href="#keys">create a key</a> to run polls from code.`}</li>
+</ol>
+</section>
+`;
+}
 
 /** The e-mail address, else a shortened wallet address, else the beginning of the account id. */
 function nameOf({ user: { email, userId }, wallets: [wallet] }: AccountView): string {
@@ -54,13 +68,13 @@ const balance = ({
   heldU,
 }: AccountView): Html => html`<dl class="grid stats" id="balance">
 <div class="card stat"><dt>Balance</dt><dd data-balance>${balance}</dd></div>
-<div class="card stat"><dt>Set aside by running polls</dt><dd>${usd(Number(heldU) / 1_000_000)}</dd></div>${
+<div class="card stat"><dt>Reserved</dt><dd>${usd(Number(heldU) / 1_000_000)}</dd></div>${
   heldBackCents === undefined
     ? ''
     : html`
-<div class="card stat"><dt>Usable once the card payment has settled</dt><dd>${usd(heldBackCents / 100)}</dd></div>`
+<div class="card stat"><dt>Available once the card payment settles</dt><dd>${usd(heldBackCents / 100)}</dd></div>`
 }
-<div class="card stat"><dt>Used so far</dt><dd>${dollarsOfCents(BigInt(usage_cents))}</dd></div>
+<div class="card stat"><dt>Total spent</dt><dd>${dollarsOfCents(BigInt(usage_cents))}</dd></div>
 </dl>
 `;
 
@@ -70,13 +84,13 @@ function paymentNote(payment: PaymentReturn): Html {
       return notice(html`<p role="status">The payment was cancelled. Nothing was charged.</p>`);
     case 'credited':
       return notice(
-        html`<p role="status">Your payment of ${dollarsOfCents(BigInt(payment.amountCents))} has arrived and is part of your balance.</p>`,
+        html`<p role="status">${dollarsOfCents(BigInt(payment.amountCents))} added to your balance.</p>`,
         'good',
       );
     case 'waiting':
       return notice(
-        html`<p role="status">Your payment is not confirmed yet. ${payment.looks < MAX_RELOADS ? 'This page looks again by itself.' : 'Some ways to pay take days; the balance grows when the money has come.'}
-<a href="/dashboard?checkout=success&amp;looks=${payment.looks + 1}"${payment.looks < MAX_RELOADS ? html` data-look-again` : ''}>Look again</a></p>`,
+        html`<p role="status">Your payment is not confirmed yet. ${payment.looks < MAX_RELOADS ? 'This page checks again by itself.' : 'Some payment methods take days. Your balance updates when the money arrives.'}
+<a href="/dashboard?checkout=success&amp;looks=${payment.looks + 1}"${payment.looks < MAX_RELOADS ? html` data-look-again` : ''}>Check again</a></p>`,
         'accent',
       );
   }

@@ -9,9 +9,9 @@ export const profileSection = ({
 }: AccountView): Html => html`<section id="account" aria-labelledby="account-title">
 <h2 id="account-title">Account</h2>
 <dl class="facts">
-<dt>E-mail</dt><dd>${user.email.endsWith('.invalid') ? 'none that anybody verified' : user.email}</dd>
+<dt>E-mail</dt><dd>${user.email.endsWith('.invalid') ? 'none verified' : user.email}</dd>
 <dt>Account id</dt><dd class="mono">${user.userId}</dd>
-<dt>Opened by</dt><dd>${
+<dt>Sign-in methods</dt><dd>${
   wallets.length + providers.length === 0
     ? 'API keys only'
     : html`<ul class="plain">

@@ -3,34 +3,36 @@ import type { Facts } from '../../discovery/documents/facts.ts';
 import { select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 
+const SHORT = { broad: 'many vendors', fast: 'low latency', strong: 'frontier models' } as const;
+
 /** The form of a paid poll, with its estimate while it is edited and its progress while it runs. */
 export const runPollCard = ({
   panels,
 }: Facts): Html => html`<section class="card stack" id="run" aria-labelledby="run-title">
 <h2 id="run-title">Run a poll</h2>
-<form class="stack" data-run>
+<form class="stack" data-run novalidate>
 <p class="field"><label for="question">Question</label>
 <textarea id="question" name="question" rows="2" required minlength="${LIMITS.question.min}" placeholder="Which of these would you choose, and for whom?"></textarea></p>
-<p class="field"><label for="options">Options, one in a line</label>
+<p class="field"><label for="options">Options, one per line</label>
 <textarea id="options" name="options" rows="3" required aria-describedby="options-hint"></textarea>
 <span class="hint" id="options-hint">${LIMITS.options.min} to ${LIMITS.options.max}, each at most ${LIMITS.options.length} characters</span></p>
 <div class="terms">
 ${select(
   'preset',
-  'Preset',
-  PRESETS.map((preset) => ({ value: preset, label: preset })),
+  'Panel',
+  PRESETS.map((preset) => ({ value: preset, label: `${preset}: ${SHORT[preset]}` })),
   'broad',
 )}
 <p class="field"><label for="threshold">Confidence threshold</label>
 <input id="threshold" name="confidence_threshold" type="number" min="0" max="1" step="0.01" value="${LIMITS.confidence_threshold.default}" required></p>
-<p class="field"><label for="most">At most, in dollars</label>
+<p class="field"><label for="most">Cost limit ($)</label>
 <input id="most" name="max_cost_usd" type="number" min="0.0001" max="${LIMITS.max_cost_usd.max}" step="any" value="${LIMITS.max_cost_usd.default}" required></p>
 </div>
-<p class="hint">What the <a href="/models#panels">presets</a> hold and <a href="/pricing">cost</a></p>
-<div class="estimate small" data-estimate aria-live="polite"><p class="muted">Write a question and two options to see what the poll will take.</p></div>
-<p><button class="button" data-needs-script disabled>Run the poll</button></p>
+<p class="hint"><a href="/models#panels">Compare panels</a> · <a href="/pricing">Pricing</a></p>
+<div class="estimate small" data-estimate aria-live="polite"><p class="muted">Enter a question and two options for an estimate.</p></div>
+<p><button class="button" data-needs-script disabled>Run poll</button></p>
 </form>
 <div class="live-poll" data-progress tabindex="-1" hidden></div>
-${panels.simulated ? html`<p class="muted small">Simulated models answer here; their prices are made up, and your balance is charged as if they were real.</p>` : ''}
+${panels.simulated ? html`<p class="muted small">These models are simulated and their prices made up; your balance is charged as if they were real.</p>` : ''}
 </section>
 `;

@@ -33,6 +33,7 @@ export async function dryRunResult(
     dry_run: true,
     valid: issues.length === 0,
     errors: issues.map((issue) => issue.detail),
+    issues: [...issues],
     estimates: order ? await estimatesOf(context, accountId, order) : {},
   };
 }
@@ -67,6 +68,7 @@ async function estimatesOf(context: PollsContext, accountId: string, order: Poll
   return {
     ...estimate,
     max_cost_usd: maxCostUsdOf(order),
+    min_cost_usd: Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)) / 1_000_000,
     within_budget: wholePanel <= BigInt(order.max_cost_u),
     balance_sufficient: isFree(order.panel_name) || spendableU >= holdOf(spec),
     estimated_cost_usd: estimate.cost_usd.expected,
