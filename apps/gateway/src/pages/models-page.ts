@@ -7,7 +7,7 @@ import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { CAPABILITIES, fits, type ListedModel, listModels, type ModelsFilter } from './models-filter.ts';
-import { COLUMNS, type Column, type ModelRow, nextSort, type Order, orderOf, sortRows } from './models-sort.ts';
+import { COLUMNS, type Column, type ModelRow, nextSort, orderOf, type SortOrder, sortRows } from './models-sort.ts';
 import { PANEL_TEXTS } from './panels.ts';
 
 // /models: every model with its panels, price and record. Order and filters are in the address; where
@@ -72,7 +72,7 @@ ${sort ? html`<input type="hidden" name="sort" value="${sort}">` : ''}<button cl
 
 const same = (value: string) => ({ value, label: value });
 
-function modelsTable(rows: readonly ModelRow[], filter: ModelsFilter, order: Order | null): Html {
+function modelsTable(rows: readonly ModelRow[], filter: ModelsFilter, order: SortOrder | null): Html {
   const shown = rows.filter((row) => fits(row, filter)).length;
   const [model, ...figures] = COLUMNS.map((column) => columnHead(column, order, filter));
   return html`<p role="status" data-count>${countOf(shown, rows.length)}</p>
@@ -83,7 +83,7 @@ ${table(
 )}`;
 }
 
-function columnHead(column: Column, order: Order | null, filter: ModelsFilter): Html {
+function columnHead(column: Column, order: SortOrder | null, filter: ModelsFilter): Html {
   const query = new URLSearchParams({ sort: nextSort(column, order) });
   for (const name of ['family', 'preset', 'capability'] as const) if (filter[name]) query.set(name, filter[name]);
   const sorted = order?.column === column ? (order.direction === 'lowest' ? 'ascending' : 'descending') : null;

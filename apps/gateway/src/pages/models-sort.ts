@@ -32,25 +32,25 @@ export const COLUMNS: readonly Column[] = [
   },
 ];
 
-export interface Order {
+export interface SortOrder {
   column: Column;
   direction: Column['first'];
 }
 
 /** `cost` is a column in its natural order, `-cost` the other way round; null for anything else. */
-export function orderOf(sort = ''): Order | null {
+export function orderOf(sort = ''): SortOrder | null {
   const reversed = sort.startsWith('-');
   const column = COLUMNS.find(({ name }) => name === sort.slice(reversed ? 1 : 0));
   return column ? { column, direction: reversed ? opposite(column.first) : column.first } : null;
 }
 
 /** What a click on this column's head asks for. */
-export const nextSort = (column: Column, order: Order | null): string =>
+export const nextSort = (column: Column, order: SortOrder | null): string =>
   order?.column === column && order.direction === column.first ? `-${column.name}` : column.name;
 
 const opposite = (direction: Column['first']): Column['first'] => (direction === 'lowest' ? 'highest' : 'lowest');
 
-export function sortRows(rows: readonly ModelRow[], order: Order | null): ModelRow[] {
+export function sortRows(rows: readonly ModelRow[], order: SortOrder | null): ModelRow[] {
   if (!order) return [...rows];
   const sign = order.direction === 'lowest' ? 1 : -1;
   return rows.toSorted((a, b) => {
