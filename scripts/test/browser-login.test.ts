@@ -72,8 +72,8 @@ t.test(
     );
 
     await page.getByRole('link', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Log out' }).waitFor();
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'Sign out' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(`${baseUrl}/`);
     t.same(await profile.cookies(`${baseUrl}/dashboard`), []);
     await page.goto('/dashboard');
@@ -82,7 +82,7 @@ t.test(
 
     await page.getByRole('link', { name: 'Continue to sign in' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('The login was declined at the identity provider.').waitFor();
+    await page.getByText('Sign-in was cancelled.').waitFor();
     await page.getByRole('link', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Log in to EloquentPoll' }).waitFor();
   },

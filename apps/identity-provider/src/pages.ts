@@ -4,10 +4,10 @@ import { EMAIL_PATTERN, LOCAL_EMAIL } from './people.ts';
 // Pages without scripts and external resources. Every text that is not ours is escaped.
 
 const STYLE = `
-:root { color-scheme: light dark; --ink: #1d2433; --soft: #586174; --paper: #fff; --back: #eef1f6; --line: #8a94a6;
-  --act: #1f5fd0; --warn-ink: #6b4300; --warn: #fff3d6; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ecf4; --soft: #aab3c5; --paper: #1b2130; --back: #10141d;
-  --line: #6d7890; --act: #2f6fe0; --warn-ink: #ffd98a; --warn: #3a2d10; } }
+:root { color-scheme: light dark; --ink: #1c1e24; --soft: #5a5f6b; --paper: #fff; --back: #faf9f6; --line: #8b8f99;
+  --act: #3350c8; --on-act: #fff; --warn-ink: #7d4e00; --warn: #fbeed3; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e9eaef; --soft: #a2a8b6; --paper: #191c23; --back: #111318;
+  --line: #747b8b; --act: #9fb2ff; --on-act: #0d1433; --warn-ink: #f0c374; --warn: #36290f; } }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; background: var(--back);
   color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
@@ -21,7 +21,7 @@ label { display: block; font-weight: 600; margin-bottom: .25rem; }
 input { width: 100%; font: inherit; color: inherit; background: transparent; border: 1px solid var(--line);
   border-radius: .5rem; padding: .6rem .75rem; margin-bottom: 1rem; }
 button { width: 100%; font: inherit; font-weight: 600; border: 1px solid var(--act); border-radius: .5rem;
-  padding: .65rem 1rem; background: var(--act); color: #fff; cursor: pointer; }
+  padding: .65rem 1rem; background: var(--act); color: var(--on-act); cursor: pointer; min-height: 2.75rem; }
 button.other { margin-top: .75rem; background: transparent; color: var(--ink); border-color: var(--line); }
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px; }
 `;
@@ -61,8 +61,8 @@ export function loginPage(client: string, wrong: { email: string } | null): stri
   return page(
     `Log in to ${client}`,
     `${LOCAL}
-<p>Any e-mail address will do, there is no password. <strong>${LOCAL_EMAIL}</strong> has the account that
-<code>npm start</code> filled.</p>
+<p>Any e-mail address will do, there is no password. <strong>${LOCAL_EMAIL}</strong> is the pre-funded
+demo account.</p>
 ${complaint ?? ''}
 <form method="post">
 <label for="email">E-mail address</label>
@@ -89,12 +89,12 @@ results and the balance. You will be sent to <strong>${escaped(leadsTo)}</strong
 /** `form` is the provider's own, with its token against forgery. */
 export const logoutPage = (form: string): string =>
   page(
-    'Log out',
+    'Sign out',
     `${LOCAL}
-<p>You are logged out of EloquentPoll. Log out here too?</p>
+<p>You are signed out of EloquentPoll. Also sign out of the demo login?</p>
 ${form}
-<button form="op.logoutForm" name="logout" value="yes">Log out</button>
-<button class="other" form="op.logoutForm">Stay logged in here</button>`,
+<button form="op.logoutForm" name="logout" value="yes">Sign out</button>
+<button class="other" form="op.logoutForm">Stay signed in here</button>`,
   );
 
 export const notePage = (title: string, note: string): string => page(title, `${LOCAL}\n<p>${escaped(note)}</p>`);

@@ -12,5 +12,5 @@ export const failedLoginPage = (baseUrl: string, reason: string): string =>
     main: html`<h1>You are not signed in</h1>
 <p class="lead">${reason}</p>
 <p class="row"><a class="button" href="/api/auth/login">Try again</a><a class="button secondary" href="/dashboard">Other ways to sign in</a></p>
-<p class="muted">Nothing was changed. Free polls need no account: <a href="/playground">ask something</a>.</p>`,
+<p class="muted">Free polls need no account: <a href="/playground">try one</a>.</p>`,
   });

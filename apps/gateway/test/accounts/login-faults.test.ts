@@ -282,7 +282,7 @@ t.test('[§4.5-callback-401] a browser gets an HTML page with the reason and a l
   t.equal(page.status, 401);
   t.match(page.headers, { 'content-type': /^text\/html/, 'cache-control': 'no-store', vary: /Accept/ });
   t.match(page.headers, { 'content-security-policy': /default-src 'none'/ });
-  t.match(page.body, /The login was declined at the identity provider\./);
+  t.match(page.body, /Sign-in was cancelled\./);
   t.match(page.body, /href="\/api\/auth\/login">Try again/);
   t.notMatch(page.body, /words of the provider|access_denied/);
   t.match(page.setCookies, [/^ep_login=; /], 'the attempt is gone');

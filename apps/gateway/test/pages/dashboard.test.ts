@@ -38,7 +38,7 @@ t.test(
     const page = await site.open('/logo.svg', { permissions: ['clipboard-read', 'clipboard-write'] });
     const asked = await installWallet(page, wallet);
     await page.goto('/dashboard');
-    await page.getByRole('button', { name: 'Sign in with the wallet' }).click();
+    await page.getByRole('button', { name: 'Sign in with wallet' }).click();
     const first = await page.getByLabel('The new key').inputValue();
     t.match(first, /^ep_k_/, 'a new wallet gets its first key');
     t.same(asked, ['eth_requestAccounts', 'personal_sign']);
@@ -77,7 +77,7 @@ t.test('a wallet whose owner declines is no error', async (t) => {
       "window.ethereum = { request: () => Promise.reject(Object.assign(new Error('no'), { code: 4001 })) }",
     );
   await page.goto('/dashboard');
-  await page.getByRole('button', { name: 'Sign in with the wallet' }).click();
+  await page.getByRole('button', { name: 'Sign in with wallet' }).click();
   await page.getByText('You declined in the wallet.').waitFor();
   t.equal((await page.context().cookies()).length, 0);
 });

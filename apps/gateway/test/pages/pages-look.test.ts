@@ -60,7 +60,7 @@ const MADE: Record<string, string> = {
     revokedAt: null,
     createdAt: new Date(0),
   }),
-  'login-failed': failedLoginPage(site.url, 'The login was declined at the identity provider.'),
+  'login-failed': failedLoginPage(site.url, 'Sign-in was cancelled.'),
 };
 
 const SERVED: Record<string, string> = {

@@ -48,7 +48,7 @@ t.test(
     // Paid, and back before the webhook.
     const event = stripe.complete(session);
     await page.goto(session.form.success_url!);
-    await page.getByText('Your payment of $25.00 has arrived').waitFor();
+    await page.getByText('$25.00 added to your balance').waitFor();
     t.equal(await page.locator('[data-balance]').textContent(), '$26.00');
     t.equal(page.url(), `${site.url}/dashboard`, 'the address of a return is not kept');
     t.equal((await site.app.inject(delivery(event))).statusCode, 200);
@@ -73,7 +73,7 @@ t.test('the page waits for an unconfirmed payment, and loads while the processor
   await page.goto(session.form.success_url!);
   await page.getByText('not confirmed yet').waitFor();
   stripe.confirm(session);
-  await page.getByText('Your payment of $7.00 has arrived').waitFor();
+  await page.getByText('$7.00 added to your balance').waitFor();
   t.equal(await page.locator('[data-balance]').textContent(), '$8.00');
 
   const pageAt = async (path: string) => (await site.app.inject({ url: path, headers: { cookie } })).body;
@@ -109,13 +109,13 @@ t.test(
     await page.goto('/dashboard');
     await page.getByRole('tab', { name: 'USDC' }).click();
     await page.getByRole('button', { name: '$5', exact: true }).click();
-    await page.getByRole('button', { name: 'Pay with the wallet' }).click();
+    await page.getByRole('button', { name: 'Pay with wallet' }).click();
     await page.getByText('5 USDC are part of your balance.').waitFor();
     t.same(asked, ['eth_requestAccounts', 'eth_chainId', 'eth_signTypedData_v4']);
     t.equal(await page.locator('[data-balance]').textContent(), '$5.00');
 
     facilitator.state.invalid = 'insufficient_funds';
-    await page.getByRole('button', { name: 'Pay with the wallet' }).click();
+    await page.getByRole('button', { name: 'Pay with wallet' }).click();
     await page
       .getByText(/not enough|insufficient|balance/i)
       .last()
@@ -132,7 +132,7 @@ t.test('a wallet of another account is not asked to sign', async (t) => {
   await logIn(site, await ownerOf(own), page);
   await page.goto('/dashboard');
   await page.getByRole('tab', { name: 'USDC' }).click();
-  await page.getByRole('button', { name: 'Pay with the wallet' }).click();
+  await page.getByRole('button', { name: 'Pay with wallet' }).click();
   await page.getByText(`this account is opened by ${own.address}`).waitFor();
   t.same(asked, ['eth_requestAccounts']);
 
@@ -140,7 +140,7 @@ t.test('a wallet of another account is not asked to sign', async (t) => {
   await logIn(site, accountId, page);
   await page.goto('/dashboard');
   await page.getByRole('tab', { name: 'USDC' }).click();
-  await page.getByText('no wallet opens this account').waitFor();
+  await page.getByText('this account has no wallet').waitFor();
 });
 
 t.test('the ledger balances after all tests', async (t) => {

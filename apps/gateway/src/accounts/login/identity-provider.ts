@@ -110,7 +110,7 @@ export function identityProvider(
   };
 }
 
-const DECLINED = 'The login was declined at the identity provider.';
+const DECLINED = 'Sign-in was cancelled.';
 
 /** OpenID Connect allows 255 ASCII characters. */
 export const isSubject = (sub: string): boolean => /^[\x20-\x7e]{1,255}$/.test(sub);
