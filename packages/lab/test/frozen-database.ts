@@ -1,5 +1,5 @@
 import { openStorage, type Storage } from '@eloquentpoll/storage';
-import { testDatabase } from '@eloquentpoll/testkit/database';
+import { ownerUrl, testDatabase } from '@eloquentpoll/testkit/database';
 import pg from 'pg';
 import type { Test } from 'tap';
 
@@ -13,7 +13,7 @@ export interface FrozenDatabase {
 /** A real database in which time stands still: every `now()` of ours is answered from a table. */
 export async function frozenDatabase(t: Test): Promise<FrozenDatabase> {
   const url = await testDatabase(t);
-  const admin = new pg.Client({ connectionString: url });
+  const admin = new pg.Client({ connectionString: ownerUrl(url) });
   await admin.connect();
   const name = new URL(url).pathname.slice(1);
   await admin.query(`
@@ -22,6 +22,13 @@ export async function frozenDatabase(t: Test): Promise<FrozenDatabase> {
     insert into frozen.clock values ('2026-01-01');
     create function frozen.now() returns timestamptz language sql stable as 'select at from frozen.clock';
     alter table polls alter column created_at set default frozen.now();
+    grant usage on schema frozen to public;
+    grant select on frozen.clock to public;
+    do $$ declare f regprocedure; begin
+      for f in select oid from pg_proc where pronamespace = 'public'::regnamespace and proconfig is not null loop
+        execute format('alter function %s set search_path = frozen, pg_catalog, public, pg_temp', f);
+      end loop;
+    end $$;
     alter database ${pg.escapeIdentifier(name)} set search_path = frozen, pg_catalog, public`);
   const timeouts = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000, lockTimeoutMs: 30_000 };
   const storage = openStorage({ databaseUrl: url, maxConnections: 2, ...timeouts });

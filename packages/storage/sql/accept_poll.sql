@@ -8,12 +8,14 @@
 --   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says until when
 --   frozen        an operator froze or closed the account
 --   stopped       operators have stopped polls, or free ones
---   insufficient  the account cannot cover the hold; retry_after_s is set for the free pool:
+--   insufficient  the account cannot cover the hold; settling_u more is held back until its payment has settled;
+--                 retry_after_s is set for the free pool:
 --                 until midnight when it is spent, a few seconds when running polls hold what is left
 -- Each statement below sees what others committed while the one before it waited; that is what lets a loser of the
 -- race for a key read the winner's poll in the same call.
 create or replace function accept_poll(p jsonb)
-returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer, running integer, waiting integer)
+returns table (outcome text, poll_id text, available_u bigint, retry_after_s integer, running integer, waiting integer,
+  settling_u bigint)
 language plpgsql security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
 declare
@@ -26,6 +28,7 @@ declare
   v_fingerprint constant text := p ->> 'fingerprint';
   v_known idempotency;
   v_available_u bigint;
+  v_settling_u bigint;
   v_posted_u bigint;
   v_tenant constant text := p ->> 'tenant';
   v_key_id constant uuid := (p ->> 'key_id')::uuid;
@@ -49,10 +52,10 @@ begin
       if not found then
         raise exception 'the key was pruned meanwhile' using errcode = '40001';
       elsif v_known.fingerprint <> v_fingerprint or v_known.poll_id is null then
-        return query select 'reused', null::text, null::bigint, null::integer, null::integer, null::integer;
+        return query select 'reused', null::text, null::bigint, null::integer, null::integer, null::integer, null::bigint;
         return;
       elsif v_known.poll_id <> v_id then
-        return query select 'joined', v_known.poll_id, null::bigint, null::integer, null::integer, null::integer;
+        return query select 'joined', v_known.poll_id, null::bigint, null::integer, null::integer, null::integer, null::bigint;
         return;
       end if;
     end if;
@@ -60,7 +63,7 @@ begin
 
   perform 1 from polls where id = v_id;
   if found then
-    return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
+    return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
     return;
   end if;
 
@@ -68,7 +71,7 @@ begin
   if found then
     delete from idempotency i
      where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-    return query select 'stopped', null::text, null::bigint, null::integer, null::integer, null::integer;
+    return query select 'stopped', null::text, null::bigint, null::integer, null::integer, null::integer, null::bigint;
     return;
   end if;
 
@@ -78,7 +81,7 @@ begin
     if not found then
       delete from idempotency i
        where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-      return query select 'frozen', null::text, null::bigint, null::integer, null::integer, null::integer;
+      return query select 'frozen', null::text, null::bigint, null::integer, null::integer, null::integer, null::bigint;
       return;
     end if;
   end if;
@@ -99,13 +102,13 @@ begin
       -- A repeat of this very poll may have waited for the lock of the first try.
       perform 1 from polls where id = v_id;
       if found then
-        return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
+        return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
         return;
       end if;
       delete from idempotency i
        where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
       return query select v_refusal, null::text, null::bigint, null::integer,
-        case v_refusal when 'too_many_of_key' then v_of_key else v_running end, v_waiting;
+        case v_refusal when 'too_many_of_key' then v_of_key else v_running end, v_waiting, null::bigint;
       return;
     end if;
   end if;
@@ -130,18 +133,19 @@ begin
   if not ledger_hold(v_payer, (p ->> 'hold_u')::bigint, 'hold:' || v_id, v_id) then
     perform 1 from polls where id = v_id;
     if found then
-      return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
+      return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
       return;
     end if;
     delete from idempotency i
      where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-    select posted_u - held_u - held_back_u, posted_u into v_available_u, v_posted_u from balances where account_id = v_payer;
+    select posted_u - held_u - held_back_u, posted_u, held_back_u into v_available_u, v_posted_u, v_settling_u
+      from balances where account_id = v_payer;
     return query select 'insufficient', null::text, coalesce(v_available_u, 0),
       case when not p ? 'free_daily_cap_u' then null
         -- Spread, so that those who wait do not come back together.
         when v_posted_u >= (p ->> 'hold_u')::bigint then 1 + floor(random() * 5)::integer
         else ceil(extract(epoch from date_trunc('day', now(), 'UTC') + interval '1 day' - now()))::integer
-      end, null::integer, null::integer;
+      end, null::integer, null::integer, coalesce(v_settling_u, 0);
     return;
   end if;
 
@@ -160,5 +164,5 @@ begin
   values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, coalesce((p ->> 'awaited')::boolean, false), p -> 'spec',
           p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', now() + interval '5 seconds',
           now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', (p ->> 'provider_max_u')::bigint, v_shard);
-  return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting;
+  return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
 end $$;

@@ -78,7 +78,7 @@ export type Accepted =
   /** Nothing was stored: providers may not charge the fleet any more for now. */
   | { kind: 'over_ceiling'; retryAfterS: number }
   /** Nothing was stored. `retryAfterS` says when the free pool may have some again; null for an account. */
-  | { kind: 'insufficient'; availableU: bigint; retryAfterS: number | null };
+  | { kind: 'insufficient'; availableU: bigint; settlingU: bigint; retryAfterS: number | null };
 
 export async function acceptPoll(
   { db }: Storage,
@@ -136,7 +136,12 @@ export async function acceptPoll(
     case 'stopped':
       return { kind: row.outcome };
     case 'insufficient':
-      return { kind: 'insufficient', availableU: row.available_u!, retryAfterS: row.retry_after_s };
+      return {
+        kind: 'insufficient',
+        availableU: row.available_u!,
+        settlingU: row.settling_u!,
+        retryAfterS: row.retry_after_s,
+      };
   }
 }
 
@@ -147,4 +152,5 @@ interface Row {
   retry_after_s: number | null;
   running: number | null;
   waiting: number | null;
+  settling_u: bigint | null;
 }

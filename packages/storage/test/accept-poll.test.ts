@@ -85,7 +85,12 @@ t.test('[§A6-idempotency-nothing-stored] a refusal stores nothing: after a top-
   const { storage, query } = await open(t);
   const accountId = await funded(storage, USD - 1n);
   const request = acceptance(accountId, { idempotency: keyOf(accountId) });
-  t.same(await acceptPoll(storage, request), { kind: 'insufficient', availableU: USD - 1n, retryAfterS: null });
+  t.same(await acceptPoll(storage, request), {
+    kind: 'insufficient',
+    availableU: USD - 1n,
+    settlingU: 0n,
+    retryAfterS: null,
+  });
   t.same(await query('select key from idempotency union all select id from polls'), []);
   t.same(await query("select id from transfers where kind = 'hold'"), []);
   await query(`select ledger_move('credit', $1, '00000000-0000-4000-8000-000000000003', 1, 'one more')`, [accountId]);

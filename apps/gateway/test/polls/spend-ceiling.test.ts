@@ -56,5 +56,5 @@ t.test('prices carry the margin of their preset, and /pricing says how much', as
     t.ok(Math.abs(ratio - factor) < 0.01, `${preset}: ${ratio}`);
   }
   const page = (await dear.app.inject({ url: '/pricing', headers: { accept: 'text/html' } })).body;
-  t.match(page, '100 % in <code>broad</code> polls, 50 % in <code>fast</code> polls, 0 % in <code>strong</code> polls');
+  t.match(page, '100% in <code>broad</code> polls, 50% in <code>fast</code> polls, 0% in <code>strong</code> polls');
 });

@@ -156,7 +156,7 @@ async function accept(
       throw pollsStopped();
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw freeBudgetRefusal(accepted.retryAfterS);
-      throw await insufficientFunds(context, accountId, { holdU, availableU: accepted.availableU });
+      throw insufficientFunds(context.config, { ...accepted, holdU });
     default:
       return accepted satisfies never;
   }

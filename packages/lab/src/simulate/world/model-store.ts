@@ -74,7 +74,7 @@ export function modelStore(now: () => number): ModelStore {
       return { kind: 'accepted', pollId: poll.id, rank: 0 };
     }
     if (!books.hold(poll.accountId, holdU > 1n ? holdU : 1n, poll.id))
-      return { kind: 'insufficient', availableU: books.availableU(poll.accountId), retryAfterS: null };
+      return { kind: 'insufficient', settlingU: 0n, availableU: books.availableU(poll.accountId), retryAfterS: null };
     keep();
     polls.set(poll.id, {
       id: poll.id,
