@@ -141,7 +141,7 @@ t.test('code in four languages, one at a time, by keyboard', async (t) => {
 t.test('what is serious is found', async (t) => {
   const page = await site.open('/playground', { bypassCSP: true });
   await page.evaluate("document.querySelector('main').innerHTML = '<p><input></p><pre>' + 'x'.repeat(999) + '</pre>'");
-  await page.evaluate("document.querySelector('pre').style.overflow = 'visible'");
+  await page.evaluate("Object.assign(document.querySelector('pre').style, { overflow: 'visible', whiteSpace: 'pre' })");
   const problems = await problemsOf(page);
   t.ok(problems.some((problem) => problem.startsWith('label')));
   t.ok(problems.some((problem) => problem.endsWith('wider than the page')));

@@ -68,7 +68,7 @@ const SIZES = [
 ];
 
 for (const viewport of SIZES)
-  for (const path of ['/playground', '/?view=human'])
+  for (const path of ['/', '/playground', '/?view=human'])
     t.test(
       `${path}, ${viewport.width} wide: the verdict is inside the window when the poll ends, and has the focus`,
       async (t) => {
