@@ -30,6 +30,7 @@ export async function runningPolls({ db }: Queries, limit: number): Promise<Runn
 
 export interface FailedPoll {
   pollId: string;
+  resultId: string;
   panel: PanelName;
   entryPoint: string;
   status: ResultStatus;
@@ -45,7 +46,7 @@ export async function failedPolls({ db }: Queries, limit: number): Promise<Faile
     with failed as (
       select * from results
        where status <> 'success' and created_at > now() - interval '1 day' order by created_at desc limit ${limit})
-    select f.poll_id as "pollId", f.panel_name as panel, f.entry_point as "entryPoint", f.status, f.models_failed as "failedVotes",
+    select f.poll_id as "pollId", f.result_id as "resultId", f.panel_name as panel, f.entry_point as "entryPoint", f.status, f.models_failed as "failedVotes",
            f.created_at as "endedAt",
            coalesce((select string_agg(e.error || ' ' || e.times, ', ' order by e.times desc, e.error)
                        from (select error, count(*) as times from votes b

@@ -56,6 +56,7 @@ const RUNNING: Kinds<RunningPoll> = {
 };
 const FAILED: Kinds<FailedPoll> = {
   pollId: 'string',
+  resultId: 'string',
   panel: 'string',
   entryPoint: 'string',
   status: 'string',

@@ -44,6 +44,8 @@ t.test(
     t.same(asked, ['eth_requestAccounts', 'personal_sign']);
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText(wallet.address).waitFor();
+    // Before its script is here the form is sent as one, and its answer is a page.
+    await page.waitForLoadState('load');
 
     await page.getByLabel('Key name').fill('Build <b>server</b>');
     await page.getByRole('button', { name: 'Create key' }).click();

@@ -7,7 +7,8 @@ import { describedActions, isVerb } from './actions.ts';
 import { guard } from './guard.ts';
 import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
 import { overview, toExactJson } from './overview.ts';
-import { page, styleSource } from './page.ts';
+import { page } from './page.ts';
+import { STYLE } from './page-style.ts';
 import { performAction } from './perform-action.ts';
 
 // The operators' console on the ops port, where ADMIN_TOKEN is set:
@@ -23,7 +24,7 @@ const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSource).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
 };
 
 export function consoleHandler(context: OperatorsContext, token: string): OpsHandler {
@@ -34,7 +35,13 @@ export function consoleHandler(context: OperatorsContext, token: string): OpsHan
     if (/\bapplication\/json\b/.test(request.headers.accept ?? '')) {
       return send(response, 200, toExactJson(current), 'application/json');
     }
-    send(response, 200, page(current, formToken, outcomeOf(query.get('done'))), 'text/html; charset=utf-8');
+    const shown = {
+      baseUrl: context.config.baseUrl,
+      content: current,
+      formToken,
+      outcome: outcomeOf(query.get('done')),
+    };
+    send(response, 200, page(shown), 'text/html; charset=utf-8');
   }
 
   async function showAccount(response: ServerResponse, accountId: string): Promise<void> {

@@ -16,11 +16,11 @@ export function consoleTable<T>(
   rows: readonly T[] | null,
   cells: (row: T) => Cell[],
 ): string {
-  if (rows === null) return `<p class="bad">${escaped(caption)}: the store does not answer.</p>`;
-  if (rows.length === 0) return `<p>${escaped(caption)}: none.</p>`;
+  if (rows === null) return `<p class="panel bad">${escaped(caption)}: the store does not answer.</p>`;
+  if (rows.length === 0) return `<p class="none">${escaped(caption)}: none.</p>`;
   const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('');
   const body = rows.map((row) => `<tr>${cells(row).map(cell).join('')}</tr>`).join('\n');
-  return `<table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table>`;
+  return `<div class="panel"><table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table></div>`;
 }
 
 function cell(value: Cell): string {

@@ -1,20 +1,19 @@
 import { type Form, formsWith } from './action-form.ts';
 import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
 import type { Overview } from './overview.ts';
+import { STYLE } from './page-style.ts';
 import { consoleTable, escaped, raw } from './page-table.ts';
 
 // The console's page, without scripts.
 
-const STYLE = `
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color-scheme: light dark }
-table { border-collapse: collapse; width: 100% } caption { text-align: left; font-weight: 600; padding: 1.5rem 0 .25rem }
-th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884; vertical-align: top }
-td.n { font-variant-numeric: tabular-nums } form { display: inline } input { font: inherit; width: 9rem } section form { display: block; margin: .5rem 0 } .bad { color: #c62828; font-weight: 600 }
-dl { display: flex; flex-wrap: wrap; gap: .25rem 2rem } dt { opacity: .7 } dd { margin: 0; font-weight: 600 }`;
+export interface ShownConsole {
+  baseUrl: string;
+  content: Overview;
+  formToken: string;
+  outcome: ActionOutcome | null;
+}
 
-export const styleSource = STYLE;
-
-export function page(content: Overview, formToken: string, outcome: ActionOutcome | null): string {
+export function page({ baseUrl, content, formToken, outcome }: ShownConsole): string {
   const { queue, fleet, running, buried, failed, controls } = content;
   const form = formsWith(formToken);
   const figures: [name: string, value: unknown, bad?: boolean][] = [
@@ -38,6 +37,8 @@ export function page(content: Overview, formToken: string, outcome: ActionOutcom
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>EloquentPoll, operators</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style></head><body>
+<header>EloquentPoll <span>operators · <a href="${escaped(baseUrl)}">${escaped(baseUrl)}</a></span></header>
+<main>
 <h1>Operators</h1>
 ${outcome ? `<p role="status">${escaped(OUTCOMES[outcome])}</p>` : ''}
 <dl>${figures.map(([name, value, bad]) => `<div><dt>${name}</dt><dd${bad ? ' class="bad"' : ''}>${escaped(String(value ?? 'no answer'))}</dd></div>`).join('')}</dl>
@@ -74,7 +75,7 @@ ${consoleTable(
   ['poll', 'panel', 'by', 'status', 'ended', 'failed votes'],
   failed,
   (one) => [
-    one.pollId,
+    raw(`<a href="${escaped(`${baseUrl}/result/${one.resultId}`)}">${escaped(one.pollId)}</a>`),
     one.panel,
     one.entryPoint,
     one.status,
@@ -83,6 +84,8 @@ ${consoleTable(
   ],
 )}
 ${moneyAndAccounts(content, form)}
+<p class="none">What to do on an alarm: the runbook that it names, in infra/runbooks. The same actions from a shell: <code>console.js help</code>.</p>
+</main>
 </body></html>
 `;
 }
@@ -114,9 +117,11 @@ ${consoleTable(
     ((Number(one.faultU) - Number(one.chargedU)) / 1e6).toFixed(4),
   ],
 )}
-<section><h2>The whole fleet</h2>${(['stop-free', 'resume-free', 'stop-all', 'resume-all'] as const).map((verb) => form(verb)).join('')}</section>
-<section><h2>An account</h2>${(['freeze', 'unfreeze', 'revoke', 'close'] as const).map((verb) => form(verb)).join('')}</section>
-<section><h2>Money</h2>${(['refund', 'refund-deposit', 'correct'] as const).map((verb) => form(verb)).join('')}</section>
+<div class="actions">
+<section class="panel"><h2>The whole fleet</h2>${(['stop-free', 'resume-free', 'stop-all', 'resume-all'] as const).map((verb) => form(verb)).join('')}</section>
+<section class="panel"><h2>An account</h2>${(['freeze', 'unfreeze', 'revoke', 'close'] as const).map((verb) => form(verb)).join('')}</section>
+<section class="panel"><h2>Money</h2>${(['refund', 'refund-deposit', 'correct'] as const).map((verb) => form(verb)).join('')}</section>
+</div>
 ${consoleTable(
   'What operators did, the newest first',
   ['when', 'who', 'what', 'about', 'why', 'outcome', 'facts'],
