@@ -37,8 +37,8 @@ export const ACCOUNT = 'account';
 /** A poll that runs on this long after its deadline and the last fault will never end. */
 export const LIVENESS_MS = 60_000;
 const LOOK_EVERY_MS = 250;
-/** Long enough for a lease, a sweep and a stalled job of the last worker to wake up. */
-const AFTERMATH_MS = 20_000;
+/** Long enough for a lease, a sweep, a stalled job of the last worker, and then the second job of an overdue poll. */
+const AFTERMATH_MS = 25_000;
 const DRAIN_MS = 5_000;
 
 export function playWorld(play: Play): Promise<Played> {
