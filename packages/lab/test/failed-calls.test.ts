@@ -4,11 +4,16 @@ import { wholeService } from './whole-service.ts';
 
 // slow: 6 s
 
-// Two of the five models of the fast panel refuse, and the account has nothing free: what each way of reading a poll says
-// of its cost.
+// Three of the five models of the fast panel refuse, so that two votes alone decide nothing and refusals are waited for. The
+// account has nothing free: what each way of reading a poll says of its cost.
 
 const REFUSING = { failures: [{ kind: 'refusal' as const, rate: 1 }] };
-const MODELS = { 'sim/acorn-mini': REFUSING, 'sim/dune-quick': REFUSING, 'sim/*': { voter: 'longest' as const } };
+const MODELS = {
+  'sim/acorn-mini': REFUSING,
+  'sim/dune-quick': REFUSING,
+  'sim/ember-8b': REFUSING,
+  'sim/*': { voter: 'longest' as const },
+};
 const ORDER = {
   question: 'Which of these is the longest word?',
   options: ['sea', 'incomprehensibility'],
