@@ -2,6 +2,7 @@ import type { PollResponse, Verdict } from '@eloquentpoll/contracts';
 import {
   type Verdict as FullVerdict,
   quotedVerdictText,
+  savedUsd,
   type VerdictPoll,
   verdict,
   verdictText,
@@ -16,12 +17,14 @@ export interface Ended extends Pick<PollResponse, 'options' | 'tally' | 'models_
 /** Said to the owner of a poll alone. */
 export type OwnersFigures = Pick<VerdictPoll, 'savedUsd' | 'limitUsd' | 'cheapestVoteUsd'>;
 
-/** Read from the owner's response. What models that were not needed would have cost is the average of those that voted. */
+/** Read from the owner's response. */
 export function ownersFigures(result: PollResponse): OwnersFigures {
   const valid = result.votes.filter(({ success }) => success);
-  const cost = valid.reduce((sum, { estimated_cost }) => sum + estimated_cost, 0);
   return {
-    savedUsd: valid.length === 0 ? 0 : (cost / valid.length) * result.models_skipped,
+    savedUsd: savedUsd(
+      valid.map(({ estimated_cost }) => estimated_cost),
+      result.models_skipped,
+    ),
     limitUsd: result.max_cost_usd,
     ...(result.min_cost_usd !== undefined && { cheapestVoteUsd: result.min_cost_usd }),
   };

@@ -87,6 +87,12 @@ export function verdict(poll: VerdictPoll): Verdict {
   };
 }
 
+/** What models that were not asked would have cost, at the average of the valid votes. */
+export const savedUsd = (costsOfValidVotes: readonly number[], notAsked: number): number =>
+  costsOfValidVotes.length === 0
+    ? 0
+    : (costsOfValidVotes.reduce((sum, cost) => sum + cost, 0) / costsOfValidVotes.length) * notAsked;
+
 /** The verdict as text: the headline, what stands under it, and what it means. */
 export const verdictText = ({ headline, sentences, meaning }: Verdict): string =>
   [headline, sentences.join(' '), meaning].filter((line) => line !== null && line !== '').join('\n');

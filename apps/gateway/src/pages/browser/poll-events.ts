@@ -113,10 +113,3 @@ const voteOf = (options: readonly string[], { model_id, chosen_option, error, la
   error,
   latencyMs: latency_ms,
 });
-
-/** What models that were not needed would have cost, at the average of those that voted. */
-export function savedUsd({ votes, models_skipped: skipped }: Pick<EndEvent, 'votes' | 'models_skipped'>): number {
-  const valid = votes.filter(({ chosen_option }) => chosen_option !== null);
-  const cost = valid.reduce((sum, { estimated_cost = 0 }) => sum + estimated_cost, 0);
-  return valid.length === 0 ? 0 : (cost / valid.length) * skipped;
-}

@@ -1,8 +1,8 @@
-import { dollars } from '@eloquentpoll/voting/verdict';
+import { dollars, savedUsd } from '@eloquentpoll/voting/verdict';
 import { draw, element } from './draw.ts';
 import { juryRow } from './jury-row.ts';
 import { oddsView } from './odds-view.ts';
-import { afterEnd, afterProgress, type EndEvent, NOTHING_YET, type ProgressEvent, savedUsd } from './poll-events.ts';
+import { afterEnd, afterProgress, type EndEvent, NOTHING_YET, type ProgressEvent } from './poll-events.ts';
 import { receivedOf, verdictOn } from './poll-picture.ts';
 import { rememberPoll } from './recent-polls.ts';
 import { tallyBars } from './tally-bars.ts';
@@ -90,7 +90,12 @@ export function pollView(place: HTMLElement, { onAddress, isFree = false, onEdit
       const end = event as EndEvent;
       picture = afterEnd(picture, end);
       figures = {
-        savedUsd: savedUsd(end),
+        savedUsd: savedUsd(
+          end.votes.flatMap(({ chosen_option, estimated_cost = 0 }) =>
+            chosen_option === null ? [] : [estimated_cost],
+          ),
+          end.models_skipped,
+        ),
         ...(end.max_cost_usd !== undefined && { limitUsd: end.max_cost_usd }),
         ...(end.min_cost_usd !== undefined && { cheapestVoteUsd: end.min_cost_usd }),
       };
