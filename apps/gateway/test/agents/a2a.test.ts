@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { PollResponse } from '@eloquentpoll/contracts';
 import { findPoll } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
@@ -94,6 +95,13 @@ t.test('[§4.6-a2a-200] each version gets its own field names, and reads its tas
   });
   t.notMatch(withoutResult(third), /"kind"/);
   t.same((await ask('GetTask', { id: third.result.task.id })).result, third.result.task);
+});
+
+t.test('reasons of models are marked as text that is not ours', async (t) => {
+  const { bearer } = await keyWith(5);
+  const asked = async (more: object) => (await send(early({ ...POLL, ...more }, { id: randomUUID() }), bearer)).json();
+  t.match((await asked({ reasons: true })).artifacts[0].metadata, { untrusted: ['votes[].reason'] });
+  t.equal((await asked({})).artifacts[0].metadata, undefined);
 });
 
 t.test('[§4.6-a2a-200] a task id chosen by the caller is an idempotency key of that account', async (t) => {

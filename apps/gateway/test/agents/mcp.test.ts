@@ -199,3 +199,15 @@ t.test('questions and options are not logged', async (t) => {
   t.notMatch(gateway.log.join(''), secret);
   t.notMatch(gateway.log.join(''), bearer.authorization.slice(7));
 });
+
+t.test('reasons of models are marked as text that is not ours', async (t) => {
+  const own = await build(t);
+  await standInWorker(t, own.context);
+  const { bearer } = await own.keyWith(5);
+  const asked = async (more: object) =>
+    messageIn(await post(callOf('poll_question', { ...POLL, ...more }), bearer, own)).result;
+  const withReasons = await asked({ reasons: true });
+  t.match(withReasons._meta, { 'eloquentpoll/untrusted': ['votes[].reason'] });
+  t.equal(withReasons.structuredContent.votes[0].reason, 'Because it is.');
+  t.notMatch((await asked({}))._meta ?? {}, { 'eloquentpoll/untrusted': Array });
+});

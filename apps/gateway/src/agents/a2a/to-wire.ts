@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { untrustedFields } from '../untrusted-fields.ts';
 import type { A2aVersion } from './read-call.ts';
 import { type Task, taskText } from './task.ts';
 
@@ -31,6 +32,7 @@ export function toWireTask({ baseUrl }: Config, version: A2aVersion, task: Task)
   const kind = (name: string) => version === '0.3' && { kind: name };
   const parts = [form.part({ text: taskText(task) })];
   const contextFields = early ? contextId !== null && { sessionId: contextId } : { contextId: contextId ?? id };
+  const untrusted = result ? untrustedFields(result) : [];
   return {
     id,
     ...contextFields,
@@ -50,6 +52,7 @@ export function toWireTask({ baseUrl }: Config, version: A2aVersion, task: Task)
           name: 'poll_result',
           ...(early ? { index: 0 } : { artifactId: result.poll_id }),
           parts: [form.part({ data: result }), form.part({ text: result.outcome })],
+          ...(untrusted.length > 0 && { metadata: { untrusted } }),
         },
       ],
       metadata: { poll_id: result.poll_id, result_url: `${baseUrl}/api/results/${result.poll_id}` },

@@ -1,6 +1,7 @@
 import { ERRORS, problemBody } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
+import { untrustedFields } from '../untrusted-fields.ts';
 import type { Tool, ToolCall } from './tool.ts';
 
 // Runs a tool. An error is a result with isError, which the calling model can act on: it holds the message, code and
@@ -11,13 +12,19 @@ export type ToolResult = {
   content: { type: 'text'; text: string }[];
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
+  _meta?: Record<string, unknown>;
 };
 
 export async function callTool(tool: Tool, call: ToolCall): Promise<ToolResult> {
   try {
     if (tool.spends && call.request.principal?.via === 'user_id') throw mayNotSpend(tool);
     const answer = await tool.run(call);
-    return { content: [asText(answer)], structuredContent: { ...answer } };
+    const untrusted = untrustedFields(answer);
+    return {
+      content: [asText(answer)],
+      structuredContent: { ...answer },
+      ...(untrusted.length > 0 && { _meta: { 'eloquentpoll/untrusted': untrusted } }),
+    };
   } catch (error) {
     return failure(toApiError(error), error, call);
   }
