@@ -21,7 +21,7 @@ dl div:has(.bad) { background: var(--bad-soft); border-color: var(--bad) } .bad 
 table { border-collapse: collapse; width: 100%; font-size: .9rem } caption { text-align: left; font-weight: 600; font-size: 1.1rem; padding: 0 0 .4rem }
 th, td { text-align: left; padding: .35rem .9rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top } th { color: var(--muted); font-weight: 600 }
 td.n { font-variant-numeric: tabular-nums } .none { color: var(--muted) }
-form { display: inline-flex; flex-wrap: wrap; gap: .4rem; align-items: center } section form { display: flex; margin: .5rem 0 }
+form { display: inline-flex; flex-wrap: wrap; gap: .4rem; align-items: center } section form { display: flex; padding: .6rem 0; border-top: 1px solid var(--line) } section input { flex: 1 1 8rem }
 input { font: inherit; width: 9rem; min-height: 2rem; padding: .15rem .5rem; border: 1px solid var(--edge); border-radius: .4rem; background: var(--ground); color: inherit }
 button { font: inherit; font-weight: 600; min-height: 2rem; padding: .15rem .8rem; border: 0; border-radius: .4rem; background: var(--accent); color: var(--on-accent); cursor: pointer }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }`;

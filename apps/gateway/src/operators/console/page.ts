@@ -32,7 +32,10 @@ export function page({ baseUrl, content, formToken, outcome }: ShownConsole): st
       controls?.freePollsStopped === true,
     ],
     ['polls', controls && (controls.pollsStopped ? 'stopped' : 'accepted'), controls?.pollsStopped === true],
-    ['ledger checked', fleet?.ledger?.checkedAt.toISOString().slice(0, 19) ?? '-'],
+    [
+      'ledger checked',
+      fleet?.ledger ? `${fleet.ledger.checkedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC` : '-',
+    ],
   ];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>EloquentPoll, operators</title>
