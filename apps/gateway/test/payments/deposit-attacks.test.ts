@@ -212,8 +212,10 @@ async function raceOneProof(t: Test): Promise<void> {
     }),
   );
   const codes = answers.map((answer) => (answer.statusCode === 200 ? 'paid' : answer.json().code));
+  // 503: a wait for a connection that reached its end on a busy machine. It is retried below like every other refusal.
+  const expected = ['paid', 'deposit_in_progress', 'payment_already_used', 'service_unavailable'];
   t.same(
-    [...new Set(codes)].filter((code) => !['paid', 'deposit_in_progress', 'payment_already_used'].includes(code)),
+    [...new Set(codes)].filter((code) => !expected.includes(code)),
     [],
   );
   t.equal(codes.filter((code) => code === 'paid').length, 1);
