@@ -73,6 +73,19 @@ export interface Verdict {
   text: string;
 }
 
+/** How the panel stood when the poll ended. */
+export interface PanelStanding {
+  /** Models that were asked and given until the end to answer. */
+  asked: number;
+  /** Models that gave a valid vote. */
+  heard: number;
+  missing: { model_id: string; error: VoteError }[];
+  vendors_heard: number;
+  /** As many independent voices as the models heard count like; null until enough is on record about them. */
+  effective_votes: number | null;
+  slowest_heard_ms: number | null;
+}
+
 /** A finished poll as its owner sees it. */
 export interface PollResponse {
   /** Anyone who has it can read the public result. */
@@ -99,6 +112,7 @@ export interface PollResponse {
   /** The probability that each of `options` wins, and of a tie as the last. */
   chances?: number[];
   verdict?: Verdict;
+  panel?: PanelStanding;
   /** Why no model could be asked. */
   code?: 'budget_too_small';
   /** With `code`: the smallest `max_cost_usd` that pays for a vote. */
@@ -131,6 +145,7 @@ export interface ResultDetail {
   confidence?: number | null;
   chances?: number[];
   verdict?: Verdict;
+  panel?: PanelStanding;
   preset?: string;
   simulated?: boolean;
 }
@@ -189,6 +204,7 @@ export interface QuickResult {
   result_url?: string;
   /** The same result as a page for people. */
   page_url?: string;
+  panel?: PanelStanding;
   options_source?: 'caller' | 'server';
 }
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { PanelStanding } from './panel-standing.ts';
 import { FREE_PRESETS, PRESETS, TERMINATION_REASONS } from './poll.ts';
 import { Chances, Count, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
@@ -99,6 +100,7 @@ export const PollResponse = Type.Object(
     ),
     chances: Type.Optional(Chances),
     verdict: Type.Optional(Type.Ref(Verdict)),
+    panel: Type.Optional(Type.Ref(PanelStanding)),
     code: Type.Optional(
       literals(['budget_too_small'], { description: 'Why no model could be asked: `max_cost_usd` pays for no vote.' }),
     ),

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { PanelStanding } from './panel-standing.ts';
 import { POLL_STATUSES, Progress } from './progress.ts';
 import { literals, nullable, Usd } from './vocabulary.ts';
 
@@ -43,6 +44,7 @@ export const QuickPollResult = Type.Object(
     poll_id: Type.Optional(Type.String()),
     result_url: Type.Optional(Type.String()),
     page_url: Type.Optional(Type.String({ description: 'The same result as a page for people.' })),
+    panel: Type.Optional(Type.Ref(PanelStanding)),
     options_source: Type.Optional(literals(['caller', 'server'])),
   },
   { $id: 'QuickPollResult' },

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
+import { PanelStanding } from './panel-standing.ts';
 import { TERMINATION_REASONS } from './poll.ts';
 import { RESULT_STATUSES, Timing, Verdict } from './poll-response.ts';
 import { Chances, Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
@@ -30,6 +31,7 @@ export const ResultDetail = Type.Object(
     confidence: Type.Optional(nullable(Probability)),
     chances: Type.Optional(Chances),
     verdict: Type.Optional(Type.Ref(Verdict)),
+    panel: Type.Optional(Type.Ref(PanelStanding)),
     preset: Type.Optional(Type.String()),
     simulated: Type.Optional(Type.Boolean()),
   },

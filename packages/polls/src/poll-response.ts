@@ -1,6 +1,7 @@
 import type { PollResponse, PollSpec, TerminationReason, Timing, Vote, VoteResult } from '@eloquentpoll/contracts';
 import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
 import { chancesInOrder } from '@eloquentpoll/voting/chances';
+import { panelStanding } from './panel-standing.ts';
 import { maxCostUsdOf } from './poll-spec.ts';
 import { ownersFigures, verdictOf } from './verdict-of.ts';
 
@@ -17,6 +18,8 @@ export interface PollOutcome {
   totalMs: number;
   /** Empty when an earlier worker received some of the votes. */
   arrivals: NonNullable<Timing['arrivals']>;
+  /** As many independent voices as the models heard count like, where that is on record. */
+  effectiveVotes?: number | null;
 }
 
 export function pollResponse(outcome: PollOutcome): PollResponse {
@@ -46,6 +49,7 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     costs: { total_estimated_cost: usd(votes.reduce((sum, vote) => sum + vote.billed_u, 0)) },
     confidence: conclusion.confidence,
     chances: chancesInOrder(conclusion.chances),
+    panel: panelStanding(spec, votes, outcome.effectiveVotes ?? null),
     preset: spec.panel_name,
     simulated: spec.simulated,
   };

@@ -38,6 +38,23 @@ t.test('a response says who won, with how many votes, and what they cost', async
   t.match(response.votes[1], { model_id: 'b/1', success: false, chosen_option: null, error: 'timeout' });
 });
 
+t.test('a response says how the panel stood: who was heard, who is missing and why', async (t) => {
+  const votes = [vote(0, 0), vote(1, null), vote(2, 0), vote(3, 0)];
+  t.same(responseTo(votes).panel, {
+    asked: 4,
+    heard: 3,
+    missing: [{ model_id: 'b/1', error: 'timeout' }],
+    vendors_heard: 3,
+    effective_votes: null,
+    slowest_heard_ms: 40,
+  });
+  t.match(responseTo([vote(0, null)], null).panel, { asked: 1, heard: 0, vendors_heard: 0, slowest_heard_ms: null });
+  const times = { gatherMs: 1, totalMs: 1, arrivals: [] };
+  const spec = { ...SPEC, seats: SPEC.seats.map((each) => ({ ...each, family: 'one' })) };
+  const known = { resultId: RESULT_ID, spec, state: pollState(spec, votes), votes, ...times, effectiveVotes: 2.349 };
+  t.match(pollResponse({ ...known, reason: null }).panel, { vendors_heard: 1, effective_votes: 2.3 });
+});
+
 t.test('an option named "tie" that wins is no tie', async (t) => {
   t.match(responseTo([vote(0, 1), vote(1, 1), vote(2, 1), vote(3, 0)]), {
     outcome: 'tie',

@@ -1,4 +1,4 @@
-import type { ResultDetail } from '@eloquentpoll/contracts';
+import type { PanelStanding, ResultDetail } from '@eloquentpoll/contracts';
 import { endedVerdict, type OwnersFigures } from '@eloquentpoll/polls';
 import type { SameQuestion, StoredFeedbackSummary } from '@eloquentpoll/storage';
 import type { Facts } from '../discovery/documents/facts.ts';
@@ -92,13 +92,22 @@ function oddsSection(picture: PollPicture): Html {
 
 function votesSection(result: ResultDetail): Html {
   if (result.votes.length === 0) return html``;
-  const { question, models_skipped: skipped } = result;
+  const { question, models_skipped: skipped, panel } = result;
   return html`<h2>Every vote</h2>
-<p class="muted">In order of arrival. ${skipped === 0 ? 'Every model was asked.' : `${skipped} ${skipped === 1 ? 'model was' : 'models were'} not asked.`}</p>
+<p class="muted">In order of arrival. ${skipped === 0 ? 'Every model was asked.' : `${skipped} ${skipped === 1 ? 'model was' : 'models were'} not asked.`}${panel ? ` ${voicesText(panel)}` : ''}</p>
 ${voteTable(result)}
 <details class="graph-fold"><summary>Who voted for what, as a graph</summary>
 ${resultGraph(result)}
 ${code(toMermaid({ ...result, question: question ?? '' }), 'Mermaid source')}</details>`;
+}
+
+function voicesText({ heard, vendors_heard, effective_votes }: PanelStanding): string {
+  const vendors = vendors_heard === 1 ? '1 vendor' : `${vendors_heard} vendors`;
+  const alike =
+    effective_votes === null ? '' : `, which agree so often that they count like ${effective_votes} independent votes`;
+  return heard === 0
+    ? 'No model was heard.'
+    : `Heard: ${heard === 1 ? '1 model' : `${heard} models`} of ${vendors}${alike}.`;
 }
 
 /** The polls of one question together: by the account here, on this device by a script. */

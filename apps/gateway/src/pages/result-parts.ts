@@ -9,9 +9,11 @@ import { pictureOf } from './result-picture.ts';
 // The parts of a result page. Texts of callers and models are in elements of their own with dir="auto".
 
 /** A finished poll is what one expects; only the others are marked. */
-export function statusBadges({ status, simulated }: Pick<ResultDetail, 'status' | 'simulated'>): Html {
+export function statusBadges({ status, simulated, panel }: Pick<ResultDetail, 'status' | 'simulated' | 'panel'>): Html {
   const known = { success: html``, partial: badge('Partial', 'warn'), failed: badge('No answer', 'bad') }[status];
-  return html`${known}${simulated ? badge('Simulated models: not a real answer', 'warn') : ''}`;
+  const thin =
+    panel && panel.missing.length > 0 ? badge(`${panel.heard} of ${panel.asked} models answered`, 'warn') : '';
+  return html`${known}${thin}${simulated ? badge('Simulated models: not a real answer', 'warn') : ''}`;
 }
 
 /** UTC, which a script turns into the reader's own time. */

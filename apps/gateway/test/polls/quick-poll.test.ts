@@ -31,7 +31,9 @@ t.test(
     const cost = Number((await usage(accountId)) - before) / 1_000_000;
     // [§2.15-quick-question, §2.15-quick-options, §2.15-quick-answer, §2.15-quick-reasoning, §2.15-quick-cost]
     t.ok(cost > 0);
-    t.same(answer.json(), {
+    const { panel, ...rest } = answer.json();
+    t.match(panel, { heard: 9, missing: [] });
+    t.same(rest, {
       question: Q,
       options: ['A', 'B', 'C'],
       answer: 'A',
@@ -64,7 +66,8 @@ t.test(
     ]) {
       const answer = await quick(body);
       t.equal(answer.statusCode, 200);
-      const { poll_id, result_url, page_url, ...rest } = answer.json();
+      const { poll_id, result_url, page_url, panel, ...rest } = answer.json();
+      t.match(panel, { asked: 5, heard: 5, missing: [] });
       // [§2.15-quick-theme, §2.15-quick-free-poll-id, §2.15-quick-free-result-url]
       const reasoning = '100% confidence after 5 variants';
       t.same(rest, { question: Q, options: ['A', 'B'], answer: 'A', reasoning, cost: 0, theme: 'free' });

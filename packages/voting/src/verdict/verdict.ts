@@ -141,27 +141,38 @@ function openConfidence({ tally, confidence }: VerdictPoll): number | null {
 }
 
 function sentencesOf(poll: VerdictPoll, facts: Facts, likelyToStay: number | null): string[] {
-  const { panelSize, failures } = poll;
+  const { panelSize } = poll;
   switch (facts.kind) {
     case 'final':
-      return present([agreementOf(facts), settledBy(poll, facts), changeOf(poll, facts), notNeeded(poll, facts)]);
+      return present([
+        agreementOf(facts),
+        settledBy(poll, facts),
+        answered(poll, facts),
+        changeOf(poll, facts),
+        notNeeded(poll, facts),
+      ]);
     case 'kept':
       return present([
         agreementOf(facts),
         chanceToStay(likelyToStay, panelSize, 'were'),
-        failed(poll),
+        answered(poll, facts),
         notNeeded(poll, facts),
       ]);
     case 'tied':
       return [
-        facts.left + failures.length === 0 ? `All ${panelSize} voted.` : `${facts.cast} of ${panelSize} voted.`,
+        answered(poll, facts) ??
+          (facts.left === 0 ? `All ${panelSize} voted.` : `${facts.cast} of ${panelSize} voted.`),
         'Ask two more models, or rephrase.',
       ];
     case 'unsafe':
-      return present([failed(poll), notAsked(poll, facts), 'The missing votes could have changed the winner.']);
+      return present([
+        answered(poll, facts),
+        notAsked(poll, facts),
+        'The missing votes could have changed the winner.',
+      ]);
     case 'unanswered':
       return present([
-        failed(poll),
+        answered(poll, facts),
         unaffordable(poll, facts),
         poll.failures.length === 0 ? 'Nothing was charged.' : null,
       ]);
@@ -184,11 +195,11 @@ const present = (sentences: readonly (string | null)[]): string[] => sentences.f
 const agreementOf = ({ band, left }: Facts): string | null =>
   band === null ? null : `Agreement: ${band}${left > 0 ? ' so far' : ''}.`;
 
-function settledBy({ panelSize, failures }: VerdictPoll, { cast, left }: Facts): string {
+function settledBy({ panelSize, failures }: VerdictPoll, { left }: Facts): string {
   if (left > 0)
     return `Final: ${left === 1 ? 'the one model' : `the ${left} models`} left could not change the winner.`;
   if (failures.length === 0) return `Final: all ${panelSize} voted.`;
-  return `Final: ${cast} of ${panelSize} voted, and the ${counted(failures.length, 'missing vote')} could not have changed the winner.`;
+  return `Final: the ${failures.length === 1 ? 'missing vote' : `${failures.length} missing votes`} could not have changed the winner.`;
 }
 
 function chanceToStay(likelyToStay: number | null, panelSize: number, verb: 'are' | 'were'): string {
@@ -207,6 +218,13 @@ function notNeeded({ savedUsd }: VerdictPoll, { left }: Facts): string | null {
 function failed({ failures, panelSize }: VerdictPoll): string | null {
   if (failures.length === 0) return null;
   return `${failures.length} of ${panelSize} models failed (${failuresByCause(failures)}).`;
+}
+
+/** How the panel stood in the end, where some of it did not answer. */
+function answered({ failures }: VerdictPoll, { cast }: Facts): string | null {
+  if (failures.length === 0) return null;
+  const asked = counted(cast + failures.length, 'asked model');
+  return `${cast} of ${asked} answered; ${failures.length} did not (${failuresByCause(failures)}).`;
 }
 
 function notAsked({ reason, panelSize }: VerdictPoll, { left }: Facts): string | null {

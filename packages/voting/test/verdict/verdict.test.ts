@@ -48,6 +48,7 @@ t.test('a tie of the full panel names the tied options', async (t) => {
   const tie = verdict(poll({ options: ['Lisbon', 'Oslo', 'Remote'], tally: [4, 1, 4] }));
   t.equal(tie.headline, 'A tie: Lisbon and Remote, 4 votes each');
   t.same(tie.sentences, ['All 9 voted.', 'Ask two more models, or rephrase.']);
+
   t.match(tie, { kind: 'tied', leader: null, agreement: null, advice: ['ask_strong_panel', 'rephrase'] });
   const headlineOf = (tally: number[]) =>
     verdict(poll({ options: ['a', 'b', 'c', 'd'], tally, panelSize: 4 })).headline;
@@ -59,7 +60,7 @@ t.test('a partial poll has no safe answer', async (t) => {
   const failures = ['refusal', 'provider_error', 'timeout', 'refusal', 'provider_error'];
   const unsafe = verdict(poll({ options: ['Dublin', 'Stockholm', 'Riga'], tally: [2, 2, 0], failures }));
   t.equal(unsafe.headline, 'No safe answer yet: Dublin 2, Stockholm 2');
-  t.equal(unsafe.sentences[0], '5 of 9 models failed (2 refused, 2 provider errors, 1 timed out).');
+  t.equal(unsafe.sentences[0], '4 of 9 asked models answered; 5 did not (2 refused, 2 provider errors, 1 timed out).');
   t.match(unsafe, { kind: 'unsafe', advice: ['retry'], likelyToStay: null });
 
   // The contract gives such a poll a confidence of 1: nothing is left that could vote.
@@ -88,7 +89,10 @@ t.test('no vote: no model could be asked, or none gave one', async (t) => {
   t.match(verdict(poor), { kind: 'unanswered', meaning: null, band: null, agreement: null, advice: ['raise_limit'] });
   const silent = poll({ options, tally: [0, 0], panelSize: 2, failures: ['malformed', 'invalid_choice'] });
   t.equal(verdict(silent).headline, 'No answer: no model gave a valid vote');
-  t.equal(verdict(silent).sentences[0], '2 of 2 models failed (1 unreadable answer, 1 picked no option).');
+  t.equal(
+    verdict(silent).sentences[0],
+    '0 of 2 asked models answered; 2 did not (1 unreadable answer, 1 picked no option).',
+  );
   t.same(verdict(silent).advice, ['retry']);
 });
 
@@ -103,7 +107,17 @@ t.test('a lock is final with models left; failures that could not matter leave i
     '4 not needed, about $0.02 saved.',
   ]);
   const missing = verdict(poll({ options, tally: [7, 1], failures: ['timeout'] }));
-  t.equal(missing.sentences[1], 'Final: 8 of 9 voted, and the 1 missing vote could not have changed the winner.');
+  t.same(missing.sentences.slice(1, 3), [
+    'Final: the missing vote could not have changed the winner.',
+    '8 of 9 asked models answered; 1 did not (1 timed out).',
+  ]);
+  const outage = verdict(
+    poll({ options, tally: [4, 0], failures: ['timeout', 'timeout', 'timeout'], reason: 'mathematical_lock' }),
+  );
+  t.same(outage.sentences.slice(1, 3), [
+    'Final: the 2 models left could not change the winner.',
+    '4 of 7 asked models answered; 3 did not (3 timed out).',
+  ]);
   t.equal(verdict(poll({ options, tally: [9, 0] })).headline, 'a, unanimously: 9 of 9');
 });
 

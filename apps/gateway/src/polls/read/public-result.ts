@@ -1,5 +1,6 @@
 import type {
   HistoryResult,
+  PanelStanding,
   PollResponse,
   PublicVote,
   RecentResult,
@@ -39,10 +40,20 @@ export function toResultDetail(result: Result): ResultDetail {
     confidence: response.confidence,
     ...(response.chances && { chances: response.chances }),
     verdict: verdictOf(response),
+    ...(response.panel && { panel: toPublicPanel(response.panel) }),
     preset: response.preset,
     simulated: response.simulated,
   };
 }
+
+const toPublicPanel = (panel: PanelStanding): PanelStanding => ({
+  asked: panel.asked,
+  heard: panel.heard,
+  missing: panel.missing.map(({ model_id, error }) => ({ model_id, error })),
+  vendors_heard: panel.vendors_heard,
+  effective_votes: panel.effective_votes,
+  slowest_heard_ms: panel.slowest_heard_ms,
+});
 
 const toPublicTiming = ({ gather_ms, total_ms, arrivals }: Timing): Timing => ({
   gather_ms,

@@ -24,6 +24,7 @@ export function toQuickResult(
       result_url: `${baseUrl}/api/results/${result.poll_id}`,
       page_url: pageUrl({ baseUrl }, result.poll_id),
     }),
+    ...(result.panel && { panel: result.panel }),
     ...(optionsSource === 'server' && { options_source: optionsSource }),
   };
 }
