@@ -1,7 +1,6 @@
 // The audits of one panel in one order, in the sequence in which they came: each is judged with the record as it stood
 // before it, then teaches the record. Out of it come the record that brakes and the certificates that open the gate.
 import {
-  type Certificate,
   type Certificates,
   type HeardPoll,
   hasAlarm,
@@ -15,10 +14,12 @@ import {
   stopReason,
   type TrackRecord,
 } from '@eloquentpoll/voting';
-import { evidenceBelow, evidenceOfRise, STRONG_EVIDENCE, TRIALS_OF_A_BLOCK, type Trials } from './e-value.ts';
+import type { Trials } from './e-value.ts';
+import { certificateOf, EMPTY_LEDGER, type Judgement, type StopLedger, withJudgement } from './stop-ledger.ts';
 
+/** A lock may have ended it: then there are fewer votes than seats, and the others could not change the winner. */
 export interface AuditedPoll extends HeardPoll {
-  /** Of the seats, in the order of the votes. */
+  /** Of the whole panel's seats, those of the votes first and in their order. */
   readonly families: readonly string[];
 }
 
@@ -27,45 +28,73 @@ export interface AuditRules {
   /** At most 1 - threshold of the early stops are to be wrong. */
   readonly threshold: number;
   readonly minVotes: number;
-  /** Audits that the record remembers; the certificates count all of them. */
-  readonly window: number;
+}
+
+/** All that a book has to remember, as plain JSON. */
+export interface AuditState {
+  readonly few: StopLedger;
+  readonly many: StopLedger;
+  /** By situation: polls, and how many of them the leader of then won. */
+  readonly situations: Readonly<Record<string, readonly [number, number]>>;
 }
 
 export interface AuditBook {
   enter(audit: AuditedPoll): void;
+  /** Takes an audit that was entered out of the record; the certificates still count it. */
+  forget(audit: HeardPoll): void;
   readonly record: TrackRecord;
   readonly certificates: Certificates;
   /** Early stops, and wrong ones. */
   readonly stops: Trials;
+  readonly state: AuditState;
 }
 
-export function auditBook(rules: AuditRules): AuditBook {
-  const situations = new Map<string, Outcomes>();
-  const remembered: HeardPoll[] = [];
-  const few = ledger(1 - rules.threshold);
-  const many = ledger(1 - rules.threshold);
-  const certificates = (): Certificates => ({ fewOptions: few.certificate(), manyOptions: many.certificate() });
+export const EMPTY_BOOK: AuditState = { few: EMPTY_LEDGER, many: EMPTY_LEDGER, situations: {} };
+
+export function auditBook(rules: AuditRules, earlier: AuditState = EMPTY_BOOK): AuditBook {
+  const situations = situationsOf(earlier);
+  let { few, many } = earlier;
+  const promise = 1 - rules.threshold;
   return {
     enter(audit) {
-      const kind = audit.optionCount <= MAX_FEW_OPTIONS ? few : many;
-      kind.enter(judged(audit, rules, { panelSize: rules.panelSize, situations, isAlarmed: false }));
+      const judgement = judged(audit, rules, { panelSize: rules.panelSize, situations, isAlarmed: false });
+      if (audit.optionCount <= MAX_FEW_OPTIONS) few = withJudgement(few, promise, judgement);
+      else many = withJudgement(many, promise, judgement);
       learn(situations, audit);
-      remembered.push(audit);
-      if (remembered.length > rules.window) learn(situations, remembered.shift()!, -1);
     },
+    forget: (audit) => learn(situations, audit, -1),
     get record() {
-      return { panelSize: rules.panelSize, situations: new Map(situations), isAlarmed: hasAlarm(certificates()) };
+      return recordOf({ few, many, situations: Object.fromEntries(entriesOf(situations)) }, rules.panelSize);
     },
     get certificates() {
-      return certificates();
+      return certificatesOf({ few, many });
     },
     get stops() {
       return { trials: few.stops.trials + many.stops.trials, hits: few.stops.hits + many.stops.hits };
     },
+    get state() {
+      return { few, many, situations: Object.fromEntries(entriesOf(situations)) };
+    },
   };
 }
 
-type Judgement = 'asked_all' | 'right_stop' | 'wrong_stop';
+export const certificatesOf = ({ few, many }: Pick<AuditState, 'few' | 'many'>): Certificates => ({
+  fewOptions: certificateOf(few),
+  manyOptions: certificateOf(many),
+});
+
+/** The record of a panel of this size. */
+export const recordOf = (state: AuditState, panelSize: number): TrackRecord => ({
+  panelSize,
+  situations: situationsOf(state),
+  isAlarmed: hasAlarm(certificatesOf(state)),
+});
+
+const situationsOf = ({ situations }: AuditState): Map<string, Outcomes> =>
+  new Map(Object.entries(situations).map(([situation, [polls, won]]) => [situation, { polls, won }]));
+
+const entriesOf = (situations: ReadonlyMap<string, Outcomes>): [string, [number, number]][] =>
+  [...situations].map(([situation, { polls, won }]) => [situation, [polls, won]]);
 
 /** What this rule would have done, and whether the whole panel then elected the same. */
 function judged({ optionCount, families, votes }: AuditedPoll, rules: AuditRules, record: TrackRecord): Judgement {
@@ -75,31 +104,9 @@ function judged({ optionCount, families, votes }: AuditedPoll, rules: AuditRules
   let stoppedOn: number | null | undefined;
   for (const [seat, option] of votes.entries()) {
     poll = received(poll, { seat, option, billedU: 0n });
-    if (stoppedOn === undefined && seat + 1 < votes.length && stopReason(poll) !== null)
+    if (stoppedOn === undefined && seat + 1 < seats.length && stopReason(poll) !== null)
       stoppedOn = standing(poll).leader;
   }
   if (stoppedOn === undefined) return 'asked_all';
   return stoppedOn === standing(poll).leader ? 'right_stop' : 'wrong_stop';
-}
-
-/** Once reached, certificate and alarm stay: both hold at every look. */
-function ledger(promise: number) {
-  const blocks: { trials: number; hits: number }[] = [];
-  const stops = { trials: 0, hits: 0 };
-  let [audits, isCertified, isAlarmed] = [0, false, false];
-  return {
-    stops,
-    enter(judgement: Judgement) {
-      audits += 1;
-      if (judgement === 'asked_all') return;
-      if (stops.trials % TRIALS_OF_A_BLOCK === 0) blocks.push({ trials: 0, hits: 0 });
-      for (const counts of [stops, blocks.at(-1)!]) {
-        counts.trials += 1;
-        counts.hits += Number(judgement === 'wrong_stop');
-      }
-      isCertified ||= evidenceBelow(promise, stops) >= STRONG_EVIDENCE;
-      isAlarmed ||= evidenceOfRise(promise, blocks) >= STRONG_EVIDENCE;
-    },
-    certificate: (): Certificate => ({ audits, isCertified, isAlarmed }),
-  };
 }

@@ -34,15 +34,16 @@ export const TRIALS_OF_A_BLOCK = 50;
 
 /**
  * Against "the rate is and stays `limit` or less", when it may have risen at any time: bets that begin with each block,
- * with stakes that sum to one. A good past does not cancel what a later break loses.
+ * with stakes that sum to one. A good past does not cancel what a later break loses. Bets of `dropped` blocks before
+ * these are not remembered and count as lost.
  */
-export function evidenceOfRise(limit: number, blocks: readonly Trials[]): number {
+export function evidenceOfRise(limit: number, blocks: readonly Trials[], dropped = 0): number {
   const stake = (block: number) => 1 / ((block + 1) * (block + 2));
-  let evidence = 1 / (blocks.length + 1);
+  let evidence = 1 / (dropped + blocks.length + 1);
   let since: Trials = { trials: 0, hits: 0 };
   for (let block = blocks.length - 1; block >= 0; block--) {
     since = { trials: since.trials + blocks[block]!.trials, hits: since.hits + blocks[block]!.hits };
-    evidence += stake(block) * evidenceAbove(limit, since);
+    evidence += stake(dropped + block) * evidenceAbove(limit, since);
   }
   return evidence;
 }

@@ -1,5 +1,14 @@
 export { type AgreementMatrix, agreementMatrix, effectiveVotes, errorCorrelations } from './agreement.ts';
-export { type AuditBook, type AuditedPoll, type AuditRules, auditBook } from './audit-book.ts';
+export {
+  type AuditBook,
+  type AuditedPoll,
+  type AuditRules,
+  type AuditState,
+  auditBook,
+  certificatesOf,
+  EMPTY_BOOK,
+  recordOf,
+} from './audit-book.ts';
 export { type CalibrationBand, calibrationBands, MIN_POLLS_OF_A_BAND, type StatedConfidence } from './calibration.ts';
 export { choosePanels, type Halves, halvesOf, judgedPanel } from './choose-panels.ts';
 export { evidenceAbove, evidenceBelow, evidenceOfRise, STRONG_EVIDENCE, type Trials } from './e-value.ts';

@@ -1,8 +1,8 @@
 import { decide, launched, newPoll, received, seededRandom } from '@eloquentpoll/voting';
 import t from 'tap';
-import { type AuditedPoll, auditBook } from '../src/audit-book.ts';
+import { type AuditBook, type AuditedPoll, auditBook } from '../src/audit-book.ts';
 
-const RULES = { panelSize: 9, threshold: 0.95, minVotes: 3, window: 5_000 };
+const RULES = { panelSize: 9, threshold: 0.95, minVotes: 3 };
 const FAMILIES = [...'abcdefghi'];
 const audit = (votes: readonly (number | null)[], optionCount = 4): AuditedPoll => ({
   optionCount,
@@ -13,6 +13,19 @@ const audit = (votes: readonly (number | null)[], optionCount = 4): AuditedPoll 
 const UNANIMOUS = audit([0, 0, 0, 0, 0, 0, 0, 0, 0]);
 /** Four cheap models agree, and the panel elects another option. */
 const MISLED = audit([0, 0, 0, 0, 1, 1, 1, 1, 1]);
+
+/** A record that is always empty: the urn alone. */
+function withoutMemory(): AuditBook {
+  const book = auditBook(RULES);
+  const enter = (poll: AuditedPoll) => {
+    book.enter(poll);
+    book.forget(poll);
+  };
+  return Object.defineProperties({} as AuditBook, {
+    ...Object.getOwnPropertyDescriptors(book),
+    enter: { value: enter },
+  });
+}
 
 t.test('audits certify an order that is right, apart for few options', async (t) => {
   const book = auditBook(RULES);
@@ -33,22 +46,23 @@ t.test('a poll is judged by the record of those before it', async (t) => {
 });
 
 t.test('polls that mislead a record without memory raise the alarm, which the record carries', async (t) => {
-  const book = auditBook({ ...RULES, window: 0 });
+  const book = withoutMemory();
   for (let i = 0; i < 100; i++) book.enter(MISLED);
   t.equal(book.certificates.manyOptions.isAlarmed, true);
   t.equal(book.certificates.manyOptions.isCertified, false);
   t.equal(book.record.isAlarmed, true);
 });
 
-t.test('the window forgets, the certificates do not', async (t) => {
-  const book = auditBook({ ...RULES, window: 10 });
+t.test('the record forgets, the certificates do not', async (t) => {
+  const book = auditBook(RULES);
   for (let i = 0; i < 200; i++) book.enter(UNANIMOUS);
+  for (let i = 0; i < 190; i++) book.forget(UNANIMOUS);
   t.equal(book.record.situations.get('3 3 4')?.polls, 10);
   t.equal(book.certificates.manyOptions.audits, 200);
 });
 
 t.test('a model that turns bad after a thousand good polls is noticed', async (t) => {
-  const book = auditBook({ ...RULES, window: 0 });
+  const book = withoutMemory();
   const draw = seededRandom('turn');
   for (let i = 0; i < 1_000; i++) book.enter(draw(100) < 1 ? MISLED : UNANIMOUS);
   t.equal(book.certificates.manyOptions.isAlarmed, false);
@@ -72,4 +86,32 @@ t.test('the record that comes out brakes a live poll', async (t) => {
   };
   t.equal(stopsAfterFour(), true);
   t.equal(stopsAfterFour(book.record), false);
+});
+
+t.test('a book goes on where its state says, and its state is plain JSON', async (t) => {
+  const draw = seededRandom('resume');
+  const audits = Array.from({ length: 700 }, () => (draw(100) < 6 ? MISLED : UNANIMOUS));
+  const whole = auditBook(RULES);
+  let parts = auditBook(RULES);
+  for (const [i, each] of audits.entries()) {
+    whole.enter(each);
+    parts.enter(each);
+    if (i % 37 === 0) parts = auditBook(RULES, JSON.parse(JSON.stringify(parts.state)) as typeof parts.state);
+  }
+  t.same(parts.state, whole.state);
+  t.same(parts.record, whole.record);
+});
+
+t.test('a lock ends a poll with seats unheard: a stop that is right', async (t) => {
+  const book = auditBook(RULES);
+  book.enter(audit([0, 1, 0, 0, 1, 0, 0]));
+  t.same(book.stops, { trials: 1, hits: 0 });
+});
+
+t.test('what a book remembers of stops is bounded, and it still sees a model turn bad', async (t) => {
+  const book = withoutMemory();
+  for (let i = 0; i < 6_000; i++) book.enter(UNANIMOUS);
+  t.equal(book.certificates.manyOptions.isAlarmed, false);
+  for (let i = 0; i < 60; i++) book.enter(MISLED);
+  t.equal(book.certificates.manyOptions.isAlarmed, true);
 });

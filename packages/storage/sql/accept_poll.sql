@@ -127,7 +127,7 @@ begin
   end if;
   if p ? 'free_daily_cap_u' then
     v_payer := '00000000-0000-4000-8000-000000000001';
-    perform top_up_free_pool((p ->> 'free_daily_cap_u')::bigint);
+    perform top_up_pool(v_payer, 'free_pool', (p ->> 'free_daily_cap_u')::bigint);
   end if;
 
   if not ledger_hold(v_payer, (p ->> 'hold_u')::bigint, 'hold:' || v_id, v_id) then
@@ -160,9 +160,10 @@ begin
   end if;
 
   insert into polls (id, result_id, account_id, tenant, key_id, awaited, spec, entry_point, request_id, traceparent,
-                     lease_until, deadline_at, provider_max_u, spend_shard)
+                     lease_until, deadline_at, provider_max_u, spend_shard, audit_version)
   values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, coalesce((p ->> 'awaited')::boolean, false), p -> 'spec',
           p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', now() + interval '5 seconds',
-          now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', (p ->> 'provider_max_u')::bigint, v_shard);
+          now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', (p ->> 'provider_max_u')::bigint, v_shard,
+          p ->> 'audit_version');
   return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
 end $$;

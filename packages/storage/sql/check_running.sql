@@ -8,7 +8,7 @@ begin
   return query
 with
 open_holds as materialized (
-  select h.id, h.poll_id
+  select h.id, h.poll_id, h.idem
     from (select hold_id as id from ledger_open_holds
           union all
           select id from transfers where id > v_after and kind = 'hold') o
@@ -27,6 +27,10 @@ select 'poll_settled', r.id, 'running, and its hold is resolved'
 union all
 select 'poll_settled', p.id, format('%s, and its hold is open', p.status)
   from open_holds h join polls p on p.id = h.poll_id where p.status <> 'running'
+union all
+select 'audit_hold', h.idem, 'open, and its audit is over'
+  from open_holds h where h.idem like 'hold:audit:%'
+   and not exists (select from audit_jobs j where h.idem = 'hold:audit:' || j.poll_id || ':' || j.lease_epoch)
 union all
 select 'poll_overdue', r.id, format('running, deadline was %s', r.deadline_at)
   from running r where r.deadline_at < now() - interval '60 seconds'

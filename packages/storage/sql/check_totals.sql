@@ -48,7 +48,7 @@ select 'negative_unexplained', b.account_id::text, 'may be negative without a re
   from books b where b.allow_negative and b.t_reversed_u = 0
 union all
 select 'no_balance', a.id::text, 'an account that can hold money has no balance row'
-  from accounts a where a.kind in ('user', 'free_pool')
+  from accounts a where a.kind in ('user', 'free_pool', 'audit_pool')
    and not exists (select from balances b where b.account_id = a.id)
 union all
 select 'card_credit', coalesce(t.account_id, c.account_id)::text, format('ledger %s, checkouts %s',

@@ -34,9 +34,9 @@ select 'parties', t.id::text, format('%s from %s to %s', t.kind, coalesce(d.kind
   from range t left join accounts d on d.id = t.debit left join accounts c on c.id = t.credit
  where case
    when t.kind = 'credit' then d.kind = 'funding' and c.kind = 'user'
-   when t.kind = 'top_up' then d.kind = 'funding' and c.kind = 'free_pool'
-   when t.kind = 'reversal' then d.kind in ('user', 'free_pool') and c.kind = 'funding'
-   else d.kind in ('user', 'free_pool') and c.kind = 'revenue' end is not true
+   when t.kind = 'top_up' then d.kind = 'funding' and c.kind in ('free_pool', 'audit_pool')
+   when t.kind = 'reversal' then d.kind in ('user', 'free_pool', 'audit_pool') and c.kind = 'funding'
+   else d.kind in ('user', 'free_pool', 'audit_pool') and c.kind = 'revenue' end is not true
 union all
 select 'resolved_twice', r.pending_id::text, format('by %s and %s', r.id, o.id)
   from resolutions r join transfers o on o.pending_id = r.pending_id and o.kind in ('post', 'void') and o.id <> r.id

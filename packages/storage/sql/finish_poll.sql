@@ -3,7 +3,8 @@
 -- An account pays its valid votes, and the calls that its question made fail beyond what it has free for the day. The
 -- free pool pays what providers charged, or at most can have charged, for every call.
 -- p: id, epoch, votes, aborted (calls that a stop ended); response, the stored answer as a text (a jsonb value would lose
--- the order of its members), or dead_letter, why the poll was given up without one; failures_free_u, failures_free_ppm.
+-- the order of its members), or dead_letter, why the poll was given up without one; failures_free_u, failures_free_ppm;
+-- audit, what was heard (see note_audit).
 -- votes_u: what each vote is billed, in their order, where that is not what p says; failed_calls_u the part of it that the
 -- question caused. unvoted_u: what the pool paid besides its votes.
 create or replace function finish_poll(p jsonb)
@@ -109,6 +110,9 @@ begin
             case when v_failed_u > 0 then v_stored.votes_u end, v_failed_u);
   end if;
 
+  if v_response is not null and v_poll.audit_version is not null and p ? 'audit' then
+    perform note_audit(v_id, v_poll.audit_version, p -> 'audit');
+  end if;
   if p ? 'dead_letter' then
     insert into dead_letters (poll_id, reason, claims) values (v_id, p ->> 'dead_letter', v_poll.claims);
   end if;

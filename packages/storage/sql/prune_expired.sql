@@ -37,6 +37,13 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
+  -- No worker asks for them any more: audits were switched off.
+  perform drop_audit(poll_id) from (
+    select poll_id from audit_jobs where created_at < now() - interval '2 days' and lease_until < now()
+     limit p_limit for update skip locked) j;
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
   -- Failed payments are kept for questions; their authorizations are long over.
   delete from deposits where ctid = any(array(
     select ctid from deposits where state = 'failed' and closed_at < now() - interval '90 days'

@@ -25,6 +25,8 @@ export interface NewPoll {
   entryPoint: string;
   requestId?: string | undefined;
   traceparent?: string | undefined;
+  /** The roster version that it is drawn for an audit of; its caller never sees it. */
+  auditVersion?: string | undefined;
 }
 
 export interface IdempotencyKey {
@@ -97,6 +99,7 @@ export async function acceptPoll(
     entry_point: poll.entryPoint,
     request_id: poll.requestId ?? null,
     traceparent: poll.traceparent ?? null,
+    audit_version: poll.auditVersion ?? null,
     hold_u: String(holdU > 1n ? holdU : 1n),
     ...(limits &&
       poll.tenant !== undefined && {

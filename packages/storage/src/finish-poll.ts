@@ -1,6 +1,7 @@
 import type { CallCost, PollResponse, Vote } from '@eloquentpoll/contracts';
 import { responseJson, withCharges } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
+import { type HeardAudit, heardJson } from './heard-audit.ts';
 import type { Storage } from './open-storage.ts';
 import { repeatable } from './transaction.ts';
 
@@ -18,6 +19,8 @@ export interface FinishedPoll {
   response: PollResponse;
   /** What an account has free per UTC day of calls that its questions make fail. */
   freeFailures?: FreeFailures;
+  /** Of a poll that was drawn for an audit. */
+  audit?: HeardAudit | undefined;
 }
 
 /** The calls of one seat. */
@@ -50,12 +53,16 @@ export type Finished =
   | { outcome: 'fenced' };
 
 export async function finishPoll(storage: Storage, poll: FinishedPoll): Promise<Finished> {
-  const { id, epoch, votes, aborted = [], response, freeFailures } = poll;
+  const { id, epoch, votes, aborted = [], response, freeFailures, audit } = poll;
   const freeOfCharge = freeFailures && {
     failures_free_u: String(freeFailures.atLeastU),
     failures_free_ppm: freeFailures.sharePpm,
   };
-  const row = await finish(storage, { id, epoch, votes, aborted, ...freeOfCharge }, responseJson(response));
+  const row = await finish(
+    storage,
+    { id, epoch, votes, aborted, ...freeOfCharge, ...(audit && { audit: heardJson(audit) }) },
+    responseJson(response),
+  );
   if (row.outcome === 'fenced') return { outcome: 'fenced' };
   const votesU = row.votes_u?.map(Number) ?? null;
   const failedCallsU = Number(row.failed_calls_u);

@@ -40,6 +40,9 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   controls: { gateway: 'update' },
   operator_log: { gateway: 'insert' },
   heartbeats: { gateway: 'insert', worker: 'insert' },
+  roster_versions: { gateway: 'insert' },
+  audits: { worker: 'update (learned), delete' },
+  track_records: { worker: 'insert, update, delete' },
 };
 
 /** What proves who a caller is; a worker has no use for it. */
@@ -57,6 +60,8 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   close_books: ['worker'],
   verify_pages: ['worker'],
   prune_expired: ['worker'],
+  claim_audit: ['worker'],
+  finish_audit: ['worker'],
 };
 
 /** The statements that give each of `roles` exactly what is listed; the owner runs them. */

@@ -29,6 +29,18 @@ export {
   TooManyKeys,
   touchKeys,
 } from './api-keys.ts';
+export {
+  type Audit,
+  type AuditClaim,
+  type AuditTerms,
+  type ClaimedAudit,
+  claimAudit,
+  type FinishedAudit,
+  finishAudit,
+  readAudits,
+  UNMADE_AUDITS,
+  type UnmadeAudit,
+} from './audits.ts';
 export { type NewCardMovement, storeCardMovements, type UnlikePayment, unlikePayments } from './card-movements.ts';
 export { checkLedger, type LedgerViolation } from './check-ledger.ts';
 export { checkWholeLedger, type LedgerCheckStep } from './check-whole-ledger.ts';
@@ -87,6 +99,7 @@ export {
 } from './finish-poll.ts';
 export { type FleetFigures, readFleetFigures } from './fleet-figures.ts';
 export { APP_ROLES, GATEWAY_ROLE, WORKER_ROLE } from './grants.ts';
+export type { HeardAudit } from './heard-audit.ts';
 export { beat, uptime } from './heartbeats.ts';
 export { type HoldBackRules, releaseHeldBack } from './hold-back.ts';
 export { claimKey, completeKey, findPollOfKey, forgetPollKey, type KeyClaim, releaseKey } from './idempotency.ts';
@@ -158,9 +171,19 @@ export {
   readHistory,
   readRecentResults,
 } from './results.ts';
+export { noteRosterVersion, type RosterVersion, readRosterVersions } from './roster-versions.ts';
 export { type FailedPoll, failedPolls, freeLease, type RunningPoll, runningPolls } from './running-polls.ts';
 export { pollsOfQuestion, type SameQuestion } from './same-question.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
-export { FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
+export { AUDIT_POOL, FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
+export {
+  AUDIT_WINDOW,
+  type Lesson,
+  learnAudits,
+  readTrackRecord,
+  readTrackRecords,
+  restartTrackRecord,
+  type StoredTrackRecord,
+} from './track-records.ts';
 export { inTransaction } from './transaction.ts';
 export { noteEvent, unseenEvents } from './webhook-events.ts';

@@ -45,6 +45,8 @@ export interface Claim {
   entryPoint: string;
   requestId: string | null;
   traceparent: string | null;
+  /** It was drawn for an audit of this roster version; null for most. */
+  auditVersion: string | null;
   createdAt: Date;
   deadlineAt: Date;
   /** Since the poll was accepted, and left until its deadline, by Postgres' clock when the claim was made. */
@@ -180,7 +182,7 @@ export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): 
 
 const claimed =
   sql.raw(`id, result_id, account_id, tenant, awaited, lease_epoch, claims, spec, schema_version, entry_point, request_id,
-  traceparent, created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
+  traceparent, audit_version, created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
   greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
 
 interface ClaimRow {
@@ -196,6 +198,7 @@ interface ClaimRow {
   entry_point: string;
   request_id: string | null;
   traceparent: string | null;
+  audit_version: string | null;
   created_at: Date;
   deadline_at: Date;
   age_ms: number;
@@ -217,6 +220,7 @@ function toClaim(row: ClaimRow | undefined): Claim | null {
     entryPoint: row.entry_point,
     requestId: row.request_id,
     traceparent: row.traceparent,
+    auditVersion: row.audit_version,
     createdAt: row.created_at,
     deadlineAt: row.deadline_at,
     ageMs: row.age_ms,

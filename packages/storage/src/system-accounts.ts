@@ -2,6 +2,8 @@
 
 /** Pays for free polls; refilled once a day up to the operator's cap. */
 export const FREE_POOL = '00000000-0000-4000-8000-000000000001';
+/** Pays for asking the models that audited polls did not; refilled like the free pool. */
+export const AUDIT_POOL = '00000000-0000-4000-8000-000000000006';
 /** Where captured holds go. */
 export const REVENUE = '00000000-0000-4000-8000-000000000002';
 

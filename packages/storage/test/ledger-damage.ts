@@ -70,6 +70,10 @@ export const DAMAGE: Record<string, string[]> = {
     "update results set total_cost_u = total_cost_u - 1 where poll_id = '$done'",
     "delete from results where poll_id = '$done'",
   ],
+  audit_hold: [
+    `insert into transfers (idem, kind, debit, credit, amount_u)
+     values ('hold:audit:ps_none:1', 'hold', '$user', '00000000-0000-4000-8000-000000000002', 5)`,
+  ],
   poll_overdue: ["update polls set deadline_at = now() - interval '61 seconds' where id = '$running'"],
   hold_without_poll: [`${FORGED} 'hold', '$user', '00000000-0000-4000-8000-000000000002', 5, null, 'ps_none'`],
   billed_twice: ["update votes set model_id = 'sim/m0' where poll_id = '$done' and seat = 1"],

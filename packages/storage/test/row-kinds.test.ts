@@ -38,6 +38,7 @@ const CLAIM: Kinds<Claim> = {
   entryPoint: 'string',
   requestId: 'string?',
   traceparent: 'string?',
+  auditVersion: 'string?',
   createdAt: 'date',
   deadlineAt: 'date',
   ageMs: 'number',
@@ -105,7 +106,7 @@ const VIOLATION: Kinds<LedgerViolation> = { rule: 'string', subject: 'string', f
 t.test('what is read of leases is what its types say', async (t) => {
   const { storage, query } = await open(t);
   const accountId = await funded(storage, 9n * USD);
-  const known = newPoll(accountId, { requestId: 'req', traceparent: 'trace' });
+  const known = newPoll(accountId, { requestId: 'req', traceparent: 'trace', auditVersion: 'version' });
   const anonymous = newPoll(null, { tenant: 'network:a' });
   await acceptPoll(storage, { poll: known, holdU: USD });
   await acceptPoll(storage, { poll: anonymous, holdU: 1n, free: { dailyCapU: USD } });

@@ -68,7 +68,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'ledger-sql',
     files: [],
-    functions: ['ledger_hold', 'ledger_resolve', 'ledger_move', 'top_up_free_pool', 'accept_poll', 'finish_poll'],
+    functions: ['ledger_hold', 'ledger_resolve', 'ledger_move', 'top_up_pool', 'accept_poll', 'finish_poll'],
     tests: ['ledger', 'finish-poll', 'accept-poll', 'poll-life'].map(storageTest),
   },
   {

@@ -35,7 +35,7 @@ export interface AuditGate {
 }
 
 export function gateOf(audited: readonly RecordedPoll[], panelSize: number, threshold: number): AuditGate {
-  const book = auditBook({ panelSize, threshold, minVotes: 3, window: Number.POSITIVE_INFINITY });
+  const book = auditBook({ panelSize, threshold, minVotes: 3 });
   let opensAfter: number | null = null;
   for (const [i, poll] of audited.entries()) {
     book.enter({ ...heard(poll), families: poll.models.map(makerOf) });

@@ -3,6 +3,7 @@
 // polls, audited or not, came to.
 import {
   type AuditBook,
+  type AuditedPoll,
   auditBook,
   type CalibrationBand,
   calibrationBands,
@@ -113,7 +114,8 @@ export function liveOperation(
 
 /** One roster version: its audits, and the record that they leave, copied when it changes. */
 function openVersion({ models }: NamedPanel) {
-  const book: AuditBook = auditBook({ panelSize: models.length, threshold: THRESHOLD, minVotes: 3, window: WINDOW });
+  const book: AuditBook = auditBook({ panelSize: models.length, threshold: THRESHOLD, minVotes: 3 });
+  const remembered: AuditedPoll[] = [];
   let record: TrackRecord = book.record;
   let audits = 0;
   return {
@@ -125,7 +127,10 @@ function openVersion({ models }: NamedPanel) {
       return audits;
     },
     audit({ question: { optionCount }, votes, models }: RecordedPoll) {
-      book.enter({ optionCount, votes, families: models.map(makerOf) });
+      const audited = { optionCount, votes, families: models.map(makerOf) };
+      book.enter(audited);
+      remembered.push(audited);
+      if (remembered.length > WINDOW) book.forget(remembered.shift()!);
       audits += 1;
       record = book.record;
     },

@@ -9,7 +9,7 @@ export const accounts: Migration = {
 -- nothing is left of what it asked.
 create table accounts (
   id         uuid primary key default gen_random_uuid(),
-  kind       text not null default 'user' check (kind in ('user', 'free_pool', 'revenue', 'funding')),
+  kind       text not null default 'user' check (kind in ('user', 'free_pool', 'audit_pool', 'revenue', 'funding')),
   email      text,
   created_at timestamptz not null default now(),
   frozen_at  timestamptz,

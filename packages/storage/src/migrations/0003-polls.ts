@@ -12,7 +12,8 @@ export const polls: Migration = {
 -- the same page; no index has a lease column, so they stay heap-only.
 -- provider_max_u: what providers may charge for it, set aside in the row spend_shard of provider_spend. provider_cost_u:
 -- what they did, as far as it is known, the calls that a stop aborted included. unvoted_u: what the free pool paid for
--- calls that brought no stored vote.
+-- calls that brought no stored vote. audit_version: it was drawn for an audit of this roster version, which its caller never
+-- sees.
 create table polls (
   id             text collate "C" primary key,
   result_id      text collate "C" not null constraint polls_result_id unique,
@@ -35,6 +36,7 @@ create table polls (
   finished_at    timestamptz,
   provider_max_u  bigint,
   spend_shard     smallint,
+  audit_version   text,
   provider_cost_u bigint,
   aborted_calls   integer not null default 0,
   aborted_cost_u  bigint not null default 0,
@@ -160,7 +162,7 @@ create table idempotency (
 );
 create index idempotency_expiry on idempotency (expires_at);
 
-${functionText('top_up_free_pool')}
+${functionText('top_up_pool')}
 ${functionText('share_of')}
 ${functionText('spend_wait')}
 ${functionText('take_spend')}

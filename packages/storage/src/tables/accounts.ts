@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 
 export interface AccountsTable {
   id: Generated<string>;
-  kind: Generated<'user' | 'free_pool' | 'revenue' | 'funding'>;
+  kind: Generated<'user' | 'free_pool' | 'audit_pool' | 'revenue' | 'funding'>;
   email: string | null;
   created_at: Generated<Date>;
   frozen_at: Date | null;

@@ -1,4 +1,5 @@
 import type { AccountsTable, ApiKeysTable, IdentitiesTable, LoginsTable, NoncesTable } from './accounts.ts';
+import type { AuditJobsTable, AuditsTable, RosterVersionsTable, TrackRecordsTable } from './audits.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type {
   ControlsTable,
@@ -50,4 +51,8 @@ export interface Tables {
   card_movements: CardMovementsTable;
   money_scans: MoneyScansTable;
   misfits: MisfitsTable;
+  roster_versions: RosterVersionsTable;
+  audit_jobs: AuditJobsTable;
+  audits: AuditsTable;
+  track_records: TrackRecordsTable;
 }

@@ -31,6 +31,7 @@ export interface PollsTable {
   finished_at: Date | null;
   provider_max_u: bigint | null;
   spend_shard: number | null;
+  audit_version: string | null;
   provider_cost_u: bigint | null;
   aborted_calls: Generated<number>;
   aborted_cost_u: Generated<bigint>;

@@ -113,6 +113,7 @@ export function modelStore(now: () => number): ModelStore {
       entryPoint: asked.entryPoint,
       requestId: asked.requestId ?? null,
       traceparent: asked.traceparent ?? null,
+      auditVersion: asked.auditVersion ?? null,
       createdAt: new Date(poll.createdAt),
       deadlineAt: new Date(poll.deadlineAt),
       ageMs: Math.max(0, Math.ceil(now() - poll.createdAt)),

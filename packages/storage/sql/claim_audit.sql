@@ -1,0 +1,66 @@
+-- Takes the audit that has waited longest, with the money for it set aside. outcome:
+--   claimed   the worker may ask the models that were not heard; epoch names the attempt
+--   none      nothing is due
+--   capped    the audit pool has spent what it may today, or the ceiling of provider spend is near
+--   deleted, expired, given_up   there was one, and it is not made: its poll was deleted, a day has passed, or workers died
+-- p: worker, lease_ms, max_attempts, day_cap_u, and hour_spend_u and day_spend_u where provider spend has a ceiling.
+create or replace function claim_audit(p jsonb)
+returns table (outcome text, poll_id text, epoch integer, roster_version text, panel_models text[], heard jsonb, spec jsonb)
+language plpgsql security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_pool constant uuid := '00000000-0000-4000-8000-000000000006';
+  v_job audit_jobs;
+  v_reason text;
+  v_shard smallint;
+  v_hold text;
+begin
+  select * into v_job from audit_jobs where lease_until <= now() order by lease_until limit 1 for update skip locked;
+  if not found then
+    return query select 'none', null::text, null::integer, null::text, null::text[], null::jsonb, null::jsonb;
+    return;
+  end if;
+
+  v_reason := case
+    when is_forgotten(v_job.poll_id) then 'deleted'
+    when v_job.created_at < now() - interval '1 day' then 'expired'
+    when v_job.lease_epoch >= (p ->> 'max_attempts')::integer then 'given_up' end;
+  if v_reason is not null then
+    perform drop_audit(v_job.poll_id);
+    return query select v_reason, v_job.poll_id, null::integer, v_job.roster_version, null::text[], null::jsonb, null::jsonb;
+    return;
+  end if;
+  if v_job.lease_epoch > 0 then
+    perform settle_audit(v_job, v_job.max_u);
+  end if;
+
+  perform top_up_pool(v_pool, 'audit_pool', (p ->> 'day_cap_u')::bigint);
+  v_hold := 'hold:audit:' || v_job.poll_id || ':' || v_job.lease_epoch + 1;
+  if (p ? 'hour_spend_u' and spend_wait(v_job.max_u, (p ->> 'hour_spend_u')::bigint, (p ->> 'day_spend_u')::bigint) is not null)
+     or not ledger_hold(v_pool, greatest(v_job.max_u, 1), v_hold, null) then
+    -- A cheaper one may fit.
+    update audit_jobs j set lease_until = now() + interval '1 minute' where j.poll_id = v_job.poll_id;
+    return query select 'capped', v_job.poll_id, null::integer, v_job.roster_version, null::text[], null::jsonb, null::jsonb;
+    return;
+  end if;
+  if p ? 'hour_spend_u' then
+    select s.shard into v_shard
+      from take_spend(v_job.max_u, (p ->> 'hour_spend_u')::bigint, (p ->> 'day_spend_u')::bigint) s;
+    if v_shard is null then
+      -- Others took it between the two looks.
+      perform ledger_resolve(v_hold, 0);
+      v_hold := null;
+    end if;
+  end if;
+  update audit_jobs j
+     set lease_owner = p ->> 'worker', lease_epoch = j.lease_epoch + 1, held_at = now(), spend_shard = v_shard,
+         lease_until = now() + (p ->> 'lease_ms')::integer * interval '1 millisecond'
+   where j.poll_id = v_job.poll_id;
+  if v_hold is null then
+    return query select 'capped', v_job.poll_id, null::integer, v_job.roster_version, null::text[], null::jsonb, null::jsonb;
+    return;
+  end if;
+  return query
+    select 'claimed', v_job.poll_id, v_job.lease_epoch + 1, v_job.roster_version, r.models, v_job.heard, q.spec
+      from roster_versions r, polls q where r.version = v_job.roster_version and q.id = v_job.poll_id;
+end $$;

@@ -1,0 +1,149 @@
+import type { AuditState } from '@eloquentpoll/evidence';
+import { sql } from 'kysely';
+import { type Audit, toAudit } from './audits.ts';
+import type { Queries, Storage } from './open-storage.ts';
+import { type RosterRow, type RosterVersion, toRosterVersion } from './roster-versions.ts';
+import { inTransaction } from './transaction.ts';
+
+// What the audits of a roster version come to. It is derived: a process takes the audits that are not in it, enters them,
+// and takes out those beyond the window, which are deleted. The row's lock makes that happen once for each audit.
+
+/** Audits that a record remembers, and that are kept. */
+export const AUDIT_WINDOW = 5_000;
+
+/** What a track record is made from, and how: the state is JSON of `auditBook`. */
+export interface Lesson {
+  roster: RosterVersion;
+  /** Null when there is none yet. */
+  state: AuditState | null;
+  entered: Audit[];
+  forgotten: Audit[];
+}
+
+/** Brings the track record of one roster version up to date. False when there is nothing to learn, or others do. */
+export function learnAudits(
+  storage: Storage,
+  teach: (lesson: Lesson) => AuditState,
+  { limit = 200, window = AUDIT_WINDOW } = {},
+): Promise<boolean> {
+  return inTransaction(storage, async ({ db }) => {
+    const next = await db
+      .selectFrom('audits')
+      .select('roster_version')
+      .where('learned', '=', false)
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
+    if (!next) return false;
+    const version = next.roster_version;
+    await db
+      .insertInto('track_records')
+      .values({ roster_version: version, state: sql`'null'::jsonb` })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const record = await db
+      .selectFrom('track_records')
+      .select(['state', 'audits', 'learned'])
+      .where('roster_version', '=', version)
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst();
+    if (!record) return false;
+
+    const roster = await db
+      .selectFrom('roster_versions')
+      .selectAll()
+      .where('version', '=', version)
+      .executeTakeFirstOrThrow();
+    const entered = await db
+      .updateTable('audits')
+      .set({ learned: true })
+      .where('id', 'in', (unlearned) =>
+        unlearned
+          .selectFrom('audits')
+          .select('id')
+          .where('roster_version', '=', version)
+          .where('learned', '=', false)
+          .orderBy('id')
+          .limit(limit),
+      )
+      .returningAll()
+      .execute();
+    const surplus = Math.max(0, record.learned + entered.length - window);
+    const forgotten = await db
+      .deleteFrom('audits')
+      .where('id', 'in', (oldest) =>
+        oldest
+          .selectFrom('audits')
+          .select('id')
+          .where('roster_version', '=', version)
+          .where('learned', '=', true)
+          .orderBy('id')
+          .limit(surplus),
+      )
+      .returningAll()
+      .execute();
+    const state = teach({
+      roster: toRosterVersion(roster),
+      state: record.state as AuditState | null,
+      entered: entered.map(toAudit).toSorted(byAge),
+      forgotten: forgotten.map(toAudit),
+    });
+    await db
+      .updateTable('track_records')
+      .set({
+        state: JSON.stringify(state),
+        audits: record.audits + entered.length,
+        learned: record.learned + entered.length - forgotten.length,
+        updated_at: sql`clock_timestamp()`,
+      })
+      .where('roster_version', '=', version)
+      .execute();
+    return true;
+  });
+}
+
+const byAge = (a: Audit, b: Audit): number => Number(a.id - b.id);
+
+/** The record starts again: from the audits that are kept, or, with `forget`, from those to come. False when unknown. */
+export function restartTrackRecord(storage: Storage, version: string, { forget = false } = {}): Promise<boolean> {
+  return inTransaction(storage, async ({ db }) => {
+    const known = await db
+      .deleteFrom('track_records')
+      .where('roster_version', '=', version)
+      .returning('roster_version')
+      .executeTakeFirst();
+    if (forget) await db.deleteFrom('audits').where('roster_version', '=', version).execute();
+    else await db.updateTable('audits').set({ learned: false }).where('roster_version', '=', version).execute();
+    return known !== undefined;
+  });
+}
+
+export interface StoredTrackRecord {
+  roster: RosterVersion;
+  /** Ever learned from; the state remembers the newest `AUDIT_WINDOW` of them. */
+  audits: number;
+  state: AuditState;
+  updatedAt: Date;
+}
+
+/** Null when it has no audits. What comes back is as it was stored: check it before it decides anything. */
+export async function readTrackRecord(queries: Queries, version: string): Promise<StoredTrackRecord | null> {
+  return (await trackRecords(queries, [version]))[0] ?? null;
+}
+
+export const readTrackRecords = (queries: Queries): Promise<StoredTrackRecord[]> => trackRecords(queries, null);
+
+async function trackRecords({ db }: Queries, versions: string[] | null): Promise<StoredTrackRecord[]> {
+  const { rows } = await sql<RosterRow & { audits: number; state: AuditState; updated_at: Date }>`
+    select r.*, t.audits, t.state, t.updated_at
+      from track_records t join roster_versions r on r.version = t.roster_version
+     where ${versions}::text[] is null or t.roster_version = any(${versions}::text[])
+     order by t.updated_at desc`.execute(db);
+  return rows.map((row) => ({
+    roster: toRosterVersion(row),
+    audits: row.audits,
+    state: row.state,
+    updatedAt: row.updated_at,
+  }));
+}
