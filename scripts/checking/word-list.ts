@@ -52,11 +52,6 @@ export const ALLOWED: readonly AllowedWord[] = [
   },
   { path: 'CHANGELOG.md', text: 'policy `nobody`', reason: 'the former name' },
   { path: 'STYLE.md', text: 'nobody "tells", "whispers" or "puts up a', reason: 'names the words to avoid' },
-  {
-    path: 'apps/identity-provider/src/pages.ts',
-    text: 'nobody checks who you are',
-    reason: 'text of the login page',
-  },
   { path: 'apps/simulator/test/opinions.test.ts', text: 'suits room number', reason: 'a question about rooms' },
   { path: 'packages/lab/test/replay-prices.test.ts', text: 'cross-fitting', reason: 'a term of statistics' },
 ];

@@ -148,7 +148,12 @@ async function identityProvider(options: ProductOptions, baseUrl: string, proces
     CLIENT_SECRET: clientSecret,
   };
   const { ready } = await app(options, 'id-provider', env, processes);
-  return { OIDC_ISSUER: `${ready.url}`, OIDC_CLIENT_ID: PRODUCT, OIDC_CLIENT_SECRET: clientSecret };
+  return {
+    OIDC_ISSUER: `${ready.url}`,
+    OIDC_NAME: 'the demo login',
+    OIDC_CLIENT_ID: PRODUCT,
+    OIDC_CLIENT_SECRET: clientSecret,
+  };
 }
 
 /** What it said when it was ready. */

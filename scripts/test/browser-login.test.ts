@@ -30,6 +30,7 @@ async function product(t: Test) {
     BASE_URL: baseUrl,
     MODELS_FILE: 'simulator',
     OIDC_ISSUER: provider.issuer,
+    OIDC_NAME: 'the demo login',
     OIDC_CLIENT_ID: PRODUCT,
     OIDC_CLIENT_SECRET: SECRET,
     LOG_LEVEL: 'silent',
@@ -55,15 +56,15 @@ t.test(
     page.on('pageerror', ({ message }) => problems.push(message));
 
     await page.goto('/dashboard');
-    await page.getByRole('link', { name: 'Continue to sign in' }).click();
-    await page.getByRole('heading', { name: 'Log in to EloquentPoll' }).waitFor();
+    await page.getByRole('link', { name: 'Sign in with the demo login' }).click();
+    await page.getByRole('heading', { name: 'Sign in to EloquentPoll' }).waitFor();
     t.ok(page.url().startsWith(provider.issuer));
     await page.getByLabel('E-mail address').fill('ann@example.com');
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
 
     await page.waitForURL(`${baseUrl}/dashboard`);
     await page.getByText('ann@example.com').first().waitFor();
-    await page.getByText(provider.issuer).waitFor();
+    await page.getByText('the demo login').waitFor();
     const cookies = await profile.cookies(baseUrl);
     t.match(
       cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite })),
@@ -80,10 +81,10 @@ t.test(
     await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
     t.same(problems, []);
 
-    await page.getByRole('link', { name: 'Continue to sign in' }).click();
+    await page.getByRole('link', { name: 'Sign in with the demo login' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Sign-in was cancelled.').waitFor();
     await page.getByRole('link', { name: 'Try again' }).click();
-    await page.getByRole('heading', { name: 'Log in to EloquentPoll' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in to EloquentPoll' }).waitFor();
   },
 );

@@ -6,6 +6,7 @@ import {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   fastify,
   LogController,
   type RawServerDefault,
@@ -67,7 +68,9 @@ export function buildApp(context: Context): App {
   app.setSerializerCompiler(() => JSON.stringify);
 
   app.register(errorReplies, { config });
-  app.register(unmatched, { sendMissingPage: (reply: FastifyReply) => sendMissingPage(reply, config.baseUrl) });
+  app.register(unmatched, {
+    sendMissingPage: (request: FastifyRequest, reply: FastifyReply) => sendMissingPage(request, reply, config.baseUrl),
+  });
   app.register(responseHeaders, { context });
   app.register(unreadAnswers, {});
   app.register(crossOrigin);

@@ -102,7 +102,7 @@ t.test('any e-mail address logs in, on a page without third-party resources', as
   const { open } = browser(issuer);
   const { url, verifier } = authorization(issuer, PRODUCT);
   const first = await open(url);
-  t.match(first.page, /<html lang="en">.*<h1>Log in to EloquentPoll<\/h1>.*Local development only/s);
+  t.match(first.page, /<html lang="en">.*<h1>Sign in to EloquentPoll<\/h1>.*Local development only/s);
   t.match(first.page, /<label for="email">.*<input id="email"/s);
   t.ok(first.page.includes(LOCAL_EMAIL), 'the account that npm start filled is proposed');
   t.notMatch(first.page, /https?:|<script|url\(/, 'nothing from elsewhere');
@@ -183,7 +183,7 @@ t.test('logging out asks once and leads back to the product', async (t) => {
   const { page } = await open(`${issuer}/session/end?${query}`);
   const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(page) ?? [];
   t.equal((await open(`${issuer}/session/end/confirm`, { xsrf, logout: 'yes' })).url, `${BASE}/`);
-  t.match((await open(login)).page, /Log in to EloquentPoll/);
+  t.match((await open(login)).page, /Sign in to EloquentPoll/);
 });
 
 t.test('another name, another browser and a stale login get nothing', async (t) => {

@@ -76,6 +76,8 @@ export interface Config {
 /** This service as a client of the identity provider. */
 export interface ProviderSettings {
   issuer: string;
+  /** What people know it by. */
+  name: string;
   clientId: string;
   clientSecret: string;
 }
@@ -161,7 +163,7 @@ function identityProvider(values: GatewayValues): ProviderSettings | null {
   checkIssuer(new URL(issuer), values.NODE_ENV === 'production');
   if (clientId === undefined) throw new SettingError('OIDC_CLIENT_ID', 'is not set, though OIDC_ISSUER is');
   if (clientSecret === undefined) throw new SettingError('OIDC_CLIENT_SECRET', 'is not set, though OIDC_ISSUER is');
-  return { issuer, clientId, clientSecret };
+  return { issuer, name: values.OIDC_NAME ?? new URL(issuer).host, clientId, clientSecret };
 }
 
 /** An attacker who can answer in its place can log in to any account: hence https, except on this machine in development. */

@@ -40,6 +40,7 @@ export const GATEWAY_SETTINGS = {
     'Seal cookies: the first one new cookies, all of them old ones. Default: KEY_PEPPER.',
   ),
   OIDC_ISSUER: optional(http, 'The identity provider; all three OIDC_ settings or none.'),
+  OIDC_NAME: optional(text('a name'), 'What people know it by, such as Google; its host without it.'),
   OIDC_CLIENT_ID: optional(text('a client id'), 'Its name for this service.'),
   OIDC_CLIENT_SECRET: optional(secret(text('a client secret')), 'Proves this service to it.'),
   MCP_USER_ID_BEARER: withDefault(onOff, 'off', 'Whether MCP takes a user id as a bearer. Deprecated.'),

@@ -1,14 +1,17 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from './html.ts';
 import { HTML_TYPE, layout, PAGE_HEADERS } from './layout.ts';
+import { type LikelyPage, likelyPage } from './likely-page.ts';
 
 interface Missing {
   heading: string;
   says: string;
+  /** The page that was probably meant. */
+  meant?: LikelyPage | undefined;
 }
 
 /** The 404 page. */
-const missingPage = (baseUrl: string, path: string, { heading, says }: Missing): string =>
+const missingPage = (baseUrl: string, path: string, { heading, says, meant }: Missing): string =>
   layout({
     baseUrl,
     path,
@@ -17,6 +20,7 @@ const missingPage = (baseUrl: string, path: string, { heading, says }: Missing):
     hidden: true,
     main: html`<h1>${heading}</h1>
 <p class="lead">${says}</p>
+${meant ? html`<p>Did you mean <a href="${meant.path}">${meant.name}</a>?</p>` : ''}
 <p class="row"><a class="button" href="/playground">Try it</a><a class="button secondary" href="/?view=human">About EloquentPoll</a></p>`,
   });
 
@@ -26,10 +30,23 @@ export const noResultPage = (baseUrl: string): string =>
     says: 'The link may have been cut off, or the poll is still running.',
   });
 
+/** For a browser that opens the page of a command line's login without what the command line adds to it. */
+export const noGrantPage = (baseUrl: string): string =>
+  missingPage(baseUrl, '/dashboard/grant', {
+    heading: 'Start in the terminal',
+    says: 'This page gives a command line its key. Run eloquentpoll login there, and it opens by itself.',
+  });
+
 /** Sends the 404 page to a browser. */
-export const sendMissingPage = (reply: FastifyReply, baseUrl: string): FastifyReply =>
+export const sendMissingPage = ({ url }: FastifyRequest, reply: FastifyReply, baseUrl: string): FastifyReply =>
   reply
     .code(404)
     .type(HTML_TYPE)
     .headers(PAGE_HEADERS)
-    .send(missingPage(baseUrl, '/', { heading: 'No such page', says: 'There is nothing at this address.' }));
+    .send(
+      missingPage(baseUrl, '/404', {
+        heading: 'No such page',
+        says: 'There is nothing at this address.',
+        meant: likelyPage(url),
+      }),
+    );

@@ -1,14 +1,15 @@
 import type { ModelReputation } from '@eloquentpoll/contracts';
 import { shareInterval } from '@eloquentpoll/evidence';
 import type { Facts } from '../discovery/documents/facts.ts';
-import { badge, notice, table } from './components.ts';
+import { notice, table } from './components.ts';
 import { percent, perMillion, seconds, usd, whole } from './figures.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
+import { modelAnchor } from './model-anchor.ts';
 import { CAPABILITIES, fits, type ListedModel, listModels, type ModelsFilter } from './models-filter.ts';
 import { COLUMNS, type Column, type ModelRow, nextSort, orderOf, type SortOrder, sortRows } from './models-sort.ts';
-import { PANEL_TEXTS } from './panels.ts';
+import { PANEL_TEXTS, panelTitle } from './panels.ts';
 
 // /models: every model with its panels, price and record. Order and filters are in the address; where
 // scripts run, rows come and go without a new page.
@@ -48,12 +49,12 @@ function panelCard({ panels }: Facts, { name, who, when }: (typeof PANEL_TEXTS)[
   const { models } = panels.panel(name);
   const vendors = new Set(models.map(({ family }) => family)).size;
   return html`<section class="card stack">
-<h3><code>${name}</code></h3>
+<h3>${panelTitle(name)}</h3>
 <p>${who}. ${when}</p>
 <p class="muted small">${models.length} models from ${vendors} vendors</p>
 <details class="small"><summary>Show them</summary>
 <ul class="plain">
-${models.map(({ id }) => html`<li><a href="#${anchorOf(id)}">${id}</a></li>`)}
+${models.map(({ id }) => html`<li><a href="#${modelAnchor(id)}">${id}</a></li>`)}
 </ul></details>
 </section>
 `;
@@ -63,7 +64,7 @@ function filterForm(listed: readonly ListedModel[], { family, preset, capability
   const all = { value: '', label: 'All' };
   return html`<form class="filters" action="/models#all" data-filter>
 ${select('family', 'Vendor', [all, ...families(listed).map(same)], family)}
-${select('preset', 'Panel', [all, ...PANEL_TEXTS.map(({ name }) => same(name))], preset)}
+${select('preset', 'Panel', [all, ...PANEL_TEXTS.map(({ name }) => ({ value: name, label: panelTitle(name) }))], preset)}
 ${select('capability', 'Capability', [all, ...CAPABILITIES.map(({ name, label }) => ({ value: name, label }))], capability)}
 ${sort ? html`<input type="hidden" name="sort" value="${sort}">` : ''}<button class="button">Show</button>
 </form>
@@ -78,7 +79,7 @@ function modelsTable(rows: readonly ModelRow[], filter: ModelsFilter, order: Sor
   return html`<p role="status" data-count>${countOf(shown, rows.length)}</p>
 ${table(
   'Models',
-  html`<tr>${model!}<th scope="col">Panels</th><th scope="col">Capabilities</th>${figures}</tr>`,
+  html`<tr>${model!}<th scope="col" class="wide-only">Panels</th><th scope="col" class="wide-only">Capabilities</th>${figures}</tr>`,
   rows.map((row) => modelRow(row, fits(row, filter))),
 )}`;
 }
@@ -87,7 +88,14 @@ function columnHead(column: Column, order: SortOrder | null, filter: ModelsFilte
   const query = new URLSearchParams({ sort: nextSort(column, order) });
   for (const name of ['family', 'preset', 'capability'] as const) if (filter[name]) query.set(name, filter[name]);
   const sorted = order?.column === column ? (order.direction === 'lowest' ? 'ascending' : 'descending') : null;
-  return html`<th scope="col"${column.name === 'model' ? '' : html` class="number"`}${sorted ? html` aria-sort="${sorted}"` : ''}><a class="sort" href="/models?${query.toString()}#all">${column.title}</a></th>`;
+  return html`<th scope="col"${headClass(column)}${sorted ? html` aria-sort="${sorted}"` : ''}><a class="sort" href="/models?${query.toString()}#all">${column.title}</a></th>`;
+}
+
+const ON_PHONES = ['cost', 'agreed'];
+
+function headClass({ name }: Column): Html {
+  if (name === 'model') return html``;
+  return ON_PHONES.includes(name) ? html` class="number"` : html` class="number wide-only"`;
 }
 
 const countOf = (shown: number, all: number): string =>
@@ -95,17 +103,17 @@ const countOf = (shown: number, all: number): string =>
 
 function modelRow({ model, panels, capabilities, record }: ModelRow, isShown: boolean): Html {
   const { id, family, price } = model;
-  return html`<tr id="${anchorOf(id)}" data-family="${family}" data-preset="${panels.join(' ')}" data-capability="${capabilities
+  return html`<tr id="${modelAnchor(id)}" data-family="${family}" data-preset="${panels.join(' ')}" data-capability="${capabilities
     .map(({ name }) => name)
     .join(' ')}"${isShown ? html`` : html` hidden`}>
-<th scope="row" class="model"><span class="mono">${id}</span><br><span class="muted small">${family}</span></th>
-<td>${spaced(panels.map((name) => badge(name, 'accent')))}</td>
-<td class="small muted can">${capabilities.map(({ label }) => label).join(', ')}</td>
-<td class="number">${perMillion(price.input)}</td>
-<td class="number">${perMillion(price.output)}</td>
-<td class="number">${whole(record?.ballots ?? 0)}</td>
-<td class="number">${share(record?.success_rate ?? null, record?.ballots ?? 0)}</td>
-<td class="number">${seconds(record?.average_latency_ms ?? null)}</td>
+<th scope="row" class="model"><a class="plain-link mono" href="#${modelAnchor(id)}">${id}</a><br><span class="muted small">${family}</span><span class="narrow-only muted small">${perMillion(price.input)} in, ${perMillion(price.output)} out</span></th>
+<td class="small wide-only">${panels.map(panelTitle).join(', ')}</td>
+<td class="small muted can wide-only">${capabilities.map(({ label }) => label).join(', ')}</td>
+<td class="number wide-only">${perMillion(price.input)}</td>
+<td class="number wide-only">${perMillion(price.output)}</td>
+<td class="number wide-only">${whole(record?.ballots ?? 0)}</td>
+<td class="number wide-only">${share(record?.success_rate ?? null, record?.ballots ?? 0)}</td>
+<td class="number wide-only">${seconds(record?.average_latency_ms ?? null)}</td>
 <td class="number">${usd(record?.average_cost_usd ?? null)}</td>
 <td class="number">${share(record?.agreement_rate ?? null, record?.judged ?? 0)}</td>
 </tr>
@@ -116,11 +124,7 @@ function modelRow({ model, panels, capabilities, record }: ModelRow, isShown: bo
 function share(rate: number | null, trials: number): Html {
   if (rate === null || trials === 0) return html`${percent(null)}`;
   const { low, high } = shareInterval(Math.round(rate * trials), trials);
-  return html`${percent(rate)}<br><span class="muted small">${percent(low)} to ${percent(high)}, n = ${whole(trials)}</span>`;
+  return html`${percent(rate)}<br><span class="muted small">${percent(low)} to ${percent(high)}<br>n = ${whole(trials)}</span>`;
 }
 
-const spaced = (parts: readonly Html[]): Html[] => parts.map((part) => html`${part} `);
-
 const families = (listed: readonly ListedModel[]): string[] => [...new Set(listed.map(({ model }) => model.family))];
-
-const anchorOf = (id: string): string => `model-${id.replace(/[^\w.-]/g, '-')}`;

@@ -22,7 +22,7 @@ export const COLUMNS: readonly Column[] = [
   { name: 'output', title: 'Output $/M', first: 'lowest', valueOf: ({ model }) => Number(model.price.output) },
   { name: 'asked', title: 'Asked', first: 'highest', valueOf: ({ record }) => record?.ballots ?? 0 },
   { name: 'valid', title: 'Valid', first: 'highest', valueOf: ({ record }) => record?.success_rate ?? null },
-  { name: 'time', title: 'Average time', first: 'lowest', valueOf: ({ record }) => record?.average_latency_ms ?? null },
+  { name: 'time', title: 'Mean time', first: 'lowest', valueOf: ({ record }) => record?.average_latency_ms ?? null },
   { name: 'cost', title: 'Cost per vote', first: 'lowest', valueOf: ({ record }) => record?.average_cost_usd ?? null },
   {
     name: 'agreed',

@@ -8,3 +8,6 @@ export const PANEL_TEXTS: readonly { name: PanelName; who: string; when: string 
   { name: 'broad', who: 'Models from many vendors', when: 'The default. Different vendors make different mistakes.' },
   { name: 'strong', who: 'Frontier models', when: 'For hard questions worth paying for.' },
 ];
+
+/** For people; programs name it as it is. */
+export const panelTitle = (name: string): string => name.replace('_', ' ');

@@ -1,7 +1,7 @@
 import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { notice, table } from './components.ts';
-import { percent, perMillion, seconds, usd, whole } from './figures.ts';
+import { percent, seconds, usd, whole } from './figures.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
@@ -67,11 +67,11 @@ function thousandTable(list: Pricing['list'], options: number): Html {
   const scale = priceScale(prices.map(({ price }) => price));
   return table(
     'Cost of 1,000 polls',
-    html`<tr><th scope="col">Panel</th><th scope="col" class="number">Expected</th><th scope="col" class="number">Every model</th><th scope="col" class="price-scale">${priceAxis(scale)}<span class="hidden-text">On one scale</span></th><th scope="col" class="number">Saved</th><th scope="col" class="number">Median time</th></tr>`,
+    html`<tr><th scope="col">Panel</th><th scope="col" class="number">Expected</th><th scope="col" class="number">Every model</th><th scope="col" class="price-scale wide-only">${priceAxis(scale)}<span class="hidden-text">On one scale</span></th><th scope="col" class="number">Saved</th><th scope="col" class="number wide-only">Median time</th></tr>`,
     prices.map(({ preset, price }) => {
       const { who } = PANEL_TEXTS.find(({ name }) => name === preset)!;
       const { estimate, wholeUsd, saving } = price;
-      return html`<tr><th scope="row"><code>${preset}</code><br><span class="muted small">${estimate.models.roster_size} ${lowerFirst(who)}</span></th><td class="number">${usd(perThousand(estimate.cost_usd.expected))}</td><td class="number">${usd(perThousand(wholeUsd))}</td><td>${priceLine(preset, price, scale)}</td><td class="number">${percent(saving)}</td><td class="number">${seconds(estimate.latency_ms.p50)}</td></tr>
+      return html`<tr><th scope="row"><code>${preset}</code><br><span class="muted small">${estimate.models.roster_size} ${lowerFirst(who)}</span></th><td class="number">${usd(perThousand(estimate.cost_usd.expected))}</td><td class="number">${usd(perThousand(wholeUsd))}</td><td class="wide-only">${priceLine(preset, price, scale)}</td><td class="number">${percent(saving)}</td><td class="number wide-only">${seconds(estimate.latency_ms.p50)}</td></tr>
 `;
     }),
   );
@@ -106,7 +106,7 @@ ${stat('Time, median', seconds(latency_ms.p50))}
 reserved (the worst case of its whole panel); the rest is returned.</p>
 ${table(
   `Votes of a ${preset} poll`,
-  html`<tr><th scope="col">Model</th><th scope="col" class="number">Input $/M</th><th scope="col" class="number">Output $/M</th><th scope="col" class="number">Typical vote</th><th scope="col" class="number">Maximum</th></tr>`,
+  html`<tr><th scope="col">Model</th><th scope="col" class="number wide-only">Input $/M</th><th scope="col" class="number wide-only">Output $/M</th><th scope="col" class="number">Typical vote</th><th scope="col" class="number">Maximum</th></tr>`,
   [...votes.map(voteRow), sumRow(votes)],
 )}
 `;
@@ -117,12 +117,12 @@ const stat = (label: string, value: string): Html =>
 `;
 
 const voteRow = ({ modelId, input, output, typicalU, maxU }: VotePrice): Html =>
-  html`<tr><th scope="row" class="model mono">${modelId}</th><td class="number">${perMillion(input)}</td><td class="number">${perMillion(output)}</td><td class="number">${micro(typicalU)}</td><td class="number">${micro(maxU)}</td></tr>
+  html`<tr><th scope="row" class="model mono">${modelId}</th><td class="number wide-only">${micro(input)}</td><td class="number wide-only">${micro(output)}</td><td class="number">${micro(typicalU)}</td><td class="number">${micro(maxU)}</td></tr>
 `;
 
 function sumRow(votes: readonly VotePrice[]): Html {
   const sum = (of: (vote: VotePrice) => bigint) => micro(votes.reduce((total, vote) => total + of(vote), 0n));
-  return html`<tr><th scope="row">All ${votes.length}</th><td></td><td></td><td class="number">${sum(({ typicalU }) => typicalU)}</td><td class="number">${sum(({ maxU }) => maxU)}</td></tr>
+  return html`<tr><th scope="row">All ${votes.length}</th><td class="wide-only"></td><td class="wide-only"></td><td class="number">${sum(({ typicalU }) => typicalU)}</td><td class="number">${sum(({ maxU }) => maxU)}</td></tr>
 `;
 }
 
@@ -131,11 +131,11 @@ const micro = (amountU: bigint): string => usd(Number(amountU) / 1_000_000);
 const priceTable = (list: Pricing['list']): Html =>
   table(
     'Prices by panel and number of options',
-    html`<tr><th scope="col">Options</th>${PRESETS.map((preset) => html`<th scope="col" class="number">${preset}: expected</th><th scope="col" class="number">all models</th><th scope="col" class="number">saved</th>`)}</tr>`,
+    html`<tr><th scope="col">Options</th>${PRESETS.map((preset) => html`<th scope="col" class="number">${preset}<span class="wide-only">: expected</span></th><th scope="col" class="number wide-only">all models</th><th scope="col" class="number wide-only">saved</th>`)}</tr>`,
     OPTION_COUNTS.map(
       (options, i) => html`<tr><th scope="row">${whole(options)}</th>${PRESETS.map((preset) => {
         const { estimate, wholeUsd, saving } = list.get(preset)![i]!;
-        return html`<td class="number">${usd(estimate.cost_usd.expected)}</td><td class="number">${usd(wholeUsd)}</td><td class="number">${percent(saving)}</td>`;
+        return html`<td class="number">${usd(estimate.cost_usd.expected)}</td><td class="number wide-only">${usd(wholeUsd)}</td><td class="number wide-only">${percent(saving)}</td>`;
       })}</tr>
 `,
     ),

@@ -1,5 +1,5 @@
+import type { ProviderSettings } from '../config/config.ts';
 import type { Facts } from '../discovery/documents/facts.ts';
-import { notice } from './components.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
 
@@ -9,40 +9,34 @@ export const signInPage = ({ baseUrl, config: { identityProvider } }: Facts, nex
     baseUrl,
     path: '/dashboard',
     title: 'Sign in · EloquentPoll',
-    description: 'Sign in with the identity provider or with an Ethereum wallet.',
+    description: 'Sign in for your balance, API keys and polls.',
     scripts: ['sign-in'],
     styles: ['dashboard'],
     hidden: true,
     main: html`<h1>Sign in</h1>
-<p class="lead">For your balance, keys and polls. Free polls need no account: <a href="/?view=human">try one</a>.</p>
+<p class="lead">For every panel, API keys and your polls. The first sign-in makes your account. Free polls need none:
+<a href="/?view=human">try one</a>.</p>
 <div class="grid wide-cells">
-<section class="card stack" aria-labelledby="provider-title">
-<h2 id="provider-title">With an identity provider</h2>
-${
-  identityProvider
-    ? html`<p>Sign in with ${providerName(identityProvider.issuer)}. We only receive your verified email address.</p>
-<p><a class="button" href="${loginPath(next)}">Continue to sign in</a></p>`
-    : html`<p class="muted">Not set up on this installation.</p>`
-}
-</section>
+${identityProvider ? providerCard(identityProvider, next) : ''}
 <section class="card stack" id="wallet" data-next="${next}" aria-labelledby="wallet-title">
-<h2 id="wallet-title">With a wallet</h2>
-<p>Sign a message with your Ethereum wallet: no fee, no transaction. New wallets get an account and an API key.</p>
-<p><button class="button secondary" type="button" data-wallet disabled>Sign in with wallet</button></p>
-<p role="status" data-said>This needs scripts, and a wallet in this browser.</p>
+<h2 id="wallet-title">With an Ethereum wallet</h2>
+<p>Sign a message with your wallet: no fee, no transaction. New wallets get an account and an API key.</p>
+<p data-wallet-row hidden><button class="button secondary" type="button" data-wallet>Sign in with wallet</button></p>
+<p class="muted" role="status" data-said>This needs scripts, and a wallet in this browser.</p>
 <div data-key-shown tabindex="-1" hidden></div>
+<p class="muted small">From code: see <a href="/api/docs#verifyWallet">wallet sign-in in the docs</a>.</p>
 </section>
-</div>
-${notice(html`<p>From code: see <a href="/api/docs">wallet sign-in in the docs</a>.</p>`)}`,
+</div>`,
   });
 
-/** A host and port of this machine say nothing to a reader. */
-function providerName(issuer: string): Html {
-  const { hostname, host } = new URL(issuer);
-  return /^(localhost|127\.|\[::1\])/.test(hostname)
-    ? html`<strong>the demo login</strong> of this machine`
-    : html`<strong>${host}</strong>`;
-}
+const providerCard = (
+  { name }: ProviderSettings,
+  next: string,
+): Html => html`<section class="card stack" aria-labelledby="provider-title">
+<h2 id="provider-title">With your email address</h2>
+<p>You sign in with ${name} and come back here. We only receive your verified email address.</p>
+<p><a class="button" href="${loginPath(next)}">Sign in with ${name}</a></p>
+</section>`;
 
 const loginPath = (next: string): string =>
   next === '/dashboard' ? '/api/auth/login' : `/api/auth/login?${new URLSearchParams({ next })}`;

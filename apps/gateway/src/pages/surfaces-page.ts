@@ -2,6 +2,7 @@ import type { Surface } from '@eloquentpoll/contracts';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { SURFACES } from '../discovery/documents/surfaces.ts';
 import { badge, type Tone } from './components.ts';
+import { connectSection } from './connect-section.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
@@ -38,14 +39,17 @@ export function surfacesPage({ baseUrl }: Facts, filter: SurfacesFilter): string
     description: `${SURFACES.length} ways in which people, coding agents and browser agents find and use this service, and how a program can detect each.`,
     styles: ['catalog'],
     main: html`<h1>Integrations</h1>
-<p class="lead">People, coding agents and browser agents connect in different ways. Each lists its endpoints and how software can detect it.
+<p class="lead">Use EloquentPoll from your agent, editor or code.</p>
+${connectSection(baseUrl)}
+<h2 id="all">All integrations</h2>
+<p>People, coding agents and browser agents connect in different ways. Each lists its endpoints and how software can detect it.
 API: <a href="/api/surfaces">/api/surfaces</a></p>
-<form class="filters" action="/surfaces">
+<form class="filters" action="/surfaces#all">
 ${select('user', 'For', [{ value: '', label: 'All' }, ...USERS], filter.user)}
 ${select('category', 'Maturity', [{ value: '', label: 'All' }, ...CATEGORIES.map(({ name, title }) => ({ value: name, label: title }))], filter.category)}
 <button class="button">Show</button>
 </form>
-<p role="status">${shown.length === 0 ? 'Nothing matches these filters.' : `${shown.length} of ${SURFACES.length} ways`}</p>
+<p class="muted" role="status">${shown.length === 0 ? 'Nothing matches these filters.' : `${shown.length} of ${SURFACES.length} integrations`}</p>
 ${CATEGORIES.map((category) => section(category, shown))}`,
   });
 }
@@ -53,7 +57,7 @@ ${CATEGORIES.map((category) => section(category, shown))}`,
 function section({ name, title, what, tone }: (typeof CATEGORIES)[number], shown: readonly Surface[]): Html {
   const own = shown.filter(({ category }) => category === name);
   if (own.length === 0) return html``;
-  return html`<h2 id="${name}">${title}</h2>
+  return html`<h3 id="${name}">${title}</h3>
 <p class="muted">${what}</p>
 <div class="grid wide-cells">
 ${own.map((surface) => card(surface, tone))}</div>
@@ -62,10 +66,11 @@ ${own.map((surface) => card(surface, tone))}</div>
 
 const card = ({ pattern_id, category, user_types, description, user_story, artifacts, ...rest }: Surface, tone: Tone) =>
   html`<article class="card stack" id="${pattern_id}">
-<div class="row spread"><h3><a href="#${pattern_id}">${pattern_id}</a></h3>${badge(category, tone)}</div>
+<div class="row spread"><h4><a class="plain-link" href="#${pattern_id}">${titleOf(pattern_id)}</a></h4>${badge(category, tone)}</div>
 <p>${description}</p>
 <p class="muted">“${user_story}”</p>
 <dl class="facts small">
+<dt>Id</dt><dd><code>${pattern_id}</code></dd>
 <dt>For</dt><dd>${user_types.map((type) => USERS.find(({ value }) => value === type)?.label ?? type).join(', ')}</dd>
 <dt>At</dt><dd>${artifacts.map((path) => html`<code>${path}</code> `)}</dd>
 <dt>Detected by</dt><dd>${rest.detection_rule}</dd>
@@ -73,5 +78,21 @@ ${rest.standard_refs ? html`<dt>Described in</dt><dd>${rest.standard_refs.map((u
 </dl>
 </article>
 `;
+
+/** `mcp-server` as "MCP server". */
+function titleOf(id: string): string {
+  const words = id.split('-').map((word) => WRITTEN[word] ?? word);
+  return words.join(' ').replace(/^./, (first) => first.toUpperCase());
+}
+
+const WRITTEN: Readonly<Record<string, string>> = {
+  a2a: 'A2A',
+  ai: 'AI',
+  api: 'API',
+  mcp: 'MCP',
+  rest: 'REST',
+  llms: 'LLM',
+  txt: 'text',
+};
 
 const hostAndPath = (url: string): string => url.replace(/^https:\/\/(www\.)?/, '').replace(/\/$/, '');

@@ -130,6 +130,14 @@ t.test('a login that the page asked for leads back to it, and nowhere else', asy
   }
 });
 
+t.test('opened by hand the page says where a login starts', async (t) => {
+  const { app } = await build(t);
+  const forPeople = await app.inject({ url: '/dashboard/grant', headers: { accept: 'text/html' } });
+  t.equal(forPeople.statusCode, 400);
+  t.match(forPeople.body, /<h1>Start in the terminal<\/h1>.*eloquentpoll login/s);
+  t.match((await app.inject({ url: '/dashboard/grant' })).json(), { code: 'validation_error' });
+});
+
 t.test('in a browser the code reaches the program: the policy of the page lets its answer through', async (t) => {
   const site = await openSite(t);
   const { accountId } = await site.keyWith(0);

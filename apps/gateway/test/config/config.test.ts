@@ -46,8 +46,9 @@ const LOGIN = { OIDC_ISSUER: 'https://id.example/', OIDC_CLIENT_ID: 'polls', OID
 
 t.test('an identity provider is three settings or none', (t) => {
   t.equal(decide({}).identityProvider, null);
-  const login = { issuer: 'https://id.example/', clientId: 'polls', clientSecret: 'a secret' };
+  const login = { issuer: 'https://id.example/', name: 'id.example', clientId: 'polls', clientSecret: 'a secret' };
   t.same(decide(LOGIN).identityProvider, login, 'the issuer is kept as it was written');
+  t.equal(decide({ ...LOGIN, OIDC_NAME: 'Example ID' }).identityProvider?.name, 'Example ID');
   t.ok(decide({ ...LOGIN, OIDC_ISSUER: 'http://localhost:9000' }).identityProvider);
   t.ok(decide({ ...LOGIN, BASE_URL: 'https://polls.example', NODE_ENV: 'production' }).identityProvider);
   t.end();

@@ -27,8 +27,14 @@ t.test('one gateway for all of these', async (t) => {
   const get = (url: string, encoding?: string, more: Record<string, string> = {}) =>
     app.inject({ url, headers: { ...(encoding && { 'accept-encoding': encoding }), ...more } });
 
+  await standInWorker(t, context);
+  const payload = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
+  const { bearer, accountId } = await keyWith(10);
+  const { poll_id } = (await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload })).json();
+
   await t.test('public texts are compressed, each form with a tag of its own', async (t) => {
-    for (const url of ['/?view=human', '/api/openapi.json', '/llms.txt', '/pricing', assetPath('style.css')]) {
+    const paths = ['/?view=human', '/api/openapi.json', '/llms.txt', '/pricing', `/result/${poll_id}`];
+    for (const url of [...paths, assetPath('style.css')]) {
       const [plain, br, gzip] = await Promise.all([get(url), get(url, 'br'), get(url, 'gzip')]);
       t.equal(plain.headers['content-encoding'], undefined);
       for (const answer of [plain, br, gzip]) t.match(answer.headers.vary, /Accept-Encoding/, url);
@@ -43,14 +49,12 @@ t.test('one gateway for all of these', async (t) => {
   });
 
   await t.test('what carries a secret or is a stream never is', async (t) => {
-    const { bearer, accountId } = await keyWith(10);
     const session = await sessionFor(accountId);
     const all = { 'accept-encoding': 'br, gzip' };
-    await standInWorker(t, context);
-    const payload = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
     const answers = [
       await app.inject({ method: 'POST', url: '/api/keys', headers: { ...session, ...all }, payload: { label: 'x' } }),
       await app.inject({ url: '/dashboard', headers: { ...session, ...all, accept: 'text/html' } }),
+      await app.inject({ url: `/result/${poll_id}`, headers: { ...session, ...all, accept: 'text/html' } }),
       await app.inject({ url: '/api/balance', headers: { ...session, ...all } }),
       await app.inject({ method: 'POST', url: '/api/poll', headers: { ...bearer, ...all }, payload }),
       await app.inject({ method: 'POST', url: '/api/poll/stream', headers: { ...bearer, ...all }, payload }),

@@ -71,11 +71,7 @@ t.test('[§4.7-page-models, §4.7-reputation-models] records are those of the AP
     t.equal(cells[2], String(ballots), model_id);
     const { low, high } = shareInterval(votes, ballots);
     const rounded = (share: number) => `${(100 * share).toFixed(0)}%`;
-    t.equal(
-      cells[3],
-      `${rounded(success_rate)}${rounded(low)} to ${rounded(high)}, n\u202f=\u202f${ballots}`,
-      model_id,
-    );
+    t.equal(cells[3], `${rounded(success_rate)}${rounded(low)} to ${rounded(high)}n\u202f=\u202f${ballots}`, model_id);
   }
 });
 
@@ -134,10 +130,10 @@ t.test('[§4.7-page-pricing] prices are those of the estimate', async (t) => {
 t.test('[§4.7-page-surfaces] every way in, and only those that were asked for', async (t) => {
   const page = await site.open('/surfaces', { javaScriptEnabled: false });
   t.same(
-    (await page.locator('article h3').allTextContents()).sort(),
+    (await page.locator('article').evaluateAll((cards) => cards.map(({ id }) => id))).sort(),
     SURFACES.map(({ pattern_id }) => pattern_id).sort(),
   );
-  await page.getByLabel('For').selectOption('human');
+  await page.getByLabel('For', { exact: true }).selectOption('human');
   await page.getByLabel('Maturity').selectOption('standard');
   await page.getByRole('button', { name: 'Show' }).click();
   const matching = SURFACES.filter(

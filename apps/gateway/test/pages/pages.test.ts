@@ -152,6 +152,11 @@ t.test('an address that leads nowhere', async (t) => {
   const page = await site.open('/nowhere');
   t.equal(await page.locator('h1').textContent(), 'No such page');
   t.equal((await page.goto('/nowhere'))!.status(), 404);
+  t.equal(await page.locator('[aria-current]').count(), 0, 'the menu does not say that this is a page of it');
+  t.notMatch(await page.locator('main').textContent(), 'Did you mean');
+  await page.goto('/Prices?from=here');
+  await page.getByRole('link', { name: 'Pricing' }).last().click();
+  await page.getByRole('heading', { name: 'Pricing', exact: true }).waitFor();
   for (const [url, accept] of [
     ['/nowhere', 'application/json'],
     ['/nowhere', '*/*'],

@@ -8,7 +8,7 @@ import { answerPreflight } from './cross-origin.ts';
 
 interface Unmatched {
   /** The page for a browser at an address that does not exist. */
-  sendMissingPage(reply: FastifyReply): FastifyReply;
+  sendMissingPage(request: FastifyRequest, reply: FastifyReply): FastifyReply;
 }
 
 export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }: Unmatched) => {
@@ -27,7 +27,7 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
       if (known.pattern.test(path)) for (const name of known.methods) methods.add(name);
     }
     if (methods.size === 0 && isForPeople(request)) {
-      return sendMissingPage(reply);
+      return sendMissingPage(request, reply);
     }
     if (methods.size === 0) throw new ApiError('not_found');
     const allow = [...methods, 'OPTIONS'].sort().join(', ');

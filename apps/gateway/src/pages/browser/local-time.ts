@@ -12,8 +12,13 @@ function localize(time: HTMLTimeElement): void {
   const date = new Date(time.dateTime);
   if (!time.title) time.title = time.textContent ?? '';
   const seconds = Math.round((Date.now() - date.getTime()) / 1_000);
+  const isRecent = seconds >= 0 && seconds < 12 * HOUR_S;
+  if (time.dataset.local === 'short') {
+    time.textContent = isRecent ? agoText(seconds) : date.toLocaleDateString(undefined, { dateStyle: 'medium' });
+    return;
+  }
   const local = date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-  time.textContent = seconds >= 0 && seconds < 12 * HOUR_S ? `${agoText(seconds)}, ${local}` : local;
+  time.textContent = isRecent ? `${agoText(seconds)}, ${local}` : local;
 }
 
 function agoText(seconds: number): string {

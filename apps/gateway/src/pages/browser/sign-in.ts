@@ -17,8 +17,8 @@ const shown = section.querySelector<HTMLElement>('[data-key-shown]')!;
 
 const wallet = window.ethereum;
 said.textContent = wallet ? '' : 'No wallet was found in this browser.';
-button.disabled = !wallet;
 if (wallet) {
+  section.querySelector<HTMLElement>('[data-wallet-row]')!.hidden = false;
   on(button, 'click', async () => {
     button.disabled = true;
     said.textContent = await signIn(wallet).catch(refusalOf);

@@ -8,7 +8,7 @@ import { localTime } from '../result-parts.ts';
 export function keysSection(keys: readonly StoredApiKey[]): Html {
   const active = keys.filter(({ revokedAt }) => revokedAt === null);
   const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
-  return html`<section id="keys" aria-labelledby="keys-title">
+  return html`<section class="card" id="keys" aria-labelledby="keys-title">
 <h2 id="keys-title">API keys</h2>
 <form class="inline-form" method="post" action="/dashboard/keys" accept-charset="utf-8" data-new-key>
 <p class="field"><label for="label">Key name</label>
@@ -34,10 +34,10 @@ ${revoked.length === 0 ? '' : html`<details class="small"><summary>${revoked.len
 const keyTable = (keys: readonly StoredApiKey[]): Html =>
   table(
     'Active keys',
-    html`<tr><th scope="col">Key</th><th scope="col">Name</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
+    html`<tr><th scope="col">Key</th><th scope="col">Name</th><th scope="col" class="wide-only">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
     keys.map(
       ({ id, prefix, label, createdAt, lastUsedAt }) => html`<tr>
-<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${localTime(createdAt.toISOString())}</td><td class="when">${lastUsedAt ? localTime(lastUsedAt.toISOString()) : 'never'}</td>
+<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when wide-only">${localTime(createdAt.toISOString(), 'short')}</td><td class="when">${lastUsedAt ? localTime(lastUsedAt.toISOString(), 'short') : 'never'}</td>
 <td class="number"><form action="/dashboard/keys/${id}/revoke"><button class="button danger small" data-key="${id}" data-name="${label ? `${prefix}… (${label})` : `${prefix}…`}">Revoke<span class="hidden-text"> ${prefix} ${label}</span></button></form></td>
 </tr>
 `,
@@ -50,7 +50,7 @@ const revokedTable = (keys: readonly StoredApiKey[]): Html =>
     html`<tr><th scope="col">Key</th><th scope="col">Name</th><th scope="col">Created</th><th scope="col">Revoked</th></tr>`,
     keys.map(
       ({ prefix, label, createdAt, revokedAt }) => html`<tr>
-<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${localTime(createdAt.toISOString())}</td><td class="when">${revokedAt ? localTime(revokedAt.toISOString()) : badge('active')}</td>
+<th scope="row" class="mono">${prefix}…</th><td>${label || '–'}</td><td class="when">${localTime(createdAt.toISOString(), 'short')}</td><td class="when">${revokedAt ? localTime(revokedAt.toISOString(), 'short') : badge('active')}</td>
 </tr>
 `,
     ),

@@ -41,7 +41,7 @@ ${historySection(account.history)}
 ${keysSection(account.keys)}
 ${addFunds(account, funding)}
 </div>
-${profileSection(account)}`,
+${profileSection(account, facts.config.identityProvider)}`,
   });
 
 /** For an account that never ran a poll: what to do first, without what is done. */

@@ -1,12 +1,12 @@
+import type { ProviderSettings } from '../../config/config.ts';
 import { type Html, html } from '../html.ts';
 import type { AccountView } from './account.ts';
 
 /** The account and its ways to log in. */
-export const profileSection = ({
-  user,
-  wallets,
-  providers,
-}: AccountView): Html => html`<section id="account" aria-labelledby="account-title">
+export const profileSection = (
+  { user, wallets, providers }: AccountView,
+  provider: ProviderSettings | null,
+): Html => html`<section id="account" aria-labelledby="account-title">
 <h2 id="account-title">Account</h2>
 <dl class="facts">
 <dt>E-mail</dt><dd>${user.email.endsWith('.invalid') ? 'none verified' : user.email}</dd>
@@ -15,10 +15,14 @@ export const profileSection = ({
   wallets.length + providers.length === 0
     ? 'API keys only'
     : html`<ul class="plain">
-${providers.map((issuer) => html`<li>Identity provider <span class="mono">${issuer}</span></li>`)}
-${wallets.map((address) => html`<li>Wallet <span class="mono">${address}</span></li>`)}
+${providers.map((issuer) => html`<li>By ${nameOf(issuer, provider)}</li>`)}
+${wallets.map((address) => html`<li>By wallet <span class="mono">${address}</span></li>`)}
 </ul>`
 }</dd>
 </dl>
 </section>
 `;
+
+/** One that is not configured any more has no name. */
+const nameOf = (issuer: string, provider: ProviderSettings | null): string =>
+  provider?.issuer === issuer ? provider.name : new URL(issuer).host;

@@ -9,6 +9,7 @@ import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import type { PagesContext } from '../context.ts';
 import { GRANT_PATH, grantPage } from '../dashboard/grant-page.ts';
 import { HTML_TYPE, PAGE_HEADERS, PAGE_POLICY } from '../layout.ts';
+import { noGrantPage } from '../missing-page.ts';
 import { signInPage } from '../sign-in-page.ts';
 
 type Query = Partial<Record<'port' | 'state' | 'challenge' | 'name', string>>;
@@ -38,11 +39,16 @@ export async function grantRoutes(
           challenge: field('SHA-256 of the verifier, as base64url.'),
           name: field('Of the computer, for the label of the key.'),
         }),
-        response: { 200: textAnswer('The question, or the page to sign in with.', 'text/html'), ...errors() },
+        response: {
+          200: textAnswer('The question, or the page to sign in with.', 'text/html'),
+          ...orPage(errors('validation_error')),
+        },
       },
     },
-    async ({ principal, query, url }, reply) => {
+    async ({ principal, query, url, headers }, reply) => {
       const request = readGrantRequest((name) => query[name as keyof Query]);
+      if (!request && /text\/html/i.test(headers.accept ?? ''))
+        return page(reply).code(400).send(noGrantPage(facts.baseUrl));
       if (!request) throw malformed();
       if (!principal) return page(reply).send(signInPage(facts, url));
       return page(reply, policyFor(request)).send(grantPage(facts.baseUrl, request));

@@ -12,9 +12,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { linkHeader } from '../../discovery/documents/links.ts';
 import { access } from '../../http/access.ts';
-import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
+import { errors, NOT_MODIFIED, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
 import { RESULT_HEADERS, resultWithId } from '../../polls/read/find-result.ts';
 import { toResultDetail } from '../../polls/read/public-result.ts';
 import { watchPoll } from '../../polls/run/stream-poll.ts';
@@ -91,7 +92,7 @@ export async function resultPageRoutes(
         querystring: Type.Object({
           feedback: Type.Optional(Type.String({ description: '`thanks`: after giving it.' })),
         }),
-        response: { 200: PAGE, ...orPage(errors('result_not_found')) },
+        response: { 200: PAGE, ...NOT_MODIFIED, ...orPage(errors('result_not_found')) },
       },
     },
     async (request, reply) => {
@@ -101,9 +102,9 @@ export async function resultPageRoutes(
         const result = await resultWithId(context, resultId);
         const page = await pageOf(result, request, request.query.feedback === 'thanks');
         const asJson = { rel: 'alternate', path: `/api/results/${resultId}`, type: 'application/json' };
-        const cached = request.principal ? 'private, no-store' : 'public, max-age=30';
-        const headers = { link: linkHeader([asJson]), 'cache-control': cached };
-        return reply.type(HTML_TYPE).headers(headers).send(page);
+        reply.type(HTML_TYPE).header('link', linkHeader([asJson]));
+        if (request.principal) return reply.header('cache-control', 'private, no-store').send(page);
+        return await sendPublicText(request, reply.header('cache-control', 'public, max-age=30'), page);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'result_not_found' || readsJson(request)) throw error;
         const poll = await watchable(resultId, request);
