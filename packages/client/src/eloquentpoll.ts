@@ -467,7 +467,7 @@ export class EloquentPoll {
    * is resumed. Leaving the loop closes the connection; the poll goes on.
    */
   stream(request: PollRequest, options: PollOptions = {}): AsyncGenerator<StreamEvent, void> {
-    return streamPoll(this.#service, request, options);
+    return streamPoll(this.#service, paid('/api/poll/stream', request, options));
   }
 
   /** Asks in short: `Which is larger? [The Sun, The Moon]`, or a question alone. Free without a key. */
@@ -627,6 +627,11 @@ export class Session {
       timeoutMs: TIMEOUT_MS + MAX_WAIT_S * 1_000,
       signal,
     });
+  }
+
+  /** Its events from where it stands: the newest `started`, one with each vote, then `complete`. Costs nothing. */
+  stream(options: CallOptions = {}): AsyncGenerator<StreamEvent, void> {
+    return streamPoll(this.#service, { method: 'POST', path: '/api/poll/stream', ...options }, this.id);
   }
 
   #path(what: 'status' | 'result'): string {
@@ -905,14 +910,9 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
 
 // --------------------------------------------------------------------------------------------------------- streams
 
-async function* streamPoll(
-  service: Service,
-  request: PollRequest,
-  options: PollOptions,
-): AsyncGenerator<StreamEvent, void> {
-  const call = paid('/api/poll/stream', request, options);
-  const deadline = startDeadline(options.signal, call.timeoutMs ?? POLL_TIMEOUT_MS);
-  let lastId = '';
+/** `lastId`: of the event after which a stream goes on, or of the poll that it follows. */
+async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGenerator<StreamEvent, void> {
+  const deadline = startDeadline(call.signal, call.timeoutMs ?? POLL_TIMEOUT_MS);
   let lastSeq = -1;
   let firstMs = FIRST_BACKOFF_MS;
   try {

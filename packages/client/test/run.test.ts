@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
@@ -326,19 +327,36 @@ t.test('on a terminal a person is asked for what is missing, until it can be use
 });
 
 t.test('watch follows a running poll, and open shows its page', async (t) => {
-  withoutWaiting(t, (ms) => ms === 1_000);
-  const progress = { received: 2, succeeded: 1, failed: 1, total: 6 };
-  const { url } = await serve(t, ({ path }, response, nth) => {
+  const asking = { question: RESULT.question, options: RESULT.options, confidence_threshold: 0.95 };
+  let finish = () => {};
+  const { url, asked } = await serve(t, ({ path }, response) => {
+    if (path === '/api/polls/ps_1/status')
+      return { session_id: 'ps_1', status: 'completed', result_id: RESULT.poll_id };
     if (path === '/api/polls/ps_2/status') return { session_id: 'ps_2', status: 'running', result_id: null };
-    if (path !== '/api/polls/ps_1/status') return RESULT;
-    response.setHeader('etag', `"${nth}"`);
-    const ended = nth > 1 && { status: 'completed', result_id: RESULT.poll_id };
-    return { session_id: 'ps_1', status: 'running', result_id: null, progress, ...ended };
+    if (path !== '/api/poll/stream') return RESULT;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(sse('started', { ...started(2), ...asking }));
+    finish = () => response.end(complete(3));
+    return undefined;
   });
   const { texts, ...outputs } = pipes();
-  t.equal(await run(['watch', 'ps_1'], at(url, outputs)), EXIT.winner);
-  t.equal(texts.err, '2 of 6 models · 1 failed\n');
+  const watching = run(['watch', 'ps_1'], at(url, outputs));
+  await eventually('the vote is shown', () => texts.err === '2/6  sim/a  The Sun  0.3 s\n' || null);
+  finish();
+  t.equal(await watching, EXIT.winner);
+  t.match(asked.at(-1)?.headers, { 'last-event-id': 'ps_1' });
   t.match(texts.out, /^Kept: "The Sun", 2 of 3\n/);
+
+  const live = screen(80);
+  const onTerminal = run(['watch', 'ps_1'], at(url, { out: live.out }));
+  await eventually(
+    'the odds are in the foot',
+    () => live.text().includes('The Sun 73% · The Moon 20% · needs 95%') || null,
+  );
+  t.match(live.text(), /Which is larger\?.*The Sun .*█.* 2\n.*2 of 6 models/s);
+  finish();
+  t.equal(await onTerminal, EXIT.winner);
+
   const drawn = screen(80);
   t.equal(await run(['watch', RESULT.poll_id], at(url, { out: drawn.out })), EXIT.winner, 'one that has ended');
   t.match(drawn.text(), 'enough to win');

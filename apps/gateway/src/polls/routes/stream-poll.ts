@@ -22,7 +22,10 @@ const StreamQuery = Type.Object({
 
 const StreamHeaders = Type.Object({
   'last-event-id': Type.Optional(
-    Type.String({ description: 'The `id` of the last event that arrived: the same poll is followed on, at no cost.' }),
+    Type.String({
+      description:
+        'The `id` of the last event that arrived: the same poll is followed on, at no cost. A `session_id` follows that poll from where it stands.',
+    }),
   ),
 });
 

@@ -51,7 +51,7 @@ export async function streamPoll(
   send(context, request, reply, opened.move(), follower, start, options, submission.idempotency);
 }
 
-/** Continues a stream of the caller's own poll after the event that `lastEventId` names. */
+/** Continues a stream of the caller's own poll after the event that `lastEventId` names; the id of a poll alone begins one. */
 export async function resumeStream(
   context: PollsContext,
   request: FastifyRequest,
@@ -62,11 +62,11 @@ export async function resumeStream(
   using opened = new DisposableStack();
   opened.defer(await context.streamSlots.take(request));
   const [pollId = '', seq = ''] = lastEventId.split(':');
-  const poll = isPollId(pollId) && /^\d{1,9}$/.test(seq) ? await findPoll(context.storage, pollId) : null;
+  const poll = isPollId(pollId) && /^\d{0,9}$/.test(seq) ? await findPoll(context.storage, pollId) : null;
   if (!poll || poll.accountId !== accountId) throw new ApiError('session_not_found');
   const follower = opened.use(new PollFollower(context));
   if (poll.status === 'running') await follower.subscribe(pollId);
-  const start = await startOfRunning(context, poll, Number(seq));
+  const start = await startOfRunning(context, poll, seq === '' ? -1 : Number(seq));
   send(context, request, reply, opened.move(), follower, start, options);
 }
 

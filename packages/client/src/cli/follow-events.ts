@@ -1,0 +1,51 @@
+import type { PollResponse, StreamEvent } from '../eloquentpoll.ts';
+import type { Exit } from './exit-codes.ts';
+import type { Invocation } from './invocation.ts';
+import { plain } from './plain-text.ts';
+import { type ProgressView, progressView } from './progress-view.ts';
+import { showOutcome } from './show-outcome.ts';
+import { linkOf, print, programOf } from './terminal.ts';
+
+/** Shows a poll from its events until its result. Without a view the first event says what is asked, and one is made. */
+export async function followEvents(
+  events: AsyncIterable<StreamEvent>,
+  invocation: Invocation,
+  view?: ProgressView,
+): Promise<Exit> {
+  const { terminal } = invocation;
+  let session = '';
+  let page: string | undefined;
+  try {
+    for await (const { event, data } of events) {
+      session = data.session_id;
+      if (event === 'started') {
+        page = data.page_url ?? page;
+        const { question = '', options = Object.keys(data.tally), confidence_threshold: threshold = 1 } = data;
+        view ??= progressView({ question, options, threshold }, invocation);
+        view.show(data);
+      } else {
+        view?.end();
+        return showOutcome(ownResult(data), invocation);
+      }
+    }
+    throw new Error('a stream ends with its result');
+  } catch (error) {
+    view?.end();
+    if (terminal.signal.aborted && session) {
+      print(
+        terminal.err,
+        'The poll goes on, and its votes are charged. To follow it:',
+        `  ${programOf(terminal)} watch ${session}`,
+        ...(page === undefined ? [] : [`  ${linkOf(terminal, plain(page))}`]),
+      );
+    }
+    throw error;
+  } finally {
+    view?.end();
+  }
+}
+
+/** The poll response, without what belongs to the stream. */
+function ownResult({ session_id: _session, seq: _seq, ...result }: PollResponse & { session_id: string; seq: number }) {
+  return result;
+}
