@@ -16,6 +16,8 @@ import { walletRotateKeyRoute } from './accounts/routes/wallet-rotate-key.ts';
 import { walletVerifyRoute } from './accounts/routes/wallet-verify.ts';
 import { a2aRoute } from './agents/routes/a2a.ts';
 import { agentCardRoutes } from './agents/routes/cards.ts';
+import { chatCompletionsRoute } from './agents/routes/chat-completions.ts';
+import { chatModelRoutes } from './agents/routes/chat-models.ts';
 import { intentsRoute } from './agents/routes/intents.ts';
 import { matchIntentsRoute } from './agents/routes/match-intents.ts';
 import { mcpRoute } from './agents/routes/mcp.ts';
@@ -132,6 +134,9 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
     ['POST', '/api/mcp', 'speakMcp', 'key', () => app.register(mcpRoute, { context })],
     ['POST', '/api/a2a/tasks/send', 'sendTask', 'key', () => app.register(a2aRoute, { context })],
+    ['POST', '/v1/chat/completions', 'createChatCompletion', 'key or none', () => chatCompletionsRoute(app, context)],
+    ['GET', '/v1/models', 'listChatModels', 'anyone', () => chatModelRoutes(app)],
+    ['GET', '/v1/models/:model', 'getChatModel', 'anyone'],
     ['GET', '/.well-known/agent-card.json', 'getAgentCard', 'anyone', () => agentCardRoutes(app, context)],
     ['GET', '/.well-known/agent.json', 'getEarlyAgentCard', 'anyone'],
     ['GET', '/api/agent-card', 'getUnifiedAgentCard', 'anyone'],

@@ -92,6 +92,11 @@ export const ERRORS = {
   forbidden_origin: change(403, 'Forbidden origin', 'Browsers may not call this operation from that origin.'),
 
   not_found: change(404, 'Not found', 'There is nothing at this path.'),
+  model_not_found: change(
+    404,
+    'Model not found',
+    'No model of the chat interface has this id; GET /v1/models lists them.',
+  ),
   result_not_found: change(404, 'Result not found', 'No result has this id.'),
   session_not_found: change(404, 'Session not found', 'No poll session of yours has this id.'),
   poll_not_found: change(404, 'Poll not found', 'No poll has this id.'),

@@ -8,6 +8,10 @@ export const TAGS = [
   },
   { name: 'Account', description: 'Log in, keep API keys, see and fill the balance.' },
   { name: 'Agents', description: 'The service as agents speak to it: tools of MCP, tasks of A2A, and their cards.' },
+  {
+    name: 'Chat',
+    description: 'Polls as chat completions, for clients of the OpenAI API: base URL `/v1`, one model per panel.',
+  },
   { name: 'System', description: 'Health, documentation and discovery. No credentials.' },
   {
     name: 'Files',

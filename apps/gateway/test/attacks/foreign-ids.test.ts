@@ -112,6 +112,7 @@ const ACCESS: Record<string, Access> = {
   'POST /result/{resultId}/feedback': { kind: 'public' },
   'GET /assets/{version}/{name}': { kind: 'catalogue' },
   'GET /errors/{code}': { kind: 'catalogue' },
+  'GET /v1/models/{model}': { kind: 'catalogue' },
   'GET /api/examples/{language}': { kind: 'catalogue' },
 };
 /** Take an id elsewhere than in their path. */

@@ -63,7 +63,7 @@ const PAID: Readonly<Record<string, 'waits' | 'streams' | 'leaves'>> = {
 
 function costAndLatency(url: string, { broad, fast, free }: PollFigures): CostAndLatency {
   // Free without a key; with a key it may cost as much as a poll.
-  if (url === '/api/quick-poll') {
+  if (url === '/api/quick-poll' || url === '/v1/chat/completions') {
     return {
       cost: { free: true, min_usd: 0, typical_usd: 0, max_usd: LIMITS.max_cost_usd.max },
       latency: { p50_ms: free.latency_ms.p50, p95_ms: free.latency_ms.p95, streaming: false },

@@ -76,6 +76,11 @@ export const LINK_SECTIONS: readonly LinkSection[] = [
       { name: 'MCP server card', path: '/.well-known/mcp/server-card.json', note: 'the Model Context Protocol server' },
       { name: 'Agent card', path: '/.well-known/agent-card.json', note: 'the Agent2Agent endpoint' },
       {
+        name: 'Chat models',
+        path: '/v1/models',
+        note: 'for clients of the OpenAI API: base URL /v1, the options as an enum, the winner as the completion',
+      },
+      {
         name: 'Graph node',
         path: '/api/graph/node-spec',
         note: 'tool definitions for three vendors',

@@ -42,6 +42,13 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   speakMcp: {
     body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'poll_question', arguments: POLL } },
   },
+  createChatCompletion: {
+    body: {
+      model: 'eloquentpoll/free',
+      messages: [{ role: 'user', content: `${EXAMPLE.question} [${EXAMPLE.options.join(', ')}]` }],
+    },
+  },
+  getChatModel: { path: { model: 'eloquentpoll%2Fbroad' } },
   sendTask: {
     body: {
       jsonrpc: '2.0',

@@ -60,6 +60,16 @@ export const SURFACES: readonly Surface[] = [
     standard_refs: ['https://a2a-protocol.org/latest/specification/'],
   },
   {
+    pattern_id: 'openai-compatible-api',
+    category: 'standard',
+    user_types: ['coding_agent'],
+    description: 'Polls as chat completions: clients of the OpenAI API classify with an enum and get the winner.',
+    user_story: 'As a program that classifies with one model I ask a panel by changing base URL and model.',
+    artifacts: ['/v1/chat/completions', '/v1/models'],
+    detection_rule: 'GET /v1/models answers JSON with object list',
+    standard_refs: ['https://platform.openai.com/docs/api-reference/chat'],
+  },
+  {
     pattern_id: 'api-catalog',
     category: 'standard',
     user_types: ['coding_agent', 'browser_agent'],

@@ -39,6 +39,18 @@ const ACCEPTED = [
   'X-Machine-Client',
   'X-Payment',
   'X-Request-Id',
+  // What the clients of the OpenAI API send from browsers.
+  'OpenAI-Organization',
+  'OpenAI-Project',
+  'X-Stainless-Arch',
+  'X-Stainless-Helper-Method',
+  'X-Stainless-Lang',
+  'X-Stainless-OS',
+  'X-Stainless-Package-Version',
+  'X-Stainless-Retry-Count',
+  'X-Stainless-Runtime',
+  'X-Stainless-Runtime-Version',
+  'X-Stainless-Timeout',
 ].join(', ');
 
 declare module 'fastify' {

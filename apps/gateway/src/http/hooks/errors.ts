@@ -1,11 +1,20 @@
-import { ERRORS, type ErrorCode, errorBody, type Occurrence, problemBody } from '@eloquentpoll/contracts';
+import {
+  chatErrorBody,
+  ERRORS,
+  type ErrorCode,
+  errorBody,
+  type Occurrence,
+  problemBody,
+} from '@eloquentpoll/contracts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { Config } from '../../config/config.ts';
 import type { ApiError } from '../api-error.ts';
+import { isChatPath, isRetriedAtACost } from '../chat-errors.ts';
 import { toApiError } from './to-api-error.ts';
 
-// Every error answer: a code of the closed catalogue, as a plain body or as Problem Details, without internals.
+// Every error answer: a code of the closed catalogue, as a plain body, as Problem Details or as clients of the OpenAI API
+// read it, without internals.
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -26,15 +35,22 @@ export function sendError(config: Config, error: unknown, request: FastifyReques
   if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
 
   const occurrence = occurrenceOf(known, request.id);
-  const problem = wantsProblem(request);
+  const chat = isChatPath(request.url);
+  const problem = !chat && wantsProblem(request);
   reply
     .code(status)
     .header('vary', 'Accept, X-Machine-Client')
     .header('content-type', problem ? 'application/problem+json' : 'application/json; charset=utf-8');
+  if (chat && isRetriedAtACost(known.code, request.idempotencyKey)) reply.header('x-should-retry', 'false');
   if (occurrence.retryAfterSeconds !== undefined) reply.header('retry-after', String(occurrence.retryAfterSeconds));
   if (status === 401) reply.header('www-authenticate', challenge(config, known));
   if (known.circumstances.headers) reply.headers(known.circumstances.headers);
-  return reply.send(JSON.stringify(problem ? problemBody(occurrence, config.baseUrl) : errorBody(occurrence)));
+  const body = chat
+    ? chatErrorBody(occurrence)
+    : problem
+      ? problemBody(occurrence, config.baseUrl)
+      : errorBody(occurrence);
+  return reply.send(JSON.stringify(body));
 }
 
 function occurrenceOf({ code, circumstances }: ApiError, requestId: string): Occurrence {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
+import { isChatPath } from '../chat-errors.ts';
 import { answerPreflight } from './cross-origin.ts';
 
 // What no route answers: a preflight of a path that we have, a method that the path does not know, or a path that is
@@ -38,7 +39,7 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
 
 /** A browser that looks for a page. */
 const isForPeople = ({ method, url, headers: { accept = '' } }: FastifyRequest): boolean =>
-  (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && /text\/html/i.test(accept);
+  (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && !isChatPath(url) && /text\/html/i.test(accept);
 
 /** `/api/polls/:id/status` as a pattern; a parameter is one step of the path. */
 function patternOf(url: string): RegExp {

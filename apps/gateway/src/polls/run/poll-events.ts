@@ -1,15 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProgressSnapshot, VoteResult } from '@eloquentpoll/contracts';
 import type { IdempotencyKey } from '@eloquentpoll/storage';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../context.ts';
 import { type PollFailure, whyFailed } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
-import { REREAD_MS } from './poll-rereads.ts';
-import { readOutcome } from './read-outcome.ts';
+import { readOutcomeUntil } from './read-outcome.ts';
 import { completeEvent, errorEvent, progressEvent, watchedEndEvent } from './stream-events.ts';
-
-const MAX_READS = 15;
 
 interface Streamed {
   pollId: string;
@@ -57,20 +53,13 @@ export class PollEvents implements PollListener, StreamSource {
 
   async #finish(end: PollEnd): Promise<void> {
     const { pollId, key } = this.#poll;
-    for (let reads = 0; reads < MAX_READS && !this.#stream.closed; reads++) {
-      try {
-        const result = await readOutcome(this.#context, pollId, end, key);
-        if (!result) return this.#fail({ code: 'poll_execution_failed' }, end.seq);
-        if (this.#poll.isWatched) return this.#stream.end(watchedEndEvent(pollId, end.seq, result.poll_id));
-        if (result.status === 'failed') return this.#fail(whyFailed(result), end.seq);
-        return this.#stream.end(completeEvent(pollId, end.seq, result));
-      } catch (error) {
-        this.#context.log.warn({ poll_id: pollId, err: error }, 'stream.result_unread');
-        await sleep(REREAD_MS, undefined, { ref: false });
-      }
-    }
+    const result = await readOutcomeUntil(this.#context, pollId, end, key, () => this.#stream.closed);
     // The client comes back with Last-Event-ID and finds the end once Postgres is there again.
-    this.#stream.end();
+    if (result === undefined) return this.#stream.end();
+    if (!result) return this.#fail({ code: 'poll_execution_failed' }, end.seq);
+    if (this.#poll.isWatched) return this.#stream.end(watchedEndEvent(pollId, end.seq, result.poll_id));
+    if (result.status === 'failed') return this.#fail(whyFailed(result), end.seq);
+    this.#stream.end(completeEvent(pollId, end.seq, result));
   }
 
   #fail(failure: PollFailure, seq: number): void {

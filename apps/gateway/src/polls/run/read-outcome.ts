@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PollResponse } from '@eloquentpoll/contracts';
 import { findResultOfPoll, forgetPollKey, type IdempotencyKey } from '@eloquentpoll/storage';
 import type { PollsContext } from '../context.ts';
 import type { PollEnd } from './poll-follower.ts';
+import { REREAD_MS } from './poll-rereads.ts';
+
+const MAX_READS = 15;
 
 /**
  * The result of a poll that has ended; null when it was given up. Such a poll cost nothing, so its key no longer stands
@@ -18,4 +22,23 @@ export async function readOutcome(
   if (result) return result.detail;
   if (key) await forgetPollKey(storage, key, pollId);
   return null;
+}
+
+/** The same for a stream: read again while Postgres is away, as long as there is a reader. Undefined if it stays away. */
+export async function readOutcomeUntil(
+  context: Pick<PollsContext, 'storage' | 'log'>,
+  pollId: string,
+  end: PollEnd,
+  key: IdempotencyKey | undefined,
+  isOver: () => boolean,
+): Promise<PollResponse | null | undefined> {
+  for (let reads = 0; reads < MAX_READS && !isOver(); reads++) {
+    try {
+      return await readOutcome(context, pollId, end, key);
+    } catch (error) {
+      context.log.warn({ poll_id: pollId, err: error }, 'stream.result_unread');
+      await sleep(REREAD_MS, undefined, { ref: false });
+    }
+  }
+  return undefined;
 }

@@ -86,7 +86,7 @@ export async function watchPoll(
   send(context, request, reply, opened.move(), follower, start, { isWatched: true });
 }
 
-function refuseWhileClosing({ shutdown }: PollsContext): void {
+export function refuseWhileClosing({ shutdown }: PollsContext): void {
   if (shutdown.closing.aborted) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
 }
 

@@ -1,0 +1,109 @@
+import { type Issue, isJsonObject } from '@eloquentpoll/contracts';
+import { parseShorthand } from '@eloquentpoll/contracts/shorthand';
+import { invalid } from '../../http/api-error.ts';
+import type { ChatText } from './messages.ts';
+import { readSchema } from './schema-choice.ts';
+
+// Where the options of a request are, and the form in which its caller wants the winner: a forced tool, a schema, or the
+// brackets that end the text.
+
+/** How the winner is said: as it is, as JSON of the schema, or as a call of a tool. */
+export type AnswerForm =
+  | { kind: 'text' }
+  | { kind: 'json'; fill: (option: string) => unknown }
+  | { kind: 'tool'; name: string; fill: (option: string) => unknown };
+
+export interface ChatChoice {
+  question: string;
+  options: string[];
+  /** The member that the options came in. */
+  field: 'response_format' | 'tools' | 'messages';
+  form: AnswerForm;
+}
+
+export const EXAMPLE_REQUEST = {
+  model: 'eloquentpoll/free',
+  messages: [{ role: 'user', content: 'Which of these cities is farthest north? [Vancouver, Paris, London, Toronto]' }],
+};
+
+export function readChoice(body: Record<string, unknown>, { context, text }: ChatText): ChatChoice {
+  const tool = forcedTool(body);
+  const schema = schemaOf(body.response_format);
+  if (tool && schema !== null) throw wrong('response_format', 'response_format and a forced tool ask for two answers');
+  if (tool) {
+    const { options, description, fill } = choiceIn(tool.parameters, 'tools');
+    const form = { kind: 'tool', name: tool.name, fill } as const;
+    return { question: joined(context, description, text), options, field: 'tools', form };
+  }
+  if (schema !== null) {
+    const { options, description, fill } = choiceIn(schema, 'response_format');
+    const form = { kind: 'json', fill } as const;
+    return { question: joined(context, description, text), options, field: 'response_format', form };
+  }
+  const parsed = parseShorthand(text);
+  if (!parsed.ok) throw wrong('messages', `${parsed.issue.detail}. ${HOW}`);
+  const { question, options } = parsed.value;
+  if (options === null) throw wrong('messages', `no options found. ${HOW}`);
+  return { question: joined(context, question), options, field: 'messages', form: { kind: 'text' } };
+}
+
+const joined = (...texts: readonly string[]): string => texts.filter((text) => text.trim() !== '').join('\n\n');
+
+function choiceIn(schema: unknown, field: 'tools' | 'response_format') {
+  const part = readSchema(schema);
+  if (part.kind === 'choice') return part;
+  throw wrong(field, `${part.kind === 'wrong' ? part.detail : 'the schema has no enum to choose from'}. ${HOW}`);
+}
+
+function schemaOf(format: unknown): unknown {
+  if (format === undefined || format === null) return null;
+  const type = isJsonObject(format) ? format.type : undefined;
+  if (type === 'text') return null;
+  if (type === 'json_object') throw wrong('response_format', `json_object names no property to fill. ${HOW}`);
+  const given = isJsonObject(format) && isJsonObject(format.json_schema) ? format.json_schema.schema : undefined;
+  if (type === 'json_schema' && isJsonObject(given)) return given;
+  throw wrong('response_format', `response_format must be text, or json_schema with a schema. ${HOW}`);
+}
+
+interface Tool {
+  name: string;
+  parameters: unknown;
+}
+
+/** The tool that the request wants called; null where it leaves the choice, and no tool is called then. */
+function forcedTool({ tools, tool_choice: choice }: Record<string, unknown>): Tool | null {
+  const known = readTools(tools ?? []);
+  if (choice === undefined || choice === null || choice === 'none' || choice === 'auto') return null;
+  if (choice === 'required') {
+    const [only] = known;
+    if (only && known.length === 1) return only;
+    throw wrong(
+      'tool_choice',
+      `required means one tool, and there are ${known.length}: name the one that holds the options`,
+    );
+  }
+  const called: unknown =
+    isJsonObject(choice) && choice.type === 'function' && isJsonObject(choice.function)
+      ? choice.function.name
+      : undefined;
+  const found = known.find(({ name }) => name === called);
+  if (!found) throw wrong('tool_choice', 'tool_choice must be none, auto, required, or name a function of tools');
+  return found;
+}
+
+function readTools(tools: unknown): Tool[] {
+  const list: unknown[] = Array.isArray(tools) ? tools : [null];
+  return list.map((tool) => {
+    const given = isJsonObject(tool) && tool.type === 'function' && isJsonObject(tool.function) ? tool.function : {};
+    if (typeof given.name !== 'string' || given.name === '')
+      throw wrong('tools', 'tools must be a list of functions with names');
+    return { name: given.name, parameters: given.parameters ?? {} };
+  });
+}
+
+const HOW = `A poll chooses among 2 to 10 options: end the text with them, as in ${JSON.stringify(EXAMPLE_REQUEST)}, or send them as the enum of one string property in response_format json_schema, or of the tool that tool_choice names.`;
+
+function wrong(field: string, detail: string): Error {
+  const issue: Issue = { pointer: `#/${field}`, detail };
+  return invalid([issue]);
+}

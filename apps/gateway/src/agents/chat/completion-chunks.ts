@@ -1,0 +1,54 @@
+import { type ChatPoll, chatErrorBody, type PollResponse } from '@eloquentpoll/contracts';
+import type { Config } from '../../config/config.ts';
+import type { PollFailure } from '../../polls/read/why-failed.ts';
+import { answerOf, chatPollOf, completionId, nowInSeconds } from './completion.ts';
+import type { AskedByChat } from './read-request.ts';
+
+// The same completion as a stream of chunks: the role at once, the answer when the poll has ended.
+
+export interface ChunkedCompletion {
+  pollId: string;
+  asked: Pick<AskedByChat, 'model' | 'form'> & { includeUsage: boolean };
+}
+
+export const firstChunk = ({ pollId, asked }: ChunkedCompletion): string =>
+  event(chunk(pollId, asked, { role: 'assistant', content: '', refusal: null }));
+
+export function lastChunks(config: Config, { pollId, asked }: ChunkedCompletion, result: PollResponse): string {
+  const { message, finish_reason } = answerOf(pollId, result, asked.form);
+  const { content, refusal, tool_calls: calls } = message;
+  const delta = calls
+    ? { tool_calls: calls.map((call, index) => ({ index, ...call })) }
+    : content === null
+      ? { refusal }
+      : { content };
+  const end = chunk(pollId, asked, {}, finish_reason, chatPollOf(config, result));
+  const usage = asked.includeUsage ? [{ ...end, choices: [], eloquentpoll: undefined }] : [];
+  return [chunk(pollId, asked, delta), end, ...usage].map(event).join('') + DONE;
+}
+
+const DONE = 'data: [DONE]\n\n';
+
+/** A stream that an error ends has no `[DONE]`. */
+export const errorChunk = ({ code, detail }: PollFailure, requestId: string): string =>
+  event(chatErrorBody({ code, detail, requestId }));
+
+function chunk(
+  pollId: string,
+  { model, includeUsage }: ChunkedCompletion['asked'],
+  delta: object,
+  finish_reason: string | null = null,
+  poll?: ChatPoll,
+) {
+  return {
+    id: completionId(pollId),
+    object: 'chat.completion.chunk',
+    created: nowInSeconds(),
+    model,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+    ...(includeUsage && { usage: null }),
+    ...(poll && { eloquentpoll: poll }),
+  };
+}
+
+const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;

@@ -1,0 +1,88 @@
+import type { IdempotencyKey } from '@eloquentpoll/storage';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
+import { openEventStream } from '../../http/sse/open-event-stream.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { type PollFailure, whyFailed } from '../../polls/read/why-failed.ts';
+import { END_GRACE_MS, type PollEnd, PollFollower, type PollListener } from '../../polls/run/poll-follower.ts';
+import { readOutcomeUntil } from '../../polls/run/read-outcome.ts';
+import { refuseWhileClosing } from '../../polls/run/stream-poll.ts';
+import { type Submission, submitPoll } from '../../polls/run/submit-poll.ts';
+import { type ChunkedCompletion, errorChunk, firstChunk, lastChunks } from './completion-chunks.ts';
+
+/** Runs a poll, or joins one, and answers with its completion in chunks. A caller who disconnects does not end the poll. */
+export async function streamCompletion(
+  context: PollsContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  submission: Submission,
+  asked: ChunkedCompletion['asked'],
+): Promise<undefined> {
+  refuseWhileClosing(context);
+  using opened = new DisposableStack();
+  opened.defer(await context.streamSlots.take(request));
+  const follower = opened.use(new PollFollower(context, 'end'));
+  const { pollId, joined, deadlineMs } = await submitPoll(context, submission, follower);
+  if (joined) markReplayed(reply);
+  const stream = openEventStream(context.streams, request, reply, deadlineMs + END_GRACE_MS);
+  if (!stream) return;
+  const owned = opened.move();
+  reply.raw.once('close', () => owned.dispose());
+  const completion = { pollId, asked };
+  stream.send(firstChunk(completion));
+  const events = new CompletionEvents(context, stream, follower, completion, request.id, submission.idempotency);
+  follower.follow(pollId, events, { catchUp: joined !== null });
+}
+
+class CompletionEvents implements PollListener, StreamSource {
+  readonly #context: PollsContext;
+  readonly #stream: EventStream;
+  readonly #follower: PollFollower;
+  readonly #completion: ChunkedCompletion;
+  readonly #requestId: string;
+  readonly #key: IdempotencyKey | undefined;
+
+  constructor(
+    context: PollsContext,
+    stream: EventStream,
+    follower: PollFollower,
+    completion: ChunkedCompletion,
+    requestId: string,
+    key: IdempotencyKey | undefined,
+  ) {
+    this.#context = context;
+    this.#stream = stream;
+    this.#follower = follower;
+    this.#completion = completion;
+    this.#requestId = requestId;
+    this.#key = key;
+    stream.source = this;
+  }
+
+  onEnd(end: PollEnd): void {
+    void this.#finish(end);
+  }
+
+  onOverdue(): void {
+    this.#follower[Symbol.dispose]();
+    this.#fail({ code: 'poll_execution_failed' });
+  }
+
+  onClose(): void {
+    this.#follower[Symbol.dispose]();
+  }
+
+  async #finish(end: PollEnd): Promise<void> {
+    const { pollId } = this.#completion;
+    const result = await readOutcomeUntil(this.#context, pollId, end, this.#key, () => this.#stream.closed);
+    if (result === undefined) return this.#fail({ code: 'service_unavailable' });
+    if (result === null) return this.#fail({ code: 'poll_execution_failed' });
+    if (result.status === 'failed') return this.#fail(whyFailed(result));
+    this.#stream.end(lastChunks(this.#context.config, this.#completion, result));
+  }
+
+  #fail(failure: PollFailure): void {
+    this.#stream.end(errorChunk(failure, this.#requestId));
+  }
+}

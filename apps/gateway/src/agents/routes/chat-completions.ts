@@ -1,0 +1,91 @@
+import { ChatCompletion, ChatCompletionRequest } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
+import { access, keyRecoveryActions } from '../../http/access.ts';
+import { jsonAnswer, READS_BODY, textAnswer } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { chatErrors } from '../../http/chat-errors.ts';
+import { goneSignal } from '../../http/gone-signal.ts';
+import { markReplayed } from '../../http/hooks/idempotency-key.ts';
+import { compileExceptBody } from '../../http/validation/validator.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { callerOf } from '../../polls/order/themes.ts';
+import { whyFailed } from '../../polls/read/why-failed.ts';
+import { awaitPoll } from '../../polls/run/await-poll.ts';
+import { submissionOf } from '../../polls/run/submission.ts';
+import { toCompletion } from '../chat/completion.ts';
+import { isFreeModel, isPaidModel } from '../chat/models.ts';
+import { readChatRequest } from '../chat/read-request.ts';
+import { streamCompletion } from '../chat/stream-completion.ts';
+
+const { description, content } = jsonAnswer('The winner, in the form that was asked for.', ChatCompletion);
+const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
+
+/** POST /v1/chat/completions: a poll for clients of the OpenAI API. */
+export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext): void {
+  app.post(
+    '/v1/chat/completions',
+    {
+      config: { operation: budgetOf, idempotent: true },
+      validatorCompiler: compileExceptBody,
+      schema: {
+        operationId: 'createChatCompletion',
+        tags: ['Chat'],
+        summary: 'Poll as a chat completion',
+        description:
+          'For clients of the OpenAI API. System messages and the last message, of the user, are the question. The options are the enum of one string property in `response_format` (`json_schema`) or in the parameters of the tool that `tool_choice` names, or stand in brackets at the end of the text: `Which is larger? [A, B]`. The winner comes back as content, JSON or tool call; a tie is a `refusal`. Parameters of sampling, and `user`, `store` and `metadata`, have no effect; what would change the outcome is refused by name. With `stream` the answer is `chat.completion.chunk` events.',
+        security: access.bearerOptional,
+        body: Type.Ref(ChatCompletionRequest),
+        response: {
+          200: ANSWER,
+          ...chatErrors(
+            ...READS_BODY,
+            'authentication_required',
+            'invalid_api_key',
+            'insufficient_scope',
+            'model_not_found',
+            'insufficient_balance',
+            'too_many_running',
+            'provider_budget_reached',
+            'polls_stopped',
+            'idempotency_key_reused',
+            'poll_failed',
+            'budget_too_small',
+            'poll_execution_failed',
+          ),
+        },
+      },
+    },
+    async (request, reply): Promise<ChatCompletion | undefined> => {
+      if (needsKey(request)) throw keyMissing(context);
+      const { model, order, form, stream } = readChatRequest(request.body, callerOf(request));
+      const submission = submissionOf(context, request, 'chat', { order });
+      if (stream) return streamCompletion(context, request, reply, submission, { model, form, ...stream });
+      const ended = await awaitPoll(context, submission, goneSignal(reply));
+      if (ended.joined) markReplayed(reply);
+      if (ended.result.status === 'failed') {
+        const { code, detail } = whyFailed(ended.result);
+        throw new ApiError(code, detail === undefined ? {} : { detail });
+      }
+      return toCompletion(context.config, ended, { model, form });
+    },
+  );
+}
+
+/** For any body, valid or not. */
+const modelOf = ({ body }: FastifyRequest): unknown =>
+  typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined;
+
+const needsKey = (request: FastifyRequest): boolean => request.principal === null && isPaidModel(modelOf(request));
+
+function budgetOf(request: FastifyRequest): BudgetName {
+  if (needsKey(request)) return 'read';
+  return request.principal === null || isFreeModel(modelOf(request)) ? 'free_poll' : 'poll';
+}
+
+const keyMissing = (context: PollsContext): ApiError =>
+  new ApiError('authentication_required', {
+    detail: 'This model needs an API key as a bearer token; eloquentpoll/free needs none.',
+    recovery: keyRecoveryActions(context),
+  });

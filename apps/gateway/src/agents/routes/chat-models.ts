@@ -1,0 +1,45 @@
+import { ChatModel, ChatModelList } from '@eloquentpoll/contracts';
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../http/access.ts';
+import { jsonAnswer } from '../../http/answers.ts';
+import { chatErrors } from '../../http/chat-errors.ts';
+import { chatModelNamed, chatModels } from '../chat/models.ts';
+
+const Params = Type.Object({ model: Type.String({ description: 'An id, with its slash as `%2F`.' }) });
+
+/** GET /v1/models and GET /v1/models/{model}: the panels as models of the OpenAI API. */
+export function chatModelRoutes(app: FastifyInstance): void {
+  app.get(
+    '/v1/models',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'listChatModels',
+        tags: ['Chat'],
+        summary: 'List the models of the chat interface',
+        description: 'One for each panel.',
+        security: access.none,
+        response: { 200: jsonAnswer('The models.', ChatModelList), ...chatErrors() },
+      },
+    },
+    async (): Promise<ChatModelList> => ({ object: 'list', data: [...chatModels] }),
+  );
+
+  app.get<{ Params: Static<typeof Params> }>(
+    '/v1/models/:model',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getChatModel',
+        tags: ['Chat'],
+        summary: 'One model of the chat interface',
+        description: 'Its id, and which models vote.',
+        security: access.none,
+        params: Params,
+        response: { 200: jsonAnswer('The model.', ChatModel), ...chatErrors('model_not_found') },
+      },
+    },
+    async ({ params }): Promise<ChatModel> => chatModelNamed(params.model),
+  );
+}

@@ -1,0 +1,21 @@
+import { ChatError, type ErrorCode } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import { type AnswerSchema, errors } from './answers.ts';
+
+// Under /v1 every error has the form that clients of the OpenAI API read, whatever they accept.
+
+/** For any path, with or without a route. */
+export const isChatPath = (url: string): boolean => /^\/v1(?:[/?]|$)/.test(url);
+
+/** As `errors`, for operations under /v1. */
+export const chatErrors = (...codes: readonly ErrorCode[]): Record<number, AnswerSchema> =>
+  Object.fromEntries(
+    Object.entries(errors(...codes)).map(([status, answer]) => [
+      status,
+      { ...answer, content: { 'application/json': { schema: Type.Ref(ChatError) } } },
+    ]),
+  );
+
+/** These clients repeat a 5xx by themselves. Without a key that would be a second poll beside one that goes on. */
+export const isRetriedAtACost = (code: ErrorCode, idempotencyKey: string | null): boolean =>
+  code === 'poll_execution_failed' && idempotencyKey === null;
