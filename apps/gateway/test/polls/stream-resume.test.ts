@@ -87,6 +87,11 @@ t.test('the id of a poll alone follows it from where it stands, with what is ask
   const late = await readStream(t, origin, { ...bearer, 'last-event-id': id });
   t.match(await late.next(), { id: `${id}:1`, data: { ...POLL, confidence_threshold: 0.95, tally: { A: 1, B: 0 } } });
   await worker.end();
+  const bodiless = await fetch(`${origin}/api/poll/stream`, {
+    method: 'POST',
+    headers: { ...bearer, 'last-event-id': id },
+  });
+  t.match(await bodiless.text(), /event: complete/);
   for (const each of [waiting, late]) t.match((await each.all()).at(-1), { event: 'complete' });
 });
 

@@ -41,13 +41,15 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
   app.post<{ Querystring: Static<typeof StreamQuery> }>(
     '/api/poll/stream',
     {
+      // A stream that is followed on needs no body.
+      attachValidation: true,
       config: { operation: (request) => (lastEventIdOf(request) ? 'session' : 'poll'), idempotent: true },
       schema: {
         operationId: 'streamPoll',
         tags: ['Polling'],
         summary: 'Stream a poll',
         description:
-          'Server-Sent Events: `started`, again with every vote and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` with the same body to follow on after a cut. The events are described in /asyncapi.json.',
+          'Server-Sent Events: `started`, again with every vote and each time with all that is known; then one `complete`, whose data is the poll response, or one `error`. Send `Last-Event-ID` to follow on after a cut; the body is not read then. The events are described in /asyncapi.json.',
         security: access.bearer,
         querystring: StreamQuery,
         headers: StreamHeaders,
@@ -70,9 +72,11 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
       },
     },
     async (request, reply) => {
+      const { validationError: problem } = request;
+      const lastEventId = lastEventIdOf(request);
+      if (problem && !(lastEventId && problem.validationContext === 'body')) throw problem;
       requireEventStream(request);
       const progress = request.query.progress !== 'none';
-      const lastEventId = lastEventIdOf(request);
       if (lastEventId) {
         return resumeStream(context, request, reply, { lastEventId, accountId: accountOf(request), progress });
       }
