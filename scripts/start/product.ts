@@ -93,6 +93,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     REDIS_URL: redisUrl,
     KEY_PEPPER: options.env.KEY_PEPPER || secrets.keyPepper,
     COOKIE_SECRETS: options.env.COOKIE_SECRETS || secrets.cookieSecret,
+    RECEIPT_SIGNING_KEY: options.env.RECEIPT_SIGNING_KEY || secrets.receiptKey,
     MODELS_FILE: models.file,
     ...(modelsBaseUrl && { MODELS_BASE_URL: modelsBaseUrl }),
     ...(simulator && { MODELS_REGISTRY_URL: others.MODELS_REGISTRY_URL || `${simulator.url}/registry/models` }),

@@ -6,13 +6,15 @@ import { newSecret } from '@eloquentpoll/services/secret';
 import { type Static, Type } from '@sinclair/typebox';
 
 // Made once per clone and kept where only its owner reads: passwords of the embedded services, the pepper of API keys,
-// the keys of cookies, the local account. Without them the data of earlier starts would be worthless.
+// the keys of cookies and receipts, the local account. Without them the data of earlier starts would be worthless.
 
 export const Secrets = Type.Object({
   postgresPassword: Type.String(),
   redisPassword: Type.String(),
   keyPepper: Type.String(),
   cookieSecret: Type.String(),
+  /** Signs receipts. Missing where a clone was last started before there were any. */
+  receiptKey: Type.Optional(Type.String()),
   accountId: Type.Optional(Type.String()),
   apiKey: Type.Optional(Type.String()),
   /** Where the product was last started. */
@@ -22,7 +24,7 @@ export const Secrets = Type.Object({
 });
 export type Secrets = Static<typeof Secrets>;
 
-export function loadSecrets(folder: string): Secrets {
+export function loadSecrets(folder: string): Secrets & { receiptKey: string } {
   const file = join(folder, 'secrets.json');
   if (!existsSync(file)) {
     if (existsSync(join(folder, 'postgres')))
@@ -34,10 +36,11 @@ export function loadSecrets(folder: string): Secrets {
       redisPassword: newSecret(),
       keyPepper: newSecret(),
       cookieSecret: newSecret(),
+      receiptKey: newSecret(),
     });
   }
   try {
-    return readJson(Secrets, readFileSync(file, 'utf8'));
+    return { receiptKey: newSecret(), ...readJson(Secrets, readFileSync(file, 'utf8')) };
   } catch {
     throw new Failure(
       `${file} does not hold the secrets of this clone as JSON: put it back, or remove ${folder} to begin anew.`,

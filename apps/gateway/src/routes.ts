@@ -67,6 +67,9 @@ import { mermaidRoute } from './polls/routes/mermaid.ts';
 import { profilesRoute } from './polls/routes/profiles.ts';
 import { publicResultRoute } from './polls/routes/public-result.ts';
 import { quickPollRoute } from './polls/routes/quick-poll.ts';
+import { receiptRoute } from './polls/routes/receipt.ts';
+import { receiptDaysRoute } from './polls/routes/receipt-days.ts';
+import { receiptKeysRoute } from './polls/routes/receipt-keys.ts';
 import { recentResultsRoute } from './polls/routes/recent-results.ts';
 import { runResultRoute } from './polls/routes/run-result.ts';
 import { runStatusRoute } from './polls/routes/run-status.ts';
@@ -98,6 +101,9 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
     ['GET', '/api/results/recent', 'listRecentResults', 'login', () => recentResultsRoute(app, context)],
     ['GET', '/api/results/:resultId', 'getResult', 'anyone', () => publicResultRoute(app, context)],
+    ['GET', '/api/results/:resultId/receipt', 'getReceipt', 'login, key or none', () => receiptRoute(app, context)],
+    ['GET', '/api/receipts/days', 'listReceiptDays', 'anyone', () => receiptDaysRoute(app, context)],
+    ['GET', '/.well-known/jwks.json', 'getReceiptKeys', 'anyone', () => receiptKeysRoute(app, context)],
     ['GET', '/api/results', 'listResults', 'login', () => historyRoute(app, context)],
     ['GET', '/api/graph/mermaid/:pollId', 'getMermaid', 'anyone', () => mermaidRoute(app, context)],
     ['GET', '/api/graph/node-spec', 'getNodeSpec', 'anyone', () => nodeSpecRoute(app, context)],

@@ -1,5 +1,5 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
-import { finalSnapshot, type Moment, pollResponse } from '@eloquentpoll/polls';
+import { finalSnapshot, type Moment, pollResponse, receiptLeaf, statementText } from '@eloquentpoll/polls';
 import type { Claim } from '@eloquentpoll/storage';
 import type { PanelVotes } from './ask-panel.ts';
 import { Abandoned } from './collect-votes.ts';
@@ -14,14 +14,10 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
   const { polls, freeFailures } = context;
   const gatherMs = context.clock.now() - claimedAt;
   const totalMs = claim.ageMs + gatherMs;
-  const finished = {
-    id: pollId,
-    epoch,
-    votes,
-    aborted,
-    freeFailures,
-    response: pollResponse({ ...collected, resultId, spec, gatherMs, totalMs }),
-  };
+  const response = pollResponse({ ...collected, resultId, spec, gatherMs, totalMs });
+  const faultsU = votes.map(({ cost }) => cost?.fault_u ?? 0);
+  const statement = statementText({ spec, response, acceptedAt: claim.createdAt, faultsU });
+  const finished = { id: pollId, epoch, votes, aborted, freeFailures, response, receiptLeaf: receiptLeaf(statement) };
   const stored = await retryStore(context, run, () => polls.finish(finished));
   if (stored.outcome === 'fenced') {
     context.log.warn({ ...logFields(claim), epoch }, 'poll.result_fenced');

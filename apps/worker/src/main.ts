@@ -3,6 +3,7 @@ import { type Config, readConfig } from './config.ts';
 import { openContext } from './context.ts';
 import { watchLedger } from './ops/ledger-watch.ts';
 import { openOps } from './ops/open-ops.ts';
+import { keepSealing } from './ops/receipt-seals.ts';
 import { servePolls } from './serve-polls.ts';
 import { WORKER_SETTINGS } from './settings-table.ts';
 
@@ -31,6 +32,7 @@ const { log } = context;
 log.info({ settings: redactedSettings(WORKER_SETTINGS, process.env) }, 'settings.read');
 const ops = await openOps(config, context).catch(failed);
 const ledger = watchLedger(config.databaseUrl, config.ledgerCheckMs, log);
+const sealing = keepSealing(context.resources.storage, log);
 const serving = servePolls(context, config.concurrency, config.reserved);
 await serving.ready();
 ops?.began();
@@ -47,7 +49,7 @@ async function stop(signal: string): Promise<void> {
     process.exit(1);
   }, config.drainMs + SHUTDOWN_GRACE_MS).unref();
   ops?.readiness.drain();
-  await Promise.all([serving.drain(config.drainMs), ledger[Symbol.asyncDispose]()]);
+  await Promise.all([serving.drain(config.drainMs), ledger[Symbol.asyncDispose](), sealing[Symbol.asyncDispose]()]);
   await ops?.[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
   log.info('worker.stopped');

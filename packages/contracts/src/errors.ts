@@ -98,6 +98,11 @@ export const ERRORS = {
     'No model of the chat interface has this id; GET /v1/models lists them.',
   ),
   result_not_found: change(404, 'Result not found', 'No result has this id.'),
+  receipt_not_found: change(
+    404,
+    'Receipt not found',
+    'The result has no receipt: it is older than receipts, or what is stored of it has changed.',
+  ),
   session_not_found: change(404, 'Session not found', 'No poll session of yours has this id.'),
   poll_not_found: change(404, 'Poll not found', 'No poll has this id.'),
   key_not_found: change(404, 'Key not found', 'No active API key of yours has this id.'),

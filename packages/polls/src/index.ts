@@ -10,6 +10,8 @@ export {
 } from './poll-response.ts';
 export { holdOf, maxCostUsdOf, type PollOrder, specOf } from './poll-spec.ts';
 export { pollState, rulesOf, votingSeat, withVote } from './poll-state.ts';
+export { type Receipted, receiptLeaf, receiptPrice, statementText } from './receipt.ts';
+export { type ReceiptSigner, receiptSigner } from './receipt-signer.ts';
 export { responseJson } from './response-json.ts';
 export { finalSnapshot, type Moment, runningSnapshot } from './snapshots.ts';
 export {

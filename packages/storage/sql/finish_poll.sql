@@ -4,7 +4,7 @@
 -- free pool pays what providers charged, or at most can have charged, for every call.
 -- p: id, epoch, votes, aborted (calls that a stop ended); response, the stored answer as a text (a jsonb value would lose
 -- the order of its members), or dead_letter, why the poll was given up without one; failures_free_u, failures_free_ppm;
--- audit, what was heard (see note_audit).
+-- audit, what was heard (see note_audit); receipt, the hash of its receipt in hexadecimal.
 -- votes_u: what each vote is billed, in their order, where that is not what p says; failed_calls_u the part of it that the
 -- question caused. unvoted_u: what the pool paid besides its votes.
 create or replace function finish_poll(p jsonb)
@@ -16,6 +16,7 @@ declare
   v_id constant text := p ->> 'id';
   v_epoch constant integer := p ->> 'epoch';
   v_response constant json := p ->> 'response';
+  v_leaf constant bytea := decode(p ->> 'receipt', 'hex');
   v_poll polls;
   v_hold transfers;
   v_free boolean;
@@ -100,14 +101,18 @@ begin
     insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, winning_option,
                          is_tie, early_terminated, termination_reason, models_requested, models_succeeded,
                          models_failed, models_skipped, total_cost_u, gather_ms, total_ms, detail, votes_u,
-                         failed_calls_u)
+                         failed_calls_u, receipt_leaf)
     values (v_id, v_poll.result_id, v_poll.account_id, v_response ->> 'status', v_poll.spec ->> 'panel_name',
             v_poll.entry_point, (v_poll.spec ->> 'simulated')::boolean, v_response ->> 'winning_option',
             (v_response ->> 'is_tie')::boolean, (v_response ->> 'early_terminated')::boolean,
             v_response ->> 'termination_reason', v_stored.votes, v_stored.valid, v_stored.votes - v_stored.valid,
             (v_response ->> 'models_skipped')::smallint, v_stored.billed_u,
             (v_response #>> '{timing,gather_ms}')::integer, (v_response #>> '{timing,total_ms}')::integer, v_response,
-            case when v_failed_u > 0 then v_stored.votes_u end, v_failed_u);
+            case when v_failed_u > 0 then v_stored.votes_u end, v_failed_u, v_leaf);
+  end if;
+
+  if v_leaf is not null then
+    insert into receipt_leaves (day, leaf) values ((now() at time zone 'utc')::date, v_leaf);
   end if;
 
   if v_response is not null and v_poll.audit_version is not null and p ? 'audit' then

@@ -17,6 +17,8 @@ export interface FinishedPoll {
   aborted?: readonly AbortedCalls[];
   /** The synchronous poll response, but for charges that storing it adds. A poll without a valid vote has failed. */
   response: PollResponse;
+  /** Hash of its receipt; without one, no receipt can be shown later. */
+  receiptLeaf?: Buffer;
   /** What an account has free per UTC day of calls that its questions make fail. */
   freeFailures?: FreeFailures;
   /** Of a poll that was drawn for an audit. */
@@ -53,14 +55,19 @@ export type Finished =
   | { outcome: 'fenced' };
 
 export async function finishPoll(storage: Storage, poll: FinishedPoll): Promise<Finished> {
-  const { id, epoch, votes, aborted = [], response, freeFailures, audit } = poll;
+  const { id, epoch, votes, aborted = [], response, receiptLeaf, freeFailures, audit } = poll;
   const freeOfCharge = freeFailures && {
     failures_free_u: String(freeFailures.atLeastU),
     failures_free_ppm: freeFailures.sharePpm,
   };
   const row = await finish(
     storage,
-    { id, epoch, votes, aborted, ...freeOfCharge, ...(audit && { audit: heardJson(audit) }) },
+    {
+      ...{ id, epoch, votes, aborted },
+      ...(receiptLeaf && { receipt: receiptLeaf.toString('hex') }),
+      ...freeOfCharge,
+      ...(audit && { audit: heardJson(audit) }),
+    },
     responseJson(response),
   );
   if (row.outcome === 'fenced') return { outcome: 'fenced' };

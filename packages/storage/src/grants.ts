@@ -59,6 +59,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   end_ledger_check: ['worker'],
   close_books: ['worker'],
   verify_pages: ['worker'],
+  seal_receipts: ['worker'],
   prune_expired: ['worker'],
   claim_audit: ['worker'],
   finish_audit: ['worker'],

@@ -156,6 +156,14 @@ export {
   type SpendCeiling,
 } from './provider-spend.ts';
 export {
+  findReceiptProof,
+  findReceiptSource,
+  type ReceiptSource,
+  readReceiptDays,
+  type StoredProof,
+  type StoredReceiptDay,
+} from './receipts.ts';
+export {
   REPUTATION_DAYS,
   REPUTATION_POLLS,
   type ReputationRequest,
@@ -174,6 +182,7 @@ export {
 export { noteRosterVersion, type RosterVersion, readRosterVersions } from './roster-versions.ts';
 export { type FailedPoll, failedPolls, freeLease, type RunningPoll, runningPolls } from './running-polls.ts';
 export { pollsOfQuestion, type SameQuestion } from './same-question.ts';
+export { sealReceipts } from './seal-receipts.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { AUDIT_POOL, FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
 export {

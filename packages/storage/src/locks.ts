@@ -10,6 +10,7 @@ const LOCKS = {
   /** Sending transactions from our own wallet. */
   signer: 7_205_759_406,
   ledger: 7_205_759_407,
+  receipts: 7_205_759_408,
 } as const;
 export type LockName = keyof typeof LOCKS;
 

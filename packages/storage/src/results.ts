@@ -101,27 +101,27 @@ const countsOf = (tally: Readonly<Record<string, number>> | null): number[] =>
 
 /** From the moment on that an account is closed, its results are gone; their rows are emptied later. */
 const isOfOpenAccount = sql<boolean>`(
-  account_id is null or not exists (
+  results.account_id is null or not exists (
     select from accounts where accounts.id = results.account_id and accounts.deleted_at is not null))`;
 
-function resultColumns({ db }: Queries) {
-  return db
-    .selectFrom('results')
-    .where('emptied_at', 'is', null)
-    .where(isOfOpenAccount)
-    .select([
-      'poll_id',
-      'result_id',
-      'account_id',
-      'status',
-      'models_requested',
-      'models_succeeded',
-      'models_failed',
-      'detail',
-      'votes_u',
-      'failed_calls_u',
-      'created_at',
-    ]);
+/** Those that may be read. */
+export const openResults = ({ db }: Queries) =>
+  db.selectFrom('results').where('emptied_at', 'is', null).where(isOfOpenAccount);
+
+function resultColumns(queries: Queries) {
+  return openResults(queries).select([
+    'poll_id',
+    'result_id',
+    'account_id',
+    'status',
+    'models_requested',
+    'models_succeeded',
+    'models_failed',
+    'detail',
+    'votes_u',
+    'failed_calls_u',
+    'created_at',
+  ]);
 }
 
 function toResult(row: Awaited<ReturnType<ReturnType<typeof resultColumns>['executeTakeFirst']>>): Result | null {

@@ -27,6 +27,8 @@ export interface Config {
   keyPepper: string;
   /** Seal the login cookie: the first one new cookies, all of them old ones. */
   cookieSecrets: string[];
+  /** What receipts are signed with; null where none are given out. */
+  receipts: { key: Buffer; pastKeys: readonly Buffer[] } | null;
   /** Where people log in; null without an identity provider. */
   identityProvider: ProviderSettings | null;
   wallets: WalletSettings;
@@ -94,6 +96,7 @@ export function readConfig(env: Environment): Config {
     keyPepper: values.KEY_PEPPER,
     // Never the same key as the pepper: the sealing key is derived from it.
     cookieSecrets: values.COOKIE_SECRETS ?? [values.KEY_PEPPER],
+    receipts: receiptKeys(values),
     identityProvider: identityProvider(values),
     wallets: walletSettings(values),
     checkout: checkoutSettings(values),
@@ -154,6 +157,15 @@ function baseUrl({ BASE_URL, NODE_ENV, PORT }: GatewayValues): string {
   if (NODE_ENV === 'production' && protocol === 'http:' && !isLoopback(hostname))
     throw new SettingError('BASE_URL', 'must be https in production');
   return origin;
+}
+
+function receiptKeys({
+  RECEIPT_SIGNING_KEY: key,
+  RECEIPT_PAST_KEYS: pastKeys = [],
+}: GatewayValues): Config['receipts'] {
+  if (key === undefined && pastKeys.length > 0)
+    throw new SettingError('RECEIPT_SIGNING_KEY', 'is not set, though RECEIPT_PAST_KEYS is');
+  return key === undefined ? null : { key, pastKeys };
 }
 
 function identityProvider(values: GatewayValues): ProviderSettings | null {

@@ -73,3 +73,13 @@ export const abortedShares: Reader<AbortedShares> = {
     return isGood ? (Object.fromEntries(shares) as AbortedShares) : undefined;
   },
 };
+
+/** 32 bytes, as 64 hexadecimal digits or in base64url. */
+export const bytes32: Reader<Buffer> = {
+  form: '32 bytes: 64 hexadecimal digits, or 43 characters of base64url',
+  shown: 'text',
+  read: (value) => {
+    if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
+    return /^[\w-]{43}$/.test(value) ? Buffer.from(value, 'base64url') : undefined;
+  },
+};

@@ -17,6 +17,7 @@ import {
 import {
   abortedShares,
   atLeast32,
+  bytes32,
   CONTENT_SIGNAL,
   contentSignal,
   hex,
@@ -38,6 +39,14 @@ export const GATEWAY_SETTINGS = {
   COOKIE_SECRETS: optional(
     secret(list(atLeast32)),
     'Seal cookies: the first one new cookies, all of them old ones. Default: KEY_PEPPER.',
+  ),
+  RECEIPT_SIGNING_KEY: optional(
+    secret(bytes32),
+    'The private Ed25519 key that signs receipts; without it none are given out.',
+  ),
+  RECEIPT_PAST_KEYS: optional(
+    list(bytes32),
+    'Public keys (the x of /.well-known/jwks.json) that signed before it; they stay published.',
   ),
   OIDC_ISSUER: optional(http, 'The identity provider; all three OIDC_ settings or none.'),
   OIDC_NAME: optional(text('a name'), 'What people know it by, such as Google; its host without it.'),

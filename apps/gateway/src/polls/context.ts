@@ -1,6 +1,7 @@
 import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { SettingError } from '@eloquentpoll/ops/settings';
+import { type ReceiptSigner, receiptSigner } from '@eloquentpoll/polls';
 import { meanRunMs } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../accounts/context.ts';
 import type { Config } from '../config/config.ts';
@@ -25,6 +26,8 @@ export interface PollsContext extends AccountsContext {
   readonly outlook: QueueOutlook;
   /** Reads followed polls from Postgres again. */
   readonly rereads: PollRereads;
+  /** Signs receipts; null where none are given out. */
+  readonly receipts: ReceiptSigner | null;
 }
 
 export function openPollsContext(
@@ -44,8 +47,16 @@ export function openPollsContext(
     acceptSlots: acceptSlots({ running: Math.ceil(config.database.maxConnections / 3) }),
     outlook: overrides.outlook ?? queueOutlook({ bus, log, meanMs: () => meanRunMs(storage) }),
     rereads: overrides.rereads ?? owned.use(pollRereads({ storage, runs, log })),
+    receipts: overrides.receipts ?? openReceipts(config),
   };
 }
+
+const openReceipts = ({ receipts }: Config): ReceiptSigner | null =>
+  receipts &&
+  receiptSigner(
+    receipts.key,
+    receipts.pastKeys.map((key) => key.toString('base64url')),
+  );
 
 export function openPanels({ models }: Config): Panels {
   try {

@@ -95,6 +95,10 @@ const ACCESS: Record<string, Access> = {
     ask: ({ task }) => ({ url: '/api/a2a/tasks/send', payload: rpc('GetTask', { id: task }) }),
   },
   'GET /api/results/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/results/${result}` }) },
+  'GET /api/results/{resultId}/receipt': {
+    kind: 'public',
+    ask: ({ result }) => ({ url: `/api/results/${result}/receipt` }),
+  },
   'GET /api/graph/mermaid/{pollId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/graph/mermaid/${result}` }) },
   'GET /api/feedback/{pollId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/feedback/${result}` }) },
   'GET /result/{resultId}/card.png': {

@@ -47,7 +47,7 @@ create index polls_running on polls (deadline_at) where status = 'running';
 create index polls_running_tenant on polls (tenant) where status = 'running';
 create index polls_account on polls (account_id) where account_id is not null;
 
--- emptied_at: its account was closed; detail holds nothing, and it cannot be read.
+-- emptied_at: its account was closed; detail holds nothing, and it cannot be read. receipt_leaf: see 0008-receipts.
 -- detail is json, not jsonb: a response comes back with its members in the order in which it was sent. votes_u and
 -- failed_calls_u: what was charged where that is more than detail says, by vote and for calls that the question made fail.
 create table results (
@@ -73,6 +73,7 @@ create table results (
   detail             json not null,
   votes_u            bigint[],
   failed_calls_u     bigint not null default 0,
+  receipt_leaf       bytea,
   emptied_at         timestamptz,
   created_at         timestamptz not null default now()
 );

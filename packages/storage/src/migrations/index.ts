@@ -5,7 +5,17 @@ import { payments } from './0004-payments.ts';
 import { operations } from './0005-operations.ts';
 import { ledgerAudit } from './0006-ledger-audit.ts';
 import { audits } from './0007-audits.ts';
+import { receipts } from './0008-receipts.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
-export const migrations: readonly Migration[] = [accounts, ledger, polls, payments, operations, ledgerAudit, audits];
+export const migrations: readonly Migration[] = [
+  accounts,
+  ledger,
+  polls,
+  payments,
+  operations,
+  ledgerAudit,
+  audits,
+  receipts,
+];

@@ -24,6 +24,7 @@ import type {
   ResultsTable,
   VotesTable,
 } from './polls.ts';
+import type { ReceiptDaysTable, ReceiptLeavesTable, ReceiptPagesTable } from './receipts.ts';
 
 /** Every table, as the migrations leave it. */
 export interface Tables {
@@ -55,4 +56,7 @@ export interface Tables {
   audit_jobs: AuditJobsTable;
   audits: AuditsTable;
   track_records: TrackRecordsTable;
+  receipt_leaves: ReceiptLeavesTable;
+  receipt_pages: ReceiptPagesTable;
+  receipt_days: ReceiptDaysTable;
 }

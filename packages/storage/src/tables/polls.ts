@@ -61,6 +61,7 @@ export interface ResultsTable {
   detail: JSONColumnType<PollResponse>;
   votes_u: bigint[] | null;
   failed_calls_u: Generated<bigint>;
+  receipt_leaf: Buffer | null;
   emptied_at: Date | null;
   created_at: Generated<Date>;
 }

@@ -55,6 +55,14 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'GET /api/results/{resultId}': {
     use: 'You hold a result id and want the votes, or want to show the proof to another person.',
   },
+  'GET /api/results/{resultId}/receipt': {
+    use: 'You want to prove what a poll came to, or to check it without trusting this service.',
+    not: 'You only want the result: /api/results/{resultId} is shorter.',
+  },
+  'GET /api/receipts/days': {
+    use: 'You check that receipts were not changed after their day, or keep the seals yourself.',
+  },
+  'GET /.well-known/jwks.json': { use: 'You check the signature of a receipt.' },
   'GET /api/results': { use: 'A person is logged in and pages through the polls of the account.' },
   'GET /api/graph/mermaid/{pollId}': { use: 'A result is to be drawn in a document that renders Mermaid.' },
   'GET /api/graph/node-spec': { use: 'You build a poll into a graph or an agent framework as a node or tool.' },

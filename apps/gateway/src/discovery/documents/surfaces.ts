@@ -199,6 +199,20 @@ export const SURFACES: readonly Surface[] = [
     detection_rule: 'GET /api/reputation answers JSON with success_rate',
   },
   {
+    pattern_id: 'verifiable-receipts',
+    category: 'emerging',
+    user_types: ['coding_agent', 'human'],
+    description: 'A signed statement of each poll, from which every figure can be worked out once more offline.',
+    user_story: 'As a reader of a result I need not trust the service that gives it.',
+    artifacts: ['/api/results/{resultId}/receipt', '/api/receipts/days', '/.well-known/jwks.json'],
+    detection_rule: 'GET /.well-known/jwks.json answers JSON with keys of crv Ed25519',
+    standard_refs: [
+      'https://www.rfc-editor.org/rfc/rfc7515',
+      'https://www.rfc-editor.org/rfc/rfc8785',
+      'https://www.rfc-editor.org/rfc/rfc9162',
+    ],
+  },
+  {
     pattern_id: 'plugin-manifest',
     category: 'speculative',
     user_types: ['browser_agent'],

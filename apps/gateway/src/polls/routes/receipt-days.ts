@@ -1,0 +1,43 @@
+import { ReceiptDays, ReceiptDaysQuery } from '@eloquentpoll/contracts';
+import { readReceiptDays } from '@eloquentpoll/storage';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../http/access.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import type { PollsContext } from '../context.ts';
+import { base64url } from '../read/receipt.ts';
+
+/** GET /api/receipts/days: the seal of each UTC day of receipts, newest first. */
+export function receiptDaysRoute(app: FastifyInstance, { storage }: PollsContext): void {
+  app.get<{ Querystring: ReceiptDaysQuery }>(
+    '/api/receipts/days',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'listReceiptDays',
+        tags: ['Results'],
+        summary: 'List sealed days of receipts',
+        description:
+          'Each UTC day with receipts, newest first: the root of the Merkle tree of their hashes, and its seal, which is chained ' +
+          'to the day before. A sealed day never changes; keep a copy to be sure of it.',
+        security: access.none,
+        querystring: ReceiptDaysQuery,
+        response: { 200: jsonAnswer('The days.', ReceiptDays), ...NOT_MODIFIED, ...errors() },
+      },
+    },
+    async (request, reply) => {
+      const { limit = 30, before } = request.query;
+      const days = await readReceiptDays(storage, limit, before);
+      const shown: ReceiptDays = {
+        days: days.map(({ day, receipts, root, seal }) => ({
+          day,
+          receipts,
+          root: base64url(root),
+          seal: base64url(seal),
+        })),
+      };
+      reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300');
+      return sendTagged(request, reply, JSON.stringify(shown));
+    },
+  );
+}

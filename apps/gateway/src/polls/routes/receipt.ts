@@ -1,0 +1,47 @@
+import { ResultReceipt } from '@eloquentpoll/contracts';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../http/access.ts';
+import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
+import { sendTagged } from '../../http/send-tagged.ts';
+import type { PollsContext } from '../context.ts';
+import { receiptOf } from '../read/receipt.ts';
+
+/** An hour once nothing can be added to it, else a minute. */
+const cacheFor = ({ proof }: ResultReceipt): string => `public, max-age=${proof === null ? 60 : 3_600}`;
+
+/** GET /api/results/{resultId}/receipt: a signed statement about a poll, for anyone with its id. */
+export function receiptRoute(app: FastifyInstance, context: PollsContext): void {
+  app.get<{ Params: { resultId: string } }>(
+    '/api/results/:resultId/receipt',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getReceipt',
+        tags: ['Results'],
+        summary: 'Get the receipt of a result',
+        description:
+          'A statement about the poll, signed with Ed25519: its panel in order, every vote, the odds after each, why it stopped. ' +
+          'Everything in it can be worked out once more from its votes and the keys of `/.well-known/jwks.json`: ' +
+          '`eloquentpoll verify` does. It carries no cost data; the owner of the poll also gets `price`.',
+        security: access.sessionOrBearerOptional,
+        params: Type.Object({ resultId: Type.String({ description: 'For example EP-2026-11-20-0123456789abcdef.' }) }),
+        response: {
+          200: jsonAnswer('The receipt.', ResultReceipt),
+          ...NOT_MODIFIED,
+          ...errors('result_not_found', 'receipt_not_found', 'invalid_api_key', 'not_configured'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { principal } = request;
+      const receipt = await receiptOf(context, request.params.resultId, principal?.accountId ?? null);
+      reply
+        .type('application/json; charset=utf-8')
+        .header('x-robots-tag', 'noindex')
+        .header('vary', 'Authorization, Cookie')
+        .header('cache-control', principal === null ? cacheFor(receipt) : 'private, no-store');
+      return sendTagged(request, reply, JSON.stringify(receipt));
+    },
+  );
+}

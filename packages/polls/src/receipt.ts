@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { PollResponse, PollSpec, Timing } from '@eloquentpoll/contracts';
+import {
+  canonicalJson,
+  RECEIPT_VERSION,
+  type ReceiptPrice,
+  RULE_VERSION,
+  type Statement,
+} from '@eloquentpoll/receipts';
+import { rulesOf } from './poll-state.ts';
+
+// What is signed about a poll. It follows from what is stored, so it is made once when the poll ends, for its hash, and
+// again for each reader. A change that gives stored polls another text needs another RECEIPT_VERSION.
+
+export interface Receipted {
+  spec: PollSpec;
+  /** As the worker built it, before charges that storing it adds. */
+  response: PollResponse;
+  acceptedAt: Date;
+  /** By vote: what its calls cost that the question made fail, in micro-USD. */
+  faultsU: readonly number[];
+}
+
+export function statementOf(poll: Receipted): Statement {
+  const { spec, response, acceptedAt } = poll;
+  const rules = rulesOf(spec);
+  const { timing } = response;
+  const seats = new Map(spec.seats.map(({ model_id }, seat) => [model_id, seat]));
+  const placeOf = (option: string | null) => (option === null ? null : spec.options.indexOf(option));
+  return {
+    version: RECEIPT_VERSION,
+    result_id: response.poll_id,
+    question_sha256: sha256(spec.question.normalize('NFC')),
+    options: spec.options,
+    preset: spec.panel_name,
+    simulated: spec.simulated,
+    order: rules.order ?? 'shuffled',
+    panel: spec.seats.map(({ model_id, family, failure_rate }) => ({ model_id, family, failure_rate })),
+    rule: { version: RULE_VERSION, threshold: rules.threshold, min_votes: rules.minVotes },
+    votes: response.votes.map(({ model_id, chosen_option, error, latency_ms }, i) => ({
+      seat: seats.get(model_id)!,
+      option: placeOf(chosen_option),
+      error,
+      latency_ms,
+      ...oddsAt(timing.arrivals?.[i]),
+    })),
+    decision: {
+      reason: response.termination_reason,
+      status: response.status,
+      winner: placeOf(response.winning_option),
+      tie: response.is_tie,
+      tally: spec.options.map((option) => response.tally[option]!),
+      confidence: response.confidence,
+      chances: response.chances ?? [],
+      skipped: response.models_skipped,
+    },
+    times: { accepted_at: acceptedAt.toISOString(), gather_ms: timing.gather_ms, total_ms: timing.total_ms },
+    price_sha256: sha256(canonicalJson(receiptPrice(poll))),
+  };
+}
+
+const oddsAt = (arrival: NonNullable<Timing['arrivals']>[number] | undefined) =>
+  arrival && {
+    at_ms: arrival.at_ms,
+    confidence: arrival.confidence,
+    ...(arrival.chances && { chances: arrival.chances }),
+  };
+
+/** For the poll's owner. Of the seed, which nobody else ever sees, only its hash is shown. */
+export const receiptPrice = ({ spec, response, faultsU }: Receipted): ReceiptPrice => ({
+  nonce: sha256(`price of ${spec.seed}`),
+  max_cost_u: spec.max_cost_u,
+  reserves_u: spec.seats.map(({ reserve_u }) => reserve_u),
+  votes: response.votes.map(({ estimated_cost }, i) => ({
+    billed_u: Math.round(estimated_cost * 1_000_000),
+    fault_u: faultsU[i] ?? 0,
+  })),
+});
+
+export const statementText = (poll: Receipted): string => canonicalJson(statementOf(poll));
+
+/** A receipt's place in the tree of its day: the hash of a leaf as in RFC 6962. */
+export const receiptLeaf = (statement: string): Buffer => createHash('sha256').update('\0').update(statement).digest();
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -1,0 +1,41 @@
+import { isBudgetSpent } from '@eloquentpoll/voting/budget';
+import { fails, holds, type PartState, unchecked } from '../part.ts';
+import type { ReceiptPrice, Statement } from '../receipt.ts';
+import type { ReplayedPoll } from './replayed.ts';
+
+/** The poll stopped where its rules stop it, for that reason, and not later. */
+export function checkDecision(
+  statement: Statement,
+  { steps, last }: ReplayedPoll,
+  price: ReceiptPrice | null,
+): PartState {
+  const { reason } = statement.decision;
+  const late = steps.slice(0, decidedVotes(statement)).findIndex(({ stop }) => stop !== null && stop !== 'budget');
+  if (late >= 0) return fails(`The rules stop this poll after vote ${late + 1} (${steps[late]!.stop}).`);
+  // Without prices every seat fits, and `budget` is never what the rules say.
+  const stop = steps.at(-1)?.stop ?? (price !== null && isBudgetSpent(last) ? 'budget' : null);
+  switch (reason) {
+    case null:
+      return holds('No rule had stopped it when its deadline passed.');
+    case 'budget':
+      if (stop !== null && stop !== 'budget') return fails(`The rules stop this poll for another reason: ${stop}.`);
+      if (price === null) return unchecked('That its budget was spent takes the price, which only its owner can show.');
+      return stop === 'budget'
+        ? holds('What was left of its budget paid for no further vote.')
+        : fails('Its budget was not spent.');
+    default:
+      return stop === reason
+        ? holds(`After the last vote, and not before, the rules stop it: ${reason}.`)
+        : fails(
+            stop === null ? 'The rules do not stop this poll here.' : `The rules stop it for another reason: ${stop}.`,
+          );
+  }
+}
+
+/** After how many of the first votes it was decided to ask on. A deadline ends all calls under way at once. */
+function decidedVotes({ votes, decision }: Statement): number {
+  const isInOrder = votes.every(({ at_ms }) => at_ms !== undefined);
+  if (!isInOrder) return 0;
+  if (decision.reason !== null) return votes.length - 1;
+  return votes.findLastIndex(({ error }) => error !== 'timeout') + 1;
+}

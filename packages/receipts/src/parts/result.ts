@@ -1,0 +1,43 @@
+import { questionHash } from '../hashes.ts';
+import { fails, holds, type PartState, unchecked } from '../part.ts';
+import type { Statement } from '../receipt.ts';
+
+/** A result as it is published, as far as a receipt speaks of it. */
+export interface PublishedResult {
+  readonly poll_id: string;
+  readonly question: string | null;
+  readonly options: readonly string[];
+  readonly status: string;
+  readonly winning_option: string | null;
+  readonly is_tie: boolean;
+  readonly termination_reason: string | null;
+  readonly votes: readonly {
+    readonly model_id: string;
+    readonly chosen_option: string | null;
+    readonly error: string | null;
+  }[];
+}
+
+/** The published result says what the receipt says. */
+export async function checkResult(statement: Statement, result: PublishedResult | null): Promise<PartState> {
+  if (result === null) return unchecked('The published result is not at hand.');
+  const { options, decision } = statement;
+  if (result.poll_id !== statement.result_id) return fails('The receipt is of another result.');
+  if ((await questionHash(result.question ?? '')) !== statement.question_sha256)
+    return fails('It was another question.');
+  if (JSON.stringify(result.options) !== JSON.stringify(options)) return fails('The options are others.');
+  if (JSON.stringify(votesOf(result)) !== JSON.stringify(votesIn(statement))) return fails('The votes are others.');
+  const winner = decision.winner === null ? null : options[decision.winner];
+  const isSame =
+    result.winning_option === winner &&
+    result.is_tie === decision.tie &&
+    result.status === decision.status &&
+    result.termination_reason === decision.reason;
+  return isSame ? holds('The published result says the same.') : fails('The published outcome is another.');
+}
+
+const votesOf = ({ votes }: PublishedResult) =>
+  votes.map(({ model_id, chosen_option, error }) => [model_id, chosen_option, error]);
+
+const votesIn = ({ options, panel, votes }: Statement) =>
+  votes.map(({ seat, option, error }) => [panel[seat]?.model_id, option === null ? null : options[option], error]);
