@@ -66,7 +66,7 @@ const oddsAt = (arrival: NonNullable<Timing['arrivals']>[number] | undefined) =>
     ...(arrival.chances && { chances: arrival.chances }),
   };
 
-/** For the poll's owner. Of the seed, which nobody else ever sees, only its hash is shown. */
+/** For the poll's owner. Of the seed, which no caller ever sees, only a hash is shown. */
 export const receiptPrice = ({ spec, response, faultsU }: Receipted): ReceiptPrice => ({
   nonce: sha256(`price of ${spec.seed}`),
   max_cost_u: spec.max_cost_u,
