@@ -165,11 +165,14 @@ t.test('system messages and what the choice is described as stand in front of th
       ],
     },
   ];
-  const described = object({ label: { ...label, description: 'How the customer feels' } });
+  const described = {
+    ...object({ label: { ...label, description: 'How the customer feels' } }),
+    description: 'A feeling',
+  };
   const { eloquentpoll } = (await chat(ask({ messages, response_format: schema(described) }))).json();
   t.equal(
     (await findPollByResult(context.storage, eloquentpoll.poll_id))!.spec.question,
-    'Classify the sentiment.\n\nBe fair.\n\nHow the customer feels\n\nLate\nand broken',
+    'Classify the sentiment.\n\nBe fair.\n\nA feeling\n\nHow the customer feels\n\nLate\nand broken',
   );
 });
 

@@ -28,17 +28,17 @@ export const EXAMPLE_REQUEST = {
 
 export function readChoice(body: Record<string, unknown>, { context, text }: ChatText): ChatChoice {
   const tool = forcedTool(body);
-  const schema = schemaOf(body.response_format);
-  if (tool && schema !== null) throw wrong('response_format', 'response_format and a forced tool ask for two answers');
+  const format = schemaIn(body.response_format);
+  if (tool && format) throw wrong('response_format', 'response_format and a forced tool ask for two answers');
   if (tool) {
-    const { options, description, fill } = choiceIn(tool.parameters, 'tools');
+    const { options, descriptions, fill } = choiceIn(tool.parameters, 'tools');
     const form = { kind: 'tool', name: tool.name, fill } as const;
-    return { question: joined(context, description, text), options, field: 'tools', form };
+    return { question: joined(context, tool.description, ...descriptions, text), options, field: 'tools', form };
   }
-  if (schema !== null) {
-    const { options, description, fill } = choiceIn(schema, 'response_format');
-    const form = { kind: 'json', fill } as const;
-    return { question: joined(context, description, text), options, field: 'response_format', form };
+  if (format) {
+    const { options, descriptions, fill } = choiceIn(format.schema, 'response_format');
+    const question = joined(context, format.description, ...descriptions, text);
+    return { question, options, field: 'response_format', form: { kind: 'json', fill } };
   }
   const parsed = parseShorthand(text);
   if (!parsed.ok) throw wrong('messages', `${parsed.issue.detail}. ${HOW}`);
@@ -47,7 +47,9 @@ export function readChoice(body: Record<string, unknown>, { context, text }: Cha
   return { question: joined(context, question), options, field: 'messages', form: { kind: 'text' } };
 }
 
-const joined = (...texts: readonly string[]): string => texts.filter((text) => text.trim() !== '').join('\n\n');
+/** Libraries repeat a description in several places. */
+const joined = (...texts: readonly string[]): string =>
+  [...new Set(texts.filter((text) => text.trim() !== ''))].join('\n\n');
 
 function choiceIn(schema: unknown, field: 'tools' | 'response_format') {
   const part = readSchema(schema);
@@ -55,18 +57,28 @@ function choiceIn(schema: unknown, field: 'tools' | 'response_format') {
   throw wrong(field, `${part.kind === 'wrong' ? part.detail : 'the schema has no enum to choose from'}. ${HOW}`);
 }
 
-function schemaOf(format: unknown): unknown {
+interface Described {
+  description: string;
+  schema: unknown;
+}
+
+function schemaIn(format: unknown): Described | null {
   if (format === undefined || format === null) return null;
   const type = isJsonObject(format) ? format.type : undefined;
   if (type === 'text') return null;
   if (type === 'json_object') throw wrong('response_format', `json_object names no property to fill. ${HOW}`);
-  const given = isJsonObject(format) && isJsonObject(format.json_schema) ? format.json_schema.schema : undefined;
-  if (type === 'json_schema' && isJsonObject(given)) return given;
+  const given = isJsonObject(format) && isJsonObject(format.json_schema) ? format.json_schema : {};
+  if (type === 'json_schema' && isJsonObject(given.schema)) {
+    return { description: textIn(given.description), schema: given.schema };
+  }
   throw wrong('response_format', `response_format must be text, or json_schema with a schema. ${HOW}`);
 }
 
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 interface Tool {
   name: string;
+  description: string;
   parameters: unknown;
 }
 
@@ -97,7 +109,7 @@ function readTools(tools: unknown): Tool[] {
     const given = isJsonObject(tool) && tool.type === 'function' && isJsonObject(tool.function) ? tool.function : {};
     if (typeof given.name !== 'string' || given.name === '')
       throw wrong('tools', 'tools must be a list of functions with names');
-    return { name: given.name, parameters: given.parameters ?? {} };
+    return { name: given.name, description: textIn(given.description), parameters: given.parameters ?? {} };
   });
 }
 

@@ -4,7 +4,8 @@ import { isJsonObject } from '@eloquentpoll/contracts';
 // an enum, constants in `anyOf` or `oneOf`, either by reference, and beside it members that need no answer of a model.
 
 export type SchemaPart =
-  | { kind: 'choice'; options: string[]; description: string; fill: (option: string) => unknown }
+  /** The descriptions on the way to it, the outermost first. */
+  | { kind: 'choice'; options: string[]; descriptions: string[]; fill: (option: string) => unknown }
   /** Valid without an answer. */
   | { kind: 'constant'; value: unknown }
   | { kind: 'wrong'; detail: string };
@@ -34,9 +35,7 @@ class SchemaReader {
     const texts = values?.filter((value) => value !== null);
     if (texts && texts.length > 1) {
       if (!texts.every((value) => typeof value === 'string')) return wrong(name, 'must be an enum of strings');
-      const { description } = isJsonObject(given) ? given : {};
-      const described = typeof description === 'string' ? description : '';
-      return { kind: 'choice', options: texts, description: described, fill: (option) => option };
+      return { kind: 'choice', options: texts, descriptions: describedBy(given), fill: (option) => option };
     }
     if (values?.[0] !== undefined) return { kind: 'constant', value: values[0] };
     if (isJsonObject(schema.properties)) return this.#readObject(schema, schema.properties, name, depth);
@@ -65,7 +64,8 @@ class SchemaReader {
       Object.fromEntries(
         filled.map(([member, part]) => [member, part.kind === 'choice' ? part.fill(option) : part.value]),
       );
-    return choice ? { ...choice, fill } : { kind: 'constant', value: fill('') };
+    if (!choice) return { kind: 'constant', value: fill('') };
+    return { ...choice, descriptions: [...describedBy(schema), ...choice.descriptions], fill };
   }
 
   /** The values that a schema lists; null where it lists none. */
@@ -113,6 +113,9 @@ class SchemaReader {
     }, this.#root);
   }
 }
+
+const describedBy = (schema: unknown): string[] =>
+  isJsonObject(schema) && typeof schema.description === 'string' ? [schema.description] : [];
 
 /** A step of a JSON pointer in a URI fragment. */
 function unescaped(step: string): string {
