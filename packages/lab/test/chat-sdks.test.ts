@@ -141,8 +141,8 @@ t.test('openai', async (t) => {
     });
     const stranger = new OpenAI({ baseURL, apiKey: 'sk-wrong', maxRetries: 0 });
     await t.rejects(stranger.chat.completions.create({ model, messages }), { status: 401, code: 'invalid_api_key' });
-    const nobody = new OpenAI({ baseURL, apiKey: 'none', defaultHeaders: { authorization: null } });
-    const free = await nobody.chat.completions.create({
+    const keyless = new OpenAI({ baseURL, apiKey: 'none', defaultHeaders: { authorization: null } });
+    const free = await keyless.chat.completions.create({
       model: 'eloquentpoll/free',
       messages: [user('Which of these is larger? [A, B]')],
     });

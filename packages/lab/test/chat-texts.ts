@@ -16,7 +16,7 @@ const THINGS = [
 
 const SAID: readonly [said: string, label: Label][] = [
   ['came a day early and works perfectly', 'positive'],
-  ['broke on the first day and nobody answers', 'negative'],
+  ['broke on the first day and support is silent', 'negative'],
   ['is blue and weighs about two kilos', 'neutral'],
   ['never arrived, and I want my money back', 'negative'],
 ];

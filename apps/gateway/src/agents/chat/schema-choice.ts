@@ -70,7 +70,7 @@ class SchemaReader {
 
   /** The values that a schema lists; null where it lists none. */
   #valuesOf(schema: Record<string, unknown>): unknown[] | null {
-    if (Array.isArray(schema.enum)) return schema.enum;
+    if (Array.isArray(schema.enum)) return [...(schema.enum as unknown[])];
     if ('const' in schema) return [schema.const];
     if (schema.type === 'null') return [null];
     const variants = schema.anyOf ?? schema.oneOf;
