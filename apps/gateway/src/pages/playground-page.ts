@@ -39,7 +39,7 @@ ${TEMPLATES.map(
 )}</ul>
 <h2>Do this from code</h2>
 <p class="muted">This page makes one call: <code>POST /api/quick-poll</code>. With <code>Accept: text/event-stream</code> it sends the votes
-as they arrive. <a href="/?view=human#code">Code in four languages</a></p>
+as they arrive. <a href="/?view=human#code">Use it from code</a></p>
 </aside>
 </div>`,
   });

@@ -17,7 +17,7 @@ export function redeemGrantRoute(app: FastifyInstance, context: AccountsContext)
       schema: {
         operationId: 'redeemGrant',
         tags: ['Account'],
-        summary: 'Exchange the code of a login of the command line for an API key',
+        summary: 'Redeem a command-line login',
         description:
           'The code comes from /dashboard/grant by the browser; it is good for two minutes and one attempt. The verifier is the text whose SHA-256 was the challenge of that page.',
         security: access.none,

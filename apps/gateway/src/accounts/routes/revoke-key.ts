@@ -20,8 +20,7 @@ export function revokeKeyRoute(app: FastifyInstance, context: AccountsContext): 
         operationId: 'revokeKey',
         tags: ['Account'],
         summary: 'Revoke an API key',
-        description:
-          'A key may revoke itself. Keys of others, keys that never were and keys that are revoked already are one 404.',
+        description: 'A key may revoke itself. Unknown, foreign and revoked keys all answer 404.',
         security: access.sessionOrBearer,
         params: KeyParams,
         response: {

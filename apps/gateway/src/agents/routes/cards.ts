@@ -16,20 +16,20 @@ export function agentCardRoutes(app: FastifyInstance, { config }: PollsContext):
   serveDocument(app, {
     path: '/.well-known/agent-card.json',
     operationId: 'getAgentCard',
-    summary: 'The agent card, for A2A 0.1, 0.3 and 1.0',
+    summary: 'Get the agent card (A2A 0.1, 0.3 and 1.0)',
     ...ofAgent,
   });
   serveDocument(app, {
     path: '/.well-known/agent.json',
     operationId: 'getEarlyAgentCard',
-    summary: 'The same card where A2A before 0.3 looks for it',
+    summary: 'Get the agent card (where A2A before 0.3 looks)',
     ...ofAgent,
   });
   serveDocument(app, {
     path: '/api/agent-card',
     operationId: 'getUnifiedAgentCard',
     tag: 'Agents',
-    summary: 'The agent card with all protocols of the service',
+    summary: 'Get the agent card with all protocols',
     mediaType: 'application/json',
     body: () => JSON.stringify(unifiedCard(config)),
   });
@@ -38,14 +38,14 @@ export function agentCardRoutes(app: FastifyInstance, { config }: PollsContext):
   serveDocument(app, {
     path: '/.well-known/mcp/server-card.json',
     operationId: 'getMcpServerCard',
-    summary: 'The MCP server card',
+    summary: 'Get the MCP server card',
     mediaType: 'application/json',
     ...ofServer,
   });
   serveDocument(app, {
     path: '/api/mcp/server-card',
     operationId: 'getMcpServerCardBesideServer',
-    summary: 'The same card beside the server, with the media type of the draft',
+    summary: 'Get the MCP server card (beside the server)',
     mediaType: SERVER_CARD_TYPE,
     ...ofServer,
   });

@@ -33,7 +33,7 @@ export function chatModelRoutes(app: FastifyInstance): void {
       schema: {
         operationId: 'getChatModel',
         tags: ['Chat'],
-        summary: 'One model of the chat interface',
+        summary: 'Get a chat model',
         description: 'Its id, and which models vote.',
         security: access.none,
         params: Params,

@@ -112,6 +112,6 @@ All codes: ${facts.baseUrl}/api/errors/catalog
 ## More
 
 - Overview of everything: ${facts.baseUrl}/llms.txt
-- Examples that run as they are: ${facts.baseUrl}/api/examples
+- Ready-to-run examples: ${facts.baseUrl}/api/examples
 - As MCP tools: ${facts.baseUrl}/api/examples/mcp-config
 `;

@@ -15,7 +15,7 @@ export function agentSkillRoutes(app: FastifyInstance, facts: Facts): void {
     path: '/.well-known/agent-skills/index.json',
     operationId: 'getSkillsIndex',
     tag: 'Files',
-    summary: 'The skills, each with the SHA-256 digest of its file',
+    summary: 'List skills',
     mediaType: 'application/json',
     body: () => JSON.stringify(skillsIndex(text)),
   });
@@ -25,7 +25,7 @@ export function agentSkillRoutes(app: FastifyInstance, facts: Facts): void {
       path,
       operationId: `getFile${camelCased(path)}`,
       tag: 'Files',
-      summary: path === SKILL_PATH ? `The skill ${SKILL_NAME}` : 'The same skill where other agents look for it',
+      summary: path === SKILL_PATH ? `Get the skill ${SKILL_NAME}` : 'Get the skill (where other agents look)',
       mediaType: 'text/markdown',
       body: () => text,
     });
@@ -37,7 +37,7 @@ export function agentSkillRoutes(app: FastifyInstance, facts: Facts): void {
       path,
       operationId: `getFile${camelCased(path)}`,
       tag: 'Files',
-      summary: `Instructions for agents that look for ${name}`,
+      summary: `Get ${name}`,
       mediaType: 'text/markdown',
       body: () => instructions,
     });

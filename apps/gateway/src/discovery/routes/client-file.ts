@@ -16,7 +16,7 @@ export function clientFileRoute(app: FastifyInstance, { config }: DiscoveryConte
     tag: 'System',
     path: '/eloquentpoll.ts',
     operationId: 'getClientFile',
-    summary: 'The typed client in one file, for Node, Deno, Bun and browsers',
+    summary: 'Get the typed client (one file)',
     description: 'Copy it into a project: it imports nothing. Without other options it talks to this service.',
     mediaType: 'text/plain',
     body: () => served,

@@ -19,7 +19,7 @@ export function discoveryDocumentRoutes(app: FastifyInstance, facts: Facts): voi
     ...system,
     path: API_CATALOG,
     operationId: 'getApiCatalog',
-    summary: 'All APIs of this service in one linkset (RFC 9727)',
+    summary: 'Get the API catalog (RFC 9727)',
     mediaType: LINKSET_TYPE,
     headers: { link: linkHeader(CATALOG_LINKS) },
     body: () => JSON.stringify(apiCatalog(baseUrl)),
@@ -28,28 +28,28 @@ export function discoveryDocumentRoutes(app: FastifyInstance, facts: Facts): voi
     ...system,
     path: '/api/routing-descriptions.json',
     operationId: 'getRoutingDescriptions',
-    summary: 'Every operation with its cost, its latency and when to call it',
+    summary: 'Get routing descriptions',
     body: () => JSON.stringify(routingDescriptions(app, baseUrl)),
   });
   serveDocument(app, {
     ...system,
     path: '/asyncapi.json',
     operationId: 'getAsyncApi',
-    summary: 'The AsyncAPI 3.0 description of streamed polls',
+    summary: 'Get the AsyncAPI document',
     body: () => JSON.stringify(asyncApi(baseUrl)),
   });
   serveDocument(app, {
     ...system,
     path: '/.well-known/ai-plugin.json',
     operationId: 'getPluginManifest',
-    summary: 'The plugin manifest',
+    summary: 'Get the plugin manifest',
     body: () => JSON.stringify(aiPlugin(config)),
   });
   serveDocument(app, {
     ...system,
     path: '/llms.txt',
     operationId: 'getLlms',
-    summary: 'The service for language models, in short',
+    summary: 'Get llms.txt',
     mediaType: 'text/plain',
     body: () => llms(facts),
   });
@@ -57,7 +57,7 @@ export function discoveryDocumentRoutes(app: FastifyInstance, facts: Facts): voi
     ...system,
     path: '/llms-full.txt',
     operationId: 'getLlmsFull',
-    summary: 'The service for language models, all of it',
+    summary: 'Get llms-full.txt',
     mediaType: 'text/plain',
     body: () => llmsFull(app, facts),
   });
@@ -65,7 +65,7 @@ export function discoveryDocumentRoutes(app: FastifyInstance, facts: Facts): voi
     ...system,
     path: '/robots.txt',
     operationId: 'getRobots',
-    summary: 'What crawlers may read, and what for',
+    summary: 'Get robots.txt',
     mediaType: 'text/plain',
     body: () => robots(config),
   });
@@ -73,7 +73,7 @@ export function discoveryDocumentRoutes(app: FastifyInstance, facts: Facts): voi
     ...system,
     path: '/sitemap.xml',
     operationId: 'getSitemap',
-    summary: 'The pages worth finding',
+    summary: 'Get the sitemap',
     mediaType: 'application/xml',
     body: () => sitemap(app, baseUrl),
   });

@@ -16,7 +16,7 @@ export function exampleRoutes(app: FastifyInstance, { config }: DiscoveryContext
     path: '/api/examples',
     operationId: 'listExamples',
     tag: 'System',
-    summary: 'The languages that there are examples in',
+    summary: 'List examples',
     mediaType: 'application/json',
     shape: ExampleListing,
     body: () =>
@@ -39,7 +39,7 @@ export function exampleRoutes(app: FastifyInstance, { config }: DiscoveryContext
       schema: {
         operationId: 'getExample',
         tags: ['System'],
-        summary: 'An example that runs as it is',
+        summary: 'Get an example',
         security: access.none,
         params: Type.Object({ language: Type.String({ examples: EXAMPLE_LANGUAGES }) }),
         response: { 200: EXAMPLE, ...NOT_MODIFIED, ...errors('language_not_found') },

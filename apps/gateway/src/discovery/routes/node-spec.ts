@@ -16,7 +16,7 @@ export function nodeSpecRoute(app: FastifyInstance, { config }: DiscoveryContext
       schema: {
         operationId: 'getNodeSpec',
         tags: ['Results'],
-        summary: 'A poll as JSON Schema, OpenAPI reference and tool definitions',
+        summary: 'Get tool definitions of a poll',
         security: access.none,
         response: {
           200: jsonAnswer('The description.', Type.Object({}, { additionalProperties: true })),

@@ -9,8 +9,8 @@ import type { DiscoveryContext } from '../context.ts';
 export function protectedResourceRoutes(app: FastifyInstance, context: DiscoveryContext): void {
   const { baseUrl } = context.config;
   const resources = [
-    { path: '', operationId: 'getProtectedResource', summary: 'Whose access tokens this service takes' },
-    { path: '/api/mcp', operationId: 'getMcpProtectedResource', summary: 'Whose access tokens the MCP endpoint takes' },
+    { path: '', operationId: 'getProtectedResource', summary: 'Get OAuth metadata of this service' },
+    { path: '/api/mcp', operationId: 'getMcpProtectedResource', summary: 'Get OAuth metadata of the MCP endpoint' },
   ];
   for (const { path, operationId, summary } of resources) {
     app.get(

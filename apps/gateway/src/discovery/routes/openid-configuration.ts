@@ -16,7 +16,7 @@ export function openidConfigurationRoute(app: FastifyInstance, { identityProvide
       schema: {
         operationId: 'getOpenIdConfiguration',
         tags: ['System'],
-        summary: 'The OpenID Connect metadata of the identity provider',
+        summary: 'Get OpenID Connect metadata',
         description: 'The `issuer` is the identity provider, as are the endpoints.',
         security: access.none,
         response: {

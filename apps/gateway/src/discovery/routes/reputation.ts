@@ -8,11 +8,11 @@ import type { Reputations } from '../reputations.ts';
 
 /** GET /api/reputation and /api/reputation/models. */
 export function reputationRoutes(app: FastifyInstance, snapshot: Reputations): void {
-  document('/api/reputation', 'getReputation', 'Uptime, success, latency and cost of recent polls', Reputation, {
+  document('/api/reputation', 'getReputation', 'Get service record', Reputation, {
     description: 'Counted from stored polls every five minutes. Rates of nothing are null.',
     textOf: ({ service }) => service,
   });
-  document('/api/reputation/models', 'getModelReputation', 'How each model did in recent polls', ModelReputations, {
+  document('/api/reputation/models', 'getModelReputation', 'Get model records', ModelReputations, {
     description: 'Counted from the votes of stored polls every five minutes, of the same polls as GET /api/reputation.',
     textOf: ({ models }) => models,
   });

@@ -10,7 +10,7 @@ export function surfacesRoute(app: FastifyInstance): void {
     path: '/api/surfaces',
     operationId: 'getSurfaces',
     tag: 'System',
-    summary: 'The ways in which this service can be found and used',
+    summary: 'List integrations',
     mediaType: 'application/json',
     shape: Type.Array(Type.Ref(Surface)),
     body: () => JSON.stringify(SURFACES),

@@ -94,7 +94,7 @@ export function houseCard(): Promise<Buffer> {
   const says = 'One AI model that is wrong sounds just like one that is right.';
   for (const [i, line] of lines(says, 'strong', INNER_WIDTH, 3).entries())
     picture.text(EDGE, 200 + 54 * i, line, 'strong', TEXT);
-  picture.text(EDGE, 336, 'Ask several. Each casts one vote, and you see how firm the outcome is.', 'plain', MUTED);
+  picture.text(EDGE, 336, 'Ask several. Each casts one vote, and you see how settled the result is.', 'plain', MUTED);
   for (const [i, part] of [0.86, 0.29, 0.14].entries()) {
     picture.box(EDGE, 420 + 46 * i, INNER_WIDTH, 22, TRACK, 11);
     picture.box(EDGE, 420 + 46 * i, Math.round(INNER_WIDTH * part), 22, i === 0 ? LEAD : BAR, 11);

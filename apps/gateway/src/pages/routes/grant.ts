@@ -31,7 +31,7 @@ export async function grantRoutes(
       schema: {
         operationId: 'getGrant',
         tags: ['Account'],
-        summary: 'Asks whether a command line may have an API key, for people',
+        summary: 'Command-line login page',
         security: access.sessionOptional,
         querystring: Type.Object({
           port: field('Where the program listens on 127.0.0.1.'),
@@ -62,7 +62,7 @@ export async function grantRoutes(
       schema: {
         operationId: 'sendGrant',
         tags: ['Account'],
-        summary: 'The form that allows a command line a key, or refuses it',
+        summary: 'Command-line login form',
         security: access.sessionOptional,
         response: {
           303: redirect('To the program, with a code or an error.'),

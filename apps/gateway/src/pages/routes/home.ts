@@ -30,7 +30,7 @@ export function homeRoute(app: FastifyInstance, facts: Facts): void {
       schema: {
         operationId: 'getHome',
         tags: ['System'],
-        summary: 'The homepage: for agents, or with view=human for people',
+        summary: 'Homepage',
         description: 'Answers markdown to an Accept header that names it and does not prefer HTML.',
         security: access.none,
         querystring: Type.Object({

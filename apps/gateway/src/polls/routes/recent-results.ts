@@ -16,7 +16,7 @@ export function recentResultsRoute(app: FastifyInstance, { storage }: PollsConte
       schema: {
         operationId: 'listRecentResults',
         tags: ['Results'],
-        summary: `Your last ${LIMITS.recent} results`,
+        summary: `List your last ${LIMITS.recent} results`,
         security: access.session,
         response: {
           200: jsonAnswer('Newest first.', Type.Array(Type.Ref(RecentResult), { maxItems: LIMITS.recent })),
