@@ -73,6 +73,7 @@ import { receiptKeysRoute } from './polls/routes/receipt-keys.ts';
 import { recentResultsRoute } from './polls/routes/recent-results.ts';
 import { runResultRoute } from './polls/routes/run-result.ts';
 import { runStatusRoute } from './polls/routes/run-status.ts';
+import { savedPanelRoutes } from './polls/routes/saved-panels.ts';
 import { startRunRoute } from './polls/routes/start-run.ts';
 import { streamPollRoute } from './polls/routes/stream-poll.ts';
 
@@ -98,6 +99,10 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['POST', '/api/poll/dry-run', 'dryRunPoll', 'key', () => dryRunRoute(app, context)],
     ['POST', '/api/quick-poll', 'quickPoll', 'key or none', () => quickPollRoute(app, context)],
     ['GET', '/api/profiles', 'listProfiles', 'anyone', () => profilesRoute(app)],
+    ['GET', '/api/panels', 'listPanels', 'login or key', () => savedPanelRoutes(app, context)],
+    ['GET', '/api/panels/:name', 'getPanel', 'login or key'],
+    ['PUT', '/api/panels/:name', 'savePanel', 'login or key'],
+    ['DELETE', '/api/panels/:name', 'removePanel', 'login or key'],
 
     ['GET', '/api/results/recent', 'listRecentResults', 'login', () => recentResultsRoute(app, context)],
     ['GET', '/api/results/:resultId', 'getResult', 'anyone', () => publicResultRoute(app, context)],

@@ -14,6 +14,8 @@ export const BASE_URL = 'http://localhost:8080';
 
 export type Preset = 'broad' | 'fast' | 'strong';
 export type FreeTheme = 'free' | 'free_search';
+/** What a poll was asked with; `custom` is a panel of models that its caller named. */
+export type PanelName = Preset | FreeTheme | 'custom';
 export type QuickTheme = Preset | 'search' | FreeTheme;
 export type ResultStatus = 'success' | 'partial' | 'failed';
 export type SessionState = 'running' | 'completed' | 'failed';
@@ -34,6 +36,10 @@ export interface PollRequest {
   /** 2 to 10, all different, each at most 200 characters. */
   options: string[];
   preset?: Preset;
+  /** 3 to 15 model ids, instead of a preset. */
+  models?: string[];
+  /** A panel that the account saved, by its name, instead of a preset. */
+  panel?: string;
   /** 0 to 1, 0.95 without it: how sure the outcome must be before the poll stops early. */
   confidence_threshold?: number;
   /** 1 without it. A poll never costs more. */
@@ -117,7 +123,10 @@ export interface PollResponse {
   code?: 'budget_too_small';
   /** With `code`: the smallest `max_cost_usd` that pays for a vote. */
   min_cost_usd?: number;
-  preset: Preset | FreeTheme;
+  /** `custom` where the caller named the models. */
+  preset: PanelName;
+  /** The account's name of the panel, where one was asked for. */
+  saved_panel?: string;
   simulated: boolean;
 }
 
@@ -190,6 +199,8 @@ export interface QuickRequest {
   theme?: QuickTheme;
   confidence_threshold?: number;
   max_cost_usd?: number;
+  models?: string[];
+  panel?: string;
   reasons?: boolean;
 }
 
@@ -209,7 +220,7 @@ export interface QuickResult {
 }
 
 export interface Estimate {
-  preset: Preset | FreeTheme;
+  preset: PanelName;
   options: number;
   poll_type: 'fptp';
   confidence_threshold: number;
@@ -322,7 +333,7 @@ export interface StreamProgress {
   question?: string;
   options?: string[];
   poll_type?: 'fptp';
-  preset?: Preset | FreeTheme;
+  preset?: PanelName;
   confidence_threshold?: number;
   max_cost_usd?: number;
   status_url?: string;
@@ -487,11 +498,12 @@ export class EloquentPoll {
 
   /** What a poll of this kind costs and how long it takes. */
   async estimate(
-    query: { preset?: Preset; options?: number; confidence_threshold?: number } = {},
+    query: { preset?: Preset; models?: string[]; options?: number; confidence_threshold?: number } = {},
     options: CallOptions = {},
   ): Promise<Estimate> {
-    const { preset, options: count, confidence_threshold } = query;
-    const path = `/api/poll/estimate${search({ preset, options: count, confidence_threshold })}`;
+    const { preset, models, options: count, confidence_threshold } = query;
+    const terms = { preset, models: models?.join(), options: count, confidence_threshold };
+    const path = `/api/poll/estimate${search(terms)}`;
     return (await this.#service.call({ path, ...options })).body as Estimate;
   }
 

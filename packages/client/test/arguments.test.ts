@@ -15,6 +15,8 @@ t.test('a poll with its options parses to an order', async (t) => {
   t.match(read(['ask', 'Which is? [x]', '--option', 'A', '--option', 'B']), {
     poll: { question: 'Which is? [x]', options: ['A', 'B'] },
   });
+  t.match(read(['Which is it? [A, B]', '--models', 'a/1, b/2,c/3']), { terms: { models: ['a/1', 'b/2', 'c/3'] } });
+  t.match(read(['Which is it? [A, B]', '--panel', 'mine']), { terms: { panel: 'mine' } });
   t.same(
     read(['Which is it? [A, B]', '--preset=fast', '--threshold', '.8', '--max-cost', '$2', '--dry-run', '--json']),
     {
@@ -66,6 +68,11 @@ t.test('an invalid command line is a UsageError that says what would be right', 
     [['ask', 'Which? [A, B]'], /^The question has 6 characters; at least 10 are needed\.$/],
     [[q, '--preset', 'slow'], /^Unknown preset slow: broad, fast or strong\.$/],
     [[q, '--preset', 'stong'], /Did you mean strong\?$/],
+    [[q, '--models', 'a,b'], /^--models takes 3 to 15 different ids, separated by commas\.$/],
+    [[q, '--models', 'a,b,b'], /different ids/],
+    [[q, '--models', 'a,b,c', '--preset', 'fast'], /^--preset and --models both name a panel: give one of them\.$/],
+    [[q, '--models', 'a,b,c', '--panel', 'mine'], /^--models and --panel both name a panel/],
+    [[q, '--free', '--models', 'a,b,c'], /do not go together/],
     [[q, '--threshold', 'high'], /--threshold is a number/],
     [[q, '--threshold', '95'], /^--threshold is 0 to 1\. Did you mean 0\.95\?$/],
     [[q, '--threshold', '950'], /^--threshold is 0 to 1\.$/],

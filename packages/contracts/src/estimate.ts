@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
-import { FREE_PRESETS, PRESETS, TERMINATION_REASONS } from './poll.ts';
+import { PANEL_NAMES, PRESETS, TERMINATION_REASONS } from './poll.ts';
 import { Count, DateTime, literals, Milliseconds, Probability, Usd } from './vocabulary.ts';
 
 // What a poll will take before it runs, and the named bundles of its terms.
 
 const estimate = {
-  preset: literals([...PRESETS, ...FREE_PRESETS]),
+  preset: literals(PANEL_NAMES, { description: '`custom` where the models were named.' }),
   options: Type.Integer({ minimum: LIMITS.options.min, maximum: LIMITS.options.max }),
   poll_type: literals(['fptp']),
   confidence_threshold: Probability,

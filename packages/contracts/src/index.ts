@@ -20,6 +20,7 @@ export * from './receipt.ts';
 export * from './registry.ts';
 export * from './reputation.ts';
 export * from './result.ts';
+export * from './saved-panel.ts';
 export * from './stream-events.ts';
 export * from './vote-result.ts';
 export * from './wallet.ts';

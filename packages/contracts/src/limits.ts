@@ -6,6 +6,8 @@ export const LIMITS = {
   options: { min: 2, max: 10, length: 200 },
   confidence_threshold: { default: 0.95 },
   max_cost_usd: { default: 1, max: 25 },
+  chosen_models: { min: 3, max: 15, id: 200 },
+  saved_panel: { name: 40, count: 50 },
   free: { question: 1000, options: 5, option: 50 },
   shorthand: 4000,
   key_label: 64,

@@ -1,6 +1,7 @@
 import { type Static, type TArray, type TString, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
 import { FREE_PRESETS, PRESETS } from './poll.ts';
+import { ChosenModels, SavedPanelName } from './saved-panel.ts';
 import { literals, Probability } from './vocabulary.ts';
 
 // What a caller may ask. Unknown fields are ignored and never stored. Two options that look the same to a reader are
@@ -18,7 +19,19 @@ const options = Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.options
   uniqueItems: true,
 });
 
-/** How sure, how dear and with which models: the same three fields wherever a poll is asked. */
+/** Instead of a preset: at most one of the three may be sent. */
+const chosen = {
+  models: Type.Optional({
+    ...ChosenModels,
+    description: 'The panel, model by model, instead of a preset. GET /api/panels lists their ids.',
+  }),
+  panel: Type.Optional({
+    ...SavedPanelName,
+    description: 'A panel that the account saved, by its name, instead of a preset.',
+  }),
+};
+
+/** How sure, how dear and with which models: the same fields wherever a poll is asked. */
 const terms = {
   preset: Type.Optional(
     literals(PRESETS, {
@@ -37,6 +50,7 @@ const terms = {
   max_cost_usd: Type.Optional(
     Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.max_cost_usd.max, default: LIMITS.max_cost_usd.default }),
   ),
+  ...chosen,
 };
 
 const reasons = Type.Optional(
@@ -80,6 +94,8 @@ export const DryRunRequest = Type.Object(
     question: Type.Optional(Type.String()),
     options: Type.Optional(Type.Array(Type.String())),
     preset: Type.Optional(Type.String()),
+    models: Type.Optional(Type.Array(Type.String())),
+    panel: Type.Optional(Type.String()),
     confidence_threshold: Type.Optional(Type.Number()),
     max_cost_usd: Type.Optional(Type.Number()),
   },
@@ -115,6 +131,7 @@ export const QuickPollRequest = Type.Object(
     ),
     confidence_threshold: terms.confidence_threshold,
     max_cost_usd: terms.max_cost_usd,
+    ...chosen,
     reasons,
   },
   { $id: 'QuickPollRequest' },
@@ -147,7 +164,14 @@ export const ShortPollRequest = Type.Object(
 export type ShortPollRequest = Static<typeof ShortPollRequest>;
 
 export const EstimateQuery = Type.Object({
-  preset: Type.Optional(literals(PRESETS, { default: 'broad' })),
+  // No default, which the validator would write beside `models`.
+  preset: Type.Optional(literals(PRESETS, { description: '`broad` without it.' })),
+  models: Type.Optional(
+    Type.String({
+      maxLength: LIMITS.chosen_models.max * (LIMITS.chosen_models.id + 1),
+      description: 'Ids of models, separated by commas, instead of a preset.',
+    }),
+  ),
   options: Type.Optional(
     Type.Integer({
       minimum: LIMITS.options.min,

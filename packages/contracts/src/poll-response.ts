@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PanelStanding } from './panel-standing.ts';
-import { FREE_PRESETS, PRESETS, TERMINATION_REASONS } from './poll.ts';
+import { PANEL_NAMES, TERMINATION_REASONS } from './poll.ts';
 import { Chances, Count, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
@@ -105,7 +105,10 @@ export const PollResponse = Type.Object(
       literals(['budget_too_small'], { description: 'Why no model could be asked: `max_cost_usd` pays for no vote.' }),
     ),
     min_cost_usd: Type.Optional(MinCostUsd),
-    preset: literals([...PRESETS, ...FREE_PRESETS]),
+    preset: literals(PANEL_NAMES, { description: '`custom` where the caller named the models.' }),
+    saved_panel: Type.Optional(
+      Type.String({ description: "The account's name of the panel, where one was asked for." }),
+    ),
     simulated: Type.Boolean({ description: 'True when simulated models voted; their ids start with `sim/`.' }),
   },
   { $id: 'PollResponse' },

@@ -19,8 +19,12 @@ export const VOTE_ERRORS = [
 
 export type Preset = (typeof PRESETS)[number];
 export type FreePreset = (typeof FREE_PRESETS)[number];
-/** What a poll can be asked with: the three presets of the contract and the two panels of free polls. */
-export type PanelName = Preset | FreePreset;
+/** The panels of the roster file: the three presets of the contract and the two panels of free polls. */
+export const ROSTER_PANELS = [...PRESETS, ...FREE_PRESETS] as const;
+export type RosterPanel = (typeof ROSTER_PANELS)[number];
+/** What a poll can be asked with; `custom` is a panel of models that its caller named. */
+export const PANEL_NAMES = [...ROSTER_PANELS, 'custom'] as const;
+export type PanelName = (typeof PANEL_NAMES)[number];
 export type TerminationReason = (typeof TERMINATION_REASONS)[number];
 export type VoteError = (typeof VOTE_ERRORS)[number];
 
@@ -46,7 +50,9 @@ export type Seat = Static<typeof Seat>;
 export const PollSpec = Type.Object({
   question: Type.String(),
   options: Type.Array(Type.String(), { minItems: 2, maxItems: 10 }),
-  panel_name: literals([...PRESETS, ...FREE_PRESETS]),
+  panel_name: literals(PANEL_NAMES),
+  /** What the account calls its panel, where it named one that it saved. */
+  saved_panel: Type.Optional(Type.String()),
   confidence_threshold: Type.Number({ minimum: 0, maximum: 1 }),
   max_cost_u: MicroUsd,
   /** The same as the caller said it, where it is finer than micro-USD: an answer repeats what was asked. */

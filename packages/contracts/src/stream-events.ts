@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ErrorBody, Recovery } from './error-body.ts';
-import { FREE_PRESETS, PRESETS } from './poll.ts';
+import { PANEL_NAMES } from './poll.ts';
 import { MinCostUsd, PollResponse } from './poll-response.ts';
 import { Progress } from './progress.ts';
 import { Chances, Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
@@ -32,7 +32,7 @@ export const StreamStarted = Type.Object(
     question: Type.Optional(Type.String()),
     options: Type.Optional(Type.Array(Type.String())),
     poll_type: Type.Optional(literals(['fptp'])),
-    preset: Type.Optional(literals([...PRESETS, ...FREE_PRESETS])),
+    preset: Type.Optional(literals(PANEL_NAMES)),
     confidence_threshold: Type.Optional(Probability),
     max_cost_usd: Type.Optional(Usd),
     status_url: Type.Optional(Type.String()),

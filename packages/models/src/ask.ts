@@ -183,6 +183,6 @@ function openLines(panels: Panels, apiKeys: Record<string, string | undefined>):
 
 /** The preset's limits before the provider's before ours. Connecting is the provider's alone: connections are shared. */
 function timeoutsOf(panels: Panels, model: Model, panel: PanelName | undefined): Timeouts {
-  const preset = panel === undefined ? {} : panels.panel(panel).timeouts;
+  const preset = panel === undefined ? {} : panels.panelOf({ panel_name: panel }).timeouts;
   return { ...DEFAULT_TIMEOUTS, ...panels.provider(model.provider).timeouts, ...preset };
 }

@@ -1,4 +1,4 @@
-import { FREE_PRESETS, type PanelName, PRESETS } from '@eloquentpoll/contracts';
+import { ROSTER_PANELS, type RosterPanel } from '@eloquentpoll/contracts';
 import { checkModel } from './check-model.ts';
 import { checkProvider, checkTimeouts } from './check-provider.ts';
 import { closest } from './closest.ts';
@@ -8,10 +8,8 @@ import type { Model, Panel, RosterFile } from './panel-types.ts';
 
 // Turns the parsed JSON of a roster file into checked values, or refuses it with every problem it has.
 
-const PANEL_NAMES: readonly PanelName[] = [...PRESETS, ...FREE_PRESETS];
-
 /** Provider families that a panel needs: `broad` promises diversity, the others at least no single voice. */
-const MIN_FAMILIES: Record<PanelName, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
+const MIN_FAMILIES: Record<RosterPanel, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
 const MAX_MODELS = 20;
 
 export function checkPanelFile(file: string, json: unknown): RosterFile {
@@ -44,19 +42,19 @@ function readModels(place: Place, providers: readonly string[]): Map<string, Mod
   return models;
 }
 
-function readRosters(place: Place, models: ReadonlyMap<string, Model>): Map<PanelName, Panel> {
-  const panels = new Map<PanelName, Panel>();
-  if (!place.fields(PANEL_NAMES)) return panels;
-  for (const name of PANEL_NAMES) {
+function readRosters(place: Place, models: ReadonlyMap<string, Model>): Map<RosterPanel, Panel> {
+  const panels = new Map<RosterPanel, Panel>();
+  if (!place.fields(ROSTER_PANELS)) return panels;
+  for (const name of ROSTER_PANELS) {
     const preset = place.at(name);
     if (!preset.isMissing) panels.set(name, panel(name, preset, models));
-    else preset.report('is missing', `Add it; all of ${PANEL_NAMES.join(', ')} are needed`);
+    else preset.report('is missing', `Add it; all of ${ROSTER_PANELS.join(', ')} are needed`);
   }
   return panels;
 }
 
-function panel(name: PanelName, place: Place, models: ReadonlyMap<string, Model>): Panel {
-  place.fields(['models', 'timeouts']);
+function panel(name: RosterPanel, place: Place, models: ReadonlyMap<string, Model>): Panel {
+  place.fields(['models', 'why', 'timeouts']);
   const members: Model[] = [];
   for (const item of place.at('models').items('model id')) {
     const found = typeof item.value === 'string' ? models.get(item.value) : undefined;
@@ -69,10 +67,16 @@ function panel(name: PanelName, place: Place, models: ReadonlyMap<string, Model>
     } else members.push(found);
   }
   if (members.length > 0) checkMembers(name, members, place.at('models'));
-  return { name, models: members, timeouts: checkTimeouts(place.at('timeouts')) };
+  const why = place.at('why');
+  return {
+    name,
+    models: members,
+    why: why.isMissing ? '' : why.text(/\S/, 'Write in a sentence why the preset has these models'),
+    timeouts: checkTimeouts(place.at('timeouts')),
+  };
 }
 
-function checkMembers(name: PanelName, members: readonly Model[], place: Place): void {
+function checkMembers(name: RosterPanel, members: readonly Model[], place: Place): void {
   const families = [...new Set(members.map((member) => member.family))];
   const least = MIN_FAMILIES[name];
   if (members.length > MAX_MODELS) place.report(`has ${members.length} models`, `Keep at most ${MAX_MODELS}`);

@@ -1,7 +1,7 @@
-/** The known name at most two slips of the keyboard away from the given one. */
-export function closest(name: string, known: Iterable<string>): string | null {
+/** The known name at most so many slips of the keyboard away from the given one. */
+export function closest(name: string, known: Iterable<string>, maxSlips = 2): string | null {
   let best: string | null = null;
-  let bestDistance = 3;
+  let bestDistance = maxSlips + 1;
   for (const candidate of known) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

@@ -1,4 +1,4 @@
-import type { PanelName } from '@eloquentpoll/contracts';
+import type { PanelName, RosterPanel } from '@eloquentpoll/contracts';
 import type { Price } from './price.ts';
 
 // A roster file after it was checked: everything present, prices as whole numbers.
@@ -75,11 +75,13 @@ export interface Model {
 export interface Panel {
   name: PanelName;
   models: Model[];
+  /** Why these models; empty where the file does not say. */
+  why: string;
   timeouts: Partial<Timeouts>;
 }
 
 export interface RosterFile {
   providers: Map<string, Provider>;
   models: Map<string, Model>;
-  panels: Map<PanelName, Panel>;
+  panels: Map<RosterPanel, Panel>;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { PanelName } from '@eloquentpoll/contracts';
+import type { PanelName, RosterPanel } from '@eloquentpoll/contracts';
 import { isLoopback } from '@eloquentpoll/ops/settings';
 import openrouter from '../rosters/openrouter.json' with { type: 'json' };
 import simulator from '../rosters/simulator.json' with { type: 'json' };
@@ -9,6 +9,7 @@ import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
 
 export { listPrice } from './billing.ts';
 export { providerMaxU } from './call-costs.ts';
+export { closest } from './closest.ts';
 export { RosterFileError } from './panel-problems.ts';
 export type { Model, Panel, Provider, Timeouts } from './panel-types.ts';
 export type { PollText } from './poll-text.ts';
@@ -22,7 +23,9 @@ export { typicalCostsFor } from './typical-cost.ts';
 const BUILT_IN: Record<string, unknown> = { openrouter, simulator };
 
 export interface Panels {
-  panel(name: PanelName): Panel;
+  panel(name: RosterPanel): Panel;
+  /** The panel of a poll; throws where a custom one holds a model that the file does not know. */
+  panelOf(poll: { panel_name: PanelName; models?: readonly string[] }): Panel;
   model(id: string): Model | undefined;
   provider(name: string): Provider;
   providers(): Provider[];
@@ -71,12 +74,24 @@ function refuseClearText(file: string, providers: readonly Provider[]): void {
 function panelsOf({ providers, models, panels }: RosterFile): Panels {
   return {
     panel: (name) => panels.get(name)!,
+    panelOf: ({ panel_name: name, models: ids = [] }) =>
+      name === 'custom' ? customPanel(ids, models, panels.get('strong')!) : panels.get(name)!,
     model: (id) => models.get(id),
     provider: (name) => providers.get(name)!,
     providers: () => [...providers.values()],
     models: () => [...models.values()],
     simulated: [...panels.values()].every((panel) => panel.models.every((model) => model.id.startsWith('sim/'))),
   };
+}
+
+/** It may hold the slowest models, so it waits as long as `strong`. */
+function customPanel(ids: readonly string[], models: RosterFile['models'], { timeouts }: Panel): Panel {
+  const members = ids.map((id) => {
+    const model = models.get(id);
+    if (!model) throw new TypeError(`a custom panel was not checked: ${id} is not in the roster file`);
+    return model;
+  });
+  return { name: 'custom', models: members, why: '', timeouts };
 }
 
 function parseFile(file: string): unknown {

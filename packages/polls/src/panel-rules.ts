@@ -12,6 +12,7 @@ const DEADLINE_MS: Record<PanelName, number> = {
   fast: 45_000,
   free: 45_000,
   free_search: 120_000,
+  custom: 120_000,
 };
 
 /** From acceptance to the end of the poll at the latest. */
@@ -29,6 +30,7 @@ const HEDGE: Record<PanelName, Hedge> = {
   strong: 'when_slow',
   free: 'one',
   free_search: 'one',
+  custom: 'one',
 };
 
 /** How many models are asked beyond those that are needed: the price of not waiting for the slowest. */

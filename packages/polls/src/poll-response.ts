@@ -51,6 +51,7 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     chances: chancesInOrder(conclusion.chances),
     panel: panelStanding(spec, votes, outcome.effectiveVotes ?? null),
     preset: spec.panel_name,
+    ...(spec.saved_panel !== undefined && { saved_panel: spec.saved_panel }),
     simulated: spec.simulated,
   };
   if (conclusion.reason === 'budget' && votes.length === 0) {

@@ -3,7 +3,10 @@ import type { PollSpec, Seat } from '@eloquentpoll/contracts';
 import { panelOrder } from '@eloquentpoll/voting';
 
 /** What a caller asked for: aliases folded, defaults filled in, every rule checked. */
-export type PollOrder = Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller'>;
+export interface PollOrder extends Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller'> {
+  /** Of a custom panel, once they are known: a saved panel is read when the poll is accepted. */
+  models?: readonly string[];
+}
 
 export interface Freeze {
   /** In the panel's own order, at the prices of this moment. */
@@ -17,7 +20,10 @@ export interface Freeze {
 }
 
 /** Makes an order exact: which models, in which order, at which prices. A worker needs nothing else. */
-export function specOf(order: PollOrder, { seats, simulated, pricePpm, caller, seed = newSeed() }: Freeze): PollSpec {
+export function specOf(
+  { models: _, ...order }: PollOrder,
+  { seats, simulated, pricePpm, caller, seed = newSeed() }: Freeze,
+): PollSpec {
   return {
     ...order,
     seed,

@@ -61,6 +61,7 @@ export function closeAccount(storage: Storage, accountId: string): Promise<Shut 
     await db.deleteFrom('logins').where('account_id', '=', accountId).execute();
     await db.deleteFrom('identities').where('account_id', '=', accountId).execute();
     await db.deleteFrom('api_keys').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('saved_panels').where('account_id', '=', accountId).execute();
     await db.deleteFrom('idempotency').where('principal', '=', accountId).execute();
     await db.deleteFrom('feedback').where('account_id', '=', accountId).execute();
     await db.deleteFrom('caller_days').where('account_id', '=', accountId).execute();

@@ -21,6 +21,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   api_keys: { gateway: 'insert, update, delete' },
   logins: { gateway: 'insert, update, delete' },
   nonces: { gateway: 'insert, update, delete' },
+  saved_panels: { gateway: 'insert, update, delete' },
   balances: { gateway: 'insert (account_id), update (held_back_u)' },
   polls: {
     gateway: `update (${EMPTIED_POLL}, lease_owner, lease_until, deadline_at)`,

@@ -182,6 +182,14 @@ export {
 export { noteRosterVersion, type RosterVersion, readRosterVersions } from './roster-versions.ts';
 export { type FailedPoll, failedPolls, freeLease, type RunningPoll, runningPolls } from './running-polls.ts';
 export { pollsOfQuestion, type SameQuestion } from './same-question.ts';
+export {
+  findSavedPanel,
+  listSavedPanels,
+  MAX_SAVED_PANELS,
+  removeSavedPanel,
+  type StoredPanel,
+  savePanel,
+} from './saved-panels.ts';
 export { sealReceipts } from './seal-receipts.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { AUDIT_POOL, FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';

@@ -17,6 +17,6 @@ export const priceFactors = (aborted: AbortedShares, paymentFeeShare: number): P
     PRESETS.map((preset) => [preset, Math.ceil(PPM / ((1 - aborted[preset]) * (1 - paymentFeeShare)))]),
   ) as Record<Preset, number>;
 
-/** The free pool pays what providers charge. */
+/** The free pool pays what providers charge. A custom panel stops and hedges as `broad` does, and aborts as many calls. */
 export const pricePpmOf = ({ pricePpm }: { pricePpm: PriceFactors }, panel: PanelName): number =>
-  isFree(panel) ? PPM : pricePpm[panel];
+  isFree(panel) ? PPM : pricePpm[panel === 'custom' ? 'broad' : panel];

@@ -1,5 +1,4 @@
-import type { ResultDetail } from '@eloquentpoll/contracts';
-import { LIMITS } from '@eloquentpoll/contracts';
+import { LIMITS, PRESETS, type Preset, type ResultDetail } from '@eloquentpoll/contracts';
 import type { Advice } from '@eloquentpoll/voting/verdict';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { aboutUsd } from '../discovery/documents/poll-figures.ts';
@@ -18,12 +17,15 @@ interface Changed {
 export const freePollLink = ({ question, options }: { question: string | null; options: readonly string[] }): string =>
   `/playground?${fieldsOf(question, options)}`;
 
+/** The form has no models to choose one by one. */
+const isPreset = (name: string | undefined): name is Preset => PRESETS.some((preset) => preset === name);
+
 const isFree = ({ preset }: Asked): boolean => preset === 'free' || preset === 'free_search';
 
 /** With the fields of the poll, changed where it says so. */
 function paidPollLink(asked: Asked, { preset, threshold, limitUsd }: Changed = {}): string {
   const query = fieldsOf(asked.question, asked.options);
-  query.set('preset', preset ?? (isFree(asked) ? 'broad' : (asked.preset ?? 'broad')));
+  query.set('preset', preset ?? (isPreset(asked.preset) ? asked.preset : 'broad'));
   query.set('threshold', String(threshold ?? asked.confidence_threshold ?? LIMITS.confidence_threshold.default));
   query.set(
     'limit',

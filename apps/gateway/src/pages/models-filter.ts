@@ -1,4 +1,4 @@
-import type { PanelName } from '@eloquentpoll/contracts';
+import type { RosterPanel } from '@eloquentpoll/contracts';
 import type { Model, Panels } from '@eloquentpoll/models/panels';
 import { PANEL_TEXTS } from './panels.ts';
 
@@ -27,7 +27,7 @@ export interface ModelsFilter {
 /** A model with the panels that hold it. */
 export interface ListedModel {
   model: Model;
-  panels: readonly PanelName[];
+  panels: readonly RosterPanel[];
   capabilities: readonly Capability[];
 }
 

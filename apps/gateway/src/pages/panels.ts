@@ -1,7 +1,7 @@
-import type { PanelName } from '@eloquentpoll/contracts';
+import type { RosterPanel } from '@eloquentpoll/contracts';
 
 /** The panels on pages, from the cheapest to the dearest. */
-export const PANEL_TEXTS: readonly { name: PanelName; who: string; when: string }[] = [
+export const PANEL_TEXTS: readonly { name: RosterPanel; who: string; when: string }[] = [
   { name: 'free', who: 'Open-weight models', when: 'Quick polls without an account.' },
   { name: 'free_search', who: 'Open-weight models that search the web', when: 'Free polls about recent events.' },
   { name: 'fast', who: 'Low-latency models', when: 'All asked at once. For a person who waits for the answer.' },

@@ -67,7 +67,7 @@ export async function priceOf(parts: Parts, { preset, options, threshold }: Pric
 export async function votePrices({ panels, health, config }: Parts, question: PriceQuestion): Promise<VotePrice[]> {
   const { preset, options, threshold } = question;
   const order = typicalOrder({ preset, confidence_threshold: threshold }, options);
-  const panel = panels.panel(order.panel_name);
+  const panel = panels.panelOf(order);
   const records = await health.snapshot(panel.models.map(({ id }) => id));
   const pricePpm = pricePpmOf(config, preset);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });

@@ -60,6 +60,17 @@ const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method
 const ORDER = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
 const onlyKey: Credential[] = ['key'];
 
+/** Its name is unlike those of others. */
+async function savedPanelOf({ headers, mark }: Person): Promise<{ url: string }> {
+  const models = context.panels
+    .models()
+    .slice(0, 3)
+    .map(({ id }) => id);
+  const url = `/api/panels/${mark}`;
+  await app.inject({ method: 'PUT', url, headers: headers.key, payload: { models } });
+  return { url };
+}
+
 const ACCESS: Record<string, Access> = {
   'GET /api/polls/{id}/status': {
     kind: 'own',
@@ -76,6 +87,10 @@ const ACCESS: Record<string, Access> = {
     by: ['key', 'cookie'],
     ask: async (of) => ({ url: `/api/keys/${await keyIdOf(of.headers.key, of.mark)}` }),
   },
+  'GET /api/panels/{name}': { kind: 'own', by: ['key', 'cookie'], ask: savedPanelOf },
+  'DELETE /api/panels/{name}': { kind: 'own', by: ['key', 'cookie'], ask: savedPanelOf },
+  // Saves a panel of the caller's own under that name: shown in chosen-models.test.ts.
+  'PUT /api/panels/{name}': { kind: 'own' },
   'GET /dashboard/keys/{keyId}/revoke': {
     kind: 'own',
     by: ['cookie'],

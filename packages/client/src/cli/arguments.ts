@@ -140,17 +140,30 @@ const ASK = 'ask takes one text in quotes: ask "Which is larger? [The Sun, The M
 function readAsk(words: readonly string[], values: Values): Command {
   const poll = words.length === 0 ? null : readPollText(only(words, ASK), values.option);
   if (values.free) {
-    const extra = (['preset', 'threshold', 'max-cost', 'dry-run', 'reasons'] as const).find((name) => values[name]);
+    const extra = (['preset', 'models', 'panel', 'threshold', 'max-cost', 'dry-run', 'reasons'] as const).find(
+      (name) => values[name],
+    );
     if (extra) throw new UsageError(`--free and --${extra} do not go together: a free poll has terms of its own.`);
     return { name: 'ask', how: 'free', poll };
   }
+  const panels = (['preset', 'models', 'panel'] as const).filter((name) => values[name] !== undefined);
+  if (panels.length > 1) throw new UsageError(`--${panels[0]} and --${panels[1]} both name a panel: give one of them.`);
   const terms: PollTerms = {
     ...(values.preset !== undefined && { preset: oneOf('preset', values.preset, PRESETS) }),
+    ...(values.models !== undefined && { models: modelIds(values.models) }),
+    ...(values.panel !== undefined && { panel: values.panel }),
     ...(values.threshold !== undefined && { confidence_threshold: threshold(values.threshold) }),
     ...(values['max-cost'] !== undefined && { max_cost_usd: dollars(values['max-cost'], LIMITS.max_cost_usd.max) }),
     ...(values.reasons && { reasons: true }),
   };
   return { name: 'ask', how: values['dry-run'] ? 'dry-run' : 'stream', poll, terms };
+}
+
+function modelIds(text: string): string[] {
+  const ids = text.split(',').map((id) => id.trim());
+  const { min, max } = LIMITS.chosen_models;
+  if (ids.length >= min && ids.length <= max && !ids.includes('') && new Set(ids).size === ids.length) return ids;
+  throw new UsageError(`--models takes ${min} to ${max} different ids, separated by commas.`);
 }
 
 function only(words: readonly string[], sentence: string): string {

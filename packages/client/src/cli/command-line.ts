@@ -24,6 +24,8 @@ export const KEY_ACTIONS = ['list', 'create', 'revoke'] as const;
 export const OPTIONS = {
   option: { type: 'string', multiple: true },
   preset: { type: 'string' },
+  models: { type: 'string' },
+  panel: { type: 'string' },
   threshold: { type: 'string' },
   'max-cost': { type: 'string' },
   reasons: { type: 'boolean' },

@@ -18,6 +18,8 @@ Commands
 A poll
   --option TEXT        an option, instead of the brackets; give it 2 to 10 times
   --preset NAME        the panel: broad, fast or strong (default: broad)
+  --models A,B,C       the panel, model by model: 3 to 15 ids instead of --preset
+  --panel NAME         a panel that the account saved, instead of --preset
   --threshold NUMBER   0 to 1: how certain the winner must be before the poll stops early (default: 0.95)
   --max-cost DOLLARS   the most that the poll may cost (default: 1)
   --reasons            ask each model for one sentence with its vote

@@ -78,5 +78,14 @@ create table nonces (
 );
 create index nonces_address on nonces (address, asker, created_at);
 create index nonces_expiry on nonces (expires_at);
+
+-- Panels that an account named; polls are frozen with their models, so that changing one changes no poll.
+create table saved_panels (
+  account_id uuid not null references accounts,
+  name       text collate "C" not null check (char_length(name) between 1 and 40),
+  models     text[] not null check (cardinality(models) between 3 and 15),
+  updated_at timestamptz not null default now(),
+  primary key (account_id, name)
+);
 `,
 };

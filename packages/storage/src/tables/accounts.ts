@@ -44,6 +44,13 @@ export interface LoginsTable {
   ended_at: Date | null;
 }
 
+export interface SavedPanelsTable {
+  account_id: string;
+  name: string;
+  models: string[];
+  updated_at: Generated<Date>;
+}
+
 export interface NoncesTable {
   nonce: string;
   address: Buffer;

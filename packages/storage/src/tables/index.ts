@@ -1,4 +1,11 @@
-import type { AccountsTable, ApiKeysTable, IdentitiesTable, LoginsTable, NoncesTable } from './accounts.ts';
+import type {
+  AccountsTable,
+  ApiKeysTable,
+  IdentitiesTable,
+  LoginsTable,
+  NoncesTable,
+  SavedPanelsTable,
+} from './accounts.ts';
 import type { AuditJobsTable, AuditsTable, RosterVersionsTable, TrackRecordsTable } from './audits.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type {
@@ -33,6 +40,7 @@ export interface Tables {
   api_keys: ApiKeysTable;
   logins: LoginsTable;
   nonces: NoncesTable;
+  saved_panels: SavedPanelsTable;
   balances: BalancesTable;
   transfers: TransfersTable;
   polls: PollsTable;

@@ -41,7 +41,7 @@ function hintsFor({ method, url, schema, config }: RouteOptions, figures: PollFi
     usage: {
       when_to_use: [guidance?.use ?? `${schema?.summary}.`],
       when_not_to_use: guidance?.not === undefined ? [] : [guidance.not],
-      idempotent: method === 'GET' || method === 'DELETE',
+      idempotent: method === 'GET' || method === 'PUT' || method === 'DELETE',
       idempotency_key: config?.idempotent === true,
       side_effects: [...(guidance?.effects ?? [])],
     },

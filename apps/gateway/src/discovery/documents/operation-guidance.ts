@@ -51,6 +51,15 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     alternatives: others('/api/quick-poll'),
   },
   'GET /api/profiles': { use: 'You would rather name a bundle than choose preset, threshold and cost yourself.' },
+  'GET /api/panels': {
+    use: 'You want to name the models of a poll yourself and need their ids, or look for a panel you saved.',
+  },
+  'GET /api/panels/{name}': { use: 'You want to see which models a saved panel has.' },
+  'PUT /api/panels/{name}': {
+    use: 'You ask the same models again and again: save them once, and send `panel` instead of `models`.',
+    effects: ['replaces the panel of that name'],
+  },
+  'DELETE /api/panels/{name}': { use: 'A saved panel is of no more use.', effects: ['removes the panel'] },
   'GET /api/results/recent': { use: 'A person is logged in and wants to see what was polled last.' },
   'GET /api/results/{resultId}': {
     use: 'You hold a result id and want the votes, or want to show the proof to another person.',

@@ -21,6 +21,12 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   dryRunPoll: { body: POLL },
   quickPoll: { body: EXAMPLE },
   estimatePoll: { query: { preset: 'fast', options: '4' } },
+  getPanel: { path: { name: 'night-checks' } },
+  savePanel: {
+    path: { name: 'night-checks' },
+    body: { models: ['openai/gpt-5.6-luna', 'anthropic/claude-haiku-4.5', 'mistralai/mistral-small-2603'] },
+  },
+  removePanel: { path: { name: 'night-checks' } },
   getSessionStatus: { path: { id: SESSION } },
   getSessionResult: { path: { id: SESSION } },
   getResult: { path: { resultId: RESULT } },

@@ -1,4 +1,4 @@
-import type { Estimate, PanelName } from '@eloquentpoll/contracts';
+import type { Estimate, RosterPanel } from '@eloquentpoll/contracts';
 import { PRESETS } from '@eloquentpoll/contracts';
 import { openHealth } from '@eloquentpoll/models/health';
 import type { Panels } from '@eloquentpoll/models/panels';
@@ -7,7 +7,7 @@ import { estimatePoll } from '../../polls/order/estimate-poll.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import { typicalOrder } from '../../polls/order/typical-poll.ts';
 
-export type PollFigures = Readonly<Record<Exclude<PanelName, 'free_search'>, Estimate>>;
+export type PollFigures = Readonly<Record<Exclude<RosterPanel, 'free_search'>, Estimate>>;
 
 const FREE_POLL = { question: 'Which of the two is the usual choice?', options: ['The first', 'The second'] };
 

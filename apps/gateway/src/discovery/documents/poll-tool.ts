@@ -5,7 +5,7 @@ import { inlined } from './inlined.ts';
 
 // A poll as a tool, with self-contained schemas. MCP, the node spec and the other documents all use it.
 
-const { question, options, poll_type, preset, confidence_threshold, max_cost_usd, profile, reasons } =
+const { question, options, poll_type, preset, models, panel, confidence_threshold, max_cost_usd, profile, reasons } =
   PollRequest.properties;
 
 /** Without aliases, because readers of the schema do not need them. */
@@ -14,6 +14,8 @@ const input: TSchema = Type.Object({
   options: { ...options, description: 'The answers to choose from.' },
   poll_type,
   preset,
+  models,
+  panel,
   confidence_threshold,
   max_cost_usd,
   reasons,

@@ -9,9 +9,10 @@ import { holdOf, isFree, maxCostUsdOf, type PollOrder } from '@eloquentpoll/poll
 import { balanceOf } from '@eloquentpoll/storage';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
 import type { PollsContext } from '../context.ts';
+import { chooseModels, chosenModelIssues } from './choose-models.ts';
 import { estimatePoll } from './estimate-poll.ts';
 import { freezeOrder } from './freeze-order.ts';
-import { pollIssues, profileIssues } from './poll-order.ts';
+import { panelIssues, pollIssues, profileIssues } from './poll-order.ts';
 import { typicalOrder } from './typical-poll.ts';
 
 // What is wrong with a poll, what it would take and whether its caller can pay for it. Nothing is stored or held, and no
@@ -29,12 +30,14 @@ export async function dryRunResult(
   issues: readonly Issue[],
   order: PollOrder | null,
 ): Promise<DryRunResult> {
+  const unknown = order ? await chosenModelIssues(context, order, accountId) : [];
+  const all = [...issues, ...unknown];
   return {
     dry_run: true,
-    valid: issues.length === 0,
-    errors: issues.map((issue) => issue.detail),
-    issues: [...issues],
-    estimates: order ? await estimatesOf(context, accountId, order) : {},
+    valid: all.length === 0,
+    errors: all.map((issue) => issue.detail),
+    issues: all,
+    estimates: order && unknown.length === 0 ? await estimatesOf(context, accountId, order) : {},
   };
 }
 
@@ -46,18 +49,26 @@ function issuesIn(body: unknown): Issue[] {
 /** The order of the valid fields; null where the body as a whole, or the preset, is invalid. */
 function orderOfRest(body: unknown, issues: readonly Issue[]): PollOrder | null {
   const wrong = new Set((issues.length > 0 ? everyIssue(body) : []).map(({ pointer }) => pointer.split('/')[1]));
-  if (wrong.has(undefined) || wrong.has('preset')) return null;
+  if (wrong.has(undefined) || PANEL_FIELDS.some((field) => wrong.has(field))) return null;
   const valid = Object.entries(body as object).filter(([name]) => !wrong.has(name));
   return typicalOrder(Object.fromEntries(valid) as Partial<PollRequest>);
 }
 
+/** Without a panel there is nothing to estimate. */
+const PANEL_FIELDS = ['preset', 'models', 'panel'];
+
 /** A refusal stops at the first kind of issue; this is all of them. */
 function everyIssue(body: unknown): Issue[] {
   const unclean = uncleanIn(body);
-  return [...(unclean ? [unclean] : []), ...pollIssues(body), ...(isJsonObject(body) ? profileIssues(body) : [])];
+  return [
+    ...(unclean ? [unclean] : []),
+    ...pollIssues(body),
+    ...(isJsonObject(body) ? [...profileIssues(body), ...panelIssues(body)] : []),
+  ];
 }
 
-async function estimatesOf(context: PollsContext, accountId: string, order: PollOrder): Promise<DryRunEstimates> {
+async function estimatesOf(context: PollsContext, accountId: string, asked: PollOrder): Promise<DryRunEstimates> {
+  const order = await chooseModels(context, asked, accountId);
   const [estimate, spec, balance] = await Promise.all([
     estimatePoll(context, order),
     freezeOrder(context, order),

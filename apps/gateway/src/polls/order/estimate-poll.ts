@@ -18,7 +18,7 @@ export async function estimatePoll(
   { panels, health, config }: Pick<PollsContext, 'panels' | 'health' | 'config'>,
   order: PollOrder,
 ): Promise<Estimate> {
-  const panel = panels.panel(order.panel_name);
+  const panel = panels.panelOf(order);
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order.panel_name);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm }).map((seat) => ({

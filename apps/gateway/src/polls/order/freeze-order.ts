@@ -10,7 +10,7 @@ export async function freezeOrder(
   order: PollOrder,
   caller?: string,
 ): Promise<PollSpec> {
-  const panel = panels.panel(order.panel_name);
+  const panel = panels.panelOf(order);
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order.panel_name);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });

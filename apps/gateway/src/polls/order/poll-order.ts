@@ -1,4 +1,4 @@
-import { type Issue, isJsonObject, PollRequest } from '@eloquentpoll/contracts';
+import { type Issue, isJsonObject, PollRequest, type Preset } from '@eloquentpoll/contracts';
 import { minVotesOf, type PollOrder } from '@eloquentpoll/polls';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
@@ -20,13 +20,28 @@ export function pollIssues(body: unknown): Issue[] {
   const shape = issuesOf(PollRequest, body);
   if (shape.length > 0) return [...shape, ...(isJsonObject(body) ? missingQuestion(body) : [])];
   const { question, prompt, options } = body as PollRequest;
-  return [...whichQuestion(question, prompt), ...optionIssues(options), ...profileIssues(body as PollRequest)];
+  return [
+    ...whichQuestion(question, prompt),
+    ...optionIssues(options),
+    ...profileIssues(body as PollRequest),
+    ...panelIssues(body as PollRequest),
+  ];
 }
 
 export function profileIssues({ profile }: Terms): Issue[] {
   if (profile === undefined || profileNamed(profile)) return [];
   const names = PROFILES.map(({ name }) => name).join(', ');
   return [{ pointer: '#/profile', detail: `profile must be one of ${names}` }];
+}
+
+/** One of three ways to name a panel; a profile's preset gives way to each of them. */
+export function panelIssues({ preset, models, panel }: Terms): Issue[] {
+  const named = Object.entries({ preset, models, panel }).flatMap(([field, value]) =>
+    value === undefined ? [] : [field],
+  );
+  const [first, second] = named;
+  if (second === undefined) return [];
+  return [{ pointer: `#/${second}`, detail: `${second} and ${first} both name a panel; send one of them` }];
 }
 
 function whichQuestion(question: string | undefined, prompt: string | undefined): Issue[] {
@@ -53,9 +68,12 @@ export function toOrder(request: PollRequest): PollOrder {
   };
 }
 
-type Terms = Pick<PollRequest, 'preset' | 'confidence_threshold' | 'max_cost_usd' | 'profile'>;
+type Terms = Pick<PollRequest, 'preset' | 'models' | 'panel' | 'confidence_threshold' | 'max_cost_usd' | 'profile'>;
 
-type OrderTerms = Pick<PollOrder, 'panel_name' | 'confidence_threshold' | 'max_cost_u' | 'max_cost_usd'>;
+type OrderTerms = Pick<
+  PollOrder,
+  'panel_name' | 'models' | 'saved_panel' | 'confidence_threshold' | 'max_cost_u' | 'max_cost_usd'
+>;
 
 /** Panel, threshold and maximum cost: as the request says, else its profile, else the default profile. */
 export function termsOf(request: Terms): OrderTerms {
@@ -63,11 +81,17 @@ export function termsOf(request: Terms): OrderTerms {
   const maxCostUsd = request.max_cost_usd ?? profile.max_cost_usd;
   const maxCostU = microUsd(maxCostUsd);
   return {
-    panel_name: request.preset ?? profile.preset,
+    ...panelTermsOf(request, profile.preset),
     confidence_threshold: request.confidence_threshold ?? profile.confidence_threshold,
     max_cost_u: maxCostU,
     ...(maxCostU / 1_000_000 !== maxCostUsd && { max_cost_usd: maxCostUsd }),
   };
+}
+
+function panelTermsOf({ preset, models, panel }: Terms, otherwise: Preset) {
+  if (models !== undefined) return { panel_name: 'custom', models } as const;
+  if (panel !== undefined) return { panel_name: 'custom', saved_panel: panel } as const;
+  return { panel_name: preset ?? otherwise };
 }
 
 /** Rounds down, so that a poll never costs more than was allowed; the digits below come from binary fractions. */

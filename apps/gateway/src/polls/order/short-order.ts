@@ -4,7 +4,7 @@ import { invalid } from '../../http/api-error.ts';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
 import { type Folded, type FromField, foldAliases, withinPoll } from './fold-aliases.ts';
-import { profileIssues, termsOf } from './poll-order.ts';
+import { panelIssues, profileIssues, termsOf } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
 import { type CallerKind, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 
@@ -25,7 +25,7 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
   refuse(issuesOf(shape, body));
   refuse(issuesOf(ShortPollRequest, body));
   const request = body as ShortPollRequest;
-  refuse(profileIssues(request));
+  refuse([...profileIssues(request), ...panelIssues(request)]);
   const { panel, search } = panelOfTheme(request, caller);
 
   const folded = foldAliases(request);

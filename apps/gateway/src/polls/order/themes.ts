@@ -20,18 +20,20 @@ export function wantsFree(body: unknown, caller: CallerKind): boolean {
 }
 
 export function panelOfTheme(request: ShortPollRequest, caller: CallerKind): { panel: PanelName; search: boolean } {
-  const { theme, preset, profile } = request;
+  const { theme, preset, models, panel, profile } = request;
   if (theme === undefined) return { panel: caller === 'known' ? termsOf(request).panel_name : 'free', search: false };
   if (theme === 'search') return { panel: termsOf(request).panel_name, search: true };
-  const other = isFree(theme) ? { preset, profile } : { preset: preset === theme ? undefined : preset };
+  const other = isFree(theme)
+    ? { preset, models, panel, profile }
+    : { preset: preset === theme ? undefined : preset, models, panel };
   refuse(other, (field) => `${field} and theme ${theme} say different things; send one of them`);
   return { panel: theme, search: theme === 'free_search' };
 }
 
 /** For a caller without an account; before any other check of the body. */
 export function refusePaid(body: unknown): void {
-  const { theme, preset, profile } = fieldsOf(body);
-  const paid = { theme: FREE_THEMES.includes(theme) ? undefined : theme, preset, profile };
+  const { theme, preset, models, panel, profile } = fieldsOf(body);
+  const paid = { theme: FREE_THEMES.includes(theme) ? undefined : theme, preset, models, panel, profile };
   refuse(paid, (field) => `${field} needs an API key; without one the themes are ${FREE_PRESETS.join(' and ')}`);
 }
 

@@ -1,9 +1,13 @@
-import { Estimate, EstimateQuery } from '@eloquentpoll/contracts';
+import { Estimate, EstimateQuery, SavedPanelRequest } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer } from '../../http/answers.ts';
+import { invalid } from '../../http/api-error.ts';
+import { issuesOf } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
+import { chooseModels } from '../order/choose-models.ts';
 import { estimatePoll } from '../order/estimate-poll.ts';
+import { panelIssues } from '../order/poll-order.ts';
 import { typicalOrder } from '../order/typical-poll.ts';
 
 /** GET /api/poll/estimate: what a poll of this kind takes, whatever its texts. */
@@ -23,9 +27,21 @@ export function estimateRoute(app: FastifyInstance, context: PollsContext): void
         response: { 200: jsonAnswer('The estimate.', Estimate), ...errors('validation_error', 'invalid_preset') },
       },
     },
-    async ({ query: { options, ...terms } }, reply): Promise<Estimate> => {
+    async ({ query: { options, models: list, ...terms } }, reply): Promise<Estimate> => {
+      const request = { ...terms, ...(list !== undefined && { models: modelList(list) }) };
+      const issues = panelIssues(request);
+      if (issues.length > 0) throw invalid(issues);
+      const order = await chooseModels(context, typicalOrder(request, options), null);
       reply.header('cache-control', 'public, max-age=10');
-      return estimatePoll(context, typicalOrder(terms, options));
+      return estimatePoll(context, order);
     },
   );
+}
+
+/** A list in a query, by the rules of the same list in a body. */
+function modelList(text: string): string[] {
+  const models = text.split(',').map((id) => id.trim());
+  const issues = issuesOf(SavedPanelRequest, { models });
+  if (issues.length > 0) throw invalid(issues);
+  return models;
 }

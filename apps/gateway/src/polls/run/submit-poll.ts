@@ -13,6 +13,7 @@ import {
 import { accountFrozen } from '../../accounts/frozen.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
+import { chooseModels } from '../order/choose-models.ts';
 import { freezeOrder } from '../order/freeze-order.ts';
 import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
@@ -91,7 +92,8 @@ async function accept(
   { newId, deadlineMs, isAwaited }: { newId: string; deadlineMs: number; isAwaited: boolean },
 ) {
   const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency } = submission;
-  const spec = await freezeOrder(context, submission.order, callerOf(context, tenant));
+  const order = await chooseModels(context, submission.order, accountId);
+  const spec = await freezeOrder(context, order, callerOf(context, tenant));
   const resultId = newResultId();
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };

@@ -1,0 +1,55 @@
+import type { Issue } from '@eloquentpoll/contracts';
+import { closest } from '@eloquentpoll/models/panels';
+import type { PollOrder } from '@eloquentpoll/polls';
+import { findSavedPanel } from '@eloquentpoll/storage';
+import { invalid } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
+
+// The models of a custom panel: those that the caller listed, or those that the account saved under the name it sent.
+
+type Sources = Pick<PollsContext, 'panels' | 'storage'>;
+
+/** The order with its models; a 400 for models that cannot be asked and for a panel that the account has not saved. */
+export async function chooseModels(sources: Sources, order: PollOrder, accountId: string | null): Promise<PollOrder> {
+  const { models, issues } = await modelsOf(sources, order, accountId);
+  if (issues.length > 0) throw invalid(issues);
+  return models === undefined ? order : { ...order, models };
+}
+
+/** What chooseModels would refuse. */
+export const chosenModelIssues = async (sources: Sources, order: PollOrder, accountId: string): Promise<Issue[]> =>
+  (await modelsOf(sources, order, accountId)).issues;
+
+interface Chosen {
+  models?: readonly string[] | undefined;
+  issues: Issue[];
+}
+
+async function modelsOf({ panels, storage }: Sources, order: PollOrder, accountId: string | null): Promise<Chosen> {
+  const { models, saved_panel: name } = order;
+  if (name === undefined) return { models, issues: unknownModelIssues(panels, models ?? []) };
+  const saved = accountId === null ? null : await findSavedPanel(storage, accountId, name);
+  if (!saved)
+    return {
+      issues: [{ pointer: '#/panel', detail: `panel: the account has no saved panel ${JSON.stringify(name)}` }],
+    };
+  const issues = unknownModelIssues(panels, saved.models, (detail) => ({
+    pointer: '#/panel',
+    detail: `panel ${name}: ${detail}`,
+  }));
+  return { models: saved.models, issues };
+}
+
+export function unknownModelIssues(
+  panels: PollsContext['panels'],
+  ids: readonly string[],
+  issueOf = (detail: string, i: number): Issue => ({ pointer: `#/models/${i}`, detail: `models[${i}]: ${detail}` }),
+): Issue[] {
+  return ids.flatMap((id, i) => (panels.model(id) ? [] : [issueOf(unknownModel(panels, id), i)]));
+}
+
+function unknownModel(panels: PollsContext['panels'], id: string): string {
+  const known = panels.models().map((model) => model.id);
+  const near = closest(id, known, Math.max(2, Math.floor(id.length / 2)));
+  return `there is no model ${JSON.stringify(id)}; ${near ? `the closest is ${JSON.stringify(near)}` : 'GET /api/panels lists them'}`;
+}
