@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Occurrence } from './error-body.ts';
 import { ERROR_CODES, ERRORS } from './errors.ts';
-import { FREE_PRESETS, PRESETS } from './poll.ts';
+import { PANEL_NAMES, PRESETS } from './poll.ts';
 import { PollRequest } from './poll-request.ts';
 import { RESULT_STATUSES } from './poll-response.ts';
 import { Count, literals, nullable, Probability, Tally, Usd } from './vocabulary.ts';
@@ -75,7 +75,7 @@ export const ChatPoll = Type.Object(
     result_url: Type.String({ format: 'uri' }),
     page_url: Type.String({ format: 'uri' }),
     status: literals(RESULT_STATUSES),
-    preset: literals([...PRESETS, ...FREE_PRESETS]),
+    preset: literals(PANEL_NAMES),
     winning_option: nullable(Type.String()),
     is_tie: Type.Boolean(),
     confidence: nullable(Probability),

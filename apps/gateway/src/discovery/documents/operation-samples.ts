@@ -22,10 +22,8 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   quickPoll: { body: EXAMPLE },
   estimatePoll: { query: { preset: 'fast', options: '4' } },
   getPanel: { path: { name: 'night-checks' } },
-  savePanel: {
-    path: { name: 'night-checks' },
-    body: { models: ['openai/gpt-5.6-luna', 'anthropic/claude-haiku-4.5', 'mistralai/mistral-small-2603'] },
-  },
+  // Its models are those of the roster file, which GET /api/panels lists.
+  savePanel: { path: { name: 'night-checks' } },
   removePanel: { path: { name: 'night-checks' } },
   getSessionStatus: { path: { id: SESSION } },
   getSessionResult: { path: { id: SESSION } },
