@@ -21,6 +21,7 @@ import { crossOrigin } from './http/hooks/cross-origin.ts';
 import { errorReplies, sendError } from './http/hooks/errors.ts';
 import { idempotencyKeys } from './http/hooks/idempotency-key.ts';
 import { rateLimit } from './http/hooks/rate-limit.ts';
+import { requestFraming } from './http/hooks/request-framing.ts';
 import { requestId } from './http/hooks/request-ids.ts';
 import { requestTraces } from './http/hooks/request-traces.ts';
 import { baseHeaders, responseHeaders, setBaseHeaders } from './http/hooks/response-headers.ts';
@@ -50,7 +51,9 @@ export function buildApp(context: Context): App {
     requestTimeout: 15_000,
     connectionTimeout: STANDSTILL_MS,
     keepAliveTimeout: 72_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    // A request without Host is refused in request-framing.ts, with a body.
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requireHostHeader: false },
+    routerOptions: { ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
     // While draining, what still arrives on an open connection is served, and the connection closed after it.
     return503OnClosing: false,
@@ -72,6 +75,7 @@ export function buildApp(context: Context): App {
     sendMissingPage: (request: FastifyRequest, reply: FastifyReply) => sendMissingPage(request, reply, config.baseUrl),
   });
   app.register(responseHeaders, { context });
+  app.register(requestFraming);
   app.register(unreadAnswers, {});
   app.register(crossOrigin);
   app.register(accessLog, { context });

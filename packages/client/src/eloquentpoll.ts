@@ -211,6 +211,8 @@ export interface QuickResult {
   reasoning: string;
   cost: number;
   theme?: string;
+  /** `partial`: models that gave no vote could have changed the outcome. */
+  status?: ResultStatus;
   poll_id?: string;
   result_url?: string;
   /** The same result as a page for people. */
@@ -241,6 +243,8 @@ export interface DryRun {
   errors: string[];
   /** The same, each with a pointer to its field. */
   issues: { pointer: string; detail: string }[];
+  /** What is no error and may be a mistake, such as options that look alike. */
+  warnings: string[];
   estimates: Partial<
     Estimate & {
       max_cost_usd: number;
@@ -342,8 +346,10 @@ export interface StreamProgress {
   started_at?: string;
 }
 
-/** The result, and which poll it ended. */
-export interface StreamEnd extends PollResponse {
+/** The result, and which poll it ended; of a quick poll with the fields of its short answer. */
+export interface StreamEnd
+  extends PollResponse,
+    Partial<Omit<QuickResult, 'question' | 'options' | 'status' | 'poll_id'>> {
   session_id: string;
   seq: number;
 }

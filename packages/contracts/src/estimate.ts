@@ -63,6 +63,9 @@ export const DryRunResult = Type.Object(
     issues: Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
       description: 'The same, each with a pointer to its field.',
     }),
+    warnings: Type.Array(Type.String(), {
+      description: 'What is no error and may be a mistake, such as options that look alike.',
+    }),
     estimates: Type.Partial(DryRunEstimates, {
       description: 'Fields that are wrong count as absent; with an unknown preset there is nothing to estimate.',
     }),

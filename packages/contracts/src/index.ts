@@ -22,5 +22,6 @@ export * from './reputation.ts';
 export * from './result.ts';
 export * from './saved-panel.ts';
 export * from './stream-events.ts';
+export * from './tag-flags.ts';
 export * from './vote-result.ts';
 export * from './wallet.ts';

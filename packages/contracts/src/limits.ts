@@ -15,7 +15,7 @@ export const LIMITS = {
   wallet_signature: 8192,
   feedback_notes: 2000,
   intent_text: 2000,
-  history: { default: 20, max: 100, offset: 100_000 },
+  history: { default: 20, max: 100 },
   recent: 5,
   checkout_cents: { min: 100, max: 100_000 },
   deposit_usd: { min: 1, max: 1000 },

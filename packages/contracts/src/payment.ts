@@ -26,6 +26,7 @@ export const DepositRequest = Type.Object(
     amount_usd: Type.Number({
       minimum: LIMITS.deposit_usd.min,
       maximum: LIMITS.deposit_usd.max,
+      multipleOf: 0.01,
       description: 'US dollars with at most two decimals; the payment has to be for exactly this amount.',
     }),
   },

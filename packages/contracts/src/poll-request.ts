@@ -4,8 +4,8 @@ import { FREE_PRESETS, PRESETS } from './poll.ts';
 import { ChosenModels, SavedPanelName } from './saved-panel.ts';
 import { literals, Probability } from './vocabulary.ts';
 
-// What a caller may ask. Unknown fields are ignored and never stored. Two options that look the same to a reader are
-// duplicates too; that rule is the gateway's and cannot be said in JSON Schema.
+// What a caller may ask. Unknown fields are ignored and never stored. Options that are the same text in other characters
+// are duplicates too; that rule is the gateway's and cannot be said in JSON Schema.
 
 const question = Type.String({ minLength: LIMITS.question.min });
 const prompt = Type.String({

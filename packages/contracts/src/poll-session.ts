@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PanelStanding } from './panel-standing.ts';
+import { RESULT_STATUSES } from './poll-response.ts';
 import { POLL_STATUSES, Progress } from './progress.ts';
 import { literals, nullable, Usd } from './vocabulary.ts';
 
@@ -32,7 +33,6 @@ export const SessionRunning = Type.Object(
   { $id: 'SessionRunning' },
 );
 
-/** The free variant adds `poll_id`, `result_url` and `page_url`. */
 export const QuickPollResult = Type.Object(
   {
     question: Type.String(),
@@ -40,9 +40,12 @@ export const QuickPollResult = Type.Object(
     answer: nullable(Type.String()),
     reasoning: Type.String(),
     cost: Usd,
-    theme: Type.Optional(Type.String()),
+    theme: Type.Optional(Type.String({ description: '`free`, where the poll was free.' })),
+    status: Type.Optional(
+      literals(RESULT_STATUSES, { description: '`partial`: models that gave no vote could have changed the outcome.' }),
+    ),
     poll_id: Type.Optional(Type.String()),
-    result_url: Type.Optional(Type.String()),
+    result_url: Type.Optional(Type.String({ description: 'The public result, with its votes.' })),
     page_url: Type.Optional(Type.String({ description: 'The same result as a page for people.' })),
     panel: Type.Optional(Type.Ref(PanelStanding)),
     options_source: Type.Optional(literals(['caller', 'server'])),

@@ -3,14 +3,14 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 // What may be asked of the model registry. These names go upstream and no others do, so this list is also what separates
 // one kept listing from another.
 
-/** More rows than a registry has; what is beyond it is a mistake or an attack. */
+/** More rows than a registry has; a higher limit is sent upstream as this one. */
 const MAX_ROWS = 10_000;
 
 const text = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\p{Cc}]*$', description }));
 
 const parameters = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: 'The most variants to list.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: 'The most variants to list.' })),
   available_only: text('`true` leaves out what cannot be called right now.'),
   org: text('Who made the model.'),
   country: text('Where its maker is at home, as two letters.'),
@@ -25,4 +25,12 @@ export const ModelsQuery = Type.Object(parameters);
 export type ModelsQuery = Static<typeof ModelsQuery>;
 
 /** In the order in which they are sent. */
-export const MODELS_PARAMETERS = Object.keys(parameters) as (keyof ModelsQuery)[];
+const PARAMETERS = Object.keys(parameters) as (keyof ModelsQuery)[];
+
+/** What goes upstream, as one of a bounded number of queries. */
+export function registryQuery(query: ModelsQuery): URLSearchParams {
+  const bounded = { ...query, ...(query.limit !== undefined && { limit: Math.min(query.limit, MAX_ROWS) }) };
+  const sent = new URLSearchParams();
+  for (const name of PARAMETERS) if (bounded[name] !== undefined) sent.set(name, String(bounded[name]));
+  return sent;
+}

@@ -65,6 +65,6 @@ export type HistoryResult = Static<typeof HistoryResult>;
 
 export const HistoryQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.history.max, default: LIMITS.history.default })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: LIMITS.history.offset, default: 0 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
 });
 export type HistoryQuery = Static<typeof HistoryQuery>;

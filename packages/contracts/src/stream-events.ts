@@ -2,11 +2,15 @@ import { type Static, Type } from '@sinclair/typebox';
 import { ErrorBody, Recovery } from './error-body.ts';
 import { PANEL_NAMES } from './poll.ts';
 import { MinCostUsd, PollResponse } from './poll-response.ts';
+import { QuickPollResult } from './poll-session.ts';
 import { Progress } from './progress.ts';
-import { Chances, Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { Chances, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
 // The data of the three kinds of event that POST /api/poll/stream sends.
+
+const { question, options, status, poll_id } = PollResponse.properties;
+const sharedFields = { question, options, status, poll_id };
 
 const numbered = {
   seq: Type.Integer({ minimum: 0, description: 'Rises with every event of a session; its gaps mean nothing.' }),
@@ -18,7 +22,10 @@ export const StreamStarted = Type.Object(
   {
     ...numbered,
     phase: literals(['started', 'voting']),
-    models_requested: Count,
+    models_requested: Type.Integer({
+      minimum: 0,
+      description: 'Models in the panel; a poll that stops early asks fewer, as its result says.',
+    }),
     progress: Type.Ref(Progress),
     tally: Tally,
     leader: nullable(Type.String()),
@@ -46,10 +53,14 @@ export const StreamStarted = Type.Object(
 );
 export type StreamStarted = Static<typeof StreamStarted>;
 
-/** `complete`: the poll response, with two fields more. */
+/** `complete`: the poll response, with two fields more; of a quick poll with its own too. */
 export const StreamComplete = Type.Object(
-  { ...numbered, ...PollResponse.properties },
-  { $id: 'StreamComplete', description: 'The poll response with `seq` and `session_id` beside its fields.' },
+  { ...numbered, ...PollResponse.properties, ...Type.Partial(QuickPollResult).properties, ...sharedFields },
+  {
+    $id: 'StreamComplete',
+    description:
+      'The poll response with `seq` and `session_id` beside its fields, and of a quick poll with those of its answer.',
+  },
 );
 export type StreamComplete = Static<typeof StreamComplete>;
 

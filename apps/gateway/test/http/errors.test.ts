@@ -20,7 +20,7 @@ t.test(
     const { bearer } = await keyWith(0);
     const cases = [
       [{ method: 'GET', url: '/api/nothing' }, 404, 'not_found'],
-      [{ method: 'GET', url: '/api/health/' }, 404, 'not_found'],
+      [{ method: 'GET', url: '/api/health//' }, 404, 'not_found'],
       [{ method: 'POST', url: '/api/health', payload: {} }, 405, 'method_not_allowed'],
       [{ method: 'GET', url: '/api/poll' }, 405, 'method_not_allowed'],
       [{ method: 'DELETE', url: '/api/poll' }, 405, 'method_not_allowed'],

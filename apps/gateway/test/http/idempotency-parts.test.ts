@@ -57,7 +57,8 @@ t.test('only operations that say so read a key, and repeat it', async (t) => {
   await app.register(idempotencyKeys);
   app.get('/reads', { config: { idempotent: true } }, async (request) => ({ key: request.idempotencyKey }));
   app.get('/ignores', async (request) => ({ key: request.idempotencyKey }));
-  app.get('/refuses', { config: { idempotent: false } }, async (request) => ({ key: request.idempotencyKey }));
+  app.post('/refuses', async () => ({}));
+  app.post('/repeats', { config: { idempotent: 'by nature' } }, async () => ({}));
   app.get('/replays', async (_request, reply) => markReplayed(reply).send({}));
   let hooked = 0;
   const count = async () => {
@@ -74,11 +75,13 @@ t.test('only operations that say so read a key, and repeat it', async (t) => {
   const quoted = await ask('/reads', '"one"');
   t.same(quoted.json(), { key: 'one' });
   t.equal(quoted.headers['idempotency-key'], '"one"', 'as it was written');
-  for (const url of ['/ignores', '/refuses']) {
-    const answer = await ask(url, 'one');
-    t.same(answer.json(), { key: null }, url);
-    t.notOk('idempotency-key' in answer.headers);
-  }
+  const ignored = await ask('/ignores', 'one');
+  t.same(ignored.json(), { key: null });
+  t.notOk('idempotency-key' in ignored.headers);
+  const post = (url: string, headers = {}) => app.inject({ method: 'POST', url, headers });
+  t.equal((await post('/refuses')).statusCode, 200);
+  t.match((await post('/refuses', { 'idempotency-key': 'one' })).body, /not honoured by POST \/refuses/);
+  t.equal((await post('/repeats', { 'idempotency-key': 'one' })).headers['idempotency-key'], 'one');
   t.same((await ask('/hooked', 'two')).json(), { key: 'two' });
   t.equal(hooked, 2, 'what the route did before, it still does');
   t.equal((await ask('/replays')).headers['idempotent-replayed'], 'true');

@@ -35,7 +35,7 @@ t.test('a proof with any one field changed is refused, though the facilitator ac
   const changed = (change: object): Signed => ({ ...good, authorization: { ...good.authorization, ...change } });
   const proofs: [string, unknown, string][] = [
     ['from', v1(changed({ from: other.authorization.from })), 'payment_invalid_signature'],
-    ['to', v1(changed({ to: OTHER })), 'payment_network_mismatch'],
+    ['to', v1(changed({ to: OTHER })), 'payment_payee_mismatch'],
     ['value more', v1(changed({ value: '5000001' })), 'payment_amount_mismatch'],
     ['value less', v1(changed({ value: '4999999' })), 'payment_amount_mismatch'],
     ['validAfter', v1(changed({ validAfter: '1' })), 'payment_invalid_signature'],
@@ -53,7 +53,7 @@ t.test('a proof with any one field changed is refused, though the facilitator ac
     ['version 2: network', v2(good, { network: 'eip155:8453' }), 'payment_network_mismatch'],
     ['version 2: network of version 1', v2(good, { network: 'base:sepolia' }), 'payment_network_mismatch'],
     ['version 2: asset', v2(good, { asset: OTHER }), 'payment_network_mismatch'],
-    ['version 2: payTo', v2(good, { payTo: OTHER }), 'payment_network_mismatch'],
+    ['version 2: payTo', v2(good, { payTo: OTHER }), 'payment_payee_mismatch'],
     ['version 2: amount', v2(good, { amount: '50000000' }), 'payment_amount_mismatch'],
   ];
   for (const [name, proof, code] of proofs) t.match((await pay(proof)).json(), { code }, name);
@@ -66,7 +66,7 @@ t.test('a proof with any one field changed is refused, though the facilitator ac
 t.test('proofs signed for another recipient, chain, token, amount or time are refused', async (t) => {
   const wallet = Wallet.createRandom();
   const signed: [string, Signed, string][] = [
-    ['another payee', await sign(wallet, 5, { change: { to: OTHER } }), 'payment_network_mismatch'],
+    ['another payee', await sign(wallet, 5, { change: { to: OTHER } }), 'payment_payee_mismatch'],
     ['another chain', await sign(wallet, 5, { domain: { chainId: 8_453 } }), 'payment_invalid_signature'],
     ['another token', await sign(wallet, 5, { domain: { verifyingContract: OTHER } }), 'payment_invalid_signature'],
     ['another name', await sign(wallet, 5, { domain: { name: 'USDC' } }), 'payment_invalid_signature'],
@@ -76,7 +76,7 @@ t.test('proofs signed for another recipient, chain, token, amount or time are re
     ['a micro-dollar more', await sign(wallet, 5.000001), 'payment_amount_mismatch'],
     ['over', await sign(wallet, 5, { change: { validBefore: inS(-1) } }), 'payment_expired'],
     ['nearly over', await sign(wallet, 5, { change: { validBefore: inS(25) } }), 'payment_expired'],
-    ['not yet', await sign(wallet, 5, { change: { validAfter: inS(60) } }), 'payment_expired'],
+    ['not yet', await sign(wallet, 5, { change: { validAfter: inS(60) } }), 'payment_not_yet_valid'],
     ['for too long', await sign(wallet, 5, { change: { validBefore: inS(7_200) } }), 'payment_expired'],
     ['for ever', await sign(wallet, 5, { change: { validBefore: String(2n ** 256n - 1n) } }), 'payment_expired'],
   ];

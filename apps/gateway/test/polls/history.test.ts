@@ -61,7 +61,7 @@ t.test(
     );
     t.same(await listed('?limit=1&offset=22'), ids.slice(22));
     t.same(await listed('?limit=1&offset=23'), []);
-    t.same(await listed('?offset=100000'), []);
+    for (const far of ['100001', '99999999999999999999']) t.same(await listed(`?offset=${far}`), []);
     t.same(await listed('?surface=web'), ids.slice(0, 20), 'unknown parameters count not');
     t.equal((await list('')).filter(({ resultId }: { resultId: string }) => !ids.includes(resultId)).length, 0);
 
@@ -96,8 +96,6 @@ t.test('[§7-400-validation] pages that cannot be are refused', async (t) => {
     'limit=',
     'limit=1&limit=2',
     'offset=-1',
-    'offset=100001',
-    'offset=99999999999999999999',
     'offset=1e999',
     'offset=NaN',
   ]) {

@@ -31,7 +31,7 @@ t.test(
     const cost = Number((await usage(accountId)) - before) / 1_000_000;
     // [§2.15-quick-question, §2.15-quick-options, §2.15-quick-answer, §2.15-quick-reasoning, §2.15-quick-cost]
     t.ok(cost > 0);
-    const { panel, ...rest } = answer.json();
+    const { poll_id, result_url, page_url, panel, ...rest } = answer.json();
     t.match(panel, { heard: 9, missing: [] });
     t.same(rest, {
       question: Q,
@@ -39,7 +39,12 @@ t.test(
       answer: 'A',
       reasoning: '100% confidence after 9 variants',
       cost,
+      status: 'success',
     });
+    t.same(
+      [result_url, page_url],
+      [`https://polls.example/api/results/${poll_id}`, `https://polls.example/result/${poll_id}`],
+    );
     for (const [theme, seats] of [
       ['fast', 5],
       ['strong', 7],
@@ -70,7 +75,8 @@ t.test(
       t.match(panel, { asked: 5, heard: 5, missing: [] });
       // [§2.15-quick-theme, §2.15-quick-free-poll-id, §2.15-quick-free-result-url]
       const reasoning = '100% confidence after 5 variants';
-      t.same(rest, { question: Q, options: ['A', 'B'], answer: 'A', reasoning, cost: 0, theme: 'free' });
+      const status = 'success';
+      t.same(rest, { question: Q, options: ['A', 'B'], answer: 'A', reasoning, cost: 0, theme: 'free', status });
       // [§4.1-quick-free-result]
       t.match(poll_id, /^EP-/);
       t.equal(result_url, `https://polls.example/api/results/${poll_id}`);
@@ -186,7 +192,7 @@ t.test(
       { question: Q, options: ['A', 'B'] },
       { prompt: Q, options: ['A', 'B'], preset: 'fast' },
       { options: ['A', 'B'] },
-      { question: 'Is this question enough?', dry_run: true },
+      { question: 'Is this question enough?', options: ['A', 'B'], dry_run: true },
       { question: 5, options: ['A'] },
       {},
       [],

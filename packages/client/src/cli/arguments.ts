@@ -95,7 +95,7 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
           most: LIMITS.history.max,
           otherwise: LIMITS.history.default,
         }),
-        offset: whole('--offset', values.offset, { least: 0, most: LIMITS.history.offset, otherwise: 0 }),
+        offset: whole('--offset', values.offset, { least: 0, most: Number.MAX_SAFE_INTEGER, otherwise: 0 }),
       };
     case 'keys':
       return readKeys(words);

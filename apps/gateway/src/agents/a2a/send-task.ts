@@ -30,7 +30,10 @@ export async function sendTask(
     'contextId',
   );
   if (name !== null) request.idempotencyKey = keyOfTask(name);
-  const submission = submissionOf(context, request, name === null ? TASK : NAMED_TASK, { order });
+  const submission = {
+    ...submissionOf(context, request, name === null ? TASK : NAMED_TASK, { order }),
+    ...(name !== null && { keyName: 'task id' }),
+  };
 
   const { pollId, joined, result } = isBlocking(params)
     ? await awaitPoll(context, submission, goneSignal(reply))

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { publicResultUrl } from '../../polls/read/to-wire.ts';
 import { untrustedFields } from '../untrusted-fields.ts';
 import type { A2aVersion } from './read-call.ts';
 import { type Task, taskText } from './task.ts';
@@ -55,7 +56,7 @@ export function toWireTask({ baseUrl }: Config, version: A2aVersion, task: Task)
           ...(untrusted.length > 0 && { metadata: { untrusted } }),
         },
       ],
-      metadata: { poll_id: result.poll_id, result_url: `${baseUrl}/api/results/${result.poll_id}` },
+      metadata: { poll_id: result.poll_id, result_url: publicResultUrl({ baseUrl }, result.poll_id) },
     }),
   };
 }

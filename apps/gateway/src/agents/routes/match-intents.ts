@@ -12,7 +12,7 @@ export function matchIntentsRoute(app: FastifyInstance): void {
   app.post<{ Body: IntentMatchRequest }>(
     '/api/intents/match',
     {
-      config: { operation: 'compute' },
+      config: { operation: 'compute', idempotent: 'by nature' },
       // Before schema validation, because a missing text has its own error code.
       preValidation: async ({ body }) => {
         if (!hasText(body))

@@ -19,7 +19,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
   app.post(
     '/api/mcp',
     {
-      config: { operation: operationOf, takesUserId: true },
+      config: { operation: operationOf, takesUserId: true, idempotent: true },
       preHandler: announceUserId,
       validatorCompiler: compileExceptBody,
       schema: {

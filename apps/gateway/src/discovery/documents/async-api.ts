@@ -17,7 +17,7 @@ const EVENTS = [
 
 const EVENT_TYPE = 'application/json';
 const DESCRIPTION =
-  "Server-Sent Events in answer to one POST. Each message is one event: its name is the event's `event`, its payload the JSON in `data`, its number part of `id`. Lines that begin with a colon keep the connection open and mean nothing. `started` repeats as a whole snapshot with every vote; exactly one `complete` or `error` ends the stream. The poll goes on when the caller hangs up. Errors before the first event are ordinary HTTP errors.";
+  "Server-Sent Events in answer to one POST. Each message is one event: its name is the event's `event`, its payload the JSON in `data`; its `id` ends in its number, that of the last event in `end`. Lines that begin with a colon keep the connection open and mean nothing. `started` repeats as a whole snapshot with every vote; exactly one `complete` or `error` ends the stream. The poll goes on when the caller hangs up. Errors before the first event are ordinary HTTP errors.";
 
 export function asyncApi(baseUrl: string): Record<string, unknown> {
   const { protocol, host } = new URL(baseUrl);

@@ -32,6 +32,7 @@ export function quickPollAnswer({ baseUrl, figures }: Facts): string {
     reasoning: reasoning({ winner: 0, tally: [voters], requested: voters, succeeded: voters }),
     cost: 0,
     theme: 'free',
+    status: 'success',
     poll_id,
     result_url: `${baseUrl}/api/results/${poll_id}`,
     page_url: `${baseUrl}/result/${poll_id}`,

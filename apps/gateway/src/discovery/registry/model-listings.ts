@@ -1,4 +1,4 @@
-import { MODELS_PARAMETERS, type ModelListing, type ModelsQuery } from '@eloquentpoll/contracts';
+import { type ModelListing, type ModelsQuery, registryQuery } from '@eloquentpoll/contracts';
 import type { Registry, RegistryListing } from '@eloquentpoll/models/registry';
 import type { Logger } from '../../config/log.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -49,7 +49,7 @@ export function modelListings(registry: Registry, log: Logger, now: () => number
   });
 
   return async (query) => {
-    const key = String(upstream(query));
+    const key = String(registryQuery(query));
     if (key === '') return all('');
     if (!whole || now() - whole.loadedAt >= FRESH_MS || !isWithoutRows(whole, query)) return filtered(key);
     const { loadedAt } = whole;
@@ -101,11 +101,4 @@ function envelope(
     variants,
   };
   return JSON.stringify(listing);
-}
-
-/** The known parameters in a fixed order, as the cache key and the upstream query. */
-function upstream(query: ModelsQuery): URLSearchParams {
-  const parameters = new URLSearchParams();
-  for (const name of MODELS_PARAMETERS) if (query[name] !== undefined) parameters.set(name, String(query[name]));
-  return parameters;
 }

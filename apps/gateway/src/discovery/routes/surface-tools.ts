@@ -12,7 +12,7 @@ export function surfaceToolRoutes(app: FastifyInstance): void {
   app.post<{ Body: SurfaceQuery }>(
     '/api/tools/list_surfaces',
     {
-      config: { operation: 'compute' },
+      config: { operation: 'compute', idempotent: 'by nature' },
       // Without a body, all surfaces.
       preValidation: async (request) => {
         if (request.body === undefined) request.body = {};
@@ -33,7 +33,7 @@ export function surfaceToolRoutes(app: FastifyInstance): void {
   app.post<{ Body: SurfaceRequest }>(
     '/api/tools/get_surface',
     {
-      config: { operation: 'compute' },
+      config: { operation: 'compute', idempotent: 'by nature' },
       schema: {
         operationId: 'getSurface',
         tags: ['System'],

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { chatErrorBody, ERRORS, type ErrorCode, errorBody } from '@eloquentpoll/contracts';
 import { isChatPath } from '../chat-errors.ts';
@@ -8,25 +8,34 @@ import { requestId } from './request-ids.ts';
 
 const CODES: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
 export function answerClientError(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
   const code = CODES[error.code ?? ''] ?? 'bad_request';
+  const { status, headers, body } = answerOf(code, pathIn(error.rawPacket));
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
+}
+
+/** An `Expect` other than 100-continue, which Node answers before the framework hears of the request. */
+export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const { status, headers, body } = answerOf('expectation_failed', request.url ?? '');
+  response.writeHead(status, headers).end(body);
+}
+
+function answerOf(code: ErrorCode, path: string) {
   const { status } = ERRORS[code];
   const occurrence = { code, requestId: requestId({ headers: {} }) };
-  const body = JSON.stringify(isChatPath(pathIn(error.rawPacket)) ? chatErrorBody(occurrence) : errorBody(occurrence));
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
+  const body = JSON.stringify(isChatPath(path) ? chatErrorBody(occurrence) : errorBody(occurrence));
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  return { status, headers, body };
 }
 
 /** Node keeps the first bytes of what it could not parse. */

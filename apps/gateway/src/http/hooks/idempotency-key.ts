@@ -3,13 +3,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { invalid } from '../api-error.ts';
 
-// Reads Idempotency-Key and repeats it on the answer; submitting acts on it. Double quotes, as
+// Reads Idempotency-Key and repeats it on the answer, or refuses it; submitting acts on it. Double quotes, as
 // draft-ietf-httpapi-idempotency-key-header-07 has them, and the bare form of most clients are the same key.
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether a retry with the same Idempotency-Key gets the first result. */
-    idempotent?: boolean;
+    /**
+     * Whether a retry with the same Idempotency-Key gets the first result; `by nature`, where a retry repeats nothing
+     * anyway. A POST that says neither refuses the header.
+     */
+    idempotent?: true | 'by nature';
   }
   interface FastifyRequest {
     idempotencyKey: string | null;
@@ -28,9 +31,13 @@ const HEADERS = {
 export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
   app.decorateRequest('idempotencyKey', null);
   app.addHook('onRoute', (route) => {
-    if (!route.config?.idempotent) return;
+    if (!route.config?.idempotent) {
+      if (route.method === 'POST') route.onRequest = [...[route.onRequest ?? []].flat(), refuseKey];
+      return;
+    }
     const others = route.schema?.headers as TObject | undefined;
-    route.schema = { ...route.schema, headers: Type.Object({ ...others?.properties, ...HEADERS }) };
+    if (route.config.idempotent === true)
+      route.schema = { ...route.schema, headers: Type.Object({ ...others?.properties, ...HEADERS }) };
     const read = async (request: FastifyRequest, reply: FastifyReply) => {
       const given = request.headers['idempotency-key'];
       if (given === undefined) return;
@@ -41,6 +48,13 @@ export const idempotencyKeys = plugin(async (app: FastifyInstance) => {
     route.onRequest = [...[route.onRequest ?? []].flat(), read];
   });
 });
+
+/** A caller who sends a key relies on it: what would be done twice is refused before it is done once. */
+async function refuseKey({ headers, method, routeOptions }: FastifyRequest): Promise<void> {
+  if (headers['idempotency-key'] === undefined) return;
+  const detail = `Idempotency-Key is not honoured by ${method} ${routeOptions.url}; send the request without it`;
+  throw invalid([{ pointer: '#/Idempotency-Key', detail }]);
+}
 
 /** For an answer that an earlier request with the same key had. */
 export const markReplayed = (reply: FastifyReply): FastifyReply => reply.header('idempotent-replayed', 'true');

@@ -22,7 +22,7 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
   });
 
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '';
+    const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, '');
     const methods = new Set<string>();
     for (const known of paths.values()) {
       if (known.pattern.test(path)) for (const name of known.methods) methods.add(name);

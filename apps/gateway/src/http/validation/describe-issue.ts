@@ -36,6 +36,8 @@ function problem({ keyword, params, message }: ErrorObject): string {
       return `must be at least ${params.limit}`;
     case 'maximum':
       return `must be at most ${params.limit}`;
+    case 'multipleOf':
+      return `must be a multiple of ${params.multipleOf}`;
     case 'exclusiveMinimum':
       return `must be greater than ${params.limit}`;
     case 'uniqueItems': {

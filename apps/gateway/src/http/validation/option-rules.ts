@@ -1,10 +1,10 @@
-import type { Issue } from '@eloquentpoll/contracts';
+import { type Issue, TAG_FLAGS } from '@eloquentpoll/contracts';
 
-// Options must not be blank, hold hidden characters or look the same to a reader. The text is stored as it was sent; the
-// comparison key is only for comparing.
+// What texts of a poll may hold, when two options are the same text, and when they only look alike. The text is stored as
+// it was sent; the forms below are only for comparing.
 
-/** Control characters, and the marks that override the direction of what follows. */
-const CONTROLS = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
+/** Control characters other than tabs and line breaks, and the marks that override the direction of what follows. */
+const CONTROLS = /[^\P{Cc}\t\n\r]|[\u202A-\u202E]/u;
 /** Characters that a model reads and a person does not see. */
 const TAGS = /[\u{E0000}-\u{E007F}]/u;
 
@@ -13,27 +13,38 @@ export function optionIssues(options: readonly string[], field = 'options'): Iss
   const issues: Issue[] = [];
   const seen = new Map<string, number>();
   for (const [index, text] of options.entries()) {
-    const key = comparisonKey(text);
-    const twin = seen.get(key);
+    const form = textForm(text);
+    const twin = seen.get(form);
     const name = `${field}[${index}]`;
-    const problem =
-      CONTROLS.test(text) || TAGS.test(text)
-        ? `${name} must not hold control, direction override or tag characters`
-        : key === ''
-          ? `${name} must not be blank`
-          : twin !== undefined
-            ? `${field} must be unique: ${field}[${twin}] ${quoted(options[twin])} and ${name} ${quoted(text)} look the same`
-            : null;
+    const problem = holdsHidden(text)
+      ? `${name} must not hold control, direction override or tag characters`
+      : comparisonKey(text) === ''
+        ? `${name} must not be blank`
+        : twin !== undefined
+          ? `${field} must be unique: ${field}[${twin}] ${quoted(options[twin])} and ${name} ${quoted(text)} are the same text`
+          : null;
     if (problem) issues.push({ pointer: `#/${field}/${index}`, detail: problem });
-    else seen.set(key, index);
+    else seen.set(form, index);
   }
   return issues;
 }
 
-/** Tabs and line breaks are fine in a question; other control characters and tags are not. */
+/** Options that a reader may take for each other: they differ in case, width, form or spacing alone. No error. */
+export function lookAlikes(options: readonly string[], field = 'options'): string[] {
+  const seen = new Map<string, number>();
+  return options.flatMap((text, index) => {
+    const key = comparisonKey(text);
+    const twin = seen.get(key);
+    if (twin === undefined) seen.set(key, index);
+    return twin === undefined
+      ? []
+      : [`${field}[${twin}] ${quoted(options[twin])} and ${field}[${index}] ${quoted(text)} look alike to a reader`];
+  });
+}
+
 export function questionIssues(question: string, field = 'question'): Issue[] {
   const problem =
-    /[^\P{Cc}\t\n\r]/u.test(question) || TAGS.test(question)
+    /[^\P{Cc}\t\n\r]/u.test(question) || holdsTags(question)
       ? `${field} must not hold control or tag characters`
       : comparisonKey(question) === ''
         ? `${field} must not be blank`
@@ -41,12 +52,31 @@ export function questionIssues(question: string, field = 'question'): Issue[] {
   return problem ? [{ pointer: `#/${field}`, detail: problem }] : [];
 }
 
+const holdsTags = (text: string): boolean => TAGS.test(text) && TAGS.test(text.replace(TAG_FLAGS, ''));
+const holdsHidden = (text: string): boolean => CONTROLS.test(text) || holdsTags(text);
+
+/** Equal for texts that no program and no model can tell apart: NFC, trimmed, without what is not shown and joins nothing. */
+function textForm(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(SHOWN_OR_IGNORED, (part) => (part.length > 2 || JOINERS.has(part) ? part : ''))
+    .normalize('NFC')
+    .trim();
+}
+
+/** A whole flag, whose tags are shown, or one character that is not shown. */
+const SHOWN_OR_IGNORED = new RegExp(`${TAG_FLAGS.source}|[\\p{Default_Ignorable_Code_Point}\\uFFF9-\\uFFFB]`, 'gu');
+/** ZWNJ and ZWJ tell words of several scripts, and emoji, apart. */
+const JOINERS: ReadonlySet<string> = new Set(['\u200C', '\u200D']);
+
 /** Equal for texts that differ only in width, form, case, spacing or invisible characters. */
 export function comparisonKey(text: string): string {
-  return fold(text.normalize('NFKC').replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, ''))
+  return fold(text.normalize('NFKC').replace(SHOWN_OR_HIDDEN, (part) => (part.length > 2 ? part : '')))
     .replace(/\p{White_Space}+/gu, ' ')
     .trim();
 }
+
+const SHOWN_OR_HIDDEN = new RegExp(`${TAG_FLAGS.source}|[\\p{Cf}\\p{Default_Ignorable_Code_Point}]`, 'gu');
 
 /** Case folding: `ẞ`, `ß` and `SS` become `ss`. It can undo the normal form, so that comes last. */
 const fold = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC');

@@ -25,6 +25,8 @@ function validatorOf(options: { coerceTypes: boolean; useDefaults?: boolean }): 
     allErrors: true,
     allowUnionTypes: true,
     removeAdditional: false,
+    // Whole cents are no whole binary fractions.
+    multipleOfPrecision: 9,
     // Schemas are validated with the OpenAPI document; here that would be a tenth of the start.
     validateSchema: false,
     schemas: [...namedSchemas],

@@ -23,7 +23,7 @@ const HEADERS = {
 export function homeRoute(app: FastifyInstance, facts: Facts): void {
   const pages = { markdown: homeMarkdown(facts), agent: agentHome(facts), human: humanHome(facts) };
 
-  app.get<{ Querystring: { view?: string } }>(
+  app.get<{ Querystring: { view?: string | string[] } }>(
     '/',
     {
       config: { operation: 'read' },
@@ -34,14 +34,19 @@ export function homeRoute(app: FastifyInstance, facts: Facts): void {
         description: 'Answers markdown to an Accept header that names it and does not prefer HTML.',
         security: access.none,
         querystring: Type.Object({
-          view: Type.Optional(Type.String({ description: '`human`; anything else is the view for agents.' })),
+          view: Type.Optional(
+            Type.Union([Type.String(), Type.Array(Type.String())], {
+              description: '`human`; anything else is the view for agents.',
+            }),
+          ),
         }),
         response: { 200: PAGE, ...NOT_MODIFIED, ...errors() },
       },
     },
     async (request, reply) => {
       reply.headers(HEADERS);
-      if (request.query.view === 'human') return sendPublicText(request, reply.type(HTML_TYPE), pages.human);
+      if ([request.query.view].flat().includes('human'))
+        return sendPublicText(request, reply.type(HTML_TYPE), pages.human);
       if (!prefersMarkdown(request.headers.accept)) return sendPublicText(request, reply.type(HTML_TYPE), pages.agent);
       reply.type('text/markdown; charset=utf-8').headers(markdownHeaders(pages.markdown));
       return sendPublicText(request, reply, pages.markdown);

@@ -1,12 +1,14 @@
 import { ERRORS } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
+import { freeOrder, isRefused, readFree } from '../../polls/order/free-reading.ts';
 import { readShortOrder } from '../../polls/order/short-order.ts';
 import { runAndWait } from '../../polls/run/run-and-wait.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
@@ -55,7 +57,7 @@ export async function playgroundRoutes(
   app.post<{ Body: FormBody }>(
     '/playground',
     {
-      config: { operation: 'free_poll' },
+      config: { operation: budgetOf },
       onRequest: refuseForeignForm,
       schema: {
         operationId: 'sendPlayground',
@@ -69,9 +71,10 @@ export async function playgroundRoutes(
       },
     },
     async (request, reply) => {
-      const poll = pollOf(request);
+      const poll = pollOf(request.body);
       try {
-        const submission = submissionOf(context, request, 'quick-poll', readShortOrder(poll, 'anonymous'));
+        const order = freeOrder(request) ?? readShortOrder(poll, 'anonymous');
+        const submission = submissionOf(context, request, 'quick-poll', order);
         const result = await runAndWait(context, reply, submission);
         return reply.redirect(`${context.config.baseUrl}/result/${result.poll_id}`, 303);
       } catch (error) {
@@ -85,13 +88,18 @@ export async function playgroundRoutes(
   );
 }
 
+function budgetOf(request: FastifyRequest): BudgetName {
+  request.freeReading = readFree(pollOf(request.body as FormBody), 'anonymous');
+  return isRefused(request.freeReading) ? 'compute' : 'free_poll';
+}
+
 /** Before anything is counted: a page of another site must not spend the free polls of its visitors. */
 async function refuseForeignForm({ headers }: FastifyRequest): Promise<void> {
   if (headers['sec-fetch-site'] === 'cross-site')
     throw new ApiError('forbidden_origin', { detail: 'This form is sent from its own page only.' });
 }
 
-function pollOf({ body }: FastifyRequest<{ Body: FormBody }>): FreePoll {
+function pollOf(body: FormBody): FreePoll {
   const [question = ''] = valuesOf(body, 'question');
   return { question, options: valuesOf(body, 'option').filter((option) => option.trim() !== '') };
 }

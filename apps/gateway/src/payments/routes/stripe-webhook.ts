@@ -24,7 +24,7 @@ export async function stripeWebhookRoute(
     '/api/webhooks/stripe',
     {
       bodyLimit: 512 * 1_024,
-      config: { operation: 'webhook' },
+      config: { operation: 'webhook', idempotent: 'by nature' },
       schema: {
         operationId: 'receiveStripeEvent',
         tags: ['Account'],

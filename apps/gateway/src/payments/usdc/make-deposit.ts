@@ -115,9 +115,13 @@ async function reserve(
   const proof = { ...facilitatorRequest(payment, terms).paymentPayload };
   const offered = { ...authorization, validAfter, validBefore, proof, fromBlock, secretHash, isPublic };
   const reservation = await reserveDeposit(context.storage, offered);
+  if (reservation.kind === 'expired' && isEarly(payment)) throw await paymentRequired(terms, 'payment_not_yet_valid');
   if (reservation.kind !== 'reserved') throw await refusalOf(reservation, terms);
   return { id: reservation.id, isPayer: reservation.isPayer, authorization, fromBlock };
 }
+
+/** Postgres has refused it by its clock; ours only chooses the words. */
+const isEarly = ({ validAfter }: Payment): boolean => Number(validAfter) * 1_000 > Date.now();
 
 /** Refuses a payment that was credited, or that another request or the reconciler has in hand. */
 async function requireFree({ storage }: PaymentsContext, authorization: Authorization, terms: Terms): Promise<void> {

@@ -162,10 +162,12 @@ async function credit(
 /** Maps a facilitator's reason to an error code by pattern. */
 const REASONS: readonly [RegExp, ErrorCode][] = [
   [/insufficient_(funds|balance)/, 'payment_insufficient_funds'],
-  [/valid_(before|after)|expired/, 'payment_expired'],
+  [/valid_after/, 'payment_not_yet_valid'],
+  [/valid_before|expired/, 'payment_expired'],
   [/nonce_already_used|already_(used|settled)/, 'payment_already_used'],
   [/signature/, 'payment_invalid_signature'],
-  [/network|recipient|asset|token/, 'payment_network_mismatch'],
+  [/recipient/, 'payment_payee_mismatch'],
+  [/network|asset|token/, 'payment_network_mismatch'],
   [/value|amount/, 'payment_amount_mismatch'],
 ];
 

@@ -14,9 +14,9 @@ const RULES: readonly [Rule, ErrorCode][] = [
   [({ scheme }) => scheme === 'exact', 'payment_verification_failed'],
   [({ version, network }, { v1, v2 }) => network === (version === 1 ? v1 : v2).network, 'payment_network_mismatch'],
   [({ accepted }, { v2 }) => !accepted || same(accepted.asset, v2.asset), 'payment_network_mismatch'],
-  [({ accepted }, { v2 }) => !accepted || same(accepted.payTo, v2.payTo), 'payment_network_mismatch'],
+  [({ accepted }, { v2 }) => !accepted || same(accepted.payTo, v2.payTo), 'payment_payee_mismatch'],
   [({ accepted }, { v2 }) => !accepted || accepted.amount === v2.amount, 'payment_amount_mismatch'],
-  [({ to }, { v2 }) => same(to, v2.payTo), 'payment_network_mismatch'],
+  [({ to }, { v2 }) => same(to, v2.payTo), 'payment_payee_mismatch'],
   // Equal, not at least: an overpayment would not be credited in full.
   [({ value }, { amountU }) => value === amountU, 'payment_amount_mismatch'],
   [isSignedByPayer, 'payment_invalid_signature'],

@@ -7,6 +7,7 @@ import {
 } from '@eloquentpoll/contracts';
 import { holdOf, isFree, maxCostUsdOf, type PollOrder } from '@eloquentpoll/polls';
 import { balanceOf } from '@eloquentpoll/storage';
+import { lookAlikes } from '../../http/validation/option-rules.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
 import type { PollsContext } from '../context.ts';
 import { chooseModels, chosenModelIssues } from './choose-models.ts';
@@ -18,7 +19,7 @@ import { typicalOrder } from './typical-poll.ts';
 // What is wrong with a poll, what it would take and whether its caller can pay for it. Nothing is stored or held, and no
 // model is called.
 
-export async function dryRun(context: PollsContext, accountId: string, body: unknown): Promise<DryRunResult> {
+export async function dryRun(context: PollsContext, accountId: string | null, body: unknown): Promise<DryRunResult> {
   const issues = issuesIn(body);
   return dryRunResult(context, accountId, issues, orderOfRest(body, issues));
 }
@@ -26,7 +27,7 @@ export async function dryRun(context: PollsContext, accountId: string, body: unk
 /** The issues of a request, and the estimates of its order where there is one. */
 export async function dryRunResult(
   context: PollsContext,
-  accountId: string,
+  accountId: string | null,
   issues: readonly Issue[],
   order: PollOrder | null,
 ): Promise<DryRunResult> {
@@ -37,6 +38,7 @@ export async function dryRunResult(
     valid: all.length === 0,
     errors: all.map((issue) => issue.detail),
     issues: all,
+    warnings: order ? lookAlikes(order.options) : [],
     estimates: order && unknown.length === 0 ? await estimatesOf(context, accountId, order) : {},
   };
 }
@@ -67,22 +69,30 @@ function everyIssue(body: unknown): Issue[] {
   ];
 }
 
-async function estimatesOf(context: PollsContext, accountId: string, asked: PollOrder): Promise<DryRunEstimates> {
+async function estimatesOf(
+  context: PollsContext,
+  accountId: string | null,
+  asked: PollOrder,
+): Promise<DryRunEstimates> {
   const order = await chooseModels(context, asked, accountId);
   const [estimate, spec, balance] = await Promise.all([
     estimatePoll(context, order),
     freezeOrder(context, order),
-    balanceOf(context.storage, accountId),
+    accountId === null ? null : balanceOf(context.storage, accountId),
   ]);
   const spendableU = balance ? balance.availableU - balance.heldBackU : 0n;
   const wholePanel = holdOf({ ...spec, max_cost_u: Number.POSITIVE_INFINITY });
+  const free = isFree(order.panel_name);
+  // What a free poll costs its operator is not its caller's.
+  const costUsd = free ? { min: 0, expected: 0, max: 0 } : estimate.cost_usd;
   return {
     ...estimate,
+    cost_usd: costUsd,
     max_cost_usd: maxCostUsdOf(order),
-    min_cost_usd: Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)) / 1_000_000,
+    min_cost_usd: free ? 0 : Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)) / 1_000_000,
     within_budget: wholePanel <= BigInt(order.max_cost_u),
-    balance_sufficient: isFree(order.panel_name) || spendableU >= holdOf(spec),
-    estimated_cost_usd: estimate.cost_usd.expected,
+    balance_sufficient: free || spendableU >= holdOf(spec),
+    estimated_cost_usd: costUsd.expected,
     estimated_models_invoked: Math.round(estimate.models.expected_calls),
     total_models: estimate.models.roster_size,
     estimated_latency_ms: estimate.latency_ms.p50,

@@ -3,6 +3,7 @@ import { minVotesOf, type PollOrder } from '@eloquentpoll/polls';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
 import { DEFAULT_PROFILE, PROFILES, profileNamed } from './profiles.ts';
+import { LONG_FORM_ONLY, unsupportedIssues } from './unsupported-fields.ts';
 import { refuseDryRun } from './wants-dry-run.ts';
 
 // From the long form of a request to an order, for every entry point (REST, streams, MCP, A2A). Fields that the request
@@ -18,13 +19,15 @@ export function readPollOrder(body: unknown): PollOrder {
 /** Everything that is wrong with a request for a poll, in the words of its 400. */
 export function pollIssues(body: unknown): Issue[] {
   const shape = issuesOf(PollRequest, body);
-  if (shape.length > 0) return [...shape, ...(isJsonObject(body) ? missingQuestion(body) : [])];
+  const unsupported = unsupportedIssues(body, LONG_FORM_ONLY);
+  if (shape.length > 0) return [...shape, ...(isJsonObject(body) ? missingQuestion(body) : []), ...unsupported];
   const { question, prompt, options } = body as PollRequest;
   return [
     ...whichQuestion(question, prompt),
     ...optionIssues(options),
     ...profileIssues(body as PollRequest),
     ...panelIssues(body as PollRequest),
+    ...unsupported,
   ];
 }
 

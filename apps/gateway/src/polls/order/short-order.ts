@@ -7,6 +7,7 @@ import { type Folded, type FromField, foldAliases, withinPoll } from './fold-ali
 import { panelIssues, profileIssues, termsOf } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
 import { type CallerKind, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
+import { unsupportedIssues } from './unsupported-fields.ts';
 
 // Reads a poll in shorthand into the same order as the long form, or a 400 about the fields that the caller wrote.
 // Missing options are supplied. A poll without an account is free, and every free poll has the tighter limits.
@@ -25,7 +26,7 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
   refuse(issuesOf(shape, body));
   refuse(issuesOf(ShortPollRequest, body));
   const request = body as ShortPollRequest;
-  refuse([...profileIssues(request), ...panelIssues(request)]);
+  refuse([...profileIssues(request), ...panelIssues(request), ...unsupportedIssues(body)]);
   const { panel, search } = panelOfTheme(request, caller);
 
   const folded = foldAliases(request);

@@ -1,5 +1,5 @@
 import { LIMITS } from '@eloquentpoll/contracts';
-import { optionIssues } from '../../http/validation/option-rules.ts';
+import { lookAlikes, optionIssues } from '../../http/validation/option-rules.ts';
 
 // Options for a question without any, by the form of its words: no model is called, and equal questions get equal options.
 // Linear in the length of the question.
@@ -32,7 +32,7 @@ export function namedChoices(question: string): string[] | null {
   const named = choices.filter((choice) => choice !== '');
   if (named.length < LIMITS.options.min || named.length > LIMITS.free.options) return null;
   if (named.some((choice) => choice.length > LIMITS.free.option)) return null;
-  return optionIssues(named).length === 0 ? named : null;
+  return optionIssues(named).length + lookAlikes(named).length === 0 ? named : null;
 }
 
 function withoutEndMarks(text: string): string {

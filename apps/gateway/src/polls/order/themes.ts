@@ -34,7 +34,12 @@ export function panelOfTheme(request: ShortPollRequest, caller: CallerKind): { p
 export function refusePaid(body: unknown): void {
   const { theme, preset, models, panel, profile } = fieldsOf(body);
   const paid = { theme: FREE_THEMES.includes(theme) ? undefined : theme, preset, models, panel, profile };
-  refuse(paid, (field) => `${field} needs an API key; without one the themes are ${FREE_PRESETS.join(' and ')}`);
+  // What has the wrong type is wrong with a key too, and the shape says so.
+  const sent = Object.entries(paid).filter(([, value]) => typeof value === 'string' || Array.isArray(value));
+  refuse(
+    Object.fromEntries(sent),
+    (field) => `${field} needs an API key; without one the themes are ${FREE_PRESETS.join(' and ')}`,
+  );
 }
 
 function refuse(fields: Record<string, unknown>, detail: (field: string) => string): void {

@@ -3,9 +3,9 @@ import { isFree } from '@eloquentpoll/polls';
 import { reasoning } from '@eloquentpoll/voting';
 import type { Config } from '../../config/config.ts';
 import type { ShortOrder } from '../order/short-order.ts';
-import { pageUrl } from './to-wire.ts';
+import { pageUrl, publicResultUrl } from './to-wire.ts';
 
-/** The short answer to a poll in shorthand; that of a free poll has the address of its public result. */
+/** The short answer to a poll in shorthand, with the address of its public result. */
 export function toQuickResult(
   { baseUrl }: Pick<Config, 'baseUrl'>,
   result: PollResponse,
@@ -18,12 +18,11 @@ export function toQuickResult(
     answer: result.winning_option,
     reasoning: reasoningOf(result),
     cost: free ? 0 : result.costs.total_estimated_cost,
-    ...(free && {
-      theme: 'free',
-      poll_id: result.poll_id,
-      result_url: `${baseUrl}/api/results/${result.poll_id}`,
-      page_url: pageUrl({ baseUrl }, result.poll_id),
-    }),
+    ...(free && { theme: 'free' }),
+    status: result.status,
+    poll_id: result.poll_id,
+    result_url: publicResultUrl({ baseUrl }, result.poll_id),
+    page_url: pageUrl({ baseUrl }, result.poll_id),
     ...(result.panel && { panel: result.panel }),
     ...(optionsSource === 'server' && { options_source: optionsSource }),
   };

@@ -12,6 +12,8 @@ export const toSession = (config: Config, { pollId, status, resultId }: RunView)
 
 export const statusUrl = ({ baseUrl }: Config, pollId: string): string => `${baseUrl}/api/polls/${pollId}/status`;
 export const resultUrl = ({ baseUrl }: Config, pollId: string): string => `${baseUrl}/api/polls/${pollId}/result`;
+export const publicResultUrl = ({ baseUrl }: Pick<Config, 'baseUrl'>, resultId: string): string =>
+  `${baseUrl}/api/results/${resultId}`;
 /** For people, from the first second: while the poll runs it shows how it stands. */
 export const pageUrl = ({ baseUrl }: Pick<Config, 'baseUrl'>, resultId: string): string =>
   `${baseUrl}/result/${resultId}`;

@@ -2,7 +2,7 @@ import { DryRunResult, PollRequest, PollResponse, QuickPollResult, ShortPollRequ
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { BudgetName } from '../../config/rate-limit-policies.ts';
-import { access, accountOf, keyRecoveryActions } from '../../http/access.ts';
+import { access, keyRecoveryActions } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
@@ -10,6 +10,7 @@ import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
 import { isShorthand, readAnyOrder } from '../order/any-order.ts';
 import { dryRunAny } from '../order/dry-run-any.ts';
+import { freeOrder, isRefused, readFree } from '../order/free-reading.ts';
 import { callerOf, wantsFree } from '../order/themes.ts';
 import { wantsDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
@@ -69,12 +70,15 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
     async (request, reply): Promise<PollResponse | QuickPollResult | DryRunResult | undefined> => {
       const { body, pollKind } = request;
       if (pollKind === 'credentials_missing') throw credentialsMissing(context);
-      if (pollKind === 'dry_run') return dryRunAny(context, accountOf(request), body);
-      const ordered = readAnyOrder(body, callerOf(request));
+      if (pollKind === 'dry_run') return dryRunAny(context, request.principal?.accountId ?? null, body);
+      const free = freeOrder(request);
+      const ordered = free ?? readAnyOrder(body, callerOf(request));
       const submission = submissionOf(context, request, 'poll', ordered);
-      if (prefersEventStream(request)) return streamPoll(context, request, reply, submission);
+      if (prefersEventStream(request)) {
+        return streamPoll(context, request, reply, submission, { quickResultOf: free?.optionsSource });
+      }
       const result = await runAndWait(context, reply, submission);
-      return pollKind === 'free_poll' ? toQuickResult(context.config, result, ordered.optionsSource) : result;
+      return free ? toQuickResult(context.config, result, ordered.optionsSource) : result;
     },
   );
 }
@@ -87,16 +91,17 @@ const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/eve
 
 /** Without credentials only a free poll runs, and no other request is turned into one. */
 function classify({ principal, body }: FastifyRequest): Kind {
-  const dryRun = wantsDryRun(body);
-  if (principal === null) return isShorthand(body) && !dryRun ? 'free_poll' : 'credentials_missing';
-  if (dryRun) return 'dry_run';
+  if (principal === null && !isShorthand(body)) return 'credentials_missing';
+  if (wantsDryRun(body)) return 'dry_run';
+  if (principal === null) return 'free_poll';
   return wantsFree(body, 'known') ? 'free_poll' : 'poll';
 }
 
 /** Runs before the handler, which then knows the kind. */
 function budgetOf(request: FastifyRequest): BudgetName {
   request.pollKind = classify(request);
-  return BUDGETS[request.pollKind];
+  if (request.pollKind === 'free_poll') request.freeReading = readFree(request.body, callerOf(request));
+  return isRefused(request.freeReading) ? 'compute' : BUDGETS[request.pollKind];
 }
 
 const credentialsMissing = (context: PollsContext): ApiError =>

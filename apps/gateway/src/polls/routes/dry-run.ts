@@ -4,14 +4,16 @@ import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { PollsContext } from '../context.ts';
+import { hasShortField } from '../order/any-order.ts';
 import { dryRun } from '../order/dry-run.ts';
+import { dryRunAny } from '../order/dry-run-any.ts';
 
 /** POST /api/poll/dry-run: takes any JSON; what is wrong with it is the answer and not an error. */
 export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/poll/dry-run',
     {
-      config: { operation: 'compute', reportsUncleanBody: true },
+      config: { operation: 'compute', idempotent: 'by nature', reportsUncleanBody: true },
       attachValidation: true,
       schema: {
         operationId: 'dryRunPoll',
@@ -26,6 +28,9 @@ export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
         },
       },
     },
-    async (request): Promise<DryRunResult> => dryRun(context, accountOf(request), request.body),
+    async (request): Promise<DryRunResult> => {
+      const check = hasShortField(request.body) ? dryRunAny : dryRun;
+      return check(context, accountOf(request), request.body);
+    },
   );
 }

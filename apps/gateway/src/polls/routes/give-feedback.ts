@@ -13,7 +13,7 @@ export function giveFeedbackRoute(app: FastifyInstance, { storage }: PollsContex
   app.post<{ Body: FeedbackRequest }>(
     '/api/feedback',
     {
-      config: { operation: 'account' },
+      config: { operation: 'account', idempotent: 'by nature' },
       schema: {
         operationId: 'giveFeedback',
         tags: ['Feedback'],

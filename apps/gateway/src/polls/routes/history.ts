@@ -27,7 +27,9 @@ export function historyRoute(app: FastifyInstance, { storage }: PollsContext): v
     },
     async (request): Promise<HistoryResult[]> => {
       const { limit = LIMITS.history.default, offset = 0 } = request.query;
-      return (await readHistory(storage, accountOf(request), limit, offset)).map(toHistoryResult);
+      // Postgres counts to 2^63, an offset of the wire may be larger.
+      const skipped = Math.min(offset, Number.MAX_SAFE_INTEGER);
+      return (await readHistory(storage, accountOf(request), limit, skipped)).map(toHistoryResult);
     },
   );
 }

@@ -1,13 +1,15 @@
 import { FreePollRequest, QuickPollRequest, QuickPollResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { BudgetName } from '../../config/rate-limit-policies.ts';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { prefersEventStream } from '../../http/sse/open-event-stream.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
+import { freeOrder, isRefused, readFree } from '../order/free-reading.ts';
 import { readShortOrder } from '../order/short-order.ts';
-import { callerOf, wantsFree } from '../order/themes.ts';
+import { callerOf } from '../order/themes.ts';
 import { refuseDryRun } from '../order/wants-dry-run.ts';
 import { toQuickResult } from '../read/quick-result.ts';
 import { runAndWait } from '../run/run-and-wait.ts';
@@ -17,13 +19,20 @@ import { submissionOf } from '../run/submission.ts';
 const { description, content } = jsonAnswer('The answer; null on a tie and without votes.', QuickPollResult);
 const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
 
+function budgetOf(request: FastifyRequest): BudgetName {
+  request.freeReading = readFree(request.body, callerOf(request));
+  if (isRefused(request.freeReading)) return 'compute';
+  return request.freeReading ? 'free_poll' : 'poll';
+}
+
 /** POST /api/quick-poll: the shortest way to a poll, free without an account. */
 export function quickPollRoute(app: FastifyInstance, context: PollsContext): void {
+  app.decorateRequest('freeReading', null);
   app.post(
     '/api/quick-poll',
     {
       config: {
-        operation: (request) => (wantsFree(request.body, callerOf(request)) ? 'free_poll' : 'poll'),
+        operation: budgetOf,
         idempotent: true,
       },
       validatorCompiler: compileExceptBody,
@@ -53,9 +62,11 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
     },
     async (request, reply): Promise<QuickPollResult | undefined> => {
       refuseDryRun(request.body);
-      const ordered = readShortOrder(request.body, callerOf(request));
+      const ordered = freeOrder(request) ?? readShortOrder(request.body, callerOf(request));
       const submission = submissionOf(context, request, 'quick-poll', ordered);
-      if (prefersEventStream(request)) return streamPoll(context, request, reply, submission);
+      if (prefersEventStream(request)) {
+        return streamPoll(context, request, reply, submission, { quickResultOf: ordered.optionsSource });
+      }
       const result = await runAndWait(context, reply, submission);
       return toQuickResult(context.config, result, ordered.optionsSource);
     },

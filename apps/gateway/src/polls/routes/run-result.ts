@@ -5,6 +5,7 @@ import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
+import { atNoCost } from '../read/at-no-cost.ts';
 import { authorizeRun } from '../read/authorize-run.ts';
 import { readOwnRun } from '../read/read-run.ts';
 import { statusUrl } from '../read/to-wire.ts';
@@ -43,7 +44,7 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
         throw new ApiError(code, why);
       }
       if (!result) throw new ApiError('internal_error', { cause: new Error('a completed poll has no result') });
-      return result.detail;
+      return atNoCost(result.detail);
     },
   );
 }

@@ -56,6 +56,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
         body: Type.Ref(SessionRequest),
         response: {
           200: textAnswer('The events.', 'text/event-stream'),
+          204: { description: 'Last-Event-ID names the last event: there is nothing more.', type: 'null' },
           ...errors(
             ...READS_BODY,
             ...NEEDS_KEY,

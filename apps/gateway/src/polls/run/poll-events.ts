@@ -1,7 +1,10 @@
-import type { ProgressSnapshot, VoteResult } from '@eloquentpoll/contracts';
+import type { PollResponse, ProgressSnapshot, StreamComplete, VoteResult } from '@eloquentpoll/contracts';
 import type { IdempotencyKey } from '@eloquentpoll/storage';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../context.ts';
+import type { ShortOrder } from '../order/short-order.ts';
+import { atNoCost } from '../read/at-no-cost.ts';
+import { toQuickResult } from '../read/quick-result.ts';
 import { type PollFailure, whyFailed } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
 import { readOutcomeUntil } from './read-outcome.ts';
@@ -16,6 +19,9 @@ interface Streamed {
   key: IdempotencyKey | undefined;
   /** For who has only the poll's address: no costs, and the end without the result. */
   isWatched: boolean;
+  /** What it costs the operator is not its caller's. */
+  isFree: boolean;
+  quickResultOf: ShortOrder['optionsSource'] | undefined;
 }
 
 /** Writes what a follower hears to an event stream; the follower is closed with the stream. */
@@ -34,8 +40,9 @@ export class PollEvents implements PollListener, StreamSource {
   }
 
   onSnapshot(snapshot: ProgressSnapshot): void {
-    const { pollId, options, progress, isWatched } = this.#poll;
-    if (progress) this.#stream.send(progressEvent(pollId, options, isWatched ? withoutCost(snapshot) : snapshot));
+    const { pollId, options, progress, isWatched, isFree } = this.#poll;
+    const shown = isWatched || isFree ? withoutCost(snapshot) : snapshot;
+    if (progress) this.#stream.send(progressEvent(pollId, options, shown));
   }
 
   onEnd(end: PollEnd): void {
@@ -59,7 +66,15 @@ export class PollEvents implements PollListener, StreamSource {
     if (!result) return this.#fail({ code: 'poll_execution_failed' }, end.seq);
     if (this.#poll.isWatched) return this.#stream.end(watchedEndEvent(pollId, end.seq, result.poll_id));
     if (result.status === 'failed') return this.#fail(whyFailed(result), end.seq);
-    this.#stream.end(completeEvent(pollId, end.seq, result));
+    this.#stream.end(completeEvent(pollId, end.seq, this.#endOf(result)));
+  }
+
+  #endOf(result: PollResponse): Omit<StreamComplete, 'seq' | 'session_id'> {
+    const { quickResultOf } = this.#poll;
+    const shown = atNoCost(result);
+    return quickResultOf === undefined
+      ? shown
+      : { ...toQuickResult(this.#context.config, result, quickResultOf), ...shown };
   }
 
   #fail(failure: PollFailure, seq: number): void {

@@ -1,7 +1,6 @@
 import {
   ERRORS,
   errorBody,
-  type PollResponse,
   type PollSpec,
   type ProgressSnapshot,
   recoveryOf,
@@ -12,7 +11,7 @@ import {
 import { maxCostUsdOf, pollState, tallyByOption } from '@eloquentpoll/polls';
 import { chancesInOrder, chancesOf } from '@eloquentpoll/voting/chances';
 import type { Config } from '../../config/config.ts';
-import { pageUrl, resultUrl, statusUrl } from '../read/to-wire.ts';
+import { pageUrl, publicResultUrl, resultUrl, statusUrl } from '../read/to-wire.ts';
 import type { PollFailure } from '../read/why-failed.ts';
 
 // The three kinds of event on the wire. `started` repeats with every vote, each time whole, so that a reader may keep
@@ -22,6 +21,8 @@ import type { PollFailure } from '../read/why-failed.ts';
 export interface StreamedPoll {
   pollId: string;
   resultId: string;
+  /** Null for a caller without an account, who cannot read a session. */
+  accountId: string | null;
   spec: PollSpec;
   startedAt: Date;
 }
@@ -32,7 +33,7 @@ type SnapshotView = Pick<
 >;
 
 /** A poll before its first snapshot. */
-export const initialSnapshot = ({ spec }: StreamedPoll): SnapshotView => ({
+export const initialSnapshot = ({ spec }: Pick<StreamedPoll, 'spec'>): SnapshotView => ({
   seq: 0,
   progress: { received: 0, succeeded: 0, failed: 0, total: spec.seats.length },
   tally: spec.options.map(() => 0),
@@ -45,7 +46,7 @@ export const initialSnapshot = ({ spec }: StreamedPoll): SnapshotView => ({
 
 /** The first event of a connection: the question, where to look, and when to reconnect. */
 export function firstEvent(config: Config, poll: StreamedPoll, snapshot: SnapshotView): string {
-  const { pollId, resultId, spec, startedAt } = poll;
+  const { pollId, resultId, accountId, spec, startedAt } = poll;
   const data: StreamStarted = {
     ...progressOf(pollId, spec.options, snapshot),
     question: spec.question,
@@ -54,12 +55,13 @@ export function firstEvent(config: Config, poll: StreamedPoll, snapshot: Snapsho
     preset: spec.panel_name,
     confidence_threshold: spec.confidence_threshold,
     max_cost_usd: maxCostUsdOf(spec),
-    status_url: statusUrl(config, pollId),
-    result_url: resultUrl(config, pollId),
+    ...(accountId === null
+      ? { result_url: publicResultUrl(config, resultId) }
+      : { status_url: statusUrl(config, pollId), result_url: resultUrl(config, pollId) }),
     page_url: pageUrl(config, resultId),
     started_at: startedAt.toISOString(),
   };
-  return event('started', pollId, data, `retry: ${RETRY_MS}\n`);
+  return event('started', pollId, data, { more: `retry: ${RETRY_MS}\n` });
 }
 
 export const progressEvent = (pollId: string, options: readonly string[], snapshot: SnapshotView): string =>
@@ -88,14 +90,14 @@ function progressOf(pollId: string, options: readonly string[], snapshot: Snapsh
 }
 
 /** The result, with `session_id` and the event's number beside its fields. */
-export function completeEvent(pollId: string, seq: number, result: PollResponse): string {
+export function completeEvent(pollId: string, seq: number, result: Omit<StreamComplete, 'seq' | 'session_id'>): string {
   const data: StreamComplete = { seq, session_id: pollId, ...result };
-  return event('complete', pollId, data);
+  return event('complete', pollId, data, { id: LAST });
 }
 
 /** The end for people who watch: the page of the result has the rest. */
 export const watchedEndEvent = (pollId: string, seq: number, resultId: string): string =>
-  event('complete', pollId, { seq, poll_id: resultId });
+  event('complete', pollId, { seq, poll_id: resultId }, { id: LAST });
 
 export function errorEvent(
   config: Config,
@@ -112,10 +114,18 @@ export function errorEvent(
     retryable: ERRORS[code].retryable,
     recovery: recoveryOf(code, config.baseUrl),
   };
-  return event('error', pollId, data);
+  return event('error', pollId, data, { id: LAST });
 }
 
+/** In place of the number in the id of a last event: a client that reconnects with it has seen the end. */
+export const LAST = 'end';
+
 /** JSON has no line breaks of its own, so the data is one line. */
-function event(kind: string, pollId: string, data: { seq: number; poll_id?: string }, more = ''): string {
-  return `id: ${pollId}:${data.seq}\nevent: ${kind}\n${more}data: ${JSON.stringify(data)}\n\n`;
+function event(
+  kind: string,
+  pollId: string,
+  data: { seq: number; poll_id?: string },
+  { id = String(data.seq), more = '' } = {},
+): string {
+  return `id: ${pollId}:${id}\nevent: ${kind}\n${more}data: ${JSON.stringify(data)}\n\n`;
 }

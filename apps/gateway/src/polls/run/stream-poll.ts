@@ -1,13 +1,14 @@
-import { isPollId } from '@eloquentpoll/polls';
+import { isFree, isPollId } from '@eloquentpoll/polls';
 import { findPoll, type IdempotencyKey, type Poll } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../http/api-error.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import { openEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
+import type { ShortOrder } from '../order/short-order.ts';
 import { PollEvents, withoutCost } from './poll-events.ts';
 import { END_GRACE_MS, PollFollower } from './poll-follower.ts';
-import { firstEvent, initialSnapshot, RETRY_ONLY, type StreamedPoll } from './stream-events.ts';
+import { firstEvent, initialSnapshot, LAST, RETRY_ONLY, type StreamedPoll } from './stream-events.ts';
 import { type Submission, submitPoll } from './submit-poll.ts';
 
 // A request whose answer is the event stream of a poll, new or running. What can be refused is refused before the first
@@ -17,6 +18,8 @@ interface StreamOptions {
   /** False: one `started`, then nothing until the end. */
   progress?: boolean;
   isWatched?: boolean;
+  /** The end has the fields of a quick poll too, for an order whose options came from here. */
+  quickResultOf?: ShortOrder['optionsSource'] | undefined;
 }
 
 interface StreamStart {
@@ -46,24 +49,33 @@ export async function streamPoll(
   const { pollId, resultId, joined, spec, deadlineMs } = await submitPoll(context, submission, follower);
   const start = joined
     ? await startOfRunning(context, await existing(context, pollId), -1)
-    : startOfNew(context, { pollId, resultId, spec, startedAt: new Date() }, deadlineMs);
+    : startOfNew(
+        context,
+        { pollId, resultId, spec, accountId: submission.accountId, startedAt: new Date() },
+        deadlineMs,
+      );
   if (joined) markReplayed(reply);
   send(context, request, reply, opened.move(), follower, start, options, submission.idempotency);
 }
 
-/** Continues a stream of the caller's own poll after the event that `lastEventId` names; the id of a poll alone begins one. */
+/**
+ * Continues a stream of the caller's own poll after the event that `lastEventId` names, after its last with a 204; the id
+ * of a poll alone begins one.
+ */
 export async function resumeStream(
   context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { lastEventId, accountId, ...options }: StreamOptions & { lastEventId: string; accountId: string },
-): Promise<undefined> {
+): Promise<FastifyReply | undefined> {
   refuseWhileClosing(context);
   using opened = new DisposableStack();
   opened.defer(await context.streamSlots.take(request));
   const [pollId = '', seq = ''] = lastEventId.split(':');
-  const poll = isPollId(pollId) && /^\d{0,9}$/.test(seq) ? await findPoll(context.storage, pollId) : null;
+  const poll = isPollId(pollId) && /^(\d{0,9}|end)$/.test(seq) ? await findPoll(context.storage, pollId) : null;
   if (!poll || poll.accountId !== accountId) throw new ApiError('session_not_found');
+  // HTML's EventSource reconnects until it is answered with this.
+  if (seq === LAST) return reply.code(204).send();
   const follower = opened.use(new PollFollower(context));
   if (poll.status === 'running') await follower.subscribe(pollId);
   const start = await startOfRunning(context, poll, seq === '' ? -1 : Number(seq));
@@ -108,10 +120,11 @@ async function startOfRunning(
   after: number,
   isWatched = false,
 ): Promise<StreamStart> {
-  const poll = { pollId: found.id, resultId: found.resultId, spec: found.spec, startedAt: found.createdAt };
+  const { id: pollId, resultId, accountId, spec, createdAt: startedAt } = found;
+  const poll = { pollId, resultId, accountId, spec, startedAt };
   const record = await bus.runs.read(found.id).catch(() => null);
   const newest = record?.snapshot.status === 'running' ? record.snapshot : initialSnapshot(poll);
-  const shown = isWatched ? withoutCost(newest) : newest;
+  const shown = isWatched || isFree(spec.panel_name) ? withoutCost(newest) : newest;
   const opening = newest.seq > after ? firstEvent(config, poll, shown) : RETRY_ONLY;
   return { poll, opening, seq: Math.max(newest.seq, after), leftMs: found.remainingMs, catchUp: true };
 }
@@ -123,7 +136,7 @@ function send(
   owned: DisposableStack,
   follower: PollFollower,
   { poll, opening, seq, leftMs, catchUp }: StreamStart,
-  { progress = true, isWatched = false }: StreamOptions,
+  { progress = true, isWatched = false, quickResultOf }: StreamOptions,
   key?: IdempotencyKey,
 ): void {
   const stream = openEventStream(context.streams, request, reply, leftMs + END_GRACE_MS);
@@ -141,6 +154,8 @@ function send(
     requestId: request.id,
     key,
     isWatched,
+    isFree: isFree(spec.panel_name),
+    quickResultOf,
   });
   follower.follow(pollId, events, { after: seq, catchUp });
 }

@@ -40,6 +40,8 @@ export interface Submission {
   requestId: string;
   traceparent?: string | undefined;
   idempotency?: IdempotencyKey | undefined;
+  /** What its caller calls the key, where it is not the header. */
+  keyName?: string | undefined;
 }
 
 export interface Submitted {
@@ -134,9 +136,7 @@ async function accept(
     case 'joined':
       return { pollId: accepted.pollId, resultId, isNew: false, spec, rank: 0 };
     case 'reused':
-      throw new ApiError('idempotency_key_reused', {
-        detail: 'This Idempotency-Key came with another body before: send that body again, or another key.',
-      });
+      throw keyReused(submission.keyName);
     case 'too_many':
     case 'too_many_of_key':
       throw new ApiError('too_many_running', {
@@ -163,6 +163,11 @@ async function accept(
       return accepted satisfies never;
   }
 }
+
+const keyReused = (name?: string): ApiError =>
+  new ApiError('idempotency_key_reused', {
+    detail: `This ${name ?? 'Idempotency-Key'} came with another body before: send that body again, or another ${name ?? 'key'}.`,
+  });
 
 function tenantLimits({ config: { maxRunningPolls } }: PollsContext, accountId: string | null): TenantLimits {
   if (accountId === null) return { running: maxRunningPolls.network };

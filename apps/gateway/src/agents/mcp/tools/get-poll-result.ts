@@ -7,9 +7,10 @@ import { toResultDetail } from '../../../polls/read/public-result.ts';
 import { READ_ONLY_HINTS, type Tool } from '../tool.ts';
 
 const input = Type.Object({
-  result_id: Type.String({
-    description: 'The poll_id of a finished poll, for example EP-2026-11-20-0123456789abcdef.',
-  }),
+  result_id: Type.Optional(
+    Type.String({ description: 'The poll_id of a finished poll, for example EP-2026-11-20-0123456789abcdef.' }),
+  ),
+  poll_id: Type.Optional(Type.String({ description: 'The same, under the name that poll_question answers it by.' })),
 });
 
 /** GET /api/results/{resultId} as a tool. */
@@ -25,8 +26,15 @@ export const getPollResult: Tool = {
   operation: 'read',
   spends: false,
   async run({ context, input }): Promise<ResultDetail> {
-    const { result_id: id } = input;
-    if (typeof id !== 'string') throw invalid([{ pointer: '#/result_id', detail: 'result_id must be a string' }]);
-    return toResultDetail(await resultWithId(context, id));
+    return toResultDetail(await resultWithId(context, idIn(input)));
   },
 };
+
+function idIn({ result_id, poll_id }: Record<string, unknown>): string {
+  const id = result_id ?? poll_id;
+  const refuse = (detail: string) => invalid([{ pointer: '#/result_id', detail }]);
+  if (id === undefined) throw refuse('result_id or poll_id is required');
+  if (typeof id !== 'string') throw refuse(`${result_id === undefined ? 'poll_id' : 'result_id'} must be a string`);
+  if (poll_id !== undefined && poll_id !== id) throw refuse('result_id and poll_id differ; send one of them');
+  return id;
+}

@@ -15,7 +15,7 @@ export const pollQuestion: Tool = {
   spends: true,
   async run({ context, request, input, gone, progress }): Promise<PollResponse> {
     const order = readPollOrder(input);
-    request.idempotencyKey = keyIn(input);
+    request.idempotencyKey = oneKey(keyIn(input), request.idempotencyKey);
     const submission = submissionOf(context, request, 'mcp', { order });
     const { result } = await awaitPoll(context, submission, gone, relay(progress, order.options));
     if (result.status === 'failed') {
@@ -26,7 +26,16 @@ export const pollQuestion: Tool = {
   },
 };
 
-/** An argument, not a header: an agent's tool calls share one connection and its headers. */
+/** The argument, or else the header; two different ones are no key. */
+function oneKey(argument: string | null, header: string | null): string | null {
+  if (argument !== null && header !== null && argument !== header) {
+    const detail = 'idempotency_key and the Idempotency-Key header differ; send one of them';
+    throw invalid([{ pointer: '#/idempotency_key', detail }]);
+  }
+  return argument ?? header;
+}
+
+/** An argument beside the header, because an agent's tool calls often share one connection and its headers. */
 function keyIn({ idempotency_key: given }: Record<string, unknown>): string | null {
   if (given === undefined) return null;
   const key = typeof given === 'string' ? keyOf(given) : null;

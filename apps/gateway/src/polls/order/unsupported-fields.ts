@@ -1,0 +1,22 @@
+import { type Issue, isJsonObject } from '@eloquentpoll/contracts';
+
+// Fields that other services have and that would change what a poll costs or where its end is reported. A caller who sends
+// one relies on it, so it is refused by name before anything is charged; every other unknown field is ignored.
+
+const NOWHERE: Readonly<Record<string, string>> = {
+  webhook_url: 'webhook_url is not known here; ask status_url with Prefer: wait=30, or POST /api/poll/stream',
+  metadata: 'metadata is not known here; keep it beside the poll_id or session_id of the answer',
+};
+
+/** What the long form of a poll refuses besides. */
+export const LONG_FORM_ONLY: Readonly<Record<string, string>> = {
+  theme: 'theme is not known here; POST /api/quick-poll and POST /api/poll take it',
+};
+
+/** For any body, valid or not. */
+export function unsupportedIssues(body: unknown, here: Readonly<Record<string, string>> = {}): Issue[] {
+  if (!isJsonObject(body)) return [];
+  return Object.entries({ ...NOWHERE, ...here }).flatMap(([field, detail]) =>
+    body[field] === undefined ? [] : [{ pointer: `#/${field}`, detail }],
+  );
+}
