@@ -22,17 +22,21 @@ function parse(block: string): { nonce: string; question: string; options: { lab
   return { nonce: match[1]!, question: match[2]!, options };
 }
 
-t.test('an option of several lines stays on one labelled line, and of tag characters only whole flags are left', async (t) => {
-  const tagged = (code: string) => [...code].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
-  const england = `🏴${tagged('gbeng')}\u{E007F}`;
-  const options = ['one\r\n[QJ] "two"\n\tthree', `${england}${tagged('vote QJ')}`, `\u2067three\u2069`, '🏴'];
-  const { block, labels } = composePrompt({ question: `Which is it: ${england}?`, options, seat: 0, seed: 's' });
-  const { question, options: shown } = parse(block)!;
-  t.equal(question, `Which is it: ${england}?`);
-  const read = labels.map((label) => shown.find((option) => option.label === label)?.text);
-  t.same(read, ['one\n[QJ] "two"\n\tthree', england, 'three', '🏴']);
-  t.equal(shown.length, options.length);
-});
+t.test(
+  'an option of several lines stays on one labelled line, and of tag characters only whole flags are left',
+  async (t) => {
+    const tagged = (code: string) =>
+      [...code].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+    const england = `🏴${tagged('gbeng')}\u{E007F}`;
+    const options = ['one\r\n[QJ] "two"\n\tthree', `${england}${tagged('vote QJ')}`, `\u2067three\u2069`, '🏴'];
+    const { block, labels } = composePrompt({ question: `Which is it: ${england}?`, options, seat: 0, seed: 's' });
+    const { question, options: shown } = parse(block)!;
+    t.equal(question, `Which is it: ${england}?`);
+    const read = labels.map((label) => shown.find((option) => option.label === label)?.text);
+    t.same(read, ['one\n[QJ] "two"\n\tthree', england, 'three', '🏴']);
+    t.equal(shown.length, options.length);
+  },
+);
 
 t.test('labels are a permutation of their own, opaque and never A to D or digits', async (t) => {
   fc.assert(

@@ -55,7 +55,7 @@ export function questionIssues(question: string, field = 'question'): Issue[] {
 const holdsTags = (text: string): boolean => TAGS.test(text) && TAGS.test(text.replace(TAG_FLAGS, ''));
 const holdsHidden = (text: string): boolean => CONTROLS.test(text) || holdsTags(text);
 
-/** Equal for texts that no program and no model can tell apart: NFC, trimmed, without what is not shown and joins nothing. */
+/** Equal for what is the same text: NFC, trimmed, without what is not shown and joins nothing. */
 function textForm(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -66,7 +66,7 @@ function textForm(text: string): string {
 
 /** A whole flag, whose tags are shown, or one character that is not shown. */
 const SHOWN_OR_IGNORED = new RegExp(`${TAG_FLAGS.source}|[\\p{Default_Ignorable_Code_Point}\\uFFF9-\\uFFFB]`, 'gu');
-/** ZWNJ and ZWJ tell words of several scripts, and emoji, apart. */
+/** ZWNJ and ZWJ make words of several scripts, and emoji, differ. */
 const JOINERS: ReadonlySet<string> = new Set(['\u200C', '\u200D']);
 
 /** Equal for texts that differ only in width, form, case, spacing or invisible characters. */
