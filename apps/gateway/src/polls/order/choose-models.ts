@@ -17,8 +17,11 @@ export async function chooseModels(sources: Sources, order: PollOrder, accountId
 }
 
 /** What chooseModels would refuse. */
-export const chosenModelIssues = async (sources: Sources, order: PollOrder, accountId: string): Promise<Issue[]> =>
-  (await modelsOf(sources, order, accountId)).issues;
+export const chosenModelIssues = async (
+  sources: Sources,
+  order: PollOrder,
+  accountId: string | null,
+): Promise<Issue[]> => (await modelsOf(sources, order, accountId)).issues;
 
 interface Chosen {
   models?: readonly string[] | undefined;
