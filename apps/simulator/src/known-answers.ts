@@ -18,7 +18,12 @@ export const EXAMPLE_ANSWERS: KnownAnswers = {
 /** Share of models that remember an answer; the others vote by opinion, so that a poll still shows what a poll is. */
 const RECALL = 0.85;
 
+/** Every model can add. */
+const SUM = /^What is (\d{1,6}) \+ (\d{1,6})\?/;
+
 export function knownAnswer(answers: KnownAnswers, question: string, modelId: string, seed: string): string | null {
+  const sum = SUM.exec(question);
+  if (sum) return String(Number(sum[1]) + Number(sum[2]));
   const answer = Object.hasOwn(answers, question) ? answers[question]! : null;
   return answer !== null && draws(seed, 'recall', question, modelId)() < RECALL ? answer : null;
 }

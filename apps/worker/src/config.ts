@@ -22,6 +22,9 @@ export interface Config {
   logLevel: LogLevel;
   /** What accounts have free per UTC day of calls that their questions make fail. */
   freeFailures: FreeFailures;
+  /** Tests of each model; undefined leaves it to the kind of models. */
+  canariesPerDay: number | undefined;
+  canaryDayCapU: bigint;
   /** How often one of the workers audits the ledger. */
   ledgerCheckMs: number;
   /** Where metrics and probes are served; null where they are not. */
@@ -51,6 +54,8 @@ export function readConfig(env: Environment): Config {
       atLeastU: values.FREE_FAILURES_USD,
       sharePpm: Math.round(values.FREE_FAILURES_SHARE * 1_000_000),
     },
+    canariesPerDay: values.CANARIES_PER_DAY,
+    canaryDayCapU: values.CANARY_DAILY_CAP_USD,
     ledgerCheckMs: values.LEDGER_CHECK_S * 1_000,
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     traces: traceSettings(values, 'worker', packageJson.version),

@@ -39,6 +39,7 @@ export interface Resources {
   storage: Storage;
   redis: Bus;
   models: ModelHealth;
+  panels: Panels;
   activity: JobActivity;
 }
 
@@ -80,6 +81,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
       storage,
       redis,
       models: openHealth({ redis: redis.redis, prefix: redis.prefix, panels }),
+      panels,
       activity,
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -6,6 +6,7 @@ import { openOps } from './ops/open-ops.ts';
 import { keepSealing } from './ops/receipt-seals.ts';
 import { servePolls } from './serve-polls.ts';
 import { WORKER_SETTINGS } from './settings-table.ts';
+import { testModels } from './test-models.ts';
 
 // The process. On SIGTERM it is not ready any more, takes no further poll, lets the running ones finish within the drain
 // time, releases the rest to other workers and exits.
@@ -31,8 +32,11 @@ const context = await openContext(config).catch(failed);
 const { log } = context;
 log.info({ settings: redactedSettings(WORKER_SETTINGS, process.env) }, 'settings.read');
 const ops = await openOps(config, context).catch(failed);
-const ledger = watchLedger(config.databaseUrl, config.ledgerCheckMs, log);
-const sealing = keepSealing(context.resources.storage, log);
+const background = [
+  watchLedger(config.databaseUrl, config.ledgerCheckMs, log),
+  keepSealing(context.resources.storage, log),
+  testModels(config, context),
+];
 const serving = servePolls(context, config.concurrency, config.reserved);
 await serving.ready();
 ops?.began();
@@ -49,7 +53,7 @@ async function stop(signal: string): Promise<void> {
     process.exit(1);
   }, config.drainMs + SHUTDOWN_GRACE_MS).unref();
   ops?.readiness.drain();
-  await Promise.all([serving.drain(config.drainMs), ledger[Symbol.asyncDispose](), sealing[Symbol.asyncDispose]()]);
+  await Promise.all([serving.drain(config.drainMs), ...background.map((task) => task?.[Symbol.asyncDispose]())]);
   await ops?.[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
   log.info('worker.stopped');

@@ -1,4 +1,12 @@
-import { integer, microUsd, type Reader, SHARED_SETTINGS, share, withDefault } from '@eloquentpoll/ops/settings';
+import {
+  integer,
+  microUsd,
+  optional,
+  type Reader,
+  SHARED_SETTINGS,
+  share,
+  withDefault,
+} from '@eloquentpoll/ops/settings';
 
 const reservedShare: Reader<number> = {
   ...share,
@@ -29,5 +37,10 @@ export const WORKER_SETTINGS = {
     0.05,
     'The same as a share of what the account paid in 24 hours; the larger one counts.',
   ),
+  CANARIES_PER_DAY: optional(
+    integer(0, 1_440),
+    'Questions of known answer that each model is asked per day; one that fails them leaves its panels until it passes again. Without it 24, and none for simulated models.',
+  ),
+  CANARY_DAILY_CAP_USD: withDefault(microUsd, '0.50', 'What these questions may cost per UTC day.'),
   LEDGER_CHECK_S: withDefault(integer(1, 86_400), 60, 'How often one of the workers checks the ledger.'),
 } as const;

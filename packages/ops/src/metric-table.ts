@@ -239,6 +239,18 @@ export const METRICS = {
     labels: ['model'],
     help: '1 while the fleet leaves a model alone because it kept failing.',
   },
+  eloquentpoll_canaries_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['model', 'kind', 'outcome'],
+    help: 'Tests of models with questions of known answer.',
+  },
+  eloquentpoll_models_taken_out: {
+    type: 'gauge',
+    on: WORKER,
+    labels: ['model'],
+    help: '1 while a model is out of its panels because it failed its tests.',
+  },
 
   // The whole fleet, as Postgres and the queue see it. Every process shows the same figures, a few seconds old at most:
   // take max(), never sum().

@@ -37,6 +37,11 @@ begin
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
+  delete from canary_results where ctid = any(array(
+    select ctid from canary_results where day < (now() at time zone 'utc')::date - 30 limit p_limit for update skip locked));
+  get diagnostics v_rows = row_count;
+  v_pruned := v_pruned + v_rows;
+
   -- No worker asks for them any more: audits were switched off.
   perform drop_audit(poll_id) from (
     select poll_id from audit_jobs where created_at < now() - interval '2 days' and lease_until < now()

@@ -44,6 +44,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   roster_versions: { gateway: 'insert' },
   audits: { worker: 'update (learned), delete' },
   track_records: { worker: 'insert, update, delete' },
+  model_standings: { worker: 'update (failed, failed_at, passes, returns)' },
 };
 
 /** What proves who a caller is; a worker has no use for it. */
@@ -64,6 +65,8 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   prune_expired: ['worker'],
   claim_audit: ['worker'],
   finish_audit: ['worker'],
+  claim_canary: ['worker'],
+  finish_canary: ['worker'],
 };
 
 /** The statements that give each of `roles` exactly what is listed; the owner runs them. */

@@ -41,6 +41,17 @@ export {
   UNMADE_AUDITS,
   type UnmadeAudit,
 } from './audits.ts';
+export {
+  bringModelBack,
+  type CanaryTerms,
+  type ClaimedCanary,
+  claimCanary,
+  finishCanary,
+  type ModelStanding,
+  readFailedModels,
+  readModelStanding,
+  takeModelOut,
+} from './canaries.ts';
 export { type NewCardMovement, storeCardMovements, type UnlikePayment, unlikePayments } from './card-movements.ts';
 export { checkLedger, type LedgerViolation } from './check-ledger.ts';
 export { checkWholeLedger, type LedgerCheckStep } from './check-whole-ledger.ts';

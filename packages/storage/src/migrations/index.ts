@@ -6,6 +6,7 @@ import { operations } from './0005-operations.ts';
 import { ledgerAudit } from './0006-ledger-audit.ts';
 import { audits } from './0007-audits.ts';
 import { receipts } from './0008-receipts.ts';
+import { canaries } from './0009-canaries.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   ledgerAudit,
   audits,
   receipts,
+  canaries,
 ];

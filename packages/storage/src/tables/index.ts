@@ -7,6 +7,7 @@ import type {
   SavedPanelsTable,
 } from './accounts.ts';
 import type { AuditJobsTable, AuditsTable, RosterVersionsTable, TrackRecordsTable } from './audits.ts';
+import type { CanaryDaysTable, CanaryResultsTable, ModelStandingsTable } from './canaries.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type {
   ControlsTable,
@@ -67,4 +68,7 @@ export interface Tables {
   receipt_leaves: ReceiptLeavesTable;
   receipt_pages: ReceiptPagesTable;
   receipt_days: ReceiptDaysTable;
+  model_standings: ModelStandingsTable;
+  canary_results: CanaryResultsTable;
+  canary_days: CanaryDaysTable;
 }

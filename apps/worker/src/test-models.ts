@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { failedTest, PASSES_TO_RETURN } from '@eloquentpoll/evidence';
+import {
+  CANARY_KINDS,
+  CANARY_TEXT,
+  type CanaryKind,
+  canaryRequest,
+  drawCanary,
+  hasPassed,
+} from '@eloquentpoll/models/canaries';
+import { type Model, type Panels, seatsFor } from '@eloquentpoll/models/panels';
+import type { Logger, Metrics } from '@eloquentpoll/ops';
+import {
+  bringModelBack,
+  type ClaimedCanary,
+  claimCanary,
+  finishCanary,
+  readFailedModels,
+  readModelStanding,
+  type Storage,
+  takeModelOut,
+} from '@eloquentpoll/storage';
+import type { Config } from './config.ts';
+import type { OpenContext } from './context.ts';
+import type { Ask } from './ports.ts';
+
+// Asks each model questions of known answer, a few a day. One that fails them leaves its panels for polls of all gateways
+// and comes back once it passes again. All workers share the times, the day's cap and what was found, in Postgres.
+
+const LOOK_EVERY_MS = 10_000;
+const MAX_VOTE_MS = 45_000;
+/** A model that is out is tested more often, so that it comes back soon after it was mended. */
+const FAILED_FASTER = 6;
+/** Votes of one test, at most. */
+const MAX_VOTES = 2;
+
+export interface ModelTests {
+  storage: Storage;
+  panels: Panels;
+  ask: Ask;
+  metrics: Metrics;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Tests of each model per day. */
+  perDay: number;
+  dayCapU: bigint;
+  /** Between two looks for a test that is due. */
+  lookEveryMs?: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Simulated models are tested only where that is asked for. */
+const USUAL_PER_DAY = 24;
+
+/** Null where models are not tested. */
+export function testModels(config: Config, { ask, log, resources }: OpenContext): AsyncDisposable | null {
+  const { storage, panels, metrics } = resources;
+  const perDay = config.canariesPerDay ?? (panels.simulated ? 0 : USUAL_PER_DAY);
+  metrics.reading('eloquentpoll_models_taken_out', async () => {
+    const failed = new Set((await readFailedModels(storage)).map(({ modelId }) => modelId));
+    return panels.models().map(({ id }) => [[id], failed.has(id) ? 1 : 0] as const);
+  });
+  return perDay > 0
+    ? keepTestingModels({ storage, panels, ask, metrics, log, perDay, dayCapU: config.canaryDayCapU })
+    : null;
+}
+
+export function keepTestingModels(tests: ModelTests): AsyncDisposable {
+  const { log, lookEveryMs = LOOK_EVERY_MS } = tests;
+  const stop = new AbortController();
+  let looking: Promise<unknown> = Promise.resolve();
+  let timer: NodeJS.Timeout;
+
+  function schedule(): void {
+    timer = setTimeout(
+      () => {
+        looking = testDueModel(tests, stop.signal)
+          .catch((err) => log.warn({ err }, 'models.test_failed'))
+          .finally(() => stop.signal.aborted || schedule());
+      },
+      lookEveryMs * (0.75 + Math.random() / 2),
+    );
+    timer.unref();
+  }
+
+  schedule();
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}
+
+/** Tests the model that is due, if one is. */
+export async function testDueModel(tests: ModelTests, signal: AbortSignal): Promise<void> {
+  const { storage, panels, perDay, dayCapU } = tests;
+  const everyMs = Math.round(DAY_MS / perDay);
+  const models = panels.models().map((model) => ({ modelId: model.id, maxU: callOf(model).maxU * BigInt(MAX_VOTES) }));
+  const failedEveryMs = Math.round(everyMs / FAILED_FASTER);
+  const claim = await claimCanary(storage, { models, everyMs, failedEveryMs, dayCapU });
+  if (!claim) return;
+  const kind = claim.failed ?? CANARY_KINDS[claim.number % CANARY_KINDS.length]!;
+  const { passed, costU } = await test(tests, claim, kind, signal);
+  const { maxU } = models.find(({ modelId }) => modelId === claim.modelId)!;
+  await finishCanary(storage, { ...claim, kind, passed, maxU, costU });
+  if (passed === null) return;
+  tests.metrics.counter('eloquentpoll_canaries_total', claim.modelId, kind, passed ? 'passed' : 'failed').n += 1;
+  await judge(tests, claim.modelId);
+}
+
+async function test({ panels, ask }: ModelTests, claim: ClaimedCanary, kind: CanaryKind, signal: AbortSignal) {
+  const model = panels.model(claim.modelId)!;
+  const canary = drawCanary(kind, randomBytes(16).toString('hex'));
+  const { call } = callOf(model);
+  let costU = 0n;
+  const votes: (number | null)[] = [];
+  for (const seat of canary.seats) {
+    const request = canaryRequest(canary, { modelId: model.id, seat, call });
+    const vote = await ask(
+      { ...request, pollId: `canary_${canary.seed.slice(0, 12)}`, deadlineMs: MAX_VOTE_MS },
+      { signal, beforeCall: async () => !signal.aborted, onSpent() {} },
+    );
+    costU += BigInt(vote.cost?.max_u ?? 0);
+    votes.push(vote.option);
+    if (vote.option === null) break;
+  }
+  return { passed: hasPassed(canary, votes), costU };
+}
+
+async function judge({ storage, log }: ModelTests, modelId: string): Promise<void> {
+  const standing = await readModelStanding(storage, modelId);
+  if (!standing) return;
+  const { failed, history } = standing;
+  if (failed) {
+    if (failed.passes >= PASSES_TO_RETURN && (await bringModelBack(storage, modelId)))
+      log.info({ model: modelId, test: failed.kind }, 'models.returned');
+    return;
+  }
+  const kind = failedTest(history);
+  if (kind && (await takeModelOut(storage, modelId, kind)))
+    log.error({ model: modelId, test: kind }, 'models.taken_out');
+}
+
+/** What one vote of a test can cost, and what it usually does. */
+function callOf(model: Model) {
+  const panel = { name: 'fast' as const, models: [model], timeouts: {} };
+  const [seat] = seatsFor(panel, CANARY_TEXT);
+  return { call: { maxU: seat!.call_max_u!, typicalU: seat!.call_typical_u! }, maxU: BigInt(seat!.reserve_u) };
+}

@@ -1,0 +1,25 @@
+-- Notes what a test cost and what came of it; passed is null when the model did not answer.
+-- p: model_id, kind, passed, claimed_at, max_u, cost_u, and spend_shard where the test counts as provider spend.
+create or replace function finish_canary(p jsonb) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_claimed_at constant timestamptz := (p ->> 'claimed_at')::timestamptz;
+  v_max_u constant bigint := (p ->> 'max_u')::bigint;
+  v_cost_u constant bigint := (p ->> 'cost_u')::bigint;
+  v_passed constant boolean := (p ->> 'passed')::boolean;
+begin
+  update canary_days set cost_u = cost_u + v_cost_u - v_max_u where day = (v_claimed_at at time zone 'utc')::date;
+  if p ->> 'spend_shard' is not null then
+    perform settle_spend((p ->> 'spend_shard')::smallint, v_claimed_at, v_max_u, v_cost_u);
+  end if;
+  if v_passed is null then
+    return;
+  end if;
+  insert into canary_results as r (model_id, kind, returns, day, tests, failures)
+  select model_id, p ->> 'kind', returns, (now() at time zone 'utc')::date, 1, (not v_passed)::integer
+    from model_standings where model_id = p ->> 'model_id'
+  on conflict (model_id, kind, returns, day) do update
+     set tests = r.tests + 1, failures = r.failures + (not v_passed)::integer;
+  update model_standings set passes = case when v_passed then passes + 1 else 0 end
+   where model_id = p ->> 'model_id' and failed = p ->> 'kind';
+end $$;

@@ -1,0 +1,128 @@
+import type { TestHistory, TestKind, Trials } from '@eloquentpoll/evidence';
+import { sql } from 'kysely';
+import type { Queries, Storage } from './open-storage.ts';
+import type { SpendCeiling } from './provider-spend.ts';
+
+// Tests of models with questions of known answer: when the next one is due, what came of them, and which models are out of
+// their panels.
+
+export interface CanaryTerms {
+  /** Of the roster file, with the most that a test can cost. */
+  models: readonly { readonly modelId: string; readonly maxU: bigint }[];
+  everyMs: number;
+  /** Of a model that is out of its panels. */
+  failedEveryMs: number;
+  /** What tests may cost per UTC day. */
+  dayCapU: bigint;
+  /** Tests wait when providers would charge the fleet more than this. */
+  ceiling?: SpendCeiling | undefined;
+}
+
+export interface ClaimedCanary {
+  modelId: string;
+  /** Of the day. */
+  number: number;
+  /** The kind of test that took the model out of its panels. */
+  failed: TestKind | null;
+  claimedAt: Date;
+  spendShard: number | null;
+}
+
+/** Null when no test is due, or may be paid for. */
+export async function claimCanary({ db }: Storage, terms: CanaryTerms): Promise<ClaimedCanary | null> {
+  const { models, everyMs, failedEveryMs, dayCapU, ceiling } = terms;
+  const request = JSON.stringify({
+    models: models.map(({ modelId, maxU }) => ({ id: modelId, max_u: String(maxU) })),
+    every_ms: everyMs,
+    failed_every_ms: failedEveryMs,
+    day_cap_u: String(dayCapU),
+    ...(ceiling && { hour_spend_u: String(ceiling.hourU), day_spend_u: String(ceiling.dayU) }),
+  });
+  const { rows } = await sql<ClaimedCanary>`
+    select model_id as "modelId", number, failed, claimed_at as "claimedAt", spend_shard as "spendShard"
+      from claim_canary(${request}::jsonb)`.execute(db);
+  return rows[0] ?? null;
+}
+
+export interface FinishedCanary extends Pick<ClaimedCanary, 'modelId' | 'claimedAt' | 'spendShard'> {
+  kind: TestKind;
+  /** Null when the model did not answer: that says nothing about how it reads. */
+  passed: boolean | null;
+  maxU: bigint;
+  costU: bigint;
+}
+
+export async function finishCanary({ db }: Storage, canary: FinishedCanary): Promise<void> {
+  const { modelId, kind, passed, claimedAt, maxU, costU, spendShard } = canary;
+  const request = JSON.stringify({
+    model_id: modelId,
+    kind,
+    passed,
+    claimed_at: claimedAt.toISOString(),
+    max_u: String(maxU),
+    cost_u: String(costU),
+    spend_shard: spendShard,
+  });
+  await sql`select finish_canary(${request}::jsonb)`.execute(db);
+}
+
+export interface ModelStanding {
+  modelId: string;
+  /** The kind of test that took it out of its panels, and since when; null while it is in them. */
+  failed: { kind: TestKind; at: Date; passes: number } | null;
+  /** Since it last came back, by UTC day, the oldest first. */
+  history: TestHistory;
+}
+
+export async function readModelStanding({ db }: Queries, modelId: string): Promise<ModelStanding | null> {
+  const standing = await db
+    .selectFrom('model_standings')
+    .selectAll()
+    .where('model_id', '=', modelId)
+    .executeTakeFirst();
+  if (!standing) return null;
+  const { rows } = await sql<{ kind: TestKind; tests: number; failures: number }>`
+    select kind, tests, failures from canary_results
+     where model_id = ${modelId} and returns = ${standing.returns} order by day`.execute(db);
+  const byKind = Map.groupBy(rows, ({ kind }) => kind);
+  const history: TestHistory = Object.fromEntries(
+    [...byKind].map(([kind, days]) => [
+      kind,
+      days.map(({ tests, failures }): Trials => ({ trials: tests, hits: failures })),
+    ]),
+  );
+  const { failed, failed_at: at, passes } = standing;
+  return { modelId, failed: failed === null ? null : { kind: failed as TestKind, at: at!, passes }, history };
+}
+
+/** The models that are out of their panels. */
+export async function readFailedModels({ db }: Queries): Promise<{ modelId: string; kind: TestKind; at: Date }[]> {
+  const rows = await db
+    .selectFrom('model_standings')
+    .select(['model_id', 'failed', 'failed_at'])
+    .where('failed', 'is not', null)
+    .execute();
+  return rows.map((row) => ({ modelId: row.model_id, kind: row.failed as TestKind, at: row.failed_at! }));
+}
+
+/** False when it was out before. */
+export async function takeModelOut({ db }: Queries, modelId: string, kind: TestKind): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('model_standings')
+    .set({ failed: kind, failed_at: sql`now()`, passes: 0 })
+    .where('model_id', '=', modelId)
+    .where('failed', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** Its tests count anew. False when it was in before. */
+export async function bringModelBack({ db }: Queries, modelId: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('model_standings')
+    .set((row) => ({ failed: null, failed_at: null, passes: 0, returns: row('returns', '+', 1) }))
+    .where('model_id', '=', modelId)
+    .where('failed', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
