@@ -23,7 +23,7 @@ const TERMS: CanaryTerms = {
 
 const due = ({ query }: Fixture) => query("update model_standings set next_at = now() - interval '1 second'");
 
-t.test('each model is due once in its time, whoever asks', async (t) => {
+t.test('each model is due once in its time, however many workers ask', async (t) => {
   const fixture = await open(t);
   const { storage } = fixture;
   t.equal(await claimCanary(storage, TERMS), null, 'the first ones are spread over the time between two');
