@@ -113,6 +113,8 @@ export interface PollResponse {
   votes: Vote[];
   timing: Timing;
   costs: { total_estimated_cost: number; failed_calls_cost?: number };
+  /** Missing where a provider did not count its tokens. */
+  usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
   /** Probability that the full panel elects this winner; null on a tie and without votes. */
   confidence: number | null;
   /** The probability that each of `options` wins, and of a tie as the last. */

@@ -4,7 +4,7 @@ import { ERROR_CODES, ERRORS } from './errors.ts';
 import { PANEL_NAMES, PRESETS } from './poll.ts';
 import { PollRequest } from './poll-request.ts';
 import { RESULT_STATUSES } from './poll-response.ts';
-import { Count, literals, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { Count, literals, nullable, Probability, Tally, TokenUsage, Usd } from './vocabulary.ts';
 
 // Polls in the form of chat completions, for clients of the OpenAI API. Member names are that vendor's; what it has no
 // place for is in `eloquentpoll`.
@@ -113,6 +113,7 @@ export const ChatCompletion = Type.Object(
       }),
       { minItems: 1, maxItems: 1 },
     ),
+    usage: Type.Optional(TokenUsage),
     eloquentpoll: Type.Ref(ChatPoll),
   },
   { $id: 'ChatCompletion' },

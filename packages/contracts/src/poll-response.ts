@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PanelStanding } from './panel-standing.ts';
 import { PANEL_NAMES, TERMINATION_REASONS } from './poll.ts';
-import { Chances, Count, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import { Chances, Count, literals, Milliseconds, nullable, Probability, Tally, TokenUsage, Usd } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
 export const VERDICTS = ['final', 'kept', 'tied', 'unsafe', 'unanswered'] as const;
@@ -91,6 +91,7 @@ export const PollResponse = Type.Object(
         }),
       ),
     }),
+    usage: Type.Optional(TokenUsage),
     confidence: nullable(
       Type.Number({
         minimum: 0,

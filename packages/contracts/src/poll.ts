@@ -107,5 +107,9 @@ export const Vote = Type.Object({
   /** Exchanges with the provider for this vote, retries and repair included. */
   calls: Type.Integer({ minimum: 0 }),
   searched: Type.Boolean(),
+  /** Of all its calls, as their providers counted them; absent where one of them did not. */
+  tokens: Type.Optional(
+    Type.Object({ prompt: Type.Integer({ minimum: 0 }), completion: Type.Integer({ minimum: 0 }) }),
+  ),
 });
 export type Vote = Static<typeof Vote>;

@@ -17,6 +17,10 @@ export const nullable = <T extends TSchema>(schema: T) =>
   });
 
 export const Count = Type.Integer({ minimum: 0 });
+export const TokenUsage = Type.Object(
+  { prompt_tokens: Count, completion_tokens: Count, total_tokens: Count },
+  { description: 'Tokens of the calls behind `votes`, as providers counted them; missing where one of them did not.' },
+);
 export const Milliseconds = Type.Integer({ minimum: 0 });
 export const Usd = Type.Number({ minimum: 0 });
 export const Probability = Type.Number({ minimum: 0, maximum: 1 });

@@ -60,7 +60,7 @@ async function classify(
     texts.map(({ label }) => label),
   );
 }
-type Tap = Pick<typeof t, 'equal' | 'same'>;
+type Tap = Pick<typeof t, 'equal' | 'same' | 'ok'>;
 
 t.test('openai', async (t) => {
   const client = new OpenAI({ baseURL, apiKey, fetch: fetchRecorded, maxRetries: 0 });
@@ -75,7 +75,8 @@ t.test('openai', async (t) => {
   await t.test('create, with the options in the text', (t) =>
     classify(t, 8, async (text) => {
       const messages = [user(`${text} [${LABELS.join(', ')}]`)];
-      const { choices } = await completions.create({ model, messages, ...terms });
+      const { choices, usage } = await completions.create({ model, messages, ...terms });
+      t.ok(usage && usage.prompt_tokens > 0 && usage.total_tokens > usage.prompt_tokens, 'as the models counted');
       return choices[0]!.message.content as Label;
     }),
   );
@@ -118,6 +119,7 @@ t.test('openai', async (t) => {
         ...terms,
       });
       const { choices } = await streamed.finalChatCompletion();
+      t.ok((await streamed.totalUsage()).total_tokens > 0);
       return choices[0]!.message.parsed?.feeling;
     });
     t.match(sent, { stream: true, stream_options: { include_usage: true } });
@@ -206,6 +208,7 @@ t.test('ai, with @ai-sdk/openai-compatible', async (t) => {
     const tools: ToolSet = { classify: { inputSchema: feeling } };
     const streamed = streamText({ ...asked, prompt: TEXTS[1]!.text, tools, toolChoice: 'required' });
     t.match((await streamed.toolCalls)[0], { input: { feeling: TEXTS[1]!.label } });
+    t.ok(((await streamed.usage).totalTokens ?? 0) > 0);
   });
 });
 

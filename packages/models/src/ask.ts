@@ -93,6 +93,7 @@ export function openAsker(options: AskerOptions): Asker {
     const voted = 'option' in outcome;
     if (voted || !outcome.blameless) record(request, outcome);
     const billedU = voted ? outcome.billedU : 0;
+    const tokens = costs.tokens();
     return {
       seat: request.seat,
       model_id: request.modelId,
@@ -106,6 +107,7 @@ export function openAsker(options: AskerOptions): Asker {
       labels: made.labels,
       calls: costs.calls,
       searched: voted && made.searched,
+      ...(tokens && { tokens: { prompt: tokens.inputTokens, completion: tokens.outputTokens } }),
       ...(voted && outcome.reason !== undefined && { reason: outcome.reason }),
     };
   }

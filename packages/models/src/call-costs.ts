@@ -1,4 +1,5 @@
 import type { CallCost, PollSpec } from '@eloquentpoll/contracts';
+import type { Usage } from './read-answer.ts';
 
 // What the calls of one vote cost us so far. A call that was sent counts with the most that it can cost until it is known
 // what it did cost.
@@ -21,8 +22,10 @@ export interface CallCosts extends Spent {
   /** False: with one more call the vote could cost more than was set aside for it. */
   mayCall(): boolean;
   sent(): void;
+  /** Of all calls; null where a provider did not count those of one. */
+  tokens(): Usage | null;
   /** `said` by the provider, `counted` from its tokens; both null where nothing is known. */
-  ended(call: { said: number | null; counted: number | null; byQuestion: boolean }): void;
+  ended(call: { said: number | null; counted: number | null; usage: Usage | null; byQuestion: boolean }): void;
 }
 
 /**
@@ -37,18 +40,27 @@ export const providerMaxU = ({ seats }: Pick<PollSpec, 'seats'>): number =>
 
 export function callCosts({ maxU, typicalU }: CallPrice, onChange: (spent: Spent) => void = () => {}): CallCosts {
   const cost: CallCost = { estimated_u: 0, max_u: 0, fault_u: 0 };
+  const tokens = { inputTokens: 0, outputTokens: 0 };
+  let uncounted = 0;
   const costs: CallCosts = {
     calls: 0,
     providerCostU: null,
     cost,
     mayCall: () => cost.max_u + maxU <= voteMaxU(maxU),
+    tokens: () => (uncounted === 0 ? tokens : null),
     sent() {
       costs.calls += 1;
+      uncounted += 1;
       cost.estimated_u += typicalU;
       cost.max_u += maxU;
       onChange(costs);
     },
-    ended({ said, counted, byQuestion }) {
+    ended({ said, counted, usage, byQuestion }) {
+      if (usage) {
+        uncounted -= 1;
+        tokens.inputTokens += usage.inputTokens;
+        tokens.outputTokens += usage.outputTokens;
+      }
       if (said !== null) costs.providerCostU = (costs.providerCostU ?? 0) + said;
       const knownU = said ?? counted;
       cost.estimated_u += (knownU ?? typicalU) - typicalU;

@@ -8,7 +8,7 @@ import { type Deadline, sleep } from './deadline.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import { composePrompt } from './prompt.ts';
 import type { ProviderLine } from './provider-line.ts';
-import { readAnswer, readProviderCost } from './read-answer.ts';
+import { readAnswer, readProviderCost, readUsage } from './read-answer.ts';
 import { requestBody } from './request-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
@@ -74,6 +74,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       costs.ended({
         said: readProviderCost(reply),
         counted: countedCostU(model, reply, search),
+        usage: readUsage(reply),
         byQuestion: 'error' in reading && isByQuestion(reading.error),
       });
       if ('vote' in reading) {
@@ -88,7 +89,13 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       continue;
     }
     const { failure } = result;
-    costs.ended({ said: null, counted: isFreeOfCharge(failure) ? 0 : null, byQuestion: failure.kind === 'refusal' });
+    const isFree = isFreeOfCharge(failure);
+    costs.ended({
+      said: null,
+      counted: isFree ? 0 : null,
+      usage: isFree ? { inputTokens: 0, outputTokens: 0 } : null,
+      byQuestion: failure.kind === 'refusal',
+    });
     const blameless = stopped !== null && callMs < suspectAfterMs(model, stopped);
     if (failure.kind === 'refusal') report(breaker.succeeded(now()));
     else if (blameless) breaker.ended(probe);

@@ -22,12 +22,16 @@ const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['
     [votes(0, said(300))],
     { provider_cost_u: 300, cost: cost(300, 300, 0) },
   ],
-  ['a vote, by its tokens', [votes()], { provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0) }],
-  ['a vote of which nothing is known', [votes(0, UNCOUNTED)], { cost: cost(100, 1_000, 0) }],
+  [
+    'a vote, by its tokens',
+    [votes()],
+    { provider_cost_u: null, cost: cost(COUNTED, COUNTED, 0), tokens: { prompt: 400, completion: 20 } },
+  ],
+  ['a vote of which nothing is known', [votes(0, UNCOUNTED)], { cost: cost(100, 1_000, 0), tokens: undefined }],
   [
     'a repaired vote: its first call is the doing of the question',
     [says({ content: 'x' }, said(200)), votes(0, said(300))],
-    { error: null, calls: 2, provider_cost_u: 500, cost: cost(500, 500, 200) },
+    { error: null, calls: 2, cost: cost(500, 500, 200), provider_cost_u: 500, tokens: { prompt: 800, completion: 40 } },
   ],
   [
     'a malformed answer that cost more than half of what a call can is not repaired',
@@ -43,14 +47,18 @@ const CASES: [string, Parameters<Awaited<ReturnType<typeof misbehavingServer>>['
   [
     'a refusal by a filter, which says nothing of its cost',
     [json({ error: { code: 'content_filter' } }, 400)],
-    { error: 'refusal', cost: cost(100, 1_000, 1_000) },
+    { error: 'refusal', cost: cost(100, 1_000, 1_000), tokens: undefined },
   ],
   [
     '429, 500 and no connection cost nothing',
     [json({}, 429), json({}, 500)],
     { error: 'provider_error', cost: cost(0, 0, 0) },
   ],
-  ['a retry after one of them', [json({}, 503), votes(0, said(300))], { calls: 2, cost: cost(300, 300, 0) }],
+  [
+    'a retry after one of them',
+    [json({}, 503), votes(0, said(300))],
+    { calls: 2, cost: cost(300, 300, 0), tokens: { prompt: 400 } },
+  ],
   [
     'a provider dearer than its price list is charged to no account beyond the reserve',
     [says({ refusal: 'no' }, said(90_000))],

@@ -47,6 +47,7 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
       ...(outcome.arrivals.length > 0 && { arrivals: outcome.arrivals }),
     },
     costs: { total_estimated_cost: usd(votes.reduce((sum, vote) => sum + vote.billed_u, 0)) },
+    ...usageOf(votes),
     confidence: conclusion.confidence,
     chances: chancesInOrder(conclusion.chances),
     panel: panelStanding(spec, votes, outcome.effectiveVotes ?? null),
@@ -59,6 +60,14 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     response.min_cost_usd = usd(Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)));
   }
   return { ...response, verdict: verdictOf(response, ownersFigures(response)) };
+}
+
+function usageOf(votes: readonly Vote[]): Pick<PollResponse, 'usage'> {
+  const counted = votes.flatMap(({ tokens }) => (tokens ? [tokens] : []));
+  if (votes.length === 0 || counted.length < votes.length) return {};
+  const prompt = counted.reduce((sum, tokens) => sum + tokens.prompt, 0);
+  const completion = counted.reduce((sum, tokens) => sum + tokens.completion, 0);
+  return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion } };
 }
 
 /** What a poll was charged where that is more than its votes say: decided when it is stored, by what its account has free. */

@@ -38,6 +38,14 @@ t.test('a response says who won, with how many votes, and what they cost', async
   t.match(response.votes[1], { model_id: 'b/1', success: false, chosen_option: null, error: 'timeout' });
 });
 
+t.test('tokens are added up, and left out where those of one vote are not known', async (t) => {
+  const counted = (seat: number) => ({ ...vote(seat, 0), tokens: { prompt: 100 + seat, completion: 5 } });
+  const usage = { prompt_tokens: 201, completion_tokens: 10, total_tokens: 211 };
+  t.same(responseTo([counted(0), counted(1)]).usage, usage);
+  t.notOk('usage' in responseTo([counted(0), vote(1, 0)]));
+  t.notOk('usage' in responseTo([]));
+});
+
 t.test('a response says how the panel stood: who was heard, who is missing and why', async (t) => {
   const votes = [vote(0, 0), vote(1, null), vote(2, 0), vote(3, 0)];
   t.same(responseTo(votes).panel, {

@@ -23,7 +23,9 @@ export function lastChunks(config: Config, { pollId, asked }: ChunkedCompletion,
       ? { refusal }
       : { content };
   const end = chunk(pollId, asked, {}, finish_reason, chatPollOf(config, result));
-  const usage = asked.includeUsage ? [{ ...end, choices: [], eloquentpoll: undefined }] : [];
+  const usage = asked.includeUsage
+    ? [{ ...end, choices: [], usage: result.usage ?? null, eloquentpoll: undefined }]
+    : [];
   return [chunk(pollId, asked, delta), end, ...usage].map(event).join('') + DONE;
 }
 

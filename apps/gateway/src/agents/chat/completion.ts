@@ -27,6 +27,7 @@ export function toCompletion(
     created: nowInSeconds(),
     model,
     choices: [{ index: 0, ...answerOf(pollId, result, form), logprobs: null }],
+    ...(result.usage && { usage: result.usage }),
     eloquentpoll: chatPollOf(config, result),
   };
 }
