@@ -16,14 +16,22 @@ import { awaitPoll } from '../../polls/run/await-poll.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
 import { toCompletion } from '../chat/completion.ts';
 import { isFreeModel, isPaidModel } from '../chat/models.ts';
-import { readChatRequest } from '../chat/read-request.ts';
+import { type AskedByChat, readChatRequest } from '../chat/read-request.ts';
 import { streamCompletion } from '../chat/stream-completion.ts';
 
 const { description, content } = jsonAnswer('The winner, in the form that was asked for.', ChatCompletion);
 const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Read before the budget is known: what is refused for its body uses up no poll. */
+    chatReading: { asked: AskedByChat } | { refusal: ApiError } | null;
+  }
+}
+
 /** POST /v1/chat/completions: a poll for clients of the OpenAI API. */
 export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext): void {
+  app.decorateRequest('chatReading', null);
   app.post(
     '/v1/chat/completions',
     {
@@ -59,7 +67,7 @@ export function chatCompletionsRoute(app: FastifyInstance, context: PollsContext
     },
     async (request, reply): Promise<ChatCompletion | undefined> => {
       if (needsKey(request)) throw keyMissing(context);
-      const { model, order, form, stream } = readChatRequest(request.body, callerOf(request));
+      const { model, order, form, stream } = askedIn(request);
       const submission = submissionOf(context, request, 'chat', { order });
       if (stream) return streamCompletion(context, request, reply, submission, { model, form, ...stream });
       const ended = await awaitPoll(context, submission, goneSignal(reply));
@@ -81,7 +89,24 @@ const needsKey = (request: FastifyRequest): boolean => request.principal === nul
 
 function budgetOf(request: FastifyRequest): BudgetName {
   if (needsKey(request)) return 'read';
-  return request.principal === null || isFreeModel(modelOf(request)) ? 'free_poll' : 'poll';
+  request.chatReading = readAny(request);
+  if ('refusal' in request.chatReading) return 'compute';
+  return isFreeModel(modelOf(request)) ? 'free_poll' : 'poll';
+}
+
+function readAny(request: FastifyRequest): NonNullable<FastifyRequest['chatReading']> {
+  try {
+    return { asked: readChatRequest(request.body, callerOf(request)) };
+  } catch (error) {
+    if (error instanceof ApiError) return { refusal: error };
+    throw error;
+  }
+}
+
+function askedIn({ chatReading }: FastifyRequest): AskedByChat {
+  if (chatReading === null) throw new Error('the budget of a chat request is known once it is read');
+  if ('refusal' in chatReading) throw chatReading.refusal;
+  return chatReading.asked;
 }
 
 const keyMissing = (context: PollsContext): ApiError =>
