@@ -1,0 +1,135 @@
+import type { PartName, Statement } from '@eloquentpoll/receipts';
+import type { Chance } from '../terminal/chance.ts';
+
+// What a forger does. With a stranger's pen: any byte of a receipt is another. With the service's own key: the statement
+// says something that its votes and rules do not.
+
+/** One character that is another. */
+export function withOtherByte(json: string, draw: Chance): string {
+  const at = draw.whole(0, json.length - 1);
+  let other = json[at];
+  while (other === json[at]) other = String.fromCharCode(draw.whole(32, 126));
+  return json.slice(0, at) + other + json.slice(at + 1);
+}
+
+type Vote = Statement['votes'][number];
+
+export interface Lie {
+  readonly says: string;
+  /** The part that has to notice. */
+  readonly part: PartName;
+  /** Null where this statement gives no occasion. */
+  told(statement: Statement, draw: Chance): Statement | null;
+}
+
+const someVote = ({ votes }: Statement, draw: Chance, fits: (vote: Vote) => boolean): number => {
+  const places = [...votes.keys()].filter((i) => fits(votes[i]!));
+  return places.length === 0 ? -1 : draw.pick(places);
+};
+const withVote = (statement: Statement, at: number, change: Partial<Vote>): Statement => ({
+  ...statement,
+  votes: statement.votes.with(at, { ...statement.votes[at]!, ...change }),
+});
+const withDecision = (statement: Statement, change: Partial<Statement['decision']>): Statement => ({
+  ...statement,
+  decision: { ...statement.decision, ...change },
+});
+const nudged = (chance: number): number => (chance > 0.5 ? chance - 1e-4 : chance + 1e-4);
+
+export const LIES: readonly Lie[] = [
+  {
+    says: 'a model voted for another option',
+    part: 'tally',
+    told(statement, draw) {
+      const at = someVote(statement, draw, ({ option }) => option !== null);
+      if (at < 0) return null;
+      return withVote(statement, at, { option: (statement.votes[at]!.option! + 1) % statement.options.length });
+    },
+  },
+  {
+    says: 'a model that failed voted',
+    part: 'tally',
+    told(statement, draw) {
+      const at = someVote(statement, draw, ({ option }) => option === null);
+      return at < 0 ? null : withVote(statement, at, { option: 0, error: null });
+    },
+  },
+  {
+    says: 'a vote more in the tally',
+    part: 'tally',
+    told: (statement) =>
+      withDecision(statement, { tally: statement.decision.tally.with(0, statement.decision.tally[0]! + 1) }),
+  },
+  {
+    says: 'another winner',
+    part: 'tally',
+    told: (statement) =>
+      withDecision(statement, { winner: ((statement.decision.winner ?? -1) + 1) % statement.options.length }),
+  },
+  {
+    says: 'another confidence',
+    part: 'odds',
+    told: (statement) =>
+      statement.decision.confidence === null
+        ? null
+        : withDecision(statement, { confidence: nudged(statement.decision.confidence) }),
+  },
+  {
+    says: 'other odds on the way',
+    part: 'odds',
+    told(statement, draw) {
+      const at = someVote(statement, draw, ({ chances }) => chances !== undefined);
+      if (at < 0) return null;
+      const chances = statement.votes[at]!.chances!;
+      const option = draw.whole(0, chances.length - 1);
+      return withVote(statement, at, { chances: chances.with(option, nudged(chances[option]!)) });
+    },
+  },
+  {
+    says: 'another failure rate',
+    part: 'odds',
+    told(statement) {
+      // Of a model that was never heard, with a poll that it could still have changed.
+      const heard = new Set(statement.votes.map(({ seat }) => seat));
+      const at = statement.panel.findIndex((_, seat) => !heard.has(seat));
+      if (at < 0 || statement.decision.reason === 'mathematical_lock' || statement.decision.confidence === null)
+        return null;
+      return { ...statement, panel: statement.panel.with(at, { ...statement.panel[at]!, failure_rate: 0.9 }) };
+    },
+  },
+  {
+    says: 'another reason to stop',
+    part: 'decision',
+    told: (statement) =>
+      statement.decision.reason === 'confidence'
+        ? withDecision(statement, { reason: 'mathematical_lock' })
+        : statement.decision.reason === 'mathematical_lock' || statement.decision.reason === 'roster_exhausted'
+          ? withDecision(statement, { reason: 'confidence' })
+          : null,
+  },
+  {
+    says: 'a threshold that was not reached',
+    part: 'decision',
+    told: (statement) =>
+      statement.decision.reason === 'confidence' ? { ...statement, rule: { ...statement.rule, threshold: 1 } } : null,
+  },
+  {
+    says: 'a model voted twice',
+    part: 'panel',
+    told: ({ votes, ...rest }, draw) =>
+      votes.length === 0 ? null : { ...rest, votes: [...votes, votes[draw.whole(0, votes.length - 1)]!] },
+  },
+  {
+    says: 'a model that is not in the panel voted',
+    part: 'panel',
+    told: (statement, draw) => {
+      const at = someVote(statement, draw, () => true);
+      return at < 0 ? null : withVote(statement, at, { seat: statement.panel.length });
+    },
+  },
+  {
+    says: 'another price',
+    part: 'price',
+    told: (statement) => ({ ...statement, price_sha256: statement.question_sha256 }),
+  },
+];

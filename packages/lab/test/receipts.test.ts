@@ -1,0 +1,39 @@
+import { receiptSigner, statementText } from '@eloquentpoll/polls';
+import { verifyReceipt } from '@eloquentpoll/receipts';
+import { seed } from '@eloquentpoll/testkit/seed';
+import t from 'tap';
+import { drawnPoll } from '../src/receipts/drawn-polls.ts';
+import { LIES } from '../src/receipts/forgeries.ts';
+import { sealedDay } from '../src/receipts/sealed-day.ts';
+import { verifyMany } from '../src/receipts/verify-many.ts';
+
+t.test('receipts of polls that could have run hold, and forged ones are refused', async (t) => {
+  const found = await verifyMany(300, 240, String(seed));
+  t.same(found.failed, []);
+  t.same(found.accepted, []);
+  t.same([...found.reasons.keys()].sort(), [
+    'budget',
+    'confidence',
+    'deadline',
+    'mathematical_lock',
+    'roster_exhausted',
+  ]);
+  for (const part of ['signature', 'inclusion', ...LIES.map((lie) => lie.part)] as const)
+    t.ok(found.refusedBy.has(part), `some fail by their ${part}`);
+});
+
+t.test('without its price a receipt of a poll that spent its budget says what it takes', async (t) => {
+  const signer = receiptSigner(Buffer.alloc(32, 5));
+  const poll = Array.from({ length: 300 }, (_, i) => drawnPoll(`budget ${i}`)).find(
+    ({ response }) => response.termination_reason === 'budget',
+  )!;
+  const statement = statementText(poll);
+  const day = sealedDay('2026-11-20', [statement]);
+  const receipt = { ...signer.sign(statement), proof: day.proofOf(statement) };
+  const { parts, isGood } = await verifyReceipt(JSON.stringify(receipt), { keys: signer.keys, days: [day.published] });
+  t.ok(isGood);
+  t.match(
+    parts.find(({ name }) => name === 'decision'),
+    { state: 'unchecked', says: /takes the price/ },
+  );
+});
