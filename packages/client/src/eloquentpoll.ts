@@ -48,6 +48,43 @@ export interface PollRequest {
   reasons?: boolean;
 }
 
+/** A signed statement about a poll: a JWS in flattened JSON. `eloquentpoll verify` works out all that it says. */
+export interface ResultReceipt {
+  /** The statement: canonical JSON in base64url. */
+  payload: string;
+  protected: string;
+  signature: string;
+  /** Null until the UTC day of the poll is over and sealed. */
+  proof: ReceiptProof | null;
+  /** For the poll's owner alone, in micro-USD. */
+  price?: {
+    nonce: string;
+    max_cost_u: number;
+    reserves_u: number[];
+    votes: { billed_u: number; fault_u: number }[];
+  };
+}
+
+/** Where a receipt is in the Merkle tree of its day. */
+export interface ReceiptProof {
+  day: string;
+  receipts: number;
+  index: number;
+  path: string[];
+  root: string;
+  previous_seal: string | null;
+  seal: string;
+}
+
+export interface ReceiptDays {
+  days: { day: string; receipts: number; root: string; seal: string }[];
+}
+
+/** The public keys of receipts, as a JWK set. */
+export interface ReceiptKeys {
+  keys: { kty: 'OKP'; crv: 'Ed25519'; x: string; kid: string; use: 'sig'; alg: 'EdDSA' }[];
+}
+
 export interface Vote {
   model_id: string;
   success: boolean;
@@ -529,6 +566,26 @@ export class EloquentPoll {
   async result(resultId: string, options: CallOptions = {}): Promise<ResultDetail> {
     return (await this.#service.call({ path: `/api/results/${encodeURIComponent(resultId)}`, ...options }))
       .body as ResultDetail;
+  }
+
+  /** The signed statement of a result; with its price where the key is its owner's. */
+  async receipt(resultId: string, options: CallOptions = {}): Promise<ResultReceipt> {
+    const path = `/api/results/${encodeURIComponent(resultId)}/receipt`;
+    return (await this.#service.call({ path, ...options })).body as ResultReceipt;
+  }
+
+  async receiptKeys(options: CallOptions = {}): Promise<ReceiptKeys> {
+    return (await this.#service.call({ path: '/.well-known/jwks.json', ...options })).body as ReceiptKeys;
+  }
+
+  /** Sealed days of receipts, newest first, or one of them. */
+  async receiptDays(
+    asked: { day?: string; before?: string; limit?: number } = {},
+    options: CallOptions = {},
+  ): Promise<ReceiptDays> {
+    const { day, before, limit } = asked;
+    const path = `/api/receipts/days${search({ day, before, limit })}`;
+    return (await this.#service.call({ path, ...options })).body as ReceiptDays;
   }
 
   /** Your last five results. Needs a session: no key opens it. */

@@ -49,6 +49,7 @@ t.test('on a terminal the CLI redraws bars', async (t) => {
       '  threshold reached · 2 models not asked · 1 failed · $0.004200 · 0.9 s',
       '  Simulated models: not a real answer.',
       `  ${url}/result/EP-2026-11-20-0123456789abcdef`,
+      '  Check its receipt: eloquentpoll verify EP-2026-11-20-0123456789abcdef',
       '',
     ].join('\n'),
   );
@@ -84,6 +85,7 @@ t.test('in a pipe the first line is the outcome', async (t) => {
       '   1  The Moon',
       'threshold reached · 2 models not asked · 1 failed · $0.004200 · 0.9 s',
       `${url}/result/EP-2026-11-20-0123456789abcdef`,
+      'Check its receipt: eloquentpoll verify EP-2026-11-20-0123456789abcdef',
       'Simulated models: not a real answer.',
       '',
     ].join('\n'),

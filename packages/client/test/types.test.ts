@@ -26,7 +26,10 @@ interface Compared {
   dryRun: Same<client.DryRun, contract.DryRunResult>;
   profiles: Same<client.Profiles, contract.ProfileListing>;
   feedback: Same<client.Feedback, contract.FeedbackRequest>;
-  receipt: Same<client.FeedbackReceipt, contract.FeedbackReceipt>;
+  feedbackReceipt: Same<client.FeedbackReceipt, contract.FeedbackReceipt>;
+  receipt: Same<client.ResultReceipt, contract.ResultReceipt>;
+  receiptDays: Same<client.ReceiptDays, contract.ReceiptDays>;
+  receiptKeys: Same<client.ReceiptKeys, contract.ReceiptKeys>;
   key: Same<client.ApiKey, contract.ApiKey>;
   newKey: Same<client.NewApiKey, contract.NewKey>;
   balance: Same<client.Balance, contract.Balance>;
@@ -50,7 +53,10 @@ const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
   dryRun: true,
   profiles: true,
   feedback: true,
+  feedbackReceipt: true,
   receipt: true,
+  receiptDays: true,
+  receiptKeys: true,
   key: true,
   newKey: true,
   balance: true,

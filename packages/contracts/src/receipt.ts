@@ -53,10 +53,9 @@ export const ReceiptDay = Type.Object({ day: Day, receipts: Count, root: Hash, s
 export const ReceiptDays = Type.Object({ days: Type.Array(Type.Ref(ReceiptDay)) }, { $id: 'ReceiptDays' });
 export type ReceiptDays = Static<typeof ReceiptDays>;
 
-export const MAX_RECEIPT_DAYS = 100;
-
 export const ReceiptDaysQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RECEIPT_DAYS, default: 30 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 30 })),
+  day: Type.Optional(Type.String({ format: 'date', description: 'This day alone, such as 2026-11-20.' })),
   before: Type.Optional(Type.String({ format: 'date', description: 'Only days before this one, such as 2026-11-20.' })),
 });
 export type ReceiptDaysQuery = Static<typeof ReceiptDaysQuery>;

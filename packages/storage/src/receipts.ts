@@ -60,19 +60,29 @@ export async function findReceiptSource(queries: Queries, resultId: string): Pro
   };
 }
 
-/** Newest first, from before `before` on. */
-export async function readReceiptDays({ db }: Queries, limit: number, before?: string): Promise<StoredReceiptDay[]> {
+export interface ReceiptDaysAsked {
+  limit: number;
+  before?: string | undefined;
+  day?: string | undefined;
+}
+
+/** Newest first. */
+export function readReceiptDays(
+  { db }: Queries,
+  { limit, before, day }: ReceiptDaysAsked,
+): Promise<StoredReceiptDay[]> {
   return db
     .selectFrom('receipt_days')
     .select(['day', 'receipts', 'root', 'seal'])
     .$if(before !== undefined, (days) => days.where('day', '<', before!))
+    .$if(day !== undefined, (days) => days.where('day', '=', day!))
     .orderBy('day', 'desc')
     .limit(limit)
     .execute();
 }
 
 export async function newestReceiptDay(queries: Queries): Promise<StoredReceiptDay | null> {
-  return (await readReceiptDays(queries, 1))[0] ?? null;
+  return (await readReceiptDays(queries, { limit: 1 }))[0] ?? null;
 }
 
 /** How many days after its own a receipt is looked for. */
@@ -123,7 +133,7 @@ async function findIn({ db }: Queries, leaf: Buffer, day: StoredReceiptDay): Pro
     path.push(...pathIn(hashesIn(hashes), page % PAGE));
     page = Math.floor(page / PAGE);
   }
-  const previous = await readReceiptDays({ db }, 1, day.day);
+  const previous = await readReceiptDays({ db }, { limit: 1, before: day.day });
   return { ...day, index: first.page * PAGE + at, path, previousSeal: previous[0]?.seal ?? null };
 }
 

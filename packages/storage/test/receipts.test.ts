@@ -77,11 +77,11 @@ t.test('a day that is over becomes a Merkle tree of its receipts, whatever their
   }
   t.same(await sealReceipts(storage), [], 'nothing is left');
   t.same(
-    (await readReceiptDays(storage, 2)).map(({ day }) => day),
+    (await readReceiptDays(storage, { limit: 2 })).map(({ day }) => day),
     ['2026-01-08', '2026-01-07'],
   );
   t.same(
-    (await readReceiptDays(storage, 1, '2026-01-07')).map(({ day }) => day),
+    (await readReceiptDays(storage, { limit: 1, before: '2026-01-07' })).map(({ day }) => day),
     ['2026-01-06'],
   );
 });

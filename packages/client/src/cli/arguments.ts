@@ -23,6 +23,7 @@ export type Command =
   | { name: 'ask'; how: 'stream' | 'dry-run'; poll: PollText | null; terms: PollTerms }
   | { name: 'ask'; how: 'free'; poll: PollText | null }
   | { name: 'result' | 'watch' | 'open'; id: string }
+  | { name: 'verify'; what: string; keys: string | undefined; days: string | undefined }
   | { name: 'history'; limit: number; offset: number }
   | { name: 'keys'; action: 'list' }
   | { name: 'keys'; action: 'create'; label: string | undefined }
@@ -86,6 +87,13 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
     case 'watch':
     case 'open':
       return { name: first, id: only(words, `${first} takes one id: ${first} EP-…`) };
+    case 'verify':
+      return {
+        name: first,
+        what: only(words, 'verify takes one id or file: verify EP-…'),
+        keys: values.keys,
+        days: values.days,
+      };
     case 'history':
       none(words, 'history takes no words; --limit and --offset say which part.');
       return {

@@ -13,6 +13,8 @@ export const EXIT = {
   refused: 4,
   /** The service cannot be reached, is too busy, or failed. */
   unavailable: 5,
+  /** A receipt does not hold. */
+  unproved: 6,
   interrupted: 130,
 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];

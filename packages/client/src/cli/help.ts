@@ -9,6 +9,8 @@ Commands
   result ID      show a result (EP-…), or wait for a poll that is running (ps_…)
   watch ID       follow a running poll (ps_…) to its end
   open ID        open a result in the browser
+  verify ID      check the receipt of a result: signature, votes, odds and decision are worked out here;
+                 verify FILE --keys FILE needs no network
   history        list your results, newest first; needs a browser login (--session)
   balance        what you can spend, and have spent
   keys           list your API keys; keys create LABEL, keys revoke ID
@@ -29,6 +31,7 @@ A poll
 Anywhere
   --json               the answer as JSON on standard output; errors as JSON on standard error
   --limit N, --offset N  which part of the history (default: the newest 20)
+  --keys FILE, --days FILE  for verify: the service's /.well-known/jwks.json and /api/receipts/days, kept as files
   --no-browser         login prints the address instead of opening it
   --url URL            the service; or EP_URL
   --key KEY            your API key; prefer login or EP_KEY, which other users of the machine can't see
@@ -42,4 +45,5 @@ Exit codes
   0  there is a winner          3  there is a winner, but missing votes could have changed it
   1  a tie, or no votes         4  no credentials, bad ones, or no money
   2  something to correct       5  the service cannot be reached, is too busy, or failed
+                                6  a receipt does not hold
 `;

@@ -18,6 +18,7 @@ import { completePoll, questionFor } from './prompts.ts';
 import { report } from './report.ts';
 import { showOutcome } from './show-outcome.ts';
 import { programOf, type Terminal } from './terminal.ts';
+import { verifyCommand } from './verify.ts';
 import { watchCommand } from './watch.ts';
 
 /** Runs one command line and returns its exit code. Errors are printed to standard error. */
@@ -82,6 +83,8 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
       return watchCommand(invocation, command.id);
     case 'open':
       return openCommand(invocation, command.id);
+    case 'verify':
+      return verifyCommand(invocation, command);
     case 'history':
       if (session === undefined) throw noCredentials(historyNeeds(siteUrl));
       return historyCommand(invocation, command);

@@ -3,7 +3,7 @@ import { type Invocation, resultPage } from './invocation.ts';
 import { picture, votesFor } from './picture.ts';
 import { plain, wrap } from './plain-text.ts';
 import { facts, reasons, remarks, type ShownOutcome, verdictLines } from './summary.ts';
-import { canDraw, columnsOf, linkOf, print, styleOf } from './terminal.ts';
+import { canDraw, columnsOf, linkOf, print, programOf, styleOf, type Terminal } from './terminal.ts';
 
 /** Prints a finished poll: as JSON, with bars, or as lines of which the first holds the outcome. */
 export function showOutcome(outcome: ShownOutcome, invocation: Invocation): Exit {
@@ -13,7 +13,7 @@ export function showOutcome(outcome: ShownOutcome, invocation: Invocation): Exit
   return exitOfOutcome(outcome);
 }
 
-function asLines(outcome: ShownOutcome, { siteUrl }: Invocation): string[] {
+function asLines(outcome: ShownOutcome, { siteUrl, terminal }: Invocation): string[] {
   const { headline, under } = verdictLines(outcome);
   const counts = outcome.options.map(
     (option) => `${String(votesFor(outcome.tally, option)).padStart(4)}  ${plain(option)}`,
@@ -25,9 +25,13 @@ function asLines(outcome: ShownOutcome, { siteUrl }: Invocation): string[] {
     ...reasons(outcome),
     facts(outcome),
     resultPage(siteUrl, outcome.poll_id),
+    verifyHint(outcome, terminal),
     ...remarks(outcome),
   ];
 }
+
+const verifyHint = ({ poll_id }: ShownOutcome, terminal: Terminal): string =>
+  `Check its receipt: ${programOf(terminal)} verify ${poll_id}`;
 
 const spaced = (lines: string[]): string[] => (lines.length === 0 ? [] : [...lines, '']);
 
@@ -54,5 +58,6 @@ function withBars(outcome: ShownOutcome, { terminal, siteUrl }: Invocation): str
     ...spaced(reasons(outcome).flatMap(indented)),
     ...[facts(outcome), ...remarks(outcome)].flatMap(indented).map(ink.dim),
     `  ${linkOf(terminal, resultPage(siteUrl, outcome.poll_id))}`,
+    ink.dim(`  ${verifyHint(outcome, terminal)}`),
   ];
 }

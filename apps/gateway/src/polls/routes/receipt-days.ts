@@ -26,8 +26,7 @@ export function receiptDaysRoute(app: FastifyInstance, { storage }: PollsContext
       },
     },
     async (request, reply) => {
-      const { limit = 30, before } = request.query;
-      const days = await readReceiptDays(storage, limit, before);
+      const days = await readReceiptDays(storage, { limit: 30, ...request.query });
       const shown: ReceiptDays = {
         days: days.map(({ day, receipts, root, seal }) => ({
           day,
