@@ -3,7 +3,7 @@ import { verifyReceipt } from '@eloquentpoll/receipts';
 import { seed } from '@eloquentpoll/testkit/seed';
 import t from 'tap';
 import { drawnPoll } from '../src/receipts/drawn-polls.ts';
-import { LIES } from '../src/receipts/forgeries.ts';
+import { FALSE_STATEMENTS } from '../src/receipts/forgeries.ts';
 import { sealedDay } from '../src/receipts/sealed-day.ts';
 import { verifyMany } from '../src/receipts/verify-many.ts';
 
@@ -18,7 +18,7 @@ t.test('receipts of polls that could have run hold, and forged ones are refused'
     'mathematical_lock',
     'roster_exhausted',
   ]);
-  for (const part of ['signature', 'inclusion', ...LIES.map((lie) => lie.part)] as const)
+  for (const part of ['signature', 'inclusion', ...FALSE_STATEMENTS.map(({ part }) => part)] as const)
     t.ok(found.refusedBy.has(part), `some fail by their ${part}`);
 });
 

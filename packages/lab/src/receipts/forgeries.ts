@@ -1,8 +1,8 @@
 import type { PartName, Statement } from '@eloquentpoll/receipts';
 import type { Chance } from '../terminal/chance.ts';
 
-// What a forger does. With a stranger's pen: any byte of a receipt is another. With the service's own key: the statement
-// says something that its votes and rules do not.
+// Two kinds of forgery: any byte of a receipt is another; or, signed with the service's own key, a statement says what its
+// votes and rules do not give.
 
 /** One character that is another. */
 export function withOtherByte(json: string, draw: Chance): string {
@@ -14,12 +14,12 @@ export function withOtherByte(json: string, draw: Chance): string {
 
 type Vote = Statement['votes'][number];
 
-export interface Lie {
+export interface FalseStatement {
   readonly says: string;
   /** The part that has to notice. */
   readonly part: PartName;
   /** Null where this statement gives no occasion. */
-  told(statement: Statement, draw: Chance): Statement | null;
+  alter(statement: Statement, draw: Chance): Statement | null;
 }
 
 const someVote = ({ votes }: Statement, draw: Chance, fits: (vote: Vote) => boolean): number => {
@@ -36,11 +36,11 @@ const withDecision = (statement: Statement, change: Partial<Statement['decision'
 });
 const nudged = (chance: number): number => (chance > 0.5 ? chance - 1e-4 : chance + 1e-4);
 
-export const LIES: readonly Lie[] = [
+export const FALSE_STATEMENTS: readonly FalseStatement[] = [
   {
     says: 'a model voted for another option',
     part: 'tally',
-    told(statement, draw) {
+    alter(statement, draw) {
       const at = someVote(statement, draw, ({ option }) => option !== null);
       if (at < 0) return null;
       return withVote(statement, at, { option: (statement.votes[at]!.option! + 1) % statement.options.length });
@@ -49,7 +49,7 @@ export const LIES: readonly Lie[] = [
   {
     says: 'a model that failed voted',
     part: 'tally',
-    told(statement, draw) {
+    alter(statement, draw) {
       const at = someVote(statement, draw, ({ option }) => option === null);
       return at < 0 ? null : withVote(statement, at, { option: 0, error: null });
     },
@@ -57,19 +57,19 @@ export const LIES: readonly Lie[] = [
   {
     says: 'a vote more in the tally',
     part: 'tally',
-    told: (statement) =>
+    alter: (statement) =>
       withDecision(statement, { tally: statement.decision.tally.with(0, statement.decision.tally[0]! + 1) }),
   },
   {
     says: 'another winner',
     part: 'tally',
-    told: (statement) =>
+    alter: (statement) =>
       withDecision(statement, { winner: ((statement.decision.winner ?? -1) + 1) % statement.options.length }),
   },
   {
     says: 'another confidence',
     part: 'odds',
-    told: (statement) =>
+    alter: (statement) =>
       statement.decision.confidence === null
         ? null
         : withDecision(statement, { confidence: nudged(statement.decision.confidence) }),
@@ -77,7 +77,7 @@ export const LIES: readonly Lie[] = [
   {
     says: 'other odds on the way',
     part: 'odds',
-    told(statement, draw) {
+    alter(statement, draw) {
       const at = someVote(statement, draw, ({ chances }) => chances !== undefined);
       if (at < 0) return null;
       const chances = statement.votes[at]!.chances!;
@@ -88,7 +88,7 @@ export const LIES: readonly Lie[] = [
   {
     says: 'another failure rate',
     part: 'odds',
-    told(statement) {
+    alter(statement) {
       // Of a model that was never heard, with a poll that it could still have changed.
       const heard = new Set(statement.votes.map(({ seat }) => seat));
       const at = statement.panel.findIndex((_, seat) => !heard.has(seat));
@@ -100,7 +100,7 @@ export const LIES: readonly Lie[] = [
   {
     says: 'another reason to stop',
     part: 'decision',
-    told: (statement) =>
+    alter: (statement) =>
       statement.decision.reason === 'confidence'
         ? withDecision(statement, { reason: 'mathematical_lock' })
         : statement.decision.reason === 'mathematical_lock' || statement.decision.reason === 'roster_exhausted'
@@ -110,19 +110,19 @@ export const LIES: readonly Lie[] = [
   {
     says: 'a threshold that was not reached',
     part: 'decision',
-    told: (statement) =>
+    alter: (statement) =>
       statement.decision.reason === 'confidence' ? { ...statement, rule: { ...statement.rule, threshold: 1 } } : null,
   },
   {
     says: 'a model voted twice',
     part: 'panel',
-    told: ({ votes, ...rest }, draw) =>
+    alter: ({ votes, ...rest }, draw) =>
       votes.length === 0 ? null : { ...rest, votes: [...votes, votes[draw.whole(0, votes.length - 1)]!] },
   },
   {
     says: 'a model that is not in the panel voted',
     part: 'panel',
-    told: (statement, draw) => {
+    alter: (statement, draw) => {
       const at = someVote(statement, draw, () => true);
       return at < 0 ? null : withVote(statement, at, { seat: statement.panel.length });
     },
@@ -130,6 +130,6 @@ export const LIES: readonly Lie[] = [
   {
     says: 'another price',
     part: 'price',
-    told: (statement) => ({ ...statement, price_sha256: statement.question_sha256 }),
+    alter: (statement) => ({ ...statement, price_sha256: statement.question_sha256 }),
   },
 ];

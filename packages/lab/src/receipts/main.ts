@@ -6,7 +6,7 @@ import { verifyMany } from './verify-many.ts';
 const USAGE = `usage: npm run receipts -- [--receipts N] [--forgeries N] [--seed TEXT]
 
   --receipts N   receipts of drawn polls, default 10000
-  --forgeries N  of them, by turns with a byte changed and with a lie signed by the right key, default 1000
+  --forgeries N  of them, by turns with a byte changed and with a false statement signed by the right key, default 1000
   --seed TEXT    the same again, default the time
 `;
 

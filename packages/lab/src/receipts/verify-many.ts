@@ -2,7 +2,7 @@ import { type Receipted, type ReceiptSigner, receiptPrice, receiptSigner, statem
 import { canonicalJson, type Known, type PartName, type Statement, verifyReceipt } from '@eloquentpoll/receipts';
 import { type Chance, chance } from '../terminal/chance.ts';
 import { drawnPoll } from './drawn-polls.ts';
-import { LIES, withOtherByte } from './forgeries.ts';
+import { FALSE_STATEMENTS, withOtherByte } from './forgeries.ts';
 import { type DayOfReceipts, sealedDay } from './sealed-day.ts';
 
 export interface Verification {
@@ -64,12 +64,12 @@ interface Forging {
   forgeries: number;
 }
 
-/** One after the other a byte that was changed, and a lie that is signed. */
+/** One after the other a byte that was changed, and a false statement that is signed. */
 async function refuseForgeries({ forgeries, ...forging }: Forging) {
   const accepted: string[] = [];
   const refusedBy: PartName[] = [];
   for (let i = 0; i < forgeries; i++) {
-    const { text, due } = i % 2 === 0 ? otherByte(forging) : signedLie(forging, i >> 1);
+    const { text, due } = i % 2 === 0 ? otherByte(forging) : signedFalsehood(forging, i >> 1);
     const { parts, isGood } = await verifyReceipt(text, forging.known);
     const fails = parts.filter(({ state }) => state === 'fails').map(({ name }) => name);
     if (isGood || fails.length === 0 || (due !== null && !fails.includes(due.part))) accepted.push(due?.says ?? text);
@@ -84,15 +84,15 @@ const otherByte = ({ texts, draw }: Omit<Forging, 'forgeries'>) => ({
   due: null,
 });
 
-function signedLie({ polls, statements, day, signer, draw }: Omit<Forging, 'forgeries'>, turn: number) {
-  const due = LIES[turn % LIES.length]!;
+function signedFalsehood({ polls, statements, day, signer, draw }: Omit<Forging, 'forgeries'>, turn: number) {
+  const due = FALSE_STATEMENTS[turn % FALSE_STATEMENTS.length]!;
   for (;;) {
     const at = draw.whole(0, polls.length - 1);
-    const lie = due.told(JSON.parse(statements[at]!) as Statement, draw);
-    // Without a price, and so without a hint from it, except for the lie about the price itself.
-    if (lie !== null) {
+    const altered = due.alter(JSON.parse(statements[at]!) as Statement, draw);
+    // Without a price, and so without a hint from it, except where the price is the falsehood.
+    if (altered !== null) {
       const poll = due.part === 'price' ? polls[at]! : null;
-      return { text: receiptText(poll, signer.sign(canonicalJson(lie)), day.proofOf(statements[at]!)), due };
+      return { text: receiptText(poll, signer.sign(canonicalJson(altered)), day.proofOf(statements[at]!)), due };
     }
   }
 }
