@@ -13,8 +13,8 @@ export interface Config {
   modelsBaseUrl: string | undefined;
   /** Whether a provider must be asked by https, unless it is on this machine. */
   modelsHttpsOnly: boolean;
-  /** The key of a model provider, by the variable that the roster file names. */
-  providerKey(variable: string): string | undefined;
+  /** The keys of model providers, and what their addresses leave open, by the variables that the roster file names. */
+  setting(variable: string): string | undefined;
   concurrency: number;
   /** So many of these slots are kept for tenants with few running polls in this worker. */
   reserved: number;
@@ -45,7 +45,7 @@ export function readConfig(env: Environment): Config {
     modelsFile: values.MODELS_FILE,
     modelsBaseUrl: values.MODELS_BASE_URL,
     modelsHttpsOnly: values.NODE_ENV === 'production',
-    providerKey: (variable) => env[variable] || undefined,
+    setting: (variable) => env[variable] || undefined,
     concurrency: values.WORKER_CONCURRENCY,
     reserved: Math.floor(values.WORKER_CONCURRENCY * values.WORKER_RESERVED_SHARE),
     drainMs: values.WORKER_DRAIN_MS,

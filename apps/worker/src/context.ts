@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Bus, openBus, STORED_KINDS, type StoredKind } from '@eloquentpoll/bus';
-import { openAsker } from '@eloquentpoll/models/ask';
+import { openAsker, type RejectedField } from '@eloquentpoll/models/ask';
 import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
@@ -61,7 +61,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const redis = opened.use(await connectBus(config, log, metrics));
   const { modelsFile: file, modelsBaseUrl: baseUrl, modelsHttpsOnly: httpsOnly } = config;
   const panels = loadPanels({ file, baseUrl, httpsOnly });
-  const ask = observedAsk(openModels(opened, config, panels, redis, log), metrics, traces);
+  const ask = observedAsk(openModels(opened, config, panels, redis, { log, metrics }), metrics, traces);
   const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases.renewal_failed'));
   opened.defer(() => leases.stop());
   const owned = opened.move();
@@ -116,10 +116,24 @@ function connectBus({ redisUrl, redisPrefix }: Config, log: Logger, metrics: Met
   });
 }
 
-function openModels(opened: AsyncDisposableStack, config: Config, panels: Panels, bus: Bus, log: Logger): Ask {
-  const apiKeys = Object.fromEntries(
-    panels.providers().map(({ name, apiKeyEnv }) => [name, apiKeyEnv ? config.providerKey(apiKeyEnv) : undefined]),
-  );
+interface Reports {
+  log: Logger;
+  metrics: Metrics;
+}
+
+function openModels(
+  opened: AsyncDisposableStack,
+  config: Config,
+  panels: Panels,
+  bus: Bus,
+  { log, metrics }: Reports,
+): Ask {
   const onError = (err: unknown): void => log.warn({ err }, 'models.vote_failed');
-  return opened.use(openAsker({ panels, apiKeys, redis: bus.redis, prefix: bus.prefix, onError })).ask;
+  const onRejectedField = ({ provider, modelId, field, change }: RejectedField): void => {
+    metrics.counter('eloquentpoll_provider_fields_rejected_total', modelId, field).n += 1;
+    log.error({ provider, model: modelId, field, change }, 'provider.field_rejected');
+  };
+  const { redis, prefix } = bus;
+  const asker = openAsker({ panels, setting: config.setting, redis, prefix, onError, onRejectedField });
+  return opened.use(asker).ask;
 }

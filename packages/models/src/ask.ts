@@ -8,7 +8,9 @@ import { joinFleet } from './fleet.ts';
 import { type Gate, gate } from './gate.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import type { Panels } from './panels.ts';
+import { addressOf, keyOf, type Setting } from './provider-call.ts';
 import { openProviderLine, type ProviderLine } from './provider-line.ts';
+import { capabilityFor } from './rejected-field.ts';
 import { voteRecorder } from './record-votes.ts';
 import { type RetryBudget, retryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
@@ -33,18 +35,28 @@ export interface AskOptions {
 
 export interface AskerOptions {
   panels: Panels;
-  /** By provider name. */
-  apiKeys?: Record<string, string | undefined>;
+  /** Where the keys are, and what addresses leave open. */
+  setting?: Setting;
   /** Where workers share what they learn of their models; left out, this process learns alone. */
   redis?: Pick<Redis, 'eval' | 'set' | 'del'>;
   /** Of its keys. */
   prefix?: string;
   /** Hears of faults in this package; it holds no secret and no question. */
   onError?: (error: unknown) => void;
+  /** Called once per model and field. */
+  onRejectedField?: (rejected: RejectedField) => void;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
   /** Between 0 and 1. */
   random?: () => number;
+}
+
+/** A field that a provider turns away, and what in the roster file leaves it out. */
+export interface RejectedField {
+  provider: string;
+  modelId: string;
+  field: string;
+  change: string;
 }
 
 const DEFAULT_TIMEOUTS: Timeouts = { connect_ms: 3_000, first_byte_ms: 15_000, idle_ms: 10_000, total_ms: 45_000 };
@@ -65,9 +77,9 @@ interface Access {
 }
 
 export function openAsker(options: AskerOptions): Asker {
-  const { panels, apiKeys = {}, prefix = 'ep', onError = () => {} } = options;
+  const { panels, setting = () => undefined, prefix = 'ep', onError = () => {} } = options;
   const { now = () => performance.now(), random = Math.random } = options;
-  const lines = openLines(panels, apiKeys);
+  const lines = openLines(panels, setting);
   const access = new Map<string, Access>();
   for (const model of panels.models())
     access.set(model.id, { gate: gate(model.concurrency, MAX_WAITING), breaker: breaker(random) });
@@ -79,6 +91,7 @@ export function openAsker(options: AskerOptions): Asker {
   });
   const record = voteRecorder(fleet, now);
   const asking = new Set<Deadline>();
+  const rejected = new Set<string>();
   let closed = false;
 
   async function ask(request: VoteRequest, options: AskOptions = {}): Promise<Vote> {
@@ -118,6 +131,15 @@ export function openAsker(options: AskerOptions): Asker {
     return { error: 'provider_error', blameless: true };
   }
 
+  /** Every further vote would say the same. */
+  function noteRejected({ id, provider }: Model, field: string): void {
+    const key = `${id} ${field}`;
+    if (rejected.has(key)) return;
+    rejected.add(key);
+    const change = capabilityFor(field, panels.provider(provider).takes);
+    options.onRejectedField?.({ provider, modelId: id, field, change });
+  }
+
   /** Past the breaker and the gate, under the vote's deadline. */
   async function admit(
     request: VoteRequest,
@@ -145,8 +167,10 @@ export function openAsker(options: AskerOptions): Asker {
       if (!(await gate.enter(limit.signal))) return { error: limit.error() ?? 'rate_limited', blameless: true };
       try {
         const onBreaker = (change: BreakerChange): void => fleet.breakerChanged(model.id, change);
+        const onRejectedField = (field: string): void => noteRejected(model, field);
         const access = { ...lines.get(model.provider)!, breaker, probe, timeouts, limit };
-        return await collectVote({ request, model, ...access, beforeCall, now, random, onBreaker }, made);
+        const listeners = { beforeCall, onBreaker, onRejectedField };
+        return await collectVote({ request, model, ...access, ...listeners, now, random }, made);
       } finally {
         gate.leave();
       }
@@ -171,14 +195,12 @@ export function openAsker(options: AskerOptions): Asker {
   };
 }
 
-function openLines(panels: Panels, apiKeys: Record<string, string | undefined>): Map<string, Line> {
+function openLines(panels: Panels, setting: Setting): Map<string, Line> {
   const lines = new Map<string, Line>();
   for (const provider of panels.providers()) {
-    const key = apiKeys[provider.name] ?? null;
-    if (provider.keyRequired && key === null)
-      throw new Error(`Provider ${provider.name} has no key: set ${provider.apiKeyEnv}`);
     const connectMs = provider.timeouts.connect_ms ?? DEFAULT_TIMEOUTS.connect_ms;
-    lines.set(provider.name, { provider, line: openProviderLine(provider, key, connectMs), retries: retryBudget() });
+    const line = openProviderLine(provider, addressOf(provider, setting), keyOf(provider, setting), connectMs);
+    lines.set(provider.name, { provider, line, retries: retryBudget() });
   }
   return lines;
 }

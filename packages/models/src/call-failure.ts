@@ -7,7 +7,8 @@ export type CallFailure =
   | { kind: 'timeout' }
   /** Nothing of the request was answered: refused, unreachable, or cut before the first byte. */
   | { kind: 'connect'; timedOut: boolean }
-  | { kind: 'status'; status: number; retryAfterMs: number | null }
+  /** `field` of the request, where the provider turned one away and says which. */
+  | { kind: 'status'; status: number; retryAfterMs: number | null; field: string | null }
   /** The provider's own filter turned the question away. */
   | { kind: 'refusal' }
   /** A reply that breaks off, is too large, or is no JSON. */

@@ -1,33 +1,39 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import { checkExtraBody } from './check-provider.ts';
 import { closest } from './closest.ts';
+import { type Dialect, dialectOf, reasoningFields } from './dialects.ts';
 import type { Place } from './panel-place.ts';
-import type { Model, SearchVariant } from './panel-types.ts';
+import type { Model, Provider, SearchVariant } from './panel-types.ts';
 import { type Price, parseUsd } from './price.ts';
 
 const PRICE =
   'Write { "input": "0.25", "output": "1.5" }, US dollars per million tokens, from the provider\'s price list';
 const MAX_MS = 120_000;
+const NAME = 'Write the name the provider knows the model by, without spaces';
 
-export function checkModel(item: Place, providers: readonly string[]): Model {
+export function checkModel(item: Place, providers: ReadonlyMap<string, Provider>): Model {
   const id = isJsonObject(item.value) && typeof item.value.id === 'string' ? item.value.id : '';
   // The id stands beside the index: models[17] is hard to find.
   const place = id === '' ? item : item.named(`${item.path} (${id})`);
   place.fields([
-    ...['id', 'provider', 'family', 'open_weight', 'price', 'answer', 'reasoning', 'temperature', 'seed', 'user'],
+    ...['id', 'model', 'provider', 'family', 'open_weight', 'price', 'answer', 'reasoning', 'temperature', 'seed', 'user'],
     ...['max_output_tokens', 'p50_ms', 'p90_ms', 'concurrency', 'search', 'extra_body'],
   ]);
   const p50Ms = place.at('p50_ms').whole(1, MAX_MS);
   const p90Ms = place.at('p90_ms').whole(1, MAX_MS);
   if (p90Ms < p50Ms)
     place.at('p90_ms').report(`is below p50_ms ${p50Ms}`, 'The 90th percentile is at least the median');
+  const providerName = provider(place.at('provider'), [...providers.keys()]);
+  const by = providers.get(providerName);
+  if (by) checkAgainstDialect(place, by);
   return {
-    id: place.at('id').text(/^\S{1,128}$/, 'Write the id the provider knows the model by, without spaces'),
-    provider: provider(place.at('provider'), providers),
+    id: place.at('id').text(/^\S{1,128}$/, 'Write an id of your own, or the name the provider knows the model by'),
+    name: place.at('model').isMissing ? id : place.at('model').text(/^\S{1,128}$/, NAME),
+    provider: providerName,
     family: place.at('family').text(/^[a-z0-9][a-z0-9-]{0,63}$/, 'Write who trained the model, such as "anthropic"'),
     openWeight: place.at('open_weight').flag(),
     price: price(place.at('price')),
-    answer: place.at('answer').oneOf(['json_schema', 'tool', 'line']),
+    answer: place.at('answer').oneOf(['json_schema', 'json_object', 'tool', 'line']),
     reasoning: reasoning(place),
     temperature: place.at('temperature').flag(true),
     seed: place.at('seed').flag(false),
@@ -48,6 +54,30 @@ function provider(place: Place, known: readonly string[]): string {
   const wayOut = near ? `Did you mean "${near}"?` : `Add it there, or use one of ${known.join(', ')}`;
   place.report(`"${name}" is not under "providers"`, wayOut);
   return name;
+}
+
+/** What the provider would turn away is found before the first poll. */
+function checkAgainstDialect(model: Place, { dialect, takes }: Provider): void {
+  const answer = model.at('answer');
+  if (dialectOf('compatible').answers.some((one) => one === answer.value) && !has(takes.answers, answer.value))
+    answer.report(
+      `is "${String(answer.value)}", which dialect "${dialect}" does not keep to`,
+      `Write one of ${takes.answers.map((one) => `"${one}"`).join(', ')}`,
+    );
+  if (model.at('seed').value === true && takes.seedField === null)
+    model.at('seed').report(`is true, and dialect "${dialect}" takes no seed`, 'Write false, or leave it out');
+  const effort = model.at('reasoning').value;
+  if ((effort === 'low' || effort === 'off') && !reasoningFields(takes.reasoningField)[effort])
+    model
+      .at('reasoning')
+      .report(`is "${effort}", which reasoning_field "${takes.reasoningField}" cannot say`, wayOutOfReasoning(takes));
+}
+
+const has = (answers: Dialect['answers'], value: unknown): boolean => answers.some((one) => one === value);
+
+function wayOutOfReasoning({ reasoningField }: Dialect): string {
+  const sayable = Object.keys(reasoningFields(reasoningField));
+  return `Write one of ${['none', ...sayable, 'always'].map((one) => `"${one}"`).join(', ')}`;
 }
 
 function reasoning(model: Place): Model['reasoning'] {

@@ -1,48 +1,86 @@
 import type { JsonObject } from '@eloquentpoll/contracts';
+import { closest } from './closest.ts';
+import {
+  DIALECT_NAMES,
+  type Dialect,
+  type DialectName,
+  dialectOf,
+  REASONING_FIELDS,
+  type ReasoningField,
+  SEED_FIELDS,
+  TOKEN_FIELDS,
+  USER_FIELDS,
+} from './dialects.ts';
 import type { Place } from './panel-place.ts';
 import type { Provider, Timeouts } from './panel-types.ts';
 
 const ADDRESS =
-  'Write an http or https address that ends before /chat/completions, such as "https://openrouter.ai/api/v1"';
+  'Write an http or https address that ends before /chat/completions or /messages, such as "https://openrouter.ai/api/v1"';
 const KEY_NAME = 'Write the name of an environment variable, such as "OPENROUTER_API_KEY", never the key itself';
 const TIMEOUTS = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
 const MAX_MS = 120_000;
 
 /** Fields of a request that the vote writes itself; extra body fields may not replace them. */
 const OWN_FIELDS = new Set(
-  'model messages stream max_tokens max_completion_tokens response_format tools tool_choice temperature seed n user safety_identifier'.split(
+  'model messages system stream max_tokens max_completion_tokens response_format tools tool_choice temperature seed random_seed n user safety_identifier metadata output_config'.split(
     ' ',
   ),
 );
 
+/** A setting inside an address, such as `{AWS_REGION}`. */
+export const ADDRESS_SETTING = /\{([A-Z][A-Z0-9_]{0,63})\}/g;
+
 export function checkProvider(name: string, place: Place): Provider {
   place.fields([
-    ...['base_url', 'api_key_env', 'headers', 'extra_body', 'trace_headers', 'reasoning_field', 'max_tokens_field'],
-    ...['user_field', 'connections', 'timeouts'],
+    ...['dialect', 'base_url', 'api_key_env', 'headers', 'extra_body', 'trace_headers', 'reasoning_field'],
+    ...['max_tokens_field', 'seed_field', 'user_field', 'connections', 'timeouts'],
   ]);
+  const dialect = checkDialect(place.at('dialect'));
   const key = place.at('api_key_env');
   return {
     name,
+    dialect,
+    takes: takenFields(dialectOf(dialect), place),
     baseUrl: baseUrl(place.at('base_url')),
     apiKeyEnv: key.isMissing ? null : key.privateText(/^[A-Z][A-Z0-9_]{0,63}$/, KEY_NAME),
     keyRequired: !key.isMissing,
     headers: headers(place.at('headers')),
     extraBody: checkExtraBody(place.at('extra_body')),
     traceHeaders: place.at('trace_headers').flag(false),
-    reasoningField: place.at('reasoning_field').oneOf(['reasoning', 'reasoning_effort'], 'reasoning_effort'),
-    maxTokensField: place.at('max_tokens_field').oneOf(['max_tokens', 'max_completion_tokens'], 'max_tokens'),
-    userField: place.at('user_field').isMissing ? null : place.at('user_field').oneOf(['user', 'safety_identifier']),
     connections: place.at('connections').whole(1, 1024, 128),
     timeouts: checkTimeouts(place.at('timeouts')),
+  };
+}
+
+function checkDialect(place: Place): DialectName {
+  if (place.isMissing) return 'compatible';
+  const near = closest(String(place.value), DIALECT_NAMES);
+  if (near === null || near === place.value) return place.oneOf(DIALECT_NAMES);
+  place.report(place.wrong(), `Did you mean "${near}"?`);
+  return 'compatible';
+}
+
+/** What the dialect takes, where the file says nothing else. `none` sends no such field. */
+function takenFields(dialect: Dialect, place: Place): Dialect {
+  const seed = place.at('seed_field').oneOf([...SEED_FIELDS, 'none'], dialect.seedField ?? 'none');
+  const user = place.at('user_field').oneOf([...USER_FIELDS, 'none'], dialect.userField ?? 'none');
+  return {
+    ...dialect,
+    maxTokensField: place.at('max_tokens_field').oneOf(TOKEN_FIELDS, dialect.maxTokensField),
+    reasoningField: place
+      .at('reasoning_field')
+      .oneOf(Object.keys(REASONING_FIELDS) as ReasoningField[], dialect.reasoningField),
+    seedField: seed === 'none' ? null : seed,
+    userField: user === 'none' ? null : user,
   };
 }
 
 function baseUrl(place: Place): string {
   const text = place.privateText(/^\S+$/, ADDRESS);
   if (text === '') return text;
-  const url = URL.parse(text);
+  const url = URL.parse(text.replace(ADDRESS_SETTING, '$1'));
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '')
-    return url.href.replace(/\/+$/, '');
+    return text.replace(/\/+$/, '');
   place.report(url?.username ? 'carries a user name or password' : place.wrong(), ADDRESS);
   return '';
 }

@@ -4,7 +4,7 @@ import { checkProvider, checkTimeouts } from './check-provider.ts';
 import { closest } from './closest.ts';
 import { Place } from './panel-place.ts';
 import { RosterFileError, type RosterFileProblem } from './panel-problems.ts';
-import type { Model, Panel, RosterFile } from './panel-types.ts';
+import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
 
 // Turns the parsed JSON of a roster file into checked values, or refuses it with every problem it has.
 
@@ -22,13 +22,13 @@ export function checkPanelFile(file: string, json: unknown): RosterFile {
       .entries('provider')
       .map(([name, place]) => [name, checkProvider(name, place)]),
   );
-  const models = readModels(root.at('models'), [...providers.keys()]);
+  const models = readModels(root.at('models'), providers);
   const panels = readRosters(root.at('presets'), models);
   if (problems.length > 0) throw new RosterFileError(file, problems);
   return { providers, models, panels };
 }
 
-function readModels(place: Place, providers: readonly string[]): Map<string, Model> {
+function readModels(place: Place, providers: ReadonlyMap<string, Provider>): Map<string, Model> {
   const models = new Map<string, Model>();
   for (const item of place.items('model')) {
     const model = checkModel(item, providers);

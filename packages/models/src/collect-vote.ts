@@ -31,6 +31,8 @@ export interface VoteContext {
   now: () => number;
   random: () => number;
   onBreaker(change: BreakerChange): void;
+  /** The provider turned this field of our requests away. */
+  onRejectedField(field: string): void;
 }
 
 /** What the calls of a vote came to so far, whether or not they bring one. */
@@ -89,6 +91,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       continue;
     }
     const { failure } = result;
+    if (failure.kind === 'status' && failure.field !== null) context.onRejectedField(failure.field);
     const isFree = isFreeOfCharge(failure);
     costs.ended({
       said: null,

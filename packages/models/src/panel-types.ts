@@ -1,4 +1,5 @@
 import type { PanelName, RosterPanel } from '@eloquentpoll/contracts';
+import type { Dialect, DialectName } from './dialects.ts';
 import type { Price } from './price.ts';
 
 // A roster file after it was checked: everything present, prices as whole numbers.
@@ -16,6 +17,10 @@ export interface Timeouts {
 
 export interface Provider {
   name: string;
+  dialect: DialectName;
+  /** What it takes: its dialect's, with what the file says otherwise. */
+  takes: Dialect;
+  /** Names of settings in braces are filled in where the provider is asked. */
   baseUrl: string;
   /** Name of the environment variable that holds the key; null where the provider wants none. */
   apiKeyEnv: string | null;
@@ -27,10 +32,6 @@ export interface Provider {
   extraBody: Record<string, unknown>;
   /** Whether requests say which poll, seat and attempt they belong to. Only for our own simulator. */
   traceHeaders: boolean;
-  reasoningField: 'reasoning' | 'reasoning_effort';
-  maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Where the pseudonym of who asks is written; null where the provider takes none, or turns unknown fields away. */
-  userField: 'user' | 'safety_identifier' | null;
   /** Open connections per process. */
   connections: number;
   timeouts: Partial<Timeouts>;
@@ -38,6 +39,9 @@ export interface Provider {
 
 /** How a model is asked to reason: it cannot, it does so at low effort, reasoning is switched off, or it cannot be. */
 export type Reasoning = 'none' | 'low' | 'off' | 'always';
+
+/** The rung of the ladder: strict schema, any JSON object, forced tool call, or a last line. */
+export type Answer = 'json_schema' | 'json_object' | 'tool' | 'line';
 
 export interface SearchVariant {
   /** Model id to call instead, where search is another model. */
@@ -51,13 +55,14 @@ export interface SearchVariant {
 
 export interface Model {
   id: string;
+  /** Its name at the provider. */
+  name: string;
   provider: string;
   /** Who trained it: the unit of diversity in a panel. */
   family: string;
   openWeight: boolean;
   price: Price;
-  /** The rung of the ladder: strict schema, forced tool call, or a last line. */
-  answer: 'json_schema' | 'tool' | 'line';
+  answer: Answer;
   reasoning: Reasoning;
   temperature: boolean;
   seed: boolean;

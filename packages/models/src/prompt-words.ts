@@ -43,6 +43,7 @@ function channelWords(model: Model, rationale: boolean, labels: readonly string[
   const known = `The labels are ${labels.join(', ')}.`;
   switch (model.answer) {
     case 'json_schema':
+    case 'json_object':
       return `${known} Answer with one JSON object with ${rationale ? 'the fields "rationale" and "choice"' : 'the single field "choice"'}, where "choice" is the label you vote for.`;
     case 'tool':
       return `${known} Answer by calling the tool "vote" exactly once, where "choice" is the label you vote for.`;

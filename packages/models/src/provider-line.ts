@@ -1,9 +1,10 @@
-import { isJsonObject, type JsonObject } from '@eloquentpoll/contracts';
-import type OpenAI from 'openai';
 import { Pool, errors as undiciErrors } from 'undici';
 import type { CallFailure } from './call-failure.ts';
+import { failureInside, failureOfReply } from './error-reply.ts';
 import { type Exchanging, exchange } from './exchange.ts';
+import { fromMessagesReply } from './messages-api.ts';
 import type { Provider, Timeouts } from './panel-types.ts';
+import { headersOf, PATHS } from './provider-call.ts';
 
 // One provider's bounded connection pool, so that a provider that hangs blocks no other. Replies are bounded, and only the
 // parsed reply of a success leaves here. The openai client itself would cost half as much as the rest of a poll.
@@ -11,8 +12,6 @@ import type { Provider, Timeouts } from './panel-types.ts';
 const MAX_REPLY_BYTES = 1024 * 1024;
 /** Sockets that idle longer are closed; most providers close theirs after a minute. */
 const KEEP_ALIVE_MS = 30_000;
-
-type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 
 export type CallResult = { reply: unknown } | { failure: CallFailure };
 
@@ -24,18 +23,20 @@ export interface CallSettings {
 }
 
 export interface ProviderLine {
-  complete(body: Body, settings: CallSettings): Promise<CallResult>;
+  complete(body: Record<string, unknown>, settings: CallSettings): Promise<CallResult>;
   close(): Promise<void>;
 }
 
 export function openProviderLine(
   provider: Provider,
+  address: string,
   apiKey: string | null,
   connectMs: number,
   now: () => number = Date.now,
 ): ProviderLine {
-  const base = new URL(provider.baseUrl);
-  const path = `${base.pathname.replace(/\/$/, '')}/chat/completions${base.search}`;
+  const base = new URL(address);
+  const { api } = provider.takes;
+  const path = `${base.pathname.replace(/\/$/, '')}${PATHS[api]}${base.search}`;
   const pool = new Pool(base.origin, {
     connections: provider.connections,
     pipelining: 1,
@@ -44,15 +45,9 @@ export function openProviderLine(
     maxResponseSize: MAX_REPLY_BYTES,
     connect: { timeout: connectMs },
   });
-  const headers: Record<string, string> = {
-    ...provider.headers,
-    'content-type': 'application/json',
-    accept: 'application/json',
-    'user-agent': 'eloquentpoll',
-    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
+  const headers = headersOf(provider, apiKey);
 
-  async function complete(body: Body, { timeouts, trace, signal }: CallSettings): Promise<CallResult> {
+  async function complete(body: Record<string, unknown>, { timeouts, trace, signal }: CallSettings): Promise<CallResult> {
     const seen: Exchanging = { answered: false };
     try {
       const request = {
@@ -64,12 +59,10 @@ export function openProviderLine(
         bodyTimeout: timeouts.idle_ms,
       } as const;
       const { status, headers: replied, text } = await exchange(pool, request, signal, seen);
-      if (status < 200 || status > 299) {
-        // The text of an error may repeat the prompt or the key: it ends here, whatever it says.
-        if (isFiltered(status, text)) return { failure: { kind: 'refusal' } };
-        return { failure: { kind: 'status', status, retryAfterMs: retryAfterMs(replied, now()) } };
-      }
-      const reply: unknown = JSON.parse(text);
+      if (status < 200 || status > 299)
+        return { failure: failureOfReply({ status, headers: replied, text }, Object.keys(body), now()) };
+      const raw: unknown = JSON.parse(text);
+      const reply = api === 'messages' ? fromMessagesReply(raw) : raw;
       const failure = failureInside(reply);
       return failure ? { failure } : { reply };
     } catch (error) {
@@ -85,38 +78,4 @@ function failureOf(error: unknown, answered: boolean): CallFailure {
     return { kind: 'timeout' };
   if (answered || error instanceof undiciErrors.ResponseExceededMaxSizeError) return { kind: 'broken' };
   return { kind: 'connect', timedOut: error instanceof undiciErrors.ConnectTimeoutError };
-}
-
-/** Some providers, and OpenRouter when an upstream fails late, put the error into a reply of status 200. */
-function failureInside(reply: unknown): CallFailure | null {
-  if (!isJsonObject(reply)) return { kind: 'broken' };
-  if (!isJsonObject(reply.error) || Array.isArray(reply.choices)) return null;
-  const { code } = reply.error;
-  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 502;
-  return isFilterError(status, reply.error) ? { kind: 'refusal' } : { kind: 'status', status, retryAfterMs: null };
-}
-
-function isFiltered(status: number, text: string): boolean {
-  if (status !== 400 && status !== 403) return false;
-  try {
-    const body: unknown = JSON.parse(text);
-    return isJsonObject(body) && isJsonObject(body.error) && isFilterError(status, body.error);
-  } catch {
-    return false;
-  }
-}
-
-/** Azure and OpenAI name the filter in the code; OpenRouter's moderation lists its reasons. */
-function isFilterError(status: number, error: JsonObject): boolean {
-  if (error.code === 'content_filter' || error.code === 'content_policy_violation') return true;
-  return status === 403 && isJsonObject(error.metadata) && Array.isArray(error.metadata.reasons);
-}
-
-function retryAfterMs(headers: Record<string, string | string[] | undefined>, now: number): number | null {
-  const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
-  if (exact >= 0) return exact;
-  const text = headers['retry-after'];
-  if (typeof text !== 'string') return null;
-  const ms = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now;
-  return Number.isNaN(ms) ? null : Math.max(0, ms);
 }

@@ -35,7 +35,9 @@ export function readAnswer(
   const message = choice.message;
   const finish = choice.finish_reason;
   if (finish === 'error' || isJsonObject(choice.error)) return { error: 'provider_error', repair: false };
-  if (finish === 'content_filter' || isFilled(message.refusal)) return { error: 'refusal', repair: false };
+  // Gemini adds the reason: "content_filter: SAFETY".
+  const filtered = typeof finish === 'string' && finish.startsWith('content_filter');
+  if (filtered || isFilled(message.refusal)) return { error: 'refusal', repair: false };
   const text = model.answer === 'tool' ? toolArguments(message) : message.content;
   if (typeof text !== 'string') return { error: 'malformed', repair: finish !== 'length' };
   if (text.length > model.maxOutputTokens * MAX_CHARACTERS_PER_TOKEN) return { error: 'malformed', repair: false };
@@ -115,17 +117,24 @@ export function readUsage(reply: unknown): Usage | null {
   if (!isJsonObject(usage)) return null;
   const inputTokens = usage.prompt_tokens;
   const outputTokens = usage.completion_tokens;
-  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
+  // Gemini and xAI leave reasoning out of the completion and have it in the total; it is billed as output.
+  const rest = isCount(usage.total_tokens) ? usage.total_tokens - inputTokens : 0;
+  return { inputTokens, outputTokens: Math.max(outputTokens, rest) };
 }
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 100_000_000;
 }
 
+const XAI_TICKS_PER_USD = 10_000_000_000;
+
 /** What the provider says this call cost us, in micro-USD; null where it does not say. */
 export function readProviderCost(reply: unknown): number | null {
   const usage = isJsonObject(reply) ? reply.usage : undefined;
-  const cost = isJsonObject(usage) ? usage.cost : undefined;
+  if (!isJsonObject(usage)) return null;
+  const ticks = usage.cost_in_usd_ticks;
+  const cost = typeof ticks === 'number' ? ticks / XAI_TICKS_PER_USD : usage.cost;
   if (typeof cost !== 'number' || !(cost >= 0 && cost <= 1000)) return null;
   return Math.round(cost * 1_000_000);
 }

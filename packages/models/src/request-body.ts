@@ -1,4 +1,6 @@
 import type OpenAI from 'openai';
+import { reasoningFields } from './dialects.ts';
+import { toMessagesBody } from './messages-api.ts';
 import type { Model, Provider } from './panel-types.ts';
 import type { Prompt } from './prompt.ts';
 import { answerSchema, asksRationale, type PromptStyle, REPAIR, systemMessage } from './prompt-words.ts';
@@ -16,28 +18,36 @@ export interface Elicitation {
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 
-/** The request for one vote, on the rung of the ladder that the model's capabilities allow. */
-export function requestBody({ model, provider, prompt, style, search, repair, caller }: Elicitation): Body {
+/** The request for one vote, on the rung of the ladder that the model's capabilities allow, in the provider's dialect. */
+export function requestBody(asked: Elicitation): Record<string, unknown> {
+  const { model, provider, prompt, style, search, repair, caller } = asked;
+  const { takes } = provider;
   const messages: Body['messages'] = [
     { role: 'system', content: systemMessage(model, style, prompt) },
     { role: 'user', content: prompt.block },
   ];
   if (repair) messages.push({ role: 'user', content: REPAIR });
   const variant = search ? model.search : null;
-  return {
+  const body = {
     ...provider.extraBody,
     ...model.extraBody,
     ...variant?.extraBody,
-    model: variant?.model ?? model.id,
+    model: variant?.model ?? model.name,
     messages,
     // Always set: it is what bounds the cost of a call.
-    [provider.maxTokensField]: model.maxOutputTokens,
+    [takes.maxTokensField]: model.maxOutputTokens,
     ...(model.temperature ? { temperature: 0 } : {}),
-    ...(model.seed ? { seed: prompt.providerSeed } : {}),
-    ...(model.user && provider.userField && caller !== undefined ? { [provider.userField]: caller } : {}),
+    ...(model.seed && takes.seedField ? { [takes.seedField]: prompt.providerSeed } : {}),
+    ...(model.user && caller !== undefined ? userField(provider, caller) : {}),
     ...reasoning(model, provider),
     ...channel(model, asksRationale(model, style), prompt.shown),
   };
+  return takes.api === 'messages' ? toMessagesBody(body) : body;
+}
+
+function userField({ takes }: Provider, caller: string): Record<string, unknown> {
+  if (takes.userField === null) return {};
+  return takes.userField === 'metadata.user_id' ? { metadata: { user_id: caller } } : { [takes.userField]: caller };
 }
 
 function channel(model: Model, rationale: boolean, labels: readonly string[]): Partial<Body> {
@@ -49,6 +59,8 @@ function channel(model: Model, rationale: boolean, labels: readonly string[]): P
           json_schema: { name: 'vote', strict: true, schema: answerSchema(rationale, labels) },
         },
       };
+    case 'json_object':
+      return { response_format: { type: 'json_object' } };
     case 'tool':
       return {
         tools: [
@@ -69,9 +81,7 @@ function channel(model: Model, rationale: boolean, labels: readonly string[]): P
   }
 }
 
-function reasoning(model: Model, provider: Provider): Record<string, unknown> {
+function reasoning(model: Model, { takes }: Provider): Record<string, unknown> {
   if (model.reasoning === 'none' || model.reasoning === 'always') return {};
-  if (provider.reasoningField === 'reasoning_effort')
-    return { reasoning_effort: model.reasoning === 'low' ? 'low' : 'none' };
-  return { reasoning: model.reasoning === 'low' ? { effort: 'low', exclude: true } : { enabled: false } };
+  return reasoningFields(takes.reasoningField)[model.reasoning] ?? {};
 }

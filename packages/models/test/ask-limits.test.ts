@@ -227,7 +227,7 @@ t.test(
     const written = t.capture(process.stdout, 'write');
     const warned = t.capture(process.stderr, 'write');
     const logged = (['log', 'info', 'warn', 'error', 'debug'] as const).map((name) => t.capture(console, name));
-    const asker: Asker = openAsker({ panels, apiKeys: { one: secret }, random: () => 0 });
+    const asker: Asker = openAsker({ panels, setting: () => secret, random: () => 0 });
     const answers = [];
     for (const status of [200, 400, 401, 403, 429, 500]) {
       server.behave(MODEL, (call, res) =>

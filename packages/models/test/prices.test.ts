@@ -85,7 +85,8 @@ t.test('no honest usage of any model costs more than a call of it can', async (t
         repair: true,
       });
       // Every token stands for at least one byte of what was sent, whatever the tokenizer.
-      const sent = body.messages.map((message) => String(message.content)).join('');
+      const messages = body.messages as { content: string }[];
+      const sent = messages.map(({ content }) => content).join('');
       const schema = JSON.stringify(body.response_format ?? body.tools ?? '');
       const reply = completion(
         {},

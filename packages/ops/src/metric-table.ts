@@ -178,6 +178,12 @@ export const METRICS = {
     labels: ['model'],
     help: 'Calls to models; a vote takes more than one when it is retried or repaired.',
   },
+  eloquentpoll_provider_fields_rejected_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['model', 'field'],
+    help: 'Fields of our requests that a provider turns away, each counted once per process; the log says what to change.',
+  },
   eloquentpoll_vote_duration_seconds: {
     type: 'histogram',
     on: WORKER,

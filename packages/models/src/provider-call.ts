@@ -1,0 +1,42 @@
+import { ADDRESS_SETTING } from './check-provider.ts';
+import type { Provider } from './panel-types.ts';
+
+/** The value of a setting, such as a key or the region inside an address. */
+export type Setting = (name: string) => string | undefined;
+
+/** Names of the settings that a provider needs, its key among them. */
+export const settingsOf = ({ apiKeyEnv, baseUrl }: Provider): string[] => [
+  ...(apiKeyEnv === null ? [] : [apiKeyEnv]),
+  ...[...baseUrl.matchAll(ADDRESS_SETTING)].map(([, name]) => name!),
+];
+
+/** The provider's address with its settings filled in. Throws where one is missing or is no part of an address. */
+export function addressOf({ name, baseUrl }: Provider, setting: Setting): string {
+  return baseUrl.replace(ADDRESS_SETTING, (_, variable: string) => {
+    const value = setting(variable)?.trim();
+    if (!value) throw new Error(`Provider ${name} has no address: set ${variable}`);
+    if (/^[A-Za-z0-9]([A-Za-z0-9.-]{0,126}[A-Za-z0-9])?$/.test(value)) return value;
+    throw new Error(`Provider ${name}: ${variable} must be letters, digits, dots and hyphens, as in an address`);
+  });
+}
+
+/** The provider's key; null where it wants none. Throws where it is missing. */
+export function keyOf({ name, apiKeyEnv, keyRequired }: Provider, setting: Setting): string | null {
+  const key = apiKeyEnv === null ? undefined : setting(apiKeyEnv);
+  if (keyRequired && !key) throw new Error(`Provider ${name} has no key: set ${apiKeyEnv}`);
+  return key || null;
+}
+
+export function headersOf({ takes, headers }: Provider, key: string | null): Record<string, string> {
+  const { keyHeader } = takes;
+  return {
+    ...takes.headers,
+    ...headers,
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'eloquentpoll',
+    ...(key !== null && { [keyHeader]: keyHeader === 'authorization' ? `Bearer ${key}` : key }),
+  };
+}
+
+export const PATHS = { chat: '/chat/completions', messages: '/messages' } as const;
