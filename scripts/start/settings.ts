@@ -16,7 +16,15 @@ export interface StartSettings {
   modelsBaseUrl: string | null;
 }
 
-const KEYS = ['OPENROUTER_API_KEY', 'OPENAI_API_KEY'] as const;
+const KEYS = [
+  'OPENROUTER_API_KEY',
+  'OPENAI_API_KEY',
+  'ANTHROPIC_API_KEY',
+  'GEMINI_API_KEY',
+  'MISTRAL_API_KEY',
+  'DEEPSEEK_API_KEY',
+  'XAI_API_KEY',
+] as const;
 
 export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
   for (const name of KEYS) {

@@ -69,6 +69,12 @@ t.test('the models follow the settings', async (t) => {
     simulate: false,
     baseUrl,
   });
+  const both = plan({ OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key });
+  t.match(both, { file: 'openai,anthropic', simulate: false, summary: '7 from openai,anthropic', notice: null });
+  t.throws(
+    () => plan({ MODELS_FILE: 'azure', AZURE_OPENAI_API_KEY: key }),
+    /needs AZURE_OPENAI_RESOURCE, which is not set/,
+  );
   const unused = plan({ OPENAI_API_KEY: key });
   t.match(unused, { simulate: true, notice: /^OPENAI_API_KEY is not used: .*MODELS_FILE/ });
   const broken = join(t.testdir(), 'roster.json');

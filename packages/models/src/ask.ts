@@ -8,10 +8,10 @@ import { joinFleet } from './fleet.ts';
 import { type Gate, gate } from './gate.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
 import type { Panels } from './panels.ts';
-import { addressOf, keyOf, type Setting } from './provider-call.ts';
+import { addressOf, type ProviderSetting, providerKeyOf } from './provider-call.ts';
 import { openProviderLine, type ProviderLine } from './provider-line.ts';
-import { capabilityFor } from './rejected-field.ts';
 import { voteRecorder } from './record-votes.ts';
+import { capabilityFor } from './rejected-field.ts';
 import { type RetryBudget, retryBudget } from './retry-budget.ts';
 import type { VoteRequest } from './vote-request.ts';
 
@@ -36,7 +36,7 @@ export interface AskOptions {
 export interface AskerOptions {
   panels: Panels;
   /** Where the keys are, and what addresses leave open. */
-  setting?: Setting;
+  setting?: ProviderSetting;
   /** Where workers share what they learn of their models; left out, this process learns alone. */
   redis?: Pick<Redis, 'eval' | 'set' | 'del'>;
   /** Of its keys. */
@@ -195,11 +195,11 @@ export function openAsker(options: AskerOptions): Asker {
   };
 }
 
-function openLines(panels: Panels, setting: Setting): Map<string, Line> {
+function openLines(panels: Panels, setting: ProviderSetting): Map<string, Line> {
   const lines = new Map<string, Line>();
   for (const provider of panels.providers()) {
     const connectMs = provider.timeouts.connect_ms ?? DEFAULT_TIMEOUTS.connect_ms;
-    const line = openProviderLine(provider, addressOf(provider, setting), keyOf(provider, setting), connectMs);
+    const line = openProviderLine(provider, addressOf(provider, setting), providerKeyOf(provider, setting), connectMs);
     lines.set(provider.name, { provider, line, retries: retryBudget() });
   }
   return lines;

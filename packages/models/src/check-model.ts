@@ -16,7 +16,19 @@ export function checkModel(item: Place, providers: ReadonlyMap<string, Provider>
   // The id stands beside the index: models[17] is hard to find.
   const place = id === '' ? item : item.named(`${item.path} (${id})`);
   place.fields([
-    ...['id', 'model', 'provider', 'family', 'open_weight', 'price', 'answer', 'reasoning', 'temperature', 'seed', 'user'],
+    ...[
+      'id',
+      'model',
+      'provider',
+      'family',
+      'open_weight',
+      'price',
+      'answer',
+      'reasoning',
+      'temperature',
+      'seed',
+      'user',
+    ],
     ...['max_output_tokens', 'p50_ms', 'p90_ms', 'concurrency', 'search', 'extra_body'],
   ]);
   const p50Ms = place.at('p50_ms').whole(1, MAX_MS);

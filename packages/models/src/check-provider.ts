@@ -12,12 +12,11 @@ import {
   USER_FIELDS,
 } from './dialects.ts';
 import type { Place } from './panel-place.ts';
-import type { Provider, Timeouts } from './panel-types.ts';
+import { type Provider, TIMEOUT_NAMES, type Timeouts } from './panel-types.ts';
 
 const ADDRESS =
   'Write an http or https address that ends before /chat/completions or /messages, such as "https://openrouter.ai/api/v1"';
 const KEY_NAME = 'Write the name of an environment variable, such as "OPENROUTER_API_KEY", never the key itself';
-const TIMEOUTS = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
 const MAX_MS = 120_000;
 
 /** Fields of a request that the vote writes itself; extra body fields may not replace them. */
@@ -108,7 +107,7 @@ export function checkExtraBody(place: Place): JsonObject {
 export function checkTimeouts(place: Place): Partial<Timeouts> {
   const result: Partial<Timeouts> = {};
   if (place.isMissing) return result;
-  place.fields(TIMEOUTS);
-  for (const name of TIMEOUTS) if (!place.at(name).isMissing) result[name] = place.at(name).whole(10, MAX_MS);
+  place.fields(TIMEOUT_NAMES);
+  for (const name of TIMEOUT_NAMES) if (!place.at(name).isMissing) result[name] = place.at(name).whole(10, MAX_MS);
   return result;
 }

@@ -1,18 +1,34 @@
-import { ROSTER_PANELS, type RosterPanel } from '@eloquentpoll/contracts';
+import { FREE_PRESETS, ROSTER_PANELS, type RosterPanel } from '@eloquentpoll/contracts';
 import { checkModel } from './check-model.ts';
 import { checkProvider, checkTimeouts } from './check-provider.ts';
 import { closest } from './closest.ts';
+import { joinRosters } from './join-rosters.ts';
 import { Place } from './panel-place.ts';
 import { RosterFileError, type RosterFileProblem } from './panel-problems.ts';
 import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
 
 // Turns the parsed JSON of a roster file into checked values, or refuses it with every problem it has.
 
-/** Provider families that a panel needs: `broad` promises diversity, the others at least no single voice. */
-const MIN_FAMILIES: Record<RosterPanel, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
+/** Provider families that a panel needs unless its file says fewer: `broad` promises diversity, the others no single voice. */
+const FAMILIES: Record<RosterPanel, number> = { broad: 5, strong: 3, fast: 2, free: 2, free_search: 2 };
+const MIN_FAMILIES = 2;
 const MAX_MODELS = 20;
 
-export function checkPanelFile(file: string, json: unknown): RosterFile {
+/** A file's panel, with the families that it is to have. */
+export interface PartPanel extends Panel {
+  name: RosterPanel;
+  minFamilies: number;
+}
+
+/** One file's share of a roster; whether its panels are panels shows once all shares are there. */
+export interface RosterPart {
+  file: string;
+  providers: Map<string, Provider>;
+  models: Map<string, Model>;
+  panels: Map<RosterPanel, PartPanel>;
+}
+
+export function checkRosterPart(file: string, json: unknown): RosterPart {
   const problems: RosterFileProblem[] = [];
   const root = new Place(json, '', problems);
   if (!root.fields(['providers', 'models', 'presets'])) throw new RosterFileError(file, problems);
@@ -25,6 +41,23 @@ export function checkPanelFile(file: string, json: unknown): RosterFile {
   const models = readModels(root.at('models'), providers);
   const panels = readRosters(root.at('presets'), models);
   if (problems.length > 0) throw new RosterFileError(file, problems);
+  return { file, providers, models, panels };
+}
+
+/** The roster of one file or of several; refused with every panel that is none. */
+export function checkRoster(parts: readonly RosterPart[]): RosterFile {
+  const file = parts.map((part) => part.file).join(',');
+  const problems: RosterFileProblem[] = [];
+  const { providers, models, panels } = joinRosters(parts, new Place({}, '', problems));
+  const simulated = [...models.keys()].filter((id) => id.startsWith('sim/')).length;
+  if (simulated > 0 && simulated < models.size)
+    new Place([], 'models', problems).report(
+      'mixes simulated and real models',
+      'Models whose id starts with "sim/" need a file of their own',
+    );
+  for (const panel of panels.values())
+    if (panel.models.length > 0) checkMembers(panel, new Place([], `presets.${panel.name}.models`, problems));
+  if (problems.length > 0) throw new RosterFileError(file, problems);
   return { providers, models, panels };
 }
 
@@ -36,25 +69,27 @@ function readModels(place: Place, providers: ReadonlyMap<string, Provider>): Map
     if (!models.has(model.id)) models.set(model.id, model);
     else item.at('id').report(`"${model.id}" is already the id of an earlier model`, 'Keep one of the two entries');
   }
-  const simulated = [...models.keys()].filter((id) => id.startsWith('sim/')).length;
-  if (simulated > 0 && simulated < models.size)
-    place.report('mixes simulated and real models', 'Models whose id starts with "sim/" need a file of their own');
   return models;
 }
 
-function readRosters(place: Place, models: ReadonlyMap<string, Model>): Map<RosterPanel, Panel> {
-  const panels = new Map<RosterPanel, Panel>();
+function readRosters(place: Place, models: ReadonlyMap<string, Model>): Map<RosterPanel, PartPanel> {
+  const panels = new Map<RosterPanel, PartPanel>();
   if (!place.fields(ROSTER_PANELS)) return panels;
   for (const name of ROSTER_PANELS) {
     const preset = place.at(name);
-    if (!preset.isMissing) panels.set(name, panel(name, preset, models));
+    if (preset.value === null && isFree(name)) panels.set(name, { ...NO_PANEL, name });
+    else if (!preset.isMissing) panels.set(name, panel(name, preset, models));
     else preset.report('is missing', `Add it; all of ${ROSTER_PANELS.join(', ')} are needed`);
   }
   return panels;
 }
 
-function panel(name: RosterPanel, place: Place, models: ReadonlyMap<string, Model>): Panel {
-  place.fields(['models', 'why', 'timeouts']);
+/** A file without open-weight models says so: `"free": null`. */
+const NO_PANEL = { models: [], why: '', timeouts: {}, minFamilies: MIN_FAMILIES };
+const isFree = (name: RosterPanel): boolean => FREE_PRESETS.some((free) => free === name);
+
+function panel(name: RosterPanel, place: Place, models: ReadonlyMap<string, Model>): PartPanel {
+  place.fields(['models', 'why', 'min_families', 'timeouts']);
   const members: Model[] = [];
   for (const item of place.at('models').items('model id')) {
     const found = typeof item.value === 'string' ? models.get(item.value) : undefined;
@@ -66,25 +101,26 @@ function panel(name: RosterPanel, place: Place, models: ReadonlyMap<string, Mode
       item.report(`"${found.id}" is in this preset twice`, 'A model votes once: remove one of the two');
     } else members.push(found);
   }
-  if (members.length > 0) checkMembers(name, members, place.at('models'));
+  const minFamilies = place.at('min_families').whole(MIN_FAMILIES, MAX_MODELS, FAMILIES[name]);
   const why = place.at('why');
   return {
     name,
     models: members,
     why: why.isMissing ? '' : why.text(/\S/, 'Write in a sentence why the preset has these models'),
     timeouts: checkTimeouts(place.at('timeouts')),
+    minFamilies,
   };
 }
 
-function checkMembers(name: RosterPanel, members: readonly Model[], place: Place): void {
-  const families = [...new Set(members.map((member) => member.family))];
-  const least = MIN_FAMILIES[name];
-  if (members.length > MAX_MODELS) place.report(`has ${members.length} models`, `Keep at most ${MAX_MODELS}`);
-  if (families.length < least) {
+function checkMembers({ name, models, minFamilies }: PartPanel, place: Place): void {
+  const families = [...new Set(models.map((member) => member.family))];
+  if (models.length > MAX_MODELS) place.report(`has ${models.length} models`, `Keep at most ${MAX_MODELS}`);
+  if (families.length < minFamilies) {
     const found = families.length === 1 ? '1 provider family' : `${families.length} provider families`;
-    place.report(`has ${found} (${families.join(', ')})`, `"${name}" needs at least ${least}; add models of others`);
+    const wayOut = `"${name}" needs at least ${minFamilies}; add models of others, or another roster: MODELS_FILE=openai,anthropic`;
+    place.report(`has ${found} (${families.join(', ')})`, wayOut);
   }
-  if (name !== 'free' && name !== 'free_search') return;
+  if (!isFree(name)) return;
   const wayOut = `"${name}" is asked for free polls, which use open-weight models only; replace it`;
-  for (const member of members) if (!member.openWeight) place.report(`"${member.id}" is not open-weight`, wayOut);
+  for (const member of models) if (!member.openWeight) place.report(`"${member.id}" is not open-weight`, wayOut);
 }

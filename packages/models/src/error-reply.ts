@@ -12,7 +12,11 @@ export interface ErrorReply {
 }
 
 /** `sent` are the names of the request's fields. */
-export function failureOfReply({ status, headers, text }: ErrorReply, sent: readonly string[], now: number): CallFailure {
+export function failureOfReply(
+  { status, headers, text }: ErrorReply,
+  sent: readonly string[],
+  now: number,
+): CallFailure {
   const body = parsed(text);
   const error = errorIn(body);
   if (isFilterError(status, error)) return { kind: 'refusal' };
@@ -60,7 +64,9 @@ function isFilterError(status: number, { code, message, metadata }: JsonObject):
 /** A 429 that no waiting helps: the account has no credit, or has reached its spend limit. */
 function isSpent(status: number, { code, details }: JsonObject): boolean {
   if (status !== 429) return false;
-  return code === 'insufficient_quota' || (isJsonObject(details) && details.error_code === 'enforced_spend_limit_reached');
+  return (
+    code === 'insufficient_quota' || (isJsonObject(details) && details.error_code === 'enforced_spend_limit_reached')
+  );
 }
 
 function retryAfterIn(headers: ErrorReply['headers'], now: number): number | null {

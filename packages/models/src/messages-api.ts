@@ -50,7 +50,10 @@ export function fromMessagesReply(reply: unknown): unknown {
     }),
   };
   const finish_reason = FINISH[String(reply.stop_reason)] ?? reply.stop_reason;
-  return { choices: [{ index: 0, finish_reason, message }], ...(isJsonObject(reply.usage) && { usage: usageOf(reply.usage) }) };
+  return {
+    choices: [{ index: 0, finish_reason, message }],
+    ...(isJsonObject(reply.usage) && { usage: usageOf(reply.usage) }),
+  };
 }
 
 /** Input that was written to or read from a cache is counted apart; it is billed as well. */

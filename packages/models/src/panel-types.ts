@@ -4,6 +4,8 @@ import type { Price } from './price.ts';
 
 // A roster file after it was checked: everything present, prices as whole numbers.
 
+export const TIMEOUT_NAMES = ['connect_ms', 'first_byte_ms', 'idle_ms', 'total_ms'] as const;
+
 export interface Timeouts {
   /** TCP and TLS. */
   connect_ms: number;
@@ -41,7 +43,7 @@ export interface Provider {
 export type Reasoning = 'none' | 'low' | 'off' | 'always';
 
 /** The rung of the ladder: strict schema, any JSON object, forced tool call, or a last line. */
-export type Answer = 'json_schema' | 'json_object' | 'tool' | 'line';
+export type AnswerForm = 'json_schema' | 'json_object' | 'tool' | 'line';
 
 export interface SearchVariant {
   /** Model id to call instead, where search is another model. */
@@ -62,7 +64,7 @@ export interface Model {
   family: string;
   openWeight: boolean;
   price: Price;
-  answer: Answer;
+  answer: AnswerForm;
   reasoning: Reasoning;
   temperature: boolean;
   seed: boolean;

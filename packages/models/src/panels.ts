@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { PanelName, RosterPanel } from '@eloquentpoll/contracts';
 import { isLoopback } from '@eloquentpoll/ops/settings';
-import openrouter from '../rosters/openrouter.json' with { type: 'json' };
-import simulator from '../rosters/simulator.json' with { type: 'json' };
-import { checkPanelFile } from './check-roster-file.ts';
+import { checkRoster, checkRosterPart } from './check-roster-file.ts';
 import { RosterFileError } from './panel-problems.ts';
 import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
+import { ROSTERS, rosterNames } from './rosters.ts';
 
 export { listPrice } from './billing.ts';
 export { providerMaxU } from './call-costs.ts';
@@ -14,13 +13,12 @@ export { RosterFileError } from './panel-problems.ts';
 export type { Model, Panel, Provider, Timeouts } from './panel-types.ts';
 export type { PollText } from './poll-text.ts';
 export { promptStyle } from './prompt-words.ts';
+export { type ProviderSetting, settingsOf } from './provider-call.ts';
+export { ROSTERS } from './rosters.ts';
 export { maxCallCostOf, seatsFor } from './seats.ts';
 export { typicalCostsFor } from './typical-cost.ts';
 
 // Which models there are, what they cost and who asks them. This entry point loads no model client, so the gateway may use it.
-
-/** Roster files that come with the product; everything else is a path. */
-const BUILT_IN: Record<string, unknown> = { openrouter, simulator };
 
 export interface Panels {
   panel(name: RosterPanel): Panel;
@@ -35,7 +33,7 @@ export interface Panels {
 }
 
 export interface LoadOptions {
-  /** `openrouter`, `simulator`, or the path of a roster file. */
+  /** Built-in rosters and paths of roster files, with commas between them. */
   file?: string | undefined;
   /** Replaces the base URL of every provider, such as that of a local simulator. */
   baseUrl?: string | undefined;
@@ -45,7 +43,8 @@ export interface LoadOptions {
 
 /** Reads and checks a roster file. Throws a `RosterFileError` that lists every problem with its place. */
 export function loadPanels({ file = 'openrouter', baseUrl, httpsOnly = false }: LoadOptions = {}): Panels {
-  const checked = checkPanelFile(file, BUILT_IN[file] ?? parseFile(file));
+  const parts = rosterNames(file).map((name) => checkRosterPart(name, ROSTERS[name] ?? parseFile(name)));
+  const checked = checkRoster(parts);
   const base = baseUrl === undefined ? undefined : checkedBaseUrl(baseUrl);
   const providers = new Map<string, Provider>();
   for (const [name, provider] of checked.providers)
@@ -57,7 +56,7 @@ export function loadPanels({ file = 'openrouter', baseUrl, httpsOnly = false }: 
 
 function refuseClearText(file: string, providers: readonly Provider[]): void {
   const clear = providers.filter(({ baseUrl }) => {
-    const { protocol, hostname } = new URL(baseUrl);
+    const { protocol, hostname } = new URL(baseUrl.replaceAll(/[{}]/g, ''));
     return protocol === 'http:' && !isLoopback(hostname);
   });
   if (clear.length === 0) return;
@@ -104,7 +103,7 @@ function parseFile(file: string): unknown {
       {
         path: '(file)',
         problem: `cannot be read (${code})`,
-        wayOut: `Give the path of a roster file, or one of ${Object.keys(BUILT_IN).join(', ')}`,
+        wayOut: `Give the path of a roster file, or one of ${Object.keys(ROSTERS).join(', ')}`,
       },
     ]);
   }

@@ -28,7 +28,10 @@ function bytesAround(model: Model, style: PromptStyle, prompt: Prompt): number {
   const key = `${model.answer} ${asksRationale(model, style)} ${prompt.shown.length}`;
   const known = wordsBytes.get(key);
   if (known !== undefined) return known;
-  const schema = model.answer === 'line' || model.answer === 'json_object' ? '' : JSON.stringify(answerSchema(asksRationale(model, style), prompt.shown));
+  const schema =
+    model.answer === 'line' || model.answer === 'json_object'
+      ? ''
+      : JSON.stringify(answerSchema(asksRationale(model, style), prompt.shown));
   const bytes = Buffer.byteLength(systemMessage(model, style, prompt) + schema);
   wordsBytes.set(key, bytes);
   return bytes;

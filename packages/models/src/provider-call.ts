@@ -2,7 +2,7 @@ import { ADDRESS_SETTING } from './check-provider.ts';
 import type { Provider } from './panel-types.ts';
 
 /** The value of a setting, such as a key or the region inside an address. */
-export type Setting = (name: string) => string | undefined;
+export type ProviderSetting = (name: string) => string | undefined;
 
 /** Names of the settings that a provider needs, its key among them. */
 export const settingsOf = ({ apiKeyEnv, baseUrl }: Provider): string[] => [
@@ -11,7 +11,7 @@ export const settingsOf = ({ apiKeyEnv, baseUrl }: Provider): string[] => [
 ];
 
 /** The provider's address with its settings filled in. Throws where one is missing or is no part of an address. */
-export function addressOf({ name, baseUrl }: Provider, setting: Setting): string {
+export function addressOf({ name, baseUrl }: Provider, setting: ProviderSetting): string {
   return baseUrl.replace(ADDRESS_SETTING, (_, variable: string) => {
     const value = setting(variable)?.trim();
     if (!value) throw new Error(`Provider ${name} has no address: set ${variable}`);
@@ -21,7 +21,7 @@ export function addressOf({ name, baseUrl }: Provider, setting: Setting): string
 }
 
 /** The provider's key; null where it wants none. Throws where it is missing. */
-export function keyOf({ name, apiKeyEnv, keyRequired }: Provider, setting: Setting): string | null {
+export function providerKeyOf({ name, apiKeyEnv, keyRequired }: Provider, setting: ProviderSetting): string | null {
   const key = apiKeyEnv === null ? undefined : setting(apiKeyEnv);
   if (keyRequired && !key) throw new Error(`Provider ${name} has no key: set ${apiKeyEnv}`);
   return key || null;

@@ -47,7 +47,10 @@ export function openProviderLine(
   });
   const headers = headersOf(provider, apiKey);
 
-  async function complete(body: Record<string, unknown>, { timeouts, trace, signal }: CallSettings): Promise<CallResult> {
+  async function complete(
+    body: Record<string, unknown>,
+    { timeouts, trace, signal }: CallSettings,
+  ): Promise<CallResult> {
     const seen: Exchanging = { answered: false };
     try {
       const request = {

@@ -38,11 +38,12 @@ function stringsOf(body: unknown): { paths: string[]; texts: string[] } {
       const inner = jsonIn(value);
       if (inner === null) texts.push(value.slice(0, MAX_CHARACTERS));
       else waiting.push(inner);
-    } else if (Array.isArray(value)) waiting.push(...value.slice(0, MAX_STRINGS));
+    } else if (Array.isArray(value)) waiting.push(...(value as unknown[]).slice(0, MAX_STRINGS));
     else if (isJsonObject(value)) {
       const { param, loc, input: _, ...rest } = value;
       if (typeof param === 'string') paths.push(param);
-      if (Array.isArray(loc)) paths.push(...loc.filter((part) => typeof part === 'string' && part !== 'body').slice(0, 1));
+      const place: unknown = Array.isArray(loc) ? (loc as unknown[]).find((part) => part !== 'body') : undefined;
+      if (typeof place === 'string') paths.push(place);
       waiting.push(...Object.values(rest));
     }
   }
@@ -59,7 +60,8 @@ function jsonIn(text: string): unknown {
   }
 }
 
-const NAMED = /["'`]([A-Za-z_]{3,40})(?:[.[][^"'`]{0,80})?["'`]|^([a-z_]{3,40})(?:\.[a-z_.]{1,80})?:|parameter ([A-Za-z_]{3,40})\b/g;
+const NAMED =
+  /["'`]([A-Za-z_]{3,40})(?:[.[][^"'`]{0,80})?["'`]|^([a-z_]{3,40})(?:\.[a-z_.]{1,80})?:|parameter ([A-Za-z_]{3,40})\b/g;
 
 function namedIn(text: string, known: ReadonlyMap<string, string>): string | null {
   for (const [, quoted, first, after] of text.matchAll(NAMED)) {

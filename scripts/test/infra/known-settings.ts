@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GATEWAY_SETTINGS } from '@eloquentpoll/gateway/settings';
 import { root } from '@eloquentpoll/launch/folders';
-import { loadPanels } from '@eloquentpoll/models/panels';
+import { loadPanels, settingsOf } from '@eloquentpoll/models/panels';
 import { readSetting, type Table } from '@eloquentpoll/ops/settings';
 import { WORKER_SETTINGS } from '@eloquentpoll/worker/settings';
 
@@ -39,10 +39,8 @@ function otherSettings(app: string): Set<string> {
 }
 
 const providerKeys = (): string[] =>
-  ['openrouter', 'simulator'].flatMap((file) =>
-    loadPanels({ file })
-      .providers()
-      .flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []),
+  ['openrouter', 'mixed', 'groq', 'together', 'fireworks', 'azure', 'bedrock'].flatMap((file) =>
+    loadPanels({ file }).providers().flatMap(settingsOf),
   );
 
 /** Names that stand in quotes or behind `env.` in the code of the process. */

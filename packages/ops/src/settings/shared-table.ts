@@ -16,8 +16,8 @@ export const SHARED_SETTINGS = {
     'Begins the name of every key in Redis.',
   ),
   MODELS_FILE: optional(
-    text('a roster file, or the name of a built-in one'),
-    'Which models vote, and at what price. Default: openrouter.',
+    text('roster files or names of built-in ones, with commas between them'),
+    'Which models vote, and at what price; see docs/providers.md. Default: openrouter.',
   ),
   MODELS_BASE_URL: optional(http, "Where models are asked, instead of the roster file's addresses."),
   LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least level that is logged.'),

@@ -32,7 +32,16 @@ export async function estimatePoll(
   return toEstimate(order, seats.length, forecast, sampleSize);
 }
 
+/** Of a free panel where no model is open-weight. */
+const NO_FORECAST: ReturnType<typeof estimate> = {
+  calls: { min: 0, expected: 0, max: 0 },
+  costU: { min: 0n, expected: 0n, max: 0n },
+  latencyMs: { min: 0, expected: 0, max: 0, p50: 0, p95: 0 },
+  earlyTermination: { probability: 0, likelyReason: 'roster_exhausted' },
+};
+
 function forecastOf(rules: Rules, seats: readonly EstimateSeat[]) {
+  if (seats.length === 0) return NO_FORECAST;
   const key = [rules, ...seats].flatMap((each) => Object.values(each) as unknown[]).join(' ');
   const known = kept.get(key);
   if (known) return known;

@@ -2,7 +2,10 @@ import type { PollSpec } from '@eloquentpoll/contracts';
 import { type PollText, promptStyle, seatsFor } from '@eloquentpoll/models/panels';
 import { type PollOrder, specOf } from '@eloquentpoll/polls';
 import { pricePpmOf } from '../../config/list-prices.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
+
+const NO_MODELS = 'This service has no open-weight models and runs no free polls; polls with an API key are answered.';
 
 /** The spec of an order at this moment's prices and the models' newest records. */
 export async function freezeOrder(
@@ -11,6 +14,7 @@ export async function freezeOrder(
   caller?: string,
 ): Promise<PollSpec> {
   const panel = panels.panelOf(order);
+  if (panel.models.length === 0) throw new ApiError('service_unavailable', { detail: NO_MODELS });
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order.panel_name);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });

@@ -1,0 +1,84 @@
+import t from 'tap';
+import { dialectOf } from '../src/dialects.ts';
+import type { Model, Provider } from '../src/panels.ts';
+import { capabilityFor, rejectedField } from '../src/rejected-field.ts';
+import { vendorPanels } from './vendor-panels.ts';
+import { voteRequest } from './vote-request.ts';
+
+/** What a roster says wrongly of a model, the field that the vendor then turns away, and what to change. */
+const wrong: [file: string, id: string, change: Partial<Model>, field: string, change: RegExp][] = [
+  ['mixed', 'openai/gpt-5.6-luna', { temperature: true }, 'temperature', /"temperature": false/],
+  ['mixed', 'anthropic/claude-sonnet-5', { temperature: true }, 'temperature', /"temperature": false/],
+  ['mixed', 'anthropic/claude-haiku-4.5', { extraBody: { top_logprobs: 1 } }, 'top_logprobs', /"extra_body"/],
+  ['mixed', 'google/gemini-3.5-flash', { extraBody: { top_k: 1 } }, 'top_k', /"extra_body"/],
+  [
+    'mixed',
+    'mistralai/mistral-small-2603',
+    { reasoning: 'none', extraBody: { reasoning_effort: 'low' } },
+    'reasoning_effort',
+    /"reasoning"/,
+  ],
+  ['mixed', 'x-ai/grok-4.20-non-reasoning', { reasoning: 'low' }, 'reasoning_effort', /"reasoning_field"/],
+  ['groq', 'groq/llama-3.3-70b', { answer: 'json_schema' }, 'response_format', /"answer": "json_object"/],
+  ['groq', 'groq/llama-3.3-70b', { reasoning: 'off' }, 'reasoning_effort', /"reasoning"/],
+  [
+    'fireworks',
+    'fireworks/glm-5.2',
+    { extraBody: { chat_template_kwargs: {} } },
+    'chat_template_kwargs',
+    /"reasoning_field"/,
+  ],
+];
+
+for (const [file, id, change, field, way] of wrong)
+  t.test(`${id} sends ${field} that it may not -> named once, one call a vote`, async (t) => {
+    const { asker, rejected, panels } = await vendorPanels(t, file, (model) => (model.id === id ? change : {}));
+    for (let i = 0; i < 3; i += 1)
+      t.match(await asker.ask(voteRequest({ modelId: id })), { error: 'provider_error', calls: 1 });
+    t.match(rejected, [{ provider: panels.model(id)!.provider, modelId: id, field, change: way }]);
+    t.equal(rejected.length, 1);
+  });
+
+t.test('the field of a provider that says another token or seed field is named', async (t) => {
+  for (const [file, id, takes, field] of [
+    ['mixed', 'openai/gpt-5.6-luna', { maxTokensField: 'max_tokens' }, 'max_tokens'],
+    ['mixed', 'google/gemini-3.5-flash', { seedField: 'seed' }, 'seed'],
+    ['mixed', 'mistralai/mistral-small-2603', { seedField: 'seed' }, 'seed'],
+    ['mixed', 'mistralai/mistral-small-2603', { userField: 'user' }, 'user'],
+  ] as const) {
+    const { panels, asker, rejected } = await vendorPanels(t, file, (model) => (model.id === id ? { seed: true } : {}));
+    const provider: Provider = panels.provider(panels.model(id)!.provider);
+    Object.assign(provider.takes, takes);
+    t.match(await asker.ask(voteRequest({ modelId: id, caller: 'c-1' })), { error: 'provider_error', calls: 1 });
+    t.match(rejected, [{ field }], `${id} ${field}`);
+  }
+});
+
+t.test('only names that we sent come out, and only of 400 and 422', async (t) => {
+  const sent = ['model', 'messages', 'max_tokens', 'user'];
+  const body = (message: string) => ({ error: { message } });
+  t.equal(rejectedField(sent, 400, body("Unknown parameter: 'sk-secret'.")), null);
+  t.equal(rejectedField(sent, 400, body("'messages' repeats the prompt")), null);
+  t.equal(rejectedField(sent, 401, body("'user' is wrong")), null);
+  t.equal(rejectedField(sent, 400, body("'user' is wrong")), 'user');
+  t.equal(rejectedField(sent, 422, { detail: [{ loc: ['body', 'max_tokens'], msg: 'no' }] }), 'max_tokens');
+  t.equal(rejectedField(sent, 400, { error: { param: 'model', message: 'x' } }), 'model');
+  t.equal(rejectedField(sent, 400, '<html>'), null);
+  t.equal(
+    rejectedField(
+      ['thinking', 'output_config'],
+      400,
+      body('"thinking.type.disabled" is not supported. Use "output_config.effort"'),
+    ),
+    'thinking',
+  );
+  const deep = Array.from({ length: 200 }).reduce<unknown>((inner) => [inner], "'user'");
+  t.equal(rejectedField(sent, 400, deep), null, 'a body without end is not followed');
+});
+
+t.test('every field of a vote has a capability to change', async (t) => {
+  const fields =
+    'model max_tokens max_completion_tokens temperature seed random_seed user safety_identifier metadata response_format tools tool_choice output_config reasoning_effort reasoning thinking chat_template_kwargs';
+  for (const field of fields.split(' ')) t.notMatch(capabilityFor(field, dialectOf('compatible')), /extra_body/, field);
+  t.match(capabilityFor('provider', dialectOf('openrouter')), /extra_body/);
+});

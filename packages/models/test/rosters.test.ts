@@ -1,0 +1,132 @@
+import t from 'tap';
+import { loadPanels, type Model, RosterFileError } from '../src/panels.ts';
+import { vendorPanels } from './vendor-panels.ts';
+import { voteRequest } from './vote-request.ts';
+
+// Every ready roster, asked through fakes that are as strict as the vendors.
+
+const READY = [
+  'mixed',
+  'groq',
+  'together',
+  'fireworks',
+  'openrouter',
+  'azure',
+  'bedrock',
+  'vllm',
+  'ollama',
+  'llamacpp',
+];
+const VENDORS = ['openai', 'anthropic', 'gemini', 'mistral', 'deepseek', 'xai'];
+
+const familiesOf = (models: readonly Model[]) => new Set(models.map(({ family }) => family));
+
+t.test('OpenAI and Anthropic keys alone make a broad panel of two families, and no free polls', async (t) => {
+  const panels = loadPanels({ file: 'openai,anthropic' });
+  const { models } = panels.panel('broad');
+  t.ok(models.length >= 6, `${models.length} models`);
+  t.same([...familiesOf(models)], ['openai', 'anthropic']);
+  for (const name of ['strong', 'fast'] as const) t.equal(familiesOf(panels.panel(name).models).size, 2, name);
+  for (const name of ['free', 'free_search'] as const) t.same(panels.panel(name).models, [], name);
+  t.same(
+    panels.providers().map(({ apiKeyEnv }) => apiKeyEnv),
+    ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
+  );
+});
+
+t.test('six vendors together are a panel of six families with free polls', async (t) => {
+  const panels = loadPanels({ file: 'mixed' });
+  t.equal(familiesOf(panels.panel('broad').models).size, VENDORS.length);
+  t.ok(panels.panel('free').models.every(({ openWeight }) => openWeight));
+  t.ok(familiesOf(panels.panel('free').models).size >= 2);
+});
+
+for (const file of VENDORS)
+  t.test(`${file} alone is no panel -> refused with the way out`, async (t) => {
+    t.throws(() => loadPanels({ file }), {
+      name: 'RosterFileError',
+      message: /presets\.broad\.models: has 1 provider family/,
+    });
+    t.throws(() => loadPanels({ file }), /MODELS_FILE=openai,anthropic/);
+  });
+
+t.test('a roster twice, or one that shares models with another -> refused', async (t) => {
+  for (const file of ['groq,groq', 'openrouter,anthropic']) {
+    const error = t.throws(() => loadPanels({ file }), RosterFileError) as unknown as RosterFileError;
+    t.match(error.problems[0]!.problem, /^has "[^"]+" twice/, file);
+  }
+  t.throws(() => loadPanels({ file: 'openai,anthropic,simulator' }), /mixes simulated and real models/);
+});
+
+for (const file of READY)
+  t.test(`each model of ${file} votes at its vendor, with reasons and without`, async (t) => {
+    const { panels, asker, rejected, fakes } = await vendorPanels(t, file);
+    for (const model of panels.models()) {
+      const free = model.price.output === 0n;
+      for (const style of ['choice', 'reason'] as const) {
+        const vote = await asker.ask(voteRequest({ modelId: model.id, style, caller: 'c-1' }));
+        t.match(vote, { error: null, option: Number, calls: 1 }, `${model.id} ${style}`);
+        t.equal(vote.billed_u > 0, !free, `${model.id} is billed`);
+        if (style === 'reason') t.type(vote.reason, 'string');
+      }
+    }
+    t.same(rejected, []);
+    t.equal([...fakes.values()].flatMap(({ calls }) => calls).length, panels.models().length * 2);
+  });
+
+t.test('each dialect votes on every rung of the ladder that it keeps to', async (t) => {
+  for (const file of READY) {
+    const { panels } = await vendorPanels(t, file);
+    const firsts = new Map(panels.models().map((model) => [panels.provider(model.provider).dialect, model]));
+    for (const [dialect, first] of firsts)
+      for (const answer of panels.provider(first.provider).takes.answers) {
+        if (dialect === 'groq' && answer === 'json_schema') continue;
+        const asked = await vendorPanels(t, file, ({ id }) => (id === first.id ? { answer } : {}));
+        t.match(await asked.asker.ask(voteRequest({ modelId: first.id })), { error: null }, `${dialect} ${answer}`);
+      }
+  }
+});
+
+t.test('reasoning that a vendor counts beside the completion is paid for', async (t) => {
+  const { asker } = await vendorPanels(t, 'mixed');
+  const grok = await asker.ask(voteRequest({ modelId: 'x-ai/grok-4.3' }));
+  // 400 tokens at $1.25 and 20 + 64 at $2.50 per million.
+  t.equal(grok.billed_u, 500 + 210);
+  t.equal(grok.provider_cost_u, 271, 'cost_in_usd_ticks');
+  const gemini = await asker.ask(voteRequest({ modelId: 'google/gemini-3.5-flash' }));
+  t.equal(gemini.billed_u, 600 + 756);
+  const claude = await asker.ask(voteRequest({ modelId: 'anthropic/claude-sonnet-5' }));
+  t.equal(claude.billed_u, 800 + 840, 'input from the cache is counted');
+});
+
+t.test('refusals, limits, outages and short answers of each vendor become our vote errors', async (t) => {
+  for (const file of READY) {
+    const { panels, asker, fakes } = await vendorPanels(t, file);
+    const firsts = new Map(panels.models().map((model) => [model.provider, model]));
+    for (const [provider, { id, answer }] of firsts) {
+      const fake = fakes.get(provider)!;
+      const ask = async (...moods: Parameters<typeof fake.next>) => {
+        fake.next(...moods);
+        return asker.ask(voteRequest({ modelId: id }));
+      };
+      t.match(await ask('refusal'), { error: 'refusal', calls: 1 }, `${id} refuses`);
+      t.match(await ask('rate_limited'), { error: null, calls: 2 }, `${id} after the wait it asks for`);
+      t.match(await ask('overloaded'), { error: null, calls: 2 }, `${id} after an outage`);
+      t.match(await ask('cut'), { error: 'malformed', calls: 1 }, `${id} cut off is not repaired`);
+      t.match(await ask('no_usage'), { error: null, calls: 1, cost: { estimated_u: Number } }, `${id} counts nothing`);
+      if (answer !== 'line') t.match(await ask('prose'), { error: null, calls: 2 }, `${id} is asked once more`);
+    }
+  }
+});
+
+t.test('an account without credit is not asked again', async (t) => {
+  const { asker, fakes } = await vendorPanels(t, 'mixed');
+  for (const [provider, modelId] of [
+    ['openai', 'openai/gpt-5.6-luna'],
+    ['anthropic', 'anthropic/claude-haiku-4.5'],
+    ['deepseek', 'deepseek/deepseek-v4-flash'],
+  ] as const) {
+    fakes.get(provider)!.next('spent');
+    t.match(await asker.ask(voteRequest({ modelId })), { error: 'provider_error', calls: 1 }, provider);
+  }
+});

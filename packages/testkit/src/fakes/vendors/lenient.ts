@@ -1,0 +1,91 @@
+import { CHAT, chatCompletion, openaiError, usageBesideReasoning } from './chat.ts';
+import { formatOf, type Vendor } from './vendor.ts';
+
+// Vendors and servers of Chat Completions that pass over fields which they do not know, or of which nothing else is known.
+
+type Rules = Omit<Vendor, 'models'>;
+
+export const together: Rules = CHAT;
+export const bedrock: Rules = CHAT;
+export const compatible: Rules = CHAT;
+
+export const deepseek: Rules = {
+  ...CHAT,
+  complaint({ body }) {
+    if (formatOf(body) === 'json_schema') return openaiError(400, 'This response_format type is unavailable now');
+    const asks = formatOf(body) === 'json_object';
+    if (asks && !/json/i.test(JSON.stringify(body.messages)))
+      return openaiError(
+        400,
+        "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.",
+      );
+    return null;
+  },
+  completion: (asked, outcome) => ({ ...chatCompletion(asked, outcome), system_fingerprint: 'fp' }),
+  refusal: openaiError(400, 'Content Exists Risk', { code: 'invalid_request_error' }),
+  spent: openaiError(402, 'Insufficient Balance', { type: 'unknown_error', code: 'invalid_request_error' }),
+};
+
+const xaiError = (status: number, code: string, error: string) => ({ status, body: { code, error } });
+
+export const xai: Rules = {
+  ...CHAT,
+  unauthorized: xaiError(400, 'Client specified an invalid argument', 'Incorrect API key provided: xa***.'),
+  unknownModel: (model) => xaiError(404, 'Some requested entity was not found', `The model ${model} does not exist.`),
+  complaint({ body, model }) {
+    if (body.reasoning_effort === undefined || !model.includes('non-reasoning')) return null;
+    return xaiError(400, 'invalid-argument', `Model ${model} does not support parameter reasoningEffort.`);
+  },
+  completion(asked, outcome) {
+    const usage = { ...usageBesideReasoning(outcome), cost_in_usd_ticks: 2_709_000 };
+    return { ...chatCompletion(asked, outcome), ...(outcome.counted && { usage }) };
+  },
+  refusal: xaiError(
+    403,
+    'The caller does not have permission to execute the specified operation',
+    'Content violates usage guidelines. Team: t, API key ID: k, Model: m, Failed check: SAFETY_CHECK_TYPE_BIO',
+  ),
+};
+
+const routed = (code: number, message: string, metadata?: unknown) => ({
+  status: code,
+  body: { error: { code, message, ...(metadata !== undefined && { metadata }) } },
+});
+
+export const openrouter: Rules = {
+  ...CHAT,
+  unauthorized: routed(401, 'No auth credentials found'),
+  unknownModel: (model) => routed(400, `${model} is not a valid model ID`),
+  completion(asked, outcome) {
+    const reply = chatCompletion(asked, outcome);
+    return { ...reply, ...(outcome.counted && { usage: { ...(reply.usage as object), cost: 0.00042 } }) };
+  },
+  refusal: routed(403, 'Your input was flagged', { reasons: ['violence'], flagged_input: 'x' }),
+  rateLimited: {
+    ...routed(429, 'Rate limit exceeded'),
+    headers: { 'x-ratelimit-remaining': '0', 'retry-after': '0.05' },
+  },
+  spent: routed(402, 'Insufficient credits'),
+  overloaded: routed(502, 'Provider returned error'),
+};
+
+export const vllm: Rules = {
+  ...CHAT,
+  unknownModel: (model) => ({
+    status: 404,
+    body: {
+      error: { message: `The model \`${model}\` does not exist.`, type: 'NotFoundError', param: 'model', code: 404 },
+    },
+  }),
+};
+
+export const ollama: Rules = {
+  ...CHAT,
+  unknownModel: (model) => openaiError(404, `model '${model}' not found`, { type: 'not_found_error' }),
+};
+
+export const llamacpp: Rules = {
+  ...CHAT,
+  completion: (asked, outcome) => ({ ...chatCompletion(asked, outcome), timings: { prompt_n: 25, predicted_n: 20 } }),
+  overloaded: { status: 503, body: { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } } },
+};
