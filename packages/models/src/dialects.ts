@@ -1,4 +1,4 @@
-import type { AnswerForm, Reasoning } from './panel-types.ts';
+import type { Reasoning, VoteForm } from './panel-types.ts';
 
 // What each vendor's API does with our requests, as docs/providers.md found it. A provider of a roster file names its
 // dialect and overrides single fields; what a dialect cannot do is refused in its models.
@@ -44,7 +44,7 @@ export interface Dialect {
   seedField: (typeof SEED_FIELDS)[number] | null;
   reasoningField: ReasoningField;
   userField: (typeof USER_FIELDS)[number] | null;
-  answers: readonly AnswerForm[];
+  answers: readonly VoteForm[];
 }
 
 const CHAT: Dialect = {

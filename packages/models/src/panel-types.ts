@@ -43,7 +43,7 @@ export interface Provider {
 export type Reasoning = 'none' | 'low' | 'off' | 'always';
 
 /** The rung of the ladder: strict schema, any JSON object, forced tool call, or a last line. */
-export type AnswerForm = 'json_schema' | 'json_object' | 'tool' | 'line';
+export type VoteForm = 'json_schema' | 'json_object' | 'tool' | 'line';
 
 export interface SearchVariant {
   /** Model id to call instead, where search is another model. */
@@ -64,7 +64,7 @@ export interface Model {
   family: string;
   openWeight: boolean;
   price: Price;
-  answer: AnswerForm;
+  answer: VoteForm;
   reasoning: Reasoning;
   temperature: boolean;
   seed: boolean;
