@@ -27,6 +27,8 @@ export interface NewPoll {
   traceparent?: string | undefined;
   /** The roster version that it is drawn for an audit of; its caller never sees it. */
   auditVersion?: string | undefined;
+  /** What the caller of an agent's task groups it by. */
+  contextId?: string | undefined;
 }
 
 export interface IdempotencyKey {
@@ -100,6 +102,7 @@ export async function acceptPoll(
     request_id: poll.requestId ?? null,
     traceparent: poll.traceparent ?? null,
     audit_version: poll.auditVersion ?? null,
+    context_id: poll.contextId ?? null,
     hold_u: String(holdU > 1n ? holdU : 1n),
     ...(limits &&
       poll.tenant !== undefined && {

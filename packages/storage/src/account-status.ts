@@ -88,7 +88,7 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<numb
     const ids = rows.map(({ id }) => id);
     if (ids.length > 0) {
       await sql`
-        update polls set account_id = null, tenant = null, key_id = null, request_id = null, traceparent = null,
+        update polls set account_id = null, tenant = null, key_id = null, request_id = null, traceparent = null, context_id = null,
                spec = spec - 'question' - 'options' where id = any(${ids}::text[])`.execute(db);
       await sql`
         update results set account_id = null, winning_option = null, detail = '{}', emptied_at = now()

@@ -11,7 +11,7 @@ type App = keyof typeof ROLES;
 export const APP_ROLES: readonly string[] = Object.values(ROLES);
 
 /** What `emptyClosedAccounts` takes out of a poll and its result; both apps do it. */
-const EMPTIED_POLL = 'account_id, tenant, key_id, request_id, traceparent, spec';
+const EMPTIED_POLL = 'account_id, tenant, key_id, request_id, traceparent, context_id, spec';
 const EMPTIED_RESULT = 'account_id, winning_option, detail, emptied_at';
 
 /** Beside reading. A table that is not in here is read only. */

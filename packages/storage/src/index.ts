@@ -185,6 +185,7 @@ export {
 export {
   findResult,
   findResultOfPoll,
+  findResultsOfPolls,
   type Result,
   type ResultLine,
   readHistory,
@@ -204,6 +205,14 @@ export {
 export { sealReceipts } from './seal-receipts.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { AUDIT_POOL, FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
+export {
+  listTaskPolls,
+  NAMED_TASK,
+  TASK,
+  type TaskFilter,
+  type TaskPage,
+  type TaskPosition,
+} from './task-polls.ts';
 export {
   AUDIT_WINDOW,
   type Lesson,

@@ -11,6 +11,8 @@ export interface Poll {
   status: PollStatus;
   spec: PollSpec;
   entryPoint: string;
+  /** What the caller of an agent's task groups it by. */
+  contextId: string | null;
   createdAt: Date;
   deadlineAt: Date;
   /** Until the deadline by the clock of Postgres, which set it; 0 when it has passed. */
@@ -19,11 +21,11 @@ export interface Poll {
 }
 
 export async function findPoll({ db }: Queries, pollId: string): Promise<Poll | null> {
-  return toPoll(await pollColumns({ db }).where('id', '=', pollId).executeTakeFirst());
+  return toPollOrNull(await pollColumns({ db }).where('id', '=', pollId).executeTakeFirst());
 }
 
 export async function findPollByResult({ db }: Queries, resultId: string): Promise<Poll | null> {
-  return toPoll(await pollColumns({ db }).where('result_id', '=', resultId).executeTakeFirst());
+  return toPollOrNull(await pollColumns({ db }).where('result_id', '=', resultId).executeTakeFirst());
 }
 
 /** How a poll stands, without what it asks: all that its session shows. */
@@ -50,7 +52,7 @@ export async function findRunStates({ db }: Queries, pollIds: readonly string[])
   }));
 }
 
-function pollColumns({ db }: Queries) {
+export function pollColumns({ db }: Queries) {
   return db
     .selectFrom('polls')
     .select([
@@ -60,6 +62,7 @@ function pollColumns({ db }: Queries) {
       'status',
       'spec',
       'entry_point',
+      'context_id',
       'created_at',
       'deadline_at',
       'finished_at',
@@ -67,8 +70,11 @@ function pollColumns({ db }: Queries) {
     .select(sql<number>`greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer`.as('remaining_ms'));
 }
 
-function toPoll(row: Awaited<ReturnType<ReturnType<typeof pollColumns>['executeTakeFirst']>>): Poll | null {
-  if (!row) return null;
+type PollRow = NonNullable<Awaited<ReturnType<ReturnType<typeof pollColumns>['executeTakeFirst']>>>;
+
+const toPollOrNull = (row: PollRow | undefined): Poll | null => (row ? toPoll(row) : null);
+
+export function toPoll(row: PollRow): Poll {
   return {
     id: row.id,
     resultId: row.result_id,
@@ -76,6 +82,7 @@ function toPoll(row: Awaited<ReturnType<ReturnType<typeof pollColumns>['executeT
     status: row.status,
     spec: row.spec,
     entryPoint: row.entry_point,
+    contextId: row.context_id,
     createdAt: row.created_at,
     deadlineAt: row.deadline_at,
     remainingMs: row.remaining_ms,

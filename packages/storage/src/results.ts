@@ -43,6 +43,13 @@ export async function findResultOfPoll(queries: Queries, pollId: string): Promis
   return toResult(await resultColumns(queries).where('poll_id', '=', pollId).executeTakeFirst());
 }
 
+export async function findResultsOfPolls(queries: Queries, pollIds: readonly string[]): Promise<Result[]> {
+  const rows = await resultColumns(queries)
+    .where((result) => result('poll_id', '=', result.fn.any(result.val([...pollIds]))))
+    .execute();
+  return rows.flatMap((row) => toResult(row) ?? []);
+}
+
 export function readRecentResults(queries: Queries, accountId: string, limit = 5): Promise<ResultLine[]> {
   return readHistory(queries, accountId, limit, 0);
 }

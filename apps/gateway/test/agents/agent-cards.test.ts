@@ -48,7 +48,7 @@ t.test(
     ]);
     for (const { url } of [card, ...card.supportedInterfaces, ...card.additionalInterfaces])
       t.equal(url, 'https://polls.example/api/a2a/tasks/send');
-    t.match(card.capabilities, { streaming: false, pushNotifications: false });
+    t.match(card.capabilities, { streaming: true, pushNotifications: false, extendedAgentCard: false });
     for (const example of card.skills.flatMap(({ examples }: { examples: string[] }) => examples))
       t.match(JSON.parse(example), { question: String, options: Array });
   },

@@ -5,7 +5,7 @@ import { sealer } from '../../src/accounts/login/login-cookie.ts';
 import { readAddress } from '../../src/accounts/wallets/address.ts';
 import { signerOf } from '../../src/accounts/wallets/signer.ts';
 import { readCall, rpcIdOf } from '../../src/agents/a2a/read-call.ts';
-import { parseTaskId } from '../../src/agents/a2a/task-ids.ts';
+import { readName } from '../../src/agents/a2a/task-ids.ts';
 import { pollOfMessage } from '../../src/agents/a2a/task-input.ts';
 import { rankIntents } from '../../src/agents/intents/match-intents.ts';
 import { operationOf } from '../../src/agents/mcp/tools.ts';
@@ -41,7 +41,7 @@ const TEXTS: Record<string, (text: string) => unknown> = {
   trace: traceparentOf,
   'preferred wait': (text) => preferredWait(text, 30),
   'accepted types': prefersMarkdown,
-  'task id': parseTaskId,
+  'task id': (text) => readName(text, 'id'),
 };
 
 const BODIES: Record<string, (body: unknown) => unknown> = {

@@ -93,7 +93,26 @@ export function a2aBodies(order: Arbitrary<unknown>): Arbitrary<unknown> {
   const taskId = fc.constantFrom('{{session}}', '{{foreign-session}}', 'ps_aaaaaaaaaaaaaaaaaaaaaaaa', 'x');
   return fc.oneof(
     bare,
-    envelope(fc.constantFrom('tasks/send', 'message/send', 'SendMessage', 'message/stream'), bare),
-    envelope(fc.constantFrom('tasks/get', 'GetTask', 'tasks/cancel', 'tasks/resubscribe'), fc.record({ id: taskId })),
+    envelope(
+      fc.constantFrom('tasks/send', 'message/send', 'SendMessage', 'message/stream', 'SendStreamingMessage'),
+      bare,
+    ),
+    envelope(
+      fc.constantFrom('tasks/get', 'GetTask', 'tasks/cancel', 'CancelTask', 'tasks/resubscribe', 'SubscribeToTask'),
+      fc.record({ id: taskId }),
+    ),
+    envelope(
+      fc.constant('ListTasks'),
+      fc.record(
+        {
+          contextId: fc.constantFrom('c1', '', '{{session}}'),
+          status: fc.constantFrom('TASK_STATE_WORKING', 'TASK_STATE_REJECTED', 'x'),
+          pageSize: fc.integer({ min: -1, max: 101 }),
+          pageToken: fc.constantFrom('', 'MSBwc19hYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE', 'x'),
+          includeArtifacts: fc.boolean(),
+        },
+        { requiredKeys: [] },
+      ),
+    ),
   );
 }

@@ -8,8 +8,9 @@ export const polls: Migration = {
   sql: () => `
 -- account_id is the owner: null for an anonymous poll and after the owner left. tenant is whose running polls are
 -- counted together: an account, or the keyed hash of an anonymous caller's network. key_id: the API key that asked, for
--- the limit of each key. awaited: its caller waits for the end. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on
--- the same page; no index has a lease column, so they stay heap-only.
+-- the limit of each key. awaited: its caller waits for the end. context_id: what the caller of an agent's task groups it
+-- by. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on the same page; no
+-- index has a lease column, so they stay heap-only.
 -- provider_max_u: what providers may charge for it, set aside in the row spend_shard of provider_spend. provider_cost_u:
 -- what they did, as far as it is known, the calls that a stop aborted included. unvoted_u: what the free pool paid for
 -- calls that brought no stored vote. audit_version: it was drawn for an audit of this roster version, which its caller never
@@ -27,6 +28,7 @@ create table polls (
   entry_point    text not null,
   request_id     text,
   traceparent    text,
+  context_id     text,
   lease_owner    text,
   lease_epoch    integer not null default 0,
   lease_until    timestamptz not null,
@@ -46,6 +48,8 @@ create table polls (
 create index polls_running on polls (deadline_at) where status = 'running';
 create index polls_running_tenant on polls (tenant) where status = 'running';
 create index polls_account on polls (account_id) where account_id is not null;
+create index polls_tasks on polls (account_id, (coalesce(finished_at, created_at)) desc, id desc)
+  where entry_point in ('a2a', 'a2a-named');
 
 -- emptied_at: its account was closed; detail holds nothing, and it cannot be read. receipt_leaf: see 0008-receipts.
 -- detail is json, not jsonb: a response comes back with its members in the order in which it was sent. votes_u and

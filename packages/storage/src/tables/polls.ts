@@ -22,6 +22,7 @@ export interface PollsTable {
   entry_point: string;
   request_id: string | null;
   traceparent: string | null;
+  context_id: string | null;
   lease_owner: string | null;
   lease_epoch: Generated<number>;
   lease_until: Date;

@@ -24,7 +24,7 @@ export function agentCard(baseUrl: string): Record<string, unknown> {
     provider: { organization: 'EloquentPoll', url: baseUrl },
     documentationUrl: `${baseUrl}/api/docs`,
     capabilities: {
-      streaming: false,
+      streaming: true,
       pushNotifications: false,
       stateTransitionHistory: false,
       extendedAgentCard: false,

@@ -1,28 +1,23 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
 import type { RpcId } from '../json-rpc.ts';
+import {
+  A2A_ERRORS,
+  type A2aMethod,
+  type A2aVersion,
+  METHOD_NAMES,
+  methodNotOffered,
+  offeredMethod,
+} from './methods.ts';
 
 // Parses a body of the task endpoint. The method name determines the protocol version, so one address serves all; a body
 // that is not JSON-RPC is the parameters of version 0.1.
 
-export type A2aVersion = '0.1' | '0.3' | '1.0';
-export type TaskAction = 'send' | 'get';
-
-export interface A2aCall {
-  version: A2aVersion;
-  action: TaskAction;
+export interface A2aCall extends A2aMethod {
   params: Record<string, unknown>;
   /** Absent if the body is not JSON-RPC; the answer is then the bare task. */
   rpcId?: RpcId;
 }
-
-const METHODS: Readonly<Record<string, { version: A2aVersion; action: TaskAction }>> = {
-  'tasks/send': { version: '0.1', action: 'send' },
-  'message/send': { version: '0.3', action: 'send' },
-  SendMessage: { version: '1.0', action: 'send' },
-  'tasks/get': { version: '0.3', action: 'get' },
-  GetTask: { version: '1.0', action: 'get' },
-};
 
 /** An error with a code of its own in JSON-RPC or A2A. */
 export class RpcProtocolError extends ApiError {
@@ -36,27 +31,47 @@ export class RpcProtocolError extends ApiError {
 
 /** The id to answer to, for any body; undefined if it is not JSON-RPC. */
 export function rpcIdOf(body: unknown): RpcId | undefined {
-  if (!isJsonObject(body) || body.jsonrpc !== '2.0') return undefined;
-  const { id } = body;
-  return typeof id === 'string' || typeof id === 'number' ? id : null;
+  if (!isRpc(body)) return undefined;
+  return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null;
 }
+
+/** The parameters of version 0.1 have neither field. */
+const isRpc = (body: unknown): body is Record<string, unknown> =>
+  isJsonObject(body) && (Object.hasOwn(body, 'jsonrpc') || Object.hasOwn(body, 'method'));
 
 export function readCall(body: unknown): A2aCall {
   if (!isJsonObject(body)) throw new RpcProtocolError(-32_600, 'The body must be a task or one JSON-RPC message.');
   const rpcId = rpcIdOf(body);
   if (rpcId === undefined) return { version: '0.1', action: 'send', params: body };
-  const { method } = body;
-  const known = typeof method === 'string' && Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
-  if (!known) {
-    throw new RpcProtocolError(-32_601, `The methods of this endpoint are ${Object.keys(METHODS).join(', ')}.`);
+  if (body.jsonrpc !== '2.0') throw new RpcProtocolError(-32_600, 'jsonrpc must be "2.0".');
+  if (rpcId === null && body.id !== undefined && body.id !== null) {
+    throw new RpcProtocolError(-32_600, 'id must be a string or a number.');
   }
-  if (!isJsonObject(body.params)) throw new RpcProtocolError(-32_602, 'params must be an object.');
-  return { ...known, params: body.params, rpcId };
+  const { method } = body;
+  if (typeof method !== 'string') throw new RpcProtocolError(-32_600, 'method must be a string.');
+  const refused = methodNotOffered(method);
+  if (refused) throw new RpcProtocolError(refused.rpcCode, refused.detail);
+  const known = offeredMethod(method);
+  if (!known) {
+    throw new RpcProtocolError(-32_601, `The methods of this endpoint are ${METHOD_NAMES.join(', ')}.`);
+  }
+  const params = known.action === 'list' ? (body.params ?? {}) : body.params;
+  if (!isJsonObject(params)) throw new RpcProtocolError(-32_602, 'params must be an object.');
+  return { ...known, params, rpcId };
 }
 
-/** Whether any body reads an existing task. */
-export const isTaskRead = (body: unknown): boolean =>
-  isJsonObject(body) && typeof body.method === 'string' && METHODS[body.method]?.action === 'get';
+/** The version that an answer to any body has to be in. */
+export function versionOf(body: unknown): A2aVersion {
+  const method = isJsonObject(body) ? body.method : undefined;
+  return (offeredMethod(method) ?? methodNotOffered(method))?.version ?? '0.1';
+}
+
+/** Whether any body makes a poll. */
+export function makesPoll(body: unknown): boolean {
+  if (!isRpc(body)) return true;
+  const action = offeredMethod(body.method)?.action;
+  return action === 'send' || action === 'stream';
+}
 
 const VERSIONS = ['0.1', '0.2', '0.3', '1.0'];
 
@@ -64,6 +79,6 @@ const VERSIONS = ['0.1', '0.2', '0.3', '1.0'];
 export function refuseUnknownVersion(header: string | undefined): void {
   const [version = ''] = /^\d+\.\d+/.exec(header ?? '') ?? [];
   if (header && !VERSIONS.includes(version)) {
-    throw new RpcProtocolError(-32_009, `A2A-Version must be one of ${VERSIONS.join(', ')}.`);
+    throw new RpcProtocolError(A2A_ERRORS.versionNotSupported, `A2A-Version must be one of ${VERSIONS.join(', ')}.`);
   }
 }

@@ -4,37 +4,62 @@ import type { Config } from '../../config/config.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import { sendError } from '../../http/hooks/errors.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
-import { RpcProtocolError, rpcIdOf } from './read-call.ts';
+import { A2A_ERRORS } from './methods.ts';
+import { RpcProtocolError, rpcIdOf, versionOf } from './read-call.ts';
 
 /** The error handler of the task endpoint: JSON-RPC errors carry the same status, code and recovery as REST errors. */
 export const sendRpcError = (config: Config) => (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-  const id = rpcIdOf(request.body);
+  const known = toApiError(error);
+  const id = known.code === 'malformed_json' && namesProtocol(request) ? null : rpcIdOf(request.body);
   if (id === undefined) return sendError(config, error, request, reply);
 
-  const known = toApiError(error);
   const { status } = ERRORS[known.code];
   const { detail, issues, retryAfterSeconds } = known.circumstances;
   if (status >= 500) request.log.error({ err: error, code: known.code }, 'request.failed');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   const body = errorBody({ code: known.code, requestId: request.id, detail });
+  const code = rpcCodeOf(known, status);
+  const data = {
+    ...body,
+    recovery: recoveryOf(known.code, config.baseUrl, retryAfterSeconds),
+    ...(issues?.length && { errors: issues }),
+  };
+  const isTyped = versionOf(request.body) === '1.0';
   return reply.code(status).send({
     jsonrpc: '2.0',
     id,
-    error: {
-      code: rpcCodeOf(known, status),
-      message: body.error,
-      data: {
-        ...body,
-        recovery: recoveryOf(known.code, config.baseUrl, retryAfterSeconds),
-        ...(issues?.length && { errors: issues }),
-      },
-    },
+    error: { code, message: body.error, data: isTyped ? typed(config, code, data) : data },
   });
+};
+
+/** A body that cannot be read may have been either form; only clients of the protocol send these headers. */
+const namesProtocol = ({ headers }: FastifyRequest): boolean =>
+  headers['a2a-version'] !== undefined || /^application\/a2a\+json\b/.test(headers['content-type'] ?? '');
+
+/** Version 1.0 has a list of objects that name their types, the first of them the protocol's own. */
+function typed({ baseUrl }: Config, code: number, data: { code: string }): object[] {
+  const protocolReason = REASONS[code];
+  const info = {
+    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    reason: protocolReason ?? data.code.toUpperCase(),
+    domain: protocolReason ? 'a2a-protocol.org' : new URL(baseUrl).hostname,
+  };
+  return [info, { '@type': `${baseUrl}/errors/${data.code}`, ...data }];
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  [A2A_ERRORS.taskNotFound]: 'TASK_NOT_FOUND',
+  [A2A_ERRORS.taskNotCancelable]: 'TASK_NOT_CANCELABLE',
+  [A2A_ERRORS.pushNotSupported]: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  [A2A_ERRORS.unsupportedOperation]: 'UNSUPPORTED_OPERATION',
+  [A2A_ERRORS.contentTypeNotSupported]: 'CONTENT_TYPE_NOT_SUPPORTED',
+  [A2A_ERRORS.versionNotSupported]: 'VERSION_NOT_SUPPORTED',
 };
 
 function rpcCodeOf(known: ApiError, status: number): number {
   if (known instanceof RpcProtocolError) return known.rpcCode;
-  if (known.code === 'session_not_found') return -32_001;
+  if (known.code === 'session_not_found') return A2A_ERRORS.taskNotFound;
+  if (known.code === 'malformed_json') return -32_700;
   if (status === 400 || status === 422) return -32_602;
   return status >= 500 ? -32_603 : -32_000;
 }

@@ -1,6 +1,7 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
-import { findPoll } from '@eloquentpoll/storage';
+import { findPoll, NAMED_TASK, type Poll, TASK } from '@eloquentpoll/storage';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { accountOf } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
@@ -8,45 +9,82 @@ import type { PollsContext } from '../../polls/context.ts';
 import { readPollOrder } from '../../polls/order/poll-order.ts';
 import { awaitPoll } from '../../polls/run/await-poll.ts';
 import { submissionOf } from '../../polls/run/submission.ts';
-import { submitPoll } from '../../polls/run/submit-poll.ts';
-import type { A2aCall } from './read-call.ts';
-import { NAMED_TASK, readTask, TASK, type Task, taskOf } from './task.ts';
-import { keyOfTask, readName, taskIdOf } from './task-ids.ts';
+import { type Submission, submitPoll } from '../../polls/run/submit-poll.ts';
+import { findTask } from './find-task.ts';
+import { A2A_ERRORS, pushRefusal } from './methods.ts';
+import { type A2aCall, RpcProtocolError } from './read-call.ts';
+import { namesOf, readTask, type Task, type TaskNames, taskOf } from './task.ts';
+import { keyOfTask, readName } from './task-ids.ts';
 import { pollOfMessage } from './task-input.ts';
 
-/** Runs the poll that a message holds. A name that a caller of version 0.1 gave is its idempotency key too. */
+/** A message as a poll to be made. */
+export interface TaskOrder {
+  submission: Submission;
+  namesOf(poll: Poll): TaskNames;
+}
+
+/** Runs the poll that a message holds. */
 export async function sendTask(
   context: PollsContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { version, params }: A2aCall,
+  call: A2aCall,
 ): Promise<Task> {
-  const { message } = params;
-  if (isJsonObject(message) && message.taskId) throw new ApiError('invalid_task_input', { detail: ONE_MESSAGE });
-  const order = readPollOrder(pollOfMessage(params));
-  const name = version === '0.1' ? readName(params.id, 'id') : null;
-  const contextId = readName(
-    version === '0.1' ? params.sessionId : isJsonObject(message) && message.contextId,
-    'contextId',
-  );
-  if (name !== null) request.idempotencyKey = keyOfTask(name);
-  const submission = {
-    ...submissionOf(context, request, name === null ? TASK : NAMED_TASK, { order }),
-    ...(name !== null && { keyName: 'task id' }),
-  };
-
-  const { pollId, joined, result } = isBlocking(params)
+  const { submission, namesOf } = await orderTask(context, request, call);
+  const { pollId, joined, result } = isBlocking(call.params)
     ? await awaitPoll(context, submission, goneSignal(reply))
     : { ...(await submitPoll(context, submission)), result: null };
   if (joined) markReplayed(reply);
-  const poll = await findPoll(context.storage, pollId);
+  const poll = await madePoll(context, pollId);
+  return result ? taskOf(poll, result, namesOf(poll)) : readTask(context, poll, namesOf(poll));
+}
+
+/** A name that a caller of version 0.1 gave is its idempotency key too. */
+export async function orderTask(
+  context: PollsContext,
+  request: FastifyRequest,
+  { version, params }: A2aCall,
+): Promise<TaskOrder> {
+  const message = isJsonObject(params.message) ? params.message : {};
+  if (message.taskId) await refuseSecondMessage(context, request, message.taskId);
+  if (asksForPush(params)) throw new RpcProtocolError(pushRefusal(version).rpcCode, pushRefusal(version).detail);
+  const order = readPollOrder(pollOfMessage(params));
+  const name = version === '0.1' ? readName(params.id, 'id') : null;
+  const contextId = readName(version === '0.1' ? params.sessionId : message.contextId, 'contextId');
+  if (name !== null) request.idempotencyKey = keyOfTask(name);
+  const submission = submissionOf(context, request, name === null ? TASK : NAMED_TASK, { order });
+  return {
+    submission: {
+      ...submission,
+      contextId: contextId ?? undefined,
+      ...(name !== null && { keyName: 'task id' }),
+    },
+    namesOf: (poll) => ({
+      id: name ?? poll.id,
+      contextId: version === '0.1' ? poll.contextId : namesOf(poll).contextId,
+    }),
+  };
+}
+
+/** The poll of a submission that was accepted. */
+export async function madePoll({ storage }: PollsContext, pollId: string): Promise<Poll> {
+  const poll = await findPoll(storage, pollId);
   if (!poll) throw new ApiError('poll_execution_failed');
-  const id = name ?? taskIdOf(pollId, version === '0.1' ? null : contextId);
-  const names = { id, contextId: contextId ?? (version === '0.1' ? null : pollId) };
-  return result ? taskOf(poll, result, names) : readTask(context, poll, names);
+  return poll;
+}
+
+async function refuseSecondMessage(context: PollsContext, request: FastifyRequest, taskId: unknown): Promise<never> {
+  await findTask(context, accountOf(request), taskId);
+  throw new RpcProtocolError(A2A_ERRORS.unsupportedOperation, ONE_MESSAGE);
 }
 
 const ONE_MESSAGE = 'A task takes one message; send a new one without taskId.';
+
+/** Version 0.3 has `pushNotificationConfig`, version 1.0 `taskPushNotificationConfig`, version 0.1 `pushNotification`. */
+function asksForPush({ configuration, pushNotification }: Record<string, unknown>): boolean {
+  const { pushNotificationConfig, taskPushNotificationConfig } = isJsonObject(configuration) ? configuration : {};
+  return [pushNotification, pushNotificationConfig, taskPushNotificationConfig].some(isJsonObject);
+}
 
 /** Version 0.3 has `blocking`, version 1.0 has `returnImmediately`. */
 function isBlocking({ configuration }: Record<string, unknown>): boolean {

@@ -1,6 +1,8 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import { ApiError, invalid } from '../../http/api-error.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
+import { A2A_ERRORS } from './methods.ts';
+import { RpcProtocolError } from './read-call.ts';
 
 /**
  * The poll in a message: the first data part, or else the first text part that is a JSON object. Options are not guessed
@@ -11,11 +13,21 @@ export function pollOfMessage(params: Record<string, unknown>): Record<string, u
   const parts = isJsonObject(message) && Array.isArray(message.parts) ? message.parts.filter(isJsonObject) : [];
   const found =
     parts.map(({ data }) => data).find(isJsonObject) ?? parts.map(({ text }) => objectIn(text)).find(isJsonObject);
-  if (!found) throw new ApiError('invalid_task_input', { detail: NOTHING_FOUND });
+  if (!found) {
+    if (parts.length > 0 && parts.every(isFile)) {
+      throw new RpcProtocolError(A2A_ERRORS.contentTypeNotSupported, FILES_ONLY);
+    }
+    throw new ApiError('invalid_task_input', { detail: NOTHING_FOUND });
+  }
   const issue = uncleanIn(found);
   if (issue) throw invalid([issue]);
   return found;
 }
+
+/** Version 0.3 has `file`, version 1.0 `raw` and `url`. */
+const isFile = (part: Record<string, unknown>): boolean => ['file', 'raw', 'url'].some((name) => name in part);
+
+const FILES_ONLY = 'Files are not read: send the poll as a data part, or as JSON in a text part.';
 
 const NOTHING_FOUND =
   'No message part holds JSON with a question and options, such as {"question":"Which is larger?","options":["A","B"]}.';

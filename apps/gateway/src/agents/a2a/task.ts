@@ -1,13 +1,9 @@
 import type { PollResponse } from '@eloquentpoll/contracts';
 import { quotedVerdictOf } from '@eloquentpoll/polls';
-import { findResultOfPoll, type Poll } from '@eloquentpoll/storage';
+import { findResultOfPoll, NAMED_TASK, type Poll } from '@eloquentpoll/storage';
 import type { PollsContext } from '../../polls/context.ts';
 
 // A task is a poll that came in a message. It has no state of its own: everything is derived from the stored poll.
-
-/** The entry points of task polls. Tasks that their callers name have their own idempotency namespace. */
-export const TASK = 'a2a';
-export const NAMED_TASK = 'a2a-named';
 
 export interface Task {
   id: string;
@@ -19,7 +15,13 @@ export interface Task {
   result: PollResponse | null;
 }
 
-type TaskNames = Pick<Task, 'id' | 'contextId'>;
+export type TaskNames = Pick<Task, 'id' | 'contextId'>;
+
+/** Versions after 0.1 require a context: a task without one of its caller's is a context of its own. */
+export const namesOf = ({ id, contextId, entryPoint }: Poll): TaskNames => ({
+  id,
+  contextId: contextId ?? (entryPoint === NAMED_TASK ? null : id),
+});
 
 /** The task of a poll whose result is not known here. */
 export async function readTask({ storage }: PollsContext, poll: Poll, names: TaskNames): Promise<Task> {

@@ -1,16 +1,20 @@
 import { Type } from '@sinclair/typebox';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
-import { jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import { jsonAnswer, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { parseJsonBody } from '../../http/hooks/body-parsing.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
-import { getTask } from '../a2a/get-task.ts';
-import { type A2aVersion, isTaskRead, readCall, refuseUnknownVersion } from '../a2a/read-call.ts';
+import { cancelTask } from '../a2a/cancel-task.ts';
+import { findTask } from '../a2a/find-task.ts';
+import { listTasks } from '../a2a/list-tasks.ts';
+import type { A2aVersion } from '../a2a/methods.ts';
+import { type A2aCall, makesPoll, readCall, refuseUnknownVersion } from '../a2a/read-call.ts';
 import { sendRpcError } from '../a2a/send-rpc-error.ts';
 import { sendTask } from '../a2a/send-task.ts';
-import type { Task } from '../a2a/task.ts';
-import { toWireTask } from '../a2a/to-wire.ts';
+import { streamTask, subscribeToTask } from '../a2a/stream-task.ts';
+import { readTask, type Task } from '../a2a/task.ts';
+import { toStreamedTask, toWireList, toWireTask } from '../a2a/to-wire.ts';
 import { RpcMessage, rpcErrors } from '../json-rpc.ts';
 
 /** POST /api/a2a/tasks/send: a poll as a task of the Agent2Agent protocol, versions 0.1, 0.3 and 1.0. */
@@ -20,7 +24,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
   app.post<{ Headers: { 'a2a-version'?: string } }>(
     '/api/a2a/tasks/send',
     {
-      config: { operation: ({ body }) => (isTaskRead(body) ? 'account' : 'poll'), idempotent: true },
+      config: { operation: ({ body }) => (makesPoll(body) ? 'poll' : 'account'), idempotent: true },
       errorHandler: (error, request, reply) => void answerError(error, request, reply),
       validatorCompiler: compileExceptBody,
       schema: {
@@ -28,11 +32,17 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
         tags: ['Agents'],
         summary: 'A2A endpoint',
         description:
-          'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `tasks/get` and `GetTask` read a task again. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
+          'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` take up again. `tasks/get` and `GetTask` read a task, `ListTasks` reads all. A poll cannot be cancelled: `tasks/cancel` and `CancelTask` say so. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
         security: access.bearer,
         body: { content: { 'application/json': { schema: BODY }, 'application/a2a+json': { schema: BODY } } },
         response: {
-          200: jsonAnswer('The task; to JSON-RPC, a response that holds it.', Type.Union([PLAIN_TASK, RpcMessage])),
+          200: {
+            description: 'The task; to JSON-RPC, a response that holds it, or a stream of such responses.',
+            content: {
+              ...jsonAnswer('', Type.Union([PLAIN_TASK, RpcMessage])).content,
+              ...textAnswer('', 'text/event-stream').content,
+            },
+          },
           ...rpcErrors(
             ...READS_BODY,
             ...NEEDS_KEY,
@@ -52,16 +62,29 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
     async (request, reply) => {
       refuseUnknownVersion(request.headers['a2a-version']);
       const call = readCall(request.body);
-      const { version, action, rpcId } = call;
-      const task =
-        action === 'get'
-          ? await getTask(context, accountOf(request), call)
-          : await sendTask(context, request, reply, call);
-      const wire = toWireTask(context.config, answerVersion(version, task), task);
-      if (rpcId === undefined) return wire;
-      return { jsonrpc: '2.0', id: rpcId, result: version === '1.0' && action === 'send' ? { task: wire } : wire };
+      if (call.action === 'stream') return streamTask(context, request, reply, call);
+      if (call.action === 'subscribe') return subscribeToTask(context, request, reply, call);
+      const result = await answerTo(context, request, reply, call);
+      return call.rpcId === undefined ? result : { jsonrpc: '2.0', id: call.rpcId, result };
     },
   );
+}
+
+async function answerTo(context: PollsContext, request: FastifyRequest, reply: FastifyReply, call: A2aCall) {
+  const { config } = context;
+  switch (call.action) {
+    case 'send':
+      return toStreamedTask(config, call.version, await sendTask(context, request, reply, call));
+    case 'get': {
+      const { poll, names } = await findTask(context, accountOf(request), call.params.id);
+      const task = await readTask(context, poll, names);
+      return toWireTask(config, answerVersion(call.version, task), task);
+    }
+    case 'list':
+      return toWireList(config, await listTasks(context, accountOf(request), call));
+    default:
+      return cancelTask(context, accountOf(request), call);
+  }
 }
 
 /** Versions 0.1 and 0.3 share `tasks/get`; only tasks of version 0.1 can lack a contextId. */

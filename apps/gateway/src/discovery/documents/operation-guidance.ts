@@ -129,7 +129,7 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     alternatives: ['/api/poll'],
   },
   'POST /api/a2a/tasks/send': {
-    use: 'You speak Agent2Agent: send a task whose message has question and options as JSON.',
+    use: 'You speak Agent2Agent: send a task whose message has question and options as JSON, at once or as a stream.',
     effects: [STORES_RESULT, CHARGES],
     alternatives: ['/api/poll'],
   },

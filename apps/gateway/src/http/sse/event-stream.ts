@@ -66,6 +66,11 @@ export class EventStream {
   /** Sends the last event, if there is one, and ends the stream. */
   end(event?: string): void {
     if (this.closed) return;
+    // Node loses the chunk that ends a response whose head is still corked.
+    if (this.#raw.writableCorked > 0) {
+      process.nextTick(() => this.end(event));
+      return;
+    }
     this.#waiting = null;
     this.#raw.end(event);
     this.#watchBuffer();

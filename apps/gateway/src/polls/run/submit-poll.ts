@@ -42,6 +42,8 @@ export interface Submission {
   idempotency?: IdempotencyKey | undefined;
   /** What its caller calls the key, where it is not the header. */
   keyName?: string | undefined;
+  /** What the caller of an agent's task groups it by. */
+  contextId?: string | undefined;
 }
 
 export interface Submitted {
@@ -93,7 +95,7 @@ async function accept(
   submission: Submission,
   { newId, deadlineMs, isAwaited }: { newId: string; deadlineMs: number; isAwaited: boolean },
 ) {
-  const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency } = submission;
+  const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency, contextId } = submission;
   const order = await chooseModels(context, submission.order, accountId);
   const spec = await freezeOrder(context, order, callerOf(context, tenant));
   const resultId = newResultId();
@@ -114,6 +116,7 @@ async function accept(
       deadlineMs,
       entryPoint,
       requestId,
+      contextId,
       // The worker's spans continue this one.
       traceparent: span?.traceparent ?? traceparent,
     },

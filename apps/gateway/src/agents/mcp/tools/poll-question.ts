@@ -6,6 +6,7 @@ import { readPollOrder } from '../../../polls/order/poll-order.ts';
 import { whyFailed } from '../../../polls/read/why-failed.ts';
 import { awaitPoll } from '../../../polls/run/await-poll.ts';
 import { submissionOf } from '../../../polls/run/submission.ts';
+import { progressSentence } from '../../progress-sentence.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 
 /** POST /api/poll as a tool. A poll whose client disconnects goes on and its result is stored. */
@@ -53,12 +54,6 @@ function relay(progress: ToolCall['progress'], options: readonly string[]): (sna
     const { received, total } = snapshot.progress;
     if (received <= last) return;
     last = received;
-    progress({ progress: received, total, message: sentence(snapshot, options) });
+    progress({ progress: received, total, message: progressSentence(snapshot, options) });
   };
-}
-
-function sentence({ progress, leader, tally }: ProgressSnapshot, options: readonly string[]): string {
-  const voted = `${progress.received}/${progress.total} models voted`;
-  // Quoted, so that an option cannot pass for our own text.
-  return leader === null ? voted : `${voted}; leading: ${JSON.stringify(options[leader])} (${tally[leader] ?? 0})`;
 }

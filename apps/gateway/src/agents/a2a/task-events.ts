@@ -1,0 +1,82 @@
+import type { ProgressSnapshot } from '@eloquentpoll/contracts';
+import { tallyByOption } from '@eloquentpoll/polls';
+import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import type { PollEnd, PollFollower, PollListener } from '../../polls/run/poll-follower.ts';
+import { readOutcomeUntil } from '../../polls/run/read-outcome.ts';
+import { progressSentence } from '../progress-sentence.ts';
+import type { FoundTask } from './find-task.ts';
+import type { A2aCall } from './read-call.ts';
+import { type Task, taskOf, taskText } from './task.ts';
+import { toStreamedArtifact, toStreamedStatus, toStreamedTask } from './to-wire.ts';
+
+type Streamed = FoundTask & { call: A2aCall };
+
+/** Writes what a follower hears of a task's poll to an event stream, each event a JSON-RPC response. */
+export class TaskEvents implements PollListener, StreamSource {
+  readonly #context: PollsContext;
+  readonly #stream: EventStream;
+  readonly #follower: PollFollower;
+  readonly #streamed: Streamed;
+
+  constructor(context: PollsContext, stream: EventStream, follower: PollFollower, streamed: Streamed) {
+    this.#context = context;
+    this.#stream = stream;
+    this.#follower = follower;
+    this.#streamed = streamed;
+    stream.source = this;
+  }
+
+  /** Sends the task as it is; false if that was all. */
+  begin(task: Task): boolean {
+    const opening = this.#event(toStreamedTask(this.#context.config, this.#streamed.call.version, task));
+    if (task.state === 'working') this.#stream.send(opening);
+    else this.#stream.end(opening);
+    return task.state === 'working';
+  }
+
+  onSnapshot(snapshot: ProgressSnapshot): void {
+    const { names, poll, call } = this.#streamed;
+    const { options } = poll.spec;
+    const leader = snapshot.leader === null ? null : (options[snapshot.leader] ?? null);
+    this.#stream.send(
+      this.#event(
+        toStreamedStatus(call.version, names, {
+          state: 'working',
+          at: new Date(),
+          text: progressSentence(snapshot, options),
+          messageId: `${names.id}-${snapshot.seq}`,
+          metadata: { progress: snapshot.progress, tally: tallyByOption(options, snapshot.tally), leader },
+        }),
+      ),
+    );
+  }
+
+  onEnd(end: PollEnd): void {
+    void this.#finish(end);
+  }
+
+  onOverdue(): void {
+    this.#follower[Symbol.dispose]();
+    this.#stream.end();
+  }
+
+  onClose(): void {
+    this.#follower[Symbol.dispose]();
+  }
+
+  async #finish(end: PollEnd): Promise<void> {
+    const { poll, names, call } = this.#streamed;
+    const result = await readOutcomeUntil(this.#context, poll.id, end, undefined, () => this.#stream.closed);
+    // Without the end the client subscribes again, and finds it once Postgres is there.
+    if (result === undefined) return this.#stream.end();
+    const { state, at, ...rest } = taskOf({ ...poll, status: end.status, finishedAt: new Date() }, result, names);
+    const status = { state, at, text: taskText({ state, at, ...rest }), messageId: `${names.id}-${state}` };
+    const artifact = result ? this.#event(toStreamedArtifact(call.version, names, result)) : '';
+    this.#stream.end(artifact + this.#event(toStreamedStatus(call.version, names, status)));
+  }
+
+  #event(result: object): string {
+    return `data: ${JSON.stringify({ jsonrpc: '2.0', id: this.#streamed.call.rpcId ?? null, result })}\n\n`;
+  }
+}
