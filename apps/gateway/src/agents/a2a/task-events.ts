@@ -70,8 +70,8 @@ export class TaskEvents implements PollListener, StreamSource {
     const result = await readOutcomeUntil(this.#context, poll.id, end, undefined, () => this.#stream.closed);
     // Without the end the client subscribes again, and finds it once Postgres is there.
     if (result === undefined) return this.#stream.end();
-    const { state, at, ...rest } = taskOf({ ...poll, status: end.status, finishedAt: new Date() }, result, names);
-    const status = { state, at, text: taskText({ state, at, ...rest }), messageId: `${names.id}-${state}` };
+    const task = taskOf({ ...poll, status: end.status, finishedAt: new Date() }, result, names);
+    const status = { state: task.state, at: task.at, text: taskText(task), messageId: `${names.id}-${task.state}` };
     const artifact = result ? this.#event(toStreamedArtifact(call.version, names, result)) : '';
     this.#stream.end(artifact + this.#event(toStreamedStatus(call.version, names, status)));
   }
