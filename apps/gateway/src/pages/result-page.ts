@@ -61,9 +61,13 @@ export function resultPage(shown: ShownResult): string {
 <section class="card ${result.status}">
 ${written([verdictBlock(verdict, result.options), juryRow(picture)])}
 ${adviceLinks(verdict.advice, result, facts)}</section>
-<section class="card tally"><h2>Votes</h2>
+${
+  result.votes.length === 0
+    ? ''
+    : html`<section class="card tally"><h2>Votes</h2>
 ${written(tallyBars(picture))}</section>
-</div>
+`
+}</div>
 ${question.length > LONG ? html`<details class="whole-question"><summary>The whole question</summary><p dir="auto">${question}</p></details>` : ''}
 ${oddsSection(picture)}
 ${reasonsSection(result)}

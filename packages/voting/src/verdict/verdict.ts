@@ -66,6 +66,8 @@ export interface Verdict {
   readonly advice: readonly Advice[];
 }
 
+/** Of any of the tied options: a vote for another one may leave it. */
+const BREAKS_A_TIE = 'One more vote for one of them would break the tie.';
 const MEANING = 'This is what the panel prefers, not proof that it is true.';
 
 export function verdict(poll: VerdictPoll): Verdict {
@@ -185,6 +187,7 @@ function sentencesOf(poll: VerdictPoll, facts: Facts, likelyToStay: number | nul
         failed(poll),
       ]);
     case 'level':
+      return present([`${facts.cast} of ${panelSize} voted.`, facts.left > 0 ? BREAKS_A_TIE : null, failed(poll)]);
     case 'waiting':
       return present([`${facts.cast} of ${panelSize} voted.`, failed(poll)]);
   }
@@ -255,7 +258,7 @@ function changeOf(poll: VerdictPoll, { kind, left }: Facts): string | null {
       return 'The missing votes could have changed the winner.';
     case 'tied':
     case 'level':
-      return 'One more vote would break the tie.';
+      return BREAKS_A_TIE;
     case 'unanswered':
     case 'waiting':
       return null;

@@ -24,9 +24,11 @@ ${select(
   'broad',
 )}
 <p class="field"><label for="threshold">Confidence threshold</label>
-<input id="threshold" name="confidence_threshold" type="number" min="0" max="1" step="0.01" value="${LIMITS.confidence_threshold.default}" required></p>
+<input id="threshold" name="confidence_threshold" type="number" min="0" max="1" step="0.01" value="${LIMITS.confidence_threshold.default}" required aria-describedby="threshold-hint">
+<span class="hint" id="threshold-hint">0 to 1: stop once the leader is that likely to stay; 1 waits until it is final.</span></p>
 <p class="field"><label for="most">Cost limit ($)</label>
-<input id="most" name="max_cost_usd" type="number" min="0.0001" max="${LIMITS.max_cost_usd.max}" step="any" value="${LIMITS.max_cost_usd.default}" required></p>
+<input id="most" name="max_cost_usd" type="number" min="0.0001" max="${LIMITS.max_cost_usd.max}" step="any" value="${LIMITS.max_cost_usd.default}" required aria-describedby="most-hint">
+<span class="hint" id="most-hint">The poll never costs more.</span></p>
 </div>
 <p class="hint"><a href="/models#panels">Compare panels</a> · <a href="/pricing">Pricing</a></p>
 <div class="estimate small" data-estimate aria-live="polite"><p class="muted">Enter a question and two options for an estimate.</p></div>
