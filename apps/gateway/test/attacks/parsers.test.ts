@@ -7,6 +7,9 @@ import { signerOf } from '../../src/accounts/wallets/signer.ts';
 import { readCall, rpcIdOf } from '../../src/agents/a2a/read-call.ts';
 import { readName } from '../../src/agents/a2a/task-ids.ts';
 import { pollOfMessage } from '../../src/agents/a2a/task-input.ts';
+import { readMessages } from '../../src/agents/chat/messages.ts';
+import { readChatRequest } from '../../src/agents/chat/read-request.ts';
+import { readSchema } from '../../src/agents/chat/schema-choice.ts';
 import { rankIntents } from '../../src/agents/intents/match-intents.ts';
 import { operationOf } from '../../src/agents/mcp/tools.ts';
 import { bearerOf } from '../../src/http/access.ts';
@@ -50,6 +53,9 @@ const BODIES: Record<string, (body: unknown) => unknown> = {
   'message of A2A': readCall,
   'id of a message': rpcIdOf,
   'input of a task': (body) => pollOfMessage(Object(body) as Record<string, unknown>),
+  'chat request': (body) => readChatRequest(body, 'known'),
+  'messages of a chat': (messages) => readMessages(messages),
+  'schema of a chat': readSchema,
   'operation of MCP': (body) => operationOf({ body } as Parameters<typeof operationOf>[0]),
 };
 
@@ -114,6 +120,13 @@ const member = fc.constantFrom(
   '__proto__',
   'dry_run',
   'profile',
+  'messages',
+  'role',
+  'content',
+  'enum',
+  '$ref',
+  'anyOf',
+  'properties',
 );
 const { body } = fc.letrec<{ body: unknown }>((tie) => ({
   body: fc.oneof(

@@ -93,7 +93,7 @@ export function judgeOf(
 /** Files that pages load, which are no operations. */
 const HIDDEN = /\.(js|css|svg)$/;
 
-/** The operation that a request is for, as a router that escapes nothing and forgives nothing would find it. */
+/** The operation that a request is for, as a router would find it that escapes nothing and forgives one slash at the end. */
 function finderOf(operations: readonly FuzzedOperation[]): (sent: Sent) => FuzzedOperation | null {
   const literal = new Map(operations.map((operation) => [operation.name, operation]));
   const patterns = operations
@@ -103,7 +103,8 @@ function finderOf(operations: readonly FuzzedOperation[]): (sent: Sent) => Fuzze
     const path = target.split('?', 1)[0]!;
     const asked = method === 'HEAD' ? 'GET' : method;
     const found = patterns.find(({ operation, pattern }) => operation.method === asked && pattern.test(path));
-    return literal.get(`${asked} ${path}`) ?? found?.operation ?? null;
+    const exact = literal.get(`${asked} ${path}`) ?? literal.get(`${asked} ${path.replace(/\/$/, '')}`);
+    return exact ?? found?.operation ?? null;
   };
 }
 
@@ -159,7 +160,10 @@ function wrongEvents(text: string): string | null {
 
 const isRpc = (value: unknown): boolean => typeof value === 'object' && value !== null && 'jsonrpc' in value;
 
-function codeOf(value: unknown): string | null {
+/** Under /v1 an error has its code one level down, as clients of the OpenAI API read it. */
+function codeOf(answer: unknown): string | null {
+  const inner = typeof answer === 'object' && answer !== null && 'error' in answer ? answer.error : null;
+  const value = typeof inner === 'object' && inner !== null ? inner : answer;
   return typeof value === 'object' && value !== null && 'code' in value && typeof value.code === 'string'
     ? value.code
     : null;

@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { chatBodies } from './chat-bodies.ts';
 import { corruptedJson, hostileText, spoiledBytes } from './corrupting.ts';
 import { goodValues } from './good-values.ts';
 import type { Description, FuzzedOperation, Parameter } from './operations.ts';
@@ -317,6 +318,7 @@ function goodBodies({ path, bodies }: FuzzedOperation, { description, tools }: S
   const order = goodValues({ $ref: '#/components/schemas/SessionRequest' }, description);
   if (path === '/api/mcp') return mcpBodies(tools, description);
   if (path === '/api/a2a/tasks/send') return a2aBodies(order);
+  if (path === '/v1/chat/completions') return chatBodies(order);
   const [schema] = Object.values(bodies);
   return schema
     ? goodValues(schema, description)
