@@ -1,10 +1,9 @@
-import type { PollSpec, Vote } from '@eloquentpoll/contracts';
-import type { VoteRequest } from '@eloquentpoll/models/ask';
-import { promptStyle } from '@eloquentpoll/models/panels';
+import type { Vote } from '@eloquentpoll/contracts';
 import { type Moment, type PollOutcome, pollState, runningSnapshot } from '@eloquentpoll/polls';
 import { type Collected, collectVotes } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { type LeasedPoll, logFields, ownerOf } from './run.ts';
+import { requestFor } from './vote-request.ts';
 
 /** A panel's votes, and when each arrived; arrivals are empty when an earlier worker received some of the votes. */
 export type PanelVotes = Collected & Pick<PollOutcome, 'arrivals'>;
@@ -12,7 +11,7 @@ export type PanelVotes = Collected & Pick<PollOutcome, 'arrivals'>;
 /** Collects the votes of a poll, and records and publishes each in the run record. */
 export async function askPanel(
   context: Context,
-  { claim, claimedAt, lease, alive, abandon }: LeasedPoll,
+  { claim, record, claimedAt, lease, alive, abandon }: LeasedPoll,
   earlier: readonly Vote[],
   timeLeftMs: number,
 ): Promise<PanelVotes> {
@@ -42,7 +41,7 @@ export async function askPanel(
   }
 
   const owner = claim.accountId === null ? {} : { accountId: claim.accountId };
-  const state = pollState(spec, earlier);
+  const state = pollState(spec, earlier, record);
   const collecting = collectVotes({
     spec,
     state,
@@ -57,8 +56,8 @@ export async function askPanel(
     },
     onVote(vote, state, votes) {
       const snapshot = snapshotOf({ state, received: votes.length, vote });
-      const { elapsed_ms: at_ms, confidence, chances } = snapshot;
-      arrivals.push({ at_ms, confidence, ...(chances && { chances }) });
+      const { elapsed_ms: at_ms, confidence, chances, track_record } = snapshot;
+      arrivals.push({ at_ms, confidence, ...(chances && { chances }), ...(track_record && { track_record }) });
       recorded(bus.runs.vote(pollId, epoch, vote, snapshot));
     },
   });
@@ -66,13 +65,4 @@ export async function askPanel(
   const opening = snapshotOf({ state, received: earlier.length, vote: null });
   recorded(bus.runs.open(pollId, epoch, ownerOf(claim), opening));
   return { ...(await collecting), arrivals: earlier.length === 0 ? arrivals : [] };
-}
-
-function requestFor(spec: PollSpec, seat: number): Omit<VoteRequest, 'pollId' | 'deadlineMs'> {
-  const { question, options, seed, search, panel_name: panel, caller, price_ppm: pricePpm = 1_000_000 } = spec;
-  const { model_id: modelId, reserve_u: reserveU, call_max_u: maxU, call_typical_u: typicalU } = spec.seats[seat]!;
-  // A poll of an older release says only what a vote can be billed.
-  const call = { maxU: maxU ?? reserveU, typicalU: typicalU ?? reserveU };
-  const price = { reserveU, call, pricePpm };
-  return { modelId, seat, question, options, seed, search, style: promptStyle(spec), ...price, caller, panel };
 }

@@ -25,6 +25,10 @@ export interface Config {
   /** Tests of each model; undefined leaves it to the kind of models. */
   canariesPerDay: number | undefined;
   canaryDayCapU: bigint;
+  /** What audits may cost per UTC day, and how often track records are read again. */
+  audits: { dailyU: bigint; refreshMs: number };
+  /** What providers may charge the fleet; null where the operator names nothing. */
+  providerSpend: { hourU: bigint | null; dayU: bigint | null; freeShare: number };
   /** How often one of the workers audits the ledger. */
   ledgerCheckMs: number;
   /** Where metrics and probes are served; null where they are not. */
@@ -56,6 +60,12 @@ export function readConfig(env: Environment): Config {
     },
     canariesPerDay: values.CANARIES_PER_DAY,
     canaryDayCapU: values.CANARY_DAILY_CAP_USD,
+    audits: { dailyU: values.AUDIT_DAILY_CAP_USD, refreshMs: values.AUDIT_REFRESH_S * 1_000 },
+    providerSpend: {
+      hourU: values.PROVIDER_SPEND_HOUR_USD ?? null,
+      dayU: values.PROVIDER_SPEND_DAY_USD ?? null,
+      freeShare: values.PROVIDER_SPEND_FREE_SHARE,
+    },
     ledgerCheckMs: values.LEDGER_CHECK_S * 1_000,
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     traces: traceSettings(values, 'worker', packageJson.version),

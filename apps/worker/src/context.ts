@@ -4,7 +4,8 @@ import { openAsker, type RejectedField } from '@eloquentpoll/models/ask';
 import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
-import { type FreeFailures, openStorage, type Storage } from '@eloquentpoll/storage';
+import { spendCeiling } from '@eloquentpoll/polls';
+import { type FreeFailures, keepTrackRecords, openStorage, type Storage } from '@eloquentpoll/storage';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type HedgeBudget, hedgeBudget } from './hedge-budget.ts';
@@ -12,15 +13,19 @@ import { keepLeases, type Leases } from './leases.ts';
 import { jobTraces, NO_TRACES } from './ops/job-traces.ts';
 import { type JobActivity, jobActivity } from './ops/liveness.ts';
 import { observedAsk } from './ops/observed-ask.ts';
+import { observedAudits } from './ops/observed-audits.ts';
 import { observedBus } from './ops/observed-bus.ts';
 import { observedPolls } from './ops/observed-polls.ts';
-import type { Ask, PollBus, PollStore } from './ports.ts';
+import type { Ask, AuditStore, PollBus, PollStore } from './ports.ts';
+import { storedAudits } from './stored-audits.ts';
 import { storedPolls } from './stored-polls.ts';
 
 /** Everything that the engine has of the outside world, time and chance included; a simulation brings its own. */
 export interface Context extends AsyncDisposable {
   workerId: string;
   polls: PollStore;
+  /** Null: this worker makes none, and learns from none. */
+  audits: AuditStore | null;
   bus: PollBus;
   ask: Ask;
   leases: Leases;
@@ -57,10 +62,14 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const traces = tracer ? jobTraces(tracer) : NO_TRACES;
   const activity = jobActivity();
   const storage = opened.use(connectStorage(config, metrics));
-  const polls = observedPolls(storedPolls(storage), metrics, traces);
+  const onError = (err: unknown) => log.warn({ err }, 'track_record.read_failed');
+  const records = keepTrackRecords(storage, { freshMs: config.audits.refreshMs, onError });
+  const polls = observedPolls(storedPolls(storage, records), metrics, traces);
   const redis = opened.use(await connectBus(config, log, metrics));
   const { modelsFile: file, modelsBaseUrl: baseUrl, modelsHttpsOnly: httpsOnly } = config;
   const panels = loadPanels({ file, baseUrl, httpsOnly });
+  const ceiling = spendCeiling(config.providerSpend, panels.simulated, 'free');
+  const audits = observedAudits(storedAudits(storage, { dayCapU: config.audits.dailyU, ceiling }), metrics);
   const ask = observedAsk(openModels(opened, config, panels, redis, { log, metrics }), metrics, traces);
   const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases.renewal_failed'));
   opened.defer(() => leases.stop());
@@ -68,6 +77,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   return {
     workerId,
     polls,
+    audits,
     bus: observedBus(redis, metrics, activity, traces),
     ask,
     leases,

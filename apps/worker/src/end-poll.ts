@@ -4,6 +4,7 @@ import type { Claim } from '@eloquentpoll/storage';
 import type { PanelVotes } from './ask-panel.ts';
 import { Abandoned } from './collect-votes.ts';
 import type { Context } from './context.ts';
+import { heardAudit } from './heard-audit.ts';
 import { type LeasedPoll, logFields, ownerOf } from './run.ts';
 
 /** Stores the outcome under the claim's epoch, then announces it. */
@@ -17,7 +18,10 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
   const response = pollResponse({ ...collected, resultId, spec, gatherMs, totalMs });
   const faultsU = votes.map(({ cost }) => cost?.fault_u ?? 0);
   const statement = statementText({ spec, response, acceptedAt: claim.createdAt, faultsU });
-  const finished = { id: pollId, epoch, votes, aborted, freeFailures, response, receiptLeaf: receiptLeaf(statement) };
+  const finished = {
+    ...{ id: pollId, epoch, votes, aborted, freeFailures, response, receiptLeaf: receiptLeaf(statement) },
+    ...(claim.auditVersion !== null && { audit: heardAudit(spec, collected) }),
+  };
   const stored = await retryStore(context, run, () => polls.finish(finished));
   if (stored.outcome === 'fenced') {
     context.log.warn({ ...logFields(claim), epoch }, 'poll.result_fenced');

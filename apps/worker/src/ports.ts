@@ -1,7 +1,18 @@
 import type { Bus, RunRecord } from '@eloquentpoll/bus';
 import type { Vote } from '@eloquentpoll/contracts';
 import type { AskOptions, VoteRequest } from '@eloquentpoll/models/ask';
-import type { Claim, Finish, Finished, FinishedPoll, FoundPoll, Lease } from '@eloquentpoll/storage';
+import type {
+  AuditClaim,
+  AuditTerms,
+  Claim,
+  Finish,
+  Finished,
+  FinishedAudit,
+  FinishedPoll,
+  FoundPoll,
+  Lease,
+} from '@eloquentpoll/storage';
+import type { TrackRecord } from '@eloquentpoll/voting';
 
 // Everything that the poll engine does to the world: claims and results in the store, jobs and progress on the bus, votes
 // of models. A simulation puts other things behind these ports and runs the engine unchanged.
@@ -19,6 +30,8 @@ export interface PollStore {
   /** Fenced by the epoch of the claim. Storing the same twice stores it once. */
   finish(poll: FinishedPoll): Promise<Finished>;
   bury(poll: { id: string; epoch: number; reason: string }): Promise<Finish>;
+  /** What audits of the roster version say; null when that is not known. */
+  trackRecord(version: string): Promise<TrackRecord | null>;
   findLapsed(limit: number, skip: number): Promise<FoundPoll[]>;
   findOverdue(limit: number, graceMs: number): Promise<FoundPoll[]>;
   /** False when another worker is sweeping. */
@@ -30,6 +43,17 @@ export interface PollStore {
 
 export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls' | 'queueCounts'> {
   readonly runs: Pick<RunRecord, 'open' | 'vote' | 'end' | 'takeOver'>;
+}
+
+/** Audits that are due, and what is learned from those that were made. */
+export interface AuditStore {
+  /** False: none is claimed, because they may cost nothing. */
+  readonly areMade: boolean;
+  claim(lease: Pick<AuditTerms, 'worker' | 'leaseMs' | 'maxAttempts'>): Promise<AuditClaim>;
+  /** Safe to repeat. */
+  finish(audit: FinishedAudit): Promise<'stored' | 'deleted' | 'dropped' | 'fenced'>;
+  /** Brings one track record up to date; false when there was nothing to learn. */
+  learn(): Promise<boolean>;
 }
 
 /** Settles with a vote whatever the model does, soon after the signal aborts at the latest, and never rejects. */

@@ -1,6 +1,7 @@
 import type { Vote } from '@eloquentpoll/contracts';
 import { finalSnapshot, type Moment, pollState } from '@eloquentpoll/polls';
 import type { Claim } from '@eloquentpoll/storage';
+import type { TrackRecord } from '@eloquentpoll/voting';
 import { askPanel } from './ask-panel.ts';
 import type { ClaimedPoll } from './claim-poll.ts';
 import { Abandoned } from './collect-votes.ts';
@@ -24,8 +25,9 @@ export async function runPoll(context: Context, claimed: ClaimedPoll, signal: Ab
   const { claim, sentAt, claimedAt } = claimed;
   using lease = context.leases.hold(claim.id, claim.epoch, sentAt);
   using ending = linkedAbort(signal, lease.lost);
-  const run: LeasedPoll = { claim, claimedAt, lease, alive: ending.signal, abandon: ending.abort };
   try {
+    const record = await recordOf(context, claim);
+    const run: LeasedPoll = { claim, record, claimedAt, lease, alive: ending.signal, abandon: ending.abort };
     const earlier = claim.epoch === 1 ? [] : await earlierVotes(context, claim);
     if (claim.claims - earlier.length > MAX_CLAIMS) return await giveUp(context, claim);
     // From when the claim was sent: how long its answer took is unknown.
@@ -36,6 +38,15 @@ export async function runPoll(context: Context, claimed: ClaimedPoll, signal: Ab
     if (!(error instanceof Abandoned)) throw error;
     if (!lease.lost.aborted) await handOver(context, claim);
   }
+}
+
+/** A poll whose record cannot be had is stopped by a lock alone; see `pollState`. */
+async function recordOf({ polls, log }: Context, claim: Claim): Promise<TrackRecord | null> {
+  const version = claim.spec.track_record?.roster_version;
+  if (version === undefined) return null;
+  const record = await polls.trackRecord(version);
+  if (record === null) log.warn({ ...logFields(claim), roster_version: version }, 'poll.track_record_missing');
+  return record;
 }
 
 /** Votes that earlier workers recorded; from now on none of them can add to the record. */

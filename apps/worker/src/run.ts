@@ -1,9 +1,12 @@
 import type { Claim } from '@eloquentpoll/storage';
+import type { TrackRecord } from '@eloquentpoll/voting';
 import type { HeldLease } from './leases.ts';
 
 /** A poll that this worker has claimed and is running. */
 export interface LeasedPoll {
   readonly claim: Claim;
+  /** Of the roster version that its spec names, where it names one and that is known. */
+  readonly record: TrackRecord | null;
   readonly claimedAt: number;
   readonly lease: HeldLease;
   /** Aborts when the lease is lost, the worker has to stop, or a newer worker has the poll. */

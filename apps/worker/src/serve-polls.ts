@@ -1,3 +1,4 @@
+import { keepAuditing } from './auditing.ts';
 import { tryClaim } from './claim-poll.ts';
 import type { Context } from './context.ts';
 import { pauseOnStoreOutage } from './pause-on-store-outage.ts';
@@ -24,12 +25,13 @@ export function servePolls(context: Context, concurrency: number, reserved = 0):
   });
   const outage = pauseOnStoreOutage(context, consumer);
   const sweeping = keepSweeping(context);
+  const auditing = context.audits && keepAuditing(context, context.audits, { concurrency });
   return {
     ready: () => consumer.ready(),
     async drain(withinMs) {
       sweeping.stop();
       outage.stop();
-      await consumer.drain(withinMs);
+      await Promise.all([auditing?.stop(), consumer.drain(withinMs)]);
     },
   };
 }

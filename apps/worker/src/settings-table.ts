@@ -42,5 +42,6 @@ export const WORKER_SETTINGS = {
     'Questions of known answer that each model is asked per day; one that fails them leaves its panels until it passes again. Without it 24, and none for simulated models.',
   ),
   CANARY_DAILY_CAP_USD: withDefault(microUsd, '0.50', 'What these questions may cost per UTC day.'),
+  AUDIT_DAILY_CAP_USD: withDefault(microUsd, '1', 'The most that audits may cost per UTC day; 0 makes none.'),
   LEDGER_CHECK_S: withDefault(integer(1, 86_400), 60, 'How often one of the workers checks the ledger.'),
 } as const;

@@ -144,7 +144,7 @@ async function judge({ storage, log }: ModelTests, modelId: string): Promise<voi
 
 /** What one vote of a test can cost, and what it usually does. */
 function callOf(model: Model) {
-  const panel = { name: 'fast' as const, why: '', models: [model], timeouts: {} };
+  const panel = { name: 'fast' as const, order: 'shuffled' as const, why: '', models: [model], timeouts: {} };
   const [seat] = seatsFor(panel, CANARY_TEXT);
   return { call: { maxU: seat!.call_max_u!, typicalU: seat!.call_typical_u! }, maxU: BigInt(seat!.reserve_u) };
 }

@@ -32,6 +32,7 @@ function storeThatCanBeAway() {
     release: never,
     finish: never,
     bury: never,
+    trackRecord: never,
     findLapsed: never,
     findOverdue: never,
   };
@@ -59,6 +60,7 @@ t.test('a worker without Postgres leaves the jobs to others, and takes them agai
     bus,
     ask: never,
     leases,
+    audits: null,
     hedges: hedgeBudget(),
     freeFailures: { atLeastU: 0n, sharePpm: 0 },
     clock: systemClock,

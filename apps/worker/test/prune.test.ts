@@ -28,6 +28,7 @@ t.test('what is over goes in bounded steps, without a rest as long as there is m
     release: never,
     finish: never,
     bury: never,
+    trackRecord: never,
     findLapsed: never,
     findOverdue: never,
   };

@@ -93,6 +93,7 @@ async function bench(t: Test) {
           return ask(request, options);
         },
         leases: keepLeases(storedPolls(storage), workerId, systemClock, () => {}),
+        audits: null,
         hedges: hedgeBudget(),
         freeFailures: { atLeastU: 0n, sharePpm: 0 },
         clock: systemClock,

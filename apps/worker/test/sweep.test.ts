@@ -27,6 +27,7 @@ function world({ lapsed, queued }: { lapsed: number; queued: number }) {
     release: never,
     finish: never,
     bury: never,
+    trackRecord: never,
     beat: never,
     prune: never,
   };

@@ -101,7 +101,13 @@ export interface Timing {
   gather_ms: number;
   total_ms: number;
   /** When each of the votes came in, and how likely each outcome was then. */
-  arrivals?: { at_ms: number; confidence: number | null; chances?: number[] }[];
+  arrivals?: { at_ms: number; confidence: number | null; chances?: number[]; track_record?: StoodAlike }[];
+}
+
+/** Audited polls that stood like this one, and those of them that their leader of then won. */
+export interface StoodAlike {
+  audits: number;
+  same_leader: number;
 }
 
 /** What a poll came to, in words for people. */
@@ -156,6 +162,7 @@ export interface PollResponse {
   confidence: number | null;
   /** The probability that each of `options` wins, and of a tie as the last. */
   chances?: number[];
+  track_record?: StoodAlike;
   verdict?: Verdict;
   panel?: PanelStanding;
   /** Why no model could be asked. */
@@ -192,6 +199,7 @@ export interface ResultDetail {
   created_at: string;
   confidence?: number | null;
   chances?: number[];
+  track_record?: StoodAlike;
   verdict?: Verdict;
   panel?: PanelStanding;
   preset?: string;
@@ -367,6 +375,7 @@ export interface StreamProgress {
   confidence: number | null;
   /** The probability that each of `options` wins, and of a tie as the last. */
   chances?: number[];
+  track_record?: StoodAlike;
   /** Models that were asked and have not answered. */
   asking?: number;
   /** The vote that caused this event. */

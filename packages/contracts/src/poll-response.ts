@@ -1,7 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PanelStanding } from './panel-standing.ts';
 import { PANEL_NAMES, TERMINATION_REASONS } from './poll.ts';
-import { Chances, Count, literals, Milliseconds, nullable, Probability, Tally, TokenUsage, Usd } from './vocabulary.ts';
+import {
+  Chances,
+  Count,
+  literals,
+  Milliseconds,
+  nullable,
+  Probability,
+  StoodAlike,
+  Tally,
+  TokenUsage,
+  Usd,
+} from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
 export const VERDICTS = ['final', 'kept', 'tied', 'unsafe', 'unanswered'] as const;
@@ -15,6 +26,7 @@ const Arrival = Type.Object({
   at_ms: Milliseconds,
   confidence: nullable(Probability),
   chances: Type.Optional(Chances),
+  track_record: Type.Optional(StoodAlike),
 });
 
 export const Timing = Type.Object(
@@ -100,6 +112,7 @@ export const PollResponse = Type.Object(
       }),
     ),
     chances: Type.Optional(Chances),
+    track_record: Type.Optional(StoodAlike),
     verdict: Type.Optional(Type.Ref(Verdict)),
     panel: Type.Optional(Type.Ref(PanelStanding)),
     code: Type.Optional(

@@ -7,6 +7,8 @@ import { literals } from './vocabulary.ts';
 export const PRESETS = ['broad', 'fast', 'strong'] as const;
 export const FREE_PRESETS = ['free', 'free_search'] as const;
 export const TERMINATION_REASONS = ['mathematical_lock', 'confidence', 'budget', 'roster_exhausted'] as const;
+/** In which order a panel's models are asked. */
+export const ASKING_ORDERS = ['cheapest', 'shuffled'] as const;
 export const VOTE_ERRORS = [
   'timeout',
   'refusal',
@@ -69,6 +71,15 @@ export const PollSpec = Type.Object({
   seats: Type.Array(Seat, { minItems: 1 }),
   /** List price by the provider's price, in millionths; the provider's price where it is missing. */
   price_ppm: Type.Optional(Type.Integer({ minimum: 1_000_000 })),
+  /** Where a track record has a say. Missing: shuffled, and confidence is what the urn says. */
+  track_record: Type.Optional(
+    Type.Object({
+      roster_version: Type.String(),
+      order: literals(ASKING_ORDERS),
+      /** After an alarm: confidence does not stop it. */
+      lock_only: Type.Boolean(),
+    }),
+  ),
   /** Pseudonym of who asks, for providers that take one. */
   caller: Type.Optional(Type.String()),
   simulated: Type.Boolean(),

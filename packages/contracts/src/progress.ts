@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PollResponse } from './poll-response.ts';
-import { Chances, Count, literals, Milliseconds, nullable, Probability } from './vocabulary.ts';
+import { Chances, Count, literals, Milliseconds, nullable, Probability, StoodAlike } from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
 // What a worker publishes after every vote: the whole state of a running poll, numbered, so that a reader may miss
@@ -29,6 +29,7 @@ export const ProgressSnapshot = Type.Object({
   leader: nullable(Count),
   confidence: nullable(Probability),
   chances: Type.Optional(Chances),
+  track_record: Type.Optional(StoodAlike),
   /** Models that were asked and have not answered. */
   asking: Type.Optional(Count),
   /** The vote that caused this snapshot; null in the first and the terminal one. */

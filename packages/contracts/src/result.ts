@@ -3,7 +3,18 @@ import { LIMITS } from './limits.ts';
 import { PanelStanding } from './panel-standing.ts';
 import { TERMINATION_REASONS } from './poll.ts';
 import { RESULT_STATUSES, Timing, Verdict } from './poll-response.ts';
-import { Chances, Count, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import {
+  Chances,
+  Count,
+  DateTime,
+  literals,
+  Milliseconds,
+  nullable,
+  Probability,
+  StoodAlike,
+  Tally,
+  Usd,
+} from './vocabulary.ts';
 import { PublicVote } from './vote-result.ts';
 
 /** A result as anyone who holds its id may read it: no cost data, no owner. */
@@ -30,6 +41,7 @@ export const ResultDetail = Type.Object(
     created_at: DateTime,
     confidence: Type.Optional(nullable(Probability)),
     chances: Type.Optional(Chances),
+    track_record: Type.Optional(StoodAlike),
     verdict: Type.Optional(Type.Ref(Verdict)),
     panel: Type.Optional(Type.Ref(PanelStanding)),
     preset: Type.Optional(Type.String()),

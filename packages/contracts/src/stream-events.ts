@@ -4,7 +4,17 @@ import { PANEL_NAMES } from './poll.ts';
 import { MinCostUsd, PollResponse } from './poll-response.ts';
 import { QuickPollResult } from './poll-session.ts';
 import { Progress } from './progress.ts';
-import { Chances, DateTime, literals, Milliseconds, nullable, Probability, Tally, Usd } from './vocabulary.ts';
+import {
+  Chances,
+  DateTime,
+  literals,
+  Milliseconds,
+  nullable,
+  Probability,
+  StoodAlike,
+  Tally,
+  Usd,
+} from './vocabulary.ts';
 import { VoteResult } from './vote-result.ts';
 
 // The data of the three kinds of event that POST /api/poll/stream sends.
@@ -31,6 +41,7 @@ export const StreamStarted = Type.Object(
     leader: nullable(Type.String()),
     confidence: nullable(Probability),
     chances: Type.Optional(Chances),
+    track_record: Type.Optional(StoodAlike),
     asking: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Models that were asked and have not answered when this was recorded.' }),
     ),

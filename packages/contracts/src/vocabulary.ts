@@ -30,6 +30,14 @@ export const Chances = Type.Array(Probability, {
   maxItems: 11,
   description: 'The probability that each option wins, in the order of `options`, and of a tie as the last; sums to 1.',
 });
+/** Of audited polls that stood like this one, how many there were, and in how many its leader of then was elected. */
+export const StoodAlike = Type.Object(
+  { audits: Type.Integer({ minimum: 1 }), same_leader: Count },
+  {
+    description:
+      'Audited polls that stood like this one, and those of them that their leader of then won. Confidence is at most (20 x what the votes alone say + same_leader) / (20 + audits). Missing where no record was used.',
+  },
+);
 export const DateTime = Type.String({ format: 'date-time' });
 export const Uuid = Type.String({ format: 'uuid' });
 

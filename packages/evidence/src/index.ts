@@ -23,4 +23,5 @@ export {
   type Reliability,
   readingOf,
 } from './reading.ts';
+export { soundState } from './sound-state.ts';
 export type { VotedQuestion } from './voted-question.ts';

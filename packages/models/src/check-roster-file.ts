@@ -1,4 +1,4 @@
-import { FREE_PRESETS, ROSTER_PANELS, type RosterPanel } from '@eloquentpoll/contracts';
+import { ASKING_ORDERS, FREE_PRESETS, ROSTER_PANELS, type RosterPanel } from '@eloquentpoll/contracts';
 import { checkModel } from './check-model.ts';
 import { checkProvider, checkTimeouts } from './check-provider.ts';
 import { closest } from './closest.ts';
@@ -85,11 +85,11 @@ function readRosters(place: Place, models: ReadonlyMap<string, Model>): Map<Rost
 }
 
 /** A file without open-weight models says so: `"free": null`. */
-const NO_PANEL = { models: [], why: '', timeouts: {}, minFamilies: MIN_FAMILIES };
+const NO_PANEL = { models: [], why: '', order: 'shuffled' as const, timeouts: {}, minFamilies: MIN_FAMILIES };
 const isFree = (name: RosterPanel): boolean => FREE_PRESETS.some((free) => free === name);
 
 function panel(name: RosterPanel, place: Place, models: ReadonlyMap<string, Model>): PartPanel {
-  place.fields(['models', 'why', 'min_families', 'timeouts']);
+  place.fields(['models', 'why', 'order', 'min_families', 'timeouts']);
   const members: Model[] = [];
   for (const item of place.at('models').items('model id')) {
     const found = typeof item.value === 'string' ? models.get(item.value) : undefined;
@@ -107,6 +107,7 @@ function panel(name: RosterPanel, place: Place, models: ReadonlyMap<string, Mode
     name,
     models: members,
     why: why.isMissing ? '' : why.text(/\S/, 'Write in a sentence why the preset has these models'),
+    order: place.at('order').oneOf(ASKING_ORDERS, 'shuffled'),
     timeouts: checkTimeouts(place.at('timeouts')),
     minFamilies,
   };

@@ -36,6 +36,7 @@ function joinPanels(name: RosterPanel, one: PartPanel, other: PartPanel): PartPa
     name,
     models: [...one.models, ...other.models],
     why: '',
+    order: one.order === other.order ? one.order : 'shuffled',
     timeouts: longest(one.timeouts, other.timeouts),
     minFamilies: Math.min(one.minFamilies, other.minFamilies),
   };

@@ -1,4 +1,5 @@
 import type { PanelName, RosterPanel } from '@eloquentpoll/contracts';
+import type { AskingOrder } from '@eloquentpoll/voting';
 import type { Dialect, DialectName } from './dialects.ts';
 import type { Price } from './price.ts';
 
@@ -84,6 +85,8 @@ export interface Panel {
   models: Model[];
   /** Why these models; empty where the file does not say. */
   why: string;
+  /** In which its models are asked, once audits have shown that they may be. */
+  order: AskingOrder;
   timeouts: Partial<Timeouts>;
 }
 

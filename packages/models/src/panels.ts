@@ -16,7 +16,7 @@ export { promptStyle } from './prompt-words.ts';
 export { type ProviderSetting, settingsOf } from './provider-call.ts';
 export { ROSTERS } from './rosters.ts';
 export { maxCallCostOf, seatsFor } from './seats.ts';
-export { typicalCostsFor } from './typical-cost.ts';
+export { orderingPricesOf, typicalCostsFor } from './typical-cost.ts';
 
 // Which models there are, what they cost and who asks them. This entry point loads no model client, so the gateway may use it.
 
@@ -90,7 +90,7 @@ function customPanel(ids: readonly string[], models: RosterFile['models'], { tim
     if (!model) throw new TypeError(`a custom panel was not checked: ${id} is not in the roster file`);
     return model;
   });
-  return { name: 'custom', models: members, why: '', timeouts };
+  return { name: 'custom', models: members, why: '', order: 'shuffled', timeouts };
 }
 
 function parseFile(file: string): unknown {

@@ -2,7 +2,7 @@ import { BYTES_PER_TOKEN } from './billing.ts';
 import type { Model, Panel } from './panel-types.ts';
 import { anyPrompt, type PollText, promptBytes } from './poll-text.ts';
 import { costOf } from './price.ts';
-import { asksRationale } from './prompt-words.ts';
+import { asksRationale, promptStyle } from './prompt-words.ts';
 
 // What a vote usually costs us, for estimates; the worst case in seats.ts is for holds. The prompt is known to the byte
 // and only its tokens are guessed. What a model writes is guessed from what it is asked for: a label, a reason of at
@@ -28,6 +28,16 @@ export function typicalCostsFor(panel: Panel, text: PollText): bigint[] {
     const input = words + TEMPLATE_TOKENS + found;
     return costOf(model.price, input, typicalOutput(model, text)) + (search?.feeU ?? 0n);
   });
+}
+
+/** A poll of usual length. Models are put in order by it, so that the order is the same for short and long questions. */
+const USUAL_QUESTION = 'x'.repeat(240);
+const USUAL_OPTIONS = Array.from({ length: 4 }, (_, i) => `${i}`.padEnd(24, 'x'));
+
+/** What a call of each model counts as in the order of prices, in micro-USD, in the panel's own order. */
+export function orderingPricesOf(panel: Panel, search: boolean): bigint[] {
+  const style = promptStyle({ panel_name: panel.name });
+  return typicalCostsFor(panel, { question: USUAL_QUESTION, options: USUAL_OPTIONS, search, style });
 }
 
 function typicalOutput(model: Model, { style }: PollText): number {

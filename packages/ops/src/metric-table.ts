@@ -239,6 +239,48 @@ export const METRICS = {
     labels: ['model'],
     help: 'Stored votes with calls whose provider did not say what they cost us.',
   },
+  eloquentpoll_audits_drawn_total: {
+    type: 'counter',
+    on: GATEWAY,
+    labels: ['panel'],
+    help: 'Accepted polls that were drawn for an audit.',
+  },
+  eloquentpoll_panel_audits: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['panel'],
+    help: 'Audits of each panel as its roster file has it now, as this process last read them.',
+  },
+  eloquentpoll_panel_gate_open: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['panel', 'options'],
+    help: '1 where the panel asks its cheapest models first, for few options (2 or 3) and for many.',
+  },
+  eloquentpoll_panel_alarm: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['panel'],
+    help: '1 where audits show more wrong early stops than the promise allows: where the panel wants its cheapest models first, only a lock stops its polls.',
+  },
+  eloquentpoll_audits_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['outcome'],
+    help: 'Audits that ended at this worker: stored, or not made because their poll was deleted, the cap of the day (expired), workers that died (given_up), a shutdown or models that all failed (dropped), or another worker (fenced).',
+  },
+  eloquentpoll_audits_capped_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: [],
+    help: 'Times that an audit had to wait for money: the daily cap, or the ceiling of provider spend.',
+  },
+  eloquentpoll_audit_cost_usd_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: [],
+    help: 'What the calls of audits cost us, at most; not contained in the provider cost.',
+  },
   eloquentpoll_breaker_open: {
     type: 'gauge',
     on: WORKER,

@@ -8,12 +8,14 @@ export {
   voteResult,
   withCharges,
 } from './poll-response.ts';
-export { holdOf, maxCostUsdOf, type PollOrder, specOf } from './poll-spec.ts';
-export { pollState, rulesOf, votingSeat, withVote } from './poll-state.ts';
+export { type AskedBy, holdOf, maxCostUsdOf, type PollOrder, specOf } from './poll-spec.ts';
+export { pollState, recordRules, rulesOf, votingSeat, withVote } from './poll-state.ts';
 export { type Receipted, receiptLeaf, receiptPrice, statementText } from './receipt.ts';
 export { type ReceiptSigner, receiptSigner } from './receipt-signer.ts';
 export { responseJson } from './response-json.ts';
+export { type AskedPanel, rosterVersionOf } from './roster-version.ts';
 export { finalSnapshot, type Moment, runningSnapshot } from './snapshots.ts';
+export { type ProviderSpendLimits, spendCeiling } from './spend-ceiling.ts';
 export {
   type Ended,
   endedVerdict,

@@ -3,6 +3,7 @@ import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting'
 import { chancesInOrder } from '@eloquentpoll/voting/chances';
 import { panelStanding } from './panel-standing.ts';
 import { maxCostUsdOf } from './poll-spec.ts';
+import { stoodAlikeJson } from './stood-alike.ts';
 import { ownersFigures, verdictOf } from './verdict-of.ts';
 
 // The one place where a poll's outcome takes the shape of the contract: it is stored, published and sent as built here.
@@ -50,6 +51,7 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     ...usageOf(votes),
     confidence: conclusion.confidence,
     chances: chancesInOrder(conclusion.chances),
+    ...stoodAlikeJson(conclusion.recordUsed),
     panel: panelStanding(spec, votes, outcome.effectiveVotes ?? null),
     preset: spec.panel_name,
     ...(spec.saved_panel !== undefined && { saved_panel: spec.saved_panel }),

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { PollSpec, Seat } from '@eloquentpoll/contracts';
-import { panelOrder } from '@eloquentpoll/voting';
+import { askingOrder } from '@eloquentpoll/voting';
 
 /** What a caller asked for: aliases folded, defaults filled in, every rule checked. */
-export interface PollOrder extends Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller'> {
+export interface PollOrder
+  extends Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller' | 'track_record'> {
   /** Of a custom panel, once they are known: a saved panel is read when the poll is accepted. */
   models?: readonly string[];
 }
@@ -17,17 +18,29 @@ export interface Freeze {
   /** Pseudonym of who asks. */
   caller?: string | undefined;
   seed?: string;
+  /** In which order the panel is asked, and what stops it; shuffled, and the urn, where it is left out. */
+  asking?: AskedBy | undefined;
+}
+
+export interface AskedBy {
+  /** What a call of each seat counts as in the order of prices, in micro-USD. */
+  pricesU: readonly bigint[];
+  /** Null where no track record has a say. */
+  trackRecord: NonNullable<PollSpec['track_record']> | null;
 }
 
 /** Makes an order exact: which models, in which order, at which prices. A worker needs nothing else. */
 export function specOf(
   { models: _, ...order }: PollOrder,
-  { seats, simulated, pricePpm, caller, seed = newSeed() }: Freeze,
+  { seats, simulated, pricePpm, caller, seed = newSeed(), asking }: Freeze,
 ): PollSpec {
+  const trackRecord = asking?.trackRecord ?? null;
+  const priced = seats.map(({ family }, i) => ({ family, typicalCostU: asking?.pricesU[i] ?? 0n }));
   return {
     ...order,
     seed,
-    seats: panelOrder(seats, seed).map((seat) => seats[seat]!),
+    seats: askingOrder(trackRecord?.order ?? 'shuffled', priced, seed).map((seat) => seats[seat]!),
+    ...(trackRecord && { track_record: trackRecord }),
     ...(pricePpm !== undefined && { price_ppm: pricePpm }),
     ...(caller !== undefined && { caller }),
     simulated,

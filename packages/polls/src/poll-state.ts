@@ -1,5 +1,5 @@
 import type { PollSpec, Seat, Vote } from '@eloquentpoll/contracts';
-import { newPoll, type PollState, type Rules, received, type VotingSeat } from '@eloquentpoll/voting';
+import { newPoll, type PollState, type Rules, received, type TrackRecord, type VotingSeat } from '@eloquentpoll/voting';
 import { hedgeOf } from './panel-rules.ts';
 import type { PollOrder } from './poll-spec.ts';
 
@@ -19,10 +19,25 @@ export const votingSeat = (seat: Seat): VotingSeat => ({
   failureRate: seat.failure_rate,
 });
 
-/** The poll after these votes; without any, the poll before its first call. */
-export const pollState = (spec: PollSpec, votes: readonly Vote[] = []): PollState =>
-  votes.reduce(withVote, newPoll(rulesOf(spec), spec.seats.map(votingSeat)));
+/** The poll after these votes; without any, the poll before its first call. `record`: of the spec's roster version. */
+export function pollState(spec: PollSpec, votes: readonly Vote[] = [], record: TrackRecord | null = null): PollState {
+  const rules = {
+    ...rulesOf(spec),
+    ...(spec.track_record && recordRules(spec.track_record, spec.seats.length, record)),
+  };
+  return votes.reduce(withVote, newPoll(rules, spec.seats.map(votingSeat)));
+}
+
+/** A record that cannot be had, or is of another panel, lets nothing but a lock stop a poll that is asked by it. */
+export function recordRules(
+  { order, lock_only }: NonNullable<PollSpec['track_record']>,
+  panelSize: number,
+  known: TrackRecord | null,
+): Pick<Rules, 'order' | 'record'> {
+  const record = known?.panelSize === panelSize ? known : { panelSize, situations: new Map(), isAlarmed: true };
+  return { order, record: { ...record, isAlarmed: record.isAlarmed || lock_only } };
+}
 
 /** Calls that the question made fail may be billed when the poll is stored, so the budget counts them too. */
-export const withVote = (state: PollState, vote: Vote): PollState =>
+export const withVote = (state: PollState, vote: Pick<Vote, 'seat' | 'option' | 'billed_u' | 'cost'>): PollState =>
   received(state, { seat: vote.seat, option: vote.option, billedU: BigInt(vote.billed_u + (vote.cost?.fault_u ?? 0)) });

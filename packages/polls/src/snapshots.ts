@@ -1,7 +1,8 @@
 import type { PollResponse, PollSpec, ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
-import { type PollState, standing } from '@eloquentpoll/voting';
+import { type PollState, recordUsed, standing } from '@eloquentpoll/voting';
 import { chancesInOrder, chancesOf } from '@eloquentpoll/voting/chances';
 import { runStatusOf, voteResult } from './poll-response.ts';
+import { stoodAlikeJson } from './stood-alike.ts';
 
 // Snapshots are numbered so that a later worker's are higher than an earlier one's: a reader keeps the highest.
 
@@ -35,6 +36,7 @@ export function runningSnapshot(moment: Moment): ProgressSnapshot {
     leader,
     confidence,
     chances: chancesInOrder(chancesOf(state)),
+    ...stoodAlikeJson(recordUsed(state)),
     ...(moment.asking !== undefined && { asking: moment.asking }),
     vote: vote && voteResult(spec, vote),
     result_id: null,

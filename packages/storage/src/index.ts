@@ -126,6 +126,12 @@ export {
   noteOwnKey,
 } from './identities.ts';
 export {
+  type KeepingRules,
+  type KnownTrackRecord,
+  keepTrackRecords,
+  type TrackRecords,
+} from './kept-track-records.ts';
+export {
   type Claim,
   claimOverdue,
   claimPoll,

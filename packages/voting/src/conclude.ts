@@ -2,10 +2,11 @@
 import { type Chances, chancesOf } from './chances.ts';
 import { confidenceAmong } from './confidence.ts';
 import type { PollState } from './poll.ts';
-import { seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
+import { recordUsed, seatsThatAre, tally, unresolvedFailureRates } from './standing.ts';
 import { type ResultStatus, resultStatus, votesMissing } from './status.ts';
 import type { TerminationReason } from './stop-rules.ts';
 import { isTie, leader } from './tally.ts';
+import type { Outcomes } from './track-record.ts';
 
 export interface Conclusion {
   readonly status: ResultStatus;
@@ -17,6 +18,8 @@ export interface Conclusion {
   readonly confidence: number | null;
   /** Had all models been asked: how likely each outcome is. */
   readonly chances: Chances;
+  /** What the track record knew of polls that stood like this; null where it has no say. */
+  readonly recordUsed: Outcomes | null;
   /** Votes that were asked and ended. */
   readonly requested: number;
   readonly succeeded: number;
@@ -41,6 +44,7 @@ export function conclude(poll: PollState, { reason }: { readonly reason: Termina
     tally: votes,
     confidence: confidenceAmong(votes, unresolvedFailureRates(ended), ended.rules.record),
     chances: chancesOf(ended),
+    recordUsed: recordUsed(ended),
     requested: succeeded + failed,
     succeeded,
     failed,

@@ -34,10 +34,10 @@ export interface PollEstimate {
 
 /**
  * Shuffled, the panel enters through its averages: which model comes first is drawn for every poll. With the cheapest
- * first it is known who is asked, and each model counts by how likely it is to be asked at all.
+ * first, `seats` are in the order in which they are asked, and each counts by how likely it is to be asked at all.
  */
 export function estimate(rules: Rules, seats: readonly EstimateSeat[]): PollEstimate {
-  const affordable = seatsWithinBudget(rules, isCheapestFirst(rules) ? byPrice(seats) : seats);
+  const affordable = seatsWithinBudget(rules, seats);
   const endings = forecast(rules, seats.length, affordable.length, mean(seats.map((seat) => seat.failureRate)));
   const calls = rangeOf(endings, (ending) => ending.calls);
   return {
@@ -111,9 +111,6 @@ function earlyTermination(endings: readonly ForecastEnding[]): PollEstimate['ear
 }
 
 const isCheapestFirst = ({ order }: Rules): boolean => order === 'cheapest';
-
-const byPrice = (seats: readonly EstimateSeat[]): EstimateSeat[] =>
-  seats.toSorted((a, b) => Number(a.typicalCostU - b.typicalCostU));
 
 /** Mean of the log-normal distribution that has this median and this 90th percentile. */
 function meanCallMs({ p50Ms, p90Ms }: EstimateSeat): number {

@@ -30,7 +30,7 @@ export {
 } from './poll.ts';
 export { reasoning } from './reasoning.ts';
 export { seededRandom, shuffled } from './seeded-random.ts';
-export { type Standing, seatsThatAre, standing } from './standing.ts';
+export { recordUsed, type Standing, seatsThatAre, standing } from './standing.ts';
 export type { ResultStatus } from './status.ts';
 export { stopReason, type TerminationReason } from './stop-rules.ts';
 export { type HeardPoll, learn, type Outcomes, situationOf, type TrackRecord } from './track-record.ts';

@@ -1,7 +1,9 @@
 // Where a poll stands, derived from its seats: the order in which votes arrived makes no difference.
 import { confidenceAmong } from './confidence.ts';
+import { isLocked } from './mathematical-lock.ts';
 import type { PollState, SeatState } from './poll.ts';
 import { isTie, leader } from './tally.ts';
+import { type Outcomes, stoodAlike } from './track-record.ts';
 
 export const seatsThatAre = (poll: PollState, kind: SeatState['kind']): number[] =>
   poll.states.flatMap((state, seat) => (state.kind === kind ? [seat] : []));
@@ -47,4 +49,14 @@ export function standing(poll: PollState): Standing {
     inFlight: seatsThatAre(poll, 'in_flight').length,
     waiting: seatsThatAre(poll, 'waiting').length,
   };
+}
+
+/** What the track record knew of polls that stood like this one; null where it has no say. */
+export function recordUsed(poll: PollState): Outcomes | null {
+  const votes = tally(poll);
+  const left = unresolvedSeats(poll).length;
+  const { record } = poll.rules;
+  if (record === undefined || leader(votes) === null || isLocked(votes, left)) return null;
+  const outcomes = stoodAlike(record, votes, left);
+  return outcomes !== undefined && outcomes.polls > 0 ? outcomes : null;
 }

@@ -29,11 +29,15 @@ const URN_WEIGHT = 20;
 
 /** (20 urn + W) / (20 + N) where that is lower than what the urn says, else the urn. */
 export function trackRecordSays(record: TrackRecord, votes: Votes, left: number, urn: number): number {
-  const outcomes = record.situations.get(situationOf(votes, record.panelSize - left));
+  const outcomes = stoodAlike(record, votes, left);
   if (outcomes === undefined) return urn;
   const braked = (URN_WEIGHT * urn + outcomes.won) / (URN_WEIGHT + outcomes.polls);
   return braked < urn ? Math.max(0, braked) : urn;
 }
+
+/** What became of audited polls that stood like this, where there were any. */
+export const stoodAlike = (record: TrackRecord, votes: Votes, left: number): Outcomes | undefined =>
+  record.situations.get(situationOf(votes, record.panelSize - left));
 
 /** Votes that have ended, sorted counts, and the class of the number of options: to 4, to 7, more. */
 export function situationOf(votes: Votes, ended: number): string {

@@ -57,14 +57,14 @@ const panel = (prices: readonly bigint[], more: Partial<EstimateSeat> = {}): Est
 t.test('an estimate of cheapest first: those who come first are paid, and waited for', async (t) => {
   // Three models, two options, lock only: two calls with probability 3/4, else three.
   const rules = { ...RULES, optionCount: 2, threshold: 1, hedge: 'all' as const };
-  const seats = panel([90n, 10n, 20n]);
+  const seats = panel([10n, 20n, 90n]);
   const cheapest = estimate({ ...rules, order: 'cheapest' }, seats);
   const shuffled = estimate(rules, seats);
   t.same(cheapest.costU, { min: 30n, expected: 53n, max: 300n }, '30 and, one time in four, 90 more: 52.5');
   t.same(shuffled.costU.expected, 90n, '2.25 calls of 40');
   t.same(cheapest.calls, shuffled.calls);
   t.same(cheapest.latencyMs, shuffled.latencyMs, 'all models take the same time');
-  const slowAndDear = seats.map((seat, i) => (i === 0 ? { ...seat, p50Ms: 9_000, p90Ms: 9_000 } : seat));
+  const slowAndDear = seats.map((seat, i) => (i === 2 ? { ...seat, p50Ms: 9_000, p90Ms: 9_000 } : seat));
   t.ok(
     estimate({ ...rules, order: 'cheapest' }, slowAndDear).latencyMs.expected <
       estimate(rules, slowAndDear).latencyMs.expected,

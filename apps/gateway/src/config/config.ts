@@ -57,6 +57,8 @@ export interface Config {
   providerSpend: { hourU: bigint | null; dayU: bigint | null; freeShare: number };
   /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
   freeDailyCapU: bigint;
+  /** Which share of polls is audited until a panel has so many audits, and after; and how many open the gate. */
+  audits: { rate: number; laterRate: number; rateUntil: number; gate: number; refreshMs: number };
   /** Polls that may run or wait at once, of an account, of one of its keys and of a network without credentials. */
   maxRunningPolls: { account: number; key: number; network: number };
   /** A poll that would wait in the queue for longer than this share of its deadline is refused. */
@@ -131,6 +133,13 @@ export function readConfig(env: Environment): Config {
       freeShare: values.PROVIDER_SPEND_FREE_SHARE,
     },
     freeDailyCapU: values.FREE_DAILY_CAP_USD,
+    audits: {
+      rate: values.AUDIT_RATE,
+      laterRate: Math.min(values.AUDIT_RATE, values.AUDIT_LATER_RATE),
+      rateUntil: values.AUDIT_RATE_UNTIL,
+      gate: values.AUDIT_GATE,
+      refreshMs: values.AUDIT_REFRESH_S * 1_000,
+    },
     maxRunningPolls: {
       account: values.MAX_RUNNING_POLLS,
       key: values.MAX_RUNNING_POLLS_PER_KEY,

@@ -116,13 +116,19 @@ export const GATEWAY_SETTINGS = {
     '0.059',
     'The share of a payment that its processor keeps; list prices carry it. The default is 2.9 % and 30 cents of 10 USD; 0.329 covers the smallest top-up, 1 USD.',
   ),
-  PROVIDER_SPEND_HOUR_USD: optional(
-    microUsd,
-    'The most that model providers may charge the whole fleet for the polls of an hour. Default: 200, none with simulated models.',
-  ),
-  PROVIDER_SPEND_DAY_USD: optional(microUsd, 'The same for a UTC day. Default: 2000, none with simulated models.'),
-  PROVIDER_SPEND_FREE_SHARE: withDefault(share, 0.8, 'The share of both at which free polls are refused.'),
   FREE_DAILY_CAP_USD: withDefault(microUsd, '5', 'The most that free polls may cost per UTC day; 0 closes them.'),
+  AUDIT_RATE: withDefault(
+    share,
+    0,
+    'The share of polls whose other models are asked after the answer, while their panel has few audits; 0 switches audits off.',
+  ),
+  AUDIT_LATER_RATE: withDefault(share, 0.05, 'The same when it has many.'),
+  AUDIT_RATE_UNTIL: withDefault(integer(0, 1_000_000), 500, 'How many audits of a panel are many.'),
+  AUDIT_GATE: withDefault(
+    integer(1, 1_000_000),
+    300,
+    'Audits that a panel needs, beside a certificate, before its cheapest models are asked first.',
+  ),
   MAX_RUNNING_POLLS: withDefault(integer(1, 100_000), 500, 'Polls of one account that may run or wait at once.'),
   MAX_RUNNING_POLLS_PER_KEY: withDefault(integer(1, 100_000), 250, 'The same of one API key.'),
   MAX_QUEUE_SHARE: withDefault(

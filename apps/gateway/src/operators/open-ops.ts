@@ -11,12 +11,13 @@ import {
   watchLoop,
 } from '@eloquentpoll/ops';
 import { SettingError } from '@eloquentpoll/ops/settings';
+import { spendCeiling } from '@eloquentpoll/polls';
 import { type Accepted, findPoll, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
-import { spendCeiling } from '../polls/run/spend-ceiling.ts';
 import { consoleHandler } from './console/handler.ts';
 import type { OperatorsContext } from './context.ts';
+import { panelGates } from './panel-gates.ts';
 
 // The gateway's ops port. Without Postgres the gateway is not ready. Without Redis it stays ready: it works more slowly
 // and with tighter limits, and all replicas would lose it at the same time.
@@ -45,6 +46,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   poolFigures(metrics, storage.pool, config.database.maxConnections);
   fleetFigures(metrics, fleetOf(context));
   for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
+  panelGates(context, metrics);
   for (const reason of REFUSALS) metrics.counter('eloquentpoll_polls_refused_total', reason);
   metrics.reading('eloquentpoll_provider_spend_ceiling_usd', () => ceilings(context));
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());
@@ -98,7 +100,7 @@ async function listen(options: Parameters<typeof openOpsPort>[0]): Promise<OpsPo
 
 function ceilings(context: OperatorsContext) {
   return (['free', 'all'] as const).flatMap((polls) => {
-    const { hourU, dayU } = spendCeiling(context, polls) ?? {};
+    const { hourU, dayU } = spendCeiling(context.config.providerSpend, context.panels.simulated, polls) ?? {};
     return hourU === undefined || dayU === undefined
       ? []
       : [[['hour', polls], Number(hourU) / 1e6] as const, [['day', polls], Number(dayU) / 1e6] as const];

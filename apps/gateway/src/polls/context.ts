@@ -2,7 +2,7 @@ import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { SettingError } from '@eloquentpoll/ops/settings';
 import { type ReceiptSigner, receiptSigner } from '@eloquentpoll/polls';
-import { meanRunMs } from '@eloquentpoll/storage';
+import { keepTrackRecords, meanRunMs, type TrackRecords } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../accounts/context.ts';
 import type { Config } from '../config/config.ts';
 import { type RunBatch, runBatch } from './read/run-batch.ts';
@@ -16,6 +16,8 @@ export interface PollsContext extends AccountsContext {
   readonly panels: Panels;
   /** How the models have done lately. */
   readonly health: ModelHealth;
+  /** What audits say about panels. */
+  readonly trackRecords: TrackRecords;
   /** Reads runs from Redis, many at once. */
   readonly runBatch: RunBatch;
   /** Runs as this process read them from Postgres. */
@@ -42,6 +44,12 @@ export function openPollsContext(
     ...base,
     panels,
     health: overrides.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, panels }),
+    trackRecords:
+      overrides.trackRecords ??
+      keepTrackRecords(storage, {
+        freshMs: config.audits.refreshMs,
+        onError: (err) => log.warn({ err }, 'track_record.read_failed'),
+      }),
     runBatch: overrides.runBatch ?? runBatch({ bus, keys, limiter }),
     runs,
     acceptSlots: acceptSlots({ running: Math.ceil(config.database.maxConnections / 3) }),

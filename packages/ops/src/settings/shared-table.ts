@@ -1,5 +1,5 @@
 import { LOG_LEVELS } from '../log.ts';
-import { integer, isLoopback, oneOf, pairs, secret, share, text, url } from './readers.ts';
+import { integer, isLoopback, microUsd, oneOf, pairs, secret, share, text, url } from './readers.ts';
 import { optional, required, SettingError, withDefault } from './table.ts';
 
 const http = url('http:', 'https:');
@@ -20,6 +20,17 @@ export const SHARED_SETTINGS = {
     'Which models vote, and at what price; see docs/providers.md. Default: openrouter.',
   ),
   MODELS_BASE_URL: optional(http, "Where models are asked, instead of the roster file's addresses."),
+  PROVIDER_SPEND_HOUR_USD: optional(
+    microUsd,
+    'The most that model providers may charge the whole fleet for the polls of an hour. Default: 200, none with simulated models.',
+  ),
+  PROVIDER_SPEND_DAY_USD: optional(microUsd, 'The same for a UTC day. Default: 2000, none with simulated models.'),
+  PROVIDER_SPEND_FREE_SHARE: withDefault(
+    share,
+    0.8,
+    'The share of both at which free polls are refused and audits wait.',
+  ),
+  AUDIT_REFRESH_S: withDefault(integer(1, 300), 60, 'How often a process reads the track records that it uses again.'),
   LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least level that is logged.'),
   OPS_HOST: withDefault(text('a host name or address'), '127.0.0.1', 'Where the port for operators listens.'),
   OPS_PORT: optional(integer(0, 65_535), 'Metrics, probes and console; unset, there are none. 0 is any free port.'),

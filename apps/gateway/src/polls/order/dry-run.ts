@@ -10,6 +10,7 @@ import { balanceOf } from '@eloquentpoll/storage';
 import { lookAlikes } from '../../http/validation/option-rules.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
 import type { PollsContext } from '../context.ts';
+import { askingNow } from './asking-now.ts';
 import { chooseModels, chosenModelIssues } from './choose-models.ts';
 import { estimatePoll } from './estimate-poll.ts';
 import { freezeOrder } from './freeze-order.ts';
@@ -77,7 +78,7 @@ async function estimatesOf(
   const order = await chooseModels(context, asked, accountId);
   const [estimate, spec, balance] = await Promise.all([
     estimatePoll(context, order),
-    freezeOrder(context, order),
+    askingNow(context, order).then((asking) => freezeOrder(context, order, asking)),
     accountId === null ? null : balanceOf(context.storage, accountId),
   ]);
   const spendableU = balance ? balance.availableU - balance.heldBackU : 0n;

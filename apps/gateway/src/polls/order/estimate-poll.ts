@@ -1,9 +1,10 @@
 import type { Estimate } from '@eloquentpoll/contracts';
 import { listPrice, seatsFor } from '@eloquentpoll/models/panels';
-import { type PollOrder, rulesOf, votingSeat } from '@eloquentpoll/polls';
-import { type EstimateSeat, estimate, type Rules } from '@eloquentpoll/voting';
+import { type PollOrder, recordRules, rulesOf, votingSeat } from '@eloquentpoll/polls';
+import { askingOrder, type EstimateSeat, estimate, type Rules } from '@eloquentpoll/voting';
 import { pricePpmOf } from '../../config/list-prices.ts';
 import type { PollsContext } from '../context.ts';
+import { type AskingNow, askingNow } from './asking-now.ts';
 import { pollTextOf } from './freeze-order.ts';
 
 // What an order will take, from the panel's prices and the models' records; no model is asked. The forecast is a pure
@@ -15,9 +16,10 @@ const KEPT = 1_200;
 const kept = new Map<string, ReturnType<typeof estimate>>();
 
 export async function estimatePoll(
-  { panels, health, config }: Pick<PollsContext, 'panels' | 'health' | 'config'>,
+  context: Pick<PollsContext, 'panels' | 'health' | 'config' | 'trackRecords'>,
   order: PollOrder,
 ): Promise<Estimate> {
+  const { panels, health, config } = context;
   const panel = panels.panelOf(order);
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order.panel_name);
@@ -27,7 +29,7 @@ export async function estimatePoll(
     p50Ms: records.get(seat.model_id)!.p50Ms,
     p90Ms: seat.p90_ms,
   }));
-  const forecast = forecastOf(rulesOf(order), seats);
+  const forecast = forecastOf(order, await askingNow(context, order), seats);
   const sampleSize = [...records.values()].reduce((sum, record) => sum + record.calls, 0);
   return toEstimate(order, seats.length, forecast, sampleSize);
 }
@@ -40,12 +42,21 @@ const NO_FORECAST: ReturnType<typeof estimate> = {
   earlyTermination: { probability: 0, likelyReason: 'roster_exhausted' },
 };
 
-function forecastOf(rules: Rules, seats: readonly EstimateSeat[]) {
-  if (seats.length === 0) return NO_FORECAST;
-  const key = [rules, ...seats].flatMap((each) => Object.values(each) as unknown[]).join(' ');
-  const known = kept.get(key);
-  if (known) return known;
-  const made = estimate(rules, seats);
+function forecastOf(order: PollOrder, { trackRecord, known, pricesU }: AskingNow, inFile: readonly EstimateSeat[]) {
+  if (inFile.length === 0) return NO_FORECAST;
+  const priced = inFile.map(({ family }, i) => ({ family, typicalCostU: pricesU[i]! }));
+  // Which of two models at one price comes first makes no difference worth a second forecast.
+  const seats =
+    trackRecord?.order === 'cheapest' ? askingOrder('cheapest', priced, '').map((seat) => inFile[seat]!) : inFile;
+  const rules = rulesOf(order);
+  const record = trackRecord && [trackRecord.order, trackRecord.lock_only, known?.roster.version, known?.updatedAt];
+  const key = [rules, ...seats, record ?? {}].flatMap((each) => Object.values(each) as unknown[]).join(' ');
+  const before = kept.get(key);
+  if (before) return before;
+  const braked: Rules = trackRecord
+    ? { ...rules, ...recordRules(trackRecord, seats.length, known?.record ?? null) }
+    : rules;
+  const made = estimate(braked, seats);
   const [oldest] = kept.keys();
   if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest);
   kept.set(key, made);

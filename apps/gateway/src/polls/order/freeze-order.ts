@@ -4,13 +4,15 @@ import { type PollOrder, specOf } from '@eloquentpoll/polls';
 import { pricePpmOf } from '../../config/list-prices.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
+import type { AskingNow } from './asking-now.ts';
 
 const NO_MODELS = 'This service has no open-weight models and runs no free polls; polls with an API key are answered.';
 
-/** The spec of an order at this moment's prices and the models' newest records. */
+/** The spec of an order at this moment's prices and the models' newest health. */
 export async function freezeOrder(
   { panels, health, config }: Pick<PollsContext, 'panels' | 'health' | 'config'>,
   order: PollOrder,
+  asking: AskingNow,
   caller?: string,
 ): Promise<PollSpec> {
   const panel = panels.panelOf(order);
@@ -18,7 +20,7 @@ export async function freezeOrder(
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order.panel_name);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });
-  return specOf(order, { seats, simulated: panels.simulated, pricePpm, caller });
+  return specOf(order, { seats, simulated: panels.simulated, pricePpm, caller, asking });
 }
 
 /** The part of an order that the models will read. */

@@ -39,6 +39,7 @@ export function toResultDetail(result: Result): ResultDetail {
     created_at: result.createdAt.toISOString(),
     confidence: response.confidence,
     ...(response.chances && { chances: response.chances }),
+    ...(response.track_record && { track_record: response.track_record }),
     verdict: verdictOf(response),
     ...(response.panel && { panel: toPublicPanel(response.panel) }),
     preset: response.preset,
@@ -59,7 +60,12 @@ const toPublicTiming = ({ gather_ms, total_ms, arrivals }: Timing): Timing => ({
   gather_ms,
   total_ms,
   ...(arrivals && {
-    arrivals: arrivals.map(({ at_ms, confidence, chances }) => ({ at_ms, confidence, ...(chances && { chances }) })),
+    arrivals: arrivals.map(({ at_ms, confidence, chances, track_record }) => ({
+      at_ms,
+      confidence,
+      ...(chances && { chances }),
+      ...(track_record && { track_record }),
+    })),
   }),
 });
 

@@ -29,7 +29,7 @@ export interface StreamedPoll {
 
 type SnapshotView = Pick<
   ProgressSnapshot,
-  'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'chances' | 'asking' | 'vote' | 'elapsed_ms'
+  'seq' | 'progress' | 'tally' | 'leader' | 'confidence' | 'chances' | 'track_record' | 'asking' | 'vote' | 'elapsed_ms'
 >;
 
 /** A poll before its first snapshot. */
@@ -83,6 +83,7 @@ function progressOf(pollId: string, options: readonly string[], snapshot: Snapsh
     leader: snapshot.leader === null ? null : (options[snapshot.leader] ?? null),
     confidence: snapshot.confidence,
     ...(snapshot.chances && { chances: snapshot.chances }),
+    ...(snapshot.track_record && { track_record: snapshot.track_record }),
     ...(snapshot.asking !== undefined && { asking: snapshot.asking }),
     vote: snapshot.vote,
     elapsed_ms: snapshot.elapsed_ms,

@@ -13,13 +13,15 @@ import {
 import { accountFrozen } from '../../accounts/frozen.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
+import { askingNow } from '../order/asking-now.ts';
 import { chooseModels } from '../order/choose-models.ts';
 import { freezeOrder } from '../order/freeze-order.ts';
 import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
+import { ceilingFor } from './ceiling-for.ts';
+import { drawAudit } from './draw-audit.ts';
 import { insufficientFunds } from './insufficient-funds.ts';
 import type { PollFollower } from './poll-follower.ts';
-import { ceilingFor } from './spend-ceiling.ts';
 
 // Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
 // only makes it soon: the workers' sweep finds a poll that was not queued.
@@ -97,7 +99,9 @@ async function accept(
 ) {
   const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency, contextId } = submission;
   const order = await chooseModels(context, submission.order, accountId);
-  const spec = await freezeOrder(context, order, callerOf(context, tenant));
+  const asking = await askingNow(context, order);
+  const spec = await freezeOrder(context, order, asking, callerOf(context, tenant));
+  const auditVersion = await drawAudit(context, newId, asking);
   const resultId = newResultId();
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
@@ -119,6 +123,7 @@ async function accept(
       contextId,
       // The worker's spans continue this one.
       traceparent: span?.traceparent ?? traceparent,
+      auditVersion,
     },
     holdU,
     limits: { ...tenantLimits(context, accountId), waiting: context.outlook.maxWaiting(startWithinMs) },

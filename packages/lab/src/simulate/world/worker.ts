@@ -34,6 +34,7 @@ export function hireWorker(world: World, process: SimulatedProcess, concurrency:
       bus: busPort(world, process, known),
       ask: askPort(world, process, known),
       leases: keepLeases(polls, workerId, clock, () => {}),
+      audits: null,
       hedges: hedgeBudget(),
       freeFailures: { atLeastU: 0n, sharePpm: 0 },
       clock,
@@ -113,6 +114,8 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
         poll.id,
         ending(poll.id, poll.epoch, () => store.bury(poll)),
       ),
+    // No panel of a simulated world has audits.
+    trackRecord: async () => null,
     findLapsed: (limit, skip) => perform('find lapsed polls', null, () => store.findLapsed(limit, skip)),
     findOverdue: (limit, graceMs) => perform('find overdue polls', null, () => store.findOverdue(limit, graceMs)),
     async sweepAlone(work) {

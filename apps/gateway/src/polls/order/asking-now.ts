@@ -1,0 +1,66 @@
+import type { PollSpec } from '@eloquentpoll/contracts';
+import { orderingPricesOf, type Panel } from '@eloquentpoll/models/panels';
+import { type PollOrder, rosterVersionOf } from '@eloquentpoll/polls';
+import type { KnownTrackRecord, RosterVersion } from '@eloquentpoll/storage';
+import { hasAlarm, orderInEffect } from '@eloquentpoll/voting';
+import type { PollsContext } from '../context.ts';
+
+/** How a poll that is accepted now is asked, and what may stop it: by its panel's file, and by the audits of that panel. */
+export interface AskingNow {
+  /** Null for a custom panel: there are too many of them for audits of their own. */
+  roster: RosterVersion | null;
+  /** Of the panel's models in the file's order: what they are sorted by. */
+  pricesU: readonly bigint[];
+  /** Null where no track record has a say. */
+  trackRecord: NonNullable<PollSpec['track_record']> | null;
+  /** Null when the roster version has no audits, or they cannot be read. */
+  known: KnownTrackRecord | null;
+}
+
+type Needs = Pick<PollsContext, 'panels' | 'trackRecords' | 'config'>;
+
+export async function askingNow(
+  { panels, trackRecords, config: { audits } }: Needs,
+  { panel_name, options, search }: Pick<PollOrder, 'panel_name' | 'options' | 'search'>,
+): Promise<AskingNow> {
+  if (panel_name === 'custom') return UNAUDITED;
+  const panel = panels.panel(panel_name);
+  const { roster, pricesU } = rosterOf(panel, search, panels.simulated);
+  const isUsed = roster.order === 'cheapest' || audits.rate > 0;
+  const known = isUsed ? await trackRecords.of(roster.version) : null;
+  return { roster, pricesU, trackRecord: trackRecordOf(roster, options.length, known, audits.gate), known };
+}
+
+const UNAUDITED: AskingNow = { roster: null, pricesU: [], trackRecord: null, known: null };
+
+function trackRecordOf(
+  { version, order: wanted }: RosterVersion,
+  optionCount: number,
+  known: KnownTrackRecord | null,
+  minAudits: number,
+): AskingNow['trackRecord'] {
+  if (wanted === 'shuffled' || known === null) return null;
+  const order = orderInEffect(wanted, optionCount, known.certificates, minAudits);
+  const lock_only = hasAlarm(known.certificates);
+  return order === 'cheapest' || lock_only ? { roster_version: version, order, lock_only } : null;
+}
+
+interface Roster extends Pick<AskingNow, 'pricesU'> {
+  roster: RosterVersion;
+}
+const rosters = new WeakMap<Panel, Map<boolean, Roster>>();
+
+/** Worked out once for each panel of the file, with and without search. */
+function rosterOf(panel: Panel, search: boolean, simulated: boolean): Roster {
+  const known = rosters.get(panel) ?? new Map<boolean, Roster>();
+  rosters.set(panel, known);
+  const made = known.get(search) ?? versionOf(panel, search, simulated);
+  known.set(search, made);
+  return made;
+}
+
+function versionOf(panel: Panel, search: boolean, simulated: boolean): Roster {
+  const pricesU = orderingPricesOf(panel, search);
+  const models = panel.models.map(({ id, family }, i) => ({ modelId: id, family, priceU: pricesU[i]! }));
+  return { pricesU, roster: rosterVersionOf({ panelName: panel.name, order: panel.order, search, simulated, models }) };
+}

@@ -1,0 +1,91 @@
+import type { ClaimedAudit } from '@eloquentpoll/storage';
+import { askUnheard } from './audit-poll.ts';
+import type { Context } from './context.ts';
+import type { AuditStore } from './ports.ts';
+
+// Finishes polls after their answer was delivered, while this worker has little to do and no poll waits. Polls of callers
+// are never behind it: it has no slots of the queue, and takes nothing when half of them are used.
+
+const TICK_MS = 2_000;
+/** Without money there is none for a while. */
+const CAPPED_MS = 60_000;
+/** Longer than an audit takes, so that it is not renewed. */
+const LEASE_MS = 120_000;
+/** A worker that dies of an audit takes another one with it at most. */
+const MAX_ATTEMPTS = 2;
+/** Rounds of learning in one tick; each enters a bounded number of audits. */
+const MAX_LESSONS = 5;
+
+export interface Auditing {
+  /** Gives back what it has not finished. */
+  stop(): Promise<void>;
+}
+
+export interface AuditPace {
+  /** Of callers' polls that this worker runs at once. */
+  concurrency: number;
+  tickMs?: number;
+}
+
+export function keepAuditing(
+  context: Context,
+  audits: AuditStore,
+  { concurrency, tickMs = TICK_MS }: AuditPace,
+): Auditing {
+  const { clock, log, random, leases, bus, workerId } = context;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  const lanes = Math.max(1, Math.floor(concurrency / 10));
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let ticking: Promise<void> = Promise.resolve();
+  let cancel = clock.after(tickMs * random(), next);
+
+  function next(): void {
+    ticking = tick()
+      .catch((err) => log.warn({ err }, 'audits.failed'))
+      .finally(() => {
+        if (!stopping.signal.aborted) cancel = clock.after(tickMs * (0.75 + random() / 2), next);
+      });
+  }
+
+  async function isIdle(): Promise<boolean> {
+    return leases.size <= concurrency / 2 && (await bus.queueCounts()).waiting === 0;
+  }
+
+  async function tick(): Promise<void> {
+    for (let lesson = 0; lesson < MAX_LESSONS && (await audits.learn()); lesson++);
+    if (!audits.areMade || clock.now() < pausedUntil) return;
+    while (!stopping.signal.aborted && running.size < lanes && (await isIdle())) {
+      const claim = await audits.claim({ worker: workerId, leaseMs: LEASE_MS, maxAttempts: MAX_ATTEMPTS });
+      if (claim.kind === 'none') return;
+      if (claim.kind === 'capped') {
+        pausedUntil = clock.now() + CAPPED_MS;
+        return;
+      }
+      if (claim.kind !== 'claimed') continue;
+      const audit = finish(claim).finally(() => running.delete(audit));
+      running.add(audit);
+    }
+  }
+
+  async function finish(claim: ClaimedAudit): Promise<void> {
+    const { pollId, epoch } = claim;
+    try {
+      const finished = await askUnheard(context, claim, clock.now() + LEASE_MS, stopping.signal);
+      const outcome = await audits.finish({ pollId, epoch, ...finished });
+      log.info({ poll_id: pollId, roster_version: claim.rosterVersion, outcome }, 'audit.ended');
+    } catch (err) {
+      // Its lease runs out, and another worker asks again or gives it up.
+      log.warn({ poll_id: pollId, err }, 'audit.failed');
+    }
+  }
+
+  return {
+    async stop() {
+      stopping.abort(new Error('the worker stops'));
+      cancel();
+      await ticking;
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { LIMITS } from '@eloquentpoll/contracts';
+import { type AuditState, auditBook, EMPTY_BOOK, soundState } from '@eloquentpoll/evidence';
+import { minVotesOf } from '@eloquentpoll/polls';
+import {
+  type Audit,
+  claimAudit,
+  finishAudit,
+  type Lesson,
+  learnAudits,
+  type RosterVersion,
+  type SpendCeiling,
+  type Storage,
+} from '@eloquentpoll/storage';
+import type { AuditStore } from './ports.ts';
+
+/** Audits as they are in production: jobs and rows of Postgres, within the day's cap and the ceiling of provider spend. */
+export const storedAudits = (
+  storage: Storage,
+  { dayCapU, ceiling }: { dayCapU: bigint; ceiling: SpendCeiling | undefined },
+): AuditStore => ({
+  areMade: dayCapU > 0n,
+  claim: (lease) => claimAudit(storage, { ...lease, dayCapU, ceiling }),
+  finish: (audit) => finishAudit(storage, audit),
+  learn: () => learnAudits(storage, taught),
+});
+
+/** The book of a roster version after a lesson. A book that was damaged is begun again; `restartTrackRecord` fills it. */
+export function taught({ roster, state, entered, forgotten }: Lesson): AuditState {
+  const book = auditBook(
+    {
+      panelSize: roster.models.length,
+      threshold: LIMITS.confidence_threshold.default,
+      minVotes: minVotesOf(roster.panelName),
+    },
+    soundState(state) ?? EMPTY_BOOK,
+  );
+  for (const audit of entered) book.enter(asAsked(roster, audit));
+  for (const audit of forgotten) book.forget(asAsked(roster, audit));
+  return book.state;
+}
+
+/**
+ * The audit in the order that the record is about. A poll that was asked in it keeps the order in which its votes came;
+ * of one that was shuffled the whole panel is known, and is put into the order of prices.
+ */
+function asAsked({ order, models }: RosterVersion, { askedOrder, optionCount, seats, votes }: Audit) {
+  const heard = seats.map((seat, i) => ({ seat, option: votes[i] ?? null }));
+  const inOrder = askedOrder === order ? heard : heard.toSorted((a, b) => a.seat - b.seat);
+  const unheard = [...models.keys()].filter((seat) => !seats.includes(seat));
+  return {
+    optionCount,
+    votes: inOrder.map(({ option }) => option),
+    families: [...inOrder.map(({ seat }) => seat), ...unheard].map((seat) => models[seat]!.family),
+  };
+}

@@ -1,0 +1,34 @@
+// The state of an audit book as it comes back from where it was kept, which may have been damaged or written by others.
+import type { AuditState } from './audit-book.ts';
+import type { Trials } from './e-value.ts';
+import type { StopLedger } from './stop-ledger.ts';
+
+/** Null when a certificate cannot be read from it. Situations that no audits can have left are left out. */
+export function soundState(json: unknown): AuditState | null {
+  if (!isObject(json) || !isLedger(json.few) || !isLedger(json.many) || !isObject(json.situations)) return null;
+  const entries = Object.entries(json.situations).filter((entry): entry is [string, [number, number]] =>
+    isOutcome(entry[1]),
+  );
+  return { few: json.few, many: json.many, situations: Object.fromEntries(entries) };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const isTrials = (value: unknown): value is Trials =>
+  isObject(value) && isCount(value.trials) && isCount(value.hits) && value.hits <= value.trials;
+
+const isLedger = (value: unknown): value is StopLedger =>
+  isObject(value) &&
+  isCount(value.audits) &&
+  typeof value.isCertified === 'boolean' &&
+  typeof value.isAlarmed === 'boolean' &&
+  isTrials(value.stops) &&
+  Array.isArray(value.blocks) &&
+  value.blocks.every(isTrials);
+
+function isOutcome(value: unknown): value is [number, number] {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [polls, won] = value as unknown[];
+  return isCount(polls) && polls > 0 && isCount(won) && won <= polls;
+}
