@@ -12,8 +12,11 @@ export const formsWith =
     const action: OperatorAction = ACTIONS[verb];
     const all = action.subject && subject === undefined ? [action.subject, ...action.fields] : action.fields;
     const known = subject === undefined ? '' : hidden('subject', subject);
-    return `<form method="post" action="/admin/${verb}">${hidden('form', formToken)}${known}${all.map(input).join(' ')} ${input(REASON)} <button>${action.label}</button></form>`;
+    return `<form method="post" action="/admin/${verb}">${hidden('form', formToken)}${known}${all.map(input).join(' ')} ${input(REASON)} <button${GRAVE.has(verb) ? ' class="grave"' : ''}>${action.label}</button></form>`;
   };
+
+/** What takes something away from callers stands out. */
+const GRAVE: ReadonlySet<Verb> = new Set(['stop-free', 'stop-all', 'freeze', 'revoke', 'close']);
 
 const REASON: ActionField = { name: 'reason', label: 'why', pattern: /.{3,500}/ };
 

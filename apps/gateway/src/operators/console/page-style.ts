@@ -16,12 +16,14 @@ dl div { background: var(--surface); border: 1px solid var(--line); border-radiu
 dt { color: var(--muted); font-size: .85rem } dd { font-size: 1.1rem; font-weight: 600; margin: 0; font-variant-numeric: tabular-nums }
 dl div:has(.bad) { background: var(--bad-soft); border-color: var(--bad) } .bad { color: var(--bad); font-weight: 600 }
 [role=status] { background: var(--good-soft); color: var(--good); border-radius: .5rem; padding: .6rem .9rem }
-.panel { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.25rem; margin: 0 0 1.25rem; overflow-x: auto }
-.actions { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1.25rem; margin-bottom: 1.25rem } .actions .panel { margin: 0 }
-table { border-collapse: collapse; width: 100%; font-size: .9rem } caption { text-align: left; font-weight: 600; font-size: 1.1rem; padding: 0 0 .4rem }
+.panel { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; padding: 1rem 1.25rem; margin: 0 0 1.25rem }
+.scroll { overflow-x: auto } time { white-space: nowrap } :is(dt, th)::first-letter { text-transform: uppercase }
+.actions { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.25rem; margin-bottom: 1.25rem } .actions .panel { margin: 0 }
+table { border-collapse: collapse; width: 100%; font-size: .9rem }
 th, td { text-align: left; padding: .35rem .9rem .35rem 0; border-bottom: 1px solid var(--line); vertical-align: top } th { color: var(--muted); font-weight: 600 }
 td.n { font-variant-numeric: tabular-nums } .none { color: var(--muted) }
-form { display: inline-flex; flex-wrap: wrap; gap: .4rem; align-items: center } section form { display: flex; padding: .6rem 0; border-top: 1px solid var(--line) } section input { flex: 1 1 8rem }
+form { display: inline-flex; flex-wrap: wrap; gap: .4rem; align-items: center } section.panel > form { display: flex; padding: .6rem 0; border-top: 1px solid var(--line) } section.panel > form input { flex: 1 1 8rem }
 input { font: inherit; width: 9rem; min-height: 2rem; padding: .15rem .5rem; border: 1px solid var(--edge); border-radius: .4rem; background: var(--ground); color: inherit }
 button { font: inherit; font-weight: 600; min-height: 2rem; padding: .15rem .8rem; border: 0; border-radius: .4rem; background: var(--accent); color: var(--on-accent); cursor: pointer }
+button.grave { background: none; color: var(--bad); border: 1px solid }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }`;

@@ -20,12 +20,19 @@ export function consoleTable<T>(
   if (rows.length === 0) return `<p class="none">${escaped(caption)}: none.</p>`;
   const head = heads.map((text) => `<th scope="col">${escaped(text)}</th>`).join('');
   const body = rows.map((row) => `<tr>${cells(row).map(cell).join('')}</tr>`).join('\n');
-  return `<div class="panel"><table><caption>${escaped(caption)}</caption><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table></div>`;
+  const title = escaped(caption);
+  return `<section class="panel"><h2>${title}</h2><div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table></div></section>`;
 }
 
 function cell(value: Cell): string {
   if (value instanceof Raw) return `<td>${value.html}</td>`;
   return `<td${typeof value === 'number' ? ' class="n"' : ''}>${escaped(String(value))}</td>`;
+}
+
+/** To the second, in UTC; the whole instant is what one sees on pointing at it. */
+export function instant(at: Date): Raw {
+  const iso = at.toISOString();
+  return raw(`<time datetime="${iso}" title="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`);
 }
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

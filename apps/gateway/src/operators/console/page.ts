@@ -2,7 +2,7 @@ import { type Form, formsWith } from './action-form.ts';
 import { type ActionOutcome, OUTCOMES } from './operator-action.ts';
 import type { Overview } from './overview.ts';
 import { STYLE } from './page-style.ts';
-import { consoleTable, escaped, raw } from './page-table.ts';
+import { consoleTable, escaped, instant, raw } from './page-table.ts';
 
 // The console's page, without scripts.
 
@@ -53,7 +53,7 @@ ${consoleTable(
     one.pollId,
     one.reason,
     one.claims,
-    one.createdAt.toISOString(),
+    instant(one.createdAt),
     raw(`${form('retry', String(one.letterId))} ${form('seen', String(one.letterId))}`),
   ],
 )}
@@ -82,7 +82,7 @@ ${consoleTable(
     one.panel,
     one.entryPoint,
     one.status,
-    one.endedAt.toISOString(),
+    instant(one.endedAt),
     one.errors || one.failedVotes,
   ],
 )}
@@ -104,7 +104,7 @@ function moneyAndAccounts({ misfits, callers, log }: Overview, form: Form): stri
       one.reference,
       one.reason,
       (Number(one.amountU) / 1e6).toFixed(2),
-      one.firstSeenAt.toISOString(),
+      instant(one.firstSeenAt),
       raw(`${one.source === 'chain' ? form('match', String(one.id)) : ''} ${form('ignore', String(one.id))}`),
     ],
   )}
@@ -130,7 +130,7 @@ ${consoleTable(
   ['when', 'who', 'what', 'about', 'why', 'outcome', 'facts'],
   log,
   (one) => [
-    one.at.toISOString(),
+    instant(one.at),
     one.operator,
     one.verb,
     one.subject,
