@@ -29,6 +29,8 @@ export interface Config {
   audits: { dailyU: bigint; refreshMs: number };
   /** What providers may charge the fleet; null where the operator names nothing. */
   providerSpend: { hourU: bigint | null; dayU: bigint | null; freeShare: number };
+  /** Whether results have a second reading. */
+  readings: boolean;
   /** How often one of the workers audits the ledger. */
   ledgerCheckMs: number;
   /** Where metrics and probes are served; null where they are not. */
@@ -66,6 +68,7 @@ export function readConfig(env: Environment): Config {
       dayU: values.PROVIDER_SPEND_DAY_USD ?? null,
       freeShare: values.PROVIDER_SPEND_FREE_SHARE,
     },
+    readings: values.READINGS,
     ledgerCheckMs: values.LEDGER_CHECK_S * 1_000,
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     traces: traceSettings(values, 'worker', packageJson.version),

@@ -8,6 +8,8 @@ import { spendCeiling } from '@eloquentpoll/polls';
 import { type FreeFailures, keepTrackRecords, openStorage, type Storage } from '@eloquentpoll/storage';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import type { Evidence } from './evidence/evidence.ts';
+import { keepEvidence } from './evidence/keep-evidence.ts';
 import { type HedgeBudget, hedgeBudget } from './hedge-budget.ts';
 import { keepLeases, type Leases } from './leases.ts';
 import { jobTraces, NO_TRACES } from './ops/job-traces.ts';
@@ -32,6 +34,8 @@ export interface Context extends AsyncDisposable {
   hedges: HedgeBudget;
   /** What accounts have free of calls that their questions make fail. */
   freeFailures: FreeFailures;
+  /** What is known about models, for the results of their polls. */
+  evidence: Evidence;
   clock: Clock;
   /** In [0, 1). */
   random(): number;
@@ -73,6 +77,8 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const ask = observedAsk(openModels(opened, config, panels, redis, { log, metrics }), metrics, traces);
   const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases.renewal_failed'));
   opened.defer(() => leases.stop());
+  const { simulated } = panels;
+  const evidence = opened.use(keepEvidence(storage, { simulated, readings: config.readings, log }));
   const owned = opened.move();
   return {
     workerId,
@@ -83,6 +89,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
     leases,
     hedges: hedgeBudget(),
     freeFailures: config.freeFailures,
+    evidence,
     clock: systemClock,
     random: Math.random,
     log,

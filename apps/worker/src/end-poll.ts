@@ -12,10 +12,14 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
   const { claim, claimedAt } = run;
   const { id: pollId, epoch, spec, resultId } = claim;
   const { state, votes, aborted, reason } = collected;
-  const { polls, freeFailures } = context;
+  const { polls, freeFailures, evidence } = context;
   const gatherMs = context.clock.now() - claimedAt;
   const totalMs = claim.ageMs + gatherMs;
-  const response = pollResponse({ ...collected, resultId, spec, gatherMs, totalMs });
+  const known = {
+    effectiveVotes: evidence.effectiveVotes(votes),
+    reading: evidence.reading(spec.options.length, votes),
+  };
+  const response = pollResponse({ ...collected, ...known, resultId, spec, gatherMs, totalMs });
   const faultsU = votes.map(({ cost }) => cost?.fault_u ?? 0);
   const statement = statementText({ spec, response, acceptedAt: claim.createdAt, faultsU });
   const finished = {

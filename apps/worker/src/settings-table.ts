@@ -1,6 +1,7 @@
 import {
   integer,
   microUsd,
+  onOff,
   optional,
   type Reader,
   SHARED_SETTINGS,
@@ -43,5 +44,10 @@ export const WORKER_SETTINGS = {
   ),
   CANARY_DAILY_CAP_USD: withDefault(microUsd, '0.50', 'What these questions may cost per UTC day.'),
   AUDIT_DAILY_CAP_USD: withDefault(microUsd, '1', 'The most that audits may cost per UTC day; 0 makes none.'),
+  READINGS: withDefault(
+    onOff,
+    'on',
+    'Whether results have a second reading beside the plurality, once enough is on record about the models.',
+  ),
   LEDGER_CHECK_S: withDefault(integer(1, 86_400), 60, 'How often one of the workers checks the ledger.'),
 } as const;

@@ -5,6 +5,7 @@ import { virtualClock } from '@eloquentpoll/testkit/virtual-clock';
 import t from 'tap';
 import { tryClaim } from '../src/claim-poll.ts';
 import { systemClock } from '../src/clock.ts';
+import { NO_EVIDENCE } from '../src/evidence/evidence.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';
 import { keepLeases } from '../src/leases.ts';
 import { pauseOnStoreOutage } from '../src/pause-on-store-outage.ts';
@@ -63,6 +64,7 @@ t.test('a worker without Postgres leaves the jobs to others, and takes them agai
     audits: null,
     hedges: hedgeBudget(),
     freeFailures: { atLeastU: 0n, sharePpm: 0 },
+    evidence: NO_EVIDENCE,
     clock: systemClock,
     random: Math.random,
     log,

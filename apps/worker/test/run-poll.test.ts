@@ -20,6 +20,7 @@ import t, { type Test } from 'tap';
 import { tryClaim } from '../src/claim-poll.ts';
 import { systemClock } from '../src/clock.ts';
 import type { Context } from '../src/context.ts';
+import { NO_EVIDENCE } from '../src/evidence/evidence.ts';
 import { hedgeBudget } from '../src/hedge-budget.ts';
 import { keepLeases } from '../src/leases.ts';
 import { runPoll } from '../src/run-poll.ts';
@@ -96,6 +97,7 @@ async function bench(t: Test) {
         audits: null,
         hedges: hedgeBudget(),
         freeFailures: { atLeastU: 0n, sharePpm: 0 },
+        evidence: NO_EVIDENCE,
         clock: systemClock,
         random: Math.random,
         log,
@@ -134,6 +136,25 @@ async function claimAndRun(context: Context, pollId: string, signal: AbortSignal
   const claimed = await tryClaim(context, pollId);
   if (claimed) await runPoll(context, claimed, signal);
 }
+
+t.test('what is known about its models is in the result', async (t) => {
+  const bed = await bench(t);
+  const id = await bed.accept();
+  const worker = bed.worker('w1', async ({ seat }) => vote(seat, seat === 0 ? null : 0));
+  worker.evidence = {
+    effectiveVotes: (votes) => votes.filter(({ option }) => option !== null).length / 2,
+    reading: (optionCount, votes) =>
+      votes.length < 4 ? null : { winner: optionCount - 1, odds: [0.25, 0.75], differs: true, version: 'v' },
+  };
+  await claimAndRun(worker, id, alive());
+  const poll = await findPoll(bed.storage, id);
+  const { detail } = (await findResult(bed.storage, poll!.resultId))!;
+  t.match(detail, {
+    winning_option: '__proto__',
+    panel: { missing: [{ model_id: 'sim/m0', error: 'refusal' }], effective_votes: detail.panel!.heard / 2 },
+    reading: { winner: 'B', differs: true, likelihood: 0.75, version: 'v' },
+  });
+});
 
 t.test('a poll is asked, stored, billed and announced', async (t) => {
   const bed = await bench(t);

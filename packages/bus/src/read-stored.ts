@@ -1,4 +1,13 @@
-import { PanelStanding, Progress, ProgressSnapshot, Timing, Verdict, Vote, VoteResult } from '@eloquentpoll/contracts';
+import {
+  PanelStanding,
+  Progress,
+  ProgressSnapshot,
+  Reading,
+  Timing,
+  Verdict,
+  Vote,
+  VoteResult,
+} from '@eloquentpoll/contracts';
 import { Ajv, type ValidateFunction } from 'ajv';
 
 // What Redis hands back is checked once, here, before it reaches a vote or a reader. A value that is not of its schema
@@ -11,7 +20,7 @@ export type OnRefused = (kind: StoredKind) => void;
 
 /** One instance each: shapes that stand in several of these schemas carry their names. */
 const checkOf = <T>(schema: object): ValidateFunction<T> =>
-  new Ajv({ strict: false, schemas: [VoteResult, Timing, Verdict, PanelStanding] }).compile<T>(schema);
+  new Ajv({ strict: false, schemas: [VoteResult, Timing, Verdict, PanelStanding, Reading] }).compile<T>(schema);
 
 /** Compiled on first use: a process reads one or two of these kinds, and its start should not wait for the others. */
 function reader<T>(schema: object): (text: string) => T | null {

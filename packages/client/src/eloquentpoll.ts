@@ -135,6 +135,16 @@ export interface PanelStanding {
   slowest_heard_ms: number | null;
 }
 
+/** A second opinion on the votes, each counted by how reliable its model is. It replaces no winner. */
+export interface Reading {
+  winner: string | null;
+  /** It prefers another option than the plurality, or leans in its tie. */
+  differs: boolean;
+  /** If models err independently, which they do not quite. */
+  likelihood: number | null;
+  version: string;
+}
+
 /** A finished poll as its owner sees it. */
 export interface PollResponse {
   /** Anyone who has it can read the public result. */
@@ -165,6 +175,8 @@ export interface PollResponse {
   track_record?: StoodAlike;
   verdict?: Verdict;
   panel?: PanelStanding;
+  /** Missing until enough is on record about the models. */
+  reading?: Reading;
   /** Why no model could be asked. */
   code?: 'budget_too_small';
   /** With `code`: the smallest `max_cost_usd` that pays for a vote. */
@@ -202,6 +214,7 @@ export interface ResultDetail {
   track_record?: StoodAlike;
   verdict?: Verdict;
   panel?: PanelStanding;
+  reading?: Reading;
   preset?: string;
   simulated?: boolean;
 }

@@ -16,6 +16,7 @@ export * from './poll-request.ts';
 export * from './poll-response.ts';
 export * from './poll-session.ts';
 export * from './progress.ts';
+export * from './reading.ts';
 export * from './receipt.ts';
 export * from './registry.ts';
 export * from './reputation.ts';

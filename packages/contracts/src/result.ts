@@ -3,6 +3,7 @@ import { LIMITS } from './limits.ts';
 import { PanelStanding } from './panel-standing.ts';
 import { TERMINATION_REASONS } from './poll.ts';
 import { RESULT_STATUSES, Timing, Verdict } from './poll-response.ts';
+import { Reading } from './reading.ts';
 import {
   Chances,
   Count,
@@ -44,6 +45,7 @@ export const ResultDetail = Type.Object(
     track_record: Type.Optional(StoodAlike),
     verdict: Type.Optional(Type.Ref(Verdict)),
     panel: Type.Optional(Type.Ref(PanelStanding)),
+    reading: Type.Optional(Type.Ref(Reading)),
     preset: Type.Optional(Type.String()),
     simulated: Type.Optional(Type.Boolean()),
   },

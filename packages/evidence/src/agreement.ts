@@ -5,7 +5,11 @@ import type { VotedQuestion } from './voted-question.ts';
 export type AgreementMatrix = readonly (readonly (number | null)[])[];
 
 /** Agreement beyond chance: 0 as often as by guessing, 1 always. Chance is one in the number of options. */
-export function agreementMatrix(questions: readonly VotedQuestion[], models: number): AgreementMatrix {
+export function agreementMatrix(
+  questions: readonly VotedQuestion[],
+  models: number,
+  minQuestions = 1,
+): AgreementMatrix {
   return pairwise(models, (a, b) => {
     let [agreed, expected, both] = [0, 0, 0];
     for (const { optionCount, votes } of questions) {
@@ -15,7 +19,7 @@ export function agreementMatrix(questions: readonly VotedQuestion[], models: num
       agreed += Number(one === other);
       expected += 1 / optionCount;
     }
-    return both === 0 ? null : (agreed - expected) / (both - expected);
+    return both < minQuestions ? null : (agreed - expected) / (both - expected);
   });
 }
 
@@ -56,4 +60,18 @@ export function effectiveVotes(matrix: AgreementMatrix): number | null {
   if (pairs.length === 0) return null;
   const mean = pairs.reduce((sum, value) => sum + value, 0) / pairs.length;
   return Math.min(models, models / Math.max(1, 1 + (models - 1) * mean));
+}
+
+/** The agreement of models that have names, as it is stored. */
+export interface NamedAgreement {
+  readonly models: readonly string[];
+  readonly matrix: AgreementMatrix;
+}
+
+/** Of some of the models; null until every pair of them has a figure. */
+export function effectiveVotesOf({ models, matrix }: NamedAgreement, heard: readonly string[]): number | null {
+  const places = heard.map((model) => models.indexOf(model));
+  if (places.includes(-1)) return null;
+  const part = places.map((a) => places.map((b) => matrix[a]?.[b] ?? null));
+  return part.some((row) => row.includes(null)) ? null : effectiveVotes(part);
 }

@@ -1,4 +1,11 @@
-export { type AgreementMatrix, agreementMatrix, effectiveVotes, errorCorrelations } from './agreement.ts';
+export {
+  type AgreementMatrix,
+  agreementMatrix,
+  effectiveVotes,
+  effectiveVotesOf,
+  errorCorrelations,
+  type NamedAgreement,
+} from './agreement.ts';
 export {
   type AuditBook,
   type AuditedPoll,

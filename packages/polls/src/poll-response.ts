@@ -1,4 +1,12 @@
-import type { PollResponse, PollSpec, TerminationReason, Timing, Vote, VoteResult } from '@eloquentpoll/contracts';
+import type {
+  PollResponse,
+  PollSpec,
+  Reading,
+  TerminationReason,
+  Timing,
+  Vote,
+  VoteResult,
+} from '@eloquentpoll/contracts';
 import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting';
 import { chancesInOrder } from '@eloquentpoll/voting/chances';
 import { panelStanding } from './panel-standing.ts';
@@ -21,6 +29,15 @@ export interface PollOutcome {
   arrivals: NonNullable<Timing['arrivals']>;
   /** As many independent voices as the models heard count like, where that is on record. */
   effectiveVotes?: number | null;
+  /** By option number, where enough is on record about the models that voted. */
+  reading?: IndexedReading | null;
+}
+
+interface IndexedReading {
+  readonly winner: number | null;
+  readonly odds: readonly number[];
+  readonly differs: boolean;
+  readonly version: string;
 }
 
 export function pollResponse(outcome: PollOutcome): PollResponse {
@@ -53,6 +70,7 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     chances: chancesInOrder(conclusion.chances),
     ...stoodAlikeJson(conclusion.recordUsed),
     panel: panelStanding(spec, votes, outcome.effectiveVotes ?? null),
+    ...(outcome.reading && { reading: toReading(spec, outcome.reading) }),
     preset: spec.panel_name,
     ...(spec.saved_panel !== undefined && { saved_panel: spec.saved_panel }),
     simulated: spec.simulated,
@@ -71,6 +89,13 @@ function usageOf(votes: readonly Vote[]): Pick<PollResponse, 'usage'> {
   const completion = counted.reduce((sum, tokens) => sum + tokens.completion, 0);
   return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion } };
 }
+
+const toReading = (spec: PollSpec, { winner, odds, differs, version }: IndexedReading): Reading => ({
+  winner: optionText(spec, winner),
+  differs,
+  likelihood: winner === null ? null : Math.round(1_000 * odds[winner]!) / 1_000,
+  version,
+});
 
 /** What a poll was charged where that is more than its votes say: decided when it is stored, by what its account has free. */
 export interface Charges {

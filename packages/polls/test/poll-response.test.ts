@@ -63,6 +63,21 @@ t.test('a response says how the panel stood: who was heard, who is missing and w
   t.match(pollResponse({ ...known, reason: null }).panel, { vendors_heard: 1, effective_votes: 2.3 });
 });
 
+t.test('a reading stands beside the winner and changes nothing else', async (t) => {
+  const votes = [vote(0, 0), vote(1, 1)];
+  const plain = responseTo(votes);
+  t.notOk('reading' in plain);
+  const outcome = { resultId: RESULT_ID, spec: SPEC, state: pollState(SPEC, votes), votes, reason: null };
+  const times = { gatherMs: 99.6, totalMs: 120.4, arrivals: [] };
+  const leaning = { winner: 1, odds: [0.2, 0.7654, 0.0346], differs: true, version: 'v' };
+  const read = pollResponse({ ...outcome, ...times, reason: 'roster_exhausted', reading: leaning });
+  const { reading, ...rest } = read;
+  t.same(reading, { winner: 'tie', differs: true, likelihood: 0.765, version: 'v' });
+  t.same(rest, plain);
+  const level = { winner: null, odds: [0.5, 0.5, 0], differs: false, version: 'v' };
+  t.match(pollResponse({ ...outcome, ...times, reading: level }).reading, { winner: null, likelihood: null });
+});
+
 t.test('an option named "tie" that wins is no tie', async (t) => {
   t.match(responseTo([vote(0, 1), vote(1, 1), vote(2, 1), vote(3, 0)]), {
     outcome: 'tie',

@@ -40,6 +40,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   dead_letters: { gateway: 'update (seen_at, retried_as)', worker: 'update (seen_at)' },
   controls: { gateway: 'update' },
   operator_log: { gateway: 'insert' },
+  model_evidence: { worker: 'insert, delete' },
   heartbeats: { gateway: 'insert', worker: 'insert' },
   roster_versions: { gateway: 'insert' },
   audits: { worker: 'update (learned), delete' },

@@ -159,6 +159,14 @@ export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } fro
 export { meanRunMs } from './mean-run.ts';
 export { migrate } from './migrate.ts';
 export { closeMisfit, closeUnseenMisfits, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
+export {
+  auditedVotes,
+  type ModelEvidence,
+  newestModelEvidence,
+  recentVotes,
+  storeModelEvidence,
+  type VotedPoll,
+} from './model-evidence.ts';
 export { type MoneyInFigures, readMoneyFigures } from './money-figures.ts';
 export { advanceScan, claimScan, type MoneyScan, proveScan, rewindScan } from './money-scans.ts';
 export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from './nonces.ts';

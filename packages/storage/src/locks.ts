@@ -11,6 +11,8 @@ const LOCKS = {
   signer: 7_205_759_406,
   ledger: 7_205_759_407,
   receipts: 7_205_759_408,
+  /** Learning about models. */
+  evidence: 7_205_759_412,
 } as const;
 export type LockName = keyof typeof LOCKS;
 

@@ -1,6 +1,7 @@
 import type { PanelStanding, ResultDetail } from '@eloquentpoll/contracts';
 import { endedVerdict, type OwnersFigures } from '@eloquentpoll/polls';
 import type { SameQuestion, StoredFeedbackSummary } from '@eloquentpoll/storage';
+import { percentOf } from '@eloquentpoll/voting/verdict';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { toMermaid } from '../polls/read/to-mermaid.ts';
 import { adviceLinks, askAgain } from './ask-again.ts';
@@ -60,6 +61,7 @@ export function resultPage(shown: ShownResult): string {
 <div class="result-head">
 <section class="card ${result.status}">
 ${written([verdictBlock(verdict, result.options), juryRow(picture)])}
+${readingLine(result)}
 ${adviceLinks(verdict.advice, result, facts)}</section>
 ${
   result.votes.length === 0
@@ -103,6 +105,18 @@ ${voteTable(result)}
 <details class="graph-fold"><summary>Who voted for what, as a graph</summary>
 ${resultGraph(result)}
 ${code(toMermaid({ ...result, question: question ?? '' }), 'Mermaid source')}</details>`;
+}
+
+/** Only where it says something else than the plurality, which in a tie it nearly always does. */
+function readingLine({ reading, is_tie: isTie }: ResultDetail): Html {
+  if (!reading || !(reading.differs || isTie)) return html``;
+  const { winner, likelihood } = reading;
+  const percent = percentOf(likelihood);
+  const said =
+    winner === null
+      ? html`the votes are still level.`
+      : html`the votes ${isTie ? 'lean to' : 'speak for'} <bdi>${winner}</bdi>${percent === null ? '' : `, ${percent} likely if models err independently`}. ${isTie ? 'The poll stays a tie.' : 'The winner stays the option with the most votes.'}`;
+  return html`<p class="small" data-reading>Weighted by how reliable each model has been, ${said}</p>`;
 }
 
 function voicesText({ heard, vendors_heard, effective_votes }: PanelStanding): string {

@@ -1,6 +1,11 @@
 import t from 'tap';
+import { pollFigures } from '../../src/discovery/documents/poll-figures.ts';
+import { resultPage, STRANGER } from '../../src/pages/result-page.ts';
 import { build } from '../fixtures/build.ts';
+import { type MadeUp, madeUpResult } from '../fixtures/made-up-result.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// slow: 3 s
 
 // A poll whose panel answered in part looks so wherever it is read.
 
@@ -42,6 +47,30 @@ t.test('three of nine models gave no vote: REST, public result, page, quick poll
   const task = { message: { role: 'user', parts: [{ type: 'data', data: POLL }] } };
   t.match((await post('/api/a2a/tasks/send', task)).json().status.message.parts[0].text, SENTENCE);
 });
+
+t.test('a second reading is one line on the page, and only where it says something else', async (t) => {
+  const figures = await pollFigures(context);
+  const pageOf = (made: MadeUp) => {
+    const result = madeUpResult(made);
+    return { result, page: resultPage({ facts: { baseUrl: 'https://polls.example', figures }, result, ...NOTHING }) };
+  };
+  const same = pageOf({ reading: { winner: 1, differs: false } });
+  t.match(same.result.reading, { winner: '308 Permanent Redirect', differs: false, likelihood: 0.2 });
+  for (const { page } of [same, pageOf({})]) t.notMatch(page, 'data-reading');
+  const other = pageOf({ reading: { winner: 2, differs: true }, options: ['a', 'b', '<b>c'] });
+  t.match(
+    other.page,
+    /the votes speak for <bdi>&lt;b&gt;c<\/bdi>, 70% likely if models err independently\. The winner stays/,
+  );
+  const tie = { choices: [0, 1, 2, 0, 1, 2], unasked: 0, reason: 'roster_exhausted' } as const;
+  t.match(
+    pageOf({ ...tie, reading: { winner: 2, differs: true } }).page,
+    /the votes lean to <bdi>307.*The poll stays a tie/,
+  );
+  t.match(pageOf({ ...tie, reading: { winner: null, differs: false } }).page, /the votes are still level/);
+});
+
+const NOTHING = { feedback: { total: 0, correct: 0, incorrect: 0 }, reader: STRANGER, thanks: false };
 
 const vendorsOf = (votes: { success: boolean; model_id: string }[]) =>
   votes.filter(({ success }) => success).map(({ model_id }) => context.panels.model(model_id)!.family);

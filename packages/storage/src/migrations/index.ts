@@ -7,6 +7,7 @@ import { ledgerAudit } from './0006-ledger-audit.ts';
 import { audits } from './0007-audits.ts';
 import { receipts } from './0008-receipts.ts';
 import { canaries } from './0009-canaries.ts';
+import { modelEvidence } from './0010-model-evidence.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   audits,
   receipts,
   canaries,
+  modelEvidence,
 ];

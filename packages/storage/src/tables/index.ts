@@ -9,6 +9,7 @@ import type {
 import type { AuditJobsTable, AuditsTable, RosterVersionsTable, TrackRecordsTable } from './audits.ts';
 import type { CanaryDaysTable, CanaryResultsTable, ModelStandingsTable } from './canaries.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
+import type { ModelEvidenceTable } from './model-evidence.ts';
 import type {
   ControlsTable,
   DeadLettersTable,
@@ -61,6 +62,7 @@ export interface Tables {
   card_movements: CardMovementsTable;
   money_scans: MoneyScansTable;
   misfits: MisfitsTable;
+  model_evidence: ModelEvidenceTable;
   roster_versions: RosterVersionsTable;
   audit_jobs: AuditJobsTable;
   audits: AuditsTable;

@@ -3,6 +3,7 @@ import type {
   PanelStanding,
   PollResponse,
   PublicVote,
+  Reading,
   RecentResult,
   ResultDetail,
   Timing,
@@ -42,10 +43,18 @@ export function toResultDetail(result: Result): ResultDetail {
     ...(response.track_record && { track_record: response.track_record }),
     verdict: verdictOf(response),
     ...(response.panel && { panel: toPublicPanel(response.panel) }),
+    ...(response.reading && { reading: toPublicReading(response.reading) }),
     preset: response.preset,
     simulated: response.simulated,
   };
 }
+
+const toPublicReading = ({ winner, differs, likelihood, version }: Reading): Reading => ({
+  winner,
+  differs,
+  likelihood,
+  version,
+});
 
 const toPublicPanel = (panel: PanelStanding): PanelStanding => ({
   asked: panel.asked,

@@ -2,6 +2,7 @@ import type { Vote } from '@eloquentpoll/contracts';
 import type { Finish, Finished, FinishedPoll } from '@eloquentpoll/storage';
 import { unanswered } from '@eloquentpoll/worker/collect-votes';
 import type { Context } from '@eloquentpoll/worker/context';
+import { NO_EVIDENCE } from '@eloquentpoll/worker/evidence';
 import { hedgeBudget } from '@eloquentpoll/worker/hedge-budget';
 import { keepLeases } from '@eloquentpoll/worker/leases';
 import type { Ask, PollBus, PollStore } from '@eloquentpoll/worker/ports';
@@ -37,6 +38,7 @@ export function hireWorker(world: World, process: SimulatedProcess, concurrency:
       audits: null,
       hedges: hedgeBudget(),
       freeFailures: { atLeastU: 0n, sharePpm: 0 },
+      evidence: NO_EVIDENCE,
       clock,
       random: world.chance.share,
       log: { info() {}, warn() {}, error() {} },

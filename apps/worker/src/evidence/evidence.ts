@@ -1,0 +1,31 @@
+import type { Vote } from '@eloquentpoll/contracts';
+import { effectiveVotesOf, type Reading, readingOf } from '@eloquentpoll/evidence';
+import type { ModelEvidence } from '@eloquentpoll/storage';
+
+/** What is known about the models that voted on one poll; null where that is not enough. */
+export interface Evidence {
+  /** As many independent voices as the models that were heard count like. */
+  effectiveVotes(votes: readonly Vote[]): number | null;
+  reading(optionCount: number, votes: readonly Vote[]): Reading | null;
+}
+
+export const NO_EVIDENCE: Evidence = { effectiveVotes: () => null, reading: () => null };
+
+export function evidenceOf({ version, reliabilities, agreement }: ModelEvidence, withReadings: boolean): Evidence {
+  const models = new Map(Object.entries(reliabilities));
+  return {
+    effectiveVotes: (votes) =>
+      effectiveVotesOf(
+        agreement,
+        votes.filter(({ option }) => option !== null).map(({ model_id }) => model_id),
+      ),
+    reading: (optionCount, votes) =>
+      withReadings
+        ? readingOf(
+            { version, models },
+            optionCount,
+            votes.map(({ model_id, option }) => ({ model: model_id, option })),
+          )
+        : null,
+  };
+}

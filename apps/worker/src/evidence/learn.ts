@@ -1,0 +1,44 @@
+import { agreementMatrix, learnReliabilities, type VotedQuestion } from '@eloquentpoll/evidence';
+import { auditedVotes, type ModelEvidence, recentVotes, type Storage, type VotedPoll } from '@eloquentpoll/storage';
+
+// What the votes of the last weeks say about models. Everything is bounded: it takes a fraction of a second.
+
+const WANTED = { days: 30, limit: 4_000, ofOneTenant: 400 };
+const MAX_AUDITS = 4_000;
+/** Audits in which both of a pair were heard, before it has a figure. */
+const MIN_TOGETHER = 100;
+
+/** Null while nothing can be said about any model. */
+export async function learnModels(
+  storage: Storage,
+  simulated: boolean,
+  version: string,
+): Promise<ModelEvidence | null> {
+  const live = await recentVotes(storage, { ...WANTED, simulated });
+  const audited = await auditedVotes(storage, { simulated, limit: MAX_AUDITS });
+  const models = [...new Set([...live, ...audited].flatMap((poll) => poll.models))].toSorted();
+  const learned = learnReliabilities(version, models, questionsOf(live, models));
+  const matrix = agreementMatrix(questionsOf(audited, models), models.length, MIN_TOGETHER);
+  const isKnown = matrix.some((row, a) => row.some((value, b) => a !== b && value !== null));
+  if (learned === null && !isKnown) return null;
+  return {
+    simulated,
+    version,
+    questions: live.length,
+    knownAnswers: live.filter(({ answer }) => answer !== null).length,
+    audits: audited.length,
+    reliabilities: Object.fromEntries(learned?.models ?? []),
+    agreement: { models, matrix },
+  };
+}
+
+/** With the votes in the order of these models. */
+const questionsOf = (polls: readonly VotedPoll[], models: readonly string[]): VotedQuestion[] =>
+  polls.map((poll) => {
+    const options = new Map(poll.models.map((model, i) => [model, poll.options[i] ?? null]));
+    return {
+      optionCount: poll.optionCount,
+      votes: models.map((model) => options.get(model)),
+      ...(poll.answer !== null && { answer: poll.answer }),
+    };
+  });

@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+
+// Votes as numbers, and what was learned from them. No text leaves the database here.
+
+/** How the models of one poll voted. */
+export interface VotedPoll {
+  optionCount: number;
+  models: readonly string[];
+  /** By model: an option, or null for none. */
+  options: readonly (number | null)[];
+  /** The right option, where the poll's owner said so. */
+  answer: number | null;
+}
+
+export interface ModelEvidence {
+  simulated: boolean;
+  /** The UTC day that it was learned on. */
+  version: string;
+  questions: number;
+  knownAnswers: number;
+  audits: number;
+  /** Empty until there are enough questions. */
+  reliabilities: Readonly<Record<string, { right: number; votes: number }>>;
+  /** Null for pairs that are seldom audited together. */
+  agreement: { models: readonly string[]; matrix: readonly (readonly (number | null)[])[] };
+}
+
+export interface VotesWanted {
+  simulated: boolean;
+  days: number;
+  /** The newest ones. */
+  limit: number;
+  /** So many of one account or network: nobody teaches alone. */
+  ofOneTenant: number;
+}
+
+/** Polls that are looked at for each one that is wanted. */
+const SCANNED_PER_WANTED = 5;
+
+/** The newest polls with a vote; those of closed accounts are left out. */
+export async function recentVotes({ db }: Queries, wanted: VotesWanted): Promise<VotedPoll[]> {
+  const { rows } = await sql<VotedPoll>`
+    with newest as (
+      select poll_id, account_id, winning_option, created_at
+        from results r
+       where simulated = ${wanted.simulated} and emptied_at is null and status <> 'failed'
+         and created_at > now() - make_interval(days => ${wanted.days})
+         and not exists (select from accounts a where a.id = r.account_id and a.deleted_at is not null)
+       order by created_at desc limit ${wanted.limit * SCANNED_PER_WANTED}
+    ), shared as (
+      select n.*, p.spec->'options' as texts,
+             row_number() over (partition by coalesce(p.tenant, '') order by n.created_at desc) as of_tenant
+        from newest n join polls p on p.id = n.poll_id
+    )
+    select jsonb_array_length(texts) as "optionCount", v.models, v.options,
+           (select case when outcome_correct then place - 1
+                        when not outcome_correct and jsonb_array_length(texts) = 2 then 2 - place end
+              from feedback f, jsonb_array_elements_text(texts) with ordinality as o (text, place)
+             where f.poll_id = s.poll_id and f.account_id = s.account_id and o.text = s.winning_option)::integer as answer
+      from shared s,
+           lateral (select array_agg(model_id order by seat) as models, array_agg(option order by seat) as options
+                      from votes where votes.poll_id = s.poll_id) v
+     where of_tenant <= ${wanted.ofOneTenant} and v.models is not null
+     order by created_at desc limit ${wanted.limit}`.execute(db);
+  return rows;
+}
+
+/** The newest audits: polls whose panels were heard further than their answers needed. */
+export async function auditedVotes(
+  { db }: Queries,
+  { simulated, limit }: Pick<VotesWanted, 'simulated' | 'limit'>,
+): Promise<VotedPoll[]> {
+  const { rows } = await sql<VotedPoll>`
+    select a.option_count as "optionCount", a.votes as options, null as answer,
+           array(select v.models[place + 1] from unnest(a.seats) with ordinality as s (place, i) order by i) as models
+      from audits a join roster_versions v on v.version = a.roster_version
+     where v.simulated = ${simulated}
+     order by a.id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+const KEPT_DAYS = 400;
+
+/** The first one of a day stays. */
+export async function storeModelEvidence({ db }: Queries, evidence: ModelEvidence): Promise<void> {
+  await db
+    .insertInto('model_evidence')
+    .values({
+      simulated: evidence.simulated,
+      version: evidence.version,
+      questions: evidence.questions,
+      known_answers: evidence.knownAnswers,
+      audits: evidence.audits,
+      reliabilities: JSON.stringify(evidence.reliabilities),
+      agreement: JSON.stringify(evidence.agreement),
+    })
+    .onConflict((same) => same.columns(['simulated', 'version']).doNothing())
+    .execute();
+  await db
+    .deleteFrom('model_evidence')
+    .where('created_at', '<', sql<Date>`now() - make_interval(days => ${KEPT_DAYS})`)
+    .execute();
+}
+
+export async function newestModelEvidence({ db }: Queries, simulated: boolean): Promise<ModelEvidence | null> {
+  const row = await db
+    .selectFrom('model_evidence')
+    .selectAll()
+    .where('simulated', '=', simulated)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  const { version, questions, known_answers: knownAnswers, audits, reliabilities, agreement } = row;
+  return { simulated, version, questions, knownAnswers, audits, reliabilities, agreement };
+}
