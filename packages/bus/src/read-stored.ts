@@ -1,8 +1,8 @@
 import {
   PanelStanding,
+  PollReading,
   Progress,
   ProgressSnapshot,
-  Reading,
   Timing,
   Verdict,
   Vote,
@@ -20,7 +20,7 @@ export type OnRefused = (kind: StoredKind) => void;
 
 /** One instance each: shapes that stand in several of these schemas carry their names. */
 const checkOf = <T>(schema: object): ValidateFunction<T> =>
-  new Ajv({ strict: false, schemas: [VoteResult, Timing, Verdict, PanelStanding, Reading] }).compile<T>(schema);
+  new Ajv({ strict: false, schemas: [VoteResult, Timing, Verdict, PanelStanding, PollReading] }).compile<T>(schema);
 
 /** Compiled on first use: a process reads one or two of these kinds, and its start should not wait for the others. */
 function reader<T>(schema: object): (text: string) => T | null {

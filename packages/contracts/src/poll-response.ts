@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PanelStanding } from './panel-standing.ts';
 import { PANEL_NAMES, TERMINATION_REASONS } from './poll.ts';
-import { Reading } from './reading.ts';
+import { PollReading } from './poll-reading.ts';
 import {
   Chances,
   Count,
@@ -116,7 +116,7 @@ export const PollResponse = Type.Object(
     track_record: Type.Optional(StoodAlike),
     verdict: Type.Optional(Type.Ref(Verdict)),
     panel: Type.Optional(Type.Ref(PanelStanding)),
-    reading: Type.Optional(Type.Ref(Reading)),
+    reading: Type.Optional(Type.Ref(PollReading)),
     code: Type.Optional(
       literals(['budget_too_small'], { description: 'Why no model could be asked: `max_cost_usd` pays for no vote.' }),
     ),

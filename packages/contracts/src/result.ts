@@ -2,8 +2,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
 import { PanelStanding } from './panel-standing.ts';
 import { TERMINATION_REASONS } from './poll.ts';
+import { PollReading } from './poll-reading.ts';
 import { RESULT_STATUSES, Timing, Verdict } from './poll-response.ts';
-import { Reading } from './reading.ts';
 import {
   Chances,
   Count,
@@ -45,7 +45,7 @@ export const ResultDetail = Type.Object(
     track_record: Type.Optional(StoodAlike),
     verdict: Type.Optional(Type.Ref(Verdict)),
     panel: Type.Optional(Type.Ref(PanelStanding)),
-    reading: Type.Optional(Type.Ref(Reading)),
+    reading: Type.Optional(Type.Ref(PollReading)),
     preset: Type.Optional(Type.String()),
     simulated: Type.Optional(Type.Boolean()),
   },

@@ -1,7 +1,7 @@
 import type {
+  PollReading,
   PollResponse,
   PollSpec,
-  Reading,
   TerminationReason,
   Timing,
   Vote,
@@ -90,7 +90,7 @@ function usageOf(votes: readonly Vote[]): Pick<PollResponse, 'usage'> {
   return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion } };
 }
 
-const toReading = (spec: PollSpec, { winner, odds, differs, version }: IndexedReading): Reading => ({
+const toReading = (spec: PollSpec, { winner, odds, differs, version }: IndexedReading): PollReading => ({
   winner: optionText(spec, winner),
   differs,
   likelihood: winner === null ? null : Math.round(1_000 * odds[winner]!) / 1_000,

@@ -31,7 +31,7 @@ export interface VotesWanted {
   days: number;
   /** The newest ones. */
   limit: number;
-  /** So many of one account or network: nobody teaches alone. */
+  /** So many of one account or network: no tenant teaches alone. */
   ofOneTenant: number;
 }
 

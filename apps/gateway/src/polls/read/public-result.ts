@@ -1,9 +1,9 @@
 import type {
   HistoryResult,
   PanelStanding,
+  PollReading,
   PollResponse,
   PublicVote,
-  Reading,
   RecentResult,
   ResultDetail,
   Timing,
@@ -49,7 +49,7 @@ export function toResultDetail(result: Result): ResultDetail {
   };
 }
 
-const toPublicReading = ({ winner, differs, likelihood, version }: Reading): Reading => ({
+const toPublicReading = ({ winner, differs, likelihood, version }: PollReading): PollReading => ({
   winner,
   differs,
   likelihood,

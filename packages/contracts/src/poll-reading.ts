@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { nullable, Probability } from './vocabulary.ts';
 
 /** A second opinion on the votes of a poll. It stops no poll and replaces no winner. */
-export const Reading = Type.Object(
+export const PollReading = Type.Object(
   {
     winner: nullable(
       Type.String({
@@ -26,4 +26,4 @@ export const Reading = Type.Object(
       'Missing until there is a record: 200 polls in all, and 50 votes of each model that voted. It is learned daily from votes, without known answers but for feedback of their owners.',
   },
 );
-export type Reading = Static<typeof Reading>;
+export type PollReading = Static<typeof PollReading>;
