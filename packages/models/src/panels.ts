@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { PanelName, RosterPanel } from '@eloquentpoll/contracts';
 import { isLoopback } from '@eloquentpoll/ops/settings';
-import { checkRoster, checkRosterPart } from './check-roster-file.ts';
+import { checkRoster, checkRosterPart, type RosterPart } from './check-roster-file.ts';
 import { RosterFileError } from './panel-problems.ts';
 import type { Model, Panel, Provider, RosterFile } from './panel-types.ts';
 import { ROSTERS, rosterNames } from './rosters.ts';
@@ -43,8 +43,7 @@ export interface LoadOptions {
 
 /** Reads and checks a roster file. Throws a `RosterFileError` that lists every problem with its place. */
 export function loadPanels({ file = 'openrouter', baseUrl, httpsOnly = false }: LoadOptions = {}): Panels {
-  const parts = rosterNames(file).map((name) => checkRosterPart(name, ROSTERS[name] ?? parseFile(name)));
-  const checked = checkRoster(parts);
+  const checked = checkRoster(readParts(file));
   const base = baseUrl === undefined ? undefined : checkedBaseUrl(baseUrl);
   const providers = new Map<string, Provider>();
   for (const [name, provider] of checked.providers)
@@ -53,6 +52,18 @@ export function loadPanels({ file = 'openrouter', baseUrl, httpsOnly = false }: 
   if (httpsOnly && base === undefined && !panels.simulated) refuseClearText(file, panels.providers());
   return panels;
 }
+
+/** Providers and models of rosters that need be no panels, such as those of one vendor. */
+export function loadProviders(file: string): Pick<RosterFile, 'providers' | 'models'> {
+  const parts = readParts(file);
+  return {
+    providers: new Map(parts.flatMap(({ providers }) => [...providers])),
+    models: new Map(parts.flatMap(({ models }) => [...models])),
+  };
+}
+
+const readParts = (file: string): RosterPart[] =>
+  rosterNames(file).map((name) => checkRosterPart(name, ROSTERS[name] ?? parseFile(name)));
 
 function refuseClearText(file: string, providers: readonly Provider[]): void {
   const clear = providers.filter(({ baseUrl }) => {

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { loadPanels, type Model, RosterFileError } from '../src/panels.ts';
+import { loadPanels, loadProviders, type Model, RosterFileError } from '../src/panels.ts';
 import { vendorPanels } from './vendor-panels.ts';
 import { voteRequest } from './vote-request.ts';
 
@@ -73,6 +74,23 @@ for (const file of READY)
     t.same(rejected, []);
     t.equal([...fakes.values()].flatMap(({ calls }) => calls).length, panels.models().length * 2);
   });
+
+t.test('the table of docs/providers.md says what the rosters hold', async (t) => {
+  const text = readFileSync(new URL('../../../docs/providers.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| (`[^|]+`) \|[^|]+\| (\d+) \| ([^|]+) \| ([^|]+) \|$/gm)];
+  const documented = rows.flatMap(([, names, models, broad, free]) =>
+    [...names!.matchAll(/`([^`]+)`/g)].map(([, name]) => ({ name: name!, models: Number(models), broad, free })),
+  );
+  t.same(documented.map(({ name }) => name).toSorted(), [...READY, ...VENDORS, 'openai,anthropic'].toSorted());
+  for (const { name, models, broad, free } of documented) {
+    t.equal(loadProviders(name).models.size, models, name);
+    if (broad === 'with another') continue;
+    const panels = loadPanels({ file: name });
+    const members = panels.panel('broad').models;
+    t.equal(broad, `${members.length} / ${familiesOf(members).size}`, name);
+    t.equal(free, panels.panel('free').models.length > 0 ? 'yes' : 'no', name);
+  }
+});
 
 t.test('each dialect votes on every rung of the ladder that it keeps to', async (t) => {
   for (const file of READY) {

@@ -47,7 +47,7 @@ export async function fakeVendor(
     const body = JSON.parse(text) as Json;
     calls.push({ path, headers: request.headers, body });
     const sent = String(request.headers[vendor.keyHeader] ?? '').replace(/^Bearer /, '');
-    if (sent !== key) return send(vendor.unauthorized);
+    if (sent !== key) return send(repeating(vendor.unauthorized, sent));
     if (vendor.path === '/messages' && request.headers['anthropic-version'] !== '2023-06-01')
       return send({
         status: 400,
@@ -70,6 +70,12 @@ export async function fakeVendor(
   };
   return { url: `${origin}/v1`, key, calls, next };
 }
+
+/** OpenAI and xAI show the beginning of the key that they refuse. */
+const repeating = ({ status, body }: ErrorAnswer, key: string): ErrorAnswer => ({
+  status,
+  body: JSON.parse(JSON.stringify(body).replace('***', `${key.slice(0, 12)}***`)),
+});
 
 function errorFor(vendor: Vendor, mood: VendorMood): ErrorAnswer | null {
   switch (mood) {

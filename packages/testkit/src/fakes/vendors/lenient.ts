@@ -30,7 +30,7 @@ const xaiError = (status: number, code: string, error: string) => ({ status, bod
 
 export const xai: Rules = {
   ...CHAT,
-  unauthorized: xaiError(400, 'Client specified an invalid argument', 'Incorrect API key provided: xa***.'),
+  unauthorized: xaiError(400, 'Client specified an invalid argument', 'Incorrect API key provided: ***.'),
   unknownModel: (model) => xaiError(404, 'Some requested entity was not found', `The model ${model} does not exist.`),
   complaint({ body, model }) {
     if (body.reasoning_effort === undefined || !model.includes('non-reasoning')) return null;

@@ -40,7 +40,7 @@ function complaint({ body }: { body: Json }) {
 
 export const openai: Omit<Vendor, 'models'> = {
   ...CHAT,
-  unauthorized: openaiError(401, 'Incorrect API key provided: sk-wro***', { code: 'invalid_api_key' }),
+  unauthorized: openaiError(401, 'Incorrect API key provided: ***', { code: 'invalid_api_key' }),
   complaint,
   completion(asked, outcome) {
     const reply = chatCompletion(asked, outcome);
