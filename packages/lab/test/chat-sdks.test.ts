@@ -15,6 +15,7 @@ import { wholeService } from './whole-service.ts';
 // answer that the simulated models know.
 
 const ASKED = 'How does the customer feel?';
+globalThis.AI_SDK_LOG_WARNINGS = false;
 const known = Object.fromEntries(
   TEXTS.flatMap(({ text, label }) => [
     [text, label],
@@ -130,7 +131,7 @@ t.test('openai', async (t) => {
     t.equal(chunks.join(''), label);
   });
 
-  await t.test('a tie is a refusal, and errors say what they are of', async (t) => {
+  await t.test('errors say what they are of', async (t) => {
     const messages = [user('Which of these is larger?')];
     await t.rejects(completions.create({ model, messages }), {
       status: 400,
@@ -241,6 +242,32 @@ t.test('@langchain/openai', async (t) => {
       return said as Label;
     }),
   );
+});
+
+t.test('a tie is what each client has for an answer that was refused', async (t) => {
+  const tied = await wholeService(t, { 1: 'AABB-' });
+  await tied.app.listen({ host: '127.0.0.1', port: 0 });
+  const at = {
+    baseURL: `http://127.0.0.1:${(tied.app.server.address() as AddressInfo).port}/v1`,
+    apiKey: tied.headers.authorization.slice('Bearer '.length),
+  };
+  const fast = 'eloquentpoll/fast';
+  const prompt = 'Recorded question #1';
+  const letters = z.object({ letter: z.enum(['A', 'B', 'C']) });
+  const refusal = 'The poll is a tie, so no option has won: A 2, B 2, C 0.';
+
+  const response_format = zodResponseFormat(letters, 'answer');
+  const asked = { model: fast, messages: [user(prompt)], response_format };
+  const { choices } = await new OpenAI(at).chat.completions.parse(asked);
+  t.match(choices[0]!.message, { parsed: null, refusal });
+
+  const provider = createOpenAICompatible({ name: 'eloquentpoll', supportsStructuredOutputs: true, ...at });
+  const object = generateObject({ model: provider(fast), prompt, schema: letters });
+  await t.rejects(object, { name: 'AI_NoObjectGeneratedError', text: refusal, finishReason: 'content-filter' });
+
+  const chat = new ChatOpenAI({ model: fast, apiKey: at.apiKey, configuration: at });
+  const { parsed } = await chat.withStructuredOutput(letters, { includeRaw: true }).invoke(prompt);
+  t.equal(parsed, null, 'LangChain drops the refusal, and answers nothing');
 });
 
 t.test('those were all of them', async (t) => {

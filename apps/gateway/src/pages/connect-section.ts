@@ -1,7 +1,7 @@
 import { code, tabs } from './components.ts';
 import { type Html, html } from './html.ts';
 
-// How the owner of an agent connects it: one step for each client, all to the same MCP server.
+// How the owner of an agent connects it: one step for each client, to the MCP server or to the chat completions.
 
 const NAME = 'eloquentpoll';
 const KEY = 'YOUR_API_KEY';
@@ -9,7 +9,7 @@ const KEY = 'YOUR_API_KEY';
 export function connectSection(baseUrl: string): Html {
   const server = { url: `${baseUrl}/api/mcp`, headers: { Authorization: `Bearer ${KEY}` } };
   return html`<h2 id="connect">Connect an agent</h2>
-<p>One MCP server for every client. Put a key from the <a href="/dashboard#keys">dashboard</a> in place of <code>${KEY}</code>.</p>
+<p>One MCP server for every agent, and chat completions for code. Put a key from the <a href="/dashboard#keys">dashboard</a> in place of <code>${KEY}</code>.</p>
 ${tabs('Clients', [
   {
     id: 'connect-claude',
@@ -32,6 +32,20 @@ ${code(JSON.stringify({ mcpServers: { [NAME]: server } }, null, 2), 'Configurati
     content: html`<p><a class="button" href="vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: NAME, type: 'http', ...server }))}">Install in VS Code</a></p>
 <p class="muted small">Or in <code>.vscode/mcp.json</code>:</p>
 ${code(JSON.stringify({ servers: { [NAME]: { type: 'http', ...server } } }, null, 2), 'Configuration for VS Code')}`,
+  },
+  {
+    id: 'connect-openai',
+    title: 'OpenAI client',
+    content: html`<p>Code that classifies with a client of the OpenAI API changes base URL and model. The options are an enum of the response format or of a tool, or end the text:</p>
+${code(
+  `const client = new OpenAI({ baseURL: '${baseUrl}/v1', apiKey: '${KEY}' });
+const { choices } = await client.chat.completions.create({
+  model: 'eloquentpoll/fast',
+  messages: [{ role: 'user', content: 'Which of these cities is farthest north? [Vancouver, Paris, London, Toronto]' }],
+});
+choices[0].message.content;`,
+  'Code for the OpenAI client',
+)}`,
   },
   {
     id: 'connect-prompt',

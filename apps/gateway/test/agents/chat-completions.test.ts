@@ -237,6 +237,34 @@ t.test('the same Idempotency-Key is the same poll', async (t) => {
   t.match([other.statusCode, other.json().error.code], [422, 'idempotency_key_reused']);
 });
 
+t.test('a client does not repeat by itself what would be a second poll', async (t) => {
+  const broken = await build(t);
+  const rich = await broken.keyWith(10);
+  await standInWorker(t, broken.context, { buries: true });
+  const lost = (headers: object = {}) =>
+    broken.app.inject({
+      method: 'POST',
+      url: '/v1/chat/completions',
+      headers: { ...rich.bearer, ...headers },
+      payload: ask(),
+    });
+  const once = await lost();
+  t.match([once.statusCode, once.json().error.code], [500, 'poll_execution_failed']);
+  t.equal(once.headers['x-should-retry'], 'false');
+  t.notOk('x-should-retry' in (await lost({ 'idempotency-key': 'safe' })).headers, 'with a key it may');
+});
+
+t.test('a browser may send what the clients add', async (t) => {
+  const { headers } = await app.inject({ method: 'OPTIONS', url: '/v1/chat/completions' });
+  const allowed = String(headers['access-control-allow-headers']).toLowerCase().split(', ');
+  for (const name of ['authorization', 'content-type', 'x-stainless-lang', 'x-stainless-retry-count', 'openai-project'])
+    t.ok(allowed.includes(name), name);
+  t.equal(
+    (await chat(ask(), { ...bearer, origin: 'https://elsewhere.example' })).headers['access-control-allow-origin'],
+    '*',
+  );
+});
+
 t.test('models are listed and found, in the vendor form', async (t) => {
   const list = (await app.inject({ url: '/v1/models' })).json();
   const ids = ['broad', 'fast', 'strong', 'free'].map((name) => `eloquentpoll/${name}`);
