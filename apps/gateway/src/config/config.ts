@@ -46,6 +46,8 @@ export interface Config {
   contactEmail: string;
   /** Whether MCP takes a user id as a bearer, for what spends nothing. Deprecated. */
   mcpUserIdBearer: boolean;
+  /** Origins of pages that may call MCP, beside our own; `*` for all. */
+  mcpAllowedOrigins: readonly string[];
   /** Networks whose X-Forwarded-For is believed. */
   trustedProxies: string[];
   rateLimits: Policies;
@@ -123,6 +125,7 @@ export function readConfig(env: Environment): Config {
     contentSignal: values.CONTENT_SIGNAL,
     contactEmail: values.CONTACT_EMAIL ?? `support@${new URL(origin).hostname}`,
     mcpUserIdBearer: values.MCP_USER_ID_BEARER,
+    mcpAllowedOrigins: values.MCP_ALLOWED_ORIGINS ?? [],
     trustedProxies: values.TRUST_PROXY ?? [],
     streams: { perAccount: values.STREAMS_PER_ACCOUNT, perNetwork: values.STREAMS_PER_NETWORK },
     rateLimits: values.RATE_LIMITS ?? readPolicies(undefined),

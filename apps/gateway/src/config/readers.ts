@@ -23,6 +23,17 @@ export const rateLimits: Reader<Policies> = {
   read: readPolicies,
 };
 
+/** Compared with Origin as browsers send it: no path, no default port. */
+export const origins: Reader<readonly string[]> = {
+  form: 'origins such as https://app.example, separated by commas, or *',
+  shown: 'text',
+  read: (value) => {
+    const parts = value.split(',').map((part) => part.trim());
+    const isGood = parts.every((part) => URL.canParse(part) && new URL(part).origin === part);
+    return value.trim() === '*' || isGood ? parts : undefined;
+  },
+};
+
 /** Found by search engines and read by assistants; not training material. */
 export const CONTENT_SIGNAL = 'search=yes, ai-input=yes, ai-train=no';
 const SIGNALS = ['search', 'ai-input', 'ai-train'];

@@ -22,6 +22,7 @@ import {
   contentSignal,
   hex,
   network,
+  origins,
   rateLimits,
   shareBelow,
 } from './readers.ts';
@@ -53,6 +54,10 @@ export const GATEWAY_SETTINGS = {
   OIDC_CLIENT_ID: optional(text('a client id'), 'Its name for this service.'),
   OIDC_CLIENT_SECRET: optional(secret(text('a client secret')), 'Proves this service to it.'),
   MCP_USER_ID_BEARER: withDefault(onOff, 'off', 'Whether MCP takes a user id as a bearer. Deprecated.'),
+  MCP_ALLOWED_ORIGINS: optional(
+    origins,
+    'Pages of other origins that may call MCP from a browser, or *. Default: none, against DNS rebinding.',
+  ),
   CHAIN_ID: withDefault(integer(1, 999_999_999), 8_453, 'The chain of wallets and deposits; 8453 is Base.'),
   ETH_RPC_URL: optional(http, 'A node of that chain, for contract wallets and deposits; https in production.'),
   ETH_RPC_SECOND_URL: optional(

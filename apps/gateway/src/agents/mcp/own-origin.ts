@@ -2,9 +2,15 @@ import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { ApiError } from '../../http/api-error.ts';
 
+/** Whether a page of this origin may call: ours, and those that the operator names. */
+export const originCheck =
+  ({ baseUrl, mcpAllowedOrigins }: Pick<Config, 'baseUrl' | 'mcpAllowedOrigins'>) =>
+  (origin: string): boolean =>
+    origin === new URL(baseUrl).origin || mcpAllowedOrigins.includes('*') || mcpAllowedOrigins.includes(origin);
+
 /** Refuses requests from pages of other origins, against DNS rebinding. Agents are not browsers and send no Origin. */
-export function refuseForeignOrigins({ baseUrl }: Config) {
-  return async ({ headers }: FastifyRequest): Promise<void> => {
-    if (headers.origin !== undefined && headers.origin !== baseUrl) throw new ApiError('forbidden_origin');
+export const refuseForeignOrigins =
+  (allows: (origin: string) => boolean) =>
+  async ({ headers }: FastifyRequest): Promise<void> => {
+    if (headers.origin !== undefined && !allows(headers.origin)) throw new ApiError('forbidden_origin');
   };
-}

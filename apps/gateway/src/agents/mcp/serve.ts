@@ -1,30 +1,42 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { accountOf } from '../../http/access.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { callTool } from './call-tool.ts';
+import { PROMPTS, promptText } from './prompts.ts';
+import { listResultResources, RESULT_TEMPLATE, readResultResource } from './resources.ts';
 import { TOOLS, toolNamed } from './tools.ts';
 
 // Creates one MCP server per HTTP request, without MCP sessions, so that any replica answers any message.
 
 export const SERVER_INFO = { name: 'eloquentpoll', title: 'EloquentPoll', version: packageJson.version } as const;
 
+export const CAPABILITIES = { tools: {}, resources: {}, prompts: {} };
+
 export const INSTRUCTIONS =
-  'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance returns what is left, and get_poll_result reads a result again for nothing.';
+  'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance returns what is left, and get_poll_result reads a result again for nothing, and so does the resource poll://{poll_id}.';
 
 const KEEP_ALIVE_MS = 15_000;
 /** Tools change only with a release. */
 const TOOLS_TTL_MS = 300_000;
 
 export async function serveMcp(context: PollsContext, request: FastifyRequest, gone: AbortSignal): Promise<Response> {
-  const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await library();
+  const { createMcpHandler, ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } = await library();
 
   const cacheHint = { ttlMs: TOOLS_TTL_MS, cacheScope: 'public' } as const;
   const makeServer = () => {
     const server = new Server(SERVER_INFO, {
-      capabilities: { tools: {} },
+      capabilities: CAPABILITIES,
       instructions: INSTRUCTIONS,
-      cacheHints: { 'tools/list': cacheHint, 'server/discover': cacheHint },
+      cacheHints: {
+        'tools/list': cacheHint,
+        'prompts/list': cacheHint,
+        'resources/templates/list': cacheHint,
+        'resources/list': { ttlMs: 0, cacheScope: 'private' },
+        'resources/read': cacheHint,
+        'server/discover': cacheHint,
+      },
     });
     server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(({ definition }) => toListed(definition)) }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
@@ -43,6 +55,33 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
           mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
         },
       });
+    });
+    server.setRequestHandler('resources/list', async () => ({
+      resources: await listResultResources(context, accountOf(request)),
+    }));
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [RESULT_TEMPLATE] }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+      const contents = await readResultResource(context, uri);
+      if (!contents) throw new ResourceNotFoundError(uri);
+      return { contents };
+    });
+    server.setRequestHandler('prompts/list', () => ({
+      prompts: PROMPTS.map(({ name, title, description, arguments: takes }) => ({
+        name,
+        title,
+        description,
+        arguments: [...takes],
+      })),
+    }));
+    server.setRequestHandler('prompts/get', ({ params }) => {
+      const prompt = PROMPTS.find(({ name }) => name === params.name);
+      if (!prompt) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no prompt of this name');
+      const made = promptText(prompt, params.arguments ?? {});
+      if ('wrong' in made) throw new ProtocolError(ProtocolErrorCode.InvalidParams, made.wrong);
+      return {
+        description: prompt.description,
+        messages: [{ role: 'user' as const, content: { type: 'text' as const, text: made.text } }],
+      };
     });
     return server;
   };

@@ -11,8 +11,9 @@ export const TOOLS: readonly Tool[] = [pollQuestion, getPollResult, getBalance];
 
 export const toolNamed = (name: unknown): Tool | undefined => TOOLS.find(({ definition }) => definition.name === name);
 
-/** The rate limit of a message: a tool call counts as the tool's operation, any other message as a read. */
+/** The rate limit of a message: a tool call counts as the tool's operation, a list of one's results as account. */
 export function operationOf({ body }: FastifyRequest): BudgetName {
+  if (isJsonObject(body) && body.method === 'resources/list') return 'account';
   if (!isJsonObject(body) || body.method !== 'tools/call' || !isJsonObject(body.params)) return 'read';
   return toolNamed(body.params.name)?.operation ?? 'read';
 }

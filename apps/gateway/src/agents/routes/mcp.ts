@@ -7,7 +7,7 @@ import { goneSignal } from '../../http/gone-signal.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { RpcMessage, rpcErrors } from '../json-rpc.ts';
-import { refuseForeignOrigins } from '../mcp/own-origin.ts';
+import { originCheck, refuseForeignOrigins } from '../mcp/own-origin.ts';
 import { sendResponse } from '../mcp/send-response.ts';
 import { serveMcp } from '../mcp/serve.ts';
 import { operationOf } from '../mcp/tools.ts';
@@ -15,11 +15,12 @@ import { operationOf } from '../mcp/tools.ts';
 /** POST /api/mcp: the tools of the service in the Model Context Protocol. */
 export async function mcpRoute(app: FastifyInstance, { context }: { context: PollsContext }): Promise<void> {
   // Before authentication.
-  app.addHook('onRequest', refuseForeignOrigins(context.config));
+  const allowsOrigin = originCheck(context.config);
+  app.addHook('onRequest', refuseForeignOrigins(allowsOrigin));
   app.post(
     '/api/mcp',
     {
-      config: { operation: operationOf, takesUserId: true, idempotent: true },
+      config: { operation: operationOf, allowsOrigin, takesUserId: true, idempotent: true },
       preHandler: announceUserId,
       validatorCompiler: compileExceptBody,
       schema: {

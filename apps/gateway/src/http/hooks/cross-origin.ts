@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
 
 // CORS: any origin may call an operation that takes a bearer or nothing. Operations that accept only the login cookie
@@ -34,6 +34,9 @@ const ACCEPTED = [
   'If-None-Match',
   'Last-Event-ID',
   'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'Mcp-Session-Id',
   'PAYMENT-SIGNATURE',
   'Prefer',
   'X-Machine-Client',
@@ -57,6 +60,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Derived once per route: no other origin may read its answers. */
     cookieOnly?: boolean;
+    /** Of an operation that serves the pages of some origins only; its preflight says the same. */
+    allowsOrigin?: (origin: string) => boolean;
   }
 }
 
@@ -65,7 +70,10 @@ export const crossOrigin = plugin(async (app: FastifyInstance) => {
     if (isCookieOnly(route)) route.config = { ...route.config, cookieOnly: true };
   });
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.config.cookieOnly !== true) {
+    const { cookieOnly, allowsOrigin } = request.routeOptions.config;
+    if (allowsOrigin) {
+      allowNamed(request, reply, allowsOrigin);
+    } else if (cookieOnly !== true) {
       // On every answer, so that a cached one serves browsers too; the long list only where a browser reads it.
       reply.header('access-control-allow-origin', '*');
       if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED);
@@ -73,6 +81,17 @@ export const crossOrigin = plugin(async (app: FastifyInstance) => {
     done();
   });
 });
+
+/** A page of another origin learns that it may not, from the preflight and from the answer. */
+export function allowNamed(
+  { headers: { origin } }: FastifyRequest,
+  reply: FastifyReply,
+  allows: (origin: string) => boolean,
+): void {
+  reply.removeHeader('access-control-allow-origin').header('vary', 'Origin');
+  if (origin === undefined || !allows(origin)) return;
+  reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED });
+}
 
 function isCookieOnly({ schema }: RouteOptions): boolean {
   const schemes = (schema?.security ?? []).flatMap((way) => Object.keys(way));

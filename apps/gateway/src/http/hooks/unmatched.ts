@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
 import { isChatPath } from '../chat-errors.ts';
-import { answerPreflight } from './cross-origin.ts';
+import { allowNamed, answerPreflight } from './cross-origin.ts';
 
 // What no route answers: a preflight of a path that we have, a method that the path does not know, or a path that is
 // not ours. Only such requests pay for the search.
@@ -12,11 +12,17 @@ interface Unmatched {
   sendMissingPage(request: FastifyRequest, reply: FastifyReply): FastifyReply;
 }
 
-export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }: Unmatched) => {
-  const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+interface KnownPath {
+  pattern: RegExp;
+  methods: Set<string>;
+  allowsOrigin: ((origin: string) => boolean) | undefined;
+}
 
-  app.addHook('onRoute', ({ url, method }) => {
-    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }: Unmatched) => {
+  const paths = new Map<string, KnownPath>();
+
+  app.addHook('onRoute', ({ url, method, config }) => {
+    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set(), allowsOrigin: config?.allowsOrigin };
     for (const name of [method].flat()) known.methods.add(name);
     paths.set(url, known);
   });
@@ -24,13 +30,17 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
   app.setNotFoundHandler((request, reply) => {
     const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, '');
     const methods = new Set<string>();
+    let allowsOrigin: KnownPath['allowsOrigin'];
     for (const known of paths.values()) {
-      if (known.pattern.test(path)) for (const name of known.methods) methods.add(name);
+      if (!known.pattern.test(path)) continue;
+      for (const name of known.methods) methods.add(name);
+      allowsOrigin ??= known.allowsOrigin;
     }
     if (methods.size === 0 && isForPeople(request)) {
       return sendMissingPage(request, reply);
     }
     if (methods.size === 0) throw new ApiError('not_found');
+    if (allowsOrigin) allowNamed(request, reply, allowsOrigin);
     const allow = [...methods, 'OPTIONS'].sort().join(', ');
     if (request.method === 'OPTIONS') return answerPreflight(reply, allow);
     throw new ApiError('method_not_allowed', { headers: { allow } });
