@@ -7,7 +7,7 @@ import { resultWithId } from '../../polls/read/find-result.ts';
 import { toResultDetail } from '../../polls/read/public-result.ts';
 import { pageUrl } from '../../polls/read/to-wire.ts';
 
-// Results as resources: whoever holds the id of one may read it, and callers are listed their own.
+// Results as resources: every caller that has the id of one may read it, and is listed its own.
 
 const SCHEME = 'poll://';
 const MAX_LISTED = 50;

@@ -12,7 +12,7 @@ import { TOOLS, toolNamed } from './tools.ts';
 
 export const SERVER_INFO = { name: 'eloquentpoll', title: 'EloquentPoll', version: packageJson.version } as const;
 
-export const CAPABILITIES = { tools: {}, resources: {}, prompts: {} };
+export const DECLARED = { tools: {}, resources: {}, prompts: {} };
 
 export const INSTRUCTIONS =
   'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance returns what is left, and get_poll_result reads a result again for nothing, and so does the resource poll://{poll_id}.';
@@ -27,7 +27,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
   const cacheHint = { ttlMs: TOOLS_TTL_MS, cacheScope: 'public' } as const;
   const makeServer = () => {
     const server = new Server(SERVER_INFO, {
-      capabilities: CAPABILITIES,
+      capabilities: DECLARED,
       instructions: INSTRUCTIONS,
       cacheHints: {
         'tools/list': cacheHint,

@@ -1,5 +1,5 @@
 import { REVISIONS } from './revisions.ts';
-import { CAPABILITIES, SERVER_INFO } from './serve.ts';
+import { DECLARED, SERVER_INFO } from './serve.ts';
 import { TOOLS } from './tools.ts';
 
 // The MCP server card, with the fields of the current draft (SEP-2127) and of the one before it (SEP-1649), which
@@ -41,7 +41,7 @@ export function serverCard(baseUrl: string): Record<string, unknown> {
     protocolVersion: REVISIONS[0],
     endpoint,
     transport: { type: 'streamable-http', endpoint: '/api/mcp' },
-    capabilities: CAPABILITIES,
+    capabilities: DECLARED,
     authentication: { required: true, schemes: ['bearer'] },
     tools: TOOLS.map(({ definition }) => ({ name: definition.name, description: definition.description })),
   };
