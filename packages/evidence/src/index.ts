@@ -30,5 +30,6 @@ export {
   type Reliability,
   readingOf,
 } from './reading.ts';
+export { type ReadingFigures, readingFigures } from './reading-figures.ts';
 export { soundState } from './sound-state.ts';
 export type { VotedQuestion } from './voted-question.ts';

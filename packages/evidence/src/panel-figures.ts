@@ -32,7 +32,7 @@ export function panelFigures(
   models: readonly number[],
   bestMember = bestOf(questions, models),
 ): PanelFigures {
-  const scores = questions.map((question) => scoreOf(question, models));
+  const scores = questions.map((question) => pluralityScore(question, models));
   const broken = scores.map(({ chance }) => chance);
   const memberRight = questions.map(({ votes, answer }) => Number(votes[bestMember] === answer));
   return {
@@ -62,7 +62,7 @@ const share = (hits: number, trials: number): Share => ({
 });
 
 /** The chance of being right when a tie is broken at random; without votes there is none. */
-function scoreOf({ optionCount, votes, answer }: Required<VotedQuestion>, models: readonly number[]) {
+export function pluralityScore({ optionCount, votes, answer }: Required<VotedQuestion>, models: readonly number[]) {
   const tally = new Array<number>(optionCount).fill(0);
   for (const model of models) {
     const vote = votes[model];
@@ -82,4 +82,4 @@ export function bestOf(questions: readonly Required<VotedQuestion>[], models: re
 
 /** Right answers with ties broken at random, of all questions: what a search compares. */
 export const rightAnswers = (questions: readonly Required<VotedQuestion>[], models: readonly number[]): number =>
-  questions.reduce((sum, question) => sum + scoreOf(question, models).chance, 0);
+  questions.reduce((sum, question) => sum + pluralityScore(question, models).chance, 0);

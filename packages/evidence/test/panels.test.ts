@@ -2,6 +2,7 @@ import { seededRandom } from '@eloquentpoll/voting';
 import t from 'tap';
 import { choosePanels, halvesOf } from '../src/choose-panels.ts';
 import { isBelowItsBest, panelFigures } from '../src/panel-figures.ts';
+import { readingFigures } from '../src/reading-figures.ts';
 
 const question = (answer: number, ...votes: (number | null)[]) => ({ optionCount: 4, answer, votes });
 
@@ -38,6 +39,20 @@ t.test('peers are better than each of them; weak voices drag a strong one down',
   t.ok(isBelowItsBest(mixed), `${mixed.difference.mean}`);
   t.ok(mixed.effectiveVotes! > 2.5, 'although they are diverse');
 });
+
+t.test(
+  'a reading without a known answer beats the plurality of unequal models, and needs questions to learn from',
+  async (t) => {
+    const right = [0.9, 0.8, 0.45, 0.45, 0.45];
+    const panel = [0, 1, 2, 3, 4];
+    const figures = readingFigures(halvesOf(questions(3_000, right, 'unequal')), panel, 0)!;
+    t.ok(figures.overPlurality.low > 0, `${figures.overPlurality.mean}`);
+    t.ok(figures.right.mean > 0.85 && figures.overBestMember.high > 0);
+    const alike = readingFigures(halvesOf(questions(3_000, [0.6, 0.6, 0.6], 'alike')), [0, 1, 2], 0)!;
+    t.ok(alike.overPlurality.low < 0.01 && alike.overPlurality.high > -0.01, 'nothing to win among equals');
+    t.equal(readingFigures(halvesOf(questions(300, right, 'few')), panel, 0), null, '150 questions are too few');
+  },
+);
 
 t.test('the search finds the peers and leaves the weak out', async (t) => {
   const right = [0.3, 0.72, 0.3, 0.7, 0.7, 0.26];

@@ -24,6 +24,11 @@ t.test('panels against their best member', async (t) => {
   t.match(report, /WARNING: five is right less often than gemini-x alone, by \d/);
   t.match(report, /five: gemini-x, claude-x/);
   t.match(report, /m\$ a poll/);
+  t.equal(three!.reading, null, '60 questions teach nothing');
+  const again = Array.from({ length: 4 }, () => VOTES).flat();
+  const [, taught] = judgePanels({ file: votesOf(FIVE, again), prices, sizes: [3], named: [five] });
+  t.match(taught!.reading, { right: { mean: 1 }, overBestMember: { mean: 0 } }, 'it finds out who is always right');
+  t.match(panelsReport([taught!]), /100\.0 +\+33\.3 \[\+30\.3, \+36\.3\]/);
   t.notMatch(panelsReport(judgePanels({ file: votesOf(FIVE, VOTES), prices: null, sizes: [3], named: [] })), /m\$/);
 });
 

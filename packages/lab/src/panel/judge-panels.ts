@@ -1,5 +1,13 @@
 // Panels by evidence: the best of each size that recorded votes know, and panels that exist, each against its best member.
-import { choosePanels, halvesOf, isBelowItsBest, judgedPanel, type PanelFigures } from '@eloquentpoll/evidence';
+import {
+  choosePanels,
+  halvesOf,
+  isBelowItsBest,
+  judgedPanel,
+  type PanelFigures,
+  type ReadingFigures,
+  readingFigures,
+} from '@eloquentpoll/evidence';
 import { Failure } from '@eloquentpoll/launch/failure';
 import { type NamedPanel, PANELS } from '../replay/panels.ts';
 import type { Prices } from '../replay/price-file.ts';
@@ -10,6 +18,8 @@ export interface JudgedPanel {
   readonly models: readonly string[];
   readonly bestMember: string;
   readonly figures: PanelFigures;
+  /** Null where there are too few questions to learn from. */
+  readonly reading: ReadingFigures | null;
   /** Milli-dollars of asking all of it once, and its best member alone; null without prices. */
   readonly price: number | null;
   readonly bestMemberPrice: number | null;
@@ -38,6 +48,7 @@ export function judgePanels({ file, prices, sizes, named }: PanelSearch): Judged
     const bestMember = file.models[figures.bestMember]!;
     return {
       ...{ name, models, bestMember, figures },
+      reading: readingFigures(halves, figures.models, figures.bestMember),
       price: priceOf(models, prices),
       bestMemberPrice: priceOf([bestMember], prices),
       isBelowItsBest: isBelowItsBest(figures),

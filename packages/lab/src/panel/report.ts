@@ -3,7 +3,7 @@ import type { JudgedPanel } from './judge-panels.ts';
 
 export function panelsReport(panels: readonly JudgedPanel[]): string {
   const priced = panels.some(({ price }) => price !== null);
-  const rows = panels.map(({ name, bestMember, figures, price, bestMemberPrice }) => {
+  const rows = panels.map(({ name, bestMember, figures, reading, price, bestMemberPrice }) => {
     const { plurality, tied, tiesBroken, bestMemberRight, difference, effectiveVotes } = figures;
     const perRight = (share: number) => (price === null ? '-' : (price / share).toFixed(2));
     return [
@@ -13,8 +13,11 @@ export function panelsReport(panels: readonly JudgedPanel[]): string {
       points(tied.share),
       points(tiesBroken),
       points(bestMemberRight.share),
-      `${points(difference.mean, true)} [${points(difference.low, true)}, ${points(difference.high, true)}]`,
+      pointsWithin(difference),
       effectiveVotes?.toFixed(1) ?? '-',
+      reading ? points(reading.right.mean) : '-',
+      reading ? pointsWithin(reading.overPlurality) : '-',
+      reading ? pointsWithin(reading.overBestMember) : '-',
       ...(priced
         ? [
             price?.toFixed(2) ?? '-',
@@ -33,10 +36,14 @@ export function panelsReport(panels: readonly JudgedPanel[]): string {
     'best member %',
     'difference',
     'counts like',
+    'reading %',
+    'over ties broken',
+    'over best member',
   ];
   const prices = priced ? ['m$ a poll', 'best alone', 'm$ a right answer'] : [];
   return [
     `${panels[0]?.figures.questions ?? 0} questions, other than those on which panels and best members were chosen`,
+    'The reading is learned on the others too, without their answers; a tie is broken at random wherever two are compared.',
     '',
     ...tableLines([...head, ...prices], rows, [0, 1]),
     '',
@@ -52,6 +59,9 @@ function warning({ name, bestMember, figures: { difference } }: JudgedPanel): st
   const [low, high] = [points(-difference.high), points(-difference.low)];
   return `WARNING: ${name} is right less often than ${bestMember} alone, by ${low} to ${high} points. Ask that model, or choose peers of it.`;
 }
+
+const pointsWithin = ({ mean, low, high }: { mean: number; low: number; high: number }): string =>
+  `${points(mean, true)} [${points(low, true)}, ${points(high, true)}]`;
 
 function points(share: number, signed = false): string {
   const text = (100 * share).toFixed(1);
