@@ -48,8 +48,8 @@ export const readerPage = (): string => `<!doctype html>
 /** Some of its text colours have too little contrast. */
 const COLOURS = `
 .light-mode { --scalar-color-2: #4a4f5a; --scalar-color-3: #5a5f6b; --scalar-color-green: #17683f;
-  --scalar-color-blue: #0b5cad; --scalar-color-orange: #9a4200; --scalar-color-accent: #3350c8; }
-.dark-mode { --scalar-color-3: #a2a8b6; --scalar-color-accent: #9fb2ff; }
+  --scalar-color-red: #a8262d; --scalar-color-blue: #0b5cad; --scalar-color-orange: #9a4200; --scalar-color-accent: #3350c8; }
+.dark-mode { --scalar-color-red: #ff9c98; --scalar-color-3: #a2a8b6; --scalar-color-accent: #9fb2ff; }
 .property--deprecated.property--deprecated.property--deprecated > * { opacity: 1; }
 `;
 

@@ -54,11 +54,26 @@ function bodies({ requestBody, operationId }: ApiOperation): Html {
 const isObject = ({ properties }: ApiSchema): boolean => properties !== undefined;
 
 function answers({ responses, operationId }: ApiOperation): Html {
-  const rows = Object.entries(responses).map(([status, { description, content = {} }]) => {
+  const all = Object.entries(responses);
+  const codes = all.flatMap(([status, { description }]) => (isError(status) ? [errorCodes(status, description)] : []));
+  const rows = all.map(([status, { description, content = {} }]) => {
+    if (isError(status) && ERROR_CODE.test(description)) return html``;
     const [first] = Object.values(content).flatMap(({ schema }) => schema ?? []);
     return html`<tr><th scope="row"><code>${status}</code></th><td class="text">${joined(description.split('\n\n').map(proseOf), ' ')}</td><td class="text">${first ? typeOf(first) : ''}</td></tr>
 `;
   });
   return html`<details><summary>Answers (${Object.keys(responses).join(', ')})</summary>
-${table(`Answers of ${operationId}`, html`<tr><th scope="col">Status</th><th scope="col">Meaning</th><th scope="col">Body</th></tr>`, rows)}</details>`;
+${table(`Answers of ${operationId}`, html`<tr><th scope="col">Status</th><th scope="col">Meaning</th><th scope="col">Body</th></tr>`, rows)}
+<ul class="error-codes">${codes}</ul></details>`;
+}
+
+const isError = (status: string): boolean => status >= '400';
+
+const ERROR_CODE = /`([a-z_]+)`: /;
+
+/** The codes of one status; what each means, and what to do, is on its own page. */
+function errorCodes(status: string, description: string): Html {
+  const codes = [...description.matchAll(new RegExp(ERROR_CODE, 'g'))].map(([, code]) => code!);
+  const links = codes.map((code) => html`<a href="/errors/${code}">${code}</a>`);
+  return links.length === 0 ? html`` : html`<li><code>${status}</code> ${joined(links, ', ')}</li>`;
 }
