@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Bus, openBus, STORED_KINDS, type StoredKind } from '@eloquentpoll/bus';
-import { openAsker, type RejectedField } from '@eloquentpoll/models/ask';
+import { openAsker } from '@eloquentpoll/models/ask';
 import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
 import { type Logger, type Metrics, openLog, openMetrics, openTracing } from '@eloquentpoll/ops';
@@ -18,6 +18,7 @@ import { observedAsk } from './ops/observed-ask.ts';
 import { observedAudits } from './ops/observed-audits.ts';
 import { observedBus } from './ops/observed-bus.ts';
 import { observedPolls } from './ops/observed-polls.ts';
+import { rejectionReport } from './ops/rejections.ts';
 import type { Ask, AuditStore, PollBus, PollStore } from './ports.ts';
 import { storedAudits } from './stored-audits.ts';
 import { storedPolls } from './stored-polls.ts';
@@ -146,11 +147,8 @@ function openModels(
   { log, metrics }: Reports,
 ): Ask {
   const onError = (err: unknown): void => log.warn({ err }, 'models.vote_failed');
-  const onRejectedField = ({ provider, modelId, field, change }: RejectedField): void => {
-    metrics.counter('eloquentpoll_provider_fields_rejected_total', modelId, field).n += 1;
-    log.error({ provider, model: modelId, field, change }, 'provider.field_rejected');
-  };
   const { redis, prefix } = bus;
-  const asker = openAsker({ panels, setting: config.setting, redis, prefix, onError, onRejectedField });
+  const onRejected = rejectionReport(log, metrics);
+  const asker = openAsker({ panels, setting: config.setting, redis, prefix, onError, onRejected });
   return opened.use(asker).ask;
 }

@@ -43,19 +43,21 @@ export interface AskerOptions {
   prefix?: string;
   /** Hears of faults in this package; it holds no secret and no question. */
   onError?: (error: unknown) => void;
-  /** Called once per model and field. */
-  onRejectedField?: (rejected: RejectedField) => void;
+  /** Called once per model and field, and once per provider and status. */
+  onRejected?: (rejection: Rejection) => void;
   /** Milliseconds of a clock that never goes back. */
   now?: () => number;
   /** Between 0 and 1. */
   random?: () => number;
 }
 
-/** A field that a provider turns away, and what in the roster file leaves it out. */
-export interface RejectedField {
+/** A request that a provider turns away whatever it asks, and what is to be changed. */
+export interface Rejection {
   provider: string;
   modelId: string;
-  field: string;
+  status: number;
+  /** Of the request; null where the key or its credit is at fault. */
+  field: string | null;
   change: string;
 }
 
@@ -132,12 +134,13 @@ export function openAsker(options: AskerOptions): Asker {
   }
 
   /** Every further vote would say the same. */
-  function noteRejected({ id, provider }: Model, field: string): void {
-    const key = `${id} ${field}`;
+  function noteRejected({ id, provider: name }: Model, status: number, field: string | null): void {
+    const key = field === null ? `${name} ${status}` : `${id} ${field}`;
     if (rejected.has(key)) return;
     rejected.add(key);
-    const change = capabilityFor(field, panels.provider(provider).takes);
-    options.onRejectedField?.({ provider, modelId: id, field, change });
+    const provider = panels.provider(name);
+    const change = field === null ? accessOf(provider, status) : capabilityFor(field, provider.takes);
+    options.onRejected?.({ provider: name, modelId: id, status, field, change });
   }
 
   /** Past the breaker and the gate, under the vote's deadline. */
@@ -167,9 +170,9 @@ export function openAsker(options: AskerOptions): Asker {
       if (!(await gate.enter(limit.signal))) return { error: limit.error() ?? 'rate_limited', blameless: true };
       try {
         const onBreaker = (change: BreakerChange): void => fleet.breakerChanged(model.id, change);
-        const onRejectedField = (field: string): void => noteRejected(model, field);
+        const onRejected = (status: number, field: string | null): void => noteRejected(model, status, field);
         const access = { ...lines.get(model.provider)!, breaker, probe, timeouts, limit };
-        const listeners = { beforeCall, onBreaker, onRejectedField };
+        const listeners = { beforeCall, onBreaker, onRejected };
         return await collectVote({ request, model, ...access, ...listeners, now, random }, made);
       } finally {
         gate.leave();
@@ -194,6 +197,11 @@ export function openAsker(options: AskerOptions): Asker {
     },
   };
 }
+
+const accessOf = ({ apiKeyEnv }: Provider, status: number): string =>
+  status === 402
+    ? 'the credit or the limit of the account'
+    : `the key in ${apiKeyEnv ?? '"api_key_env" of the provider'}`;
 
 function openLines(panels: Panels, setting: ProviderSetting): Map<string, Line> {
   const lines = new Map<string, Line>();

@@ -37,6 +37,10 @@ export function voteErrorOf(failure: CallFailure): VoteError {
 export const isByQuestion = (error: VoteError): boolean =>
   error === 'refusal' || error === 'malformed' || error === 'invalid_choice';
 
+/** The roster file or the key has to be changed: asking again helps nothing. */
+export const isOurFault = ({ status, field }: { status: number; field: string | null }): boolean =>
+  field !== null || status === 401 || status === 402 || status === 403;
+
 /** Providers do not charge for what they answered with an error, or never got. A filter may have read the question. */
 export const isFreeOfCharge = ({ kind }: CallFailure): boolean => kind === 'connect' || kind === 'status';
 

@@ -2,7 +2,14 @@ import type { VoteError } from '@eloquentpoll/contracts';
 import { billedU, countedCostU } from './billing.ts';
 import type { Breaker, BreakerChange } from './breaker.ts';
 import type { CallCosts } from './call-costs.ts';
-import { type CallFailure, isByQuestion, isFreeOfCharge, retryWaitMs, voteErrorOf } from './call-failure.ts';
+import {
+  type CallFailure,
+  isByQuestion,
+  isFreeOfCharge,
+  isOurFault,
+  retryWaitMs,
+  voteErrorOf,
+} from './call-failure.ts';
 import { cleanReason } from './clean-reason.ts';
 import { type Deadline, sleep } from './deadline.ts';
 import type { Model, Provider, Timeouts } from './panel-types.ts';
@@ -31,8 +38,8 @@ export interface VoteContext {
   now: () => number;
   random: () => number;
   onBreaker(change: BreakerChange): void;
-  /** The provider turned this field of our requests away. */
-  onRejectedField(field: string): void;
+  /** The provider turned the request away for a field of it, or for the key. */
+  onRejected(status: number, field: string | null): void;
 }
 
 /** What the calls of a vote came to so far, whether or not they bring one. */
@@ -91,7 +98,7 @@ export async function collectVote(context: VoteContext, made: CallsMade): Promis
       continue;
     }
     const { failure } = result;
-    if (failure.kind === 'status' && failure.field !== null) context.onRejectedField(failure.field);
+    if (failure.kind === 'status' && isOurFault(failure)) context.onRejected(failure.status, failure.field);
     const isFree = isFreeOfCharge(failure);
     costs.ended({
       said: null,

@@ -197,6 +197,54 @@ const faults: [name: string, spoil: (file: Json) => void, path: string, words: R
     /api_key_env/,
   ],
   [
+    'an unknown dialect',
+    (f) => Object.assign(providerOf(f), { dialect: 'antropic' }),
+    'providers.one.dialect',
+    /Did you mean "anthropic"/,
+  ],
+  [
+    'a dialect of no vendor',
+    (f) => Object.assign(providerOf(f), { dialect: 7 }),
+    'providers.one.dialect',
+    /Write one of "compatible", "openai"/,
+  ],
+  [
+    'a form of answer that the vendor does not keep to',
+    (f) => Object.assign(providerOf(f), { dialect: 'deepseek' }),
+    'models[0] (t/ash-1).answer',
+    /Write one of "json_object", "line"/,
+  ],
+  [
+    'a seed where none is taken',
+    (f) => Object.assign(speaking(f, 'gemini'), { seed: true }),
+    'models[1] (t/bay-1).seed',
+    /Write false/,
+  ],
+  [
+    'an effort that the vendor does not have',
+    (f) => Object.assign(speaking(f, 'mistral'), { reasoning: 'low' }),
+    'models[1] (t/bay-1).reasoning',
+    /Write one of "none", "off", "always"/,
+  ],
+  [
+    'a user field of no vendor',
+    (f) => Object.assign(providerOf(f), { user_field: 'metadata' }),
+    'providers.one.user_field',
+    /"metadata\.user_id", "none"/,
+  ],
+  [
+    'a panel of one family, said openly',
+    (f) => Object.assign(preset(f, 'broad'), { min_families: 1 }),
+    'presets.broad.min_families',
+    /whole number from 2/,
+  ],
+  [
+    'no broad panel, said openly',
+    (f) => Object.assign(presets(f), { broad: null }),
+    'presets.broad',
+    /Write an object/,
+  ],
+  [
     'a key instead of its variable',
     (f) => Object.assign(providerOf(f), { api_key_env: 'sk-or-v1-abc' }),
     'providers.one.api_key_env',
@@ -278,6 +326,12 @@ function presets(file: Json): Json {
 
 function preset(file: Json, name: string): Json {
   return presets(file)[name] as Json;
+}
+
+/** The second model, at a provider of this dialect. */
+function speaking(file: Json, dialect: string): Json {
+  Object.assign(providerOf(file), { dialect });
+  return modelAt(file, 1);
 }
 
 function providerOf(file: Json): Json {

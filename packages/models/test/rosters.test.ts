@@ -137,14 +137,24 @@ t.test('refusals, limits, outages and short answers of each vendor become our vo
   }
 });
 
-t.test('an account without credit is not asked again', async (t) => {
-  const { asker, fakes } = await vendorPanels(t, 'mixed');
+t.test('an account without credit, or with a wrong key, is not asked again and is named once', async (t) => {
+  const { asker, fakes, rejected } = await vendorPanels(t, 'mixed');
   for (const [provider, modelId] of [
     ['openai', 'openai/gpt-5.6-luna'],
     ['anthropic', 'anthropic/claude-haiku-4.5'],
     ['deepseek', 'deepseek/deepseek-v4-flash'],
   ] as const) {
-    fakes.get(provider)!.next('spent');
-    t.match(await asker.ask(voteRequest({ modelId })), { error: 'provider_error', calls: 1 }, provider);
+    fakes.get(provider)!.next('spent', 'spent');
+    for (let i = 0; i < 2; i += 1)
+      t.match(await asker.ask(voteRequest({ modelId })), { error: 'provider_error', calls: 1 }, provider);
   }
+  t.same(
+    rejected.map(({ provider, status, field, change }) => [provider, status, field, change]),
+    ['openai', 'anthropic', 'deepseek'].map((name) => [name, 402, null, 'the credit or the limit of the account']),
+  );
+  const wrong = await vendorPanels(t, 'mixed', () => ({}), 'another key');
+  for (const modelId of ['mistralai/mistral-small-2603', 'mistralai/mistral-large-2512'])
+    t.match(await wrong.asker.ask(voteRequest({ modelId })), { error: 'provider_error', calls: 1 });
+  t.match(wrong.rejected, [{ provider: 'mistral', status: 401, field: null, change: 'the key in MISTRAL_API_KEY' }]);
+  t.equal(wrong.rejected.length, 1);
 });

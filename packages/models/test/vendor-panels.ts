@@ -1,6 +1,6 @@
 import { type FakeVendor, fakeVendor } from '@eloquentpoll/testkit/fakes/model-vendor';
 import type { Test } from 'tap';
-import { type Asker, openAsker, type RejectedField } from '../src/ask.ts';
+import { type Asker, openAsker, type Rejection } from '../src/ask.ts';
 import { loadPanels, type Model, type Panels, type Provider } from '../src/panels.ts';
 
 // A roster whose providers are asked at fakes of their vendors.
@@ -9,7 +9,7 @@ export interface VendorPanels {
   panels: Panels;
   fakes: Map<string, FakeVendor>;
   asker: Asker;
-  rejected: RejectedField[];
+  rejected: Rejection[];
 }
 
 /** Every setting a provider may need; keys are those of the fakes. */
@@ -17,6 +17,7 @@ export async function vendorPanels(
   t: Test,
   file: string,
   change: (model: Model) => Partial<Model> = () => ({}),
+  wrongKey?: string,
 ): Promise<VendorPanels> {
   const loaded = loadPanels({ file });
   const models = new Map(loaded.models().map((model) => [model.id, { ...model, ...change(model) }]));
@@ -38,12 +39,12 @@ export async function vendorPanels(
     provider: (name) => providers.get(name)!,
     providers: () => [...providers.values()],
   };
-  const rejected: RejectedField[] = [];
+  const rejected: Rejection[] = [];
   const asker = openAsker({
     panels,
-    setting: (name) => keys.get(name),
+    setting: (name) => wrongKey ?? keys.get(name),
     random: () => 0.01,
-    onRejectedField: (field) => rejected.push(field),
+    onRejected: (rejection) => rejected.push(rejection),
   });
   t.teardown(() => asker[Symbol.asyncDispose]());
   return { panels, fakes, asker, rejected };

@@ -1,0 +1,15 @@
+import type { Rejection } from '@eloquentpoll/models/ask';
+import type { Metrics } from '@eloquentpoll/ops';
+
+interface Log {
+  error(fields: object, event: string): void;
+}
+
+/** What an operator has to change, once; without the question or the key. */
+export function rejectionReport(log: Log, metrics: Pick<Metrics, 'counter'>): (rejection: Rejection) => void {
+  return ({ provider, modelId: model, status, field, change }) => {
+    if (field === null) return log.error({ provider, status, change }, 'provider.access_refused');
+    metrics.counter('eloquentpoll_provider_fields_rejected_total', model, field).n += 1;
+    log.error({ provider, model, field, change }, 'provider.field_rejected');
+  };
+}
