@@ -203,7 +203,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
       () => app.register(resultPageRoutes, { context, facts }),
     ],
     ['POST', '/result/:resultId/feedback', 'sendResultFeedback', 'login or none'],
-    ['GET', '/models', 'getModelsPage', 'anyone', () => modelsPageRoute(app, facts, records)],
+    ['GET', '/models', 'getModelsPage', 'anyone', () => modelsPageRoute(app, facts, records, context)],
     ['GET', '/pricing', 'getPricingPage', 'anyone', () => pricingPageRoute(app, context, facts)],
     ['GET', '/surfaces', 'getSurfacesPage', 'anyone', () => surfacesPageRoute(app, facts)],
     ['GET', '/dashboard', 'getDashboard', 'login or none', () => dashboardRoute(app, context, facts)],

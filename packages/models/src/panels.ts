@@ -9,6 +9,7 @@ import { ROSTERS, rosterNames } from './rosters.ts';
 export { listPrice } from './billing.ts';
 export { providerMaxU } from './call-costs.ts';
 export { closest } from './closest.ts';
+export { inService } from './panel-in-service.ts';
 export { RosterFileError } from './panel-problems.ts';
 export type { Model, Panel, Provider, Timeouts } from './panel-types.ts';
 export type { PollText } from './poll-text.ts';

@@ -95,8 +95,14 @@ export async function readModelStanding({ db }: Queries, modelId: string): Promi
   return { modelId, failed: failed === null ? null : { kind: failed as TestKind, at: at!, passes }, history };
 }
 
-/** The models that are out of their panels. */
-export async function readFailedModels({ db }: Queries): Promise<{ modelId: string; kind: TestKind; at: Date }[]> {
+/** A model that is out of its panels. */
+export interface FailedModel {
+  modelId: string;
+  kind: TestKind;
+  at: Date;
+}
+
+export async function readFailedModels({ db }: Queries): Promise<FailedModel[]> {
   const rows = await db
     .selectFrom('model_standings')
     .select(['model_id', 'failed', 'failed_at'])

@@ -46,6 +46,7 @@ export {
   type CanaryTerms,
   type ClaimedCanary,
   claimCanary,
+  type FailedModel,
   finishCanary,
   type ModelStanding,
   readFailedModels,

@@ -17,7 +17,7 @@ export function panelGates(context: OperatorsContext, metrics: Metrics): void {
     Promise.all(
       ROSTER_PANELS.map(async (panel) => {
         const poll = { panel_name: panel, options: new Array<string>(MANY).fill(''), search: panel === 'free_search' };
-        return { panel, ...(await askingNow(context, poll)) };
+        return { ...(await askingNow(context, poll)), panel };
       }),
     );
   for (const panel of ROSTER_PANELS) metrics.counter('eloquentpoll_audits_drawn_total', panel);

@@ -1,5 +1,6 @@
 import type { ModelReputation } from '@eloquentpoll/contracts';
 import { shareInterval } from '@eloquentpoll/evidence';
+import type { FailedModel } from '@eloquentpoll/storage';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { notice, table } from './components.ts';
 import { percent, perMillion, seconds, usd, whole } from './figures.ts';
@@ -14,7 +15,12 @@ import { PANEL_TEXTS, panelTitle } from './panels.ts';
 // /models: every model with its panels, price and record. Order and filters are in the address; where
 // scripts run, rows come and go without a new page.
 
-export function modelsPage(facts: Facts, reputation: readonly ModelReputation[], filter: ModelsFilter): string {
+export function modelsPage(
+  facts: Facts,
+  reputation: readonly ModelReputation[],
+  out: ReadonlyMap<string, FailedModel>,
+  filter: ModelsFilter,
+): string {
   const records = new Map(reputation.map((row) => [row.model_id, row]));
   const listed = listModels(facts.panels);
   const order = orderOf(filter.sort);
@@ -37,7 +43,7 @@ ${facts.panels.simulated ? notice(html`<p>These models and their records are sim
 requests that brought a vote, “Agreed” the share of votes for the option that won. Under each share: its 95% interval and the number of votes
 it rests on. Few votes, wide interval.</p>
 ${filterForm(listed, order ? filter : { ...filter, sort: undefined })}
-${modelsTable(rows, filter, order)}
+${modelsTable(rows, out, filter, order)}
 <p class="muted small">Updated every five minutes. API: <a href="/api/reputation/models">/api/reputation/models</a></p>
 <h2 id="panels">Panels</h2>
 <div class="grid">
@@ -73,14 +79,14 @@ ${sort ? html`<input type="hidden" name="sort" value="${sort}">` : ''}<button cl
 
 const same = (value: string) => ({ value, label: value });
 
-function modelsTable(rows: readonly ModelRow[], filter: ModelsFilter, order: SortOrder | null): Html {
+function modelsTable(rows: readonly ModelRow[], out: Out, filter: ModelsFilter, order: SortOrder | null): Html {
   const shown = rows.filter((row) => fits(row, filter)).length;
   const [model, ...figures] = COLUMNS.map((column) => columnHead(column, order, filter));
   return html`<p role="status" data-count>${countOf(shown, rows.length)}</p>
 ${table(
   'Models',
   html`<tr>${model!}<th scope="col" class="wide-only">Panels</th><th scope="col" class="wide-only">Capabilities</th>${figures}</tr>`,
-  rows.map((row) => modelRow(row, fits(row, filter))),
+  rows.map((row) => modelRow(row, out.get(row.model.id), fits(row, filter))),
 )}`;
 }
 
@@ -101,12 +107,25 @@ function headClass({ name }: Column): Html {
 const countOf = (shown: number, all: number): string =>
   shown === 0 ? 'No model matches these filters.' : `${shown} of ${all} models`;
 
-function modelRow({ model, panels, capabilities, record }: ModelRow, isShown: boolean): Html {
+type Out = ReadonlyMap<string, FailedModel>;
+
+const FAILED: Record<FailedModel['kind'], string> = {
+  known: 'it failed simple test questions',
+  injection: 'it followed texts inside questions',
+  place: 'its votes changed with the order of the options',
+  label: 'its votes changed with the labels of the options',
+};
+
+function modelRow(
+  { model, panels, capabilities, record }: ModelRow,
+  failed: FailedModel | undefined,
+  isShown: boolean,
+): Html {
   const { id, family, price } = model;
   return html`<tr id="${modelAnchor(id)}" data-family="${family}" data-preset="${panels.join(' ')}" data-capability="${capabilities
     .map(({ name }) => name)
     .join(' ')}"${isShown ? html`` : html` hidden`}>
-<th scope="row" class="model"><a class="plain-link mono" href="#${modelAnchor(id)}">${id}</a><br><span class="muted small">${family}</span><span class="narrow-only muted small">${perMillion(price.input)} in, ${perMillion(price.output)} out</span></th>
+<th scope="row" class="model"><a class="plain-link mono" href="#${modelAnchor(id)}">${id}</a><br><span class="muted small">${family}</span>${failed ? html`<span class="small warn">Not asked at present: ${FAILED[failed.kind]}.</span>` : ''}<span class="narrow-only muted small">${perMillion(price.input)} in, ${perMillion(price.output)} out</span></th>
 <td class="small wide-only">${panels.map(panelTitle).join(', ')}</td>
 <td class="small muted can wide-only">${capabilities.map(({ label }) => label).join(', ')}</td>
 <td class="number wide-only">${perMillion(price.input)}</td>

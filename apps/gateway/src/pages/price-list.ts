@@ -8,7 +8,7 @@ import type { PagesContext } from './context.ts';
 
 // The figures of /pricing, from the same forecast as GET /api/poll/estimate.
 
-type Parts = Pick<PagesContext, 'panels' | 'health' | 'config' | 'trackRecords'>;
+type Parts = Pick<PagesContext, 'panels' | 'modelsOut' | 'health' | 'config' | 'trackRecords'>;
 
 export type PricedPreset = (typeof PRESETS)[number];
 

@@ -5,6 +5,7 @@ import { type ReceiptSigner, receiptSigner } from '@eloquentpoll/polls';
 import { keepTrackRecords, meanRunMs, type TrackRecords } from '@eloquentpoll/storage';
 import type { AccountsContext } from '../accounts/context.ts';
 import type { Config } from '../config/config.ts';
+import { keepModelsOut, type ModelsOut } from './models-out.ts';
 import { type RunBatch, runBatch } from './read/run-batch.ts';
 import { type RunCache, runCache } from './read/run-cache.ts';
 import { type AcceptSlots, acceptSlots } from './run/accept-slots.ts';
@@ -16,6 +17,8 @@ export interface PollsContext extends AccountsContext {
   readonly panels: Panels;
   /** How the models have done lately. */
   readonly health: ModelHealth;
+  /** Models that failed their test questions. */
+  readonly modelsOut: ModelsOut;
   /** What audits say about panels. */
   readonly trackRecords: TrackRecords;
   /** Reads runs from Redis, many at once. */
@@ -44,6 +47,8 @@ export function openPollsContext(
     ...base,
     panels,
     health: overrides.health ?? openHealth({ redis: bus.redis, prefix: bus.prefix, panels }),
+    modelsOut:
+      overrides.modelsOut ?? keepModelsOut({ storage, onError: (err) => log.warn({ err }, 'models_out.read_failed') }),
     trackRecords:
       overrides.trackRecords ??
       keepTrackRecords(storage, {

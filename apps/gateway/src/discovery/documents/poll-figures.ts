@@ -17,7 +17,8 @@ const FREE_POLL = { question: 'Which of the two is the usual choice?', options: 
  */
 export async function pollFigures({ panels, config }: { panels: Panels; config: Config }): Promise<PollFigures> {
   const health = openHealth({ redis: { hgetall: async () => ({}) }, prefix: '', panels });
-  const unaudited = { panels, health, config, trackRecords: { of: async () => null } };
+  const modelsOut = { now: async () => new Map() };
+  const unaudited = { panels, modelsOut, health, config, trackRecords: { of: async () => null } };
   const [broad, fast, strong] = await Promise.all(
     PRESETS.map((preset) => estimatePoll(unaudited, typicalOrder({ preset }))),
   );

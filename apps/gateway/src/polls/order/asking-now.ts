@@ -4,9 +4,12 @@ import { type PollOrder, rosterVersionOf } from '@eloquentpoll/polls';
 import type { KnownTrackRecord, RosterVersion } from '@eloquentpoll/storage';
 import { hasAlarm, orderInEffect } from '@eloquentpoll/voting';
 import type { PollsContext } from '../context.ts';
+import { panelInService } from './panel-in-service.ts';
 
 /** How a poll that is accepted now is asked, and what may stop it: by its panel's file, and by the audits of that panel. */
 export interface AskingNow {
+  /** Without the models that failed their tests. */
+  panel: Panel;
   /** Null for a custom panel: there are too many of them for audits of their own. */
   roster: RosterVersion | null;
   /** Of the panel's models in the file's order: what they are sorted by. */
@@ -17,21 +20,24 @@ export interface AskingNow {
   known: KnownTrackRecord | null;
 }
 
-type Needs = Pick<PollsContext, 'panels' | 'trackRecords' | 'config'>;
+type Needs = Pick<PollsContext, 'panels' | 'modelsOut' | 'trackRecords' | 'config'>;
 
 export async function askingNow(
-  { panels, trackRecords, config: { audits } }: Needs,
-  { panel_name, options, search }: Pick<PollOrder, 'panel_name' | 'options' | 'search'>,
+  context: Needs,
+  order: Pick<PollOrder, 'panel_name' | 'models' | 'options' | 'search'>,
 ): Promise<AskingNow> {
-  if (panel_name === 'custom') return UNAUDITED;
-  const panel = panels.panel(panel_name);
+  const { panels, trackRecords, config } = context;
+  const { audits } = config;
+  const { panel_name, options, search } = order;
+  const panel = await panelInService(context, order);
+  if (panel_name === 'custom') return { panel, ...UNAUDITED };
   const { roster, pricesU } = rosterOf(panel, search, panels.simulated);
   const isUsed = roster.order === 'cheapest' || audits.rate > 0;
   const known = isUsed ? await trackRecords.of(roster.version) : null;
-  return { roster, pricesU, trackRecord: trackRecordOf(roster, options.length, known, audits.gate), known };
+  return { panel, roster, pricesU, trackRecord: trackRecordOf(roster, options.length, known, audits.gate), known };
 }
 
-const UNAUDITED: AskingNow = { roster: null, pricesU: [], trackRecord: null, known: null };
+const UNAUDITED: Omit<AskingNow, 'panel'> = { roster: null, pricesU: [], trackRecord: null, known: null };
 
 function trackRecordOf(
   { version, order: wanted }: RosterVersion,

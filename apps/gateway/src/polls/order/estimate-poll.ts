@@ -16,11 +16,12 @@ const KEPT = 1_200;
 const kept = new Map<string, ReturnType<typeof estimate>>();
 
 export async function estimatePoll(
-  context: Pick<PollsContext, 'panels' | 'health' | 'config' | 'trackRecords'>,
+  context: Pick<PollsContext, 'panels' | 'modelsOut' | 'health' | 'config' | 'trackRecords'>,
   order: PollOrder,
 ): Promise<Estimate> {
-  const { panels, health, config } = context;
-  const panel = panels.panelOf(order);
+  const { health, config } = context;
+  const asking = await askingNow(context, order);
+  const { panel } = asking;
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order.panel_name);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm }).map((seat) => ({
@@ -29,7 +30,7 @@ export async function estimatePoll(
     p50Ms: records.get(seat.model_id)!.p50Ms,
     p90Ms: seat.p90_ms,
   }));
-  const forecast = forecastOf(order, await askingNow(context, order), seats);
+  const forecast = forecastOf(order, asking, seats);
   const sampleSize = [...records.values()].reduce((sum, record) => sum + record.calls, 0);
   return toEstimate(order, seats.length, forecast, sampleSize);
 }

@@ -15,7 +15,7 @@ export async function freezeOrder(
   asking: AskingNow,
   caller?: string,
 ): Promise<PollSpec> {
-  const panel = panels.panelOf(order);
+  const { panel } = asking;
   if (panel.models.length === 0) throw new ApiError('service_unavailable', { detail: NO_MODELS });
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order.panel_name);
