@@ -27,6 +27,7 @@ import { requestTraces } from './http/hooks/request-traces.ts';
 import { baseHeaders, responseHeaders, setBaseHeaders } from './http/hooks/response-headers.ts';
 import { unmatched } from './http/hooks/unmatched.ts';
 import { STANDSTILL_MS, unreadAnswers } from './http/hooks/unread-answers.ts';
+import { TrailingSlash } from './http/trailing-slash.ts';
 import { compile } from './http/validation/validator.ts';
 import { sendMissingPage } from './pages/missing-page.ts';
 import { routes } from './routes.ts';
@@ -42,6 +43,7 @@ export type App = FastifyInstance<
 /** The whole HTTP side, not listening yet. The context stays the caller's to close, after the app. */
 export function buildApp(context: Context): App {
   const { config } = context;
+  const slashes = new TrailingSlash();
   const app = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -53,7 +55,7 @@ export function buildApp(context: Context): App {
     keepAliveTimeout: 72_000,
     // A request without Host is refused in request-framing.ts, with a body.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requireHostHeader: false },
-    routerOptions: { ignoreTrailingSlash: true },
+    rewriteUrl: ({ url = '/' }) => slashes.rewrite(url),
     forceCloseConnections: 'idle',
     // While draining, what still arrives on an open connection is served, and the connection closed after it.
     return503OnClosing: false,
@@ -65,6 +67,7 @@ export function buildApp(context: Context): App {
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
+  app.addHook('onRoute', ({ url }) => slashes.learn(url));
   app.addHook('preClose', async () => context.shutdown.close());
   app.setValidatorCompiler(compile);
   // A handler returns the body that is sent; tests check each against its schema.

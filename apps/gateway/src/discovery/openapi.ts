@@ -6,7 +6,13 @@ import { LOGIN_COOKIE } from '../accounts/login/login-cookie.ts';
 import type { Config } from '../config/config.ts';
 import { TAGS } from '../http/tags.ts';
 import { namedSchemas } from '../http/validation/validator.ts';
-import { SAMPLES } from './documents/operation-samples.ts';
+import { defaultsInWords } from './description/defaults.ts';
+import { shareErrorAnswers } from './description/error-answers.ts';
+import { addExamples, describeAll } from './description/examples.ts';
+import { declareHeaders } from './description/headers.ts';
+import { withOneAnswer } from './description/one-answer.ts';
+import type { OpenApiDocument } from './description/shapes.ts';
+import { dropUnusedShapes } from './description/unused.ts';
 
 // The description of the service is read from the routes that serve it. Every named shape of the contract is a
 // component under its own name.
@@ -22,6 +28,7 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
         description:
           'Ask several AI models one multiple-choice question; each votes, and the poll stops as soon as its outcome is certain enough.',
         license: { name: 'MIT', identifier: 'MIT' },
+        contact: { email: config.contactEmail, url: config.baseUrl },
       },
       servers: [{ url: config.baseUrl }],
       tags: [...TAGS],
@@ -43,26 +50,25 @@ export const openapi = plugin(async (app: FastifyInstance, { config }: { config:
         },
       },
     },
+    transform: ({ schema, url }) => ({ schema: withOneAnswer(schema), url }),
     transformObject: (document) =>
-      'openapiObject' in document ? withSamples(document.openapiObject) : document.swaggerObject,
+      'openapiObject' in document ? finished(document.openapiObject) : document.swaggerObject,
     refResolver: {
       buildLocalReference: (schema, _baseUri, _fragment, index) => String(schema.$id ?? `shape-${index}`),
     },
   });
 });
 
-/** Generators and readers show the sample instead of a body made up from types. */
-function withSamples<T extends { paths?: object | undefined }>(document: T): T {
-  const paths = (document.paths ?? {}) as Record<string, Record<string, SampledOperation>>;
-  for (const { operationId = '', requestBody } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    const body = SAMPLES[operationId]?.body;
-    const json = requestBody?.content?.['application/json'];
-    if (body && json) json.example = body;
-  }
-  return document;
-}
-
-interface SampledOperation {
-  operationId?: string;
-  requestBody?: { content?: Record<string, { example?: unknown }> };
+/** The document that is served: rewritten for readers and generators, from a copy, because routes share its parts. */
+function finished(document: object): OpenApiDocument {
+  const copy = JSON.parse(JSON.stringify(document)) as OpenApiDocument;
+  // A dry run answers another shape; POST /api/poll/dry-run describes it.
+  delete copy.components.schemas.PollRequest?.properties?.dry_run;
+  describeAll(copy);
+  addExamples(copy);
+  defaultsInWords(copy);
+  shareErrorAnswers(copy);
+  declareHeaders(copy);
+  dropUnusedShapes(copy);
+  return copy;
 }

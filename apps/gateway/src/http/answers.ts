@@ -6,6 +6,8 @@ import { type TSchema, Type } from '@sinclair/typebox';
 export interface AnswerSchema {
   description: string;
   content: Record<string, { schema: TSchema }>;
+  /** What the API document shows of an answer that has other forms too. */
+  documented?: TSchema;
   /** The errors that come with this status. */
   codes?: readonly ErrorCode[];
 }
@@ -79,8 +81,7 @@ export const orPage = (answers: Record<number, AnswerSchema>): Record<number, An
     ]),
   );
 
-const described = (codes: readonly ErrorCode[]): string =>
-  codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join('\n\n');
+const described = (codes: readonly ErrorCode[]): string => codes.map((code) => `\`${code}\``).join(', ');
 
 /** A redirect of a browser. */
 export const redirect = (description: string) =>

@@ -40,11 +40,13 @@ t.test('each entry names the operations that declare it', async (t) => {
   t.ok(entry('insufficient_balance').endpoints.includes('POST /api/poll'));
   t.ok(entry('result_not_found').endpoints.includes('GET /api/results/{resultId}'));
   t.ok(entry('rate_limited').endpoints.length >= entry('insufficient_balance').endpoints.length);
-  const { paths } = (await app.inject({ url: '/api/openapi.json' })).json();
+  const { paths, components } = (await app.inject({ url: '/api/openapi.json' })).json();
   for (const { code, status, endpoints } of catalog.errors as Entry[]) {
     for (const endpoint of endpoints) {
       const [method = '', path = ''] = endpoint.split(' ');
-      t.match(paths[path]?.[method.toLowerCase()]?.responses[status]?.description, code, `${endpoint} ${code}`);
+      const { $ref, description } = paths[path][method.toLowerCase()].responses[status];
+      const usual = components.responses[$ref.split('/').at(-1)].description;
+      t.match(description ?? usual, `\`${code}\``, `${endpoint} ${code}`);
     }
   }
 });

@@ -206,8 +206,18 @@ t.test('a path may end in a slash, and an unknown one is still 404', async (t) =
   t.equal((await app.inject({ url: '/pricing/' })).statusCode, 200);
   const wrongMethod = await app.inject({ method: 'DELETE', url: '/api/health/' });
   t.match([wrongMethod.statusCode, wrongMethod.headers.allow], [405, 'GET, HEAD, OPTIONS']);
-  for (const url of ['/api/health//', '//api/health', '/api/nothing/'])
+  for (const url of ['/api/health//', '//api/health', '/api/nothing/', '/api/examples/'])
     t.equal((await app.inject({ url })).statusCode, 404, url);
+});
+
+t.test('a path whose id is empty is not the collection', async (t) => {
+  const { accountId, bearer: own } = await keyWith(0);
+  for (const url of ['/api/keys/', '/api/%6beys/', '/api/keys/?x=1']) {
+    const answer = await app.inject({ method: 'DELETE', url, headers: own });
+    t.ok([400, 404].includes(answer.statusCode), `${url}: ${answer.statusCode}`);
+  }
+  const session = await gateway.sessionFor(accountId);
+  t.match((await app.inject({ url: '/api/keys', headers: session })).json(), [{ revoked_at: null }]);
 });
 
 t.test('9, 10: what the parser refuses has the body and a code of the catalogue', async (t) => {

@@ -51,24 +51,16 @@ export function judgeOf(
       .split(';')[0]!
       .trim();
     if (!declared.content?.[mediaType]) return `${status} as "${mediaType}" is not declared`;
-    const steps = [
-      'paths',
-      operation.path,
-      operation.method.toLowerCase(),
-      'responses',
-      String(status),
-      'content',
-      mediaType,
-    ];
-    const pointer = [...steps, 'schema']
-      .map((step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
-      .join('');
+    const answer = ['paths', operation.path, operation.method.toLowerCase(), 'responses', String(status)];
+    const place = declared.$ref?.slice(1) ?? pointerOf(answer);
+    const pointer = place + pointerOf(['content', mediaType, 'schema']);
     if (mediaType === 'text/event-stream') return operation.id === 'streamPoll' ? wrongEvents(text) : null;
     if (!/[/+]json$/.test(mediaType)) return mismatch(pointer, text);
     const value = parsed(text);
     if (value === undefined) return 'the body is not JSON';
     return (
-      mismatch(pointer, value) ?? (status >= 400 ? wrongError(declared.description, status, mediaType, value) : null)
+      mismatch(pointer, value) ??
+      (status >= 400 ? wrongError(declared.description ?? '', status, mediaType, value) : null)
     );
   }
 
@@ -93,6 +85,9 @@ export function judgeOf(
 /** Files that pages load, which are no operations. */
 const HIDDEN = /\.(js|css|svg)$/;
 
+const pointerOf = (steps: readonly string[]): string =>
+  steps.map((step) => `/${encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
+
 /** The operation that a request is for, as a router would find it that escapes nothing and forgives one slash at the end. */
 function finderOf(operations: readonly FuzzedOperation[]): (sent: Sent) => FuzzedOperation | null {
   const literal = new Map(operations.map((operation) => [operation.name, operation]));
@@ -100,12 +95,17 @@ function finderOf(operations: readonly FuzzedOperation[]): (sent: Sent) => Fuzze
     .filter(({ path }) => path.includes('{'))
     .map((operation) => ({ operation, pattern: patternOf(operation.path) }));
   return ({ method, target }) => {
-    const path = target.split('?', 1)[0]!;
+    const path = withoutSlash(operations, target.split('?', 1)[0]!);
     const asked = method === 'HEAD' ? 'GET' : method;
     const found = patterns.find(({ operation, pattern }) => operation.method === asked && pattern.test(path));
-    const exact = literal.get(`${asked} ${path}`) ?? literal.get(`${asked} ${path.replace(/\/$/, '')}`);
-    return exact ?? found?.operation ?? null;
+    return literal.get(`${asked} ${path}`) ?? found?.operation ?? null;
   };
+}
+
+/** A slash at the end changes nothing where no id could follow it. */
+function withoutSlash(operations: readonly FuzzedOperation[], path: string): string {
+  const shorter = path.replace(/(?<=[^/])\/$/, '');
+  return operations.some((operation) => operation.path.startsWith(`${shorter}/{`)) ? path : shorter;
 }
 
 const patternOf = (path: string): RegExp =>

@@ -31,7 +31,8 @@ export interface FuzzedOperation {
 }
 
 const DeclaredAnswer = Type.Object({
-  description: Type.String(),
+  $ref: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
   content: Type.Optional(Type.Record(Type.String(), Type.Object({ schema: Type.Optional(Schema) }))),
 });
 export type DeclaredAnswer = Readonly<Static<typeof DeclaredAnswer>>;
@@ -39,7 +40,7 @@ export type DeclaredAnswer = Readonly<Static<typeof DeclaredAnswer>>;
 /** As OpenAPI writes it. */
 const OperationObject = Type.Object({
   operationId: Type.String(),
-  parameters: Type.Optional(Type.Array(Parameter)),
+  parameters: Type.Optional(Type.Array(Type.Union([Parameter, Type.Object({ $ref: Type.String() })]))),
   requestBody: Type.Optional(Type.Object({ content: Type.Record(Type.String(), Type.Object({ schema: Schema })) })),
   security: Type.Optional(Type.Array(Schema)),
   responses: Type.Record(Type.String(), DeclaredAnswer),
@@ -48,26 +49,39 @@ type OperationObject = Static<typeof OperationObject>;
 
 export const Description = Type.Object({
   paths: Type.Record(Type.String(), Type.Record(Type.String(), OperationObject)),
-  components: Type.Object({ schemas: Type.Record(Type.String(), Schema) }),
+  components: Type.Object({
+    schemas: Type.Record(Type.String(), Schema),
+    responses: Type.Optional(Type.Record(Type.String(), DeclaredAnswer)),
+    parameters: Type.Optional(Type.Record(Type.String(), Parameter)),
+  }),
 });
 export type Description = Readonly<Static<typeof Description>>;
 
-export function operationsOf({ paths }: Description): FuzzedOperation[] {
+export function operationsOf({ paths, components }: Description): FuzzedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       name: `${method.toUpperCase()} ${path}`,
       id: described.operationId,
       method: method.toUpperCase(),
       path,
-      parameters: described.parameters ?? [],
+      parameters: (described.parameters ?? []).map((parameter) =>
+        '$ref' in parameter ? components.parameters![nameIn(parameter.$ref)]! : parameter,
+      ),
       bodies: Object.fromEntries(
         Object.entries(described.requestBody?.content ?? {}).map(([type, { schema }]) => [type, schema]),
       ),
       ways: waysOf(described),
-      answers: described.responses,
+      answers: Object.fromEntries(
+        Object.entries(described.responses).map(([status, answer]) => [
+          status,
+          answer.$ref === undefined ? answer : { ...components.responses![nameIn(answer.$ref)], ...answer },
+        ]),
+      ),
     })),
   );
 }
+
+const nameIn = ($ref: string): string => $ref.split('/').at(-1) ?? '';
 
 function waysOf({ security = [] }: OperationObject): FuzzedOperation['ways'] {
   if (security.length === 0) return ['none'];
@@ -75,10 +89,10 @@ function waysOf({ security = [] }: OperationObject): FuzzedOperation['ways'] {
 }
 
 /** What a reference of the description stands for. */
-export function resolved(schema: Schema, { components }: Description): Schema {
+export function resolved(schema: Schema, { components }: Pick<Description, 'components'>): Schema {
   const name = typeof schema.$ref === 'string' ? schema.$ref.replace('#/components/schemas/', '') : null;
   if (name === null) return schema;
   const found = components.schemas[name];
   if (!found) throw new Error(`the description has no shape ${name}`);
-  return resolved(found, { components, paths: {} });
+  return resolved(found, { components });
 }

@@ -28,7 +28,7 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
   });
 
   app.setNotFoundHandler((request, reply) => {
-    const path = (request.url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, '');
+    const path = request.url.split('?', 1)[0] ?? '';
     const methods = new Set<string>();
     let allowsOrigin: KnownPath['allowsOrigin'];
     for (const known of paths.values()) {

@@ -2,8 +2,21 @@
 
 export interface ApiDocument {
   paths: Record<string, Record<string, ApiOperation>>;
-  components?: { schemas?: Record<string, ApiSchema> };
+  components?: ApiComponents;
   tags?: { name: string; description?: string }[];
+}
+
+export interface ApiComponents {
+  schemas?: Record<string, ApiSchema>;
+  responses?: Record<string, DocumentedAnswer>;
+  parameters?: Record<string, ApiParameter>;
+}
+
+/** Or a reference to one, whose description it replaces. */
+export interface DocumentedAnswer {
+  $ref?: string;
+  description?: string;
+  content?: Record<string, ApiContent>;
 }
 
 export interface ApiOperation {
@@ -13,7 +26,7 @@ export interface ApiOperation {
   tags?: string[];
   parameters?: ApiParameter[];
   requestBody?: { content: Record<string, ApiContent> };
-  responses: Record<string, { description: string; content?: Record<string, ApiContent> }>;
+  responses: Record<string, DocumentedAnswer>;
   security?: Record<string, unknown>[];
   'x-agent-hints'?: { usage: { when_to_use: string[]; when_not_to_use: string[]; idempotency_key: boolean } };
 }
@@ -55,5 +68,5 @@ export interface ApiSchema {
   additionalProperties?: boolean | ApiSchema;
 }
 
-/** The name of a shape that is referred to. */
-export const shapeName = ({ $ref }: ApiSchema): string | null => $ref?.split('/').at(-1) ?? null;
+/** The name of what is referred to. */
+export const shapeName = ({ $ref }: { $ref?: string }): string | null => $ref?.split('/').at(-1) ?? null;

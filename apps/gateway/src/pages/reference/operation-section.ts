@@ -1,11 +1,11 @@
 import { badge, code, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { curlCommand, type Located } from './curl-command.ts';
-import { type ApiOperation, type ApiSchema, shapeName } from './openapi-shapes.ts';
+import { type ApiComponents, type ApiOperation, type ApiSchema, shapeName } from './openapi-shapes.ts';
 import { fieldTable, joined, proseOf, typeOf } from './schema-table.ts';
 
 /** One operation: what it is for, a command that works, what it takes and what it answers. */
-export function operationSection(baseUrl: string, located: Located): Html {
+export function operationSection(baseUrl: string, located: Located, components: ApiComponents = {}): Html {
   const { method, path, operation } = located;
   const { operationId, summary, description = '' } = operation;
   const usage = operation['x-agent-hints']?.usage;
@@ -18,7 +18,7 @@ ${usage === undefined || usage.when_to_use[0] === `${summary}.` ? '' : html`<p><
 ${command === null ? '' : code(command, `Sample: ${summary}`)}
 ${parameters(operation)}
 ${bodies(operation)}
-${answers(operation)}
+${answers(operation, components)}
 </section>
 `;
 }
@@ -30,7 +30,9 @@ function whoMayCall({ security = [] }: ApiOperation): string {
   return security.some((one) => Object.keys(one).length === 0) ? `${names}, optional` : names;
 }
 
-function parameters({ parameters: given = [], operationId }: ApiOperation): Html {
+function parameters({ parameters: all = [], operationId }: ApiOperation): Html {
+  // What every operation takes is said once, at the beginning of the page.
+  const given = all.filter(({ name }) => name !== undefined);
   if (given.length === 0) return html``;
   const rows = given.map(
     ({ name, in: place, required, description = '', schema = {} }) =>
@@ -53,13 +55,16 @@ function bodies({ requestBody, operationId }: ApiOperation): Html {
 
 const isObject = ({ properties }: ApiSchema): boolean => properties !== undefined;
 
-function answers({ responses, operationId }: ApiOperation): Html {
-  const all = Object.entries(responses);
-  const codes = all.flatMap(([status, { description }]) => (isError(status) ? [errorCodes(status, description)] : []));
-  const rows = all.map(([status, { description, content = {} }]) => {
+function answers({ responses, operationId }: ApiOperation, components: ApiComponents): Html {
+  const all = Object.entries(responses).map(([status, answer]) => {
+    const shared = components.responses?.[shapeName(answer) ?? ''];
+    return { status, description: '', content: {}, ...shared, ...answer };
+  });
+  const codes = all.flatMap(({ status, description }) => (isError(status) ? [errorCodes(status, description)] : []));
+  const rows = all.map(({ status, description, content }) => {
     if (isError(status) && ERROR_CODE.test(description)) return html``;
     const [first] = Object.values(content).flatMap(({ schema }) => schema ?? []);
-    return html`<tr><th scope="row"><code>${status}</code></th><td class="text">${joined(description.split('\n\n').map(proseOf), ' ')}</td><td class="text">${first ? typeOf(first) : ''}</td></tr>
+    return html`<tr><th scope="row"><code>${status}</code></th><td class="text">${proseOf(description)}</td><td class="text">${first ? typeOf(first) : ''}</td></tr>
 `;
   });
   return html`<details><summary>Answers (${Object.keys(responses).join(', ')})</summary>
@@ -69,7 +74,7 @@ ${table(`Answers of ${operationId}`, html`<tr><th scope="col">Status</th><th sco
 
 const isError = (status: string): boolean => status >= '400';
 
-const ERROR_CODE = /`([a-z_]+)`: /;
+const ERROR_CODE = /`([a-z_]+)`/;
 
 /** The codes of one status; what each means, and what to do, is on its own page. */
 function errorCodes(status: string, description: string): Html {

@@ -35,7 +35,7 @@ ${of.map(({ method, path, operation: { operationId, summary } }) => html`<li><a 
 ${groups.map(
   ({ name, description = '', operations: of }) => html`<h2 id="${name.toLowerCase()}">${name}</h2>
 <p>${proseOf(description)}</p>
-${of.map((located) => operationSection(baseUrl, located))}`,
+${of.map((located) => operationSection(baseUrl, located, document.components))}`,
 )}
 <h2 id="shapes">Shapes</h2>
 <p>Bodies of requests and answers. Fields that are not named here may be added; ignore what you do not know.</p>
@@ -61,6 +61,6 @@ const operationsOf = ({ paths }: ApiDocument): Located[] =>
 const beginning = (baseUrl: string): Html => html`<section class="prose" id="errors"><h2>How it works</h2>
 <p>The base address is <code>${baseUrl}</code>. Bodies are JSON in UTF-8. A key goes into <code>Authorization: Bearer</code>; create one on the
 <a href="/dashboard">dashboard</a>. Free quick polls need none.</p>
-<p>Errors have a text, a stable <code>code</code> and what to do next; <code>Accept: application/problem+json</code> adds more. All codes:
+<p>Errors have a text, a stable <code>code</code> and what to do next; <code>Accept: application/problem+json</code> or <code>X-Machine-Client: true</code> adds more. All codes:
 <a href="/api/errors/catalog">the catalog</a>. A retry with the same <code>Idempotency-Key</code> makes no second poll and costs nothing.</p>
 </section>`;

@@ -1,4 +1,4 @@
-import { DryRunResult, PollRequest, PollResponse, QuickPollResult, ShortPollRequest } from '@eloquentpoll/contracts';
+import { DryRunResult, PollRequest, PollResponse, QuickPollResult } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { BudgetName } from '../../config/rate-limit-policies.ts';
@@ -47,9 +47,9 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
         tags: ['Polling'],
         summary: 'Run a poll',
         description:
-          'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Without credentials a poll in shorthand runs as a free quick poll; a free poll is answered like one. With `Accept: text/event-stream` the answer is the stream that `/api/poll/stream` sends.',
+          'The answer comes as soon as the outcome is certain enough. A poll whose caller leaves goes on and is stored. Takes the shorthand of `/api/quick-poll` too, which without credentials runs as a free poll, and `dry_run`. With `Accept: text/event-stream` the answer is the stream that `/api/poll/stream` sends.',
         security: access.sessionOrBearerOptional,
-        body: Type.Union([Type.Ref(PollRequest), Type.Ref(ShortPollRequest)]),
+        body: Type.Ref(PollRequest),
         response: {
           200: ANSWER,
           ...errors(
@@ -84,10 +84,14 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
 }
 
 const { description, content } = jsonAnswer(
-  'The result; of a free poll or a dry run, theirs.',
+  'The result. A free poll is answered as `/api/quick-poll` answers it, a dry run as `/api/poll/dry-run` does.',
   Type.Union([Type.Ref(PollResponse), Type.Ref(QuickPollResult), Type.Ref(DryRunResult)]),
 );
-const ANSWER = { description, content: { ...content, ...textAnswer('', 'text/event-stream').content } };
+const ANSWER = {
+  description,
+  documented: Type.Ref(PollResponse),
+  content: { ...content, ...textAnswer('', 'text/event-stream').content },
+};
 
 /** Without credentials only a free poll runs, and no other request is turned into one. */
 function classify({ principal, body }: FastifyRequest): Kind {

@@ -1,0 +1,25 @@
+import { GUIDANCE } from '../documents/operation-guidance.ts';
+import { SAMPLES } from '../documents/operation-samples.ts';
+import { type OpenApiDocument, operationsIn } from './shapes.ts';
+
+/** Generators and readers show the sample instead of values made up from types. */
+export function addExamples(document: OpenApiDocument): void {
+  for (const [, , { operationId, requestBody, parameters = [] }] of operationsIn(document)) {
+    const { body, path = {}, query = {} } = SAMPLES[operationId] ?? {};
+    const json = requestBody?.content?.['application/json'];
+    if (body && json) json.example = body;
+    for (const parameter of parameters) {
+      const value = parameter.in === 'path' ? path[parameter.name] : query[parameter.name];
+      if (value === undefined) continue;
+      parameter.example = parameter.schema?.type === 'integer' ? Number(value) : decodeURIComponent(value);
+    }
+  }
+}
+
+/** What an operation is for, where its route does not describe it. */
+export function describeAll(document: OpenApiDocument): void {
+  for (const [method, path, operation] of operationsIn(document)) {
+    const { use, not } = GUIDANCE[`${method} ${path}`] ?? { use: `${operation.summary}, at \`${path}\`.` };
+    operation.description ??= not === undefined ? use : `${use} Otherwise: ${not}`;
+  }
+}
