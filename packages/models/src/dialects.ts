@@ -8,8 +8,6 @@ type ReasoningFields = Partial<Record<Exclude<Reasoning, 'none' | 'always'>, Rec
 
 export const REASONING_FIELDS = {
   reasoning_effort: { low: { reasoning_effort: 'low' }, off: { reasoning_effort: 'none' } },
-  /** Gemini 3 cannot stop reasoning; `minimal` is its least. */
-  minimal_effort: { low: { reasoning_effort: 'low' }, off: { reasoning_effort: 'minimal' } },
   /** Mistral knows `none` and `high` only. */
   no_effort: { off: { reasoning_effort: 'none' } },
   reasoning: { low: { reasoning: { effort: 'low', exclude: true } }, off: { reasoning: { enabled: false } } },
@@ -73,7 +71,7 @@ export const DIALECTS = {
     userField: 'metadata.user_id',
     answers: ['json_schema', 'tool', 'line'],
   },
-  gemini: { ...CHAT, seedField: null, reasoningField: 'minimal_effort', answers: NO_FORCED_TOOL },
+  gemini: { ...CHAT, seedField: null, answers: NO_FORCED_TOOL },
   mistral: { ...CHAT, seedField: 'random_seed', reasoningField: 'no_effort', answers: NO_FORCED_TOOL },
   groq: { ...CHAT, maxTokensField: 'max_completion_tokens' },
   together: { ...CHAT, reasoningField: 'reasoning_enabled' },

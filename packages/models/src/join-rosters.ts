@@ -35,7 +35,7 @@ function joinPanels(name: RosterPanel, one: PartPanel, other: PartPanel): PartPa
   return {
     name,
     models: [...one.models, ...other.models],
-    why: '',
+    why: [one.why, other.why].filter(Boolean).join(' '),
     order: one.order === other.order ? one.order : 'shuffled',
     timeouts: longest(one.timeouts, other.timeouts),
     minFamilies: Math.min(one.minFamilies, other.minFamilies),

@@ -16,7 +16,7 @@ export type { ProbeFinding } from './probe-findings.ts';
 
 const TIMEOUT_MS = 60_000;
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
-const LIMIT_HEADER = /ratelimit|^retry-after/;
+const LIMIT_HEADER = /ratelimit|tokenlimit|^retry-after/;
 
 export interface ProbeReport {
   provider: string;

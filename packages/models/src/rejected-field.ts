@@ -61,7 +61,7 @@ function jsonIn(text: string): unknown {
 }
 
 const NAMED =
-  /["'`]([A-Za-z_]{3,40})(?:[.[][^"'`]{0,80})?["'`]|^([a-z_]{3,40})(?:\.[a-z_.]{1,80})?:|parameter ([A-Za-z_]{3,40})\b/g;
+  /["'`]([A-Za-z_]{3,40})(?:[.[][^"'`]{0,80})?["'`]|(?:^|Invalid )([a-z_]{3,40})(?:\.[a-z_.]{1,80})?:|parameter ([A-Za-z_]{3,40})\b/g;
 
 function namedIn(text: string, known: ReadonlyMap<string, string>): string | null {
   for (const [, quoted, first, after] of text.matchAll(NAMED)) {

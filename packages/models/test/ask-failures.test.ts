@@ -257,7 +257,7 @@ t.test('a defect of ours is a failed vote that is logged', async (t) => {
   const panels = testPanels(t, { one: 'http://127.0.0.1:9/v1' });
   const spoilt = {
     ...panels,
-    panel: () => {
+    panelOf: () => {
       throw new Error('spoilt');
     },
   };

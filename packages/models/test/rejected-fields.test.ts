@@ -13,6 +13,13 @@ const wrong: [file: string, id: string, change: Partial<Model>, field: string, c
   ['mixed', 'google/gemini-3.5-flash', { extraBody: { top_k: 1 } }, 'top_k', /"extra_body"/],
   [
     'mixed',
+    'google/gemini-3.1-flash-lite',
+    { reasoning: 'none', extraBody: { reasoning_effort: 'minimal' } },
+    'reasoning_effort',
+    /"reasoning" of the model/,
+  ],
+  [
+    'mixed',
     'mistralai/mistral-small-2603',
     { reasoning: 'none', extraBody: { reasoning_effort: 'low' } },
     'reasoning_effort',

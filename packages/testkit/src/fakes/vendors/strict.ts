@@ -15,6 +15,8 @@ const GEMINI_FIELDS = CHAT_FIELDS.split(' ')
   .filter((name) => !['seed', 'user'].includes(name))
   .join(' ');
 
+const GEMINI_EFFORTS = ['high', 'low', 'medium', 'none'];
+
 export const gemini: Rules = {
   ...CHAT,
   unauthorized: google(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.', [
@@ -29,11 +31,12 @@ export const gemini: Rules = {
         'INVALID_ARGUMENT',
         `Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`,
       );
-    if (body.reasoning_effort === 'none')
+    const effort = body.reasoning_effort;
+    if (effort !== undefined && !GEMINI_EFFORTS.includes(String(effort)))
       return google(
         400,
         'INVALID_ARGUMENT',
-        "Invalid 'reasoning_effort': thinking can not be turned off for this model.",
+        `Invalid reasoning_effort: ${String(effort)}. Valid values are: high, low, medium, none`,
       );
     return null;
   },
