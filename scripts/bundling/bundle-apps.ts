@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { root } from '@eloquentpoll/launch/folders';
 import { build, type Plugin } from 'esbuild';
@@ -131,7 +131,8 @@ export function filesBeside(folder: string): Plugin {
   };
 
   function copied(path: string): string {
-    const name = basename(path);
+    // Several packages have a folder of this name.
+    const name = basename(path) === 'src' ? `${basename(dirname(path))}-src` : basename(path);
     const copy = join(folder, 'files', name);
     cpSync(path, copy, { recursive: true });
     if (statSync(copy).isDirectory()) stripTypes(copy);

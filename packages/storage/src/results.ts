@@ -14,6 +14,7 @@ export interface Result {
   modelsSucceeded: number;
   modelsFailed: number;
   detail: PollResponse;
+  hasReceipt: boolean;
   createdAt: Date;
 }
 
@@ -127,6 +128,7 @@ function resultColumns(queries: Queries) {
     'detail',
     'votes_u',
     'failed_calls_u',
+    'receipt_leaf',
     'created_at',
   ]);
 }
@@ -142,6 +144,7 @@ function toResult(row: Awaited<ReturnType<ReturnType<typeof resultColumns>['exec
     modelsSucceeded: row.models_succeeded,
     modelsFailed: row.models_failed,
     detail: withCharges(row.detail, chargesOf(row)),
+    hasReceipt: row.receipt_leaf !== null,
     createdAt: row.created_at,
   };
 }

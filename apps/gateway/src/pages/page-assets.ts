@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { basename } from 'node:path';
 import { WEB_MCP_SCRIPT } from './web-mcp.ts';
 
-// What our pages load, made once at the start from the files of browser/: modules with their types taken out, and the
-// stylesheets as they are. The rule of the verdict is the service's own module. There is no build, and nothing comes from another origin. Their folder is named after what is
-// in it, so that a browser keeps them for good and a new release is loaded at once.
+// What our pages load, made once at the start: the modules of browser/ with their types taken out, the service's own modules
+// that they use, and stylesheets. No build; their folder is named after what is in it, so that browsers keep them for good.
 
 export interface Asset {
   name: string;
@@ -15,18 +15,17 @@ export interface Asset {
 
 const FOLDER = new URL('./browser/', import.meta.url);
 const VOTING = new URL('../../../../packages/voting/src/', import.meta.url);
+const RECEIPTS = new URL('../../../../packages/receipts/src/', import.meta.url);
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const IMPORTED = /\bfrom '\.\/([\w-]+)\.js'/g;
 
-/** The verdict and what it is made of. */
-const VERDICT = ['verdict/verdict', 'verdict/agreement', 'verdict/headline', 'verdict/words', 'status', 'tally'];
+const OWN = [...browserFiles(), ...modulesOf(RECEIPTS, 'receipts-')];
 
 export const ASSETS: ReadonlyMap<string, Asset> = new Map(
-  [
-    { name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: WEB_MCP_SCRIPT },
-    ...browserFiles(),
-    ...VERDICT.map(votingModule),
-  ].map((asset) => [asset.name, asset]),
+  [{ name: 'web-mcp.js', mediaType: SCRIPT_TYPE, text: WEB_MCP_SCRIPT }, ...OWN, ...votingModules(OWN)].map((asset) => [
+    asset.name,
+    asset,
+  ]),
 );
 
 /** Of all of them: they import each other, and one release loads one version. */
@@ -41,8 +40,7 @@ export const assetPath = (name: string): string => `/assets/${ASSETS_VERSION}/${
 export function importedBy(modules: readonly string[]): string[] {
   const found = new Set(modules);
   // A set may grow while it is walked.
-  for (const name of found)
-    for (const [, imported] of ASSETS.get(`${name}.js`)?.text.matchAll(IMPORTED) ?? []) found.add(imported!);
+  for (const name of found) for (const imported of importsOf(ASSETS.get(`${name}.js`))) found.add(imported);
   return [...found].filter((name) => !modules.includes(name));
 }
 
@@ -54,9 +52,29 @@ function browserFiles(): Asset[] {
   });
 }
 
-function votingModule(path: string): Asset {
-  const source = readFileSync(new URL(`${path}.ts`, VOTING), 'utf8');
-  return { name: `voting-${path.split('/').at(-1)}.js`, mediaType: SCRIPT_TYPE, text: scriptOf(source, 'voting-') };
+/** Of the rules of a poll, what the other modules use. */
+function votingModules(users: readonly Asset[]): Asset[] {
+  const modules = new Map(modulesOf(VOTING, 'voting-').map((module) => [module.name, module]));
+  const used = new Set(users);
+  for (const asset of used)
+    for (const imported of importsOf(asset)) {
+      const module = modules.get(`${imported}.js`);
+      if (module) used.add(module);
+    }
+  return [...used].filter((asset) => !users.includes(asset));
+}
+
+/** The modules of a package, in one folder with all others: their names begin with the package's. */
+function modulesOf(folder: URL, prefix: string): Asset[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((path): Asset | [] => {
+    if (!path.endsWith('.ts')) return [];
+    const text = scriptOf(readFileSync(new URL(path, folder), 'utf8'), prefix);
+    return { name: `${prefix}${basename(path, '.ts')}.js`, mediaType: SCRIPT_TYPE, text };
+  });
+}
+
+function importsOf(asset: Asset | undefined): string[] {
+  return [...(asset?.text.matchAll(IMPORTED) ?? [])].map(([, imported]) => imported!);
 }
 
 function read(name: string): string {
@@ -67,7 +85,8 @@ function read(name: string): string {
 function scriptOf(source: string, prefix = ''): string {
   return withoutWarning(() => stripTypeScriptTypes(source))
     .replaceAll(/\bfrom '\.\.?\/(?:[\w-]+\/)*([\w-]+)\.ts'/g, `from './${prefix}$1.js'`)
-    .replaceAll("from '@eloquentpoll/voting/verdict'", "from './voting-verdict.js'");
+    .replaceAll(/\bfrom '@eloquentpoll\/(voting)\/([\w-]+)'/g, "from './$1-$2.js'")
+    .replaceAll("import('@eloquentpoll/receipts')", "import('./receipts-index.js')");
 }
 
 /** Suppresses Node's experimental warning, which an operator cannot act on. */

@@ -17,6 +17,7 @@ import { resultGraph } from './result-graph.ts';
 import { localTime, statusBadges, voteTable } from './result-parts.ts';
 import { pictureOf } from './result-picture.ts';
 import { reasonsSection } from './result-reasons.ts';
+import { receiptCard } from './result-receipt.ts';
 import { written } from './written.ts';
 
 export interface ShownResult {
@@ -24,6 +25,7 @@ export interface ShownResult {
   result: ResultDetail;
   feedback: Pick<StoredFeedbackSummary, 'total' | 'correct' | 'incorrect'>;
   reader: ResultReader;
+  hasReceipt: boolean;
   /** Feedback was just recorded. */
   thanks: boolean;
 }
@@ -78,6 +80,7 @@ ${votesSection(result)}
 ${askAgain(result, facts, together(result, reader))}
 <div class="column">
 ${share(facts.baseUrl, path, result.poll_id)}
+${shown.hasReceipt ? receiptCard(result.poll_id) : ''}
 ${result.winning_option === null ? '' : opinions(shown, path)}
 </div>
 </div>`,

@@ -104,6 +104,7 @@ async function showAll(page: Page, texts: readonly string[]): Promise<{ name: st
     result,
     feedback: { total: 0, correct: 0, incorrect: 0 },
     reader: STRANGER,
+    hasReceipt: true,
     thanks: false,
   });
   const asked = [question ?? '', ...options];

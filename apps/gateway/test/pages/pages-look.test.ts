@@ -23,6 +23,7 @@ const shown = (result = madeUpResult()) =>
     result,
     feedback: { total: 3, correct: 2, incorrect: 1 },
     reader: STRANGER,
+    hasReceipt: true,
     thanks: false,
   });
 

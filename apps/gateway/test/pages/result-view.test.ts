@@ -44,6 +44,7 @@ const pageOf = (made: MadeUp): string =>
     result: madeUpResult(made),
     feedback: { total: 0, correct: 0, incorrect: 0 },
     reader: STRANGER,
+    hasReceipt: true,
     thanks: false,
   });
 

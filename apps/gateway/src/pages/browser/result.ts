@@ -1,11 +1,15 @@
 import { oddsView } from './odds-view.ts';
 import type { PollPicture } from './poll-picture.ts';
 import { recentPolls, rememberPoll } from './recent-polls.ts';
+import { offerVerification } from './verify-receipt.ts';
 
-// The page of a result: the chart answers pointer and keys, and polls of the same question on this device are counted.
+// The page of a result: the chart answers pointer and keys, the receipt can be verified, and polls of the same question on
+// this device are counted.
 
 for (const place of document.querySelectorAll<HTMLElement>('[data-odds]'))
   oddsView(place).show(JSON.parse(place.dataset.odds!) as PollPicture);
+
+for (const card of document.querySelectorAll<HTMLElement>('[data-receipt]')) offerVerification(card);
 
 const same = document.querySelector<HTMLElement>('[data-same-question]');
 if (same) countSameQuestion(same);

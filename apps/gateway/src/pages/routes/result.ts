@@ -48,7 +48,8 @@ export async function resultPageRoutes(
   async function pageOf(result: Result, request: FastifyRequest, thanks = false): Promise<string> {
     const feedback = await readFeedbackSummary(storage, result.resultId);
     const reader = await readerOf(result, request);
-    return resultPage({ facts, result: toResultDetail(result), feedback, reader, thanks });
+    const hasReceipt = result.hasReceipt && context.receipts !== null;
+    return resultPage({ facts, result: toResultDetail(result), feedback, reader, hasReceipt, thanks });
   }
 
   async function readerOf({ accountId, detail }: Result, { principal }: FastifyRequest): Promise<ResultReader> {
