@@ -3,6 +3,13 @@ import { fails, holds, type PartState, unchecked } from '../part.ts';
 import type { ReceiptPrice, Statement } from '../receipt.ts';
 import type { ReplayedPoll } from './replayed.ts';
 
+const WHY = {
+  mathematical_lock: 'no vote left could change the winner',
+  confidence: 'the threshold was reached',
+  budget: 'no further vote could be paid',
+  roster_exhausted: 'every model was heard',
+} as const;
+
 /** The poll stopped where its rules stop it, for that reason, and not later. */
 export function checkDecision(
   statement: Statement,
@@ -11,23 +18,26 @@ export function checkDecision(
 ): PartState {
   const { reason } = statement.decision;
   const late = steps.slice(0, decidedVotes(statement)).findIndex(({ stop }) => stop !== null && stop !== 'budget');
-  if (late >= 0) return fails(`The rules stop this poll after vote ${late + 1} (${steps[late]!.stop}).`);
+  if (late >= 0) return fails(`The rules stop this poll after vote ${late + 1} already: ${WHY[steps[late]!.stop!]}.`);
   // Without prices every seat fits, and `budget` is never what the rules say.
   const stop = steps.at(-1)?.stop ?? (price !== null && isBudgetSpent(last) ? 'budget' : null);
   switch (reason) {
     case null:
       return holds('No rule had stopped it when its deadline passed.');
     case 'budget':
-      if (stop !== null && stop !== 'budget') return fails(`The rules stop this poll for another reason: ${stop}.`);
+      if (stop !== null && stop !== 'budget')
+        return fails(`The rules stop this poll for another reason: ${WHY[stop]}.`);
       if (price === null) return unchecked('That its budget was spent takes the price, which only its owner can show.');
       return stop === 'budget'
         ? holds('What was left of its budget paid for no further vote.')
         : fails('Its budget was not spent.');
     default:
       return stop === reason
-        ? holds(`After the last vote, and not before, the rules stop it: ${reason}.`)
+        ? holds(`After the last vote, and not before, the rules stop it: ${WHY[reason]}.`)
         : fails(
-            stop === null ? 'The rules do not stop this poll here.' : `The rules stop it for another reason: ${stop}.`,
+            stop === null
+              ? 'The rules do not stop this poll here.'
+              : `The rules stop it for another reason: ${WHY[stop]}.`,
           );
   }
 }
