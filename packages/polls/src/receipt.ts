@@ -7,7 +7,6 @@ import {
   RULE_VERSION,
   type Statement,
 } from '@eloquentpoll/receipts';
-import { rulesOf } from './poll-state.ts';
 
 // What is signed about a poll. It follows from what is stored, so it is made once when the poll ends, for its hash, and
 // again for each reader. A change that gives stored polls another text needs another RECEIPT_VERSION.
@@ -17,13 +16,14 @@ export interface Receipted {
   /** As the worker built it, before charges that storing it adds. */
   response: PollResponse;
   acceptedAt: Date;
+  /** Nothing but a lock could stop it. */
+  isLockOnly: boolean;
   /** By vote: what its calls cost that the question made fail, in micro-USD. */
   faultsU: readonly number[];
 }
 
 export function statementOf(poll: Receipted): Statement {
   const { spec, response, acceptedAt } = poll;
-  const rules = rulesOf(spec);
   const { timing } = response;
   const seats = new Map(spec.seats.map(({ model_id }, seat) => [model_id, seat]));
   const placeOf = (option: string | null) => (option === null ? null : spec.options.indexOf(option));
@@ -34,9 +34,14 @@ export function statementOf(poll: Receipted): Statement {
     options: spec.options,
     preset: spec.panel_name,
     simulated: spec.simulated,
-    order: rules.order ?? 'shuffled',
+    order: spec.track_record?.order ?? 'shuffled',
     panel: spec.seats.map(({ model_id, family, failure_rate }) => ({ model_id, family, failure_rate })),
-    rule: { version: RULE_VERSION, threshold: rules.threshold, min_votes: rules.minVotes },
+    rule: {
+      ...{ version: RULE_VERSION, threshold: spec.confidence_threshold, min_votes: spec.min_votes },
+      ...(spec.track_record && {
+        record: { roster_version: spec.track_record.roster_version, lock_only: poll.isLockOnly },
+      }),
+    },
     votes: response.votes.map(({ model_id, chosen_option, error, latency_ms }, i) => ({
       seat: seats.get(model_id)!,
       option: placeOf(chosen_option),
@@ -53,6 +58,7 @@ export function statementOf(poll: Receipted): Statement {
       confidence: response.confidence,
       chances: response.chances ?? [],
       skipped: response.models_skipped,
+      ...(response.track_record && { record: response.track_record }),
     },
     times: { accepted_at: acceptedAt.toISOString(), gather_ms: timing.gather_ms, total_ms: timing.total_ms },
     price_sha256: sha256(canonicalJson(receiptPrice(poll))),
@@ -64,10 +70,11 @@ const oddsAt = (arrival: NonNullable<Timing['arrivals']>[number] | undefined) =>
     at_ms: arrival.at_ms,
     confidence: arrival.confidence,
     ...(arrival.chances && { chances: arrival.chances }),
+    ...(arrival.track_record && { record: arrival.track_record }),
   };
 
 /** For the poll's owner. Of the seed, which no caller ever sees, only a hash is shown. */
-export const receiptPrice = ({ spec, response, faultsU }: Receipted): ReceiptPrice => ({
+export const receiptPrice = ({ spec, response, faultsU }: Omit<Receipted, 'isLockOnly'>): ReceiptPrice => ({
   nonce: sha256(`price of ${spec.seed}`),
   max_cost_u: spec.max_cost_u,
   reserves_u: spec.seats.map(({ reserve_u }) => reserve_u),

@@ -21,6 +21,8 @@ const REASONS = ['mathematical_lock', 'confidence', 'budget', 'roster_exhausted'
 
 const Seat = hasMembers({ model_id: isText, family: isText, failure_rate: isProbability });
 
+const StoodAlike = hasMembers({ audits: isCount, same_leader: isCount });
+
 const Vote = hasMembers(
   {
     seat: isCount,
@@ -34,8 +36,8 @@ const Vote = hasMembers(
     at_ms: isCount,
     confidence: isOrNull(isProbability),
     chances: isListOf(isProbability),
-    /** Polls and wins of the track record where the poll stood. */
-    record: isListOf(isCount),
+    /** What the track record knew of polls that stood like this one, where it had a say. */
+    record: StoodAlike,
   },
 );
 
@@ -50,20 +52,27 @@ const Statement = hasMembers({
   order: isOneOf(['cheapest', 'shuffled']),
   /** In the order in which models are asked. */
   panel: isListOf(Seat),
-  rule: hasMembers({ version: isCount, threshold: isProbability, min_votes: isCount }, { alarmed: isFlag }),
+  rule: hasMembers(
+    { version: isCount, threshold: isProbability, min_votes: isCount },
+    /** Where a track record has a say. After an alarm, or without what is on record, nothing but a lock stops a poll. */
+    { record: hasMembers({ roster_version: isText, lock_only: isFlag }) },
+  ),
   /** In the order in which they arrived. */
   votes: isListOf(Vote),
-  decision: hasMembers({
-    /** Null where the deadline ended the poll. */
-    reason: isOrNull(isOneOf(REASONS)),
-    status: isOneOf(['success', 'partial', 'failed']),
-    winner: isOrNull(isCount),
-    tie: isFlag,
-    tally: isListOf(isCount),
-    confidence: isOrNull(isProbability),
-    chances: isListOf(isProbability),
-    skipped: isCount,
-  }),
+  decision: hasMembers(
+    {
+      /** Null where the deadline ended the poll. */
+      reason: isOrNull(isOneOf(REASONS)),
+      status: isOneOf(['success', 'partial', 'failed']),
+      winner: isOrNull(isCount),
+      tie: isFlag,
+      tally: isListOf(isCount),
+      confidence: isOrNull(isProbability),
+      chances: isListOf(isProbability),
+      skipped: isCount,
+    },
+    { record: StoodAlike },
+  ),
   times: hasMembers({ accepted_at: isText, gather_ms: isCount, total_ms: isCount }),
   /** SHA-256 of the price, which its owner can show. */
   price_sha256: isText,

@@ -6,7 +6,7 @@ import { openResults } from './results.ts';
 
 // What receipts are made from, and the sealed days that prove them.
 
-export interface ReceiptSource extends Receipted {
+export interface ReceiptSource extends Omit<Receipted, 'isLockOnly'> {
   accountId: string | null;
   /** Null for a result that is older than receipts. */
   leaf: Buffer | null;

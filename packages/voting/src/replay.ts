@@ -5,6 +5,8 @@ import { standing, tally } from './standing.ts';
 import { stopReason, type TerminationReason } from './stop-rules.ts';
 import { type Outcomes, situationOf, type TrackRecord } from './track-record.ts';
 
+export type { Outcomes };
+
 export interface ReplayedVote extends EndedVote {
   /** What the track record said about where the poll stood after this vote, where it said anything. */
   readonly outcomes?: Outcomes | undefined;

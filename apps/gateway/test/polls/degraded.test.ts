@@ -70,7 +70,7 @@ t.test('a second reading is one line on the page, and only where it says somethi
   t.match(pageOf({ ...tie, reading: { winner: null, differs: false } }).page, /the votes are still level/);
 });
 
-const NOTHING = { feedback: { total: 0, correct: 0, incorrect: 0 }, reader: STRANGER, thanks: false };
+const NOTHING = { feedback: { total: 0, correct: 0, incorrect: 0 }, reader: STRANGER, hasReceipt: true, thanks: false };
 
 const vendorsOf = (votes: { success: boolean; model_id: string }[]) =>
   votes.filter(({ success }) => success).map(({ model_id }) => context.panels.model(model_id)!.family);

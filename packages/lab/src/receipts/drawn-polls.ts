@@ -1,6 +1,14 @@
 import type { PollSpec, TerminationReason, Timing, Vote } from '@eloquentpoll/contracts';
 import { pollResponse, pollState, type Receipted, withVote } from '@eloquentpoll/polls';
-import { decide, launched, seatsThatAre, standing } from '@eloquentpoll/voting';
+import {
+  decide,
+  launched,
+  type Outcomes,
+  recordUsed,
+  seatsThatAre,
+  standing,
+  type TrackRecord,
+} from '@eloquentpoll/voting';
 import { chancesInOrder, chancesOf } from '@eloquentpoll/voting/chances';
 import { type Chance, chance } from '../terminal/chance.ts';
 
@@ -10,7 +18,8 @@ import { type Chance, chance } from '../terminal/chance.ts';
 export function drawnPoll(seed: string): Receipted {
   const draw = chance(seed);
   const spec = drawnSpec(draw, seed);
-  const run = runPoll(spec, draw);
+  const record = spec.track_record && !draw.happens(0.2) ? drawnRecord(spec, draw) : null;
+  const run = runPoll(spec, record, draw);
   const totalMs = (run.arrivals.at(-1)?.at_ms ?? 0) + draw.whole(1, 40);
   const resultId = `EP-2026-11-20-${drawnId(draw)}`;
   const wasReplaced = draw.happens(0.05);
@@ -20,7 +29,8 @@ export function drawnPoll(seed: string): Receipted {
     arrivals: wasReplaced ? [] : run.arrivals,
   });
   const faultsU = run.votes.map(({ cost }) => cost?.fault_u ?? 0);
-  return { spec, response, acceptedAt: new Date(Date.UTC(2026, 10, 20) + draw.whole(0, 86_399_999)), faultsU };
+  const acceptedAt = new Date(Date.UTC(2026, 10, 20) + draw.whole(0, 86_399_999));
+  return { spec, response, acceptedAt, isLockOnly: run.state.rules.record?.isAlarmed ?? false, faultsU };
 }
 
 const drawnId = (draw: Chance): string =>
@@ -45,6 +55,13 @@ function drawnSpec(draw: Chance, seed: string): PollSpec {
     search: false,
     seed,
     seats,
+    ...(draw.happens(0.4) && {
+      track_record: {
+        roster_version: 'drawn',
+        order: draw.pick(['cheapest', 'shuffled']),
+        lock_only: draw.happens(0.1),
+      },
+    }),
     simulated: true,
   };
 }
@@ -58,18 +75,37 @@ interface Run {
   reason: TerminationReason | null;
 }
 
+/** Of some situations it knows nothing, of the others it may think little. */
+function drawnRecord({ seats }: PollSpec, draw: Chance): TrackRecord {
+  const known = new Map<string, Outcomes | undefined>();
+  class Situations extends Map<string, Outcomes> {
+    override get(situation: string): Outcomes | undefined {
+      if (!known.has(situation)) {
+        const polls = draw.whole(1, 400);
+        known.set(situation, draw.happens(0.3) ? undefined : { polls, won: draw.whole(polls >> 1, polls) });
+      }
+      return known.get(situation);
+    }
+  }
+  return { panelSize: seats.length, situations: new Situations(), isAlarmed: draw.happens(0.1) };
+}
+
 /** What `collectVotes` of the worker does, without a clock. */
-function runPoll(spec: PollSpec, draw: Chance): Run {
+function runPoll(spec: PollSpec, record: TrackRecord | null, draw: Chance): Run {
   const [agreement, favourite] = [draw.between(0.2, 1), draw.whole(0, spec.options.length - 1)];
   const votesUntilDeadline = draw.happens(0.05) ? draw.whole(0, spec.seats.length) : spec.seats.length;
   const votes: Vote[] = [];
   const arrivals: Run['arrivals'] = [];
-  let state = pollState(spec);
+  let state = pollState(spec, [], record);
   let now = 0;
   const receive = (vote: Vote): void => {
     votes.push(vote);
     state = withVote(state, vote);
-    arrivals.push({ at_ms: now, confidence: standing(state).confidence, chances: chancesInOrder(chancesOf(state)) });
+    const used = recordUsed(state);
+    arrivals.push({
+      ...{ at_ms: now, confidence: standing(state).confidence, chances: chancesInOrder(chancesOf(state)) },
+      ...(used && { track_record: { audits: used.polls, same_leader: used.won } }),
+    });
   };
   for (;;) {
     const decision = decide(state, { slow: draw.happens(0.2) });

@@ -1,5 +1,5 @@
 import { newPoll, type PollState, type Rules } from '@eloquentpoll/voting/poll';
-import { type Replayed, replay } from '@eloquentpoll/voting/replay';
+import { type Outcomes, type Replayed, replay } from '@eloquentpoll/voting/replay';
 import type { ReceiptPrice, Statement } from '../receipt.ts';
 
 export interface ReplayedPoll {
@@ -9,7 +9,10 @@ export interface ReplayedPoll {
 }
 
 /** The poll once more by the rules. Without its price no budget ever ends it. */
-export function replayed({ options, order, panel, rule, votes }: Statement, price: ReceiptPrice | null): ReplayedPoll {
+export function replayed(
+  { options, order, panel, rule, votes, decision }: Statement,
+  price: ReceiptPrice | null,
+): ReplayedPoll {
   const rules: Rules = {
     optionCount: options.length,
     threshold: rule.threshold,
@@ -17,8 +20,8 @@ export function replayed({ options, order, panel, rule, votes }: Statement, pric
     maxCostU: BigInt(price?.max_cost_u ?? 0),
     hedge: 'one',
     order,
-    ...(rule.alarmed !== undefined && {
-      record: { panelSize: panel.length, situations: new Map(), isAlarmed: rule.alarmed },
+    ...(rule.record && {
+      record: { panelSize: panel.length, situations: new Map(), isAlarmed: rule.record.lock_only },
     }),
   };
   const seats = panel.map(({ family, failure_rate }, seat) => ({
@@ -33,8 +36,11 @@ export function replayed({ options, order, panel, rule, votes }: Statement, pric
       seat,
       option,
       billedU: BigInt((price?.votes[i]?.billed_u ?? 0) + (price?.votes[i]?.fault_u ?? 0)),
-      outcomes: record && { polls: record[0] ?? 0, won: record[1] ?? 0 },
+      outcomes: outcomesOf(record ?? (i === votes.length - 1 ? decision.record : undefined)),
     })),
   );
   return { steps, last: steps.at(-1)?.state ?? newPoll(rules, seats) };
 }
+
+const outcomesOf = (record: Statement['decision']['record']): Outcomes | undefined =>
+  record && { polls: record.audits, won: record.same_leader };
