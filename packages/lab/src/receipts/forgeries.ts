@@ -89,7 +89,11 @@ export const FALSE_STATEMENTS: readonly FalseStatement[] = [
     says: 'another track record',
     part: 'odds',
     alter(statement, draw) {
-      const at = someVote(statement, draw, ({ record, confidence }) => record !== undefined && (confidence ?? 0) > 0.01);
+      const at = someVote(
+        statement,
+        draw,
+        ({ record, confidence }) => record !== undefined && (confidence ?? 0) > 0.01,
+      );
       return at < 0 ? null : withVote(statement, at, { record: { audits: 100_000, same_leader: 0 } });
     },
   },
