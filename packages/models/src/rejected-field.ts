@@ -11,6 +11,8 @@ const MAX_CHARACTERS = 4_000;
 export function rejectedField(sent: readonly string[], status: number, body: unknown): string | null {
   if (status !== 400 && status !== 422) return null;
   const known = new Map(sent.filter((name) => name !== 'messages').map((name) => [plain(name), name]));
+  // Anthropic speaks of "the effort parameter".
+  if (sent.includes('output_config')) known.set('effort', 'output_config');
   const { paths, texts } = stringsOf(body);
   for (const path of paths) {
     const name = known.get(plain(firstPart(path)));
@@ -60,12 +62,21 @@ function jsonIn(text: string): unknown {
   }
 }
 
-const NAMED =
-  /["'`]([A-Za-z_]{3,40})(?:[.[][^"'`]{0,80})?["'`]|(?:^|Invalid )([a-z_]{3,40})(?:\.[a-z_.]{1,80})?:|parameter ([A-Za-z_]{3,40})\b/g;
+const NAMED = new RegExp(
+  [
+    /["'`]([A-Za-z_]{3,40})(?:[.[][^"'`]{0,80})?["'`]/,
+    /(?:^|Invalid )([a-z_]{3,40})(?:\.[a-z_.]{1,80})?:/,
+    /parameter ([A-Za-z_]{3,40})\b/,
+    /\b([a-z_]{3,40})(?= parameter\b| is not supported)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 
 function namedIn(text: string, known: ReadonlyMap<string, string>): string | null {
-  for (const [, quoted, first, after] of text.matchAll(NAMED)) {
-    const name = known.get(plain(quoted ?? first ?? after ?? ''));
+  for (const [, ...words] of text.matchAll(NAMED)) {
+    const name = known.get(plain(words.find((word) => word !== undefined) ?? ''));
     if (name) return name;
   }
   return null;

@@ -9,6 +9,7 @@ import { voteRequest } from './vote-request.ts';
 const wrong: [file: string, id: string, change: Partial<Model>, field: string, change: RegExp][] = [
   ['mixed', 'openai/gpt-5.6-luna', { temperature: true }, 'temperature', /"temperature": false/],
   ['mixed', 'anthropic/claude-sonnet-5', { temperature: true }, 'temperature', /"temperature": false/],
+  ['mixed', 'anthropic/claude-haiku-4.5', { reasoning: 'low' }, 'thinking', /"reasoning" of the model/],
   ['mixed', 'anthropic/claude-haiku-4.5', { extraBody: { top_logprobs: 1 } }, 'top_logprobs', /"extra_body"/],
   ['mixed', 'google/gemini-3.5-flash', { extraBody: { top_k: 1 } }, 'top_k', /"extra_body"/],
   [
@@ -79,6 +80,9 @@ t.test('only names that we sent come out, and only of 400 and 422', async (t) =>
     ),
     'thinking',
   );
+  const effort = body('This model does not support the effort parameter.');
+  t.equal(rejectedField(['thinking', 'output_config'], 400, effort), 'output_config');
+  t.equal(rejectedField(['thinking'], 400, effort), null);
   const deep = Array.from({ length: 200 }).reduce<unknown>((inner) => [inner], "'user'");
   t.equal(rejectedField(sent, 400, deep), null, 'a body without end is not followed');
 });
