@@ -20,6 +20,7 @@ import { answerClientError } from './http/hooks/client-errors.ts';
 import { crossOrigin } from './http/hooks/cross-origin.ts';
 import { errorReplies, sendError } from './http/hooks/errors.ts';
 import { idempotencyKeys } from './http/hooks/idempotency-key.ts';
+import { pageMarkdown } from './http/hooks/page-markdown.ts';
 import { rateLimit } from './http/hooks/rate-limit.ts';
 import { requestFraming } from './http/hooks/request-framing.ts';
 import { requestId } from './http/hooks/request-ids.ts';
@@ -89,6 +90,7 @@ export function buildApp(context: Context): App {
   app.register(auth, { context });
   app.register(rateLimit, { context });
   app.register(idempotencyKeys);
+  app.register(pageMarkdown);
   app.register(routes, { context });
   return app;
 }

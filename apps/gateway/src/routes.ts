@@ -37,6 +37,7 @@ import { protectedResourceRoutes } from './discovery/routes/oauth-protected-reso
 import { openapiDocumentRoute } from './discovery/routes/openapi-document.ts';
 import { openidConfigurationRoute } from './discovery/routes/openid-configuration.ts';
 import { reputationRoutes } from './discovery/routes/reputation.ts';
+import { siteFileRoutes } from './discovery/routes/site-files.ts';
 import { surfaceToolRoutes } from './discovery/routes/surface-tools.ts';
 import { surfacesRoute } from './discovery/routes/surfaces.ts';
 import { expectRoutes, type RouteRow } from './http/route-table.ts';
@@ -191,7 +192,16 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/llms-full.txt', 'getLlmsFull', 'anyone'],
     ['GET', '/robots.txt', 'getRobots', 'anyone'],
     ['GET', '/sitemap.xml', 'getSitemap', 'anyone'],
-    ['GET', '/.well-known/agent-skills/index.json', 'getSkillsIndex', 'anyone', () => agentSkillRoutes(app, facts)],
+    [
+      'GET',
+      '/.well-known/agent-skills/index.json',
+      'getSkillsIndex',
+      'anyone',
+      () => {
+        agentSkillRoutes(app, facts);
+        siteFileRoutes(app, facts);
+      },
+    ],
     ['GET', '/', 'getHome', 'anyone', () => homeRoute(app, facts)],
     ['GET', '/playground', 'getPlayground', 'anyone', () => app.register(playgroundRoutes, { context, facts })],
     ['POST', '/playground', 'sendPlayground', 'anyone'],

@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../http/answers.ts';
+import { markdownHeaders } from '../http/markdown.ts';
 import { sendPublicText } from '../http/send-tagged.ts';
 import type { TAGS } from '../http/tags.ts';
-import { markdownHeaders } from './documents/markdown.ts';
 
 export interface ServedDocument {
   path: string;

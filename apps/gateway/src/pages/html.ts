@@ -19,6 +19,12 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(strings.reduce((text, string, i) => text + markupOf(parts[i - 1]!) + string));
 }
 
+/** A block of data for programs that read the page (JSON-LD). No text in it can end the element. */
+export const dataBlock = (data: object): Html =>
+  new Html(
+    `<script type="application/ld+json">${JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}</script>\n`,
+  );
+
 function markupOf(part: Part): string {
   if (part instanceof Html) return part.toString();
   if (typeof part === 'object') return part.map(markupOf).join('');

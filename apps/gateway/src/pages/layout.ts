@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { dataBlock, type Html, html } from './html.ts';
 import { assetPath, importedBy } from './page-assets.ts';
 
 // The frame of every page, and the policy that goes with it: style and scripts from here, nothing inline and nothing from
@@ -88,7 +88,7 @@ ${['style', 'parts', ...styles].map((name) => html`<link rel="stylesheet" href="
 ).map((name) => html`<link rel="modulepreload" href="${assetPath(`${name}.js`)}">\n`)}${modules.map(
   (name) => html`<script type="module" src="${assetPath(`${name}.js`)}"></script>\n`,
 )}<script src="${assetPath('web-mcp.js')}" defer></script>
-</head>
+${hidden ? '' : dataBlock(linkedData(page))}</head>
 <body>
 <a class="skip" href="#main">To the content</a>
 <header class="site-header"><div class="frame">
@@ -105,6 +105,30 @@ ${FOOTER.map((to) => html`<a href="${to.path}">${to.name}</a>\n`)}</div></footer
 </body>
 </html>
 `.toString();
+}
+
+/** What a page is, for search engines: our own words alone, so pages of polls and accounts have none. */
+function linkedData({ baseUrl, path, title, description }: Page): object {
+  const service = {
+    '@type': 'WebApplication',
+    '@id': `${baseUrl}/#service`,
+    name: 'EloquentPoll',
+    url: baseUrl,
+    applicationCategory: 'DeveloperApplication',
+    operatingSystem: 'Any',
+    image: `${baseUrl}/og.png`,
+    offers: { '@type': 'Offer', price: '0', priceCurrency: 'USD', description: 'Quick polls without an account.' },
+  };
+  const about = { '@id': service['@id'] };
+  const page = {
+    '@type': 'WebPage',
+    '@id': `${baseUrl}${path}`,
+    url: `${baseUrl}${path}`,
+    name: title,
+    description,
+    about,
+  };
+  return { '@context': 'https://schema.org', '@graph': [service, page] };
 }
 
 /** The homepage for agents is home, too. */

@@ -9,6 +9,7 @@ import { HTML_TYPE, PAGE_HEADERS } from './layout.ts';
 type Query = Readonly<Record<string, string | undefined>>;
 
 export interface ServedPage {
+  baseUrl: string;
   path: string;
   operationId: string;
   summary: string;
@@ -28,7 +29,7 @@ export function servePage(app: FastifyInstance, page: ServedPage): void {
   app.get<{ Querystring: Query }>(
     page.path,
     {
-      config: { operation: page.operation ?? 'read' },
+      config: { operation: page.operation ?? 'read', markdownBase: page.baseUrl },
       schema: {
         operationId: page.operationId,
         tags: ['System'],

@@ -6,13 +6,15 @@ const { question, options } = FreePollRequest.properties;
 
 const tool = {
   name: 'quick_poll',
-  description: 'Ask several open-weight AI models a multiple-choice question. Free. The result is public by its id.',
-  inputSchema: inlined(Type.Required(Type.Object({ question, options }))),
+  description:
+    'Ask several open-weight AI models a multiple-choice question. Free. Without options the service derives them from the question. The result is public by its id.',
+  inputSchema: inlined(Type.Object({ ...Type.Required(Type.Object({ question })).properties, options })),
+  annotations: { readOnlyHint: false },
 };
 
-/** Offers a free poll to an agent inside the browser (WebMCP, a draft) if the browser supports it. */
-export const WEB_MCP_SCRIPT = `if ('modelContext' in navigator && typeof navigator.modelContext.registerTool === 'function') {
-  navigator.modelContext.registerTool({
+/** Offers a free poll to an agent inside the browser (WebMCP, a draft): by its present name, or by the one before. */
+export const WEB_MCP_SCRIPT = `{
+  const tool = {
     ...${JSON.stringify(tool)},
     async execute({ question, options }) {
       const response = await fetch('/api/quick-poll', {
@@ -22,6 +24,12 @@ export const WEB_MCP_SCRIPT = `if ('modelContext' in navigator && typeof navigat
       });
       return { content: [{ type: 'text', text: await response.text() }], isError: !response.ok };
     },
-  });
+  };
+  const register = async () => {
+    if (typeof document.modelContext?.registerTool === 'function') await document.modelContext.registerTool(tool);
+    else if (typeof navigator.modelContext?.registerTool === 'function') await navigator.modelContext.registerTool(tool);
+  };
+  // A browser may refuse, for example inside a frame: the page works without.
+  register().catch(() => undefined);
 }
 `;

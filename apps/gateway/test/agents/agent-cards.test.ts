@@ -116,6 +116,22 @@ t.test('[§4.7-mcp-server-card] the server card satisfies SEP-2127 and SEP-1649'
   t.equal((await get('/api/health')).json().version, card.version);
 });
 
+t.test('server.json: the entry for the public registry of MCP servers', async (t) => {
+  const ajv = new Ajv2020();
+  formats.default(ajv);
+  const $schema = { const: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json' };
+  const fits = ajv.compile({
+    ...DRAFT,
+    properties: { ...DRAFT.properties, $schema, remotes: { ...DRAFT.properties.remotes, minItems: 1 } },
+    additionalProperties: false,
+  });
+  const entry = (await get('/server.json')).json();
+  t.ok(fits(entry), JSON.stringify(fits.errors));
+  const [{ url, headers, ...more }] = entry.remotes;
+  t.same([url, more], ['https://polls.example/api/mcp', { type: 'streamable-http' }]);
+  t.match(headers, [{ name: 'Authorization', isSecret: true, isRequired: true }]);
+});
+
 t.test('a service on an IP address has a valid name in its card', async (t) => {
   for (const baseUrl of ['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080']) {
     const { app } = await build(t, { baseUrl });

@@ -61,5 +61,29 @@ t.test('agent skills: the first three resolve', async (t) => {
 t.test('WebMCP: a script of the page registers a tool', async (t) => {
   const scripts = [...(await get('/')).body.matchAll(/<script src="([^"]+)"/g)].map(([, path]) => path!);
   const code = await Promise.all(scripts.map(async (path) => (await get(path)).body));
-  t.match(code.join('\n'), 'navigator.modelContext.registerTool(');
+  for (const name of ['document', 'navigator']) t.match(code.join('\n'), `${name}.modelContext.registerTool(`);
+});
+
+t.test('files at fixed addresses: security.txt, auth.md, AGENTS.md, catalogues, favicon', async (t) => {
+  const security = await get('/.well-known/security.txt');
+  t.equal(typeOf(security), 'text/plain');
+  t.match(security.body, /^Contact: mailto:\S+@\S+$/m);
+  const expires = Date.parse(/^Expires: (.+)$/m.exec(security.body)?.[1] ?? '');
+  t.ok(expires > Date.now() + 30 * 86_400_000 && expires < Date.now() + 365 * 86_400_000, 'within a year (RFC 9116)');
+
+  const auth = await get('/auth.md');
+  t.equal(typeOf(auth), 'text/markdown');
+  t.match(auth.body, /^# .*auth\.md/);
+  for (const [, method, path] of auth.body.matchAll(/`(GET|POST|DELETE) https:\/\/polls\.example([^?`]*)/g)) {
+    const url = path!.replace('{keyId}', '0b8f2f0c-0000-4000-8000-000000000000');
+    const answer = await app.inject({ method: method as 'GET', url });
+    t.notOk([404, 405].includes(answer.statusCode), `${method} ${url}: ${answer.statusCode}`);
+  }
+
+  t.equal((await get('/AGENTS.md')).body, (await get('/~/AGENTS.md')).body);
+  t.equal((await get('/favicon.ico')).statusCode, 200);
+  t.same((await get('/.well-known/mcp.json')).json(), (await get('/.well-known/mcp/server-card.json')).json());
+  const { specVersion, entries } = (await get('/.well-known/ai-catalog.json')).json();
+  t.equal(specVersion, '1.0');
+  for (const { url } of entries) t.equal((await get(new URL(url).pathname)).statusCode, 200, url);
 });

@@ -121,20 +121,36 @@ t.test('what people say about a result, once they are signed in', async (t) => {
   t.match(page.url(), '?feedback=thanks#feedback');
 });
 
-t.test('an agent inside the browser is offered a free poll, where the browser can offer it', async (t) => {
-  const page = await site.open('/logo.svg');
-  await page.addInitScript('navigator.modelContext = { registerTool: (tool) => { window.offered = tool; } }');
-  await page.goto('/?view=human');
-  t.match(await page.evaluate('({ name: offered.name, required: offered.inputSchema.required })'), {
-    name: 'quick_poll',
-    required: ['question', 'options'],
-  });
-  const answered = page.evaluate("offered.execute({ question: 'Which of these is right?', options: ['One', 'Two'] })");
-  const poll = await newestPoll();
-  await poll.vote(1);
-  await poll.end();
-  t.match(await answered, { isError: false, content: [{ type: 'text', text: /"answer":"Two"/ }] });
-});
+t.test(
+  'an agent inside the browser is offered a free poll, by the present name of the API or the one before',
+  async (t) => {
+    for (const holder of ['document', 'navigator']) {
+      const page = await site.open('/logo.svg');
+      await page.addInitScript(
+        `Object.defineProperty(${holder}, 'modelContext', { value: { registerTool: async (tool) => { window.offered = tool; } } })`,
+      );
+      await page.goto('/?view=human');
+      await page.waitForFunction('window.offered');
+      t.match(await page.evaluate('({ name: offered.name, required: offered.inputSchema.required })'), {
+        name: 'quick_poll',
+        required: ['question'],
+      });
+      const input =
+        holder === 'document'
+          ? "{ question: 'Is the sea salty?' }"
+          : "{ question: 'Which is it?', options: ['No', 'Yes'] }";
+      const answered = page.evaluate(`offered.execute(${input})`);
+      const poll = await newestPoll();
+      await poll.vote(1);
+      await poll.end();
+      const winner = holder === 'document' ? 'No' : 'Yes';
+      t.match(await answered, {
+        isError: false,
+        content: [{ type: 'text', text: new RegExp(`"answer":"${winner}"`) }],
+      });
+    }
+  },
+);
 
 t.test('an unknown result id: 404 page', async (t) => {
   const path = '/result/EP-2026-01-31-4q7x2mfzk5wtb3ha';

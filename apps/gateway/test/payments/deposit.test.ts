@@ -3,6 +3,7 @@ import { FAKE_TOKEN } from '@eloquentpoll/testkit/fakes/chain';
 import { SECRET_WORDS } from '@eloquentpoll/testkit/fakes/facilitator';
 import { base64, FAKE_PAY_TO, sign, v1, v2 } from '@eloquentpoll/testkit/fakes/payer';
 import { isPaymentRequiredV1, isPaymentRequiredV2 } from '@x402/core/schemas';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Wallet } from 'ethers';
 import t from 'tap';
 import { reconcileDeposits } from '../../src/payments/usdc/reconcile-deposits.ts';
@@ -45,6 +46,10 @@ t.test(
     const header = decoded(answer.headers['payment-required']);
     t.ok(isPaymentRequiredV2(header));
     t.match(header, { accepts: [{ amount: '12340000', network: 'eip155:84532' }] });
+    // A facilitator catalogues what can be paid for only if the information fits the schema beside it.
+    const { info, schema } = header.extensions.bazaar;
+    t.ok(new Ajv2020().compile(schema)(info));
+    t.match(info.input, { type: 'http', method: 'POST', bodyType: 'json', body: { amount_usd: 5 } });
     const problem = await app.inject({
       method: 'POST',
       url: '/api/deposit',

@@ -47,6 +47,14 @@ export function serverCard(baseUrl: string): Record<string, unknown> {
   };
 }
 
+/** server.json, as the public MCP registry takes it (schema 2025-12-11). */
+export function registryEntry(baseUrl: string): Record<string, unknown> {
+  const { name, title, version, description, websiteUrl, remotes } = serverCard(baseUrl);
+  const $schema = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json';
+  const [{ type, url, headers }] = remotes as [Record<string, unknown>];
+  return { $schema, name, title, description, version, websiteUrl, remotes: [{ type, url, headers }] };
+}
+
 /** The host name in reverse order: `polls.example` is `example.polls`. */
 function namespaceOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl);

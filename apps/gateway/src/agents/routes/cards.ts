@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { serveDocument } from '../../discovery/serve-document.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { agentCard } from '../a2a/agent-card.ts';
-import { SERVER_CARD_TYPE, serverCard } from '../mcp/server-card.ts';
+import { registryEntry, SERVER_CARD_TYPE, serverCard } from '../mcp/server-card.ts';
 import { unifiedCard } from '../unified-card.ts';
 
 /** The A2A agent card, the MCP server card and the unified card. */
@@ -48,5 +48,21 @@ export function agentCardRoutes(app: FastifyInstance, { config }: PollsContext):
     summary: 'Get the MCP server card (beside the server)',
     mediaType: SERVER_CARD_TYPE,
     ...ofServer,
+  });
+  serveDocument(app, {
+    path: '/.well-known/mcp.json',
+    operationId: 'getFileMcpJson',
+    summary: 'The same card where scanners look for it',
+    mediaType: 'application/json',
+    ...ofServer,
+    tag: 'Files',
+  });
+  serveDocument(app, {
+    path: '/server.json',
+    operationId: 'getFileServerJson',
+    tag: 'Files',
+    summary: 'The entry of this server for the MCP registry',
+    mediaType: 'application/json',
+    body: () => JSON.stringify(registryEntry(baseUrl), null, 2),
   });
 }

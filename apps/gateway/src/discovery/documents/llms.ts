@@ -1,8 +1,8 @@
 import { ERROR_CODES, ERRORS } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
+import { markdownList, markdownTable } from '../../http/markdown.ts';
 import { authOf, describedOperations } from './api-description.ts';
 import type { Facts } from './facts.ts';
-import { markdownList, markdownTable } from './markdown.ts';
 import { confidenceMeaning, costNote, costTable, quickPollCommand } from './poll-prose.ts';
 import { skillBody } from './skill.ts';
 import { SKILL_PATH } from './skill-paths.ts';
@@ -64,6 +64,7 @@ export const LINK_SECTIONS: readonly LinkSection[] = [
         path: '/api/routing-descriptions.json',
         note: 'when to call what, and its cost',
       },
+      { name: 'Registration', path: '/auth.md', note: 'how an agent gets an API key, by wallet or payment' },
       { name: 'Errors', path: '/api/errors/catalog', note: 'every code, and what to do about it' },
     ],
   },

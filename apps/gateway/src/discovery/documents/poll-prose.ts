@@ -1,7 +1,7 @@
 import { LIMITS } from '@eloquentpoll/contracts';
 import { reasoning } from '@eloquentpoll/voting';
+import { markdownList, markdownTable } from '../../http/markdown.ts';
 import type { Facts } from './facts.ts';
-import { markdownList, markdownTable } from './markdown.ts';
 import { aboutSeconds, aboutUsd } from './poll-figures.ts';
 
 // Passages that several documents share: an example question, its answer, costs and errors.

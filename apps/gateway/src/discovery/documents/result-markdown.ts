@@ -1,5 +1,5 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
-import { markdownTable } from './markdown.ts';
+import { markdownTable } from '../../http/markdown.ts';
 
 /** A result to read: the verdict in words, the tally, and the votes. */
 export const resultMarkdown = (result: ResultDetail, pageUrl: string): string => `# Poll ${result.poll_id}

@@ -228,7 +228,7 @@ export const SURFACES: readonly Surface[] = [
     description: 'The homepage offers a free poll as a tool to agents inside the browser.',
     user_story: 'As an agent in a browser, I poll without finding and filling in a form.',
     artifacts: ['/'],
-    detection_rule: 'A script of the page calls navigator.modelContext.registerTool',
+    detection_rule: 'A script of the page calls document.modelContext.registerTool',
     standard_refs: ['https://github.com/webmachinelearning/webmcp'],
   },
   {

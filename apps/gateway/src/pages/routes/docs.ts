@@ -31,7 +31,7 @@ export function docsRoute(app: FastifyInstance, { config }: Pick<PagesContext, '
   app.get(
     '/api/docs',
     {
-      config: { operation: 'read' },
+      config: { operation: 'read', markdownBase: config.baseUrl },
       schema: {
         operationId: 'getDocs',
         tags: ['System'],

@@ -40,7 +40,7 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
   app.get<{ Params: { code: string } }>(
     '/errors/:code',
     {
-      config: { operation: 'read' },
+      config: { operation: 'read', markdownBase: config.baseUrl },
       schema: {
         operationId: 'getError',
         tags: ['System'],
@@ -53,10 +53,10 @@ export function errorCatalogRoutes(app: FastifyInstance, { config }: PagesContex
     async (request, reply) => {
       const entry = theCatalog().errors.find(({ code }) => code === request.params.code);
       if (!entry) throw new ApiError('not_found');
-      const readsHtml = /\btext\/html\b/.test(request.headers.accept ?? '');
+      const isRead =
+        request.routeOptions.config.markdownOnly || /\btext\/(html|markdown)\b/.test(request.headers.accept ?? '');
       reply.headers({ ...CACHED, vary: 'Accept' });
-      if (!readsHtml)
-        return sendPublicText(request, reply.type('application/json; charset=utf-8'), JSON.stringify(entry));
+      if (!isRead) return sendPublicText(request, reply.type('application/json; charset=utf-8'), JSON.stringify(entry));
       return sendPublicText(request, reply.type(HTML_TYPE).headers(PAGE_HEADERS), errorPage(config.baseUrl, entry));
     },
   );

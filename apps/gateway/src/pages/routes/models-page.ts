@@ -13,6 +13,7 @@ export function modelsPageRoute(
   { modelsOut }: Pick<PagesContext, 'modelsOut'>,
 ): void {
   servePage(app, {
+    baseUrl: facts.baseUrl,
     path: '/models',
     operationId: 'getModelsPage',
     summary: 'Models page',

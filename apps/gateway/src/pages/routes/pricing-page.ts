@@ -23,6 +23,7 @@ export function pricingPageRoute(app: FastifyInstance, context: PagesContext, fa
   });
 
   servePage(app, {
+    baseUrl: facts.baseUrl,
     path: '/pricing',
     operationId: 'getPricingPage',
     summary: 'Pricing page',

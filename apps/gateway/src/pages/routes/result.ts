@@ -15,6 +15,7 @@ import { access } from '../../http/access.ts';
 import { errors, NOT_MODIFIED, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
+import { inAskedForm } from '../../http/hooks/page-markdown.ts';
 import { sendPublicText } from '../../http/send-tagged.ts';
 import { RESULT_HEADERS, resultWithId } from '../../polls/read/find-result.ts';
 import { toResultDetail } from '../../polls/read/public-result.ts';
@@ -76,13 +77,14 @@ export async function resultPageRoutes(
       snapshot: record?.snapshot ?? null,
       signedIn: request.principal !== null,
     });
-    return reply.type(HTML_TYPE).header('cache-control', 'no-store').send(page);
+    reply.type(HTML_TYPE).header('cache-control', 'no-store');
+    return reply.send(inAskedForm(request, reply, page));
   }
 
   app.get<Route & { Querystring: { feedback?: string } }>(
     '/result/:resultId',
     {
-      config: { operation: 'read' },
+      config: { operation: 'read', markdownBase: config.baseUrl },
       schema: {
         operationId: 'getResultPage',
         tags: ['Results'],
@@ -104,7 +106,9 @@ export async function resultPageRoutes(
         const page = await pageOf(result, request, request.query.feedback === 'thanks');
         const asJson = { rel: 'alternate', path: `/api/results/${resultId}`, type: 'application/json' };
         reply.type(HTML_TYPE).header('link', linkHeader([asJson]));
-        if (request.principal) return reply.header('cache-control', 'private, no-store').send(page);
+        if (request.principal) {
+          return reply.header('cache-control', 'private, no-store').send(inAskedForm(request, reply, page));
+        }
         return await sendPublicText(request, reply.header('cache-control', 'public, max-age=30'), page);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'result_not_found' || readsJson(request)) throw error;

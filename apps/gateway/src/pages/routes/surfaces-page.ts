@@ -6,6 +6,7 @@ import { surfacesPage } from '../surfaces-page.ts';
 /** GET /surfaces. */
 export function surfacesPageRoute(app: FastifyInstance, facts: Facts): void {
   servePage(app, {
+    baseUrl: facts.baseUrl,
     path: '/surfaces',
     operationId: 'getSurfacesPage',
     summary: 'Integrations page',

@@ -50,10 +50,51 @@ export function termsFor(
   };
 }
 
+/** How the operation is called, for facilitators that catalogue what can be paid for (x402 v2, extension bazaar). */
+const BAZAAR = {
+  info: {
+    input: { type: 'http', method: 'POST', bodyType: 'json', body: { amount_usd: 5 } },
+    output: { type: 'json', example: { amount_usd: 5, amount_cents: 500, is_new_user: true, api_key: 'ep_k_...' } },
+  },
+  schema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      input: {
+        type: 'object',
+        properties: {
+          type: { type: 'string', const: 'http' },
+          method: { type: 'string', enum: ['POST'] },
+          bodyType: { type: 'string', enum: ['json'] },
+          body: {
+            type: 'object',
+            properties: { amount_usd: { type: 'number', minimum: 1, maximum: 1_000 } },
+            required: ['amount_usd'],
+          },
+        },
+        required: ['type', 'method', 'bodyType', 'body'],
+        additionalProperties: false,
+      },
+      output: {
+        type: 'object',
+        properties: { type: { type: 'string' }, example: { type: 'object' } },
+        required: ['type'],
+      },
+    },
+    required: ['input'],
+  },
+};
+
 /** A 402 with the terms: in the body for version 1, in a header for version 2. */
 export async function paymentRequired(terms: Terms, code: ErrorCode, detail?: string): Promise<ApiError> {
   const { encodePaymentRequiredHeader } = await import('@x402/core/http');
-  const header = { x402Version: 2, error: code, resource: terms.resource, accepts: [terms.v2] };
+  const header = {
+    x402Version: 2,
+    error: code,
+    resource: terms.resource,
+    accepts: [terms.v2],
+    extensions: { bazaar: BAZAAR },
+  };
   return new ApiError(code, {
     ...(detail !== undefined && { detail }),
     members: { x402Version: 1, accepts: [terms.v1] },

@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import plugin from 'fastify-plugin';
+import { textAnswer } from '../answers.ts';
+import { htmlToMarkdown } from '../html-to-markdown.ts';
+import { markdownHeaders } from '../markdown.ts';
+import { prefersMarkdown } from '../prefers-markdown.ts';
+
+// A page that people read has a second form for agents: markdown, to an Accept header that asks for it, and always at the
+// same address with .md behind it.
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The page has a markdown form; its links begin with this address. */
+    markdownBase?: string;
+    markdownOnly?: boolean;
+  }
+}
+
+export const pageMarkdown = plugin(async (app: FastifyInstance) => {
+  app.addHook('onRoute', function (route) {
+    const { config, schema, method, url } = route;
+    if (config?.markdownBase === undefined || config.markdownOnly || method !== 'GET') return;
+    route.schema = withMarkdown(schema);
+    this.route({
+      ...route,
+      url: `${url}.md`,
+      config: { ...config, markdownOnly: true },
+      schema: { ...schema, hide: true },
+    });
+  });
+});
+
+function withMarkdown(schema: RouteOptions['schema']): NonNullable<RouteOptions['schema']> {
+  const answers = (schema?.response ?? {}) as Record<string, { content?: object }>;
+  const content = { ...answers[200]?.content, ...textAnswer('', 'text/markdown').content };
+  return { ...schema, response: { ...answers, 200: { ...answers[200], content } } };
+}
+
+/** A page in the form that its reader asked for; sets the headers that go with the form. */
+export function inAskedForm(request: FastifyRequest, reply: FastifyReply, page: string): string {
+  const { markdownBase, markdownOnly } = request.routeOptions.config;
+  const isHtml = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
+  if (markdownBase === undefined || !isHtml) return page;
+  const vary = String(reply.getHeader('vary') ?? '');
+  if (!/\baccept\b(?!-)/i.test(vary)) reply.header('vary', vary === '' ? 'Accept' : `Accept, ${vary}`);
+  if (!markdownOnly && !prefersMarkdown(request.headers.accept)) return page;
+  const text = htmlToMarkdown(page, markdownBase);
+  reply.type('text/markdown; charset=utf-8').headers(markdownHeaders(text));
+  return text;
+}
