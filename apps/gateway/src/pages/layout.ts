@@ -46,12 +46,12 @@ const NAVIGATION = [
   { path: '/playground', name: 'Playground' },
   { path: '/models', name: 'Models' },
   { path: '/pricing', name: 'Pricing' },
+  { path: '/surfaces', name: 'Connect' },
   { path: '/api/docs', name: 'Docs' },
 ];
 
 const FOOTER = [
   { path: '/', name: 'For agents' },
-  { path: '/surfaces', name: 'Integrations' },
   { path: '/llms.txt', name: 'llms.txt' },
   { path: '/api/openapi.json', name: 'OpenAPI' },
   { path: '/api/errors/catalog', name: 'Errors' },

@@ -12,7 +12,7 @@ const PAGES: readonly (LikelyPage & { words: RegExp })[] = [
   { path: '/api/docs', name: 'the API reference', words: /doc|swagger|openapi|reference|^\/api/ },
   { path: '/?view=human#terms', name: 'Data and terms', words: /terms|privacy|legal|imprint/ },
   { path: '/dashboard', name: 'the dashboard', words: /dash|log-?in|sign|account|key|billing|balance|histor/ },
-  { path: '/surfaces', name: 'Integrations', words: /surface|integrat|connect|agent|mcp/ },
+  { path: '/surfaces', name: 'Connect', words: /surface|integrat|connect|agent|mcp/ },
   { path: '/playground', name: 'the playground', words: /play|demo|poll|ask|try/ },
   { path: '/?view=human', name: 'the homepage', words: /home|about|index/ },
 ];

@@ -35,10 +35,10 @@ export function surfacesPage({ baseUrl }: Facts, filter: SurfacesFilter): string
   return layout({
     baseUrl,
     path: '/surfaces',
-    title: 'Integrations · EloquentPoll',
+    title: 'Connect an agent, editor or program · EloquentPoll',
     description: `${SURFACES.length} ways in which people, coding agents and browser agents find and use this service, and how a program can detect each.`,
     styles: ['catalog'],
-    main: html`<h1>Integrations</h1>
+    main: html`<h1>Connect</h1>
 <p class="lead">Use EloquentPoll from your agent, editor or code.</p>
 ${connectSection(baseUrl)}
 <h2 id="all">All integrations</h2>
