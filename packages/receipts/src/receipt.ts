@@ -41,7 +41,7 @@ const Vote = hasMembers(
   },
 );
 
-const Statement = hasMembers({
+export const isStatement = hasMembers({
   version: isCount,
   result_id: isText,
   /** SHA-256 of the question in Unicode form NFC as UTF-8. */
@@ -78,8 +78,7 @@ const Statement = hasMembers({
   price_sha256: isText,
 });
 type Of<C> = C extends Check<infer T> ? T : never;
-export type Statement = Of<typeof Statement>;
-export const isStatement: Check<Statement> = Statement;
+export type Statement = Of<typeof isStatement>;
 
 /** What the poll could cost and did, in micro-USD. The nonce keeps it from being found by trying. */
 export const isPrice = hasMembers({

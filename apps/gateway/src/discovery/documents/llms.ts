@@ -21,7 +21,7 @@ export const about = (
 ): string => `A caller sends a question with 2 to 10 options. Models from several vendors each vote for one option, without seeing the other
 votes. The option with the most votes wins (first past the post). A poll ends when its outcome is locked, certain enough for
 the caller's threshold, out of budget, or when every model has voted. Each finished poll has a public result under an id that
-cannot be guessed.
+cannot be guessed, and a signed receipt from which every vote, the odds and the decision to stop can be worked out once more.
 
 ${confidenceMeaning}
 
@@ -94,6 +94,11 @@ export const LINK_SECTIONS: readonly LinkSection[] = [
       { name: 'Estimate', path: '/api/poll/estimate', note: 'what a poll costs and how long it takes, now' },
       { name: 'Profiles', path: '/api/profiles', note: 'named bundles of preset, threshold and cost' },
       { name: 'Reputation', path: '/api/reputation', note: 'recent performance' },
+      {
+        name: 'Receipts',
+        path: '/api/receipts/days',
+        note: 'sealed days of the signed statements at /api/results/{id}/receipt; their keys are at /.well-known/jwks.json',
+      },
       { name: 'Surfaces', path: '/api/surfaces', note: 'every way to find and use the service' },
       { name: 'Health', path: '/api/health', note: 'is it up?' },
     ],

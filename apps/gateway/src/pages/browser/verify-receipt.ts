@@ -1,4 +1,4 @@
-import type { PartName, Verified } from '@eloquentpoll/receipts';
+import type { Known, PartName, PublishedResult, SignedReceipt, Verified } from '@eloquentpoll/receipts';
 import { element } from './draw.ts';
 import { on } from './on.ts';
 
@@ -29,13 +29,15 @@ async function verified(id: string): Promise<Verified> {
   const [{ verifyReceipt }, receipt, { keys }, result] = await Promise.all([
     import('@eloquentpoll/receipts'),
     load(`/api/results/${id}/receipt`),
-    load('/.well-known/jwks.json').then(JSON.parse),
-    load(`/api/results/${id}`).then(JSON.parse),
+    loadJson<Pick<Known, 'keys'>>('/.well-known/jwks.json'),
+    loadJson<PublishedResult>(`/api/results/${id}`),
   ]);
-  const { proof } = JSON.parse(receipt);
-  const days = proof === null ? undefined : JSON.parse(await load(`/api/receipts/days?day=${proof.day}`)).days;
-  return verifyReceipt(receipt, { keys, days, result });
+  const { proof } = JSON.parse(receipt) as SignedReceipt;
+  const day = proof && (await loadJson<Required<Pick<Known, 'days'>>>(`/api/receipts/days?day=${proof.day}`));
+  return verifyReceipt(receipt, { keys, days: day?.days, result });
 }
+
+const loadJson = async <T>(path: string): Promise<T> => JSON.parse(await load(path)) as T;
 
 async function load(path: string): Promise<string> {
   const answer = await fetch(path, { headers: { accept: 'application/json' } });
