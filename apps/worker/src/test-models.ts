@@ -10,6 +10,7 @@ import {
 } from '@eloquentpoll/models/canaries';
 import { type Model, type Panels, seatsFor } from '@eloquentpoll/models/panels';
 import type { Logger, Metrics } from '@eloquentpoll/ops';
+import { spendCeiling } from '@eloquentpoll/polls';
 import {
   bringModelBack,
   type ClaimedCanary,
@@ -17,6 +18,7 @@ import {
   finishCanary,
   readFailedModels,
   readModelStanding,
+  type SpendCeiling,
   type Storage,
   takeModelOut,
 } from '@eloquentpoll/storage';
@@ -43,6 +45,8 @@ export interface ModelTests {
   /** Tests of each model per day. */
   perDay: number;
   dayCapU: bigint;
+  /** Tests wait when providers would charge the fleet more than this. */
+  ceiling?: SpendCeiling | undefined;
   /** Between two looks for a test that is due. */
   lookEveryMs?: number;
 }
@@ -59,9 +63,10 @@ export function testModels(config: Config, { ask, log, resources }: OpenContext)
     const failed = new Set((await readFailedModels(storage)).map(({ modelId }) => modelId));
     return panels.models().map(({ id }) => [[id], failed.has(id) ? 1 : 0] as const);
   });
-  return perDay > 0
-    ? keepTestingModels({ storage, panels, ask, metrics, log, perDay, dayCapU: config.canaryDayCapU })
-    : null;
+  if (perDay === 0) return null;
+  const ceiling = spendCeiling(config.providerSpend, panels.simulated, 'free');
+  const limits = { perDay, dayCapU: config.canaryDayCapU, ceiling };
+  return keepTestingModels({ storage, panels, ask, metrics, log, ...limits });
 }
 
 export function keepTestingModels(tests: ModelTests): AsyncDisposable {
@@ -94,11 +99,11 @@ export function keepTestingModels(tests: ModelTests): AsyncDisposable {
 
 /** Tests the model that is due, if one is. */
 export async function testDueModel(tests: ModelTests, signal: AbortSignal): Promise<void> {
-  const { storage, panels, perDay, dayCapU } = tests;
+  const { storage, panels, perDay, dayCapU, ceiling } = tests;
   const everyMs = Math.round(DAY_MS / perDay);
   const models = panels.models().map((model) => ({ modelId: model.id, maxU: callOf(model).maxU * BigInt(MAX_VOTES) }));
   const failedEveryMs = Math.round(everyMs / FAILED_FASTER);
-  const claim = await claimCanary(storage, { models, everyMs, failedEveryMs, dayCapU });
+  const claim = await claimCanary(storage, { models, everyMs, failedEveryMs, dayCapU, ceiling });
   if (!claim) return;
   const kind = claim.failed ?? CANARY_KINDS[claim.number % CANARY_KINDS.length]!;
   const { passed, costU } = await test(tests, claim, kind, signal);
