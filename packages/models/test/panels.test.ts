@@ -25,6 +25,8 @@ for (const file of ['openrouter', 'simulator']) {
         panels.panel('free_search').models.every((model) => model.search !== null),
         'search models can search',
       );
+      for (const name of ['broad', 'strong', 'fast', 'free', 'free_search'] as const)
+        t.match(panels.panel(name).why, /^.{40,}$/, `${name} says why it has its models`);
       t.ok(panels.models().every((model) => model.price.input > 0n && model.price.output > 0n));
     },
   );

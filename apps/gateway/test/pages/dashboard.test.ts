@@ -1,3 +1,4 @@
+import { savePanel } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import { Wallet } from 'ethers';
 import t from 'tap';
@@ -152,6 +153,30 @@ t.test('a link from a result fills in the form of a paid poll, and asks nothing'
   t.equal(await page.locator('#history td, #history th a').count(), 0);
 });
 
+t.test('a saved panel is among the choices, and its models are asked', async (t) => {
+  const { accountId } = await site.keyWith(5);
+  const models = context.panels
+    .models()
+    .slice(0, 3)
+    .map(({ id }) => id);
+  await savePanel(context.storage, accountId, { name: 'night-checks', models });
+  const page = await openDashboard(site, accountId);
+  await page.getByLabel('Panel', { exact: true }).selectOption({ label: 'night-checks: your 3 models' });
+  await page.getByLabel('Question').fill('Which of the two?');
+  await page.getByLabel('Options, one per line').fill('One\nOther');
+  await page
+    .getByText(/of 3\b/)
+    .first()
+    .waitFor();
+  await page.getByRole('button', { name: 'Run poll' }).click();
+  await page.locator('[data-progress]').getByText('0 of 3 voted.').waitFor();
+  const worker = await takePoll(context, await newestPollOf(accountId));
+  await worker.open();
+  for (const option of [0, 0, 0]) await worker.vote(option);
+  const { saved_panel } = await worker.end();
+  t.equal(saved_panel, 'night-checks');
+});
+
 async function newestPollOf(accountId: string): Promise<string> {
   const newest = () =>
     context.storage.db
@@ -197,11 +222,11 @@ t.test(
     await page.getByLabel('Cost limit').fill('26');
     await page.getByText('The limit can be at most $25.').waitFor();
     await page.getByLabel('Cost limit').fill('1');
-    await page.getByLabel('Options, one per line').fill('Same\nOther\nsame');
+    await page.getByLabel('Options, one per line').fill('Same\nOther\nSame');
     await run.click();
     await page.getByText('Options 1 and 3 are the same.').waitFor();
     t.equal(await page.locator(':focus').getAttribute('name'), 'options');
-    t.equal(await page.getByLabel('Options, one per line').inputValue(), 'Same\nOther\nsame', 'what was typed stays');
+    t.equal(await page.getByLabel('Options, one per line').inputValue(), 'Same\nOther\nSame', 'what was typed stays');
     t.notMatch(await page.locator('[data-estimate]').textContent(), /_/);
   },
 );

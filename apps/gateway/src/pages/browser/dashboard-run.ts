@@ -7,6 +7,7 @@ import { estimateOrder, type Order } from './poll-estimate.ts';
 import { pollView } from './poll-view.ts';
 import { readEvents } from './read-events.ts';
 import { refresh } from './refresh.ts';
+import { panelOfChoice } from './saved-panel.ts';
 
 // A poll that is paid from the balance: what it will take while it is written, and how it goes while it runs.
 
@@ -56,7 +57,7 @@ function orderOf(form: HTMLFormElement): Order {
   return {
     question: String(fields.get('question')).trim(),
     options: lines.map((line) => line.trim()).filter((line) => line !== ''),
-    preset: String(fields.get('preset')),
+    ...panelOfChoice(String(fields.get('preset'))),
     confidence_threshold: Number(fields.get('confidence_threshold')),
     max_cost_usd: Number(fields.get('max_cost_usd')),
   };

@@ -8,7 +8,9 @@ import { type FieldIssue, issueSentence } from './issue-sentences.ts';
 export interface Order {
   question: string;
   options: readonly string[];
-  preset: string;
+  /** Or the name of a saved panel. */
+  preset?: string;
+  panel?: string;
   confidence_threshold: number;
   max_cost_usd: number;
 }

@@ -1,5 +1,5 @@
 import { LIMITS } from '@eloquentpoll/contracts';
-import { balanceOf, listIdentities, listKeys, readHistory } from '@eloquentpoll/storage';
+import { balanceOf, listIdentities, listKeys, listSavedPanels, readHistory } from '@eloquentpoll/storage';
 import { toBalance } from '../../accounts/balance.ts';
 import { currentUser } from '../../accounts/current-user.ts';
 import { paymentOnReturn } from '../../payments/card/payment-return.ts';
@@ -24,11 +24,12 @@ export async function accountView(
   const { storage } = context;
   // First, because it changes the balance.
   const payment = checkout && (await paymentReturn(context, accountId, checkout, looks));
-  const [user, balance, identities, keys, lines] = await Promise.all([
+  const [user, balance, identities, keys, panels, lines] = await Promise.all([
     currentUser(storage, accountId),
     balanceOf(storage, accountId),
     listIdentities(storage, accountId),
     listKeys(storage, accountId),
+    listSavedPanels(storage, accountId),
     readHistory(storage, accountId, PAGE + 1, (page - 1) * PAGE),
   ]);
   if (!user || !balance) return null;
@@ -40,6 +41,7 @@ export async function accountView(
     balance: toBalance(balance),
     heldU: balance.heldU,
     keys,
+    panels,
     history: { lines: lines.slice(0, PAGE), number: page, hasOlder: lines.length > PAGE },
     payment,
   };

@@ -1,5 +1,5 @@
 import type { Balance, CurrentUser } from '@eloquentpoll/contracts';
-import type { ResultLine, StoredApiKey } from '@eloquentpoll/storage';
+import type { ResultLine, StoredApiKey, StoredPanel } from '@eloquentpoll/storage';
 
 /** What the dashboard shows of an account. */
 export interface AccountView {
@@ -13,6 +13,7 @@ export interface AccountView {
   heldU: bigint;
   keys: readonly StoredApiKey[];
   history: HistoryPage;
+  panels: readonly Pick<StoredPanel, 'name' | 'models'>[];
   /** Set after the return from the card payment page. */
   payment: PaymentReturn | null;
 }

@@ -35,7 +35,7 @@ ${balance(account)}
 <a href="#run">Run a poll</a> <a href="#history">History</a> <a href="#keys">API keys</a> <a href="#funds">Add funds</a> <a href="#account">Account</a>
 </nav>
 ${firstSteps(account)}
-${runPollCard(facts)}
+${runPollCard(facts, account)}
 ${historySection(account.history)}
 <div class="dashboard-columns">
 ${keysSection(account.keys)}

@@ -1,14 +1,17 @@
 import { LIMITS, PRESETS } from '@eloquentpoll/contracts';
 import type { Facts } from '../../discovery/documents/facts.ts';
+import { SAVED } from '../browser/saved-panel.ts';
 import { select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
+import type { AccountView } from './account.ts';
 
 const SHORT = { broad: 'many vendors', fast: 'low latency', strong: 'frontier models' } as const;
 
 /** The form of a paid poll, with its estimate while it is edited and its progress while it runs. */
-export const runPollCard = ({
-  panels,
-}: Facts): Html => html`<section class="card stack" id="run" aria-labelledby="run-title">
+export const runPollCard = (
+  { panels }: Facts,
+  { panels: saved }: Pick<AccountView, 'panels'>,
+): Html => html`<section class="card stack" id="run" aria-labelledby="run-title">
 <h2 id="run-title">Run a poll</h2>
 <form class="stack" data-run novalidate>
 <p class="field"><label for="question">Question</label>
@@ -20,7 +23,10 @@ export const runPollCard = ({
 ${select(
   'preset',
   'Panel',
-  PRESETS.map((preset) => ({ value: preset, label: `${preset}: ${SHORT[preset]}` })),
+  [
+    ...PRESETS.map((preset) => ({ value: preset, label: `${preset}: ${SHORT[preset]}` })),
+    ...saved.map(({ name, models }) => ({ value: `${SAVED}${name}`, label: `${name}: your ${models.length} models` })),
+  ],
   'broad',
 )}
 <p class="field"><label for="threshold">Confidence threshold</label>
