@@ -38,7 +38,7 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   createCheckout: { body: { amount_cents: 2500 } },
   getWalletChallenge: { query: { address: '0x52908400098527886E0F7030069857D2E4169EE7' } },
   getError: { path: { code: 'insufficient_balance' } },
-  listModels: { query: { preset: 'broad' } },
+  listModels: { query: { limit: '20' } },
   getModelReputation: {},
   listSurfaces: { body: { limit: 5 } },
   getSurface: { body: { pattern_id: 'mcp-server' } },

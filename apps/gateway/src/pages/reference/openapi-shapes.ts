@@ -37,6 +37,7 @@ export interface ApiParameter {
   required?: boolean;
   description?: string;
   schema?: ApiSchema;
+  example?: unknown;
 }
 
 interface ApiContent {
