@@ -110,6 +110,14 @@ export interface StoodAlike {
   same_leader: number;
 }
 
+/** How a poll was asked whose panel has a track record. */
+export interface AskedByRecord {
+  order: 'cheapest' | 'shuffled';
+  roster_version: string;
+  /** Confidence did not stop it. */
+  lock_only: boolean;
+}
+
 /** What a poll came to, in words for people. */
 export interface Verdict {
   kind: 'final' | 'kept' | 'tied' | 'unsafe' | 'unanswered';
@@ -173,6 +181,7 @@ export interface PollResponse {
   /** The probability that each of `options` wins, and of a tie as the last. */
   chances?: number[];
   track_record?: StoodAlike;
+  asking?: AskedByRecord;
   verdict?: Verdict;
   panel?: PanelStanding;
   /** Missing until enough is on record about the models. */
@@ -212,6 +221,7 @@ export interface ResultDetail {
   confidence?: number | null;
   chances?: number[];
   track_record?: StoodAlike;
+  asking?: AskedByRecord;
   verdict?: Verdict;
   panel?: PanelStanding;
   reading?: Reading;

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PanelStanding } from './panel-standing.ts';
-import { PANEL_NAMES, TERMINATION_REASONS } from './poll.ts';
+import { AskedByRecord, PANEL_NAMES, TERMINATION_REASONS } from './poll.ts';
 import { PollReading } from './poll-reading.ts';
 import {
   Chances,
@@ -114,6 +114,7 @@ export const PollResponse = Type.Object(
     ),
     chances: Type.Optional(Chances),
     track_record: Type.Optional(StoodAlike),
+    asking: Type.Optional(AskedByRecord),
     verdict: Type.Optional(Type.Ref(Verdict)),
     panel: Type.Optional(Type.Ref(PanelStanding)),
     reading: Type.Optional(Type.Ref(PollReading)),

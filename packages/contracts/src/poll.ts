@@ -48,6 +48,19 @@ export const Seat = Type.Object({
 });
 export type Seat = Static<typeof Seat>;
 
+/** How a poll is asked whose panel has a track record. */
+export const AskedByRecord = Type.Object(
+  {
+    order: literals(ASKING_ORDERS, { description: 'Cheapest models first, or shuffled after an alarm.' }),
+    roster_version: Type.String({ description: 'Names the panel and its order of prices; audits are counted for it.' }),
+    lock_only: Type.Boolean({
+      description: 'True where the record raised an alarm or could not be read: confidence did not stop the poll.',
+    }),
+  },
+  { description: 'Missing where the panel was shuffled and confidence is what the votes alone say.' },
+);
+export type AskedByRecord = Static<typeof AskedByRecord>;
+
 /** Everything a worker needs to run a poll, frozen when the poll was accepted. */
 export const PollSpec = Type.Object({
   question: Type.String(),
@@ -72,14 +85,7 @@ export const PollSpec = Type.Object({
   /** List price by the provider's price, in millionths; the provider's price where it is missing. */
   price_ppm: Type.Optional(Type.Integer({ minimum: 1_000_000 })),
   /** Where a track record has a say. Missing: shuffled, and confidence is what the urn says. */
-  track_record: Type.Optional(
-    Type.Object({
-      roster_version: Type.String(),
-      order: literals(ASKING_ORDERS),
-      /** After an alarm: confidence does not stop it. */
-      lock_only: Type.Boolean(),
-    }),
-  ),
+  track_record: Type.Optional(AskedByRecord),
   /** Pseudonym of who asks, for providers that take one. */
   caller: Type.Optional(Type.String()),
   simulated: Type.Boolean(),

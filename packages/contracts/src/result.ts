@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
 import { PanelStanding } from './panel-standing.ts';
-import { TERMINATION_REASONS } from './poll.ts';
+import { AskedByRecord, TERMINATION_REASONS } from './poll.ts';
 import { PollReading } from './poll-reading.ts';
 import { RESULT_STATUSES, Timing, Verdict } from './poll-response.ts';
 import {
@@ -43,6 +43,7 @@ export const ResultDetail = Type.Object(
     confidence: Type.Optional(nullable(Probability)),
     chances: Type.Optional(Chances),
     track_record: Type.Optional(StoodAlike),
+    asking: Type.Optional(AskedByRecord),
     verdict: Type.Optional(Type.Ref(Verdict)),
     panel: Type.Optional(Type.Ref(PanelStanding)),
     reading: Type.Optional(Type.Ref(PollReading)),

@@ -11,7 +11,7 @@ import { type Conclusion, conclude, type PollState } from '@eloquentpoll/voting'
 import { chancesInOrder } from '@eloquentpoll/voting/chances';
 import { panelStanding } from './panel-standing.ts';
 import { maxCostUsdOf } from './poll-spec.ts';
-import { stoodAlikeJson } from './stood-alike.ts';
+import { askedByRecord, stoodAlikeJson } from './stood-alike.ts';
 import { ownersFigures, verdictOf } from './verdict-of.ts';
 
 // The one place where a poll's outcome takes the shape of the contract: it is stored, published and sent as built here.
@@ -69,6 +69,7 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     confidence: conclusion.confidence,
     chances: chancesInOrder(conclusion.chances),
     ...stoodAlikeJson(conclusion.recordUsed),
+    ...(spec.track_record && { asking: askedByRecord(spec.track_record, outcome.state) }),
     panel: panelStanding(spec, votes, outcome.effectiveVotes ?? null),
     ...(outcome.reading && { reading: toReading(spec, outcome.reading) }),
     preset: spec.panel_name,

@@ -41,6 +41,7 @@ export function toResultDetail(result: Result): ResultDetail {
     confidence: response.confidence,
     ...(response.chances && { chances: response.chances }),
     ...(response.track_record && { track_record: response.track_record }),
+    ...(response.asking && { asking: response.asking }),
     verdict: verdictOf(response),
     ...(response.panel && { panel: toPublicPanel(response.panel) }),
     ...(response.reading && { reading: toPublicReading(response.reading) }),
