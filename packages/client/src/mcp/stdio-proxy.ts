@@ -1,0 +1,123 @@
+#!/usr/bin/env node
+import { createInterface } from 'node:readline';
+
+// The MCP server of a bundle: hosts that start a process speak over stdin and stdout, one JSON-RPC message a line, and
+// each message is carried to the service over HTTP. Nothing is kept but the version that was negotiated.
+
+interface Message {
+  id?: string | number;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: { protocolVersion?: string };
+}
+
+const address = new URL('/api/mcp', process.env.EP_URL || 'http://localhost:8080');
+const key = process.env.EP_KEY ?? '';
+const running = new Map<string | number, AbortController>();
+let negotiated: string | undefined;
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => void take(line))
+  .on('close', () => {
+    for (const call of running.values()) call.abort();
+  });
+
+async function take(line: string): Promise<void> {
+  if (line.trim() === '') return;
+  const message = parsed(line);
+  if (!message) return write({ jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'The line is not JSON.' } });
+  if (message.method === 'notifications/cancelled') return cancel(message.params?.requestId);
+  const { id } = message;
+  const call = new AbortController();
+  if (id !== undefined) running.set(id, call);
+  try {
+    await carry(message, line, call.signal);
+  } catch (error) {
+    if (!call.signal.aborted) fail(message, `The service at ${address.origin} cannot be reached: ${reasonOf(error)}`);
+  } finally {
+    if (id !== undefined) running.delete(id);
+  }
+}
+
+function parsed(line: string): Message | null {
+  try {
+    const message: unknown = JSON.parse(line);
+    return typeof message === 'object' && message !== null && !Array.isArray(message) ? (message as Message) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Closing the connection is how a call over HTTP is cancelled. */
+function cancel(id: unknown): void {
+  if (typeof id === 'string' || typeof id === 'number') running.get(id)?.abort();
+}
+
+async function carry(message: Message, body: string, signal: AbortSignal): Promise<void> {
+  if (key === '') return fail(message, 'EP_KEY is not set; it holds an API key, which begins with ep_k_.');
+  const response = await fetch(address, { method: 'POST', headers: headersOf(message), body, signal });
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    await carryEvents(response);
+    return;
+  }
+  const text = await response.text();
+  const answer = parsed(text) as (Message & { jsonrpc?: string; error?: unknown }) | null;
+  if (answer?.jsonrpc === '2.0') return pass({ ...answer, id: answer.id ?? message.id ?? null });
+  if (!response.ok) {
+    fail(message, typeof answer?.error === 'string' ? answer.error : `The service answered ${response.status}.`);
+  }
+}
+
+async function carryEvents(response: Response): Promise<void> {
+  let rest = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const events = (rest + chunk.replaceAll('\r\n', '\n')).split('\n\n');
+    rest = events.pop() ?? '';
+    for (const event of events) {
+      const data = event
+        .split('\n')
+        .flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []))
+        .join('\n');
+      const message = parsed(data);
+      if (message) pass(message);
+    }
+  }
+}
+
+function headersOf({ method, params }: Message): Record<string, string> {
+  const meta = params?._meta as Record<string, unknown> | undefined;
+  const version = meta?.['io.modelcontextprotocol/protocolVersion'] ?? negotiated;
+  const name = params?.name ?? params?.uri ?? params?.taskId;
+  return {
+    accept: 'application/json, text/event-stream',
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    ...(typeof version === 'string' && { 'mcp-protocol-version': version }),
+    ...(method !== undefined && { 'mcp-method': method }),
+    ...(typeof name === 'string' && { 'mcp-name': headerValue(name) }),
+  };
+}
+
+/** As the protocol writes what a header cannot hold. */
+const headerValue = (text: string): string =>
+  /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?')
+    ? text
+    : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
+function pass(message: Omit<Message, 'id'> & { id?: unknown }): void {
+  negotiated = message.result?.protocolVersion ?? negotiated;
+  write(message);
+}
+
+/** A notification has no answer, so its failure is a line for people. */
+function fail({ id }: Message, message: string): void {
+  if (id === undefined) process.stderr.write(`${message}\n`);
+  else write({ jsonrpc: '2.0', id, error: { code: -32_603, message } });
+}
+
+const write = (message: object): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
+
+const reasonOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+};
