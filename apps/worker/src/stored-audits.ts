@@ -4,6 +4,7 @@ import { minVotesOf } from '@eloquentpoll/polls';
 import {
   type Audit,
   claimAudit,
+  countAudits,
   finishAudit,
   type Lesson,
   learnAudits,
@@ -21,7 +22,10 @@ export const storedAudits = (
   areMade: dayCapU > 0n,
   claim: (lease) => claimAudit(storage, { ...lease, dayCapU, ceiling }),
   finish: (audit) => finishAudit(storage, audit),
-  learn: () => learnAudits(storage, taught),
+  async learn() {
+    const isCounted = await countAudits(storage);
+    return (await learnAudits(storage, taught)) || isCounted;
+  },
 });
 
 /** The book of a roster version after a lesson. A book that was damaged is begun again; `restartTrackRecord` fills it. */

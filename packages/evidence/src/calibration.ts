@@ -9,6 +9,12 @@ export interface StatedConfidence {
   readonly cameTrue: boolean;
 }
 
+/** So many polls; the sum of what they said, and of what came true. */
+export type Sums = readonly [polls: number, said: number, cameTrue: number];
+
+/** One per band between the edges: tallies of different polls are added. Plain JSON. */
+export type BandTally = readonly Sums[];
+
 export interface CalibrationBand {
   readonly from: number;
   readonly to: number;
@@ -23,70 +29,59 @@ export interface CalibrationBand {
 
 const EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1];
 export const MIN_POLLS_OF_A_BAND = 100;
+export const NO_SUMS: Sums = [0, 0, 0];
 
 /** From low to high; what no poll said has no band, and neither have certain states (1): they were proven. */
-export function calibrationBands(
+export const calibrationBands = (
   states: Iterable<StatedConfidence>,
   minPolls = MIN_POLLS_OF_A_BAND,
-): CalibrationBand[] {
-  const bins = EDGES.slice(1).map((to, i) => ({
-    from: EDGES[i]!,
-    to,
-    byPoll: new Map<StatedConfidence['poll'], Cluster>(),
-  }));
-  for (const { poll, confidence, cameTrue } of states) {
-    const bin = bins.find(({ to }) => confidence < to);
-    if (bin === undefined || !(confidence >= 0)) continue;
-    const cluster = bin.byPoll.get(poll) ?? { states: 0, said: 0, cameTrue: 0 };
-    cluster.states += 1;
-    cluster.said += confidence;
-    cluster.cameTrue += Number(cameTrue);
-    bin.byPoll.set(poll, cluster);
-  }
+): CalibrationBand[] =>
+  bandsOf([...Map.groupBy(states, ({ poll }) => poll).values()].map(bandTally).reduce(addedBands, []), minPolls);
+
+/** The states of one poll. They mostly come true together, so in each band it counts by their mean. */
+export function bandTally(states: readonly Omit<StatedConfidence, 'poll'>[]): BandTally {
+  return EDGES.slice(1).map((to, i): Sums => {
+    const inBand = states.filter(({ confidence }) => confidence >= EDGES[i]! && confidence < to);
+    if (inBand.length === 0) return NO_SUMS;
+    const said = inBand.reduce((sum, { confidence }) => sum + confidence, 0);
+    const cameTrue = inBand.filter((state) => state.cameTrue).length;
+    return [1, said / inBand.length, cameTrue / inBand.length];
+  });
+}
+
+export const added = (a: Sums, b: Sums): Sums => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
+
+export const addedBands = (a: BandTally, b: BandTally): BandTally =>
+  EDGES.slice(1).map((_, i) => added(a[i] ?? NO_SUMS, b[i] ?? NO_SUMS));
+
+export function bandsOf(tally: BandTally, minPolls = MIN_POLLS_OF_A_BAND): CalibrationBand[] {
+  const bins = tally.map((sums, i): Bin => ({ from: EDGES[i]!, to: EDGES[i + 1]!, sums, isPooled: false }));
   return pooled(
-    bins
-      .filter(({ byPoll }) => byPoll.size > 0)
-      .map(({ from, to, byPoll }) => ({ from, to, ...totals([...byPoll.values()]), isPooled: false })),
+    bins.filter(({ sums: [polls] }) => polls > 0),
     minPolls,
-  ).map(({ from, to, polls, said, cameTrue, isPooled }) => ({
-    ...{ from, to, polls, isPooled },
+  ).map(({ sums: [polls, said, cameTrue], ...bin }) => ({
+    ...bin,
+    polls,
     said: said / polls,
     cameTrue: cameTrue / polls,
     interval: shareInterval(cameTrue, polls),
   }));
 }
 
-interface Cluster {
-  states: number;
-  said: number;
-  cameTrue: number;
+interface Bin extends Pick<CalibrationBand, 'from' | 'to' | 'isPooled'> {
+  readonly sums: Sums;
 }
-
-interface Bin {
-  readonly from: number;
-  readonly to: number;
-  readonly polls: number;
-  readonly said: number;
-  readonly cameTrue: number;
-  readonly isPooled: boolean;
-}
-
-/** States of one poll mostly come true together: each poll counts by the mean of its states. */
-const totals = (clusters: readonly Cluster[]) => ({
-  polls: clusters.length,
-  said: clusters.reduce((sum, { said, states }) => sum + said / states, 0),
-  cameTrue: clusters.reduce((sum, { cameTrue, states }) => sum + cameTrue / states, 0),
-});
 
 /** Joins the smallest band to the smaller of its neighbours until every band has enough. */
 function pooled(bins: readonly Bin[], minPolls: number): Bin[] {
   const left = [...bins];
+  const pollsOf = (bin: Bin) => bin.sums[0];
   while (left.length > 1) {
-    const smallest = left.reduce((least, bin, i) => (bin.polls < left[least]!.polls ? i : least), 0);
-    if (left[smallest]!.polls >= minPolls) break;
+    const smallest = left.reduce((least, bin, i) => (pollsOf(bin) < pollsOf(left[least]!) ? i : least), 0);
+    if (pollsOf(left[smallest]!) >= minPolls) break;
     const [before, after] = [left[smallest - 1], left[smallest + 1]];
     const first =
-      after === undefined || (before !== undefined && before.polls <= after.polls) ? smallest - 1 : smallest;
+      after === undefined || (before !== undefined && pollsOf(before) <= pollsOf(after)) ? smallest - 1 : smallest;
     left.splice(first, 2, joined(left[first]!, left[first + 1]!));
   }
   return left;
@@ -95,8 +90,6 @@ function pooled(bins: readonly Bin[], minPolls: number): Bin[] {
 const joined = (low: Bin, high: Bin): Bin => ({
   from: low.from,
   to: high.to,
-  polls: low.polls + high.polls,
-  said: low.said + high.said,
-  cameTrue: low.cameTrue + high.cameTrue,
+  sums: added(low.sums, high.sums),
   isPooled: true,
 });

@@ -16,7 +16,13 @@ export {
   EMPTY_BOOK,
   recordOf,
 } from './audit-book.ts';
-export { type CalibrationBand, calibrationBands, MIN_POLLS_OF_A_BAND, type StatedConfidence } from './calibration.ts';
+export {
+  bandsOf,
+  type CalibrationBand,
+  calibrationBands,
+  MIN_POLLS_OF_A_BAND,
+  type StatedConfidence,
+} from './calibration.ts';
 export { choosePanels, type Halves, halvesOf, judgedPanel } from './choose-panels.ts';
 export { evidenceAbove, evidenceBelow, evidenceOfRise, STRONG_EVIDENCE, type Trials } from './e-value.ts';
 export { type Interval, meanInterval, shareInterval } from './interval.ts';
@@ -31,5 +37,15 @@ export {
   readingOf,
 } from './reading.ts';
 export { type ReadingFigures, readingFigures } from './reading-figures.ts';
+export {
+  addedSaid,
+  EMPTY_SAID,
+  type SaidPoll,
+  type SaidTally,
+  type StopFigures,
+  saidTally,
+  statesOf,
+  stopFigures,
+} from './said-tally.ts';
 export { soundState } from './sound-state.ts';
 export type { VotedQuestion } from './voted-question.ts';

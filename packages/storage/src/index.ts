@@ -29,6 +29,7 @@ export {
   TooManyKeys,
   touchKeys,
 } from './api-keys.ts';
+export { type AuditMonth, countAudits, readAuditMonths, recountAudits } from './audit-months.ts';
 export {
   type Audit,
   type AuditClaim,

@@ -78,6 +78,7 @@ export function learnAudits(
           .select('id')
           .where('roster_version', '=', version)
           .where('learned', '=', true)
+          .where('counted', '=', true)
           .orderBy('id')
           .limit(surplus),
       )

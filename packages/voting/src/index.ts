@@ -33,6 +33,7 @@ export { seededRandom, shuffled } from './seeded-random.ts';
 export { recordUsed, type Standing, seatsThatAre, standing } from './standing.ts';
 export type { ResultStatus } from './status.ts';
 export { stopReason, type TerminationReason } from './stop-rules.ts';
+export { leader } from './tally.ts';
 export { type HeardPoll, learn, type Outcomes, situationOf, type TrackRecord } from './track-record.ts';
 export type { Band } from './verdict/agreement.ts';
 export type { Part } from './verdict/headline.ts';

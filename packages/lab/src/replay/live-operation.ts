@@ -8,6 +8,7 @@ import {
   type CalibrationBand,
   calibrationBands,
   type StatedConfidence,
+  statesOf,
 } from '@eloquentpoll/evidence';
 import {
   newPoll,
@@ -144,13 +145,13 @@ function play({ question: { optionCount }, models, votes, prices }: RecordedPoll
   const seats = models.map((model) => ({ family: makerOf(model), reserveU: 0n, failureRate: 0 }));
   const rules = { optionCount, threshold: THRESHOLD, minVotes: 3, maxCostU: 0n, hedge: 'one' as const };
   let poll = newPoll({ ...rules, ...(record && { record }) }, seats);
-  const stated: { confidence: number; leader: number | null }[] = [];
+  const said: (number | null)[] = [];
   let stopped: { calls: number; leader: number | null } | null = null;
   for (const [seat, option] of votes.entries()) {
     poll = received(poll, { seat, option, billedU: 0n });
     if (stopped !== null) continue;
     const { confidence, leader } = standing(poll);
-    if (confidence !== null && seat + 1 < votes.length) stated.push({ confidence, leader });
+    said.push(confidence);
     if (stopReason(poll) !== null) stopped = { calls: seat + 1, leader };
   }
   const elected = standing(poll).leader;
@@ -161,7 +162,7 @@ function play({ question: { optionCount }, models, votes, prices }: RecordedPoll
     fullPrice: priceOf(votes.length),
     isEarly: calls < votes.length,
     isWrong: calls < votes.length && leader !== elected,
-    said: stated.map((state) => ({ confidence: state.confidence, cameTrue: state.leader === elected })),
+    said: statesOf({ panelSize: votes.length, optionCount, votes, said, winner: elected }),
   };
 }
 

@@ -8,6 +8,7 @@ import { audits } from './0007-audits.ts';
 import { receipts } from './0008-receipts.ts';
 import { canaries } from './0009-canaries.ts';
 import { modelEvidence } from './0010-model-evidence.ts';
+import { auditMonths } from './0011-audit-months.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   receipts,
   canaries,
   modelEvidence,
+  auditMonths,
 ];

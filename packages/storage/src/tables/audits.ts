@@ -1,4 +1,5 @@
 import type { PanelName, TerminationReason } from '@eloquentpoll/contracts';
+import type { SaidTally } from '@eloquentpoll/evidence';
 import type { AskingOrder } from '@eloquentpoll/voting';
 import type { Generated, JSONColumnType } from 'kysely';
 
@@ -41,6 +42,7 @@ export interface AuditsTable {
   winner: number | null;
   cost_u: Generated<bigint>;
   learned: Generated<boolean>;
+  counted: Generated<boolean>;
   created_at: Generated<Date>;
 }
 
@@ -50,4 +52,11 @@ export interface TrackRecordsTable {
   learned: Generated<number>;
   state: JSONColumnType<object>;
   updated_at: Generated<Date>;
+}
+
+export interface AuditMonthsTable {
+  roster_version: string;
+  asked_order: AskingOrder;
+  month: string;
+  tally: JSONColumnType<SaidTally>;
 }

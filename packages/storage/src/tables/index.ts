@@ -6,7 +6,13 @@ import type {
   NoncesTable,
   SavedPanelsTable,
 } from './accounts.ts';
-import type { AuditJobsTable, AuditsTable, RosterVersionsTable, TrackRecordsTable } from './audits.ts';
+import type {
+  AuditJobsTable,
+  AuditMonthsTable,
+  AuditsTable,
+  RosterVersionsTable,
+  TrackRecordsTable,
+} from './audits.ts';
 import type { CanaryDaysTable, CanaryResultsTable, ModelStandingsTable } from './canaries.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type { ModelEvidenceTable } from './model-evidence.ts';
@@ -66,6 +72,7 @@ export interface Tables {
   roster_versions: RosterVersionsTable;
   audit_jobs: AuditJobsTable;
   audits: AuditsTable;
+  audit_months: AuditMonthsTable;
   track_records: TrackRecordsTable;
   receipt_leaves: ReceiptLeavesTable;
   receipt_pages: ReceiptPagesTable;
