@@ -56,6 +56,8 @@ const COLOURS = `
 /** Labels for buttons whose accessible name is missing or wrong. */
 const NAMES = `new MutationObserver(() => {
   for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) button.ariaLabel = 'Copy';
+  for (const link of document.querySelectorAll('#app a[href^="mailto:"]:not([aria-label]), #app a[href="' + location.origin + '"]:not([aria-label])'))
+    link.ariaLabel = link.textContent.trim() || link.href;
   for (const list of document.querySelectorAll('button[aria-label="Schema"]')) list.ariaLabel = 'Schema ' + list.textContent;
 }).observe(document.body, { childList: true, subtree: true });
 `;
