@@ -6,7 +6,7 @@ import { BANNER, filesBeside, OPTIONAL } from './bundle-apps.ts';
 
 // The operator's one-shots as one folder, `dist/operator`, for the image that prepares a release.
 
-const PROGRAMS = ['migrate', 'make-secrets', 'open-account', 'console', 'check-ledger'];
+const PROGRAMS = ['migrate', 'make-secrets', 'open-account', 'console', 'check-ledger', 'track-records'];
 
 export async function bundleOperator(into: string): Promise<string> {
   const folder = join(into, 'operator');

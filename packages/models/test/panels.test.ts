@@ -271,6 +271,12 @@ const faults: [name: string, spoil: (file: Json) => void, path: string, words: R
     /whole number from 10/,
   ],
   [
+    'an order that there is not',
+    (f) => Object.assign(preset(f, 'broad'), { order: 'cheapest first' }),
+    'presets.broad.order',
+    /"cheapest", "shuffled"/,
+  ],
+  [
     'an unbounded answer',
     (f) => delete modelAt(f, 0).max_output_tokens,
     'models[0] (t/ash-1).max_output_tokens',

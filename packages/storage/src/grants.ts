@@ -43,9 +43,9 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   model_evidence: { worker: 'insert, delete' },
   heartbeats: { gateway: 'insert', worker: 'insert' },
   roster_versions: { gateway: 'insert' },
-  audits: { worker: 'update (learned, counted), delete' },
+  audits: { gateway: 'update (learned), delete', worker: 'update (learned, counted), delete' },
   audit_months: { worker: 'insert, update, delete' },
-  track_records: { worker: 'insert, update, delete' },
+  track_records: { gateway: 'delete', worker: 'insert, update, delete' },
   model_standings: { worker: 'update (failed, failed_at, passes, returns)' },
 };
 
