@@ -27,7 +27,7 @@ const NOT_OURS: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/^http-custom-header-server-validation$/, 'needs a tool whose arguments are repeated in headers'],
   [/^elicitation-/, ITS_OWN_TOOL],
   [/^input-required-result-/, ITS_OWN_TOOL],
-  [/^tasks-/, 'is about an extension, tasks, that we do not have'],
+  [/^tasks-/, ITS_OWN_TOOL],
   [/^resources-(read|templates-read)/, ITS_OWN_CONTENT],
   [/^prompts-get/, ITS_OWN_CONTENT],
   [/^resources-(subscribe|unsubscribe)$/, NOT_DECLARED],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { findAccount } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
 import type { LightMyRequestResponse } from 'fastify';
 import t from 'tap';
 import { REVISIONS } from '../../src/agents/mcp/revisions.ts';
@@ -295,3 +296,66 @@ t.test('reasons of models are marked as text that is not ours', async (t) => {
   t.equal(withReasons.structuredContent.votes[0].reason, 'Because it is.');
   t.notMatch((await asked({}))._meta ?? {}, { 'eloquentpoll/untrusted': Array });
 });
+
+t.test(
+  'tasks (SEP-2663): a client that declares them gets a poll at once, and its result when it has ended',
+  async (t) => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const ours = await build(t);
+    await standInWorker(t, ours.context, { holdUntil: held });
+    const [{ bearer: owner }, { bearer: other }] = [await ours.keyWith(5), await ours.keyWith(5)];
+    const TASKS = 'io.modelcontextprotocol/tasks';
+    const declaring = { ...META, 'io.modelcontextprotocol/clientCapabilities': { extensions: { [TASKS]: {} } } };
+    const ask = async (method: string, params: Record<string, unknown>, who = owner, meta: object = declaring) => {
+      const name = String(params.name ?? params.taskId ?? '');
+      const headers = {
+        ...who,
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': method,
+        ...(name && { 'mcp-name': name }),
+      };
+      return messageIn(await post(rpc(method, { ...params, _meta: meta }), headers, ours));
+    };
+    t.match((await ask('server/discover', {})).result.capabilities, { extensions: { [TASKS]: {} } });
+
+    const call = { name: 'poll_question', arguments: { ...POLL, idempotency_key: 'once' } };
+    const begun = (await ask('tools/call', call)).result;
+    t.match(begun, { resultType: 'task', taskId: /^ps_/, status: 'working', ttlMs: null, pollIntervalMs: Number });
+    const { taskId } = begun;
+    t.equal((await ask('tools/call', call)).result.taskId, taskId, 'a retry with the same key joins the task');
+    const working = (await ask('tasks/get', { taskId })).result;
+    t.match(working, {
+      resultType: 'complete',
+      taskId,
+      status: 'working',
+      statusMessage: String,
+      createdAt: begun.createdAt,
+    });
+    t.notOk('result' in working);
+    for (const method of ['tasks/cancel', 'tasks/update'])
+      t.same((await ask(method, { taskId, inputResponses: {} })).result.resultType, 'complete', method);
+
+    for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
+      const undeclared = (await ask(method, { taskId }, owner, META)).error;
+      t.match(undeclared, { code: -32_021, data: { requiredCapabilities: { extensions: { [TASKS]: {} } } } }, method);
+      t.equal((await ask(method, { taskId }, other)).error.code, -32_602, `${method} of another account`);
+      t.equal((await ask(method, { taskId: 'none' })).error.code, -32_602);
+    }
+    for (const method of ['tasks/list', 'tasks/result'])
+      t.equal((await ask(method, { taskId })).error.code, -32_601, method);
+    t.match((await ask('tools/call', { name: 'get_balance', arguments: {} })).result, { resultType: 'complete' });
+    const refused = (await ask('tools/call', { name: 'poll_question', arguments: { ...POLL, options: ['A'] } })).result;
+    t.match(refused, { resultType: 'complete', isError: true });
+
+    release();
+    const state = async () => (await ask('tasks/get', { taskId })).result;
+    await eventually('the task has ended', async () => (await state()).status !== 'working');
+    const done = await state();
+    t.match(done, {
+      status: 'completed',
+      result: { structuredContent: { winning_option: 'A' }, content: [{ type: 'text' }] },
+    });
+    const plain = (await ask('tools/call', call, owner, META)).result;
+    t.same(plain.structuredContent, done.result.structuredContent, 'without the extension the same call waits');
+  },
+);

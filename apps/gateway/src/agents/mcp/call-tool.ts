@@ -15,10 +15,22 @@ export type ToolResult = {
   _meta?: Record<string, unknown>;
 };
 
-export async function callTool(tool: Tool, call: ToolCall): Promise<ToolResult> {
+export const callTool = (tool: Tool, call: ToolCall): Promise<ToolResult> =>
+  toolResult(call, async () => {
+    refuseSpending(tool, call);
+    return tool.run(call);
+  });
+
+/** A tool that a user id may not call is refused before it begins. */
+export function refuseSpending(tool: Tool, { request }: Pick<ToolCall, 'request'>): void {
+  if (tool.spends && request.principal?.via === 'user_id') throw mayNotSpend(tool);
+}
+
+type Asked = Pick<ToolCall, 'context' | 'request'>;
+
+export async function toolResult(call: Asked, run: () => Promise<object>): Promise<ToolResult> {
   try {
-    if (tool.spends && call.request.principal?.via === 'user_id') throw mayNotSpend(tool);
-    const answer = await tool.run(call);
+    const answer = await run();
     const untrusted = untrustedFields(answer);
     return {
       content: [asText(answer)],
@@ -30,7 +42,7 @@ export async function callTool(tool: Tool, call: ToolCall): Promise<ToolResult> 
   }
 }
 
-function failure(known: ApiError, error: unknown, { context, request }: ToolCall): ToolResult {
+function failure(known: ApiError, error: unknown, { context, request }: Asked): ToolResult {
   if (ERRORS[known.code].status >= 500) request.log.error({ err: error, code: known.code }, 'mcp.tool_failed');
   const { detail, issues, retryAfterSeconds, recovery, members } = known.circumstances;
   const problem = problemBody(

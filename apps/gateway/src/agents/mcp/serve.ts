@@ -4,15 +4,17 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { accountOf } from '../../http/access.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { callTool } from './call-tool.ts';
+import { findTaskPoll, readPollTask, startTask, TASKS_EXTENSION } from './poll-tasks.ts';
 import { PROMPTS, promptText } from './prompts.ts';
 import { listResultResources, RESULT_TEMPLATE, readResultResource } from './resources.ts';
+import type { ToolCall } from './tool.ts';
 import { TOOLS, toolNamed } from './tools.ts';
 
 // Creates one MCP server per HTTP request, without MCP sessions, so that any replica answers any message.
 
 export const SERVER_INFO = { name: 'eloquentpoll', title: 'EloquentPoll', version: packageJson.version } as const;
 
-export const DECLARED = { tools: {}, resources: {}, prompts: {} };
+export const DECLARED = { tools: {}, resources: {}, prompts: {}, extensions: { [TASKS_EXTENSION]: {} } };
 
 export const INSTRUCTIONS =
   'Ask several AI models one multiple-choice question with poll_question before you rely on a single answer. A poll costs at most max_cost_usd; get_balance returns what is left, and get_poll_result reads a result again for nothing, and so does the resource poll://{poll_id}.';
@@ -22,7 +24,14 @@ const KEEP_ALIVE_MS = 15_000;
 const TOOLS_TTL_MS = 300_000;
 
 export async function serveMcp(context: PollsContext, request: FastifyRequest, gone: AbortSignal): Promise<Response> {
-  const { createMcpHandler, ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } = await library();
+  const {
+    createMcpHandler,
+    MissingRequiredClientCapabilityError,
+    ProtocolError,
+    ProtocolErrorCode,
+    ResourceNotFoundError,
+    Server,
+  } = await library();
 
   const cacheHint = { ttlMs: TOOLS_TTL_MS, cacheScope: 'public' } as const;
   const makeServer = () => {
@@ -43,7 +52,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
       const tool = toolNamed(params.name);
       if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name');
       const token = mcpReq._meta?.progressToken;
-      return callTool(tool, {
+      const call: ToolCall = {
         context,
         request,
         input: params.arguments ?? {},
@@ -54,8 +63,28 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
           // Fails if the client has disconnected.
           mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
         },
-      });
+      };
+      return tool.start && takesTasks(mcpReq.envelope) ? startTask(tool.start, tool, call) : callTool(tool, call);
     });
+    const taskOf = async (envelope: object | undefined, id: string) => {
+      if (!takesTasks(envelope)) {
+        const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } };
+        throw new MissingRequiredClientCapabilityError({ requiredCapabilities });
+      }
+      const poll = await findTaskPoll(context, request, id);
+      if (!poll) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No task of yours has this id');
+      return poll;
+    };
+    server.setRequestHandler('tasks/get', TASK_PARAMS, async ({ taskId }, { mcpReq }) =>
+      readPollTask(context, request, await taskOf(mcpReq.envelope, taskId)),
+    );
+    // Acknowledged, as the extension requires; a poll goes on, and asks its caller for nothing.
+    for (const method of ['tasks/cancel', 'tasks/update']) {
+      server.setRequestHandler(method, TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
+        await taskOf(mcpReq.envelope, taskId);
+        return {};
+      });
+    }
     server.setRequestHandler('resources/list', async () => ({
       resources: await listResultResources(context, accountOf(request)),
     }));
@@ -97,6 +126,32 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
   if (isJsonObject(request.body) && request.body.method === 'subscriptions/listen') await handler.close();
   return response;
 }
+
+/** Declared by each request, not by a session. */
+function takesTasks(envelope: object | undefined): boolean {
+  const capabilities = isJsonObject(envelope) ? envelope['io.modelcontextprotocol/clientCapabilities'] : undefined;
+  const extensions = isJsonObject(capabilities) ? capabilities.extensions : undefined;
+  return isJsonObject(extensions) && isJsonObject(extensions[TASKS_EXTENSION]);
+}
+
+interface TaskParams {
+  taskId: string;
+}
+
+/** In the form that the library takes from any validator; `types` is for the compiler alone. */
+const TASK_PARAMS = {
+  params: {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'eloquentpoll',
+      types: undefined as { input: unknown; output: TaskParams } | undefined,
+      validate: (params: unknown): { value: TaskParams } | { issues: { message: string }[] } =>
+        isJsonObject(params) && typeof params.taskId === 'string'
+          ? { value: { taskId: params.taskId } }
+          : { issues: [{ message: 'taskId must be a string' }] },
+    },
+  },
+};
 
 /** Loaded by the first MCP request, to keep start-up short. */
 const library = () => import('@modelcontextprotocol/server');

@@ -33,6 +33,8 @@ export interface Tool {
   operation: BudgetName;
   spends: boolean;
   run(call: ToolCall): Promise<object>;
+  /** Of a tool that may take long: begins it, and resolves to the id of the poll behind it. */
+  start?(call: ToolCall): Promise<string>;
 }
 
 /** The hints of a tool that only reads. */

@@ -6,6 +6,7 @@ import { readPollOrder } from '../../../polls/order/poll-order.ts';
 import { whyFailed } from '../../../polls/read/why-failed.ts';
 import { awaitPoll } from '../../../polls/run/await-poll.ts';
 import { submissionOf } from '../../../polls/run/submission.ts';
+import { type Submission, submitPoll } from '../../../polls/run/submit-poll.ts';
 import { progressSentence } from '../../progress-sentence.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 
@@ -14,18 +15,32 @@ export const pollQuestion: Tool = {
   definition: POLL_TOOL,
   operation: 'poll',
   spends: true,
-  async run({ context, request, input, gone, progress }): Promise<PollResponse> {
-    const order = readPollOrder(input);
-    request.idempotencyKey = oneKey(keyIn(input), request.idempotencyKey);
-    const submission = submissionOf(context, request, 'mcp', { order });
-    const { result } = await awaitPoll(context, submission, gone, relay(progress, order.options));
-    if (result.status === 'failed') {
-      const { code, members, ...why } = whyFailed(result);
-      throw new ApiError(code, { ...why, members: { ...members, poll_id: result.poll_id } });
-    }
-    return result;
+  async run(call): Promise<PollResponse> {
+    const { context, gone, progress } = call;
+    const submission = submissionIn(call);
+    const { result } = await awaitPoll(context, submission, gone, relay(progress, submission.order.options));
+    return unlessFailed(result);
+  },
+  /** The id of the poll, which goes on by itself. */
+  async start(call): Promise<string> {
+    return (await submitPoll(call.context, submissionIn(call))).pollId;
   },
 };
+
+function submissionIn({ context, request, input }: ToolCall): Submission {
+  const order = readPollOrder(input);
+  request.idempotencyKey = oneKey(keyIn(input), request.idempotencyKey);
+  return submissionOf(context, request, MCP_POLL, { order });
+}
+
+/** The entry point of polls that came in a tool call. */
+export const MCP_POLL = 'mcp';
+
+export function unlessFailed(result: PollResponse): PollResponse {
+  if (result.status !== 'failed') return result;
+  const { code, members, ...why } = whyFailed(result);
+  throw new ApiError(code, { ...why, members: { ...members, poll_id: result.poll_id } });
+}
 
 /** The argument, or else the header; two different ones are no key. */
 function oneKey(argument: string | null, header: string | null): string | null {

@@ -1,0 +1,83 @@
+import { isPollId } from '@eloquentpoll/polls';
+import { findPoll, findResultOfPoll, type Poll } from '@eloquentpoll/storage';
+import type { FastifyRequest } from 'fastify';
+import { accountOf } from '../../http/access.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { progressSentence } from '../progress-sentence.ts';
+import { refuseSpending, type ToolResult, toolResult } from './call-tool.ts';
+import type { Tool, ToolCall } from './tool.ts';
+import { MCP_POLL, unlessFailed } from './tools/poll-question.ts';
+
+// Tasks (SEP-2663): a client that declares the extension gets a poll's task at once, and asks for it until it has ended.
+// A task is the poll itself, so any replica answers for it, and it needs no time to live.
+
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+const POLL_INTERVAL_MS = 1_000;
+
+/** A type alias, because an interface has no implicit index signature, which the library requires. */
+export type PollTask = {
+  taskId: string;
+  status: 'working' | 'completed';
+  statusMessage?: string;
+  createdAt: string;
+  lastUpdatedAt: string;
+  ttlMs: null;
+  pollIntervalMs: number;
+  result?: ToolResult;
+};
+
+/** The library gives every result of a tool call contents. */
+type StartedTask = PollTask & { resultType: 'task'; content: [] };
+
+/** The task of a call, or the result of one that could not begin. */
+export async function startTask(
+  start: NonNullable<Tool['start']>,
+  tool: Tool,
+  call: ToolCall,
+): Promise<StartedTask | ToolResult> {
+  let pollId = '';
+  const begun = await toolResult(call, async () => {
+    refuseSpending(tool, call);
+    pollId = await start(call);
+    return {};
+  });
+  if (pollId === '') return begun;
+  const poll = await findPoll(call.context.storage, pollId);
+  if (!poll) return toolResult(call, () => Promise.reject(new ApiError('poll_execution_failed')));
+  return { resultType: 'task', content: [], ...stateOf(poll) };
+}
+
+/** null if the caller has no task of this id. */
+export async function findTaskPoll(context: PollsContext, request: FastifyRequest, id: string): Promise<Poll | null> {
+  const poll = isPollId(id) ? await findPoll(context.storage, id) : null;
+  return poll && poll.entryPoint === MCP_POLL && poll.accountId === accountOf(request) ? poll : null;
+}
+
+export async function readPollTask(context: PollsContext, request: FastifyRequest, poll: Poll): Promise<PollTask> {
+  if (poll.status === 'running') {
+    const record = await context.bus.runs.read(poll.id).catch(() => null);
+    const snapshot = record?.snapshot;
+    return {
+      ...stateOf(poll),
+      statusMessage:
+        snapshot?.status === 'running' ? progressSentence(snapshot, poll.spec.options) : 'The models are voting.',
+    };
+  }
+  const result = await toolResult({ context, request }, async () => {
+    const stored = await findResultOfPoll(context.storage, poll.id);
+    if (!stored) throw new ApiError('poll_execution_failed');
+    return unlessFailed(stored.detail);
+  });
+  return { ...stateOf(poll), status: 'completed', result };
+}
+
+const stateOf = ({ id, createdAt, finishedAt }: Poll): PollTask => ({
+  taskId: id,
+  status: 'working',
+  createdAt: createdAt.toISOString(),
+  lastUpdatedAt: (finishedAt ?? createdAt).toISOString(),
+  ttlMs: null,
+  pollIntervalMs: POLL_INTERVAL_MS,
+});
