@@ -95,7 +95,7 @@ for (const { era, revision, connect } of PEERS) {
     for (const [input, pointer] of [
       [{}, '#/options'],
       [{ ...POLL, question: 'short' }, '#/question'],
-      [{ ...POLL, options: ['a', 'Ａ'] }, '#/options/1'],
+      [{ ...POLL, options: ['é', 'e\u0301'] }, '#/options/1'],
       [{ ...POLL, max_cost_usd: 0 }, '#/max_cost_usd'],
       [{ ...POLL, idempotency_key: 'two words' }, '#/idempotency_key'],
       [{ ...POLL, idempotency_key: 7 }, '#/idempotency_key'],

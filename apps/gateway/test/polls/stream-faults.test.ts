@@ -64,7 +64,7 @@ t.test('snapshots that arrive twice, late or out of order are not sent', async (
   for (const seq of [0, 2, 1, 2, 64, 5, 65]) await publish(seq);
   await worker.end();
   t.same(
-    (await stream.all()).map(({ id }) => Number(id.split(':')[1])),
+    (await stream.all()).map(({ data }) => data.seq),
     [0, 2, 64, 65, 66],
   );
 });
