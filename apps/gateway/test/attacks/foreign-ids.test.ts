@@ -121,6 +121,7 @@ const ACCESS: Record<string, Access> = {
     ask: ({ result }) => ({ url: `/result/${result}/card.png` }),
   },
   'GET /result/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/result/${result}` }) },
+  'GET /result/{resultId}.md': { kind: 'public', ask: ({ result }) => ({ url: `/result/${result}.md` }) },
   // Of a paid poll, to its owner alone; its result is public when it has ended.
   'GET /result/{resultId}/events': {
     kind: 'own',
@@ -131,6 +132,7 @@ const ACCESS: Record<string, Access> = {
   'POST /result/{resultId}/feedback': { kind: 'public' },
   'GET /assets/{version}/{name}': { kind: 'catalogue' },
   'GET /errors/{code}': { kind: 'catalogue' },
+  'GET /errors/{code}.md': { kind: 'catalogue' },
   'GET /v1/models/{model}': { kind: 'catalogue' },
   'GET /api/examples/{language}': { kind: 'catalogue' },
 };

@@ -71,6 +71,7 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'GET /api/receipts/days': {
     use: 'You check that receipts were not changed after their day, or keep the seals yourself.',
   },
+  'GET /': { use: 'You want an overview of the service, as a page or as markdown.' },
   'GET /.well-known/jwks.json': { use: 'You check the signature of a receipt.' },
   'GET /api/results': { use: 'A person is logged in and pages through the polls of the account.' },
   'GET /api/graph/mermaid/{pollId}': { use: 'A result is to be drawn in a document that renders Mermaid.' },

@@ -37,7 +37,7 @@ export function agentSkillRoutes(app: FastifyInstance, facts: Facts): void {
       path,
       operationId: `getFile${camelCased(path)}`,
       tag: 'Files',
-      summary: `Get ${name}`,
+      summary: `Get the instruction file ${name}`,
       mediaType: 'text/markdown',
       body: () => instructions,
     });
