@@ -1032,7 +1032,7 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
       deadline.signal.addEventListener('abort', leave, { once: true });
       if (deadline.signal.aborted) leave();
       try {
-        const resume = lastId === '' ? {} : { 'Last-Event-ID': lastId };
+        const resume: Record<string, string> = lastId === '' ? {} : { 'Last-Event-ID': lastId };
         const response = await service.send(
           { ...call, headers: { ...call.headers, ...resume } },
           connection.signal,

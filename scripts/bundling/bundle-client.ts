@@ -1,0 +1,97 @@
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '@eloquentpoll/launch/folders';
+import { runProgram } from '@eloquentpoll/services/run-program';
+import { build, type Plugin } from 'esbuild';
+
+// The npm package `eloquentpoll` as a folder: the client as JavaScript and types, and programs that import it. It depends
+// on no other package.
+
+const CLIENT = join(root, 'packages/client');
+const COMPILE_MS = 60_000;
+/** npm takes a proof of origin only from a package that names the repository it was built in. */
+const REPOSITORY = 'https://github.com/OWNER/REPOSITORY';
+const PROGRAMS = { cli: 'src/cli/main.ts', mcp: 'src/mcp/stdio-proxy.ts' };
+
+export interface ClientPackage {
+  into: string;
+  /** The service that the client talks to without a `baseUrl`. */
+  baseUrl: string;
+  repository?: string | undefined;
+}
+
+export async function bundleClient({ into, baseUrl, repository = REPOSITORY }: ClientPackage): Promise<void> {
+  rmSync(into, { recursive: true, force: true });
+  mkdirSync(into, { recursive: true });
+  await compile(into);
+  setBaseUrl(join(into, 'eloquentpoll.js'), baseUrl);
+  await build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, join(CLIENT, file)])),
+    outdir: into,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    plugins: [besideClient()],
+    logLevel: 'warning',
+  });
+  for (const name of Object.keys(PROGRAMS)) chmodSync(join(into, `${name}.js`), 0o755);
+  copyFileSync(join(root, 'LICENSE'), join(into, 'LICENSE'));
+  copyFileSync(join(CLIENT, 'npm/README.md'), join(into, 'README.md'));
+  writeFileSync(join(into, 'package.json'), `${JSON.stringify(manifest(baseUrl, repository), null, 2)}\n`);
+}
+
+/** `eloquentpoll.js` with its comments, and `eloquentpoll.d.ts`. */
+async function compile(into: string): Promise<void> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const target = ['--target', 'es2022', '--module', 'esnext', '--lib', 'es2022,dom,dom.iterable', '--types', ''];
+  const output = ['--outDir', into, '--declaration', '--strict', '--ignoreConfig'];
+  const args = [compiler, ...target, ...output, join(CLIENT, 'src/eloquentpoll.ts')];
+  const compiled = await runProgram(process.execPath, args, { cwd: root }, COMPILE_MS);
+  if (!compiled.ok) throw new Error(`the client does not compile: ${compiled.output}`);
+}
+
+function setBaseUrl(file: string, baseUrl: string): void {
+  const line = "export const BASE_URL = 'http://localhost:8080';";
+  const source = readFileSync(file, 'utf8');
+  if (!source.includes(line)) throw new Error('the client does not say its base URL in the line that is published');
+  writeFileSync(
+    file,
+    source.replace(line, () => `export const BASE_URL = ${JSON.stringify(baseUrl)};`),
+  );
+}
+
+/** The programs import the client that lies beside them, so that it is in the package once. */
+function besideClient(): Plugin {
+  return {
+    name: 'beside-client',
+    setup({ onResolve }) {
+      onResolve({ filter: /\/eloquentpoll\.ts$/ }, () => ({ path: './eloquentpoll.js', external: true }));
+    },
+  };
+}
+
+function manifest(homepage: string, repository: string): object {
+  const { version, license, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return {
+    name: 'eloquentpoll',
+    version,
+    description,
+    license,
+    homepage,
+    repository: { type: 'git', url: `git+${repository}.git`, directory: 'packages/client' },
+    keywords: ['llm', 'poll', 'consensus', 'classification', 'mcp'],
+    type: 'module',
+    engines: { node: '>=20' },
+    sideEffects: false,
+    exports: {
+      '.': { types: './eloquentpoll.d.ts', default: './eloquentpoll.js' },
+      './package.json': './package.json',
+    },
+    types: './eloquentpoll.d.ts',
+    bin: { eloquentpoll: './cli.js', 'eloquentpoll-mcp': './mcp.js' },
+    files: ['*.js', '*.d.ts'],
+    publishConfig: { access: 'public', provenance: true },
+  };
+}
