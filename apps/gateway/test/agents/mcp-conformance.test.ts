@@ -1,17 +1,19 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { request as ask, createServer } from 'node:http';
+import { request as ask, createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { build } from '../fixtures/build.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 4 s
+// slow: 12 s
 
 // The official MCP conformance suites. A failure must be listed below with a reason;
 // an entry that is not needed any more fails too.
@@ -27,7 +29,6 @@ const NOT_OURS: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/^http-custom-header-server-validation$/, 'needs a tool whose arguments are repeated in headers'],
   [/^elicitation-/, ITS_OWN_TOOL],
   [/^input-required-result-/, ITS_OWN_TOOL],
-  [/^tasks-/, ITS_OWN_TOOL],
   [/^resources-(read|templates-read)/, ITS_OWN_CONTENT],
   [/^prompts-get/, ITS_OWN_CONTENT],
   [/^resources-(subscribe|unsubscribe)$/, NOT_DECLARED],
@@ -40,6 +41,17 @@ const CHECKS_NOT_OURS: Readonly<Record<string, string>> = {
   'sep-2575-missing-capability-http-400': ITS_OWN_TOOL,
   'sep-2575-http-server-no-independent-requests-on-stream': ITS_OWN_TOOL,
   'sep-2575-server-no-log-without-loglevel': ITS_OWN_TOOL,
+  'sep-2663-mrtr-synchronous-before-task-creation': ITS_OWN_TOOL,
+  'sep-2663-server-returns-missing-capability-when-required': ITS_OWN_TOOL,
+  'sep-2663-tasks-get-status-failed': ITS_OWN_TOOL,
+  'sep-2663-tasks-get-status-input-required': ITS_OWN_TOOL,
+  'sep-2663-tool-error-uses-completed-status': ITS_OWN_TOOL,
+  'tasks-headers-tolerate-mcp-method-on-tools-call':
+    'compares two answers of a tool; our equal says what is left to spend',
+  'tasks-mrtr-partial-fulfillment': ITS_OWN_TOOL,
+  'tasks-mrtr-tasks-update-resumes': ITS_OWN_TOOL,
+  'tasks-result-type-complete-on-non-task-responses': ITS_OWN_TOOL,
+  'tasks-server-directed-creation-no-hint': ITS_OWN_TOOL,
 };
 
 /** Scenarios that have to pass, with at least so many checks. */
@@ -76,6 +88,12 @@ const SUITES = [
       'prompts-list': 1,
       'dns-rebinding-protection': 2,
       'server-sse-multiple-streams': 1,
+      'tasks-lifecycle': 6,
+      'tasks-capability-negotiation': 4,
+      'tasks-wire-fields': 3,
+      'tasks-dispatch-and-envelope': 4,
+      'tasks-request-headers': 2,
+      'tasks-request-state-removal': 1,
     },
   },
 ] as const;
@@ -134,6 +152,26 @@ async function run(t: Test, suite: string, options: readonly string[]): Promise<
   return scenarios;
 }
 
+/** Tools of the suite's example server that have an equal here: one that takes a while, and one that answers at once. */
+const EQUALS: Readonly<Record<string, object>> = {
+  slow_compute: {
+    name: 'poll_question',
+    arguments: { question: 'Which of these is the best choice?', options: ['A', 'B'] },
+  },
+  greet: { name: 'get_balance', arguments: {} },
+};
+
+/** A call of such a tool as a call of ours; everything else as it is. */
+function withOurTool(body: Buffer, headers: IncomingHttpHeaders) {
+  const message = /"tools\/call"/.test(String(body)) ? JSON.parse(String(body)) : null;
+  const ours = EQUALS[message?.params?.name];
+  if (!ours) return { body, headers };
+  const params = { ...message.params, ...ours };
+  const changed = Buffer.from(JSON.stringify({ ...message, params }));
+  const named = headers['mcp-name'] === message.params.name ? { 'mcp-name': params.name } : {};
+  return { body: changed, headers: { ...headers, ...named, 'content-length': String(changed.length) } };
+}
+
 /** The suites send no credentials, so a proxy before the gateway adds them. */
 async function serveWithKey(t: Test): Promise<string> {
   const proxy = createServer();
@@ -142,17 +180,25 @@ async function serveWithKey(t: Test): Promise<string> {
   const origin = `http://localhost:${(proxy.address() as AddressInfo).port}`;
   const { app, context, keyWith } = await build(t, { baseUrl: origin });
   const inside = await app.listen({ host: '127.0.0.1', port: 0 });
-  await standInWorker(t, context);
+  // Long enough for a task to be seen working.
+  await standInWorker(t, context, {
+    get holdUntil() {
+      return sleep(300);
+    },
+  });
   const { bearer } = await keyWith(5);
   proxy.on('request', (request, response) => {
     const { method = 'GET', url = '/', headers } = request;
-    const onward = ask(new URL(url, inside), { method, headers: { ...headers, ...bearer } }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    void buffer(request).then((body) => {
+      const ours = withOurTool(body, headers);
+      const onward = ask(new URL(url, inside), { method, headers: { ...ours.headers, ...bearer } }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy());
+      response.on('close', () => onward.destroy());
+      onward.end(ours.body);
     });
-    onward.on('error', () => response.destroy());
-    response.on('close', () => onward.destroy());
-    request.pipe(onward);
   });
   t.teardown(() => {
     proxy.closeAllConnections();
