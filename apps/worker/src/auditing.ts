@@ -37,15 +37,23 @@ export function keepAuditing(
   const running = new Set<Promise<void>>();
   const lanes = Math.max(1, Math.floor(concurrency / 10));
   let pausedUntil = Number.NEGATIVE_INFINITY;
-  let ticking: Promise<void> = Promise.resolve();
+  let ticking: Promise<void> | null = null;
   let cancel = clock.after(tickMs * random(), next);
 
   function next(): void {
+    cancel();
     ticking = tick()
       .catch((err) => log.warn({ err }, 'audits.failed'))
       .finally(() => {
+        ticking = null;
         if (!stopping.signal.aborted) cancel = clock.after(tickMs * (0.75 + random() / 2), next);
       });
+  }
+
+  /** A lane is free: what is due need not wait for the next tick. */
+  function ended(audit: Promise<void>): void {
+    running.delete(audit);
+    if (ticking === null && !stopping.signal.aborted) next();
   }
 
   async function isIdle(): Promise<boolean> {
@@ -63,7 +71,7 @@ export function keepAuditing(
         return;
       }
       if (claim.kind !== 'claimed') continue;
-      const audit = finish(claim).finally(() => running.delete(audit));
+      const audit = finish(claim).finally(() => ended(audit));
       running.add(audit);
     }
   }

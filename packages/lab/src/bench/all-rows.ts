@@ -1,4 +1,5 @@
 import { accept } from './rows/accept.ts';
+import { audited } from './rows/audits.ts';
 import { cold } from './rows/cold.ts';
 import { decision } from './rows/decision.ts';
 import { fair } from './rows/fair.ts';
@@ -33,5 +34,6 @@ export const ROWS: readonly Row[] = [
   decision,
   scaling,
   fair,
+  audited,
   soak,
 ];

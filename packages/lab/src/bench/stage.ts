@@ -37,7 +37,7 @@ export interface Stage extends AsyncDisposable {
   /** What the raw calls came to: `/c?ms=1000` or `/u7?n=40`. */
   calls(path: string): Promise<Record<string, number>>;
   /** A new one each time. With `afterMs` models take that long; `heapMb` is the most that objects may take. */
-  gateway(options?: { afterMs?: number; heapMb?: number }): Promise<Server & AsyncDisposable>;
+  gateway(options?: AppOptions): Promise<Server & AsyncDisposable>;
   worker(options?: WorkerOptions): Promise<{ pid: number } & AsyncDisposable>;
   /** Ends what was accepted and never run, so that no later worker finds it. */
   forgetPolls(): Promise<void>;
@@ -45,10 +45,15 @@ export interface Stage extends AsyncDisposable {
   command(app: 'gateway' | 'worker'): Promise<{ module: string; env: Record<string, string> }>;
 }
 
-interface WorkerOptions {
+interface AppOptions {
   afterMs?: number;
-  concurrency?: number;
   heapMb?: number;
+  /** Beside those that every row has. */
+  settings?: Record<string, string>;
+}
+
+interface WorkerOptions extends AppOptions {
+  concurrency?: number;
 }
 
 export interface StageOptions {
@@ -112,12 +117,13 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
       if (!answer.ok) throw new Error(`raw calls: ${await answer.text()}`);
       return (await answer.json()) as Record<string, number>;
     },
-    async gateway({ afterMs = 0, heapMb } = {}) {
-      const service = await startModule(group, 'gateway', moduleOf('gateway'), await appEnv(afterMs, heapMb));
+    async gateway({ afterMs = 0, heapMb, settings = {} } = {}) {
+      const env = { ...(await appEnv(afterMs, heapMb)), ...settings };
+      const service = await startModule(group, 'gateway', moduleOf('gateway'), env);
       return { pid: service.pid, port: Number(service.ready.port), [Symbol.asyncDispose]: () => leave(service) };
     },
-    async worker({ afterMs = 0, concurrency = 50, heapMb } = {}) {
-      const env = { ...(await appEnv(afterMs, heapMb)), WORKER_CONCURRENCY: String(concurrency) };
+    async worker({ afterMs = 0, concurrency = 50, heapMb, settings = {} } = {}) {
+      const env = { ...(await appEnv(afterMs, heapMb)), WORKER_CONCURRENCY: String(concurrency), ...settings };
       const service = await startModule(group, 'worker', moduleOf('worker'), env);
       return { pid: service.pid, [Symbol.asyncDispose]: () => leave(service) };
     },

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 // Models that cost next to nothing and answer at once, or after the time that the path names (`/after/500/v1`). Model
-// `sim/model-3` votes for the option `answer 3`, so that seven models vote for seven options and none is skipped. It
-// remembers when each poll was first asked about, by the clock that all processes of a machine share, and the newest
-// request as it came.
+// `sim/model-3` votes for the option `answer 3`, so that seven models vote for seven options and none is skipped; where
+// there is no such option all of them vote for `answer 8`. It remembers when each poll was first asked about, by the
+// clock that all processes of a machine share, and the newest request as it came.
 
 const firstAsked = new Map<string, number>();
 let newest = '';
@@ -24,7 +24,7 @@ const server = createServer((request, response) => {
     const text = Buffer.concat(chunks).toString();
     newest = text;
     const [, , number] = /"model":"(sim\/model-(\d+))"/.exec(text) ?? [];
-    const [, label] = new RegExp(`\\[([A-Z]{2})\\] [^a-z]{0,3}answer ${number ?? '1'}(?!\\d)`).exec(text) ?? [];
+    const label = labelOf(text, number ?? '1') ?? labelOf(text, '8');
     const afterMs = Number(/^\/after\/(\d+)\//.exec(url)?.[1] ?? 0);
     if (afterMs > 0) setTimeout(say, afterMs, replyOf(label ?? ''));
     else say(replyOf(label ?? ''));
@@ -36,6 +36,9 @@ const server = createServer((request, response) => {
       .end(body);
   }
 });
+
+const labelOf = (text: string, number: string): string | undefined =>
+  new RegExp(`\\[([A-Z]{2})\\] [^a-z]{0,3}answer ${number}(?!\\d)`).exec(text)?.[1];
 
 const replyOf = (label: string): string =>
   `{"id":"chatcmpl-0123456789","object":"chat.completion","created":1760000000,"model":"sim","choices":[{"index":0,"finish_reason":"stop","logprobs":null,"message":{"role":"assistant","refusal":null,"content":"{\\"choice\\":\\"${label}\\"}"}}],"usage":{"prompt_tokens":310,"completion_tokens":9,"total_tokens":319}}`;
