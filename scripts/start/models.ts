@@ -18,7 +18,7 @@ export interface ModelPlan {
 export function planModels(settings: StartSettings, env: NodeJS.ProcessEnv): ModelPlan {
   const { modelsFile, modelsBaseUrl } = settings;
   const set = (name: string) => Boolean(env[name]?.trim());
-  const { file, alone } = modelsFile ? { file: modelsFile, alone: null } : rosterByKeys(set, Boolean(modelsBaseUrl));
+  const file = modelsFile ?? (modelsBaseUrl || set('OPENROUTER_API_KEY') ? 'openrouter' : 'simulator');
   const panels = load(file, modelsFile ? 'MODELS_FILE' : 'MODELS_BASE_URL', modelsBaseUrl);
   const simulate = file === 'simulator' && !modelsBaseUrl;
   const missing = panels
@@ -36,9 +36,7 @@ export function planModels(settings: StartSettings, env: NodeJS.ProcessEnv): Mod
     summary: simulate
       ? 'simulated'
       : `${panels.models().length} from ${modelsBaseUrl ? new URL(modelsBaseUrl).host : file}`,
-    notice:
-      alone &&
-      `${alone} is not used: a panel needs models of two vendors. Set a second key, or name a roster file in MODELS_FILE.`,
+    notice: simulate && !modelsFile ? noticeOf(set) : null,
   };
 }
 
@@ -52,12 +50,15 @@ const VENDORS: Record<string, string> = {
   XAI_API_KEY: 'xai',
 };
 
-/** OpenRouter's panel where there is its key, else one of all vendors whose keys there are, if two at least. */
-function rosterByKeys(set: (name: string) => boolean, elsewhere: boolean): { file: string; alone: string | null } {
-  if (elsewhere || set('OPENROUTER_API_KEY')) return { file: 'openrouter', alone: null };
+/** What to run to ask the models of vendors whose keys are set: they are often set for other tools, and asking costs. */
+function noticeOf(set: (name: string) => boolean): string | null {
   const keys = Object.keys(VENDORS).filter(set);
-  if (keys.length > 1) return { file: keys.map((key) => VENDORS[key]).join(','), alone: null };
-  return { file: 'simulator', alone: keys[0] ?? null };
+  if (keys.length === 0) return null;
+  const unused = `${new Intl.ListFormat('en').format(keys)} ${keys.length === 1 ? 'is' : 'are'} not used`;
+  if (keys.length === 1)
+    return `${unused}: a panel needs models of two vendors. Set a second key, or name a roster file in MODELS_FILE.`;
+  const vendors = keys.map((key) => VENDORS[key]).join(',');
+  return `${unused}. To ask models of these vendors, which they bill: MODELS_FILE=${vendors} npm start`;
 }
 
 function load(file: string, variable: string, baseUrl: string | null): Panels {

@@ -69,8 +69,20 @@ t.test('the models follow the settings', async (t) => {
     simulate: false,
     baseUrl,
   });
-  const both = plan({ OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key });
-  t.match(both, { file: 'openai,anthropic', simulate: false, summary: '7 from openai,anthropic', notice: null });
+  const keys = { OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key };
+  t.match(plan(keys), {
+    file: 'simulator',
+    simulate: true,
+    notice: /^OPENAI_API_KEY and ANTHROPIC_API_KEY are not used\. .*: MODELS_FILE=openai,anthropic npm start$/,
+  });
+  t.match(plan({ ...keys, MODELS_FILE: 'simulator' }), { simulate: true, notice: null });
+  t.match(plan({ ...keys, OPENROUTER_API_KEY: key }), { file: 'openrouter', simulate: false, notice: null });
+  t.match(plan({ ...keys, MODELS_FILE: 'openai,anthropic' }), {
+    file: 'openai,anthropic',
+    simulate: false,
+    summary: '7 from openai,anthropic',
+    notice: null,
+  });
   t.throws(
     () => plan({ MODELS_FILE: 'azure', AZURE_OPENAI_API_KEY: key }),
     /needs AZURE_OPENAI_RESOURCE, which is not set/,
