@@ -52,6 +52,15 @@ t.test('a receipt in a file is verified without any service', async (t) => {
   t.match(out, / {2}result +unchecked {2}The published result is not at hand\./);
 });
 
+t.test('a proof is nothing without the published seal of its day, since anyone can make one', async (t) => {
+  const made = sealedDay('2026-11-20', [statement]);
+  const alone = file('alone.json', { ...receipt, proof: made.proofOf(statement) });
+  const { out, code } = await verify([alone, ...offline.slice(0, 2)]);
+  t.equal(code, 0, out);
+  t.match(out, /^ {2}inclusion +unchecked {2}The proof is of 2026-11-20, whose published seal is not at hand/m);
+  t.match(await verify([alone, ...offline]), { code: 6, out: /^This receipt does not hold: inclusion\./ });
+});
+
 t.test('one that was changed names the part that fails, for people and for programs', async (t) => {
   const other = { ...receipt, proof: { ...receipt.proof, index: 1 - receipt.proof.index } };
   const changed = file('changed.json', other);
@@ -94,6 +103,8 @@ t.test('what cannot be read is said', async (t) => {
   t.match(wrong.err, /neither a result id \(EP-…\) nor a file/);
   const notKeys = await verify([file('receipt.json', receipt), '--keys', file('other.json', days)]);
   t.match(notKeys, { code: 2, err: /is not JSON with a list of keys/ });
+  const noKey = await verify([file('receipt.json', receipt), '--keys', file('null.json', { keys: [null] })]);
+  t.match(noKey, { code: 2, err: /is not JSON with a list of keys/ });
   const junk = await verify([file('junk.json', 'not a receipt'), ...offline]);
   t.match(junk, { code: 6, out: /does not hold: form/ });
 });

@@ -75,7 +75,7 @@ t.test('a page or a receipt that says something else names the part', async (t) 
       json: { ...receipt, payload: Buffer.from(JSON.stringify(statement)).toString('base64url') },
     });
   });
-  t.same(await verify(page), { ...HOLDS, signature: 'fails', tally: 'fails' });
+  t.same(await verify(page), { ...HOLDS, signature: 'fails', tally: 'fails', result: 'fails' });
   t.equal(await page.locator('[data-parts] .notice').textContent(), 'This receipt does not hold.');
 });
 

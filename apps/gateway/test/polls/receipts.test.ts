@@ -70,6 +70,17 @@ t.test('a receipt is a JWS that another library verifies, and everything in it h
   t.match(statement.votes[1], { seat: 1, option: null, error: 'refusal' });
 
   t.same(await statesOf(answer.body, await known(poll_id)), { ...HOLDS, price: 'unchecked', inclusion: 'unchecked' });
+  const { result, ...others } = await known(poll_id);
+  const claims = {
+    confidence_threshold: 0.5,
+    tally: { A: 9, B: 0 },
+    models_skipped: 7,
+    confidence: 0.999,
+    simulated: !result!.simulated,
+    winning_option: 'B',
+  };
+  for (const [name, value] of Object.entries(claims))
+    t.equal((await statesOf(answer.body, { ...others, result: { ...result!, [name]: value } })).result, 'fails', name);
   const again = await get(`/api/results/${poll_id}/receipt`, { 'if-none-match': String(answer.headers.etag) });
   t.equal(again.statusCode, 304);
 });

@@ -68,12 +68,15 @@ async function contents(file: string): Promise<string> {
 async function readJson<T>(file: string, list: keyof T & string): Promise<T> {
   try {
     const read: unknown = JSON.parse(await contents(file));
-    if (typeof read === 'object' && read !== null && Array.isArray(read[list as keyof typeof read])) return read as T;
+    const items: unknown = isObject(read) ? read[list as keyof typeof read] : null;
+    if (Array.isArray(items) && items.every(isObject)) return read as T;
   } catch (error) {
     if (error instanceof UsageError) throw error;
   }
   throw new UsageError(`${file} is not JSON with a list of ${list}.`);
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const MARK = { holds: 'ok', fails: 'FAILS', unchecked: 'unchecked' } as const;
 

@@ -10,6 +10,11 @@ export interface PublishedResult {
   readonly status: string;
   readonly winning_option: string | null;
   readonly is_tie: boolean;
+  readonly confidence_threshold: number | null;
+  readonly tally: Readonly<Record<string, number>>;
+  readonly models_skipped: number;
+  readonly confidence?: number | null | undefined;
+  readonly simulated?: boolean | undefined;
   readonly termination_reason: string | null;
   readonly votes: readonly {
     readonly model_id: string;
@@ -27,11 +32,16 @@ export async function checkResult(statement: Statement, result: PublishedResult 
     return fails('It was another question.');
   if (JSON.stringify(result.options) !== JSON.stringify(options)) return fails('The options are others.');
   if (JSON.stringify(votesOf(result)) !== JSON.stringify(votesIn(statement))) return fails('The votes are others.');
+  if (result.confidence_threshold !== statement.rule.threshold) return fails('It had another threshold.');
+  if ((result.simulated ?? false) !== statement.simulated) return fails('One of them is of simulated models.');
   const winner = decision.winner === null ? null : options[decision.winner];
   const isSame =
     result.winning_option === winner &&
     result.is_tie === decision.tie &&
     result.status === decision.status &&
+    options.every((option, i) => result.tally[option] === decision.tally[i]) &&
+    result.models_skipped === decision.skipped &&
+    (result.confidence ?? null) === decision.confidence &&
     result.termination_reason === decision.reason;
   return isSame ? holds('The published result says the same.') : fails('The published outcome is another.');
 }
