@@ -46,6 +46,8 @@ export interface PollRequest {
   max_cost_usd?: number;
   /** Ask each model for one sentence with its vote. */
   reasons?: boolean;
+  /** Labels of your own, which `polls` filters by: at most 16 pairs, keys to 64 and values to 512 characters. */
+  metadata?: Record<string, string>;
 }
 
 /** A signed statement about a poll: a JWS in flattened JSON. `eloquentpoll verify` works out all that it says. */
@@ -272,6 +274,8 @@ export interface QuickRequest {
   models?: string[];
   panel?: string;
   reasons?: boolean;
+  /** Needs a key. */
+  metadata?: Record<string, string>;
 }
 
 export interface QuickResult {

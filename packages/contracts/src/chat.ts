@@ -47,6 +47,7 @@ export const ChatCompletionRequest = Type.Object(
     confidence_threshold: PollRequest.properties.confidence_threshold,
     max_cost_usd: PollRequest.properties.max_cost_usd,
     reasons: PollRequest.properties.reasons,
+    metadata: PollRequest.properties.metadata,
   },
   { $id: 'ChatCompletionRequest' },
 );

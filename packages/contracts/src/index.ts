@@ -9,6 +9,7 @@ export * from './feedback.ts';
 export * from './intents.ts';
 export * from './json-object.ts';
 export * from './limits.ts';
+export * from './metadata.ts';
 export * from './panel-standing.ts';
 export * from './payment.ts';
 export * from './poll.ts';

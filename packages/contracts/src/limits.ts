@@ -8,6 +8,7 @@ export const LIMITS = {
   max_cost_usd: { default: 1, max: 25 },
   chosen_models: { min: 3, max: 15, id: 200 },
   saved_panel: { name: 40, count: 50 },
+  metadata: { pairs: 16, key: 64, value: 512 },
   free: { question: 1000, options: 5, option: 50 },
   shorthand: 4000,
   key_label: 64,

@@ -1,5 +1,6 @@
 import { type Static, type TArray, type TString, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
+import { Metadata } from './metadata.ts';
 import { FREE_PRESETS, PRESETS } from './poll.ts';
 import { ChosenModels, SavedPanelName } from './saved-panel.ts';
 import { literals, Probability } from './vocabulary.ts';
@@ -60,6 +61,8 @@ const reasons = Type.Optional(
   }),
 );
 
+const metadata = Type.Optional(Metadata);
+
 const profile = Type.Optional(
   Type.String({
     description: 'A named bundle of the three fields, listed at /api/profiles. Those that are sent override it.',
@@ -79,6 +82,7 @@ export const PollRequest = Type.Object(
     ...terms,
     profile,
     reasons,
+    metadata,
     dry_run,
   },
   { $id: 'PollRequest' },
@@ -86,7 +90,10 @@ export const PollRequest = Type.Object(
 export type PollRequest = Static<typeof PollRequest>;
 
 /** The body of asynchronous and of streaming polls. */
-export const SessionRequest = Type.Object({ question, options, ...terms, reasons }, { $id: 'SessionRequest' });
+export const SessionRequest = Type.Object(
+  { question, options, ...terms, reasons, metadata },
+  { $id: 'SessionRequest' },
+);
 export type SessionRequest = Static<typeof SessionRequest>;
 
 export const DryRunRequest = Type.Object(
@@ -133,6 +140,7 @@ export const QuickPollRequest = Type.Object(
     max_cost_usd: terms.max_cost_usd,
     ...chosen,
     reasons,
+    metadata,
   },
   { $id: 'QuickPollRequest' },
 );

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { PollSpec, Seat } from '@eloquentpoll/contracts';
+import type { Metadata, PollSpec, Seat } from '@eloquentpoll/contracts';
 import { askingOrder } from '@eloquentpoll/voting';
 
 /** What a caller asked for: aliases folded, defaults filled in, every rule checked. */
@@ -7,6 +7,8 @@ export interface PollOrder
   extends Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller' | 'track_record'> {
   /** Of a custom panel, once they are known: a saved panel is read when the poll is accepted. */
   models?: readonly string[];
+  /** The caller's own labels; no part of the spec, so no worker and no model has them. */
+  metadata?: Metadata;
 }
 
 export interface Freeze {
@@ -31,7 +33,7 @@ export interface AskedBy {
 
 /** Makes an order exact: which models, in which order, at which prices. A worker needs nothing else. */
 export function specOf(
-  { models: _, ...order }: PollOrder,
+  { models: _models, metadata: _metadata, ...order }: PollOrder,
   { seats, simulated, pricePpm, caller, seed = newSeed(), asking }: Freeze,
 ): PollSpec {
   const trackRecord = asking?.trackRecord ?? null;

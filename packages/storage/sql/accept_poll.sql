@@ -160,10 +160,14 @@ begin
   end if;
 
   insert into polls (id, result_id, account_id, tenant, key_id, awaited, spec, entry_point, request_id, traceparent,
-                     context_id, lease_until, deadline_at, provider_max_u, spend_shard, audit_version)
+                     context_id, metadata, lease_until, deadline_at, provider_max_u, spend_shard, audit_version)
   values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, coalesce((p ->> 'awaited')::boolean, false), p -> 'spec',
-          p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', p ->> 'context_id', now() + interval '5 seconds',
+          p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', p ->> 'context_id', p -> 'metadata', now() + interval '5 seconds',
           now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', (p ->> 'provider_max_u')::bigint, v_shard,
           p ->> 'audit_version');
+  if p ? 'metadata' and v_account is not null then
+    insert into poll_labels (account_id, label, created_at, poll_id)
+    select v_account, label_of(key, value), now(), v_id from jsonb_each_text(p -> 'metadata');
+  end if;
   return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
 end $$;

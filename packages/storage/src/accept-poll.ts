@@ -1,4 +1,4 @@
-import type { PollSpec } from '@eloquentpoll/contracts';
+import type { Metadata, PollSpec } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Storage } from './open-storage.ts';
 import { ceilingRetryS, type SpendCeiling } from './provider-spend.ts';
@@ -29,6 +29,8 @@ export interface NewPoll {
   auditVersion?: string | undefined;
   /** What the caller of an agent's task groups it by. */
   contextId?: string | undefined;
+  /** The caller's own labels. */
+  metadata?: Metadata | undefined;
 }
 
 export interface IdempotencyKey {
@@ -103,6 +105,7 @@ export async function acceptPoll(
     traceparent: poll.traceparent ?? null,
     audit_version: poll.auditVersion ?? null,
     context_id: poll.contextId ?? null,
+    ...(poll.metadata && { metadata: poll.metadata }),
     hold_u: String(holdU > 1n ? holdU : 1n),
     ...(limits &&
       poll.tenant !== undefined && {

@@ -88,8 +88,12 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<numb
     const ids = rows.map(({ id }) => id);
     if (ids.length > 0) {
       await sql`
+        delete from poll_labels l using polls p, jsonb_each_text(p.metadata) pair
+         where p.id = any(${ids}::text[]) and l.account_id = p.account_id and l.label = label_of(pair.key, pair.value)
+           and l.created_at = p.created_at and l.poll_id = p.id`.execute(db);
+      await sql`
         update polls set account_id = null, tenant = null, key_id = null, request_id = null, traceparent = null, context_id = null,
-               spec = spec - 'question' - 'options' where id = any(${ids}::text[])`.execute(db);
+               metadata = null, spec = spec - 'question' - 'options' where id = any(${ids}::text[])`.execute(db);
       await sql`
         update results set account_id = null, winning_option = null, detail = '{}', emptied_at = now()
          where poll_id = any(${ids}::text[])`.execute(db);

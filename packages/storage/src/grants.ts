@@ -11,7 +11,7 @@ type App = keyof typeof ROLES;
 export const APP_ROLES: readonly string[] = Object.values(ROLES);
 
 /** What `emptyClosedAccounts` takes out of a poll and its result; both apps do it. */
-const EMPTIED_POLL = 'account_id, tenant, key_id, request_id, traceparent, context_id, spec';
+const EMPTIED_POLL = 'account_id, tenant, key_id, request_id, traceparent, context_id, metadata, spec';
 const EMPTIED_RESULT = 'account_id, winning_option, detail, emptied_at';
 
 /** Beside reading. A table that is not in here is read only. */
@@ -27,6 +27,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
     gateway: `update (${EMPTIED_POLL}, lease_owner, lease_until, deadline_at)`,
     worker: `update (${EMPTIED_POLL}, lease_owner, lease_epoch, lease_until, claims)`,
   },
+  poll_labels: { gateway: 'delete', worker: 'delete' },
   results: { gateway: `update (${EMPTIED_RESULT})`, worker: `update (${EMPTIED_RESULT})` },
   feedback: { gateway: 'insert, update, delete', worker: 'delete' },
   caller_days: { gateway: 'delete' },

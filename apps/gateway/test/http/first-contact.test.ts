@@ -143,11 +143,10 @@ t.test('what costs money and is not known is refused by its name, and nothing is
   const hook = { webhook_url: 'https://caller.example/hook' };
   for (const [url, body, field] of [
     ['/api/polls', { ...POLL, theme: 'free' }, 'theme'],
-    ['/api/polls', { ...POLL, metadata: { a: 'b' } }, 'metadata'],
     ['/api/polls', { ...POLL, ...hook }, 'webhook_url'],
     ['/api/poll/stream', { ...POLL, ...hook }, 'webhook_url'],
     ['/api/poll', { ...POLL, ...hook }, 'webhook_url'],
-    ['/api/quick-poll', { ...POLL, metadata: {} }, 'metadata'],
+    ['/api/quick-poll', { ...POLL, ...hook }, 'webhook_url'],
   ] as const) {
     const answer = await post(url, body, { ...bearer, 'x-machine-client': 'true' });
     t.match(

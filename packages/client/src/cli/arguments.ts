@@ -148,9 +148,9 @@ const ASK = 'ask takes one text in quotes: ask "Which is larger? [The Sun, The M
 function readAsk(words: readonly string[], values: Values): Command {
   const poll = words.length === 0 ? null : readPollText(only(words, ASK), values.option);
   if (values.free) {
-    const extra = (['preset', 'models', 'panel', 'threshold', 'max-cost', 'dry-run', 'reasons'] as const).find(
-      (name) => values[name],
-    );
+    const extra = (
+      ['preset', 'models', 'panel', 'threshold', 'max-cost', 'dry-run', 'reasons', 'metadata'] as const
+    ).find((name) => values[name]);
     if (extra) throw new UsageError(`--free and --${extra} do not go together: a free poll has terms of its own.`);
     return { name: 'ask', how: 'free', poll };
   }
@@ -163,6 +163,7 @@ function readAsk(words: readonly string[], values: Values): Command {
     ...(values.threshold !== undefined && { confidence_threshold: threshold(values.threshold) }),
     ...(values['max-cost'] !== undefined && { max_cost_usd: dollars(values['max-cost'], LIMITS.max_cost_usd.max) }),
     ...(values.reasons && { reasons: true }),
+    ...(values.metadata && { metadata: pairs(values.metadata) }),
   };
   return { name: 'ask', how: values['dry-run'] ? 'dry-run' : 'stream', poll, terms };
 }
@@ -172,6 +173,17 @@ function modelIds(text: string): string[] {
   const { min, max } = LIMITS.chosen_models;
   if (ids.length >= min && ids.length <= max && !ids.includes('') && new Set(ids).size === ids.length) return ids;
   throw new UsageError(`--models takes ${min} to ${max} different ids, separated by commas.`);
+}
+
+function pairs(texts: readonly string[]): Record<string, string> {
+  const found = texts.map((text) => {
+    const at = text.indexOf('=');
+    if (at < 1) throw new UsageError(`--metadata takes KEY=VALUE, such as customer=42; it was ${text}.`);
+    return [text.slice(0, at), text.slice(at + 1)] as const;
+  });
+  const twice = found.find(([key], i) => found.findIndex(([other]) => other === key) < i);
+  if (twice) throw new UsageError(`--metadata has the key ${twice[0]} twice.`);
+  return Object.fromEntries(found);
 }
 
 function only(words: readonly string[], sentence: string): string {

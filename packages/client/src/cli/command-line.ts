@@ -30,6 +30,7 @@ export const OPTIONS = {
   threshold: { type: 'string' },
   'max-cost': { type: 'string' },
   reasons: { type: 'boolean' },
+  metadata: { type: 'string', multiple: true },
   free: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   json: { type: 'boolean' },

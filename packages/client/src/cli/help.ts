@@ -24,6 +24,7 @@ A poll
   --panel NAME         a panel that the account saved, instead of --preset
   --threshold NUMBER   0 to 1: how certain the winner must be before the poll stops early (default: 0.95)
   --max-cost DOLLARS   the most that the poll may cost (default: 1)
+  --metadata KEY=VALUE  a label of your own, which you can find the poll by; repeat it for more
   --reasons            ask each model for one sentence with its vote
   --free               open-weight models at no cost, no key needed; at most 5 options of 50 characters
   --dry-run            check the poll and say what it would cost; nothing is run

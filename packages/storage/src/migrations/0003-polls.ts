@@ -9,7 +9,7 @@ export const polls: Migration = {
 -- account_id is the owner: null for an anonymous poll and after the owner left. tenant is whose running polls are
 -- counted together: an account, or the keyed hash of an anonymous caller's network. key_id: the API key that asked, for
 -- the limit of each key. awaited: its caller waits for the end. context_id: what the caller of an agent's task groups it
--- by. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on the same page; no
+-- by. metadata: labels of the caller's own. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on the same page; no
 -- index has a lease column, so they stay heap-only.
 -- provider_max_u: what providers may charge for it, set aside in the row spend_shard of provider_spend. provider_cost_u:
 -- what they did, as far as it is known, the calls that a stop aborted included. unvoted_u: what the free pool paid for
@@ -29,6 +29,7 @@ create table polls (
   request_id     text,
   traceparent    text,
   context_id     text,
+  metadata       jsonb,
   lease_owner    text,
   lease_epoch    integer not null default 0,
   lease_until    timestamptz not null,
@@ -47,9 +48,18 @@ create table polls (
 ) with (fillfactor = 80);
 create index polls_running on polls (deadline_at) where status = 'running';
 create index polls_running_tenant on polls (tenant) where status = 'running';
-create index polls_account on polls (account_id) where account_id is not null;
+create index polls_account on polls (account_id, created_at desc, id desc) where account_id is not null;
 create index polls_tasks on polls (account_id, (coalesce(finished_at, created_at)) desc, id desc)
   where entry_point in ('a2a', 'a2a-named');
+
+-- A row for each pair of a poll's metadata, in the order in which polls are listed; label: see label_of.
+create table poll_labels (
+  account_id uuid not null,
+  label      bytea not null,
+  created_at timestamptz not null,
+  poll_id    text collate "C" not null,
+  primary key (account_id, label, created_at, poll_id)
+);
 
 -- emptied_at: its account was closed; detail holds nothing, and it cannot be read. receipt_leaf: see 0008-receipts.
 -- detail is json, not jsonb: a response comes back with its members in the order in which it was sent. votes_u and
@@ -175,6 +185,7 @@ ${functionText('settle_spend')}
 ${functionText('charge_failures')}
 ${functionText('note_failures')}
 ${functionText('votes_of')}
+${functionText('label_of')}
 ${functionText('accept_poll')}
 ${functionText('finish_poll')}
 `,

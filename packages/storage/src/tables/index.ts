@@ -34,6 +34,7 @@ import type {
 import type {
   CallerDaysTable,
   FeedbackTable,
+  PollLabelsTable,
   PollsTable,
   ProviderSpendTable,
   ResultsTable,
@@ -52,6 +53,7 @@ export interface Tables {
   balances: BalancesTable;
   transfers: TransfersTable;
   polls: PollsTable;
+  poll_labels: PollLabelsTable;
   results: ResultsTable;
   votes: VotesTable;
   caller_days: CallerDaysTable;

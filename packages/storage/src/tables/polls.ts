@@ -1,4 +1,5 @@
 import type {
+  Metadata,
   PanelName,
   PollResponse,
   PollSpec,
@@ -23,6 +24,7 @@ export interface PollsTable {
   request_id: string | null;
   traceparent: string | null;
   context_id: string | null;
+  metadata: Metadata | null;
   lease_owner: string | null;
   lease_epoch: Generated<number>;
   lease_until: Date;
@@ -37,6 +39,13 @@ export interface PollsTable {
   aborted_calls: Generated<number>;
   aborted_cost_u: Generated<bigint>;
   unvoted_u: Generated<bigint>;
+}
+
+export interface PollLabelsTable {
+  account_id: string;
+  label: Buffer;
+  created_at: Date;
+  poll_id: string;
 }
 
 export interface ResultsTable {

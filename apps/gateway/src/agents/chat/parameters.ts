@@ -14,6 +14,7 @@ const USED = [
   'confidence_threshold',
   'max_cost_usd',
   'reasons',
+  'metadata',
 ];
 
 /** What steers how one model writes text, or what the vendor keeps: the outcome of a poll is the same without it. */
@@ -34,7 +35,6 @@ export const WITHOUT_EFFECT = [
   'prompt_cache_key',
   'prompt_cache_retention',
   'store',
-  'metadata',
 ];
 
 interface Refused {

@@ -27,8 +27,9 @@ export function readChatRequest(body: unknown, caller: CallerKind): AskedByChat 
   if (issues.length > 0) throw invalid(issues.slice(0, MAX_ISSUES));
   const panel = panelOfModel(body.model);
   const choice = readChoice(body, readMessages(body.messages));
-  const { confidence_threshold, max_cost_usd, reasons } = withoutNull(body);
-  const poll = { question: choice.question, options: choice.options, confidence_threshold, max_cost_usd, reasons };
+  const { confidence_threshold, max_cost_usd, reasons, metadata } = withoutNull(body);
+  const { question, options } = choice;
+  const poll = { question, options, confidence_threshold, max_cost_usd, reasons, metadata };
   const order = inOwnMembers(choice, () =>
     isFreeModel(body.model)
       ? readShortOrder(withoutNull({ ...poll, theme: 'free' }), caller).order

@@ -5,8 +5,8 @@ import { inlined } from './inlined.ts';
 
 // A poll as a tool, with self-contained schemas. MCP, the node spec and the other documents all use it.
 
-const { question, options, poll_type, preset, models, panel, confidence_threshold, max_cost_usd, profile, reasons } =
-  PollRequest.properties;
+const { question, options, poll_type, preset, models, panel } = PollRequest.properties;
+const { confidence_threshold, max_cost_usd, profile, reasons, metadata } = PollRequest.properties;
 
 /** Without aliases, because readers of the schema do not need them. */
 const input: TSchema = Type.Object({
@@ -19,6 +19,7 @@ const input: TSchema = Type.Object({
   confidence_threshold,
   max_cost_usd,
   reasons,
+  metadata,
   profile: { ...profile, enum: PROFILES.map(({ name }) => name) },
   idempotency_key: Type.Optional(
     Type.String({

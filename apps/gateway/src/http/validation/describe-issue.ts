@@ -28,6 +28,10 @@ function problem({ keyword, params, message }: ErrorObject): string {
       return params.limit === 1 ? 'must not be empty' : `must be at least ${params.limit} characters`;
     case 'maxLength':
       return `must be at most ${params.limit} characters`;
+    case 'maxProperties':
+      return `must have at most ${params.limit} members`;
+    case 'propertyNames':
+      return `has the key ${JSON.stringify(String(params.propertyName).slice(0, 80))}, which is too short or too long`;
     case 'minItems':
       return `must contain at least ${params.limit} items`;
     case 'maxItems':

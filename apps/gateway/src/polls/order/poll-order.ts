@@ -68,8 +68,13 @@ export function toOrder(request: PollRequest): PollOrder {
     min_votes: minVotesOf(terms.panel_name),
     search: false,
     ...(request.reasons && { reasons: true }),
+    ...metadataOf(request),
   };
 }
+
+/** An empty one is none: both are the same request to an Idempotency-Key. */
+export const metadataOf = ({ metadata }: Pick<PollRequest, 'metadata'>): Pick<PollOrder, 'metadata'> =>
+  metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
 
 type Terms = Pick<PollRequest, 'preset' | 'models' | 'panel' | 'confidence_threshold' | 'max_cost_usd' | 'profile'>;
 

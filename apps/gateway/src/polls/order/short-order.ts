@@ -4,7 +4,7 @@ import { invalid } from '../../http/api-error.ts';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
 import { type Folded, type FromField, foldAliases, withinPoll } from './fold-aliases.ts';
-import { panelIssues, profileIssues, termsOf } from './poll-order.ts';
+import { metadataOf, panelIssues, profileIssues, termsOf } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
 import { type CallerKind, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 import { unsupportedIssues } from './unsupported-fields.ts';
@@ -44,6 +44,7 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
       min_votes: minVotesOf(panel),
       search,
       ...(request.reasons && { reasons: true }),
+      ...metadataOf(request),
     },
     optionsSource: options ? 'caller' : 'server',
   };

@@ -32,7 +32,7 @@ export function panelOfTheme(request: ShortPollRequest, caller: CallerKind): { p
 
 /** For a caller without an account; before any other check of the body. */
 export function refusePaid(body: unknown): void {
-  const { theme, preset, models, panel, profile } = fieldsOf(body);
+  const { theme, preset, models, panel, profile, metadata } = fieldsOf(body);
   const paid = { theme: FREE_THEMES.includes(theme) ? undefined : theme, preset, models, panel, profile };
   // What has the wrong type is wrong with a key too, and the shape says so.
   const sent = Object.entries(paid).filter(([, value]) => typeof value === 'string' || Array.isArray(value));
@@ -40,6 +40,7 @@ export function refusePaid(body: unknown): void {
     Object.fromEntries(sent),
     (field) => `${field} needs an API key; without one the themes are ${FREE_PRESETS.join(' and ')}`,
   );
+  if (isJsonObject(metadata)) refuse({ metadata }, (field) => `${field} needs an API key: only the account sees it`);
 }
 
 function refuse(fields: Record<string, unknown>, detail: (field: string) => string): void {

@@ -5,7 +5,6 @@ import { type Issue, isJsonObject } from '@eloquentpoll/contracts';
 
 const NOWHERE: Readonly<Record<string, string>> = {
   webhook_url: 'webhook_url is not known here; ask status_url with Prefer: wait=30, or POST /api/poll/stream',
-  metadata: 'metadata is not known here; keep it beside the poll_id or session_id of the answer',
 };
 
 /** What the long form of a poll refuses besides. */

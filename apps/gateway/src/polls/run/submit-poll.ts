@@ -121,6 +121,7 @@ async function accept(
       entryPoint,
       requestId,
       contextId,
+      metadata: order.metadata,
       // The worker's spans continue this one.
       traceparent: span?.traceparent ?? traceparent,
       auditVersion,
