@@ -28,7 +28,7 @@ import { pollFigures } from './discovery/documents/poll-figures.ts';
 import { endpointsByError } from './discovery/endpoints-by-error.ts';
 import { reputations } from './discovery/reputations.ts';
 import { agentSkillRoutes } from './discovery/routes/agent-skills.ts';
-import { clientFileRoute } from './discovery/routes/client-file.ts';
+import { clientFileRoutes } from './discovery/routes/client-files.ts';
 import { discoveryDocumentRoutes } from './discovery/routes/discovery-documents.ts';
 import { exampleRoutes } from './discovery/routes/examples.ts';
 import { modelsRoute } from './discovery/routes/models.ts';
@@ -183,7 +183,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['POST', '/api/tools/get_surface', 'getSurface', 'anyone'],
     ['GET', '/api/examples', 'listExamples', 'anyone', () => exampleRoutes(app, context)],
     ['GET', '/api/examples/:language', 'getExample', 'anyone'],
-    ['GET', '/eloquentpoll.ts', 'getClientFile', 'anyone', () => clientFileRoute(app, context)],
+    ['GET', '/eloquentpoll.ts', 'getClientFile', 'anyone', () => clientFileRoutes(app, context)],
+    ['GET', '/eloquentpoll.py', 'getPythonClientFile', 'anyone'],
     ['GET', '/.well-known/api-catalog', 'getApiCatalog', 'anyone', () => discoveryDocumentRoutes(app, facts)],
     ['GET', '/api/routing-descriptions.json', 'getRoutingDescriptions', 'anyone'],
     ['GET', '/asyncapi.json', 'getAsyncApi', 'anyone'],

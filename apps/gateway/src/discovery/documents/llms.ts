@@ -59,6 +59,7 @@ export const LINK_SECTIONS: readonly LinkSection[] = [
         note: 'curl, TypeScript, Python and an MCP configuration ready to run',
       },
       { name: 'Typed client', path: '/eloquentpoll.ts', note: 'one TypeScript file, for Node, Deno, Bun and browsers' },
+      { name: 'Python client', path: '/eloquentpoll.py', note: 'one typed file, standard library only, with asyncio' },
       {
         name: 'Routing descriptions',
         path: '/api/routing-descriptions.json',

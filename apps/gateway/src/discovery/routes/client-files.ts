@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance } from 'fastify';
+import type { DiscoveryContext } from '../context.ts';
+import { serveDocument } from '../serve-document.ts';
+
+const FILES = [
+  {
+    path: '/eloquentpoll.ts',
+    operationId: 'getClientFile',
+    summary: 'Get the typed client (one file)',
+    description: 'Copy it into a project: it imports nothing. Without other options it talks to this service.',
+    mediaType: 'text/plain',
+    source: fileURLToPath(import.meta.resolve('@eloquentpoll/client/eloquentpoll.ts')),
+    line: "export const BASE_URL = 'http://localhost:8080';",
+    name: 'export const BASE_URL = ',
+    end: ';',
+  },
+  {
+    path: '/eloquentpoll.py',
+    operationId: 'getPythonClientFile',
+    summary: 'Get the typed client for Python (one file)',
+    description:
+      'Copy it into a project: Python 3.10 or newer and its standard library, blocking and for asyncio. Without other options it talks to this service.',
+    mediaType: 'text/x-python',
+    source: fileURLToPath(import.meta.resolve('@eloquentpoll/client/eloquentpoll.py')),
+    line: 'BASE_URL = "http://localhost:8080"',
+    name: 'BASE_URL = ',
+    end: '',
+  },
+] as const;
+
+/** The typed clients in one file each, with this service as default base URL. */
+export function clientFileRoutes(app: FastifyInstance, { config }: DiscoveryContext): void {
+  for (const { source, line, name, end, ...document } of FILES) {
+    const text = readFileSync(source, 'utf8');
+    if (!text.includes(line)) throw new Error('the client does not say its base URL in the line that is served');
+    const served = text.replace(line, () => `${name}${JSON.stringify(config.baseUrl)}${end}`);
+    serveDocument(app, { ...document, tag: 'System', body: () => served });
+  }
+}

@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findPython } from '@eloquentpoll/services/python-program';
+import t from 'tap';
+import { complete, RESULT, serve, sse, started } from '../../../../packages/client/test/service.ts';
+import { build } from '../fixtures/build.ts';
+import { faultyCalls, parsedEvents, shapes, wholeService } from '../fixtures/python-programs.ts';
+import { listen } from '../fixtures/read-stream.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// slow: 8 s
+// /eloquentpoll.py as it is copied into a project: read by a strict type checker and run by a real interpreter.
+
+const PYRIGHT = join(dirname(createRequire(import.meta.url).resolve('pyright/package.json')), 'index.js');
+const run = promisify(execFile);
+
+const { app, context, keyWith, sessionFor } = await build(t);
+await standInWorker(t, context, { announcesVotes: true });
+const origin = await listen(app);
+const folder = await mkdtemp(join(tmpdir(), 'python-client-'));
+t.teardown(() => rm(folder, { recursive: true }));
+const served = await app.inject({ url: '/eloquentpoll.py' });
+await writeFile(join(folder, 'eloquentpoll.py'), served.body);
+const { file, env } = await findPython(process.env);
+
+async function python(program: string, args: Record<string, string>): Promise<unknown> {
+  const name = join(folder, `${args.KIND ?? 'either'}-${program.length}.py`);
+  await writeFile(name, program);
+  // Warnings of the interpreter are failures: a coroutine that is not awaited, a connection that is not closed.
+  const flags = ['-W', 'error', name];
+  const { stdout, stderr } = await run(file, flags, { cwd: folder, env: { ...env, ...args } });
+  t.equal(stderr, '');
+  return JSON.parse(stdout);
+}
+
+t.test('the file is served as text that knows where it came from', async (t) => {
+  t.equal(served.statusCode, 200);
+  t.equal(served.headers['content-type'], 'text/x-python; charset=utf-8');
+  t.match(served.body, /^BASE_URL = "https:\/\/polls\.example"$/m);
+  const unchanged = await app.inject({ url: '/eloquentpoll.py', headers: { 'if-none-match': served.headers.etag } });
+  t.equal(unchanged.statusCode, 304);
+});
+
+t.test('its types pass the strictest rules for Python 3.10, and are those of the contract', async (t) => {
+  await writeFile(join(folder, 'uses.py'), wholeService);
+  await writeFile(
+    join(folder, 'pyrightconfig.json'),
+    JSON.stringify({ typeCheckingMode: 'strict', pythonVersion: '3.10', include: ['eloquentpoll.py', 'uses.py'] }),
+  );
+  await run(process.execPath, [PYRIGHT], { cwd: folder }).catch((error) => t.fail(error.stdout));
+  const { schemas } = (await app.inject({ url: '/api/openapi.json' })).json().components;
+  const typed = (await python(shapes, {})) as Record<string, { required: string[]; optional: string[] }>;
+  for (const [name, fields] of Object.entries(typed)) {
+    const { properties, required = [] } = schemas[name];
+    const optional = Object.keys(properties).filter((field) => !required.includes(field));
+    t.same(fields, { required: [...required].sort(), optional: optional.sort() }, name);
+  }
+});
+
+t.test('every call, blocking and with asyncio', async (t) => {
+  const { accountId, key } = await keyWith(10);
+  const { cookie } = await sessionFor(accountId);
+  const session = cookie.slice('ep_session='.length);
+  for (const KIND of ['blocking', 'asyncio']) {
+    t.match(
+      await python(wholeService, { BASE: origin, KEY: key, SESSION: session, KIND }),
+      {
+        ask: { outcome: 'A', status: 'success' },
+        quick: 'A',
+        session: { states: ['running', 'completed'], outcome: 'A', wait: 'A' },
+        stream: { first: 'started', last: 'complete', outcome: 'A' },
+        estimate: 'fast',
+        dry_run: { valid: true, figures: 4 },
+        result: 'A',
+        history: true,
+        balance: true,
+        feedback: true,
+        keys: ['made', 'revoked'],
+        refused: { code: 'validation_error', status: 400, pointer: '/options' },
+      },
+      KIND,
+    );
+  }
+});
+
+t.test('what fails is retried, resumed, paced or raised', async (t) => {
+  await Promise.all(['blocking', 'asyncio'].map(misbehave));
+
+  async function misbehave(KIND: string): Promise<void> {
+    const times: Record<string, number[]> = {};
+    const { url, asked } = await serve(t, ({ path }, response) => {
+      times[path] = [...(times[path] ?? []), Date.now()];
+      const nth = times[path]!.length;
+      const json = (status: number, headers: Record<string, string | number> = {}) =>
+        void response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      if (path === '/api/poll' && nth < 3) {
+        json(nth === 1 ? 503 : 429, { 'retry-after': nth - 1 });
+        return { error: 'Later', code: 'service_unavailable', retryable: true };
+      }
+      if (path === '/api/poll') return RESULT;
+      if (path === '/api/poll/stream') {
+        if (nth === 1) return void response.socket?.destroy();
+        if (nth === 4) return (json(503), { error: 'Restarting', code: 'service_unavailable', retryable: true });
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        if (nth === 2)
+          response.end(`retry: 10\n${sse('started', started(0))}${sse('started', started(1)).slice(0, -2)}`);
+        if (nth === 3) response.write(sse('started', started(1)), () => response.socket?.destroy());
+        if (nth === 5) response.end(sse('started', started(1)) + sse('started', started(4)) + complete(4));
+        return undefined;
+      }
+      if (path === '/api/profiles')
+        return (json(200, { 'ratelimit-remaining': 0, 'ratelimit-reset': 1 }), { count: 0 });
+      if (path === '/api/keys') return (json(503), { code: 'service_unavailable', error: 'Off', retryable: true });
+      if (path === '/api/results/silent') return undefined;
+      if (path === '/api/results/drips') {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const drip = setInterval(() => response.write(' '), 30);
+        return void response.once('close', () => clearInterval(drip));
+      }
+      if (path === '/api/results/moved') return (json(302, { location: 'http://127.0.0.1:9/' }), {});
+      if (path === '/api/results/html') return void response.writeHead(502).end('<h1>Bad gateway</h1>');
+      return (json(404), { detail: 'There is none.', code: 'not_found', request_id: 'r1' });
+    });
+    t.same(
+      await python(faultyCalls, { BASE: url, KIND }),
+      {
+        ask: 'The Sun',
+        stream: [0, 1, 4, 4],
+        create_key: ['service_unavailable', 503],
+        silent: ['timeout', null],
+        drips: ['timeout', null],
+        moved: ['http_302', 302],
+        html: ['http_502', 502],
+        none: ['not_found', 404, 'There is none.', 'r1'],
+        unreachable: ['network_error', null],
+        key: 'ValueError',
+      },
+      KIND,
+    );
+    const to = (path: string) => asked.filter((one) => one.path === path);
+    t.equal(new Set(to('/api/poll').map(({ headers }) => headers['idempotency-key'])).size, 1, 'one poll');
+    t.ok(times['/api/poll']![2]! - times['/api/poll']![1]! >= 1_000, 'not sooner than Retry-After');
+    t.same(
+      to('/api/poll/stream').map(({ headers }) => headers['last-event-id']),
+      [undefined, undefined, 'ps_1:0', 'ps_1:1', 'ps_1:1'],
+    );
+    t.equal(to('/api/keys').length, 1, 'what is not idempotent is sent once');
+    t.ok(times['/api/profiles']![1]! - times['/api/profiles']![0]! >= 900, 'a budget that is used up is waited for');
+  }
+});
+
+t.test('events are read however their bytes are cut and their lines end', async (t) => {
+  t.equal(await python(parsedEvents, {}), 'same');
+});

@@ -1,0 +1,1614 @@
+"""EloquentPoll in one file: copy it into a project and import it. Python 3.10 or newer, and nothing but its standard library.
+
+- Every call ends: with an answer, with an `EloquentPollError`, or by the cancellation of its task.
+- A poll runs once, however often its request is retried: each call has its own Idempotency-Key.
+- A call that is not idempotent is retried only if the service refused it.
+- Calls wait by themselves when a budget of the service (`RateLimit-*`) is used up and begins again soon.
+
+    polls = EloquentPoll(api_key="...")
+    result = polls.ask("Which is larger?", ["The Sun", "The Moon"])
+    print(result["outcome"], result["confidence"])
+
+`AsyncEloquentPoll` has the same calls for asyncio: awaited, and streams by `async for`.
+
+Answers are the service's JSON, typed; they may have more fields than are typed here. Connections go to the service directly:
+proxies and redirects are not followed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import functools
+import json
+import random
+import re
+import secrets
+import socket
+import ssl
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Union, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+BASE_URL = "http://localhost:8080"
+"""Where this copy was served from."""
+
+# ------------------------------------------------------------------------------------------------------------ shapes
+
+Preset = Literal["broad", "fast", "strong"]
+FreeTheme = Literal["free", "free_search"]
+PanelName = Literal["broad", "fast", "strong", "free", "free_search", "custom"]
+QuickTheme = Literal["broad", "fast", "strong", "search", "free", "free_search"]
+ResultStatus = Literal["success", "partial", "failed"]
+SessionState = Literal["running", "completed", "failed"]
+TerminationReason = Literal["mathematical_lock", "confidence", "budget", "roster_exhausted"]
+VoteError = Literal["timeout", "refusal", "invalid_choice", "malformed", "rate_limited", "provider_error", "aborted"]
+
+
+class PollTerms(TypedDict, total=False):
+    """How a poll is asked, beside its question and options."""
+
+    preset: Preset
+    models: Sequence[str]
+    """3 to 15 model ids, instead of a preset."""
+    panel: str
+    """A panel that the account saved, by its name, instead of a preset."""
+    confidence_threshold: float
+    """0 to 1, 0.95 without it: how sure the outcome must be before the poll stops early."""
+    max_cost_usd: float
+    """1 without it. A poll never costs more."""
+    reasons: bool
+    """Ask each model for one sentence with its vote."""
+
+
+class QuickTerms(TypedDict, total=False):
+    theme: QuickTheme
+    models: Sequence[str]
+    panel: str
+    confidence_threshold: float
+    max_cost_usd: float
+    reasons: bool
+
+
+class StoodAlike(TypedDict):
+    """Audited polls that stood like this one, and those of them that their leader of then won."""
+
+    audits: int
+    same_leader: int
+
+
+class AskedByRecord(TypedDict):
+    order: Literal["cheapest", "shuffled"]
+    roster_version: str
+    lock_only: bool
+
+
+class _PublicVote(TypedDict):
+    model_id: str
+    success: bool
+    chosen_option: str | None
+    transition: Literal["vote"]
+    latency_ms: float
+    error: VoteError | None
+
+
+class PublicVote(_PublicVote, total=False):
+    reason: str | None
+    """One sentence by the model, if `reasons` were asked for. Untrusted text."""
+
+
+class Vote(PublicVote):
+    estimated_cost: float
+
+
+class _Arrival(TypedDict):
+    at_ms: float
+    confidence: float | None
+
+
+class Arrival(_Arrival, total=False):
+    chances: list[float]
+    track_record: StoodAlike
+
+
+class _Timing(TypedDict):
+    gather_ms: float
+    total_ms: float
+
+
+class Timing(_Timing, total=False):
+    arrivals: list[Arrival]
+
+
+class Verdict(TypedDict):
+    """What a poll came to, in words for people."""
+
+    kind: Literal["final", "kept", "tied", "unsafe", "unanswered"]
+    headline: str
+    agreement: Literal["unanimous", "broad", "clear", "split", "tied"] | None
+    likely_to_stay: float | None
+    text: str
+
+
+class MissingModel(TypedDict):
+    model_id: str
+    error: VoteError
+
+
+class PanelStanding(TypedDict):
+    """How the panel stood when the poll ended."""
+
+    asked: int
+    heard: int
+    missing: list[MissingModel]
+    vendors_heard: int
+    effective_votes: float | None
+    slowest_heard_ms: float | None
+
+
+class Reading(TypedDict):
+    """A second opinion on the votes, each counted by how reliable its model is. It replaces no winner."""
+
+    winner: str | None
+    differs: bool
+    likelihood: float | None
+    version: str
+
+
+class _Costs(TypedDict):
+    total_estimated_cost: float
+
+
+class Costs(_Costs, total=False):
+    failed_calls_cost: float
+
+
+class Usage(TypedDict):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class _PollResponse(TypedDict):
+    poll_id: str
+    status: ResultStatus
+    outcome: str
+    question: str
+    options: list[str]
+    poll_type: Literal["fptp"]
+    winning_option: str | None
+    is_tie: bool
+    confidence_threshold: float
+    max_cost_usd: float
+    early_terminated: bool
+    termination_reason: TerminationReason | None
+    models_skipped: int
+    tally: dict[str, int]
+    votes: list[Vote]
+    timing: Timing
+    costs: Costs
+    confidence: float | None
+    preset: PanelName
+    simulated: bool
+
+
+class PollResponse(_PollResponse, total=False):
+    """A finished poll as its owner sees it."""
+
+    usage: Usage
+    chances: list[float]
+    """The probability that each of `options` wins, and of a tie as the last."""
+    track_record: StoodAlike
+    asking: AskedByRecord
+    verdict: Verdict
+    panel: PanelStanding
+    reading: Reading
+    code: Literal["budget_too_small"]
+    min_cost_usd: float
+    saved_panel: str
+
+
+class _ResultDetail(TypedDict):
+    poll_id: str
+    status: ResultStatus
+    question: str | None
+    options: list[str]
+    poll_type: str
+    winning_option: str | None
+    is_tie: bool
+    confidence_threshold: float | None
+    max_cost_usd: float | None
+    early_terminated: bool
+    termination_reason: TerminationReason | None
+    models_skipped: int
+    tally: dict[str, int]
+    votes: list[PublicVote]
+    models_requested: int
+    models_succeeded: int
+    models_failed: int
+    timing: Timing
+    created_at: str
+
+
+class ResultDetail(_ResultDetail, total=False):
+    """A result as anyone who holds its id may read it."""
+
+    confidence: float | None
+    chances: list[float]
+    track_record: StoodAlike
+    asking: AskedByRecord
+    verdict: Verdict
+    panel: PanelStanding
+    reading: Reading
+    preset: str
+    simulated: bool
+
+
+class RecentResult(TypedDict):
+    resultId: str
+    pollType: str
+    winningOption: str | None
+    isTie: bool
+    modelsRequested: int
+    modelsSucceeded: int
+    createdAt: str
+
+
+class HistoryResult(RecentResult):
+    status: ResultStatus
+    totalCostUsd: str
+    totalMs: float | None
+
+
+class Progress(TypedDict):
+    received: int
+    succeeded: int
+    failed: int
+    total: int
+
+
+class _SessionStatus(TypedDict):
+    session_id: str
+    status: SessionState
+    result_id: str | None
+
+
+class SessionStatus(_SessionStatus, total=False):
+    progress: Progress
+
+
+class _QuickResult(TypedDict):
+    question: str
+    options: list[str]
+    answer: str | None
+    reasoning: str
+    cost: float
+
+
+class QuickResult(_QuickResult, total=False):
+    theme: str
+    status: ResultStatus
+    poll_id: str
+    result_url: str
+    page_url: str
+    panel: PanelStanding
+    options_source: Literal["caller", "server"]
+
+
+class EstimatedModels(TypedDict):
+    roster_size: int
+    min_calls: int
+    expected_calls: float
+    max_calls: int
+
+
+class EstimatedCost(TypedDict):
+    min: float
+    expected: float
+    max: float
+
+
+class EstimatedLatency(TypedDict):
+    p50: float
+    p95: float
+
+
+class EstimatedStop(TypedDict):
+    probability: float
+    likely_reason: TerminationReason
+
+
+class Estimate(TypedDict):
+    preset: PanelName
+    options: int
+    poll_type: Literal["fptp"]
+    confidence_threshold: float
+    currency: Literal["USD"]
+    models: EstimatedModels
+    cost_usd: EstimatedCost
+    latency_ms: EstimatedLatency
+    early_termination: EstimatedStop
+    basis: Literal["recent_polls", "catalog_prices"]
+    sample_size: int
+    generated_at: str
+
+
+class DryRunEstimates(TypedDict, total=False):
+    preset: PanelName
+    options: int
+    poll_type: Literal["fptp"]
+    confidence_threshold: float
+    currency: Literal["USD"]
+    models: EstimatedModels
+    cost_usd: EstimatedCost
+    latency_ms: EstimatedLatency
+    early_termination: EstimatedStop
+    basis: Literal["recent_polls", "catalog_prices"]
+    sample_size: int
+    generated_at: str
+    max_cost_usd: float
+    within_budget: bool
+    min_cost_usd: float
+    balance_sufficient: bool
+    estimated_cost_usd: float
+    estimated_models_invoked: int
+    total_models: int
+    estimated_latency_ms: float
+
+
+class Issue(TypedDict):
+    pointer: str
+    detail: str
+
+
+class DryRun(TypedDict):
+    dry_run: bool
+    valid: bool
+    errors: list[str]
+    issues: list[Issue]
+    warnings: list[str]
+    estimates: DryRunEstimates
+
+
+class Profile(TypedDict):
+    name: str
+    description: str
+    preset: Preset
+    confidence_threshold: float
+    max_cost_usd: float
+
+
+class Profiles(TypedDict):
+    default: str
+    count: int
+    profiles: list[Profile]
+
+
+class FeedbackReceipt(TypedDict):
+    feedback_id: str
+    poll_id: str
+    recorded: bool
+
+
+class ApiKey(TypedDict):
+    id: str
+    key_prefix: str
+    label: str
+    last_used_at: str | None
+    expires_at: str | None
+    revoked_at: str | None
+    created_at: str
+
+
+class NewApiKey(TypedDict):
+    id: str
+    key: str
+    """The whole key. It is shown this once."""
+    key_prefix: str
+    label: str
+    expires_at: str | None
+    created_at: str
+    warning: str
+
+
+class Revoked(TypedDict):
+    revoked: bool
+
+
+class _Balance(TypedDict):
+    balance_cents: int
+    balance: str
+    usage_cents: int
+
+
+class Balance(_Balance, total=False):
+    held_back_cents: int
+
+
+class ReceiptProof(TypedDict):
+    """Where a receipt is in the Merkle tree of its day."""
+
+    day: str
+    receipts: int
+    index: int
+    path: list[str]
+    root: str
+    previous_seal: str | None
+    seal: str
+
+
+class ReceiptVotePrice(TypedDict):
+    billed_u: int
+    fault_u: int
+
+
+class ReceiptPrice(TypedDict):
+    nonce: str
+    max_cost_u: int
+    reserves_u: list[int]
+    votes: list[ReceiptVotePrice]
+
+
+class _ResultReceipt(TypedDict):
+    payload: str
+    protected: str
+    signature: str
+    proof: ReceiptProof | None
+
+
+class ResultReceipt(_ResultReceipt, total=False):
+    """A signed statement about a poll: a JWS in flattened JSON."""
+
+    price: ReceiptPrice
+
+
+class ReceiptDay(TypedDict):
+    day: str
+    receipts: int
+    root: str
+    seal: str
+
+
+class ReceiptDays(TypedDict):
+    days: list[ReceiptDay]
+
+
+class ReceiptKey(TypedDict):
+    kty: Literal["OKP"]
+    crv: Literal["Ed25519"]
+    x: str
+    kid: str
+    use: Literal["sig"]
+    alg: Literal["EdDSA"]
+
+
+class ReceiptKeys(TypedDict):
+    keys: list[ReceiptKey]
+
+
+class _StreamProgress(TypedDict):
+    seq: int
+    session_id: str
+    phase: Literal["started", "voting"]
+    models_requested: int
+    progress: Progress
+    tally: dict[str, int]
+    leader: str | None
+    confidence: float | None
+    vote: Vote | None
+    elapsed_ms: float
+
+
+class StreamProgress(_StreamProgress, total=False):
+    """A running poll as it stands. Each one is complete: a reader may miss any of them."""
+
+    chances: list[float]
+    track_record: StoodAlike
+    asking: int
+    question: str
+    options: list[str]
+    poll_type: Literal["fptp"]
+    preset: PanelName
+    confidence_threshold: float
+    max_cost_usd: float
+    status_url: str
+    result_url: str
+    page_url: str
+    started_at: str
+
+
+class _StreamEnd(PollResponse):
+    session_id: str
+    seq: int
+
+
+class StreamEnd(_StreamEnd, total=False):
+    """The result, and which poll it ended; of a quick poll with the fields of its short answer."""
+
+    answer: str | None
+    reasoning: str
+    cost: float
+    theme: str
+    result_url: str
+    page_url: str
+    options_source: Literal["caller", "server"]
+
+
+@dataclass(frozen=True)
+class Started:
+    """Sent at once, and with each vote."""
+
+    id: str
+    data: StreamProgress
+    event: Literal["started"] = "started"
+
+
+@dataclass(frozen=True)
+class Complete:
+    """The last event."""
+
+    id: str
+    data: StreamEnd
+    event: Literal["complete"] = "complete"
+
+
+StreamEvent = Union[Started, Complete]
+
+
+class _Recovery(TypedDict):
+    action: Literal["re_authenticate", "add_funds", "open_account", "back_off", "open_documentation", "use_free_poll"]
+    description: str
+
+
+class Recovery(_Recovery, total=False):
+    """What to do about an error."""
+
+    method: str
+    url: str
+    after_seconds: int
+
+
+class EloquentPollError(Exception):
+    """Why a call did not succeed, and what to do about it."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        status: int | None = None,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        recovery: Sequence[Recovery] = (),
+        issues: Sequence[Issue] = (),
+        request_id: str | None = None,
+        min_cost_usd: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        """A code of the service's catalogue (/api/errors/catalog), or `network_error`, `timeout`, `bad_response`."""
+        self.status = status
+        """Of the HTTP answer; None where there was none."""
+        self.retryable = retryable
+        """Whether the same call can succeed later without a change."""
+        self.retry_after = retry_after
+        """Seconds."""
+        self.recovery = tuple(recovery)
+        self.issues = tuple(issues)
+        """The fields at fault, each with a JSON pointer into the request."""
+        self.request_id = request_id
+        self.min_cost_usd = min_cost_usd
+
+
+# ------------------------------------------------------------------------------------------------------------ client
+
+POLL_TIMEOUT_S = 150.0
+"""A poll ends within two minutes."""
+TIMEOUT_S = 30.0
+MAX_WAIT_S = 25
+SILENCE_S = 45.0
+"""The service sends a keep-alive every 15 s."""
+FIRST_BACKOFF_S = 0.5
+MAX_BACKOFF_S = 30.0
+"""A longer Retry-After is an error instead of a wait, and so is a budget that begins again later than this."""
+MAX_BODY_BYTES = 16 * 2**20
+MAX_HEAD_BYTES = 64 * 2**10
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+class AsyncEloquentPoll:
+    """The client for asyncio. `api_key` is `ep_k_...`; without one only free polls and public reading work. `session` is the
+    value of the cookie `ep_session`, for operations that no key opens. `tls` replaces the certificates of this machine."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        session: str | None = None,
+        max_retries: int = 2,
+        pace: bool = True,
+        tls: ssl.SSLContext | None = None,
+        _net: _Net | None = None,
+    ) -> None:
+        credentials: dict[str, str] = {}
+        if api_key is not None:
+            credentials["Authorization"] = f"Bearer {api_key}"
+        if session is not None:
+            credentials["Cookie"] = f"ep_session={session}"
+        self._uses_key = api_key is not None and session is None
+        url = BASE_URL if base_url is None else base_url
+        self._service = _Service(url, credentials, max_retries, pace, tls, _net or _AsyncioNet())
+
+    async def ask(
+        self,
+        question: str,
+        options: Sequence[str],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float = POLL_TIMEOUT_S,
+        **terms: Unpack[PollTerms],
+    ) -> PollResponse:
+        """Runs a poll and waits for its result."""
+        body = {"question": question, "options": list(options), **terms}
+        return cast(PollResponse, await self._service.body(_paid("/api/poll", body, idempotency_key, timeout)))
+
+    async def begin(
+        self,
+        question: str,
+        options: Sequence[str],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float = TIMEOUT_S,
+        **terms: Unpack[PollTerms],
+    ) -> AsyncSession:
+        """Starts a poll that runs in the background."""
+        body = {"question": question, "options": list(options), **terms}
+        answer = await self._service.body(_paid("/api/polls", body, idempotency_key, timeout))
+        return AsyncSession(self._service, cast(SessionStatus, answer)["session_id"])
+
+    def session(self, session_id: str) -> AsyncSession:
+        """A poll that was started before, here or elsewhere."""
+        return AsyncSession(self._service, session_id)
+
+    def stream(
+        self,
+        question: str,
+        options: Sequence[str],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float = POLL_TIMEOUT_S,
+        **terms: Unpack[PollTerms],
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """Runs a poll and yields its events: `Started` now and with each vote, then one `Complete`. A broken connection is
+        resumed. Leaving the loop closes the connection; the poll goes on."""
+        body = {"question": question, "options": list(options), **terms}
+        return _stream(self._service, _paid("/api/poll/stream", body, idempotency_key, timeout))
+
+    async def quick(
+        self,
+        poll: str | None = None,
+        *,
+        question: str | None = None,
+        options: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float = POLL_TIMEOUT_S,
+        **terms: Unpack[QuickTerms],
+    ) -> QuickResult:
+        """Asks in short: `Which is larger? [The Sun, The Moon]`, or a question alone. Free without a key."""
+        body = _given(poll=poll, question=question, options=options, **terms)
+        return cast(QuickResult, await self._service.body(_paid("/api/quick-poll", body, idempotency_key, timeout)))
+
+    async def free(
+        self,
+        poll: str | None = None,
+        *,
+        question: str | None = None,
+        options: Sequence[str] | None = None,
+        theme: FreeTheme = "free",
+        idempotency_key: str | None = None,
+        timeout: float = POLL_TIMEOUT_S,
+    ) -> QuickResult:
+        """The same at no cost, with or without a key: open-weight models, at most 5 options of 50 characters."""
+        body = _given(poll=poll, question=question, options=options, theme=theme)
+        return cast(QuickResult, await self._service.body(_paid("/api/quick-poll", body, idempotency_key, timeout)))
+
+    async def estimate(
+        self,
+        *,
+        preset: Preset | None = None,
+        models: Sequence[str] | None = None,
+        options: int | None = None,
+        confidence_threshold: float | None = None,
+        timeout: float = TIMEOUT_S,
+    ) -> Estimate:
+        """What a poll of this kind costs and how long it takes."""
+        named = None if models is None else ",".join(models)
+        query = _query(preset=preset, models=named, options=options, confidence_threshold=confidence_threshold)
+        return cast(Estimate, await self._service.body(_Call("GET", "/api/poll/estimate", query=query, timeout=timeout)))
+
+    async def dry_run(
+        self,
+        question: str,
+        options: Sequence[str],
+        *,
+        timeout: float = TIMEOUT_S,
+        **terms: Unpack[PollTerms],
+    ) -> DryRun:
+        """Whether a poll would be accepted, and what it would cost. Nothing is run."""
+        body = {"question": question, "options": list(options), **terms}
+        return cast(DryRun, await self._service.body(_Call("POST", "/api/poll/dry-run", body=body, timeout=timeout)))
+
+    async def profiles(self, *, timeout: float = TIMEOUT_S) -> Profiles:
+        return cast(Profiles, await self._service.body(_Call("GET", "/api/profiles", timeout=timeout)))
+
+    async def result(self, result_id: str, *, timeout: float = TIMEOUT_S) -> ResultDetail:
+        """A public result by its id."""
+        call = _Call("GET", "/api/results/{}", (result_id,), timeout=timeout)
+        return cast(ResultDetail, await self._service.body(call))
+
+    async def receipt(self, result_id: str, *, timeout: float = TIMEOUT_S) -> ResultReceipt:
+        """The signed statement of a result; with its price where the key is its owner's."""
+        call = _Call("GET", "/api/results/{}/receipt", (result_id,), timeout=timeout)
+        return cast(ResultReceipt, await self._service.body(call))
+
+    async def receipt_keys(self, *, timeout: float = TIMEOUT_S) -> ReceiptKeys:
+        return cast(ReceiptKeys, await self._service.body(_Call("GET", "/.well-known/jwks.json", timeout=timeout)))
+
+    async def receipt_days(
+        self,
+        *,
+        day: str | None = None,
+        before: str | None = None,
+        limit: int | None = None,
+        timeout: float = TIMEOUT_S,
+    ) -> ReceiptDays:
+        """Sealed days of receipts, newest first, or one of them."""
+        query = _query(day=day, before=before, limit=limit)
+        return cast(ReceiptDays, await self._service.body(_Call("GET", "/api/receipts/days", query=query, timeout=timeout)))
+
+    async def recent(self, *, timeout: float = TIMEOUT_S) -> list[RecentResult]:
+        """Your last five results. Needs a session: no key opens it."""
+        return cast("list[RecentResult]", await self._service.body(_Call("GET", "/api/results/recent", timeout=timeout)))
+
+    async def history(
+        self, *, limit: int | None = None, offset: int | None = None, timeout: float = TIMEOUT_S
+    ) -> list[HistoryResult]:
+        """All your results, newest first. Needs a session: no key opens it."""
+        call = _Call("GET", "/api/results", query=_query(limit=limit, offset=offset), timeout=timeout)
+        return cast("list[HistoryResult]", await self._service.body(call))
+
+    async def balance(self, *, timeout: float = TIMEOUT_S) -> Balance:
+        """What you can spend and have spent. With a key it is read by the MCP tool `get_balance`: /api/balance takes a session."""
+        if self._uses_key:
+            return cast(Balance, await _call_tool(self._service, "get_balance", timeout))
+        return cast(Balance, await self._service.body(_Call("GET", "/api/balance", timeout=timeout)))
+
+    async def feedback(
+        self,
+        poll_id: str,
+        *,
+        outcome_correct: bool | None = None,
+        confidence: float | None = None,
+        notes: str | None = None,
+        timeout: float = TIMEOUT_S,
+    ) -> FeedbackReceipt:
+        """Sends feedback on an outcome. A second feedback on a poll replaces the first."""
+        body = _given(poll_id=poll_id, outcome_correct=outcome_correct, confidence=confidence, notes=notes)
+        return cast(FeedbackReceipt, await self._service.body(_Call("POST", "/api/feedback", body=body, timeout=timeout)))
+
+    async def keys(self, *, timeout: float = TIMEOUT_S) -> list[ApiKey]:
+        return cast("list[ApiKey]", await self._service.body(_Call("GET", "/api/keys", timeout=timeout)))
+
+    async def create_key(self, label: str | None = None, *, timeout: float = TIMEOUT_S) -> NewApiKey:
+        """If the answer is lost, revoke what `keys` lists and create another."""
+        call = _Call("POST", "/api/keys", body=_given(label=label), once=True, timeout=timeout)
+        return cast(NewApiKey, await self._service.body(call))
+
+    async def redeem_grant(self, code: str, verifier: str, *, timeout: float = TIMEOUT_S) -> NewApiKey:
+        """Exchanges the code that a login in the browser sent to this program for an API key, once."""
+        body = {"code": code, "verifier": verifier}
+        call = _Call("POST", "/api/keys/redeem", body=body, once=True, timeout=timeout)
+        return cast(NewApiKey, await self._service.body(call))
+
+    async def revoke_key(self, key_id: str, *, timeout: float = TIMEOUT_S) -> Revoked:
+        return cast(Revoked, await self._service.body(_Call("DELETE", "/api/keys/{}", (key_id,), once=True, timeout=timeout)))
+
+
+class AsyncSession:
+    """A poll that goes on by itself."""
+
+    def __init__(self, service: _Service, session_id: str) -> None:
+        self.id = session_id
+        self._service = service
+
+    async def status(self, *, timeout: float = TIMEOUT_S) -> SessionStatus:
+        """How it stands right now."""
+        return cast(SessionStatus, await self._service.body(self._call("status", timeout)))
+
+    async def result(self, *, timeout: float = TIMEOUT_S) -> PollResponse | None:
+        """Its result; while it runs None."""
+        answer = await self._service.call(self._call("result", timeout))
+        return None if answer.status == 202 else cast(PollResponse, answer.body)
+
+    async def wait(
+        self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float = POLL_TIMEOUT_S
+    ) -> PollResponse:
+        """Waits for its end, mostly inside one request. `on_progress` is called whenever a vote has arrived."""
+        deadline = time.monotonic() + timeout
+        known: str | None = None
+        while True:
+            asked = time.monotonic()
+            answer = await self._news(deadline, known, on_progress is not None)
+            tag = answer.headers.get("etag")
+            if answer.status != 304:
+                status = cast(SessionStatus, answer.body)
+                if status["status"] != "running":
+                    break
+                progress = status.get("progress")
+                if on_progress and progress and (tag is None or tag != known):
+                    on_progress(progress)
+            is_news = tag is not None and tag != known
+            known = tag
+            # An unchanged answer should have been held by the service: without that, pause.
+            if (on_progress and is_news) or time.monotonic() - asked >= 1:
+                continue
+            pause = min(_retry_after(answer.headers) or 1, MAX_BACKOFF_S)
+            if time.monotonic() + pause >= deadline:
+                raise _late(timeout)
+            await self._service.net.sleep(pause)
+        result = await self.result(timeout=max(1.0, deadline - time.monotonic()))
+        if result is None:
+            raise EloquentPollError("The poll has ended without a result.", code="bad_response")
+        return result
+
+    async def _news(self, deadline: float, known: str | None, following: bool) -> _Answer:
+        # With the known tag the service answers at the next vote; without it, at the end, or at once while following.
+        left = deadline - time.monotonic()
+        headers: dict[str, str] = {}
+        if known is not None or not following:
+            headers["Prefer"] = f"wait={max(1, min(MAX_WAIT_S, int(left)))}"
+        if known is not None and following:
+            headers["If-None-Match"] = known
+        return await self._service.call(self._call("status", max(0.001, left), headers))
+
+    def stream(self, *, timeout: float = POLL_TIMEOUT_S) -> AsyncGenerator[StreamEvent, None]:
+        """Its events from where it stands: the newest `Started`, one with each vote, then `Complete`. Costs nothing."""
+        return _stream(self._service, _Call("POST", "/api/poll/stream", timeout=timeout), self.id)
+
+    def _call(self, what: str, timeout: float, headers: Mapping[str, str] | None = None) -> _Call:
+        return _Call("GET", f"/api/polls/{{}}/{what}", (self.id,), headers=headers or {}, timeout=timeout)
+
+
+# ---------------------------------------------------------------------------------------------------------- blocking
+
+
+def _finished(call: Awaitable[R]) -> R:
+    # Over blocking sockets a coroutine never suspends, so its first step is its last.
+    try:
+        next(call.__await__())
+    except StopIteration as done:
+        return cast(R, done.value)
+    raise RuntimeError("a blocking call cannot wait for an event loop")
+
+
+def _iterated(events: AsyncGenerator[T, None]) -> Generator[T, None, None]:
+    try:
+        while True:
+            try:
+                event = _finished(events.__anext__())
+            except StopAsyncIteration:
+                return
+            yield event
+    finally:
+        _finished(events.aclose())
+
+
+def _blocking(
+    method: Callable[Concatenate[AsyncEloquentPoll, P], Coroutine[Any, Any, R]],
+) -> Callable[Concatenate[EloquentPoll, P], R]:
+    @functools.wraps(method)
+    def call(self: EloquentPoll, *args: P.args, **named: P.kwargs) -> R:
+        return _finished(method(self.calls, *args, **named))
+
+    return call
+
+
+class EloquentPoll:
+    """The client for programs without an event loop; threads may share one. Calls are those of `AsyncEloquentPoll`."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        session: str | None = None,
+        max_retries: int = 2,
+        pace: bool = True,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.calls = AsyncEloquentPoll(
+            base_url=base_url,
+            api_key=api_key,
+            session=session,
+            max_retries=max_retries,
+            pace=pace,
+            tls=tls,
+            _net=_BlockingNet(),
+        )
+
+    ask = _blocking(AsyncEloquentPoll.ask)
+    quick = _blocking(AsyncEloquentPoll.quick)
+    free = _blocking(AsyncEloquentPoll.free)
+    estimate = _blocking(AsyncEloquentPoll.estimate)
+    dry_run = _blocking(AsyncEloquentPoll.dry_run)
+    profiles = _blocking(AsyncEloquentPoll.profiles)
+    result = _blocking(AsyncEloquentPoll.result)
+    receipt = _blocking(AsyncEloquentPoll.receipt)
+    receipt_keys = _blocking(AsyncEloquentPoll.receipt_keys)
+    receipt_days = _blocking(AsyncEloquentPoll.receipt_days)
+    recent = _blocking(AsyncEloquentPoll.recent)
+    history = _blocking(AsyncEloquentPoll.history)
+    balance = _blocking(AsyncEloquentPoll.balance)
+    feedback = _blocking(AsyncEloquentPoll.feedback)
+    keys = _blocking(AsyncEloquentPoll.keys)
+    create_key = _blocking(AsyncEloquentPoll.create_key)
+    redeem_grant = _blocking(AsyncEloquentPoll.redeem_grant)
+    revoke_key = _blocking(AsyncEloquentPoll.revoke_key)
+
+    def begin(
+        self,
+        question: str,
+        options: Sequence[str],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float = TIMEOUT_S,
+        **terms: Unpack[PollTerms],
+    ) -> Session:
+        """Starts a poll that runs in the background."""
+        begun = self.calls.begin(question, options, idempotency_key=idempotency_key, timeout=timeout, **terms)
+        return Session(_finished(begun))
+
+    def session(self, session_id: str) -> Session:
+        """A poll that was started before, here or elsewhere."""
+        return Session(self.calls.session(session_id))
+
+    def stream(
+        self,
+        question: str,
+        options: Sequence[str],
+        *,
+        idempotency_key: str | None = None,
+        timeout: float = POLL_TIMEOUT_S,
+        **terms: Unpack[PollTerms],
+    ) -> Generator[StreamEvent, None, None]:
+        """Runs a poll and yields its events, as `AsyncEloquentPoll.stream` does."""
+        events = self.calls.stream(question, options, idempotency_key=idempotency_key, timeout=timeout, **terms)
+        return _iterated(events)
+
+
+class Session:
+    """A poll that goes on by itself."""
+
+    def __init__(self, calls: AsyncSession) -> None:
+        self.id = calls.id
+        self._calls = calls
+
+    def status(self, *, timeout: float = TIMEOUT_S) -> SessionStatus:
+        return _finished(self._calls.status(timeout=timeout))
+
+    def result(self, *, timeout: float = TIMEOUT_S) -> PollResponse | None:
+        """Its result; while it runs None."""
+        return _finished(self._calls.result(timeout=timeout))
+
+    def wait(
+        self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float = POLL_TIMEOUT_S
+    ) -> PollResponse:
+        """Waits for its end, mostly inside one request."""
+        return _finished(self._calls.wait(on_progress=on_progress, timeout=timeout))
+
+    def stream(self, *, timeout: float = POLL_TIMEOUT_S) -> Generator[StreamEvent, None, None]:
+        return _iterated(self._calls.stream(timeout=timeout))
+
+
+# --------------------------------------------------------------------------------------------------------- transport
+
+
+@dataclass(frozen=True)
+class _Call:
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    ids: tuple[str, ...] = ()
+    query: str = ""
+    body: object = None
+    headers: Mapping[str, str] | None = None
+    accept: str = "application/json, application/problem+json"
+    once: bool = False
+    """Not idempotent: retried only if the service refused it."""
+    timeout: float = TIMEOUT_S
+
+    @property
+    def target(self) -> str:
+        return self.path.format(*(quote(part, safe="") for part in self.ids)) + self.query
+
+
+@dataclass(frozen=True)
+class _Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: object
+
+
+def _given(**fields: object) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _query(**fields: str | float | None) -> str:
+    given = _given(**fields)
+    return f"?{urlencode(given)}" if given else ""
+
+
+def _paid(path: str, body: object, idempotency_key: str | None, timeout: float) -> _Call:
+    headers = {"Idempotency-Key": idempotency_key or secrets.token_hex(16)}
+    return _Call("POST", path, body=body, headers=headers, timeout=timeout)
+
+
+class _Service:
+    """Calls with their retries, over one kind of network."""
+
+    def __init__(
+        self,
+        base_url: str,
+        credentials: Mapping[str, str],
+        max_retries: int,
+        pace: bool,
+        tls: ssl.SSLContext | None,
+        net: _Net,
+    ) -> None:
+        url = urlsplit(base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("base_url must begin with http:// or https://")
+        self.max_retries = max_retries
+        self.net = net
+        self._host = url.hostname
+        self._named = url.netloc.rpartition("@")[2]
+        self._port = url.port or (443 if url.scheme == "https" else 80)
+        self._prefix = url.path.rstrip("/")
+        self._tls = None if url.scheme == "http" else tls or ssl.create_default_context()
+        self._credentials = credentials
+        self._pace = _Pace() if pace else None
+
+    async def body(self, call: _Call) -> object:
+        return (await self.call(call)).body
+
+    async def call(self, call: _Call) -> _Answer:
+        deadline = time.monotonic() + call.timeout
+        attempt = 0
+        while True:
+            try:
+                response = await self.send(call, deadline)
+                try:
+                    return _Answer(response.status, response.headers, await _body_of(response, deadline))
+                finally:
+                    response.close()
+            except OSError as cause:
+                if isinstance(cause, TimeoutError) and _is_past(deadline):
+                    raise _late(call.timeout) from cause
+                error = _unreachable(cause)
+            except EloquentPollError as refused:
+                error = refused
+            delay = _delay_before(attempt, error, once=call.once) if attempt < self.max_retries else None
+            # No time is left for the wait: raise the error.
+            if delay is None or time.monotonic() + delay >= deadline:
+                raise error
+            await self.net.sleep(delay)
+            attempt += 1
+
+    async def send(self, call: _Call, deadline: float) -> _Response:
+        """One attempt: a successful response with an unread body, or an error."""
+        kind = f"{call.method} {call.path}"
+        pause = self._pace.pause_before(kind) if self._pace else 0
+        if pause and pause <= MAX_BACKOFF_S and time.monotonic() + pause < deadline:
+            await self.net.sleep(pause)
+        wire = await self.net.open(self._host, self._port, self._tls, deadline)
+        response = _Response(wire)
+        try:
+            await wire.write(self._request(call), deadline)
+            await response.read_head(deadline)
+            if self._pace:
+                self._pace.learn(kind, response.headers)
+            if response.status < 300 or response.status == 304:
+                return response
+            raise await _error_of(response, deadline)
+        except BaseException:
+            response.close()
+            raise
+
+    def _request(self, call: _Call) -> bytes:
+        body = b"" if call.body is None else json.dumps(call.body, allow_nan=False).encode()
+        headers = {
+            "Host": self._named,
+            "Accept": call.accept,
+            "Accept-Encoding": "identity",
+            "Connection": "close",
+            "User-Agent": "eloquentpoll.py",
+            **({} if call.body is None else {"Content-Type": "application/json"}),
+            **({} if call.method == "GET" else {"Content-Length": str(len(body))}),
+            **self._credentials,
+            **(call.headers or {}),
+        }
+        lines = [f"{call.method} {self._prefix}{call.target} HTTP/1.1"]
+        for name, value in headers.items():
+            if not re.fullmatch(r"[\x20-\x7e]*", value):
+                raise ValueError(f"{name} must be printable ASCII")
+            lines.append(f"{name}: {value}")
+        return "\r\n".join([*lines, "", ""]).encode("ascii") + body
+
+
+class _Pace:
+    """What is left of the service's budgets, by operation: calls that have been sent count before they are answered."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, tuple[int, float]] = {}
+
+    def pause_before(self, kind: str) -> float:
+        left, begins_again = self._left.get(kind, (1, 0.0))
+        now = time.monotonic()
+        if now >= begins_again:
+            self._left.pop(kind, None)
+            return 0
+        if left <= 0:
+            return begins_again - now
+        self._left[kind] = (left - 1, begins_again)
+        return 0
+
+    def learn(self, kind: str, headers: Mapping[str, str]) -> None:
+        remaining, reset = headers.get("ratelimit-remaining", ""), headers.get("ratelimit-reset", "")
+        if not (remaining.isdecimal() and reset.isdecimal()):
+            return
+        left, begins_again = int(remaining), time.monotonic() + int(reset)
+        known, known_end = self._left.get(kind, (left, 0.0))
+        same_window = abs(known_end - begins_again) <= 1.5
+        self._left[kind] = (min(left, known) if same_window else left, begins_again)
+
+
+async def _call_tool(service: _Service, name: str, timeout: float) -> object:
+    """A tool of the MCP server that only reads, in one request."""
+    arguments: dict[str, object] = {}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    accept = "application/json, text/event-stream"
+    answer = await service.call(_Call("POST", "/api/mcp", body=body, accept=accept, timeout=timeout))
+    result = _object(_object(answer.body).get("result"))
+    if "structuredContent" in result:
+        return result["structuredContent"]
+    content = cast("list[Any]", result.get("content") or [{}])
+    said = _json_object(str(_object(content[0]).get("text", "")))
+    raise _error_from(said, "bad_response", answer.status, answer.headers)
+
+
+PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
+"""Retryable statuses, if the body does not say."""
+REFUSED = frozenset((425, 429))
+"""Statuses of requests that had no effect."""
+
+
+def _delay_before(
+    attempt: int, error: EloquentPollError, *, once: bool = False, first: float = FIRST_BACKOFF_S
+) -> float | None:
+    """Seconds until the next attempt, with full jitter and not before Retry-After; None for none."""
+    # A poll that has run and failed is asked again only by the caller.
+    if not error.retryable or error.code in ("timeout", "poll_failed"):
+        return None
+    if once and error.status not in REFUSED:
+        return None
+    asked = error.retry_after or 0
+    if asked > MAX_BACKOFF_S:
+        return None
+    return asked + random.random() * min(MAX_BACKOFF_S, first * 2**attempt)
+
+
+def _late(timeout: float) -> EloquentPollError:
+    return EloquentPollError(f"There was no answer within {timeout:g} s.", code="timeout", retryable=True)
+
+
+def _unreachable(cause: OSError) -> EloquentPollError:
+    error = EloquentPollError(f"The service cannot be reached: {cause}", code="network_error", retryable=True)
+    error.__cause__ = cause
+    return error
+
+
+def _bad_response(message: str, response: _Response) -> EloquentPollError:
+    request_id = response.headers.get("x-request-id")
+    return EloquentPollError(message, code="bad_response", status=response.status or None, request_id=request_id)
+
+
+async def _body_of(response: _Response, deadline: float) -> object:
+    if response.status in (204, 304):
+        return None
+    text = await _text_of(response, deadline)
+    if response.is_stream:
+        messages = _SseParser().feed(text)
+        text = messages[-1].data if messages else ""
+    try:
+        return json.loads(text)
+    except ValueError as cause:
+        raise _bad_response("The answer is not JSON.", response) from cause
+
+
+async def _text_of(response: _Response, deadline: float) -> str:
+    pieces: list[bytes] = []
+    length = 0
+    async for piece in response.pieces(deadline):
+        pieces.append(piece)
+        length += len(piece)
+        if length > MAX_BODY_BYTES:
+            raise _bad_response("The answer is too long.", response)
+    return b"".join(pieces).decode("utf-8", "replace")
+
+
+async def _error_of(response: _Response, deadline: float) -> EloquentPollError:
+    try:
+        text = await _text_of(response, deadline)
+    except TimeoutError:
+        raise
+    except (OSError, EloquentPollError):
+        text = ""
+    # A body that is not a JSON object comes from a proxy.
+    return _error_from(_json_object(text), f"http_{response.status}", response.status, response.headers)
+
+
+def _error_from(
+    body: Mapping[str, Any], code: str, status: int | None, headers: Mapping[str, str]
+) -> EloquentPollError:
+    """From either error body of the service, or an error event."""
+    said = next((text for text in (body.get("detail"), body.get("error")) if isinstance(text, str)), None)
+    own, retryable, least = body.get("code"), body.get("retryable"), body.get("min_cost_usd")
+    recovery, issues, request_id = body.get("recovery"), body.get("errors"), body.get("request_id")
+    return EloquentPollError(
+        said or f"The service answered {status}.",
+        code=own if isinstance(own, str) else code,
+        status=status,
+        retryable=retryable if isinstance(retryable, bool) else status in PASSING,
+        retry_after=_retry_after(headers),
+        recovery=cast("list[Recovery]", recovery) if isinstance(recovery, list) else (),
+        issues=cast("list[Issue]", issues) if isinstance(issues, list) else (),
+        request_id=request_id if isinstance(request_id, str) else headers.get("x-request-id"),
+        min_cost_usd=float(least) if isinstance(least, (int, float)) else None,
+    )
+
+
+def _object(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        return _object(json.loads(text))
+    except ValueError:
+        return {}
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, whether the header has a number or a date."""
+    value = headers.get("retry-after", "").strip()
+    if value.isdecimal():
+        return float(value)
+    try:
+        at = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=timezone.utc)
+    return max(0.0, (at - datetime.now(timezone.utc)).total_seconds())
+
+
+# -------------------------------------------------------------------------------------------------------------- HTTP
+
+
+class _Wire(Protocol):
+    """A connection. Times are of `time.monotonic`; what is late raises TimeoutError, what fails another OSError."""
+
+    async def read(self, deadline: float) -> bytes: ...
+
+    async def write(self, data: bytes, deadline: float) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class _Net(Protocol):
+    async def open(self, host: str, port: int, tls: ssl.SSLContext | None, deadline: float) -> _Wire: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _is_past(deadline: float) -> bool:
+    # Clocks of sockets and of this process differ by a little.
+    return time.monotonic() >= deadline - 0.05
+
+
+class _BlockingWire:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    async def read(self, deadline: float) -> bytes:
+        self._connection.settimeout(_left(deadline))
+        return self._connection.recv(65_536)
+
+    async def write(self, data: bytes, deadline: float) -> None:
+        self._connection.settimeout(_left(deadline))
+        self._connection.sendall(data)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _BlockingNet:
+    async def open(self, host: str, port: int, tls: ssl.SSLContext | None, deadline: float) -> _Wire:
+        connection = socket.create_connection((host, port), _left(deadline))
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.settimeout(_left(deadline))
+            return _BlockingWire(tls.wrap_socket(connection, server_hostname=host) if tls else connection)
+        except BaseException:
+            connection.close()
+            raise
+
+    async def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+async def _in_time(work: Awaitable[R], deadline: float) -> R:
+    try:
+        return await asyncio.wait_for(work, _left(deadline))
+    except asyncio.TimeoutError as late:  # Another class than TimeoutError in Python 3.10.
+        raise TimeoutError from late
+
+
+class _AsyncioWire:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def read(self, deadline: float) -> bytes:
+        return await _in_time(self._reader.read(65_536), deadline)
+
+    async def write(self, data: bytes, deadline: float) -> None:
+        self._writer.write(data)
+        await _in_time(self._writer.drain(), deadline)
+
+    def close(self) -> None:
+        self._writer.transport.abort()
+
+
+class _AsyncioNet:
+    async def open(self, host: str, port: int, tls: ssl.SSLContext | None, deadline: float) -> _Wire:
+        return _AsyncioWire(*await _in_time(asyncio.open_connection(host, port, ssl=tls), deadline))
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class _Response:
+    """An HTTP/1.1 response, read as it comes."""
+
+    def __init__(self, wire: _Wire) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self._wire = wire
+        self._rest = b""
+
+    @property
+    def is_stream(self) -> bool:
+        return self.headers.get("content-type", "").lower().partition(";")[0].strip() == "text/event-stream"
+
+    def close(self) -> None:
+        self._wire.close()
+
+    async def read_head(self, deadline: float) -> None:
+        while self.status < 200:
+            head = (await self._until(b"\r\n\r\n", MAX_HEAD_BYTES, deadline)).decode("latin-1")
+            first, *lines = head.split("\r\n")
+            status = re.match(r"HTTP/1\.[01] (\d{3})\b", first)
+            if not status:
+                raise _bad_response("The answer is not HTTP/1.1.", self)
+            self.status = int(status[1])
+            self.headers = {}
+            for line in lines:
+                name, _, value = line.partition(":")
+                self.headers[name.strip().lower()] = value.strip()
+
+    async def pieces(self, deadline: float, silence: float | None = None) -> AsyncGenerator[bytes, None]:
+        """The body, in pieces as they come."""
+
+        def until() -> float:
+            return deadline if silence is None else min(deadline, time.monotonic() + silence)
+
+        if self.status in (204, 304):
+            return
+        if self.headers.get("transfer-encoding", "").lower() == "chunked":
+            while True:
+                line = (await self._until(b"\r\n", 1_024, until())).partition(b";")[0].strip()
+                if not re.fullmatch(rb"[0-9a-fA-F]{1,8}", line):
+                    raise _bad_response("The answer has a chunk without a length.", self)
+                left = int(line, 16)
+                if left == 0:
+                    return
+                while left > 0:
+                    piece = await self._some(left, until())
+                    left -= len(piece)
+                    yield piece
+                await self._until(b"\r\n", 2, until())
+        elif "content-length" in self.headers:
+            length = self.headers["content-length"]
+            if not length.isdecimal():
+                raise _bad_response("The answer has no length that is a number.", self)
+            left = int(length)
+            while left > 0:
+                piece = await self._some(left, until())
+                left -= len(piece)
+                yield piece
+        else:
+            while True:
+                piece = self._rest or await self._wire.read(until())
+                self._rest = b""
+                if not piece:
+                    return
+                yield piece
+
+    async def _some(self, most: int, deadline: float) -> bytes:
+        data = self._rest or await self._wire.read(deadline)
+        if not data:
+            raise ConnectionError("the connection was closed before the end of the answer")
+        self._rest = data[most:]
+        return data[:most]
+
+    async def _until(self, end: bytes, most: int, deadline: float) -> bytes:
+        while (at := self._rest.find(end)) < 0:
+            if len(self._rest) > most:
+                raise _bad_response("The answer has too long a head.", self)
+            data = await self._wire.read(deadline)
+            if not data:
+                raise ConnectionError("the connection was closed before the end of the answer")
+            self._rest += data
+        taken, self._rest = self._rest[:at], self._rest[at + len(end) :]
+        return taken
+
+
+# ----------------------------------------------------------------------------------------------------------- streams
+
+
+async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGenerator[StreamEvent, None]:
+    """`last_id`: of the event after which a stream goes on, or of the poll that it follows."""
+    deadline = time.monotonic() + call.timeout
+    last_seq = -1
+    attempt = 0
+    first = FIRST_BACKOFF_S
+    while True:
+        headers = {**(call.headers or {}), **({"Last-Event-ID": last_id} if last_id else {})}
+        accept = "text/event-stream, application/problem+json"
+        asked = _Call(call.method, call.path, body=call.body, headers=headers, accept=accept)
+        response: _Response | None = None
+        try:
+            response = await service.send(asked, deadline)
+            if not response.is_stream:
+                raise _bad_response("The answer is not a stream of events.", response)
+            decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+            parser = _SseParser()
+            async for piece in response.pieces(deadline, SILENCE_S):
+                for message in parser.feed(decode(piece)):
+                    first = message.retry or first
+                    event = _stream_event(message, response)
+                    # After a reconnect the newest event may be repeated.
+                    if event is None or (event.event == "started" and event.data["seq"] <= last_seq):
+                        continue
+                    last_id = event.id or last_id
+                    last_seq = event.data["seq"]
+                    attempt = 0
+                    yield event
+                    if event.event == "complete":
+                        return
+            raise ConnectionError("the stream broke off")
+        except TimeoutError as cause:
+            if _is_past(deadline):
+                raise _late(call.timeout) from cause
+            error = EloquentPollError("The stream fell silent.", code="network_error", retryable=True)
+        except OSError as cause:
+            error = _unreachable(cause)
+        except EloquentPollError as refused:
+            error = refused
+        finally:
+            if response is not None:
+                response.close()
+        # An `error` event: the poll has run, so it is not retried.
+        is_verdict = error.status is None and error.code != "network_error"
+        delay = _delay_before(attempt, error, first=first) if attempt < service.max_retries and not is_verdict else None
+        if delay is None or time.monotonic() + delay >= deadline:
+            raise error
+        await service.net.sleep(delay)
+        attempt += 1
+
+
+@dataclass(frozen=True)
+class _Message:
+    event: str
+    data: str
+    id: str
+    retry: float | None
+
+
+def _stream_event(message: _Message, response: _Response) -> StreamEvent | None:
+    """None for unknown kinds of events. An `error` event is raised."""
+    if message.event not in ("started", "complete", "error"):
+        return None
+    body = _json_object(message.data)
+    if message.event == "error":
+        raise _error_from(body, "poll_execution_failed", None, response.headers)
+    if not isinstance(body.get("seq"), int):
+        raise _bad_response("An event has no number.", response)
+    if message.event == "complete":
+        return Complete(message.id, cast(StreamEnd, body))
+    return Started(message.id, cast(StreamProgress, body))
+
+
+class _SseParser:
+    """Server-sent events as the HTML standard reads them: lines end with CR, LF or both, an empty one ends an event, a colon
+    begins a comment. An event without its empty line is discarded."""
+
+    def __init__(self) -> None:
+        self._rest = ""
+        self._is_first = True
+        self._after_return = False
+        self._id = ""
+        self._retry: float | None = None
+        self._event = ""
+        self._data: list[str] = []
+        self._length = 0
+
+    def feed(self, text: str) -> list[_Message]:
+        if text and self._is_first:
+            self._is_first = False
+            text = text.removeprefix("\ufeff")
+        if text and self._after_return:
+            # The LF of a CR LF does not end another line.
+            text = text.removeprefix("\n")
+            self._after_return = False
+        self._after_return = self._after_return or text.endswith("\r")
+        *lines, self._rest = re.split(r"\r\n|\n|\r", self._rest + text)
+        messages = [message for line in lines if (message := self._take(line))]
+        if len(self._rest) + self._length > MAX_BODY_BYTES:
+            raise EloquentPollError("An event is too long.", code="bad_response")
+        return messages
+
+    def _take(self, line: str) -> _Message | None:
+        if line == "":
+            event, data = self._event or "message", self._data
+            self._event, self._data, self._length = "", [], 0
+            return _Message(event, "\n".join(data), self._id, self._retry) if data else None
+        self._length += len(line)
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "event":
+            self._event = value
+        elif field == "data":
+            self._data.append(value)
+        elif field == "id" and "\0" not in value:
+            self._id = value
+        elif field == "retry" and re.fullmatch(r"[0-9]+", value):
+            self._retry = int(value) / 1_000
+        return None
