@@ -1,5 +1,6 @@
 import { PRODUCT } from '@eloquentpoll/identity-provider/client';
 import { LOCAL_EMAIL } from '@eloquentpoll/identity-provider/people';
+import { Failure } from '@eloquentpoll/launch/failure';
 import type { createSteps } from '@eloquentpoll/launch/steps';
 import { runStep } from '@eloquentpoll/launch/steps';
 import { asRole, createRole, databaseOn, queryOnce } from '@eloquentpoll/services/databases';
@@ -8,7 +9,7 @@ import { startPostgres } from '@eloquentpoll/services/postgres';
 import type { ProcessGroup, RunningProcess } from '@eloquentpoll/services/process-group';
 import { startRedis } from '@eloquentpoll/services/redis';
 import type { RunningApp } from '@eloquentpoll/services/start-app';
-import { APP_ROLES, GATEWAY_ROLE, migrate, WORKER_ROLE } from '@eloquentpoll/storage';
+import { APP_ROLES, GATEWAY_ROLE, migrate, OtherSchema, WORKER_ROLE } from '@eloquentpoll/storage';
 import { seedLocalAccount } from '../seed.ts';
 import { type AppStarter, startProductApp } from './apps.ts';
 import { planLogin } from './login.ts';
@@ -82,7 +83,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     database(options, secrets, processes),
     redis(options, secrets, processes),
   ]);
-  await runStep(options.steps, 'schema', '', () => migrate(databases.owner), schemaSummary);
+  await runStep(options.steps, 'schema', '', () => broughtUpToDate(databases.owner, settings), schemaSummary);
   const simulator = await simulating;
   const modelsBaseUrl = simulator ? `${simulator.url}/v1` : models.baseUrl;
   const loginEnv = await loginStep;
@@ -256,6 +257,17 @@ async function ownDatabase(superuserUrl: string, name: string): Promise<Database
   if (known.length === 0) await queryOnce(superuserUrl, `create database ${name} owner ${ROLE}`);
   const url = databaseOn(superuserUrl, name);
   return { owner: asRole(url, ROLE), gateway: asRole(url, GATEWAY_ROLE), worker: asRole(url, WORKER_ROLE) };
+}
+
+/** The steps that were applied; one sentence for a database that no step leads on from. */
+async function broughtUpToDate(ownerUrl: string, { databaseUrl }: StartSettings): Promise<string[]> {
+  try {
+    return await migrate(ownerUrl);
+  } catch (error) {
+    if (!(error instanceof OtherSchema)) throw error;
+    const wayOut = databaseUrl ? 'name an empty database in DATABASE_URL' : 'delete the folder .data and start again';
+    throw new Failure(`The data cannot be used, because ${error.message}: ${wayOut}.`);
+  }
 }
 
 function schemaSummary(applied: string[]): string {

@@ -159,7 +159,7 @@ export { checkLedgerInTurn, type LedgerRound } from './ledger-checks.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
 export { meanRunMs } from './mean-run.ts';
-export { migrate } from './migrate.ts';
+export { migrate, OtherSchema } from './migrate.ts';
 export { closeMisfit, closeUnseenMisfits, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
 export {
   auditedVotes,

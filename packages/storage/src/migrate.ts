@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { APP_ROLES, grantStatements, grantsName } from './grants.ts';
 import { migrations } from './migrations/index.ts';
@@ -7,6 +8,14 @@ import type { Migration } from './migrations/migration.ts';
 // the others wait and find nothing to do. A newer database is left alone, so that an older process starts mid-deploy.
 
 const MIGRATION_LOCK = 7_205_759_403;
+
+/** A step was applied with other tables than it has now: made by a version from before the first release. */
+export class OtherSchema extends Error {
+  override readonly name = 'OtherSchema';
+  constructor(step: string) {
+    super(`step ${step} of the database was made by another version, from before the first release`);
+  }
+}
 
 /**
  * Applies what is missing and returns the names, oldest first; an empty list when the schema was up to date. The user of
@@ -24,14 +33,15 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
     if ((await missing(client)).length === 0) return [];
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query(`create table if not exists schema_migrations (
-      name text primary key, applied_at timestamptz not null default now())`);
+      name text primary key, tables_sha256 text, applied_at timestamptz not null default now())`);
     // A function of an early step may name columns of a later one: it is loaded with its present text.
     await client.query('set check_function_bodies = off');
     const steps = await missing(client);
     for (const step of steps) {
       await client.query('begin');
       await client.query(step.sql());
-      await client.query('insert into schema_migrations (name) values ($1)', [step.name]);
+      const values = [step.name, tablesHash(step)];
+      await client.query('insert into schema_migrations (name, tables_sha256) values ($1, $2)', values);
       await client.query('commit');
     }
     return steps.map((step) => step.name);
@@ -45,10 +55,15 @@ async function missing(client: pg.Client): Promise<Migration[]> {
   const grants = await grantsOf(client);
   const { rows: tables } = await client.query("select 1 where to_regclass('schema_migrations') is not null");
   if (tables.length === 0) return [...migrations, ...grants];
-  const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
+  const { rows } = await client.query<{ name: string; hash: string | null }>(
+    "select name, to_jsonb(m)->>'tables_sha256' as hash from schema_migrations m order by name",
+  );
+  const steps = rows.filter(({ name }) => /^\d/.test(name));
+  const other = steps.find(({ name, hash }) => isOther(name, hash));
+  if (other) throw new OtherSchema(other.name);
   const applied = new Set(rows.map((row) => row.name));
   const known = new Set(migrations.map((step) => step.name));
-  const isNewer = [...applied].some((name) => /^\d/.test(name) && !known.has(name));
+  const isNewer = steps.some(({ name }) => !known.has(name));
   return [...migrations, ...(isNewer ? [] : grants)].filter((step) => !applied.has(step.name));
 }
 
@@ -61,4 +76,20 @@ async function grantsOf(client: pg.Client): Promise<Migration[]> {
   if (rows.length === 0) return [];
   const statements = grantStatements(rows.map(({ rolname }) => rolname));
   return [{ name: grantsName(statements), sql: () => statements }];
+}
+
+/** An unknown step after the last one is of a newer release. */
+function isOther(name: string, hash: string | null): boolean {
+  const step = migrations.find((one) => one.name === name);
+  return step ? tablesHash(step) !== hash : name < migrations.at(-1)!.name;
+}
+
+/** Of a step without comments and functions: those are loaded with their present text, and a later step may change them. */
+function tablesHash(step: Migration): string {
+  const tables = step
+    .sql()
+    .replaceAll(/create or replace function[^$]*\$\$[^]*?\$\$[^;]*;/g, '')
+    .replaceAll(/--.*$/gm, '')
+    .replaceAll(/\s+/g, ' ');
+  return createHash('sha256').update(tables).digest('hex');
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { requireEnv } from '@eloquentpoll/testkit/require-env';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { migrate } from '../src/index.ts';
+import { migrate, OtherSchema } from '../src/index.ts';
 
 // slow: 3 s
 
@@ -55,4 +55,18 @@ t.test('a database that is newer than the code is left alone', async (t) => {
   await migrate(url);
   await client.query("insert into schema_migrations (name) values ('9999-from-the-future')");
   t.same(await migrate(url), []);
+});
+
+t.test('a database of another text of a step, or of a step that is gone, is refused and named', async (t) => {
+  const changes = [
+    ["update schema_migrations set tables_sha256 = 'other' where name = '0003-polls'", '0003-polls'],
+    ['alter table schema_migrations drop column tables_sha256', '0001-accounts'],
+    ["insert into schema_migrations (name) values ('0002-renamed')", '0002-renamed'],
+  ] as const;
+  for (const [change, step] of changes) {
+    const { url, client } = await emptyDatabase(t);
+    await migrate(url);
+    await client.query(change);
+    await t.rejects(migrate(url), new OtherSchema(step));
+  }
 });
