@@ -134,13 +134,25 @@ const rowsOf = (element: Element): Element[] =>
 
 /** Everything inside as one line. */
 function lineOf(nodes: readonly (Element | string)[], baseUrl: string): string {
-  return nodes
-    .filter(isShown)
-    .map((node) => inlineOf(node, baseUrl))
+  const shown = nodes.filter(isShown);
+  return shown
+    .map((node, i) => {
+      const text = inlineOf(node, baseUrl);
+      return text !== '' && standApart(shown[i - 1], node) ? ` · ${text}` : text;
+    })
     .join('')
     .replace(/\s+/g, ' ')
+    .replace(/^ · | · $/g, '')
     .trim();
 }
+
+/** Elements without a blank between them: on the page their style sets them apart. */
+const standApart = (before: Element | string | undefined, node: Element | string): boolean =>
+  typeof before === 'object' &&
+  typeof node === 'object' &&
+  ![before.tag, node.tag].some((tag) => tag === 'br' || tag === 'wbr' || BLOCKS.has(tag)) &&
+  edge(before.children.at(-1), /\s$/) === '' &&
+  edge(node.children[0], /^\s/) === '';
 
 function inlineOf(node: Element | string, baseUrl: string): string {
   if (typeof node === 'string') return escaped(node);

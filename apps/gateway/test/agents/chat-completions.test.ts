@@ -274,7 +274,8 @@ t.test('models are listed and found, in the vendor form', async (t) => {
   );
   t.equal(list.object, 'list');
   for (const [i, id] of ids.entries())
-    t.same((await app.inject({ url: `/v1/models/${encodeURIComponent(id)}` })).json(), list.data[i]);
+    for (const path of [encodeURIComponent(id), id])
+      t.same((await app.inject({ url: `/v1/models/${path}` })).json(), list.data[i], path);
   const missing = await app.inject({ url: '/v1/models/gpt-4o' });
   t.equal(missing.statusCode, 404);
   t.match(missing.json().error, { code: 'model_not_found', param: 'model', message: /eloquentpoll\/broad/ });

@@ -134,6 +134,7 @@ const ACCESS: Record<string, Access> = {
   'GET /errors/{code}': { kind: 'catalogue' },
   'GET /errors/{code}.md': { kind: 'catalogue' },
   'GET /v1/models/{model}': { kind: 'catalogue' },
+  'GET /v1/models/{owner}/{name}': { kind: 'catalogue' },
   'GET /api/examples/{language}': { kind: 'catalogue' },
 };
 /** Take an id elsewhere than in their path. */

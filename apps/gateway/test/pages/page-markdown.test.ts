@@ -53,6 +53,15 @@ t.test('every page that people read is markdown for whom asks for it, and at its
   t.equal((await get('/result/EP-2026-01-31-4q7x2mfzk5wtb3ha.md')).statusCode, 404);
 });
 
+t.test('what only its style sets apart is apart as text: an option that ends in a digit and its votes', async (t) => {
+  const { bearer } = await keyWith(5);
+  const payload = { question: 'Which plan is the best one?', options: ['Plan 1', 'Plan 2'] };
+  const { poll_id, tally } = (await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload })).json();
+  const { body } = await get(`/result/${poll_id}.md`);
+  for (const option of payload.options) t.match(body, new RegExp(`^- ${option} · ${tally[option]}$`, 'm'));
+  t.match(body, /models asked · 20/);
+});
+
 t.test('what a caller wrote stays text: no link, heading, table or code of ours', async (t) => {
   const { body } = await get(`/result/${await resultId()}.md`);
   t.notMatch(body, /(?<!\\)\]\(https:\/\/evil/);

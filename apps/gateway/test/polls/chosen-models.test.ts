@@ -98,6 +98,7 @@ t.test('what is wrong with a chosen panel is a 400 that names it, and nothing is
     [`models=${first},${second}`, /at least 3/],
     [`models=${first},${typo},${third}`, /the closest is/],
     [`preset=fast&models=${MODELS.join()}`, /both name a panel/],
+    ['panel=mine', /belongs to an account; POST \/api\/poll\/dry-run/],
   ] as const) {
     const answer = await app.inject({ url: `/api/poll/estimate?${query}` });
     t.equal(answer.statusCode, 400);

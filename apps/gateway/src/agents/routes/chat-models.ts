@@ -42,4 +42,11 @@ export function chatModelRoutes(app: FastifyInstance): void {
     },
     async ({ params }): Promise<ChatModel> => chatModelNamed(params.model),
   );
+
+  // Some clients leave the slash of the id as it is.
+  app.get<{ Params: { owner: string; name: string } }>(
+    '/v1/models/:owner/:name',
+    { config: { operation: 'read' }, schema: { hide: true, security: access.none } },
+    async ({ params }): Promise<ChatModel> => chatModelNamed(`${params.owner}/${params.name}`),
+  );
 }

@@ -31,7 +31,8 @@ interface Chosen {
 async function modelsOf({ panels, storage }: Sources, order: PollOrder, accountId: string | null): Promise<Chosen> {
   const { models, saved_panel: name } = order;
   if (name === undefined) return { models, issues: unknownModelIssues(panels, models ?? []) };
-  const saved = accountId === null ? null : await findSavedPanel(storage, accountId, name);
+  if (accountId === null) return { issues: [{ pointer: '#/panel', detail: NEEDS_ACCOUNT }] };
+  const saved = await findSavedPanel(storage, accountId, name);
   if (!saved)
     return {
       issues: [{ pointer: '#/panel', detail: `panel: the account has no saved panel ${JSON.stringify(name)}` }],
@@ -42,6 +43,9 @@ async function modelsOf({ panels, storage }: Sources, order: PollOrder, accountI
   }));
   return { models: saved.models, issues };
 }
+
+const NEEDS_ACCOUNT =
+  'panel: a saved panel belongs to an account; POST /api/poll/dry-run with its API key estimates it';
 
 export function unknownModelIssues(
   panels: PollsContext['panels'],
