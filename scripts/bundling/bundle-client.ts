@@ -1,7 +1,9 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '@eloquentpoll/launch/folders';
+import { readJson } from '@eloquentpoll/services/json';
 import { runProgram } from '@eloquentpoll/services/run-program';
+import { Type } from '@sinclair/typebox';
 import { build, type Plugin } from 'esbuild';
 
 // The npm package `eloquentpoll` as a folder: the client as JavaScript and types, and programs that import it. It depends
@@ -72,8 +74,10 @@ function besideClient(): Plugin {
   };
 }
 
+const Manifest = Type.Object({ version: Type.String(), license: Type.String(), description: Type.String() });
+
 function manifest(homepage: string, repository: string): object {
-  const { version, license, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const { version, license, description } = readJson(Manifest, readFileSync(join(root, 'package.json'), 'utf8'));
   return {
     name: 'eloquentpoll',
     version,

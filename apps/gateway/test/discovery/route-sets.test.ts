@@ -37,12 +37,12 @@ t.test(
     t.same(
       hidden.filter(
         (path) =>
-          !/^\/(api\/docs\/([a-z]+\.js|try)|assets\/\{version\}\/\{name\}|(logo|og|favicon|apple-touch-icon|icon-\d+)\.(svg|png|ico)|site\.webmanifest|result\/\{resultId\}\/(card\.png|events)|(api\/docs|errors\/\{code\}|models|pricing|surfaces|result\/\{resultId\})\.md)$/.test(
+          !/^\/(api\/docs\/([a-z]+\.js|try)|assets\/\{version\}\/\{name\}|(logo|og|favicon|apple-touch-icon|icon-\d+)\.(svg|png|ico)|site\.webmanifest|result\/\{resultId\}\/(card\.png|events)|v1\/models\/\{owner\}\/\{name\}|(api\/docs|errors\/\{code\}|models|pricing|surfaces|result\/\{resultId\})\.md)$/.test(
             path,
           ),
       ),
       [],
-      'only what pages load, and their markdown, is no operation',
+      'only what pages load, their markdown, and the other form of a path is no operation',
     );
     t.same(names(operations), names(routes.filter(({ hidden }) => !hidden)));
     t.same(names(described), names(operations));

@@ -26,6 +26,7 @@ export function chatModelRoutes(app: FastifyInstance): void {
     async (): Promise<ChatModelList> => ({ object: 'list', data: [...chatModels] }),
   );
 
+  const found = { 200: jsonAnswer('The model.', ChatModel), ...chatErrors('model_not_found') };
   app.get<{ Params: Static<typeof Params> }>(
     '/v1/models/:model',
     {
@@ -37,7 +38,7 @@ export function chatModelRoutes(app: FastifyInstance): void {
         description: 'Its id, and which models vote.',
         security: access.none,
         params: Params,
-        response: { 200: jsonAnswer('The model.', ChatModel), ...chatErrors('model_not_found') },
+        response: found,
       },
     },
     async ({ params }): Promise<ChatModel> => chatModelNamed(params.model),
@@ -46,7 +47,7 @@ export function chatModelRoutes(app: FastifyInstance): void {
   // Some clients leave the slash of the id as it is.
   app.get<{ Params: { owner: string; name: string } }>(
     '/v1/models/:owner/:name',
-    { config: { operation: 'read' }, schema: { hide: true, security: access.none } },
+    { config: { operation: 'read' }, schema: { hide: true, security: access.none, response: found } },
     async ({ params }): Promise<ChatModel> => chatModelNamed(`${params.owner}/${params.name}`),
   );
 }
