@@ -88,7 +88,7 @@ function isOther(name: string, hash: string | null): boolean {
 function tablesHash(step: Migration): string {
   const tables = step
     .sql()
-    .replaceAll(/create or replace function[^$]*\$\$[^]*?\$\$[^;]*;/g, '')
+    .replaceAll(/create or replace function[^$]*\$\$[\s\S]*?\$\$[^;]*;/g, '')
     .replaceAll(/--.*$/gm, '')
     .replaceAll(/\s+/g, ' ');
   return createHash('sha256').update(tables).digest('hex');
