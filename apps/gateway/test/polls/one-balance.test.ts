@@ -13,10 +13,8 @@ t.test(
     // So dear that the panel's worst case is above what the caller allows, and the hold is exactly that.
     const plain = loadPanels({ file: 'simulator' });
     const dear = (model: Model): Model => ({ ...model, price: { ...model.price, call: 5_000_000n } });
-    const panels: Panels = {
-      ...plain,
-      panel: (name) => ({ ...plain.panel(name), models: plain.panel(name).models.map(dear) }),
-    };
+    const broad = { ...plain.panel('broad'), models: plain.panel('broad').models.map(dear) };
+    const panels: Panels = { ...plain, panelOf: () => broad };
     const { app, context, keyWith } = await build(t, {}, { panels });
     const { bearer, accountId } = await keyWith(10);
     const gate = Promise.withResolvers<void>();

@@ -79,7 +79,7 @@ t.test(
       [{ prompt: POLL.question, options: ['A', 'B'] }, 400, 'validation_error'],
       [{ question: POLL.question }, 400, 'validation_error'],
       [{ ...POLL, options: ['A'] }, 400, 'validation_error'],
-      [{ ...POLL, options: ['A', ' a '] }, 400, 'validation_error'],
+      [{ ...POLL, options: ['A', ' A '] }, 400, 'validation_error'],
       [{ ...POLL, question: 'too short' }, 400, 'validation_error'],
       [{ ...POLL, confidence_threshold: '0.5' }, 400, 'validation_error'],
       [{ ...POLL, max_cost_usd: 0 }, 400, 'validation_error'],

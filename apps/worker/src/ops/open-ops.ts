@@ -8,7 +8,7 @@ import {
   type Readiness,
   watchLoop,
 } from '@eloquentpoll/ops';
-import { readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
+import { readFailedModels, readFleetFigures, readMoneyFigures } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
@@ -26,7 +26,7 @@ export interface Ops extends AsyncDisposable {
 /** Null where OPS_PORT is not set. */
 export async function openOps(config: Config, context: OpenContext, limits?: LivenessLimits): Promise<Ops | null> {
   if (!config.ops) return null;
-  const { metrics, storage, redis, models, activity } = context.resources;
+  const { metrics, storage, redis, models, panels, activity } = context.resources;
   await using made = new AsyncDisposableStack();
   const loop = made.use(watchLoop());
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
@@ -42,6 +42,10 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
   metrics.reading('eloquentpoll_breaker_open', async () =>
     [...(await models.snapshot())].map(([model, { resting }]) => [[model], resting ? 1 : 0] as const),
   );
+  metrics.reading('eloquentpoll_models_taken_out', async () => {
+    const failed = new Set((await readFailedModels(storage)).map(({ modelId }) => modelId));
+    return panels.models().map(({ id }) => [[id], failed.has(id) ? 1 : 0] as const);
+  });
   let consuming = false;
   const readiness = openReadiness(metrics, {
     consuming: { vital: true, ask: () => (consuming ? null : 'takes no jobs yet') },
