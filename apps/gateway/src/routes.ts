@@ -22,12 +22,14 @@ import { intentsRoute } from './agents/routes/intents.ts';
 import { matchIntentsRoute } from './agents/routes/match-intents.ts';
 import { mcpRoute } from './agents/routes/mcp.ts';
 import type { Context } from './context.ts';
+import { calibrations } from './discovery/calibrations.ts';
 import { giveAgentHints } from './discovery/documents/agent-hints.ts';
 import type { Facts } from './discovery/documents/facts.ts';
 import { pollFigures } from './discovery/documents/poll-figures.ts';
 import { endpointsByError } from './discovery/endpoints-by-error.ts';
 import { reputations } from './discovery/reputations.ts';
 import { agentSkillRoutes } from './discovery/routes/agent-skills.ts';
+import { calibrationRoutes } from './discovery/routes/calibration.ts';
 import { clientFileRoutes } from './discovery/routes/client-files.ts';
 import { discoveryDocumentRoutes } from './discovery/routes/discovery-documents.ts';
 import { exampleRoutes } from './discovery/routes/examples.ts';
@@ -49,12 +51,14 @@ import { docsRoute } from './pages/routes/docs.ts';
 import { errorCatalogRoutes } from './pages/routes/error-catalog.ts';
 import { grantRoutes } from './pages/routes/grant.ts';
 import { homeRoute } from './pages/routes/home.ts';
+import { modelPageRoute } from './pages/routes/model-page.ts';
 import { modelsPageRoute } from './pages/routes/models-page.ts';
 import { pageFileRoutes } from './pages/routes/page-files.ts';
 import { playgroundRoutes } from './pages/routes/playground.ts';
 import { pricingPageRoute } from './pages/routes/pricing-page.ts';
 import { resultPageRoutes } from './pages/routes/result.ts';
 import { surfacesPageRoute } from './pages/routes/surfaces-page.ts';
+import { trustPageRoute } from './pages/routes/trust-page.ts';
 import { checkoutRoute } from './payments/routes/checkout.ts';
 import { depositRoute } from './payments/routes/deposit.ts';
 import { stripeWebhookRoute } from './payments/routes/stripe-webhook.ts';
@@ -88,6 +92,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   giveAgentHints(app, figures);
   const facts: Facts = { baseUrl: context.config.baseUrl, config: context.config, panels: context.panels, figures };
   const records = reputations(context);
+  const calibration = calibrations(context, records);
   const onFailedLogin: OnFailedLogin = (...login) => failedLogin(context.config.baseUrl, ...login);
 
   const table: RouteRow[] = [
@@ -159,6 +164,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/models', 'listModels', 'anyone', () => modelsRoute(app, context)],
     ['GET', '/api/reputation', 'getReputation', 'anyone', () => reputationRoutes(app, records)],
     ['GET', '/api/reputation/models', 'getModelReputation', 'anyone'],
+    ['GET', '/api/calibration', 'getCalibration', 'anyone', () => calibrationRoutes(app, calibration)],
+    ['GET', '/api/calibration.csv', 'getCalibrationTable', 'anyone'],
     ['GET', '/api/openapi.json', 'getOpenApi', 'anyone', () => openapiDocumentRoute(app)],
     ['GET', '/api/docs', 'getDocs', 'anyone', () => docsRoute(app, context)],
     ['GET', '/api/errors/catalog', 'getErrorCatalog', 'anyone', () => errorCatalogRoutes(app, context, endpoints)],
@@ -215,6 +222,14 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ],
     ['POST', '/result/:resultId/feedback', 'sendResultFeedback', 'login or none'],
     ['GET', '/models', 'getModelsPage', 'anyone', () => modelsPageRoute(app, facts, records, context)],
+    [
+      'GET',
+      '/models/:model',
+      'getModelPage',
+      'anyone',
+      () => modelPageRoute(app, context, facts, { records, calibration }),
+    ],
+    ['GET', '/trust', 'getTrustPage', 'anyone', () => trustPageRoute(app, facts, calibration)],
     ['GET', '/pricing', 'getPricingPage', 'anyone', () => pricingPageRoute(app, context, facts)],
     ['GET', '/surfaces', 'getSurfacesPage', 'anyone', () => surfacesPageRoute(app, facts)],
     ['GET', '/dashboard', 'getDashboard', 'login or none', () => dashboardRoute(app, context, facts)],

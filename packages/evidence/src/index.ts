@@ -24,7 +24,14 @@ export {
   type StatedConfidence,
 } from './calibration.ts';
 export { choosePanels, type Halves, halvesOf, judgedPanel } from './choose-panels.ts';
-export { evidenceAbove, evidenceBelow, evidenceOfRise, STRONG_EVIDENCE, type Trials } from './e-value.ts';
+export {
+  evidenceAbove,
+  evidenceBelow,
+  evidenceOfRise,
+  STRONG_EVIDENCE,
+  TRIALS_OF_A_BLOCK,
+  type Trials,
+} from './e-value.ts';
 export { type Interval, meanInterval, shareInterval } from './interval.ts';
 export { failedTest, MAX_FAILURES, PASSES_TO_RETURN, type TestHistory, type TestKind } from './model-standing.ts';
 export { isBelowItsBest, type PanelFigures, panelFigures } from './panel-figures.ts';

@@ -86,9 +86,12 @@ export function stopFigures({ stops }: Pick<SaidTally, 'stops'>): StopFigures {
       said: figures.said + said,
       wrong: figures.wrong + seen.hits,
       allowed: figures.allowed + limit * polls,
-      evidenceKept: figures.evidenceKept * (isOpen ? evidenceBelow(limit, seen) : 1),
-      evidenceBroken: figures.evidenceBroken * (isOpen ? evidenceAbove(limit, seen) : 1),
+      evidenceKept: figures.evidenceKept * (isOpen ? capped(evidenceBelow(limit, seen)) : 1),
+      evidenceBroken: figures.evidenceBroken * (isOpen ? capped(evidenceAbove(limit, seen)) : 1),
     };
   }
   return figures;
 }
+
+/** A bet may end once it has won this much: the numbers stay finite. */
+const capped = (evidence: number): number => Math.min(1e9, evidence);

@@ -21,6 +21,7 @@ interface Snapshot {
   models: string;
   /** The rows of `models`. */
   rows: readonly ModelReputation[];
+  feedback: StoredReputation['feedback'];
 }
 
 type Parts = Pick<DiscoveryContext, 'storage' | 'panels'>;
@@ -41,7 +42,7 @@ async function take({ storage, panels }: Parts): Promise<(lifetime: Lifetime) =>
     const service: Reputation = { ...toReputation(found, ratio), ...taken };
     const rows = found.models.map((model) => toModel(model, panels.model(model.modelId)?.provider));
     const models: ModelReputations = { window: windowOf(found), count: rows.length, models: rows, ...taken };
-    return { service: JSON.stringify(service), models: JSON.stringify(models), rows };
+    return { service: JSON.stringify(service), models: JSON.stringify(models), rows, feedback: found.feedback };
   };
 }
 

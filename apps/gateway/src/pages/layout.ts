@@ -52,6 +52,7 @@ const NAVIGATION = [
 
 const FOOTER = [
   { path: '/', name: 'For agents' },
+  { path: '/trust', name: 'How we know' },
   { path: '/llms.txt', name: 'llms.txt' },
   { path: '/api/openapi.json', name: 'OpenAPI' },
   { path: '/api/errors/catalog', name: 'Errors' },

@@ -9,6 +9,7 @@ export interface LikelyPage {
 const PAGES: readonly (LikelyPage & { words: RegExp })[] = [
   { path: '/pricing', name: 'Pricing', words: /pric|cost|plan/ },
   { path: '/models', name: 'Models', words: /model/ },
+  { path: '/trust', name: 'How we know', words: /trust|calibrat|audit|confidence/ },
   { path: '/api/docs', name: 'the API reference', words: /doc|swagger|openapi|reference|^\/api/ },
   { path: '/?view=human#terms', name: 'Data and terms', words: /terms|privacy|legal|imprint/ },
   { path: '/dashboard', name: 'the dashboard', words: /dash|log-?in|sign|account|key|billing|balance|histor/ },

@@ -7,7 +7,7 @@ import { percent, perMillion, seconds, usd, whole } from './figures.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
-import { modelAnchor } from './model-anchor.ts';
+import { modelAnchor, modelPath } from './model-anchor.ts';
 import { CAPABILITIES, fits, type ListedModel, listModels, type ModelsFilter } from './models-filter.ts';
 import { COLUMNS, type Column, type ModelRow, nextSort, orderOf, type SortOrder, sortRows } from './models-sort.ts';
 import { PANEL_TEXTS, panelTitle } from './panels.ts';
@@ -44,7 +44,8 @@ requests that brought a vote, “Agreed” the share of votes for the option tha
 it rests on. Few votes, wide interval.</p>
 ${filterForm(listed, order ? filter : { ...filter, sort: undefined })}
 ${modelsTable(rows, out, filter, order)}
-<p class="muted small">Updated every five minutes. API: <a href="/api/reputation/models">/api/reputation/models</a></p>
+<p class="muted small">Updated every five minutes. API: <a href="/api/reputation/models">/api/reputation/models</a>.
+<a href="/trust">How alike the models are, and how often confidence came true</a></p>
 <h2 id="panels">Panels</h2>
 <div class="grid">
 ${PANEL_TEXTS.map((panel) => panelCard(facts, panel))}</div>`,
@@ -109,7 +110,7 @@ const countOf = (shown: number, all: number): string =>
 
 type Out = ReadonlyMap<string, FailedModel>;
 
-const FAILED: Record<FailedModel['kind'], string> = {
+export const FAILED_TESTS: Record<FailedModel['kind'], string> = {
   known: 'it failed simple test questions',
   injection: 'it followed texts inside questions',
   place: 'its votes changed with the order of the options',
@@ -125,7 +126,7 @@ function modelRow(
   return html`<tr id="${modelAnchor(id)}" data-family="${family}" data-preset="${panels.join(' ')}" data-capability="${capabilities
     .map(({ name }) => name)
     .join(' ')}"${isShown ? html`` : html` hidden`}>
-<th scope="row" class="model"><a class="plain-link mono" href="#${modelAnchor(id)}">${id}</a><br><span class="muted small">${family}</span>${failed ? html`<span class="small warn">Not asked at present: ${FAILED[failed.kind]}.</span>` : ''}<span class="narrow-only muted small">${perMillion(price.input)} in, ${perMillion(price.output)} out</span></th>
+<th scope="row" class="model"><a class="plain-link mono" href="${modelPath(id)}">${id}</a><br><span class="muted small">${family}</span>${failed ? html`<span class="small warn">Not asked at present: ${FAILED_TESTS[failed.kind]}.</span>` : ''}<span class="narrow-only muted small">${perMillion(price.input)} in, ${perMillion(price.output)} out</span></th>
 <td class="small wide-only">${panels.map(panelTitle).join(', ')}</td>
 <td class="small muted can wide-only">${capabilities.map(({ label }) => label).join(', ')}</td>
 <td class="number wide-only">${perMillion(price.input)}</td>

@@ -4,7 +4,7 @@ import { voteError } from './browser/vote-error.ts';
 import { badge, table } from './components.ts';
 import { moment } from './figures.ts';
 import { type Html, html } from './html.ts';
-import { modelAnchor } from './model-anchor.ts';
+import { modelPath } from './model-anchor.ts';
 import { pictureOf } from './result-picture.ts';
 
 // The parts of a result page. Texts of callers and models are in elements of their own with dir="auto".
@@ -40,7 +40,7 @@ export function voteTable(result: ResultDetail): Html {
         { model_id, chosen_option, error, latency_ms, span },
         i,
       ) => html`<tr${chosen_option === null ? '' : html` class="${colours[options.indexOf(chosen_option)]!}${chosen_option === winning_option ? ' leads' : ''}"`}><td class="number">${i + 1}</td>
-<th scope="row" class="text mono"><a class="plain-link" href="/models#${modelAnchor(model_id)}">${model_id}</a></th>
+<th scope="row" class="text mono"><a class="plain-link" href="${modelPath(model_id)}">${model_id}</a></th>
 <td class="text">${chosen_option === null ? html`<span class="no-vote">${voteError(error)}</span>` : html`<span class="dot"></span><span dir="auto">${chosen_option}</span>`}</td>
 <td class="timeline"><span class="took">${inSeconds(latency_ms)}${arrivals ? ` (at ${inSeconds(span.to)})` : ''}</span>${timeBar(span, end)}</td></tr>
 `,

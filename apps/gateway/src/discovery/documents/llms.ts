@@ -100,6 +100,7 @@ export const LINK_SECTIONS: readonly LinkSection[] = [
         path: '/api/receipts/days',
         note: 'sealed days of the signed statements at /api/results/{id}/receipt; their keys are at /.well-known/jwks.json',
       },
+      { name: 'Calibration', path: '/api/calibration', note: 'confidence against what came true; as a page: /trust' },
       { name: 'Surfaces', path: '/api/surfaces', note: 'every way to find and use the service' },
       { name: 'Health', path: '/api/health', note: 'is it up?' },
     ],

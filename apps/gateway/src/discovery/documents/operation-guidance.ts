@@ -153,5 +153,9 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
   'GET /api/examples': { use: 'You want to see which languages there are examples in.' },
   'GET /api/examples/{language}': { use: 'You want code that runs as it is.' },
   'GET /api/reputation': { use: 'You decide whether to rely on this service.' },
+  'GET /api/calibration': {
+    use: 'You decide how far to trust the confidence of a poll that stopped early, or check our figures.',
+  },
+  'GET /api/calibration.csv': { use: 'You want the figures of GET /api/calibration in a spreadsheet.' },
   'GET /api/reputation/models': { use: 'You want to know how single models did in recent polls.' },
 };

@@ -40,6 +40,7 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   getError: { path: { code: 'insufficient_balance' } },
   listModels: { query: { limit: '20' } },
   getModelReputation: {},
+  getCalibration: {},
   listSurfaces: { body: { limit: 5 } },
   getSurface: { body: { pattern_id: 'mcp-server' } },
   getExample: { path: { language: 'typescript' } },

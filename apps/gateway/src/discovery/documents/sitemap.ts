@@ -9,6 +9,7 @@ const WORTH_FINDING = [
   '/surfaces',
   '/pricing',
   '/models',
+  '/trust',
   '/api/docs',
   '/llms.txt',
   '/llms-full.txt',

@@ -202,7 +202,7 @@ export const SURFACES: readonly Surface[] = [
     user_types: ['coding_agent', 'human'],
     description: 'Recent performance of the service and its models, counted from stored polls.',
     user_story: 'As a buyer of answers, I look at the record before I rely on it.',
-    artifacts: ['/api/reputation', '/api/reputation/models'],
+    artifacts: ['/api/reputation', '/api/reputation/models', '/api/calibration', '/trust'],
     detection_rule: 'GET /api/reputation answers JSON with success_rate',
   },
   {

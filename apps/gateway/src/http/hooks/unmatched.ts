@@ -48,7 +48,7 @@ export const unmatched = plugin(async (app: FastifyInstance, { sendMissingPage }
 });
 
 /** A browser that looks for a page. */
-const isForPeople = ({ method, url, headers: { accept = '' } }: FastifyRequest): boolean =>
+export const isForPeople = ({ method, url, headers: { accept = '' } }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && !isChatPath(url) && /text\/html/i.test(accept);
 
 /** `/api/polls/:id/status` as a pattern; a parameter is one step of the path. */

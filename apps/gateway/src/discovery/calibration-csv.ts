@@ -1,0 +1,59 @@
+import type { Calibration, CalibrationFigures } from '@eloquentpoll/contracts';
+
+// The figures of GET /api/calibration as a table: one line for the stops of each group of polls, and one for each band.
+
+const COLUMNS = [
+  'group',
+  'of',
+  'simulated',
+  'kind',
+  'from',
+  'to',
+  'pooled',
+  'polls',
+  'said',
+  'came_true',
+  'low',
+  'high',
+];
+const OF_STOPS = ['wrong', 'allowed', 'evidence_kept', 'evidence_broken'];
+
+export function calibrationCsv(calibration: Calibration): string {
+  const { presets, orders, months, versions, simulated } = calibration;
+  const groups: [string, string, CalibrationFigures][] = [
+    ['all', '', calibration],
+    ...presets.map((one): [string, string, CalibrationFigures] => ['preset', one.preset, one]),
+    ...orders.map((one): [string, string, CalibrationFigures] => ['order', one.order, one]),
+    ...months.map((one): [string, string, CalibrationFigures] => ['month', one.month, one]),
+    ...versions.map((one): [string, string, CalibrationFigures] => ['roster_version', one.roster_version, one]),
+  ];
+  const lines = groups.flatMap(([group, of, { stops, bands }]) => {
+    const { polls, said, came_true, low, high, wrong, allowed, evidence_kept, evidence_broken } = stops;
+    const start = [group, of, simulated];
+    return [
+      [
+        ...start,
+        'stops',
+        '',
+        '',
+        '',
+        polls,
+        said,
+        came_true,
+        low,
+        high,
+        wrong,
+        allowed,
+        evidence_kept,
+        evidence_broken,
+      ],
+      ...bands.map((band) => [
+        ...[...start, 'band', band.from, band.to, band.pooled, band.polls, band.said, band.came_true, band.low],
+        ...[band.high, '', '', '', ''],
+      ]),
+    ];
+  });
+  return [[...COLUMNS, ...OF_STOPS], ...lines]
+    .map((cells) => `${cells.map((cell) => cell ?? '').join(',')}\r\n`)
+    .join('');
+}

@@ -1,0 +1,129 @@
+import {
+  type Calibration,
+  type CalibrationAgreement,
+  type CalibrationFigures,
+  type CalibrationStops,
+  type CalibrationVersion,
+  ROSTER_PANELS,
+} from '@eloquentpoll/contracts';
+import {
+  addedSaid,
+  bandsOf,
+  EMPTY_SAID,
+  effectiveVotesOf,
+  evidenceBelow,
+  evidenceOfRise,
+  type SaidTally,
+  shareInterval,
+  soundState,
+  stopFigures,
+  TRIALS_OF_A_BLOCK,
+} from '@eloquentpoll/evidence';
+import type { Panels } from '@eloquentpoll/models/panels';
+import type { AuditMonth, ModelEvidence, StoredTrackRecord } from '@eloquentpoll/storage';
+
+// Said against came true as the API answers it, from sums of audited polls.
+
+export function figuresOf(tallies: readonly SaidTally[]): CalibrationFigures {
+  const tally = tallies.reduce(addedSaid, EMPTY_SAID);
+  return {
+    audits: tally.audits,
+    stops: stopsOf(tally),
+    bands: bandsOf(tally.bands).map(({ from, to, polls, said, cameTrue, interval, isPooled }) => ({
+      ...{ from, to, polls, said: rounded(said), came_true: rounded(cameTrue) },
+      ...{ low: rounded(interval.low), high: rounded(interval.high), pooled: isPooled },
+    })),
+  };
+}
+
+function stopsOf(tally: SaidTally): CalibrationStops {
+  const { polls, said, wrong, allowed, evidenceKept, evidenceBroken } = stopFigures(tally);
+  const { low, high } = shareInterval(polls - wrong, polls);
+  const ofPolls = (share: number) => (polls === 0 ? null : rounded(share));
+  return {
+    ...{ polls, said: ofPolls(said / polls), came_true: ofPolls(1 - wrong / polls) },
+    ...{ low: ofPolls(low), high: ofPolls(high) },
+    ...{ wrong, allowed: rounded(allowed), evidence_kept: brief(evidenceKept), evidence_broken: brief(evidenceBroken) },
+  };
+}
+
+/** The same figures of each group, in the order in which groups are met. */
+export const grouped = <K extends string>(
+  months: readonly AuditMonth[],
+  groupOf: (month: AuditMonth) => K,
+): (CalibrationFigures & { group: K })[] =>
+  [...Map.groupBy(months, groupOf)].map(([group, rows]) => ({
+    group,
+    ...figuresOf(rows.map(({ tally }) => tally)),
+  }));
+
+interface VersionsKnown {
+  records: readonly StoredTrackRecord[];
+  current: ReadonlySet<string>;
+  promise: number;
+}
+
+/** The current ones first, then the newest. */
+export function versionsOf(
+  months: readonly AuditMonth[],
+  { records, current, promise }: VersionsKnown,
+): CalibrationVersion[] {
+  return [...Map.groupBy(months, ({ roster }) => roster.version).values()]
+    .map((rows) => {
+      const { roster, since } = rows[0]!;
+      const stored = records.find((record) => record.roster.version === roster.version);
+      const state = stored && soundState(stored.state);
+      return {
+        ...{ roster_version: roster.version, preset: roster.panelName as CalibrationVersion['preset'] },
+        ...{ order: roster.order, search: roster.search, models: roster.models.map(({ modelId }) => modelId) },
+        ...{ first_seen_at: since.toISOString(), current: current.has(roster.version) },
+        ...figuresOf(rows.map(({ tally }) => tally)),
+        few_options: state ? certificate(state.few, promise) : null,
+        many_options: state ? certificate(state.many, promise) : null,
+      };
+    })
+    .toSorted((a, b) => Number(b.current) - Number(a.current) || (a.first_seen_at < b.first_seen_at ? 1 : -1));
+}
+
+type Ledger = NonNullable<ReturnType<typeof soundState>>['few'];
+
+function certificate({ audits, isCertified, isAlarmed, stops, blocks }: Ledger, promise: number) {
+  const dropped = Math.ceil(stops.trials / TRIALS_OF_A_BLOCK) - blocks.length;
+  return {
+    ...{ audits, stops: stops.trials, wrong: stops.hits, certified: isCertified, alarmed: isAlarmed },
+    evidence_kept: brief(evidenceBelow(promise, stops)),
+    evidence_rise: brief(evidenceOfRise(promise, blocks, dropped)),
+  };
+}
+
+export function agreementOf(evidence: ModelEvidence | null, panels: Panels): CalibrationAgreement | null {
+  if (evidence === null) return null;
+  const { version, audits, agreement } = evidence;
+  return {
+    ...{ learned_on: version, audits, models: [...agreement.models] },
+    matrix: agreement.matrix.map((row) => row.map((value) => (value === null ? null : rounded(value)))),
+    panels: ROSTER_PANELS.map((name) => {
+      const ids = panels.panel(name).models.map(({ id }) => id);
+      const votes = effectiveVotesOf(agreement, ids);
+      return { preset: name, models: ids.length, effective_votes: votes === null ? null : Math.round(10 * votes) / 10 };
+    }),
+  };
+}
+
+/** Whether outcomes were right, as callers say. Batches with known answers will be a source of their own. */
+export function accuracyOf(
+  { correct, incorrect }: { correct: number; incorrect: number },
+  days: number,
+): Calibration['accuracy'][number] {
+  const judged = correct + incorrect;
+  const { low, high } = shareInterval(correct, judged);
+  const ofJudged = (share: number) => (judged === 0 ? null : rounded(share));
+  return {
+    ...{ source: 'feedback' as const, days, judged, right: correct },
+    ...{ share: ofJudged(correct / judged), low: ofJudged(low), high: ofJudged(high) },
+  };
+}
+
+const rounded = (value: number): number => Math.round(value * 1e4) / 1e4;
+/** An e-value, which may be any power of ten. */
+const brief = (value: number): number => Number(Math.min(1e9, value).toPrecision(3));

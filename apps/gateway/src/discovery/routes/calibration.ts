@@ -1,0 +1,64 @@
+import { Calibration } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../http/access.ts';
+import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
+import { sendPublicText } from '../../http/send-tagged.ts';
+import type { Calibrations } from '../calibrations.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
+
+/** GET /api/calibration and /api/calibration.csv. */
+export function calibrationRoutes(app: FastifyInstance, snapshot: Calibrations): void {
+  const csvAnswer = textAnswer('One line for the stops of each group of polls, and one for each band.', 'text/csv');
+  app.get(
+    '/api/calibration',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getCalibration',
+        tags: ['System'],
+        summary: 'Get what confidence said against what came true',
+        description:
+          'Counted from polls that were finished after their answer was delivered, every five minutes. Rates of nothing are null. `Accept: text/csv` answers the same as a table.',
+        security: access.none,
+        response: {
+          200: {
+            description: 'The figures.',
+            content: { ...jsonAnswer('', Calibration).content, ...csvAnswer.content },
+          },
+          ...NOT_MODIFIED,
+          ...errors(),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { value } = await snapshot();
+      const isCsv = /\btext\/csv\b/.test(request.headers.accept ?? '');
+      reply.headers({ 'cache-control': 'public, max-age=300', vary: 'Accept' });
+      return sendPublicText(request, reply.type(isCsv ? CSV_TYPE : JSON_TYPE), isCsv ? value.csv : value.json);
+    },
+  );
+  app.get(
+    '/api/calibration.csv',
+    {
+      config: { operation: 'read' },
+      schema: {
+        operationId: 'getCalibrationTable',
+        tags: ['System'],
+        summary: 'Get what confidence said against what came true, as a table',
+        description: 'The figures of GET /api/calibration.',
+        security: access.none,
+        response: { 200: csvAnswer, ...NOT_MODIFIED, ...errors() },
+      },
+    },
+    async (request, reply) => {
+      const { value } = await snapshot();
+      reply.headers({
+        'cache-control': 'public, max-age=300',
+        'content-disposition': 'inline; filename="eloquentpoll-calibration.csv"',
+      });
+      return sendPublicText(request, reply.type(CSV_TYPE), value.csv);
+    },
+  );
+}

@@ -1,0 +1,93 @@
+import type { Calibration, CalibrationBand, CalibrationFigures, CalibrationVersion } from '@eloquentpoll/contracts';
+import { badge, table, tabs } from '../components.ts';
+import { percent, whole } from '../figures.ts';
+import { type Html, html } from '../html.ts';
+import { panelTitle } from '../panels.ts';
+
+export const interval = ({ low, high }: { low: number | null; high: number | null }): string =>
+  `${percent(low)} to ${percent(high)}`;
+
+export const bandTable = (bands: readonly CalibrationBand[]): Html =>
+  table(
+    'What was said against what came true',
+    html`<tr><th scope="col">Confidence</th><th scope="col" class="number">Said</th><th scope="col" class="number">Came true</th><th scope="col" class="number">Polls</th></tr>`,
+    bands.map(
+      (band) => html`<tr><th scope="row">${percent(band.from)} to ${percent(band.to)}${
+        band.pooled ? html`<br><span class="muted small">pooled: too few polls each</span>` : ''
+      }</th><td class="number">${percent(band.said, 1)}</td><td class="number">${percent(band.came_true, 1)}<br><span class="muted small">${interval(band)}</span></td><td class="number">${whole(band.polls)}</td></tr>
+`,
+    ),
+  );
+
+type Row = CalibrationFigures & { name: Html };
+
+/** The same figures once more, by what the polls were. */
+export function groupTables({ presets, orders, months, versions }: Calibration): Html {
+  const ORDERS = { cheapest: 'Cheapest models first', shuffled: 'Shuffled' };
+  return tabs('Audited polls by', [
+    panel(
+      'panel',
+      'Panel',
+      presets.map((one) => ({ ...one, name: html`${panelTitle(one.preset)}` })),
+    ),
+    panel(
+      'order',
+      'Asking order',
+      orders.map((one) => ({ ...one, name: html`${ORDERS[one.order]}` })),
+    ),
+    panel(
+      'month',
+      'Month',
+      months.map((one) => ({ ...one, name: html`${one.month}` })),
+    ),
+    panel(
+      'roster',
+      'Version of a panel',
+      versions.map((one) => ({ ...one, name: versionName(one) })),
+    ),
+  ]);
+}
+
+const panel = (id: string, title: string, rows: readonly Row[]) => ({
+  id: `by-${id}`,
+  title,
+  content: table(
+    `Audited polls by ${title.toLowerCase()}`,
+    html`<tr><th scope="col">${title}</th><th scope="col" class="number wide-only">Audited</th><th scope="col" class="number">Stopped early</th><th scope="col" class="number wide-only">Said</th><th scope="col" class="number">Same winner</th><th scope="col" class="number">Wrong</th><th scope="col" class="number wide-only">Evidence</th></tr>`,
+    rows.map(groupRow),
+  ),
+});
+
+const groupRow = ({ name, audits, stops }: Row): Html =>
+  html`<tr><th scope="row">${name}</th><td class="number wide-only">${whole(audits)}</td><td class="number">${whole(stops.polls)}</td><td class="number wide-only">${percent(stops.said, 1)}</td><td class="number">${percent(stops.came_true, 1)}${
+    stops.polls === 0 ? '' : html`<br><span class="muted small">${interval(stops)}</span>`
+  }</td><td class="number">${whole(stops.wrong)}<br><span class="muted small">of ${allowed(stops.allowed)} allowed</span></td><td class="number wide-only">${evidence(stops.evidence_kept)}</td></tr>
+`;
+
+export const allowed = (polls: number): string =>
+  polls < 10 ? String(Number(polls.toFixed(1))) : whole(Math.floor(polls));
+
+/** An e-value, as far as its size means anything. */
+export const evidence = (value: number): string =>
+  value >= 1000 ? 'over 1,000' : value < 0.1 ? 'under 0.1' : String(Number(value.toPrecision(2)));
+
+function versionName({
+  roster_version,
+  preset,
+  search,
+  order,
+  models,
+  current,
+  many_options,
+}: CalibrationVersion): Html {
+  return html`<span class="mono">${roster_version.slice(0, 8)}</span>${current ? html` ${badge('asked now', 'good')}` : ''}<br>
+<span class="muted small">${panelTitle(preset)}${search ? ' with web search' : ''}, ${models.length} models${order === 'cheapest' ? `, ${gateText(many_options)}` : ''}</span>`;
+}
+
+function gateText(gate: CalibrationVersion['many_options']): string {
+  if (gate === null) return 'wants its cheapest models first, not certified yet';
+  if (gate.alarmed) return 'alarm: too many wrong stops, so only a proof stops it';
+  return gate.certified
+    ? 'certified to ask its cheapest models first'
+    : 'not certified yet to ask its cheapest models first';
+}
