@@ -263,6 +263,36 @@ export const METRICS = {
     labels: ['panel'],
     help: '1 where audits show more wrong early stops than the promise allows: where the panel wants its cheapest models first, only a lock stops its polls.',
   },
+  eloquentpoll_audited_stops: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['panel'],
+    help: 'Audited polls of each panel, as it is asked now, that stopped because their confidence reached its threshold.',
+  },
+  eloquentpoll_audited_stops_wrong: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['panel'],
+    help: 'Those of them that stopped on another winner than the whole panel elected.',
+  },
+  eloquentpoll_audited_stops_allowed: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['panel'],
+    help: 'How many of them may be wrong: one minus the threshold of each, summed.',
+  },
+  eloquentpoll_audited_stops_said: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['panel'],
+    help: 'The sum of their confidence when they stopped; divided by their number it is what they said.',
+  },
+  eloquentpoll_promise_evidence: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: ['panel', 'side'],
+    help: 'E-value that the promise about wrong stops is kept, and that it is broken: 20 is strong evidence, at whatever moment it is read.',
+  },
   eloquentpoll_audits_total: {
     type: 'counter',
     on: WORKER,

@@ -18,6 +18,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { consoleHandler } from './console/handler.ts';
 import type { OperatorsContext } from './context.ts';
 import { panelGates } from './panel-gates.ts';
+import { promiseGauges } from './promise-gauges.ts';
 
 // The gateway's ops port. Without Postgres the gateway is not ready. Without Redis it stays ready: it works more slowly
 // and with tighter limits, and all replicas would lose it at the same time.
@@ -47,6 +48,7 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
   fleetFigures(metrics, fleetOf(context));
   for (const panel of [...PRESETS, ...FREE_PRESETS]) metrics.counter('eloquentpoll_polls_accepted_total', panel);
   panelGates(context, metrics);
+  promiseGauges(context, metrics);
   for (const reason of REFUSALS) metrics.counter('eloquentpoll_polls_refused_total', reason);
   metrics.reading('eloquentpoll_provider_spend_ceiling_usd', () => ceilings(context));
   metrics.reading('eloquentpoll_sse_streams', () => streams.count());

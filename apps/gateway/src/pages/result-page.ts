@@ -96,7 +96,8 @@ function oddsSection(picture: PollPicture): Html {
   const chart = oddsChart(picture);
   if (chart === null) return html``;
   return html`<section aria-labelledby="odds-title"><h2 id="odds-title">Chance of winning the full panel, vote by vote</h2>
-<div${picture.odds.length > 0 ? html` data-odds="${JSON.stringify(picture)}"` : ''}>${written([chart])}</div></section>`;
+<div${picture.odds.length > 0 ? html` data-odds="${JSON.stringify(picture)}"` : ''}>${written([chart])}</div>
+<p class="small muted">Worked out from the votes. <a href="/trust">How often such figures came true</a></p></section>`;
 }
 
 function votesSection(result: ResultDetail): Html {

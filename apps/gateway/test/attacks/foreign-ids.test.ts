@@ -135,6 +135,8 @@ const ACCESS: Record<string, Access> = {
   'GET /errors/{code}.md': { kind: 'catalogue' },
   'GET /v1/models/{model}': { kind: 'catalogue' },
   'GET /v1/models/{owner}/{name}': { kind: 'catalogue' },
+  'GET /models/{model}': { kind: 'catalogue' },
+  'GET /models/{model}.md': { kind: 'catalogue' },
   'GET /api/examples/{language}': { kind: 'catalogue' },
 };
 /** Take an id elsewhere than in their path. */

@@ -9,6 +9,7 @@ import { runningPage } from '../../src/pages/running-page.ts';
 import { madeUpResult, madeUpSpec } from '../fixtures/made-up-result.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-problems.ts';
+import { plantAgreement, plantAudits } from '../fixtures/planted-audits.ts';
 
 // slow: 14 s
 
@@ -17,6 +18,11 @@ import { draw, MAX_BYTES, problemsOf, SCHEMES, WIDTHS } from '../fixtures/page-p
 
 const site = await openSite(t, { rateLimits: readPolicies('read=1000000/60') });
 const figures = await pollFigures(site.context);
+const broad = site.context.panels.panel('broad').models.map(({ id }) => id);
+const [first] = broad as [string, ...string[]];
+await plantAudits(site, { polls: 300, wrongEvery: 60 });
+await plantAudits(site, { polls: 112, wrongEvery: 20, panel: 'fast', monthsAgo: 1 });
+await plantAgreement(site, broad);
 const shown = (result = madeUpResult()) =>
   resultPage({
     facts: { baseUrl: site.url, figures },
@@ -69,6 +75,8 @@ const SERVED: Record<string, string> = {
   agents: '/',
   playground: '/playground?question=Which+is+best%3F&option=One&option=Two',
   models: '/models?preset=broad',
+  model: `/models/${encodeURIComponent(first)}`,
+  trust: '/trust',
   pricing: '/pricing',
   surfaces: '/surfaces',
   'sign-in': '/dashboard',

@@ -5,7 +5,7 @@ import type { Calibrations } from '../../discovery/calibrations.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import type { Reputations } from '../../discovery/reputations.ts';
 import { access } from '../../http/access.ts';
-import { errors, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
+import { errors, NOT_MODIFIED, orPage, textAnswer } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { memoize } from '../../http/cache.ts';
 import { isForPeople } from '../../http/hooks/unmatched.ts';
@@ -53,7 +53,7 @@ export function modelPageRoute(
         summary: 'Page of a model',
         security: access.none,
         params: Params,
-        response: { 200: textAnswer('The page.', 'text/html'), ...NOT_MODIFIED, ...errors('not_found') },
+        response: { 200: textAnswer('The page.', 'text/html'), ...NOT_MODIFIED, ...orPage(errors('not_found')) },
       },
     },
     async (request, reply) => {

@@ -52,7 +52,7 @@ ${alikeSection(shown)}
 function recordCards(price: ListedModel['model']['price'], record: ModelReputation | undefined): Html {
   const { ballots = 0, judged = 0 } = record ?? {};
   const card = (name: string, value: string, note: string) =>
-    html`<div class="card stat"><dt>${name}</dt><dd>${value}<br><span class="muted small">${note}</span></dd></div>
+    html`<div class="card stat"><dt>${name}</dt><dd>${value}<span class="muted small">${note}</span></dd></div>
 `;
   return html`<dl class="grid stats">
 ${card('Vendor price', perMillion(price.input), `in, ${perMillion(price.output)} out, per million tokens`)}${card('Cost per vote', usd(record?.average_cost_usd ?? null), 'on average')}${card('Mean time', seconds(record?.average_latency_ms ?? null), `95% within ${seconds(record?.p95_latency_ms ?? null)}`)}${card('Valid votes', percent(record?.success_rate ?? null), trials(record?.success_rate ?? null, ballots))}${card('Agreed with winner', percent(record?.agreement_rate ?? null), trials(record?.agreement_rate ?? null, judged))}</dl>`;
@@ -103,7 +103,7 @@ function alikeSection({ model, agreement, reliability }: ShownModel): Html {
   const least = pairs.slice(Math.max(most.length, pairs.length - SHOWN));
   return html`${table(
     'Agreement with other models beyond chance',
-    html`<tr><th scope="col">Model</th><th scope="col" class="number">Agreement beyond chance</th></tr>`,
+    html`<tr><th scope="col">Model</th><th scope="col" class="number">Agreement</th></tr>`,
     [...most, ...least].map(
       ({
         id,

@@ -25,7 +25,7 @@ ${stops.polls === 0 ? '' : stopCards(stops)}
 <h2 id="bands">Said against came true</h2>
 ${
   bands.length === 0
-    ? html`<p>There is nothing to compare yet.${audits === 0 ? ' Audits are drawn from the polls of every panel; the first ones appear here within minutes.' : ''}</p>`
+    ? html`<p>There is nothing to compare yet.${audits === 0 ? missingText(facts) : ''}</p>`
     : html`<p>Every confidence that these polls showed while they ran, and how often the whole panel then elected the leader of that moment.</p>
 ${calibrationPlot(bands)}
 ${bandTable(bands)}`
@@ -49,11 +49,16 @@ function headline({ stops, audits }: Calibration): string {
   return `When polls stopped early, they said ${percent(stops.said)} on average. The whole panel then agreed in ${percent(stops.came_true)} of ${whole(stops.polls)} audited ${stops.polls === 1 ? 'poll' : 'polls'}.`;
 }
 
+const missingText = ({ config }: Facts): string =>
+  config.audits.rate > 0
+    ? ' Polls of every panel are drawn to be audited; the first ones appear here within minutes.'
+    : ' This installation makes no audits.';
+
 function stopCards(stops: CalibrationStops): Html {
   return html`<dl class="grid stats">
 <div class="card stat"><dt>Said when they stopped</dt><dd>${percent(stops.said, 1)}</dd></div>
-<div class="card stat"><dt>Came true</dt><dd>${percent(stops.came_true, 1)}<br><span class="muted small">95% interval ${interval(stops)}</span></dd></div>
-<div class="card stat"><dt>Wrong stops</dt><dd>${whole(stops.wrong)}<br><span class="muted small">of ${allowed(stops.allowed)} that the promise allows</span></dd></div>
+<div class="card stat"><dt>Came true</dt><dd>${percent(stops.came_true, 1)}<span class="muted small">95% interval ${interval(stops)}</span></dd></div>
+<div class="card stat"><dt>Wrong stops</dt><dd>${whole(stops.wrong)}<span class="muted small">of ${allowed(stops.allowed)} that the promise allows</span></dd></div>
 </dl>
 <p>${promiseText(stops)}</p>`;
 }

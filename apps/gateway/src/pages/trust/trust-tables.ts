@@ -53,7 +53,7 @@ const panel = (id: string, title: string, rows: readonly Row[]) => ({
   title,
   content: table(
     `Audited polls by ${title.toLowerCase()}`,
-    html`<tr><th scope="col">${title}</th><th scope="col" class="number wide-only">Audited</th><th scope="col" class="number">Stopped early</th><th scope="col" class="number wide-only">Said</th><th scope="col" class="number">Same winner</th><th scope="col" class="number">Wrong</th><th scope="col" class="number wide-only">Evidence</th></tr>`,
+    html`<tr><th scope="col">${title}</th><th scope="col" class="number wide-only">Audited</th><th scope="col" class="number">Stops</th><th scope="col" class="number wide-only">Said</th><th scope="col" class="number">Same winner</th><th scope="col" class="number">Wrong</th><th scope="col" class="number wide-only">Evidence</th></tr>`,
     rows.map(groupRow),
   ),
 });

@@ -1,0 +1,91 @@
+import t from 'tap';
+import { build } from '../fixtures/build.ts';
+import { plantAgreement, plantAudits } from '../fixtures/planted-audits.ts';
+
+// slow: 4 s
+
+// Said against came true as callers read it: nothing is invented where nothing was audited, JSON and table are one
+// snapshot, and every group of polls is its own sum.
+
+t.test('without audits every figure is null or empty, and the page says what is missing', async (t) => {
+  const { app } = await build(t);
+  const answer = await app.inject({ url: '/api/calibration' });
+  t.equal(answer.headers['cache-control'], 'public, max-age=300');
+  const { generated_at, cache_expires_at, ...figures } = answer.json();
+  t.equal(Date.parse(cache_expires_at) - Date.parse(generated_at), 300_000);
+  const nothing = { polls: 0, said: null, came_true: null, low: null, high: null, wrong: 0, allowed: 0 };
+  t.same(figures, {
+    ...{ simulated: true, confidence_threshold: 0.95, since: null, audits: 0, bands: [] },
+    stops: { ...nothing, evidence_kept: 1, evidence_broken: 1 },
+    ...{ presets: [], orders: [], months: [], versions: [], agreement: null },
+    accuracy: [{ source: 'feedback', days: 30, judged: 0, right: 0, share: null, low: null, high: null }],
+  });
+  const { body: page } = await app.inject({ url: '/trust' });
+  t.match(page, 'No audits yet: confidence is the exact calculation alone.');
+  t.match(page, 'No caller has said so far');
+  t.notMatch(page, /NaN|undefined|null%/);
+  const model = (await app.inject({ url: '/models/no-such-model', headers: { accept: 'application/json' } })).json();
+  t.equal(model.code, 'not_found');
+});
+
+t.test('figures are sums of audited polls, by panel, month and version, with evidence', async (t) => {
+  const gateway = await build(t);
+  const { app, context } = gateway;
+  await plantAudits(gateway, { polls: 300, wrongEvery: 60 });
+  await plantAudits(gateway, { polls: 100, wrongEvery: 5, panel: 'fast', monthsAgo: 1 });
+  const broad = context.panels.panel('broad').models.map(({ id }) => id);
+  await plantAgreement(gateway, broad);
+  const all = (await app.inject({ url: '/api/calibration' })).json();
+  t.match(all, {
+    audits: 400,
+    stops: { polls: 400, wrong: 25, came_true: 0.9375, said: 0.968, allowed: 20 },
+    presets: [
+      { preset: 'broad', audits: 300, stops: { polls: 300, wrong: 5, allowed: 15 } },
+      { preset: 'fast', audits: 100, stops: { polls: 100, wrong: 20, allowed: 5 } },
+    ],
+    orders: [{ order: 'shuffled', audits: 400 }],
+    months: [{ audits: 300 }, { audits: 100 }],
+    versions: [
+      { preset: 'fast', current: true },
+      { preset: 'broad', current: true, search: false, models: broad, few_options: null },
+    ],
+  });
+  const [ofBroad, ofFast] = all.presets;
+  t.ok(ofBroad.stops.evidence_kept > 20 && ofBroad.stops.evidence_broken < 1, 'five of 300 where 15 are allowed');
+  t.ok(ofFast.stops.evidence_broken > 20, 'twenty of 100 where 5 are allowed');
+  t.ok(all.stops.low < 0.9375 && all.stops.high > 0.9375);
+  t.equal(all.since, all.months[1].month);
+  t.match(ofBroad.bands, [
+    { from: 0.5, to: 0.8, polls: 300, pooled: true },
+    { from: 0.8, to: 0.95, polls: 300, pooled: true },
+    { from: 0.95, to: 1, polls: 300, pooled: false, came_true: 0.9833 },
+  ]);
+  t.equal(all.agreement.panels.find(({ preset }: { preset: string }) => preset === 'broad').models, broad.length);
+  t.ok(
+    all.agreement.panels.find(({ preset }: { preset: string }) => preset === 'broad').effective_votes < broad.length,
+  );
+
+  const table = await app.inject({ url: '/api/calibration.csv' });
+  t.match(table.headers['content-type'], 'text/csv');
+  t.equal((await app.inject({ url: '/api/calibration', headers: { accept: 'text/csv' } })).body, table.body);
+  const [head, first, ...lines] = table.body.trimEnd().split('\r\n');
+  const columns = head!.split(',').length;
+  t.ok(lines.every((line) => line.split(',').length === columns));
+  t.match(first, /^all,,true,stops,,,,400,0.968,0.9375,/);
+  t.ok(lines.some((line) => line.startsWith('preset,fast,true,stops,,,,100,')));
+
+  const { body: page } = await app.inject({ url: '/trust' });
+  t.match(page, 'they said 97% on average. The whole panel then agreed in 94% of 400 audited polls.');
+  t.match(page, `broad: ${broad.length} models that count like`);
+  t.match(page, 'These models are simulated');
+
+  const path = `/models/${broad[0]!.replace(/[^\w.-]/g, '-')}`;
+  const model = (await app.inject({ url: path })).body;
+  t.match(model, 'Estimated to vote for the right option in 71% of questions');
+  t.match(model, broad[1]);
+  t.equal((await app.inject({ url: `/models/${encodeURIComponent(broad[0]!)}` })).body, model, 'by its id, too');
+  t.match((await app.inject({ url: `${path}.md` })).headers['content-type'], 'text/markdown');
+  const missing = await app.inject({ url: '/models/no-such-model', headers: { accept: 'text/html' } });
+  t.equal(missing.statusCode, 404);
+  t.match(missing.body, 'No such page');
+});
