@@ -1,10 +1,10 @@
-import type { CalibrationAgreement } from '@eloquentpoll/contracts';
+import { type CalibrationAgreement, ROSTER_PANELS } from '@eloquentpoll/contracts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { table } from '../components.ts';
 import { percent, whole } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { modelPath } from '../model-anchor.ts';
-import { PANEL_TEXTS, panelTitle } from '../panels.ts';
+import { panelTitle } from '../panels.ts';
 
 // How much the models of a panel repeat each other: a sentence and a matrix for each panel.
 
@@ -12,7 +12,7 @@ export function agreementSection(agreement: CalibrationAgreement | null, { panel
   if (agreement === null || agreement.panels.every(({ effective_votes }) => effective_votes === null))
     return html`<p>Not known yet: every two models of a panel must have been heard together in 100 audited polls.</p>`;
   return html`<p>Models that always agree are one voice. Agreement beyond chance: 0% as often as by guessing, 100% always. From ${whole(agreement.audits)} audited polls, ${agreement.learned_on}.</p>
-${PANEL_TEXTS.map(({ name }) => {
+${ROSTER_PANELS.map((name) => {
   const ids = panels.panel(name).models.map(({ id }) => id);
   const votes = agreement.panels.find(({ preset }) => preset === name)?.effective_votes ?? null;
   const title = `${panelTitle(name)}: ${ids.length} models`;

@@ -66,7 +66,7 @@ const trials = (rate: number | null, count: number): string =>
 
 const TESTS: Record<TestKind, string> = {
   known: 'Simple questions with a known answer',
-  injection: 'Texts in a question that tell it what to vote',
+  injection: 'Texts in a question that ask for a vote',
   place: 'The same options in another order',
   label: 'The same options with other labels',
 };

@@ -27,8 +27,8 @@ ${
   bands.length === 0
     ? html`<p>There is nothing to compare yet.${audits === 0 ? missingText(facts) : ''}</p>`
     : html`<p>Every confidence that these polls showed while they ran, and how often the whole panel then elected the leader of that moment.</p>
-${calibrationPlot(bands)}
-${bandTable(bands)}`
+<div class="beside">${calibrationPlot(bands)}
+${bandTable(bands)}</div>`
 }
 ${audits === 0 ? '' : html`<h2 id="groups">By panel, order and month</h2>\n${groupTables(calibration)}`}
 <h2 id="agreement">How alike the models are</h2>
@@ -64,12 +64,11 @@ function stopCards(stops: CalibrationStops): Html {
 }
 
 function promiseText({ evidence_kept: kept, evidence_broken: broken }: CalibrationStops): string {
-  const scale = `${STRONG_EVIDENCE} or more is strong, at whatever moment one looks`;
+  const scale = `From ${STRONG_EVIDENCE} on evidence counts as strong, at whatever moment one looks.`;
   if (broken >= STRONG_EVIDENCE)
-    return `There is strong evidence that more stops were wrong than promised: ${evidence(broken)}, where ${scale}.`;
-  if (kept >= STRONG_EVIDENCE)
-    return `There is strong evidence that no more stops are wrong than promised: ${evidence(kept)}, where ${scale}.`;
-  return `There are too few audits for strong evidence that the promise is kept: ${evidence(kept)} so far, where ${scale}.`;
+    return `Evidence that more stops are wrong than promised: ${evidence(broken)}. ${scale}`;
+  const tooFew = kept >= STRONG_EVIDENCE ? '' : ' There are too few audits to be sure.';
+  return `Evidence that no more stops are wrong than promised: ${evidence(kept)}. ${scale}${tooFew}`;
 }
 
 function accuracySection({ accuracy }: Calibration): Html {
@@ -87,6 +86,6 @@ function method({ confidence_threshold: threshold, since }: Calibration): Html {
 <li>What is kept of them are numbers, no question and no answer. Deleted polls are never audited.</li>
 <li>A poll that ended because no vote could change its winner proves nothing about confidence, and is not counted as a stop here.</li>
 <li>Panels that callers put together themselves are not audited: there are too many of them.</li>
-<li>Early stops that were wrong make a panel ask more models, never fewer.${since === null ? '' : ` Figures here begin in ${since}.`}</li>
+<li>Where a panel asks its cheapest models first, audits can lower the confidence of later polls that stand alike, never raise it.${since === null ? '' : ` Figures here begin in ${since}.`}</li>
 </ul>`;
 }
