@@ -16,7 +16,7 @@ const interval = {
   high: nullable(Probability),
 };
 
-export const CalibrationBand = Type.Object(
+export const PublishedBand = Type.Object(
   {
     from: Probability,
     to: Probability,
@@ -30,9 +30,9 @@ export const CalibrationBand = Type.Object(
     ...interval,
     pooled: Type.Boolean({ description: 'Joined from neighbours that had too few polls of their own.' }),
   },
-  { $id: 'CalibrationBand' },
+  { $id: 'PublishedBand' },
 );
-export type CalibrationBand = Static<typeof CalibrationBand>;
+export type PublishedBand = Static<typeof PublishedBand>;
 
 export const CalibrationStops = Type.Object(
   {
@@ -58,7 +58,7 @@ export type CalibrationStops = Static<typeof CalibrationStops>;
 const figures = {
   audits: Count,
   stops: Type.Ref(CalibrationStops),
-  bands: Type.Array(Type.Ref(CalibrationBand), { description: 'Of every state of these polls, from low to high.' }),
+  bands: Type.Array(Type.Ref(PublishedBand), { description: 'Of every state of these polls, from low to high.' }),
 };
 
 const Certificate = Type.Object({
@@ -112,7 +112,7 @@ export const CalibrationAgreement = Type.Object(
   { $id: 'CalibrationAgreement' },
 );
 
-export const Calibration = Type.Object(
+export const PublishedCalibration = Type.Object(
   {
     simulated: Type.Boolean({ description: 'True when the models are simulated, and the figures with them.' }),
     confidence_threshold: Type.Number({ description: 'Of polls that set none.' }),
@@ -140,20 +140,20 @@ export const Calibration = Type.Object(
     generated_at: DateTime,
     cache_expires_at: DateTime,
   },
-  { $id: 'Calibration' },
+  { $id: 'PublishedCalibration' },
 );
 
-type Shape = Static<typeof Calibration>;
+type Shape = Static<typeof PublishedCalibration>;
 export interface CalibrationFigures {
   audits: number;
   stops: CalibrationStops;
-  bands: CalibrationBand[];
+  bands: PublishedBand[];
 }
 export type CalibrationVersion = Omit<Static<typeof CalibrationVersion>, keyof CalibrationFigures> & CalibrationFigures;
 export type CalibrationAgreement = Static<typeof CalibrationAgreement>;
 type Grouped<K extends 'presets' | 'orders' | 'months'> = (Omit<Shape[K][number], keyof CalibrationFigures> &
   CalibrationFigures)[];
-export type Calibration = Omit<
+export type PublishedCalibration = Omit<
   Shape,
   keyof CalibrationFigures | 'presets' | 'orders' | 'months' | 'versions' | 'agreement'
 > &

@@ -1,4 +1,4 @@
-import type { Calibration, CalibrationFigures } from '@eloquentpoll/contracts';
+import type { CalibrationFigures, PublishedCalibration } from '@eloquentpoll/contracts';
 
 // The figures of GET /api/calibration as a table: one line for the stops of each group of polls, and one for each band.
 
@@ -18,7 +18,7 @@ const COLUMNS = [
 ];
 const OF_STOPS = ['wrong', 'allowed', 'evidence_kept', 'evidence_broken'];
 
-export function calibrationCsv(calibration: Calibration): string {
+export function calibrationCsv(calibration: PublishedCalibration): string {
   const { presets, orders, months, versions, simulated } = calibration;
   const groups: [string, string, CalibrationFigures][] = [
     ['all', '', calibration],

@@ -1,9 +1,9 @@
 import {
-  type Calibration,
   type CalibrationAgreement,
   type CalibrationFigures,
   type CalibrationStops,
   type CalibrationVersion,
+  type PublishedCalibration,
   ROSTER_PANELS,
 } from '@eloquentpoll/contracts';
 import {
@@ -114,7 +114,7 @@ export function agreementOf(evidence: ModelEvidence | null, panels: Panels): Cal
 export function accuracyOf(
   { correct, incorrect }: { correct: number; incorrect: number },
   days: number,
-): Calibration['accuracy'][number] {
+): PublishedCalibration['accuracy'][number] {
   const judged = correct + incorrect;
   const { low, high } = shareInterval(correct, judged);
   const ofJudged = (share: number) => (judged === 0 ? null : rounded(share));

@@ -1,4 +1,4 @@
-import { type Calibration, LIMITS, ROSTER_PANELS } from '@eloquentpoll/contracts';
+import { LIMITS, type PublishedCalibration, ROSTER_PANELS } from '@eloquentpoll/contracts';
 import {
   type ModelEvidence,
   newestModelEvidence,
@@ -20,7 +20,7 @@ const FRESH_MS = 300_000;
 const STALE_MS = 3_600_000;
 
 export interface CalibrationSnapshot {
-  calibration: Calibration;
+  calibration: PublishedCalibration;
   /** By model; empty until there are enough votes. */
   reliabilities: ModelEvidence['reliabilities'];
   /** Response bodies. */
@@ -55,7 +55,7 @@ async function take(parts: Parts, reputations: Reputations): Promise<(lifetime: 
     presets: named(
       'preset',
       grouped(months, ({ roster }) => roster.panelName),
-    ) as Calibration['presets'],
+    ) as PublishedCalibration['presets'],
     orders: named(
       'order',
       grouped(months, ({ askedOrder }) => askedOrder),
@@ -70,7 +70,7 @@ async function take(parts: Parts, reputations: Reputations): Promise<(lifetime: 
   };
   return ({ loadedAt, expiresAt }) => {
     const times = { generated_at: loadedAt.toISOString(), cache_expires_at: expiresAt.toISOString() };
-    const calibration: Calibration = { ...figures, ...times };
+    const calibration: PublishedCalibration = { ...figures, ...times };
     return {
       calibration,
       reliabilities: evidence?.reliabilities ?? {},

@@ -1,4 +1,4 @@
-import { Calibration } from '@eloquentpoll/contracts';
+import { PublishedCalibration } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED, textAnswer } from '../../http/answers.ts';
@@ -25,7 +25,7 @@ export function calibrationRoutes(app: FastifyInstance, snapshot: Calibrations):
         response: {
           200: {
             description: 'The figures.',
-            content: { ...jsonAnswer('', Calibration).content, ...csvAnswer.content },
+            content: { ...jsonAnswer('', PublishedCalibration).content, ...csvAnswer.content },
           },
           ...NOT_MODIFIED,
           ...errors(),

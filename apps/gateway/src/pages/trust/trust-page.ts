@@ -1,4 +1,4 @@
-import type { Calibration, CalibrationStops } from '@eloquentpoll/contracts';
+import type { CalibrationStops, PublishedCalibration } from '@eloquentpoll/contracts';
 import { STRONG_EVIDENCE } from '@eloquentpoll/evidence';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { notice } from '../components.ts';
@@ -6,11 +6,11 @@ import { percent, whole } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { layout } from '../layout.ts';
 import { agreementSection } from './agreement-section.ts';
-import { calibrationPlot } from './calibration-plot.ts';
+import { bandPlot } from './band-plot.ts';
 import { allowed, bandTable, evidence, groupTables, interval } from './trust-tables.ts';
 
 /** GET /trust: how often confidence came true, and how that is known. */
-export function trustPage(facts: Facts, calibration: Calibration): string {
+export function trustPage(facts: Facts, calibration: PublishedCalibration): string {
   const { stops, bands, audits, simulated } = calibration;
   return layout({
     baseUrl: facts.baseUrl,
@@ -27,7 +27,7 @@ ${
   bands.length === 0
     ? html`<p>There is nothing to compare yet.${audits === 0 ? missingText(facts) : ''}</p>`
     : html`<p>Every confidence that these polls showed while they ran, and how often the whole panel then elected the leader of that moment.</p>
-<div class="beside">${calibrationPlot(bands)}
+<div class="beside">${bandPlot(bands)}
 ${bandTable(bands)}</div>`
 }
 ${audits === 0 ? '' : html`<h2 id="groups">By panel, order and month</h2>\n${groupTables(calibration)}`}
@@ -41,7 +41,7 @@ ${method(calibration)}
   });
 }
 
-function headline({ stops, audits }: Calibration): string {
+function headline({ stops, audits }: PublishedCalibration): string {
   if (audits === 0) return 'No audits yet: confidence is the exact calculation alone.';
   const polls = audits === 1 ? '1 poll was' : `${whole(audits)} polls were`;
   if (stops.polls === 0)
@@ -71,7 +71,7 @@ function promiseText({ evidence_kept: kept, evidence_broken: broken }: Calibrati
   return `Evidence that no more stops are wrong than promised: ${evidence(kept)}. ${scale}${tooFew}`;
 }
 
-function accuracySection({ accuracy }: Calibration): Html {
+function accuracySection({ accuracy }: PublishedCalibration): Html {
   return html`${accuracy.map(({ judged, right, share, low, high, days }) =>
     judged === 0
       ? html`<p>No caller has said so far whether an outcome was right.</p>`
@@ -79,7 +79,7 @@ function accuracySection({ accuracy }: Calibration): Html {
   )}<p class="muted">Confidence does not say that an answer is right. It says that asking the remaining models would not change the winner.</p>`;
 }
 
-function method({ confidence_threshold: threshold, since }: Calibration): Html {
+function method({ confidence_threshold: threshold, since }: PublishedCalibration): Html {
   return html`<ul>
 <li>A poll may stop before every model was asked, when its winner is likely enough to stay: ${percent(threshold)}, unless the caller sets another threshold.</li>
 <li>Some polls are drawn at random before they start. After their answer was delivered, we ask the models that are left and pay for them. The answer does not change.</li>

@@ -1,4 +1,9 @@
-import type { Calibration, CalibrationBand, CalibrationFigures, CalibrationVersion } from '@eloquentpoll/contracts';
+import type {
+  CalibrationFigures,
+  CalibrationVersion,
+  PublishedBand,
+  PublishedCalibration,
+} from '@eloquentpoll/contracts';
 import { badge, table, tabs } from '../components.ts';
 import { percent, whole } from '../figures.ts';
 import { type Html, html } from '../html.ts';
@@ -7,7 +12,7 @@ import { panelTitle } from '../panels.ts';
 export const interval = ({ low, high }: { low: number | null; high: number | null }): string =>
   `${percent(low)} to ${percent(high)}`;
 
-export const bandTable = (bands: readonly CalibrationBand[]): Html =>
+export const bandTable = (bands: readonly PublishedBand[]): Html =>
   table(
     'What was said against what came true',
     html`<tr><th scope="col">Confidence</th><th scope="col" class="number">Said</th><th scope="col" class="number">Came true</th><th scope="col" class="number">Polls</th></tr>`,
@@ -22,7 +27,7 @@ export const bandTable = (bands: readonly CalibrationBand[]): Html =>
 type Row = CalibrationFigures & { name: Html };
 
 /** The same figures once more, by what the polls were. */
-export function groupTables({ presets, orders, months, versions }: Calibration): Html {
+export function groupTables({ presets, orders, months, versions }: PublishedCalibration): Html {
   const ORDERS = { cheapest: 'Cheapest models first', shuffled: 'Shuffled' };
   return tabs('Audited polls by', [
     panel(

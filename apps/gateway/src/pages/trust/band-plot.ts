@@ -1,4 +1,4 @@
-import type { CalibrationBand } from '@eloquentpoll/contracts';
+import type { PublishedBand } from '@eloquentpoll/contracts';
 import { percent, whole } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 
@@ -11,7 +11,7 @@ const BOTTOM = 34;
 const LEFT = 11;
 const RIGHT = 4;
 
-export function calibrationPlot(bands: readonly CalibrationBand[]): Html {
+export function bandPlot(bands: readonly PublishedBand[]): Html {
   const lowest = Math.min(...bands.flatMap(({ said, low }) => [said, low ?? said]));
   const from = Math.min(0.5, Math.floor(10 * lowest) / 10);
   const share = (value: number) => (value - from) / (1 - from);
