@@ -189,5 +189,9 @@ export const EstimateQuery = Type.Object({
     }),
   ),
   confidence_threshold: Type.Optional(Probability),
+  max_cost_usd: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.max_cost_usd.max, description: 'The limit of the poll.' }),
+  ),
+  reasons: Type.Optional(Type.Boolean({ description: 'Whether each model is asked for a reason too.' })),
 });
 export type EstimateQuery = Static<typeof EstimateQuery>;

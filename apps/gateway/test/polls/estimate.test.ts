@@ -89,12 +89,25 @@ t.test('[§4.1-estimate-400, §7-400-preset, §7-400-validation] what is wrong i
     { confidence_threshold: 'NaN' },
     { confidence_threshold: '' },
     { preset: 'x', options: 1 },
+    { max_cost_usd: 'abc' },
+    { max_cost_usd: -1 },
+    { reasons: 'maybe' },
   ]) {
     const answer = await estimate(query);
     t.match([answer.statusCode, answer.json()], [400, { code: 'validation_error' }], JSON.stringify(query));
   }
+  for (const query of [{ profile: 'x' }, { question: 'x', prompt: 'y' }, { metadata: 'x' }])
+    t.equal((await estimate(query)).statusCode, 200, 'a parameter that it does not know is ignored');
   t.equal((await app.inject({ url: '/api/poll/estimate?options=2&options=3' })).statusCode, 400);
   t.equal((await app.inject({ url: '/api/poll/estimate?preset=%00' })).statusCode, 400);
+});
+
+t.test('reasons cost more and a limit bounds the worst case, as they do in a poll', async (t) => {
+  const plain = (await estimate()).json().cost_usd;
+  const cost = async (query: object) => (await estimate({ ...query })).json().cost_usd;
+  t.ok((await cost({ reasons: true })).expected > plain.expected);
+  t.same(await cost({ reasons: false }), plain);
+  t.equal((await cost({ max_cost_usd: plain.max / 2 })).max, plain.max / 2);
 });
 
 t.test(

@@ -31,7 +31,7 @@ interface Chosen {
 async function modelsOf({ panels, storage }: Sources, order: PollOrder, accountId: string | null): Promise<Chosen> {
   const { models, saved_panel: name } = order;
   if (name === undefined) return { models, issues: unknownModelIssues(panels, models ?? []) };
-  if (accountId === null) return { issues: [{ pointer: '#/panel', detail: NEEDS_ACCOUNT }] };
+  if (accountId === null) return { issues: [NEEDS_ACCOUNT] };
   const saved = await findSavedPanel(storage, accountId, name);
   if (!saved)
     return {
@@ -44,8 +44,10 @@ async function modelsOf({ panels, storage }: Sources, order: PollOrder, accountI
   return { models: saved.models, issues };
 }
 
-const NEEDS_ACCOUNT =
-  'panel: a saved panel belongs to an account; POST /api/poll/dry-run with its API key estimates it';
+export const NEEDS_ACCOUNT: Issue = {
+  pointer: '#/panel',
+  detail: 'panel: a saved panel belongs to an account; POST /api/poll/dry-run with its API key estimates it',
+};
 
 export function unknownModelIssues(
   panels: PollsContext['panels'],

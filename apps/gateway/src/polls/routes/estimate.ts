@@ -5,7 +5,7 @@ import { errors, jsonAnswer } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import { issuesOf } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
-import { chooseModels } from '../order/choose-models.ts';
+import { chooseModels, NEEDS_ACCOUNT } from '../order/choose-models.ts';
 import { estimatePoll } from '../order/estimate-poll.ts';
 import { panelIssues } from '../order/poll-order.ts';
 import { typicalOrder } from '../order/typical-poll.ts';
@@ -27,7 +27,9 @@ export function estimateRoute(app: FastifyInstance, context: PollsContext): void
         response: { 200: jsonAnswer('The estimate.', Estimate), ...errors('validation_error', 'invalid_preset') },
       },
     },
-    async ({ query: { options, models: list, ...terms } }, reply): Promise<Estimate> => {
+    async ({ query }, reply): Promise<Estimate> => {
+      if ('panel' in query) throw invalid([NEEDS_ACCOUNT]);
+      const { options, models: list, ...terms } = declared(query);
       const request = { ...terms, ...(list !== undefined && { models: modelList(list) }) };
       const issues = panelIssues(request);
       if (issues.length > 0) throw invalid(issues);
@@ -37,6 +39,10 @@ export function estimateRoute(app: FastifyInstance, context: PollsContext): void
     },
   );
 }
+
+/** A query may have other parameters, of which nothing was checked. */
+const declared = (query: EstimateQuery): EstimateQuery =>
+  Object.fromEntries(Object.entries(query).filter(([name]) => name in EstimateQuery.properties));
 
 /** A list in a query, by the rules of the same list in a body. */
 function modelList(text: string): string[] {
