@@ -68,6 +68,7 @@ import { estimateRoute } from './polls/routes/estimate.ts';
 import { feedbackSummaryRoute } from './polls/routes/feedback-summary.ts';
 import { giveFeedbackRoute } from './polls/routes/give-feedback.ts';
 import { historyRoute } from './polls/routes/history.ts';
+import { listPollsRoute } from './polls/routes/list-polls.ts';
 import { mermaidRoute } from './polls/routes/mermaid.ts';
 import { profilesRoute } from './polls/routes/profiles.ts';
 import { publicResultRoute } from './polls/routes/public-result.ts';
@@ -78,6 +79,7 @@ import { receiptKeysRoute } from './polls/routes/receipt-keys.ts';
 import { recentResultsRoute } from './polls/routes/recent-results.ts';
 import { runResultRoute } from './polls/routes/run-result.ts';
 import { runStatusRoute } from './polls/routes/run-status.ts';
+import { runStatusesRoute } from './polls/routes/run-statuses.ts';
 import { savedPanelRoutes } from './polls/routes/saved-panels.ts';
 import { startRunRoute } from './polls/routes/start-run.ts';
 import { streamPollRoute } from './polls/routes/stream-poll.ts';
@@ -98,6 +100,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
   const table: RouteRow[] = [
     ['POST', '/api/poll', 'createPoll', 'login, key or none', () => createPollRoute(app, context)],
     ['POST', '/api/polls', 'createSession', 'key', () => startRunRoute(app, context)],
+    ['GET', '/api/polls', 'listPolls', 'login or key', () => listPollsRoute(app, context)],
+    ['GET', '/api/polls/status', 'getSessionStatuses', 'login or key', () => runStatusesRoute(app, context)],
     ['GET', '/api/polls/:id/status', 'getSessionStatus', 'key', () => runStatusRoute(app, context)],
     ['GET', '/api/polls/:id/result', 'getSessionResult', 'key', () => runResultRoute(app, context)],
     ['POST', '/api/poll/stream', 'streamPoll', 'key', () => streamPollRoute(app, context)],

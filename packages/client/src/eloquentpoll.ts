@@ -263,6 +263,57 @@ export interface SessionStatus {
   progress?: Progress;
 }
 
+/** A poll in the list of the account that asked it. */
+export interface ListedPoll {
+  session_id: string;
+  status: SessionState;
+  result_id: string | null;
+  question: string;
+  preset: PanelName;
+  metadata: Record<string, string>;
+  /** Of the API key that asked; null for a login. */
+  key_id: string | null;
+  winning_option: string | null;
+  is_tie: boolean;
+  /** A tie, a lead that one switched vote would end, or an outcome that missing votes could have changed. */
+  is_close: boolean;
+  cost_usd: number | null;
+  created_at: string;
+  ended_at: string | null;
+}
+
+export interface PollList {
+  /** Newest first. */
+  polls: ListedPoll[];
+  /** A page may be short or empty and this true, where filters match rarely. */
+  has_more: boolean;
+  /** For the page of older polls; null where there is none. */
+  after: string | null;
+  /** For the page of newer polls; null where there is none. */
+  before: string | null;
+}
+
+export interface PollListQuery {
+  limit?: number;
+  /** A session id: polls that are older. */
+  after?: string;
+  /** A session id: polls that are newer. */
+  before?: string;
+  status?: SessionState;
+  created_after?: string;
+  created_before?: string;
+  preset?: PanelName;
+  key_id?: string;
+  close?: boolean;
+  metadata?: Record<string, string>;
+}
+
+export interface SessionStatuses {
+  polls: SessionStatus[];
+  /** Ids that name no poll of the account. */
+  not_found: string[];
+}
+
 /** A question in one of its short forms: `poll` is `Which is larger? [A, B]`. */
 export interface QuickRequest {
   question?: string;
@@ -622,6 +673,33 @@ export class EloquentPoll {
     const { day, before, limit } = asked;
     const path = `/api/receipts/days${search({ day, before, limit })}`;
     return (await this.#service.call({ path, ...options })).body as ReceiptDays;
+  }
+
+  /** Your polls, newest first, one page. */
+  async polls(query: PollListQuery = {}, options: CallOptions = {}): Promise<PollList> {
+    const { metadata = {}, close, ...rest } = query;
+    const pairs = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata[${key}]`, value]));
+    const path = `/api/polls${search({ ...rest, ...(close !== undefined && { close: String(close) }), ...pairs })}`;
+    return (await this.#service.call({ path, ...options })).body as PollList;
+  }
+
+  /** Every poll that the query finds, newest first, page after page. */
+  async *eachPoll(
+    query: Omit<PollListQuery, 'before'> = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<ListedPoll, void> {
+    for (let after = query.after; ; ) {
+      const page = await this.polls({ limit: 100, ...query, ...(after !== undefined && { after }) }, options);
+      yield* page.polls;
+      if (page.after === null) return;
+      after = page.after;
+    }
+  }
+
+  /** How many polls stand, at most 100 in one call. */
+  async statuses(sessionIds: readonly string[], options: CallOptions = {}): Promise<SessionStatuses> {
+    const path = `/api/polls/status${search({ ids: sessionIds.join() })}`;
+    return (await this.#service.call({ path, ...options })).body as SessionStatuses;
   }
 
   /** Your last five results. Needs a session: no key opens it. */

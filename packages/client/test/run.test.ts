@@ -431,3 +431,32 @@ t.test('the key of the service that runs here goes to no other service', async (
   t.equal(await run(['keys'], elsewhere), EXIT.refused);
   t.equal(asked.length, 1);
 });
+
+t.test('polls lists what the account asked, and says how to go on', async (t) => {
+  const poll = {
+    session_id: 'ps_0123456789abcdefghjkmnpq',
+    status: 'completed',
+    result_id: 'EP-2026-11-20-0123456789abcdef',
+    question: 'Which is larger?\u202e',
+    preset: 'fast',
+    metadata: { customer: '42' },
+    key_id: null,
+    winning_option: 'The Sun',
+    is_tie: false,
+    is_close: true,
+    cost_usd: 0.0042,
+    created_at: '2026-11-20T12:00:00.000Z',
+    ended_at: '2026-11-20T12:00:01.000Z',
+  };
+  const page = { polls: [poll], has_more: true, after: poll.session_id, before: null };
+  const { url, asked } = await serve(t, () => page);
+  const { out, err, texts } = pipes();
+  const argv = ['polls', '--close', '--metadata', 'customer=42', '--status', 'completed', '--limit', '1'];
+  t.equal(await run(argv, at(url, { out, err })), EXIT.winner);
+  t.equal(
+    texts.out,
+    '2026-11-20 12:00  ps_0123456789abcdefghjkmnpq  completed  $0.0042    The Sun (close)  Which is larger?\n',
+  );
+  t.match(texts.err, `polls --after ${poll.session_id}`);
+  t.equal(asked[0]!.path, '/api/polls?limit=1&status=completed&close=true&metadata%5Bcustomer%5D=42');
+});

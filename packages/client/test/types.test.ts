@@ -20,6 +20,10 @@ interface Compared {
   history: Same<client.HistoryResult, contract.HistoryResult>;
   progress: Same<client.Progress, Static<typeof contract.Progress>>;
   status: Same<client.SessionStatus, contract.SessionStatusBody>;
+  listedPoll: Same<client.ListedPoll, contract.ListedPoll>;
+  pollList: Same<client.PollList, contract.PollList>;
+  pollListQuery: Same<client.PollListQuery, contract.PollListQuery>;
+  statuses: Same<client.SessionStatuses, contract.SessionStatuses>;
   quick: Same<client.QuickResult, contract.QuickPollResult>;
   quickRequest: Same<client.QuickRequest, Omit<contract.QuickPollRequest, 'q' | 'o'>>;
   estimate: Same<client.Estimate, contract.Estimate>;
@@ -47,6 +51,10 @@ const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
   history: true,
   progress: true,
   status: true,
+  listedPoll: true,
+  pollList: true,
+  pollListQuery: true,
+  statuses: true,
   quick: true,
   quickRequest: true,
   estimate: true,

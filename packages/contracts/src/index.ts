@@ -14,6 +14,7 @@ export * from './metadata.ts';
 export * from './panel-standing.ts';
 export * from './payment.ts';
 export * from './poll.ts';
+export * from './poll-list.ts';
 export * from './poll-reading.ts';
 export * from './poll-request.ts';
 export * from './poll-response.ts';

@@ -18,6 +18,8 @@ export const LIMITS = {
   intent_text: 2000,
   history: { default: 20, max: 100 },
   recent: 5,
+  poll_list: { default: 20, max: 100 },
+  statuses: 100,
   checkout_cents: { min: 100, max: 100_000 },
   deposit_usd: { min: 1, max: 1000 },
   body_bytes: 64 * 1024,

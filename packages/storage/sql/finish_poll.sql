@@ -40,6 +40,8 @@ begin
   -- What became of the calls of an earlier worker is not known: the pool pays the most that they can have cost.
   update polls
      set status = case when v_response is null or v_response ->> 'status' = 'failed' then 'failed' else 'completed' end,
+         is_close = coalesce(v_response #>> '{verdict,agreement}' in ('split', 'tied')
+                             or v_response #>> '{verdict,kind}' = 'unsafe', false),
          finished_at = now(), lease_owner = null, lease_until = now(),
          provider_cost_u = v_sum.cost_u + v_aborted.cost_u, aborted_calls = v_aborted.calls,
          aborted_cost_u = v_aborted.cost_u,

@@ -10,6 +10,7 @@ import { defaultsInWords } from './description/defaults.ts';
 import { shareErrorAnswers } from './description/error-answers.ts';
 import { addExamples, describeAll } from './description/examples.ts';
 import { declareHeaders } from './description/headers.ts';
+import { spellObjectParameters } from './description/object-parameters.ts';
 import { withOneAnswer } from './description/one-answer.ts';
 import type { OpenApiDocument } from './description/shapes.ts';
 import { dropUnusedShapes } from './description/unused.ts';
@@ -67,6 +68,7 @@ function finished(document: object): OpenApiDocument {
   describeAll(copy);
   addExamples(copy);
   defaultsInWords(copy);
+  spellObjectParameters(copy);
   shareErrorAnswers(copy);
   declareHeaders(copy);
   dropUnusedShapes(copy);

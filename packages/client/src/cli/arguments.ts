@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { LIMITS } from '@eloquentpoll/contracts/limits';
-import type { PollRequest } from '../eloquentpoll.ts';
-import { COMMANDS, isCommand, KEY_ACTIONS, OPTIONS, PRESETS, SHELLS } from './command-line.ts';
+import type { PollListQuery, PollRequest } from '../eloquentpoll.ts';
+import { COMMANDS, isCommand, KEY_ACTIONS, OPTIONS, PRESETS, SHELLS, STATUSES } from './command-line.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type PollText, readPollText } from './poll-text.ts';
 import { dollars, threshold, whole } from './read-numbers.ts';
@@ -24,6 +24,7 @@ export type Command =
   | { name: 'ask'; how: 'free'; poll: PollText | null }
   | { name: 'result' | 'watch' | 'open'; id: string }
   | { name: 'verify'; what: string; keys: string | undefined; days: string | undefined }
+  | { name: 'polls'; query: PollListQuery }
   | { name: 'history'; limit: number; offset: number }
   | { name: 'keys'; action: 'list' }
   | { name: 'keys'; action: 'create'; label: string | undefined }
@@ -94,6 +95,9 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
         keys: values.keys,
         days: values.days,
       };
+    case 'polls':
+      none(words, 'polls takes no words; --status, --close, --metadata, --preset, --limit and --after say which.');
+      return { name: 'polls', query: readPollQuery(values) };
     case 'history':
       none(words, 'history takes no words; --limit and --offset say which part.');
       return {
@@ -173,6 +177,18 @@ function modelIds(text: string): string[] {
   const { min, max } = LIMITS.chosen_models;
   if (ids.length >= min && ids.length <= max && !ids.includes('') && new Set(ids).size === ids.length) return ids;
   throw new UsageError(`--models takes ${min} to ${max} different ids, separated by commas.`);
+}
+
+function readPollQuery(values: Values): PollListQuery {
+  const { default: otherwise, max: most } = LIMITS.poll_list;
+  return {
+    limit: whole('--limit', values.limit, { least: 1, most, otherwise }),
+    ...(values.after !== undefined && { after: values.after }),
+    ...(values.status !== undefined && { status: oneOf('status', values.status, STATUSES) }),
+    ...(values.close && { close: true }),
+    ...(values.preset !== undefined && { preset: oneOf('preset', values.preset, PRESETS) }),
+    ...(values.metadata && { metadata: pairs(values.metadata) }),
+  };
 }
 
 function pairs(texts: readonly string[]): Record<string, string> {

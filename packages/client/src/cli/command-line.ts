@@ -6,6 +6,7 @@ export const COMMANDS = {
   watch: 'follow a running poll to its end',
   open: 'open a result in the browser',
   verify: 'check a receipt',
+  polls: 'find polls of yours',
   history: 'list your results',
   balance: 'what you can spend, and have spent',
   keys: 'list, create and revoke API keys',
@@ -19,6 +20,7 @@ export type CommandName = keyof typeof COMMANDS;
 export const isCommand = (word: string): word is CommandName => Object.hasOwn(COMMANDS, word);
 
 export const PRESETS = ['broad', 'fast', 'strong'] as const;
+export const STATUSES = ['running', 'completed', 'failed'] as const;
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export const KEY_ACTIONS = ['list', 'create', 'revoke'] as const;
 
@@ -34,6 +36,9 @@ export const OPTIONS = {
   free: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   json: { type: 'boolean' },
+  status: { type: 'string' },
+  close: { type: 'boolean' },
+  after: { type: 'string' },
   limit: { type: 'string' },
   offset: { type: 'string' },
   keys: { type: 'string' },

@@ -11,6 +11,7 @@ Commands
   open ID        open a result in the browser
   verify ID      check the receipt of a result: signature, votes, odds and decision are worked out here;
                  verify FILE --keys FILE needs no network
+  polls          find polls of yours, newest first: --status, --close, --metadata, --preset, --limit, --after
   history        list your results, newest first; needs a browser login (--session)
   balance        what you can spend, and have spent
   keys           list your API keys; keys create LABEL, keys revoke ID
@@ -31,6 +32,7 @@ A poll
 
 Anywhere
   --json               the answer as JSON on standard output; errors as JSON on standard error
+  --status NAME, --close, --after ID  for polls: running, completed or failed ones; close calls; older than a poll
   --limit N, --offset N  which part of the history (default: the newest 20)
   --keys FILE, --days FILE  for verify: the service's /.well-known/jwks.json and /api/receipts/days, kept as files
   --no-browser         login prints the address instead of opening it

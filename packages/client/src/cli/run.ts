@@ -14,6 +14,7 @@ import type { Invocation } from './invocation.ts';
 import { keysCommand } from './keys.ts';
 import { loginCommand, logoutCommand } from './login.ts';
 import { openCommand } from './open.ts';
+import { pollsCommand } from './polls.ts';
 import { completePoll, questionFor } from './prompts.ts';
 import { report } from './report.ts';
 import { showOutcome } from './show-outcome.ts';
@@ -85,6 +86,9 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
       return openCommand(invocation, command.id);
     case 'verify':
       return verifyCommand(invocation, command);
+    case 'polls':
+      if (session === undefined) requireKey('The list of polls needs an API key');
+      return pollsCommand(invocation, command.query);
     case 'history':
       if (session === undefined) throw noCredentials(historyNeeds(siteUrl));
       return historyCommand(invocation, command);

@@ -9,7 +9,8 @@ export const polls: Migration = {
 -- account_id is the owner: null for an anonymous poll and after the owner left. tenant is whose running polls are
 -- counted together: an account, or the keyed hash of an anonymous caller's network. key_id: the API key that asked, for
 -- the limit of each key. awaited: its caller waits for the end. context_id: what the caller of an agent's task groups it
--- by. metadata: labels of the caller's own. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on the same page; no
+-- by. metadata: labels of the caller's own. is_close: a vote more or
+-- less could have changed its outcome. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on the same page; no
 -- index has a lease column, so they stay heap-only.
 -- provider_max_u: what providers may charge for it, set aside in the row spend_shard of provider_spend. provider_cost_u:
 -- what they did, as far as it is known, the calls that a stop aborted included. unvoted_u: what the free pool paid for
@@ -30,6 +31,7 @@ create table polls (
   traceparent    text,
   context_id     text,
   metadata       jsonb,
+  is_close       boolean not null default false,
   lease_owner    text,
   lease_epoch    integer not null default 0,
   lease_until    timestamptz not null,
@@ -47,10 +49,14 @@ create table polls (
   check ((status = 'running') = (finished_at is null))
 ) with (fillfactor = 80);
 create index polls_running on polls (deadline_at) where status = 'running';
-create index polls_running_tenant on polls (tenant) where status = 'running';
+create index polls_running_tenant on polls (tenant, created_at desc, id desc) where status = 'running';
 create index polls_account on polls (account_id, created_at desc, id desc) where account_id is not null;
 create index polls_tasks on polls (account_id, (coalesce(finished_at, created_at)) desc, id desc)
   where entry_point in ('a2a', 'a2a-named');
+
+create index polls_failed on polls (account_id, created_at desc, id desc) where status = 'failed';
+create index polls_close on polls (account_id, created_at desc, id desc) where is_close;
+create index polls_key on polls (key_id, created_at desc, id desc) where key_id is not null;
 
 -- A row for each pair of a poll's metadata, in the order in which polls are listed; label: see label_of.
 create table poll_labels (

@@ -26,6 +26,14 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     effects: [STORES_RESULT, CHARGES],
     alternatives: others('/api/polls'),
   },
+  'GET /api/polls': {
+    use: 'You look for polls of yours: by time, status, metadata or key, those that run, or the close calls worth a look.',
+    not: 'You have the id of one: ask its status or result.',
+  },
+  'GET /api/polls/status': {
+    use: 'You run many polls side by side and want to know which have ended, in one request.',
+    not: 'You wait for one: its own status with `Prefer: wait=30` answers when it ends.',
+  },
   'GET /api/polls/{id}/status': {
     use: 'You started a session and want to know whether it ended. `Prefer: wait=30` holds the answer back until it did.',
   },

@@ -25,6 +25,8 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   // Its models are those of the roster file, which GET /api/panels lists.
   savePanel: { path: { name: 'night-checks' } },
   removePanel: { path: { name: 'night-checks' } },
+  listPolls: { query: { limit: '20', status: 'completed' } },
+  getSessionStatuses: { query: { ids: SESSION } },
   getSessionStatus: { path: { id: SESSION } },
   getSessionResult: { path: { id: SESSION } },
   getResult: { path: { resultId: RESULT } },

@@ -1,0 +1,19 @@
+import type { ListedPoll } from '@eloquentpoll/contracts';
+import type { PollLine } from '@eloquentpoll/storage';
+
+/** For the account that asked it alone. */
+export const toListedPoll = (line: PollLine): ListedPoll => ({
+  session_id: line.pollId,
+  status: line.status,
+  result_id: line.resultId,
+  question: line.question,
+  preset: line.panelName,
+  metadata: line.metadata ?? {},
+  key_id: line.keyId,
+  winning_option: line.winningOption,
+  is_tie: line.isTie,
+  is_close: line.isClose,
+  cost_usd: line.costU === null ? null : Number(line.costU) / 1_000_000,
+  created_at: line.createdAt.toISOString(),
+  ended_at: line.finishedAt?.toISOString() ?? null,
+});

@@ -1,0 +1,109 @@
+import { LIMITS, PollList, PollListQuery } from '@eloquentpoll/contracts';
+import { listPolls, type PollPage } from '@eloquentpoll/storage';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { access, accountOf } from '../../http/access.ts';
+import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
+import { invalid } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
+import { toListedPoll } from '../read/listed-poll.ts';
+
+const LINK = { link: { type: 'string', description: 'The pages beside this one, `rel="next"` and `rel="prev"`.' } };
+
+/** GET /api/polls: the account's polls, newest first, by cursor. */
+export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsContext): void {
+  app.get<{ Querystring: PollListQuery }>(
+    '/api/polls',
+    {
+      config: { operation: 'account' },
+      preValidation: foldMetadata,
+      schema: {
+        operationId: 'listPolls',
+        tags: ['Polling'],
+        summary: 'List your polls',
+        description:
+          'Every poll of the account, however it was asked, newest first. The `Link` header has the next page and the one before; polls that begin meanwhile move none of them.',
+        security: access.sessionOrBearer,
+        querystring: PollListQuery,
+        response: {
+          200: { ...jsonAnswer('One page.', PollList), headers: LINK },
+          ...errors(...NEEDS_KEY),
+        },
+      },
+    },
+    async (request, reply): Promise<PollList> => {
+      const { limit = LIMITS.poll_list.default, after, before, ...filter } = request.query;
+      if (after !== undefined && before !== undefined) {
+        throw invalid([{ pointer: '#/before', detail: 'before and after are opposite directions; send one of them' }]);
+      }
+      const cursor = after ?? before;
+      const direction = before === undefined ? 'older' : 'newer';
+      const page = await listPolls(
+        storage,
+        accountOf(request),
+        {
+          status: filter.status,
+          createdAfter: timeOf(filter.created_after),
+          createdBefore: timeOf(filter.created_before),
+          preset: filter.preset,
+          keyId: filter.key_id,
+          isClose: filter.close,
+          metadata: filter.metadata,
+        },
+        { limit, from: cursor === undefined ? undefined : { pollId: cursor, direction } },
+      );
+      if (!page) {
+        const field = after === undefined ? 'before' : 'after';
+        throw invalid([{ pointer: `#/${field}`, detail: `${field} must be the session_id of one of your polls` }]);
+      }
+      const list = {
+        polls: page.lines.map(toListedPoll),
+        has_more: page.goOn !== null,
+        ...cursorsOf(page, after, before),
+      };
+      const links = linksOf(`${config.baseUrl}/api/polls`, request, list);
+      if (links) reply.header('link', links);
+      return list;
+    },
+  );
+}
+
+const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
+
+/** Back from a page is where it was come from: its first or last line, or else the cursor itself. */
+function cursorsOf({ lines, goOn }: PollPage, after?: string, before?: string): Pick<PollList, 'after' | 'before'> {
+  const newest = lines[0]?.pollId;
+  const oldest = lines.at(-1)?.pollId;
+  if (before !== undefined) return { after: oldest ?? before, before: goOn };
+  return { after: goOn, before: after === undefined ? null : (newest ?? after) };
+}
+
+function linksOf(
+  address: string,
+  { raw }: FastifyRequest,
+  { after, before }: Pick<PollList, 'after' | 'before'>,
+): string {
+  const given = new URL(raw.url ?? '', address).searchParams;
+  given.delete('after');
+  given.delete('before');
+  const pages = [
+    ['next', 'after', after],
+    ['prev', 'before', before],
+  ] as const;
+  return pages
+    .flatMap(([rel, name, id]) =>
+      id === null ? [] : `<${address}?${new URLSearchParams([...given, [name, id]])}>; rel="${rel}"`,
+    )
+    .join(', ');
+}
+
+/** `metadata[customer]=42` as members of one object. */
+async function foldMetadata(request: FastifyRequest): Promise<void> {
+  const folded: Record<string, unknown> = {};
+  const pairs: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(request.query as Record<string, unknown>)) {
+    const [, key] = /^metadata\[(.*)\]$/s.exec(name) ?? [];
+    if (key === undefined) folded[name] = value;
+    else pairs.push([key, value]);
+  }
+  request.query = pairs.length === 0 ? folded : { ...folded, metadata: Object.fromEntries(pairs) };
+}

@@ -1,0 +1,35 @@
+import type { ListedPoll, PollListQuery } from '../eloquentpoll.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
+import type { Invocation } from './invocation.ts';
+import { pad, plain } from './plain-text.ts';
+import { print, programOf } from './terminal.ts';
+
+/** Lists polls of the account, those that run too. */
+export async function pollsCommand({ polls, terminal, json }: Invocation, query: PollListQuery): Promise<Exit> {
+  const { out, err, signal } = terminal;
+  const page = await polls.polls(query, { signal });
+  if (json) {
+    print(out, JSON.stringify(page));
+    return EXIT.winner;
+  }
+  if (page.polls.length === 0 && !page.has_more) print(out, 'No polls.');
+  print(out, ...page.polls.map(lineOf));
+  if (page.after !== null) print(err, `Older ones: ${programOf(terminal)} polls --after ${page.after}`);
+  return EXIT.winner;
+}
+
+const lineOf = (poll: ListedPoll): string =>
+  [
+    poll.created_at.slice(0, 16).replace('T', ' '),
+    poll.session_id,
+    pad(poll.status, 9),
+    pad(poll.cost_usd === null ? '' : `$${poll.cost_usd.toFixed(4)}`, 9),
+    outcomeOf(poll),
+    plain(poll.question).slice(0, 60),
+  ].join('  ');
+
+function outcomeOf({ status, winning_option, is_tie, is_close }: ListedPoll): string {
+  if (status === 'running') return '(running)';
+  if (winning_option === null) return is_tie ? '(tie)' : '(no votes)';
+  return `${plain(winning_option).slice(0, 30)}${is_close ? ' (close)' : ''}`;
+}

@@ -1,0 +1,84 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { LIMITS } from './limits.ts';
+import { Metadata } from './metadata.ts';
+import { PANEL_NAMES } from './poll.ts';
+import { SessionStatusBody } from './poll-session.ts';
+import { POLL_STATUSES } from './progress.ts';
+import { DateTime, literals, nullable, Usd, Uuid } from './vocabulary.ts';
+
+// Polls in the lists of the account that asked them, however they were asked.
+
+export const ListedPoll = Type.Object(
+  {
+    session_id: Type.String(),
+    status: literals(POLL_STATUSES),
+    result_id: nullable(Type.String({ description: 'The `poll_id` of its result, once it has one.' })),
+    question: Type.String(),
+    preset: literals(PANEL_NAMES),
+    metadata: Metadata,
+    key_id: nullable(Type.String({ description: 'Of the API key that asked; null for a login.' })),
+    winning_option: nullable(Type.String()),
+    is_tie: Type.Boolean(),
+    is_close: Type.Boolean({
+      description:
+        'A tie, a lead that one switched vote would end, or an outcome that missing votes could have changed.',
+    }),
+    cost_usd: nullable(Usd),
+    created_at: DateTime,
+    ended_at: nullable(DateTime),
+  },
+  { $id: 'ListedPoll' },
+);
+export type ListedPoll = Static<typeof ListedPoll>;
+
+const position = (description: string) => nullable(Type.String({ description }));
+
+export const PollList = Type.Object(
+  {
+    polls: Type.Array(Type.Ref(ListedPoll), { maxItems: LIMITS.poll_list.max, description: 'Newest first.' }),
+    has_more: Type.Boolean({
+      description:
+        'Whether to go on in the direction of this page. Where filters match rarely, a page may be short or empty and this true.',
+    }),
+    after: position('Send it as `after` for the next page, of older polls; null where there is none.'),
+    before: position('Send it as `before` for the page of newer polls; null where there is none.'),
+  },
+  { $id: 'PollList' },
+);
+export type PollList = Static<typeof PollList>;
+
+export const PollListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.poll_list.max, default: LIMITS.poll_list.default })),
+  after: Type.Optional(Type.String({ description: 'A `session_id`: polls that are older.' })),
+  before: Type.Optional(
+    Type.String({ description: 'A `session_id`: polls that are newer. Not together with `after`.' }),
+  ),
+  status: Type.Optional(literals(POLL_STATUSES)),
+  created_after: Type.Optional({ ...DateTime, description: 'Accepted at this time or later.' }),
+  created_before: Type.Optional({ ...DateTime, description: 'Accepted before this time.' }),
+  preset: Type.Optional(literals(PANEL_NAMES)),
+  key_id: Type.Optional(Uuid),
+  close: Type.Optional(
+    Type.Boolean({ description: '`true`: only close calls, see `is_close`; `false`: only the others.' }),
+  ),
+  metadata: Type.Optional({ ...Metadata, description: 'Polls that have these pairs: `metadata[customer]=42`.' }),
+});
+export type PollListQuery = Static<typeof PollListQuery>;
+
+export const StatusesQuery = Type.Object({
+  ids: Type.String({
+    minLength: 1,
+    maxLength: LIMITS.statuses * 40,
+    description: `At most ${LIMITS.statuses} values of \`session_id\`, separated by commas.`,
+  }),
+});
+export type StatusesQuery = Static<typeof StatusesQuery>;
+
+export const SessionStatuses = Type.Object(
+  {
+    polls: Type.Array(Type.Ref(SessionStatusBody), { description: 'In the order of `ids`, without `progress`.' }),
+    not_found: Type.Array(Type.String(), { description: 'Ids that name no poll of the account.' }),
+  },
+  { $id: 'SessionStatuses' },
+);
+export type SessionStatuses = Static<typeof SessionStatuses>;

@@ -1,0 +1,210 @@
+import type { Metadata, PanelName, PollStatus } from '@eloquentpoll/contracts';
+import { isFree } from '@eloquentpoll/polls';
+import { type RawBuilder, sql } from 'kysely';
+import { ownsKey } from './api-keys.ts';
+import type { Queries } from './open-storage.ts';
+
+// The polls of an account, newest first, page by page. One filter chooses the index that is read in the order of the list;
+// the others are applied to what it finds. A page reads a bounded number of rows however rarely they match.
+
+/** Rows that one page reads where a filter has no index: about 10 ms. */
+const MAX_SCANNED = 2_000;
+
+export interface PollFilter {
+  status?: PollStatus | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+  preset?: PanelName | undefined;
+  keyId?: string | undefined;
+  isClose?: boolean | undefined;
+  metadata?: Metadata | undefined;
+}
+
+export interface PollPageTerms {
+  limit: number;
+  /** From this poll of the account on, without it. */
+  from?: { pollId: string; direction: 'older' | 'newer' } | undefined;
+}
+
+export interface PollLine {
+  pollId: string;
+  status: PollStatus;
+  resultId: string | null;
+  question: string;
+  panelName: PanelName;
+  metadata: Metadata | null;
+  keyId: string | null;
+  winningOption: string | null;
+  isTie: boolean;
+  isClose: boolean;
+  /** Null while it runs; nothing for a poll of the free pool. */
+  costU: bigint | null;
+  createdAt: Date;
+  finishedAt: Date | null;
+}
+
+export interface PollPage {
+  /** Newest first. */
+  lines: PollLine[];
+  /** Where to go on in the direction of the page; null at the end of the list. */
+  goOn: string | null;
+}
+
+/** Null when `from` names no poll of the account. */
+export async function listPolls(
+  queries: Queries,
+  accountId: string,
+  filter: PollFilter,
+  { limit, from }: PollPageTerms,
+): Promise<PollPage | null> {
+  const position = from ? await positionOf(queries, accountId, from.pollId) : undefined;
+  if (position === null) return null;
+  // The index of a key has polls of that key only, whose account is not in it.
+  if (filter.keyId !== undefined && !(await ownsKey(queries, accountId, filter.keyId)))
+    return { lines: [], goOn: null };
+  const isOlder = from?.direction !== 'newer';
+  const { maxRows, scan } = scanOf(accountId, filter, { limit, isOlder, position });
+  const { rows } = await scan.execute(queries.db);
+  const found = rows.filter(({ fits }) => fits).map(({ id }) => id);
+  const shown = found.slice(0, limit);
+  const lines = await linesOf(queries, shown);
+  if (!isOlder) lines.reverse();
+  if (found.length > limit) return { lines, goOn: shown.at(-1)! };
+  return { lines, goOn: rows.length === maxRows ? rows.at(-1)!.id : null };
+}
+
+interface Position {
+  pollId: string;
+  createdAt: string;
+}
+
+/** The rows that a page reads, in the order of the list, and whether each fits the filter. */
+export function scanOf(
+  accountId: string,
+  filter: PollFilter,
+  { limit, isOlder, position }: { limit: number; isOlder: boolean; position?: Position | undefined },
+) {
+  const { source, rest } = planOf(accountId, filter);
+  const conditions = [...source.where, ...rangeOf(filter)];
+  if (position) {
+    const side = isOlder ? sql`<` : sql`>`;
+    conditions.push(sql`(created_at, ${source.id}) ${side} (${position.createdAt}::timestamptz, ${position.pollId})`);
+  }
+  const order = isOlder ? sql`desc` : sql`asc`;
+  const maxRows = rest.length > 0 ? MAX_SCANNED : limit + 1;
+  const scan = sql<{ id: string; fits: boolean }>`
+    select ${source.id} as id, ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits
+      from ${source.from}
+     where ${allOf(conditions)}
+     order by created_at ${order}, ${source.id} ${order}
+     limit ${maxRows}`;
+  return { maxRows, scan };
+}
+
+async function positionOf({ db }: Queries, accountId: string, pollId: string): Promise<Position | null> {
+  const row = await db
+    .selectFrom('polls')
+    // As a text: a Date has no microseconds.
+    .select(sql<string>`created_at::text`.as('createdAt'))
+    .where('id', '=', pollId)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return row ? { pollId, createdAt: row.createdAt } : null;
+}
+
+type Sql = RawBuilder<unknown>;
+
+/** What is read in the order of the list. */
+interface Source {
+  from: Sql;
+  id: Sql;
+  where: Sql[];
+  /** Whether a row of it fits conditions on its poll. */
+  fits(conditions: readonly Sql[]): Sql;
+}
+
+const allOf = (conditions: readonly Sql[]): Sql => sql.join([...conditions], sql` and `);
+
+/** The index with the fewest rows first: a pair of metadata, close calls, failed and running polls, a key. */
+function planOf(
+  accountId: string,
+  { status, preset, keyId, isClose, metadata }: PollFilter,
+): { source: Source; rest: Sql[] } {
+  const [pair, ...pairs] = Object.entries(metadata ?? {});
+  const conditions = {
+    close: isClose === true ? sql`polls.is_close` : null,
+    // Literals, so that the planner can use a partial index.
+    failed: status === 'failed' ? sql`polls.status = 'failed'` : null,
+    running: status === 'running' ? sql`polls.status = 'running' and polls.tenant = ${accountId}` : null,
+    key: keyId === undefined ? null : sql`polls.key_id = ${keyId}::uuid`,
+    completed: status === 'completed' ? sql`polls.status = 'completed'` : null,
+    notClose: isClose === false ? sql`not polls.is_close` : null,
+    preset: preset === undefined ? null : sql`polls.spec ->> 'panel_name' = ${preset}`,
+    pairs: pairs.length === 0 ? null : sql`polls.metadata @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb`,
+  };
+  const { close, failed, running, key } = conditions;
+  const asked = Object.values(conditions).filter((condition) => condition !== null);
+  if (pair) return { source: labelled(accountId, pair), rest: asked };
+  const first = close ?? failed ?? running ?? key;
+  // Of a tenant and of a key all polls are the account's; said again, it would invite the planner to the larger index.
+  const isOfAccount = first !== null && (first === running || first === key);
+  const where = [...(isOfAccount ? [] : [sql`account_id = ${accountId}::uuid`]), ...(first ? [first] : [])];
+  const source: Source = { from: sql`polls`, id: sql`id`, where, fits: allOf };
+  return { source, rest: asked.filter((condition) => condition !== first) };
+}
+
+const labelled = (accountId: string, [key, value]: [string, string]): Source => ({
+  from: sql`poll_labels`,
+  id: sql`poll_id`,
+  where: [sql`account_id = ${accountId}::uuid`, sql`label = label_of(${key}, ${value})`],
+  // Not `exists`, which the planner may answer with a hash of the whole table.
+  fits: (conditions) => sql`coalesce((select ${allOf(conditions)} from polls where id = poll_id), false)`,
+});
+
+function rangeOf({ createdAfter, createdBefore }: PollFilter): Sql[] {
+  return [
+    ...(createdAfter ? [sql`created_at >= ${createdAfter}`] : []),
+    ...(createdBefore ? [sql`created_at < ${createdBefore}`] : []),
+  ];
+}
+
+/** In the order of the ids. */
+async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<PollLine[]> {
+  const rows = await db
+    .selectFrom('polls')
+    .leftJoin('results', 'results.poll_id', 'polls.id')
+    .select([
+      'polls.id',
+      'polls.status',
+      'polls.metadata',
+      'polls.key_id',
+      'polls.is_close',
+      'polls.created_at',
+      'polls.finished_at',
+      'results.result_id',
+      'results.winning_option',
+      'results.is_tie',
+      'results.total_cost_u',
+      sql<string>`polls.spec ->> 'question'`.as('question'),
+      sql<PanelName>`polls.spec ->> 'panel_name'`.as('panel_name'),
+    ])
+    .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .execute();
+  const place = new Map(pollIds.map((id, i) => [id, i]));
+  rows.sort((a, b) => place.get(a.id)! - place.get(b.id)!);
+  return rows.map((row) => ({
+    pollId: row.id,
+    status: row.status,
+    resultId: row.result_id,
+    question: row.question,
+    panelName: row.panel_name,
+    metadata: row.metadata,
+    keyId: row.key_id,
+    winningOption: row.winning_option,
+    isTie: row.is_tie ?? false,
+    isClose: row.is_close,
+    costU: row.status === 'running' ? null : isFree(row.panel_name) ? 0n : (row.total_cost_u ?? 0n),
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  }));
+}

@@ -1,0 +1,152 @@
+import { sql } from 'kysely';
+import t from 'tap';
+import { acceptPoll, listPolls, type PollFilter } from '../src/index.ts';
+import { scanOf } from '../src/list-polls.ts';
+import { acceptance, funded, newPoll, open, spec, USD, unique } from './fixtures.ts';
+
+// slow: 6 s
+
+const fixture = await open(t);
+const { storage, query } = fixture;
+const ROWS = 60_000;
+
+/** The account has one busy key, one that asked only long ago, a rare label and a frequent one. */
+const planted = await (async () => {
+  const accountId = await funded(storage, USD);
+  const keyOf = async () => {
+    const [key] = await query<{ id: string }>(
+      `insert into api_keys (account_id, hash, prefix, label) values ($1, sha256($2), 'ep_k_x', '') returning id`,
+      [accountId, unique()],
+    );
+    return key!.id;
+  };
+  const [busyKey, oldKey] = [await keyOf(), await keyOf()];
+  await query(
+    `insert into polls (id, result_id, account_id, tenant, key_id, status, spec, entry_point, lease_until, deadline_at, finished_at,
+                        created_at, is_close, metadata)
+     select 'ps_' || lpad(i::text, 24, '0'), 'EP-2026-01-02-' || i, $1::uuid, $1::text, case when i <= 5 then $3 else $2 end::uuid,
+            case when i = 7 then 'running' when i % 20000 = 3 then 'failed' else 'completed' end,
+            $4::jsonb || case when i = 2 then '{"panel_name":"strong"}' else '{}' end::jsonb, 'rest', now(), now(),
+            case when i = 7 then null else now() end, '2026-01-01'::timestamptz + i * interval '1 second', i % 15000 = 9,
+            case when i <= $5 then jsonb_build_object('env', 'prod', 'n', (i % 30000)::text) end
+       from generate_series(1, $5::integer) i`,
+    [accountId, busyKey, oldKey, JSON.stringify(spec), ROWS],
+  );
+  await query(
+    `insert into poll_labels select account_id, label_of(key, value), created_at, id
+                 from polls, jsonb_each_text(metadata) where account_id = $1`,
+    [accountId],
+  );
+  await query('analyze polls, poll_labels');
+  return { accountId, busyKey, oldKey };
+})();
+const idOf = (i: number): string => `ps_${String(i).padStart(24, '0')}`;
+
+async function every(filter: PollFilter, limit: number): Promise<{ ids: string[]; pages: number }> {
+  const ids: string[] = [];
+  let pages = 0;
+  for (let after: string | null | undefined; after !== null && pages < 100; pages++) {
+    const from = after === undefined ? undefined : { pollId: after, direction: 'older' as const };
+    const page = await listPolls(storage, planted.accountId, filter, { limit, from });
+    ids.push(...page!.lines.map(({ pollId }) => pollId));
+    after = page!.goOn;
+  }
+  return { ids, pages };
+}
+
+const day = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000);
+
+t.test('filters find exactly what they name, newest first', async (t) => {
+  const expected: [PollFilter, number[]][] = [
+    [{ status: 'failed' }, [40003, 20003, 3]],
+    [{ status: 'running' }, [7]],
+    [{ isClose: true }, [45009, 30009, 15009, 9]],
+    [{ isClose: true, createdAfter: day(15009), createdBefore: day(45009) }, [30009, 15009]],
+    [{ keyId: planted.oldKey }, [5, 4, 3, 2, 1]],
+    [{ keyId: planted.oldKey, status: 'failed' }, [3]],
+    [{ metadata: { n: '17' } }, [30017, 17]],
+    [{ metadata: { n: '17', env: 'prod' } }, [30017, 17]],
+    [{ metadata: { n: '17', env: 'test' } }, []],
+    [{ metadata: { n: '3' }, status: 'failed' }, [3]],
+    [{ status: 'completed', createdBefore: day(5) }, [4, 2, 1]],
+    [{ isClose: false, createdAfter: day(59_999) }, [60_000, 59_999]],
+  ];
+  for (const [filter, numbers] of expected)
+    t.same((await every(filter, 2)).ids, numbers.map(idOf), JSON.stringify(filter));
+  const rare = await every({ preset: 'strong' }, 100);
+  t.same(rare, { ids: [idOf(2)], pages: ROWS / 2_000 + 1 }, 'a page reads 2,000 rows at most, and says where to go on');
+});
+
+t.test('both directions meet, and polls that begin meanwhile move no page', async (t) => {
+  const page = (pollId: string, direction: 'older' | 'newer') =>
+    listPolls(storage, planted.accountId, {}, { limit: 3, from: { pollId, direction } });
+  const older = (await page(idOf(100), 'older'))!;
+  t.same([older.lines.map(({ pollId }) => pollId), older.goOn], [[99, 98, 97].map(idOf), idOf(97)]);
+  const newer = (await page(idOf(96), 'newer'))!;
+  t.same([newer.lines.map(({ pollId }) => pollId), newer.goOn], [[99, 98, 97].map(idOf), idOf(99)]);
+  t.match(await page(idOf(1), 'older'), { lines: [], goOn: null });
+  t.match(await page(idOf(ROWS), 'newer'), { lines: [], goOn: null });
+});
+
+t.test('polls, keys and positions of others are as if there were none', async (t) => {
+  const other = await funded(storage, USD);
+  const poll = newPoll(other, { tenant: other, metadata: { env: 'prod' } });
+  await acceptPoll(storage, acceptance(other, { poll }));
+  const ids = async (filter: PollFilter, from?: string) => {
+    const position = from === undefined ? undefined : { pollId: from, direction: 'older' as const };
+    const page = await listPolls(storage, other, filter, { limit: 100, from: position });
+    return page?.lines.map(({ pollId }) => pollId);
+  };
+  for (const filter of [{}, { metadata: { env: 'prod' } }, { status: 'running' as const }])
+    t.same(await ids(filter), [poll.id]);
+  t.same(await ids({ keyId: planted.busyKey }), []);
+  t.equal(await ids({}, idOf(5)), undefined);
+  t.match((await listPolls(storage, other, {}, { limit: 1 }))!.lines, [
+    { status: 'running', resultId: null, metadata: { env: 'prod' }, costU: null, question: spec.question },
+  ]);
+});
+
+interface Plan {
+  'Node Type': string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+t.test('every page is a bounded scan of one index: no sort, no scan of the table', async (t) => {
+  const filters: PollFilter[] = [
+    {},
+    { status: 'failed' },
+    { status: 'running' },
+    { status: 'completed' },
+    { isClose: true },
+    { isClose: false },
+    { keyId: planted.busyKey },
+    { keyId: planted.oldKey },
+    { preset: 'strong' },
+    { metadata: { env: 'prod' } },
+    { metadata: { env: 'none' } },
+    { metadata: { env: 'prod', n: '17' } },
+    { metadata: { env: 'prod' }, status: 'failed' },
+    { createdBefore: day(30_000), isClose: true },
+  ];
+  const position = { pollId: idOf(50_000), createdAt: day(50_000).toISOString() };
+  for (const filter of filters) {
+    for (const isOlder of [true, false]) {
+      const { scan } = scanOf(planted.accountId, filter, { limit: 100, isOlder, position });
+      const { rows } = await sql<{
+        'QUERY PLAN': [{ Plan: Plan }];
+      }>`explain (analyze, timing off, format json) ${scan}`.execute(storage.db);
+      const nodes = nodesOf(rows[0]!['QUERY PLAN'][0].Plan);
+      const read = nodes.map(
+        (node) => node['Actual Rows'] * node['Actual Loops'] + (node['Rows Removed by Filter'] ?? 0),
+      );
+      const what = `${JSON.stringify(filter)} ${isOlder ? 'older' : 'newer'}: ${nodes.map((node) => node['Node Type']).join(', ')}`;
+      // The few that run at all may be sorted.
+      t.notMatch(what, filter.status === 'running' ? /Seq Scan|Hash/ : /Sort|Seq Scan|Bitmap|Hash/);
+      t.ok(Math.max(...read) <= 2_000, `${what}: ${read}`);
+    }
+  }
+});
