@@ -1,19 +1,28 @@
-import { openStorage, readRosterVersions, readTrackRecords, restartTrackRecord } from '@eloquentpoll/storage';
+import {
+  openStorage,
+  readRosterVersions,
+  readTrackRecords,
+  recountAudits,
+  restartTrackRecord,
+} from '@eloquentpoll/storage';
 
 // Lists the track records of panels, one a line. `rebuild VERSION` has the workers learn it again from the audits that are
 // kept, within a minute; `restart VERSION` deletes those audits, so that it begins with those to come: the way out of an alarm.
+// `recount` has the published sums made again, of all months whose audits are all kept.
 
 const [, , action, version, ...others] = process.argv;
 const { DATABASE_URL: databaseUrl } = process.env;
-const ACTIONS = ['rebuild', 'restart'];
+const ACTIONS = ['rebuild', 'restart', 'recount'];
 if (action !== undefined && !ACTIONS.includes(action))
-  refuse(`${action} is not known: use rebuild, restart or nothing`);
-if (action !== undefined && (version === undefined || others.length > 0))
-  refuse(`write one roster version: ${action} VERSION`);
+  refuse(`${action} is not known: use rebuild, restart, recount or nothing`);
+if (action === 'recount' ? version !== undefined : action !== undefined && (version === undefined || others.length > 0))
+  refuse(action === 'recount' ? 'recount takes no roster version' : `write one roster version: ${action} VERSION`);
 if (!databaseUrl) refuse('DATABASE_URL is not set: give it a value such as postgres://user:password@host:5432/name');
 
 await using storage = openStorage({ databaseUrl, maxConnections: 1 });
-if (action === undefined || version === undefined) {
+if (action === 'recount') {
+  console.error(`${await recountAudits(storage)} sums are made again`);
+} else if (action === undefined || version === undefined) {
   const records = new Map((await readTrackRecords(storage)).map((record) => [record.roster.version, record]));
   for (const roster of await readRosterVersions(storage)) {
     const { audits = 0, state } = records.get(roster.version) ?? {};

@@ -38,6 +38,16 @@ t.test('an operator lists track records, has one learned again, or begins it wit
   t.match(run(gateway, 'rebuild', 'v1'), { status: 0, stderr: /learned again/ });
   t.same(await asOwner(url, 'select learned from audits'), [{ learned: false }]);
   t.match(JSON.parse(run(gateway).stdout), { audits: 0, alarm: false });
+  await asOwner(
+    url,
+    `update audits set counted = true;
+     insert into audit_months (roster_version, asked_order, month, tally)
+     select 'v1', 'shuffled', to_char(created_at at time zone 'utc', 'YYYY-MM'), '{"audits": 1, "bands": [], "stops": {}}' from audits`,
+  );
+  t.match(run(gateway, 'recount'), { status: 0, stderr: /^1 sums/ });
+  t.same(await asOwner(url, 'select counted from audits'), [{ counted: false }]);
+  t.same(await asOwner(url, 'select from audit_months'), []);
+  t.match(run(gateway, 'recount', 'v1'), { status: 2, stderr: /takes no roster version/ });
   t.match(run(gateway, 'restart', 'v1'), { status: 0, stderr: /without audits/ });
   t.same(await asOwner(url, 'select from audits'), []);
   t.match(run(gateway, 'restart', 'v2'), { status: 1, stderr: /no roster version v2/ });

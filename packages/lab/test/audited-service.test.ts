@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkLedger, readAudits, readRosterVersions, readTrackRecord } from '@eloquentpoll/storage';
+import { checkLedger, readAuditMonths, readAudits, readRosterVersions, readTrackRecord } from '@eloquentpoll/storage';
 import { asOwner } from '@eloquentpoll/testkit/database';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t, { type Test } from 'tap';
@@ -44,7 +44,10 @@ async function service(t: Test, settings: Record<string, string>) {
 const ORDERED = { AUDIT_RATE: '1', AUDIT_LATER_RATE: '1', AUDIT_GATE: '100', AUDIT_REFRESH_S: '1' };
 
 t.test('audits open the gate, and from then on the cheapest models are asked first', async (t) => {
-  const { gateway, ask, query, estimate } = await service(t, { ...ORDERED, MODELS_FILE: rosterFile(t, 'cheapest') });
+  const { app, gateway, ask, query, estimate } = await service(t, {
+    ...ORDERED,
+    MODELS_FILE: rosterFile(t, 'cheapest'),
+  });
   const before = await ask(1);
   t.notOk('asking' in before, 'without audits it is asked as ever');
   const costBefore = await estimate();
@@ -61,6 +64,23 @@ t.test('audits open the gate, and from then on the cheapest models are asked fir
     select 'ps_' || n, '${version}', 'shuffled', 0.95, 4, '{0,1,2,3,4}', '{1,1,1,1,1}', '{0.7,0.9,1}', 3, 1
       from generate_series(1, 150) n`);
   await eventually('they are learned', async () => (await readTrackRecord(gateway.storage, version))?.audits === 151);
+  await eventually('and counted', async () => {
+    const [month] = await readAuditMonths(gateway.storage, { simulated: true });
+    return month?.tally.audits === 151;
+  });
+  t.match((await app.inject('/api/calibration')).json(), {
+    audits: 151,
+    presets: [
+      {
+        preset: 'fast',
+        bands: [
+          { from: 0.7, came_true: 1 },
+          { from: 0.9, came_true: 1 },
+        ],
+      },
+    ],
+    versions: [{ roster_version: version, current: true, many_options: { audits: 151 } }],
+  });
   await eventually('the gate opens', async () => (await ask(1)).asking?.order === 'cheapest');
 
   const result = await ask(2);

@@ -44,8 +44,8 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   model_evidence: { worker: 'insert, delete' },
   heartbeats: { gateway: 'insert', worker: 'insert' },
   roster_versions: { gateway: 'insert' },
-  audits: { gateway: 'update (learned), delete', worker: 'update (learned, counted), delete' },
-  audit_months: { worker: 'insert, update, delete' },
+  audits: { gateway: 'update (learned, counted), delete', worker: 'update (learned, counted), delete' },
+  audit_months: { gateway: 'delete', worker: 'insert, update' },
   track_records: { gateway: 'delete', worker: 'insert, update, delete' },
   model_standings: { worker: 'update (failed, failed_at, passes, returns)' },
 };

@@ -50,7 +50,7 @@ ${sampleResults()}
 <div class="prose">
 <p>Models are asked a few at a time. After each vote we compute the chance that the remaining models could still change the winner. The poll
 stops once they can’t, or once that chance is smaller than you care about. You pay for the votes that were cast.</p>
-<p><a href="/models">See the models and their recent record</a> · <a href="/pricing">See pricing</a></p>
+<p><a href="/models">See the models and their recent record</a> · <a href="/pricing">See pricing</a> · <a href="/trust">See how often confidence came true</a></p>
 </div>
 <div>
 ${panelTable(facts)}

@@ -8,7 +8,7 @@ export const auditMonths: Migration = {
 alter table audits add column counted boolean not null default false;
 create index audits_uncounted on audits (id) where not counted;
 
--- tally: see said-tally.ts. Derived from audits, of those that are kept at any time: see recountAudits.
+-- tally: see said-tally.ts. Derived from audits, at any time again from those that are kept: see recountAudits.
 create table audit_months (
   roster_version text collate "C" not null references roster_versions,
   asked_order    text not null check (asked_order in ('cheapest', 'shuffled')),

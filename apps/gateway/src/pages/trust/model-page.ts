@@ -72,7 +72,10 @@ const TESTS: Record<TestKind, string> = {
 };
 
 function testsSection(standing: ModelStanding | null): Html {
-  const kinds = Object.entries(standing?.history ?? {}) as [TestKind, readonly { trials: number; hits: number }[]][];
+  const kinds = (Object.keys(TESTS) as TestKind[]).flatMap((kind) => {
+    const days = standing?.history[kind];
+    return days === undefined ? [] : [[kind, days] as const];
+  });
   if (kinds.length === 0) return html`<p>Not tested yet.</p>`;
   return table(
     'Test questions',

@@ -42,8 +42,9 @@ ${[0, 0.25, 0.5, 0.75, 1].map(
   (share) => html`<line class="rule" x1="${LEFT}%" x2="${100 - RIGHT}%" y1="${y(share)}" y2="${y(share)}"/>
 <text class="up" x="${LEFT}%" dx="-8" y="${y(share)}" dy="4">${percent(share)}</text>`,
 )}
-${Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i)).map(
-  (cost) => html`<text class="along" x="${x(cost)}" y="${HEIGHT - BOTTOM + 20}">${usd(cost)}</text>`,
+${Array.from({ length: last - first + 1 }, (_, i) => first + i).map(
+  (power) =>
+    html`<text class="along" x="${x(10 ** power)}" y="${HEIGHT - BOTTOM + 20}">$${(10 ** power).toFixed(Math.max(0, -power))}</text>`,
 )}
 ${placed
   .filter((one) => one !== own)
