@@ -74,6 +74,15 @@ t.test('limits are said by field; without an account it is refused', async (t) =
     });
 });
 
+t.test('a key of the wrong length is named once, and the object is not said to be what its key is', async (t) => {
+  const { bearer } = await keyWith(1);
+  for (const key of ['', 'k'.repeat(65)]) {
+    const payload = { question: 'Which of these is the best choice?', options: ['A', 'B'], metadata: { [key]: 'v' } };
+    const answer = await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload });
+    t.equal(answer.json().error, `metadata has the key "${key}", which is too short or too long`);
+  }
+});
+
 t.test('the same Idempotency-Key with other metadata is another request', async (t) => {
   const headers = { ...bearer, 'idempotency-key': 'metadata-1' };
   const first = await post('/api/polls', { ...POLL, metadata: { a: '1', b: '2' } }, headers);

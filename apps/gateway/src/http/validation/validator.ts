@@ -1,6 +1,7 @@
 import type { ErrorCode, Issue } from '@eloquentpoll/contracts';
 import * as contracts from '@eloquentpoll/contracts';
 import { KindGuard, type TSchema } from '@sinclair/typebox';
+import type { ErrorObject } from 'ajv';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { invalid } from '../api-error.ts';
@@ -69,8 +70,11 @@ export function issuesOf(schema: TSchema, value: unknown): Issue[] {
 }
 
 function issuesBy(check: ValidateFunction, value: unknown): Issue[] {
-  return check(value) === true ? [] : (check.errors ?? []).slice(0, MAX_ISSUES).map(describeIssue);
+  return check(value) === true ? [] : (check.errors ?? []).filter(isWhole).slice(0, MAX_ISSUES).map(describeIssue);
 }
+
+/** What is wrong with the name of a member is said once, of the object that has it. */
+const isWhole = ({ propertyName }: ErrorObject): boolean => propertyName === undefined;
 
 /** A wrong preset has its own code; everything else is a validation error. */
 export function refusal(issues: readonly Issue[]): Error {
