@@ -62,6 +62,7 @@ import { trustPageRoute } from './pages/routes/trust-page.ts';
 import { checkoutRoute } from './payments/routes/checkout.ts';
 import { depositRoute } from './payments/routes/deposit.ts';
 import { stripeWebhookRoute } from './payments/routes/stripe-webhook.ts';
+import { cancelRunRoute } from './polls/routes/cancel-run.ts';
 import { createPollRoute } from './polls/routes/create-poll.ts';
 import { dryRunRoute } from './polls/routes/dry-run.ts';
 import { estimateRoute } from './polls/routes/estimate.ts';
@@ -104,6 +105,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/polls/status', 'getSessionStatuses', 'login or key', () => runStatusesRoute(app, context)],
     ['GET', '/api/polls/:id/status', 'getSessionStatus', 'key', () => runStatusRoute(app, context)],
     ['GET', '/api/polls/:id/result', 'getSessionResult', 'key', () => runResultRoute(app, context)],
+    ['POST', '/api/polls/:id/cancel', 'cancelSession', 'login or key', () => cancelRunRoute(app, context)],
     ['POST', '/api/poll/stream', 'streamPoll', 'key', () => streamPollRoute(app, context)],
     ['GET', '/api/poll/estimate', 'estimatePoll', 'anyone', () => estimateRoute(app, context)],
     ['POST', '/api/poll/dry-run', 'dryRunPoll', 'key', () => dryRunRoute(app, context)],

@@ -50,6 +50,7 @@ export async function askPanel(
     clock,
     hedges: context.hedges,
     signal: alive,
+    canceled: lease.canceled,
     ask(seat, deadlineMs, signal, onSpent) {
       asked += 1;
       return context.ask({ ...requestFor(spec, seat), ...owner, pollId, deadlineMs }, { signal, beforeCall, onSpent });

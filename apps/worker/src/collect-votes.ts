@@ -19,6 +19,8 @@ export interface Collecting {
   readonly hedges: HedgeBudget;
   /** Aborts when another worker has the poll or this one has to stop. */
   readonly signal: AbortSignal;
+  /** Aborts when its caller canceled the poll: it ends with the votes that it has. */
+  readonly canceled?: AbortSignal;
   /** Settles with a vote whatever the model does, and soon after the signal aborts. */
   ask(seat: number, timeLeftMs: number, signal: AbortSignal, onSpent: (spent: Spent) => void): Promise<Vote>;
   /** Called with every vote and the state that it led to. Must not throw. */
@@ -30,7 +32,7 @@ export interface Collected {
   readonly votes: readonly Vote[];
   /** Calls that were under way when the poll stopped. */
   readonly aborted: readonly AbortedCalls[];
-  /** Null when the deadline ended the poll. */
+  /** Null when the deadline or its caller ended the poll. */
   readonly reason: TerminationReason | null;
 }
 
@@ -39,7 +41,7 @@ export class Abandoned extends Error {
   override name = 'Abandoned';
 }
 
-type Event = { vote: Vote } | 'slow' | 'deadline' | 'abandoned';
+type Event = { vote: Vote } | 'slow' | 'deadline' | 'canceled' | 'abandoned';
 
 export async function collectVotes(run: Collecting): Promise<Collected> {
   const { spec, clock, hedges } = run;
@@ -55,6 +57,9 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
   const abandon = () => events.put('abandoned');
   run.signal.addEventListener('abort', abandon, { once: true });
   cancels.push(() => run.signal.removeEventListener('abort', abandon));
+  const cancel = () => events.put('canceled');
+  run.canceled?.addEventListener('abort', cancel, { once: true });
+  cancels.push(() => run.canceled?.removeEventListener('abort', cancel));
   cancels.push(clock.after(run.timeLeftMs, () => events.put('deadline')));
 
   function launch(seat: number): void {
@@ -86,10 +91,10 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
   }
 
   /** Models that were asked and did not answer are failed votes; their calls are aborted, not awaited. */
-  function timeIsUp(): Collected {
+  function timeIsUp(error: 'timeout' | 'aborted' = 'timeout'): Collected {
     for (const [seat, call] of [...calls]) {
-      call.abort.abort(new Error('deadline'));
-      receive({ ...unanswered(spec, seat, 'timeout', clock.now() - call.since), ...costOf(spec, seat, call.spent) });
+      call.abort.abort(new Error('the poll has ended'));
+      receive({ ...unanswered(spec, seat, error, clock.now() - call.since), ...costOf(spec, seat, call.spent) });
     }
     return { state, votes, aborted: [], reason: null };
   }
@@ -115,12 +120,14 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
       if (decision.kind === 'stop') return { state, votes, aborted: abortedCalls(), reason: decision.reason };
       // After a pause of the process, a vote may be read before the timer of the deadline fires.
       if (clock.now() >= endsAt) return timeIsUp();
+      if (run.canceled?.aborted) return timeIsUp('aborted');
       state = launched(state, decision.launch);
       for (const seat of decision.launch) launch(seat);
 
       const item = await events.take();
       if (item === 'abandoned') throw new Abandoned('the poll was taken away');
       if (item === 'deadline') return timeIsUp();
+      if (item === 'canceled') return timeIsUp('aborted');
       if (item !== 'slow') receive(item.vote);
     }
   } finally {

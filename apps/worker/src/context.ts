@@ -78,6 +78,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const ask = observedAsk(openModels(opened, config, panels, redis, { log, metrics }), metrics, traces);
   const leases = keepLeases(polls, workerId, systemClock, (err) => log.warn({ err }, 'leases.renewal_failed'));
   opened.defer(() => leases.stop());
+  redis.onCancel((pollId) => leases.look(pollId));
   const { simulated } = panels;
   const evidence = opened.use(keepEvidence(storage, { simulated, readings: config.readings, log }));
   const owned = opened.move();

@@ -9,7 +9,8 @@ import { type LeasedPoll, logFields, ownerOf } from './run.ts';
 
 /** Stores the outcome under the claim's epoch, then announces it. */
 export async function storeResult(context: Context, run: LeasedPoll, collected: PanelVotes): Promise<void> {
-  const { claim, claimedAt } = run;
+  const { claim, claimedAt, lease } = run;
+  const isCanceled = claim.isCanceled || lease.canceled.aborted;
   const { id: pollId, epoch, spec, resultId } = claim;
   const { state, votes, aborted, reason } = collected;
   const { polls, freeFailures, evidence } = context;
@@ -19,7 +20,7 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
     effectiveVotes: evidence.effectiveVotes(votes),
     reading: evidence.reading(spec.options.length, votes),
   };
-  const response = pollResponse({ ...collected, ...known, resultId, spec, gatherMs, totalMs });
+  const response = pollResponse({ ...collected, ...known, isCanceled, resultId, spec, gatherMs, totalMs });
   const faultsU = votes.map(({ cost }) => cost?.fault_u ?? 0);
   const isLockOnly = state.rules.record?.isAlarmed ?? false;
   const statement = statementText({ spec, response, acceptedAt: claim.createdAt, isLockOnly, faultsU });

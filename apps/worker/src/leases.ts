@@ -2,7 +2,8 @@ import { LEASE_MS } from '@eloquentpoll/storage';
 import type { Clock } from './clock.ts';
 import type { PollStore } from './ports.ts';
 
-// Renews all leases of this process with one statement, and aborts the polls whose lease another worker has claimed.
+// Renews all leases of this process with one statement, aborts the polls whose lease another worker has claimed, and ends
+// those that their callers canceled.
 // While Postgres is away no worker can claim, so polls go on.
 
 const RENEW_EVERY_MS = 2_500;
@@ -15,6 +16,8 @@ export interface HeldLease extends Disposable {
   readonly epoch: number;
   /** Aborts when another worker has the poll. */
   readonly lost: AbortSignal;
+  /** Aborts when the poll's caller canceled it. */
+  readonly canceled: AbortSignal;
   /**
    * Resolves at once while the lease is within its term, else when Postgres has answered whose it is. A process that was
    * paused wakes up with leases that may be lost, so nothing is done outside before this has resolved.
@@ -25,6 +28,8 @@ export interface HeldLease extends Disposable {
 export interface Leases {
   /** `since`: when the claim was sent, by the clock. */
   hold(pollId: string, epoch: number, since: number): HeldLease;
+  /** Renews at once if the poll is held here: there is news of it. */
+  look(pollId: string): void;
   readonly size: number;
   stop(): void;
 }
@@ -32,12 +37,13 @@ export interface Leases {
 interface Held {
   readonly epoch: number;
   readonly lost: AbortController;
+  readonly canceled: AbortController;
   /** When the newest answered renewal was sent. */
   since: number;
 }
 
 export function keepLeases(
-  polls: Pick<PollStore, 'renew'>,
+  polls: Pick<PollStore, 'renew' | 'findCanceled'>,
   workerId: string,
   clock: Clock,
   onError: (error: unknown) => void,
@@ -55,6 +61,9 @@ export function keepLeases(
       const ours = new Set(await polls.renew(workerId, asked));
       for (const { id, lease } of asked)
         if (held.get(id) === lease && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));
+      const canceled = new Set(await polls.findCanceled([...ours]));
+      for (const { id, lease } of asked)
+        if (canceled.has(id)) lease.canceled.abort(new Error('canceled by its caller'));
     } catch (error) {
       onError(error);
       // After a pause the connections are broken, which says nothing about Postgres.
@@ -86,18 +95,23 @@ export function keepLeases(
 
   return {
     hold(pollId, epoch, since) {
-      const lease: Held = { epoch, since, lost: new AbortController() };
+      const lease: Held = { epoch, since, lost: new AbortController(), canceled: new AbortController() };
       // After an outage the worker that takes a poll over may be the one that had it: its earlier run ends here.
       held.get(pollId)?.lost.abort(new Error('claimed again'));
       held.set(pollId, lease);
       return {
         epoch,
         lost: lease.lost.signal,
+        canceled: lease.canceled.signal,
         ensureFresh: () => ensureFresh(pollId, lease),
         [Symbol.dispose]() {
           if (held.get(pollId) === lease) held.delete(pollId);
         },
       };
+    },
+    look(pollId) {
+      // A renewal under way may have been answered before the news.
+      if (held.has(pollId)) void (checking ?? Promise.resolve()).then(check);
     },
     get size() {
       return held.size;

@@ -25,6 +25,8 @@ export interface PollStore {
   claimOverdue(pollId: string, worker: string, graceMs: number): Promise<Claim | null>;
   /** The ids that are still the worker's own. */
   renew(worker: string, leases: readonly Lease[]): Promise<string[]>;
+  /** Those of them that their callers canceled. */
+  findCanceled(pollIds: readonly string[]): Promise<string[]>;
   /** False when the lease was lost before. */
   release(lease: Lease): Promise<boolean>;
   /** Fenced by the epoch of the claim. Storing the same twice stores it once. */

@@ -31,7 +31,7 @@ function bench() {
   const asked: { ids: string[]; answer: (ours: string[]) => void; refuse: (error: Error) => void }[] = [];
   const renew = (_worker: string, leases: readonly { id: string }[]) =>
     new Promise<string[]>((answer, refuse) => asked.push({ ids: leases.map(({ id }) => id), answer, refuse }));
-  const leases = keepLeases({ renew }, 'w1', clock, () => {});
+  const leases = keepLeases({ renew, findCanceled: async () => [] }, 'w1', clock, () => {});
   return { clock, asked, leases };
 }
 

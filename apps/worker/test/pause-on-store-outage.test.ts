@@ -27,6 +27,7 @@ function storeThatCanBeAway() {
     },
     claimOverdue: () => answer(null),
     renew: () => answer([]),
+    findCanceled: never,
     sweepAlone: () => answer(false),
     beat: () => answer(undefined),
     prune: () => answer(0),

@@ -4,12 +4,14 @@ import { pollState, runningSnapshot } from '@eloquentpoll/polls';
 import {
   acceptPoll,
   balanceOf,
+  cancelPoll,
   checkLedger,
   claimPoll,
   createAccount,
   creditAccount,
   findPoll,
   findResult,
+  findResultOfPoll,
   openStorage,
 } from '@eloquentpoll/storage';
 import { testDatabase } from '@eloquentpoll/testkit/database';
@@ -465,4 +467,87 @@ t.test('the sweep finds polls that lost their job, and polls past their deadline
   t.equal((await findPoll(bed.storage, lost))?.status, 'completed');
   const ended = await findPoll(bed.storage, late);
   t.ok(ended?.finishedAt, 'a poll without time left ends without asking further');
+});
+
+/** Seats 0 and 1 answer, the others only once their signal aborts. */
+const twoAnswer: Context['ask'] = ({ seat }, { signal }) =>
+  seat < 2
+    ? Promise.resolve(vote(seat))
+    : new Promise((resolve) => {
+        const stop = () => resolve({ ...vote(seat, null), error: 'aborted' });
+        if (signal.aborted) stop();
+        else signal.addEventListener('abort', stop, { once: true });
+      });
+
+t.test('canceled while models are asked: what was answered is stored and billed, at the word of Redis', async (t) => {
+  const { storage, accountId, worker, accept, asked } = await bench(t);
+  const context = worker('w1', twoAnswer);
+  const id = await accept();
+  const before = (await balanceOf(storage, accountId))!.availableU;
+  const ended = claimAndRun(context, id, alive());
+  await eventually('a third model is asked', () => asked.length > 2);
+  const canceledAt = performance.now();
+  t.match(await cancelPoll(storage, accountId, id), { outcome: 'ending', isHeld: true });
+  context.leases.look(id);
+  await ended;
+  t.ok(performance.now() - canceledAt < 2_000);
+  const { detail } = (await findResultOfPoll(storage, id))!;
+  t.match(detail, { termination_reason: null, tally: { B: 0 }, code: undefined });
+  t.equal(detail.votes.filter(({ success }) => success).length, 2);
+  t.ok(detail.votes.every(({ success, error }) => success || error === 'aborted'));
+  t.match(await findPoll(storage, id), { status: 'completed' });
+  t.equal((await balanceOf(storage, accountId))!.availableU, before + 14_000n - 2_000n);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('canceled before a vote, with Redis away: the next renewal says so', async (t) => {
+  const { storage, accountId, worker, accept, asked } = await bench(t);
+  const none: Context['ask'] = (request, options) =>
+    twoAnswer({ ...request, seat: request.seat + 2 }, options).then((given) => ({
+      ...given,
+      seat: request.seat,
+      model_id: `sim/m${request.seat}`,
+    }));
+  const context = worker('w1', none);
+  const id = await accept();
+  const ended = claimAndRun(context, id, alive());
+  await eventually('a model is asked', () => asked.length > 0);
+  await cancelPoll(storage, accountId, id);
+  await ended;
+  t.match((await findResultOfPoll(storage, id))!.detail, {
+    status: 'failed',
+    code: 'poll_canceled',
+    termination_reason: null,
+  });
+  t.match(await findPoll(storage, id), { status: 'failed' });
+  t.equal((await balanceOf(storage, accountId))!.availableU, 1_000_000n);
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('canceled after its worker died: another one stores the votes on record, and asks no model', async (t) => {
+  const { storage, bus, accountId, worker, accept, asked } = await bench(t);
+  const id = await accept();
+  const { epoch, spec } = (await claimPoll(storage, id, 'dead', 0))!;
+  const state = pollState(spec, [vote(0)]);
+  const snapshot = runningSnapshot({
+    pollId: id,
+    epoch,
+    spec,
+    state,
+    received: 1,
+    vote: vote(0),
+    asking: 0,
+    elapsedMs: 5,
+  });
+  await bus.runs.open(id, epoch, accountId, snapshot);
+  await bus.runs.vote(id, epoch, vote(0), snapshot);
+  t.match(await cancelPoll(storage, accountId, id), { outcome: 'ending', isHeld: false });
+  await claimAndRun(worker('w2'), id, alive());
+  t.same(asked, []);
+  t.match((await findResultOfPoll(storage, id))!.detail, {
+    termination_reason: null,
+    votes: [{ model_id: 'sim/m0', success: true }],
+  });
+  t.equal((await balanceOf(storage, accountId))!.availableU, 999_000n);
+  t.same(await checkLedger(storage), []);
 });

@@ -24,6 +24,7 @@ function world({ lapsed, queued }: { lapsed: number; queued: number }) {
     claim: never,
     claimOverdue: never,
     renew: never,
+    findCanceled: never,
     release: never,
     finish: never,
     bury: never,

@@ -24,6 +24,9 @@ export interface Bus {
   watchPoll(pollId: string, onNews: OnNews): Promise<Watch>;
   /** Hears how the poll ends, and is not woken by what comes before. */
   watchEnd(pollId: string, onNews: OnNews): Promise<Watch>;
+  /** A hint to the worker that has the poll, which reads the rest from Postgres. */
+  announceCancel(pollId: string): Promise<void>;
+  onCancel(listener: (pollId: string) => void): void;
   readonly runs: RunRecord;
   /** For what else lives in this Redis under the same prefix: limiter, breakers, key cache. Fails fast. */
   readonly redis: Redis;
@@ -66,6 +69,10 @@ export async function openBus({
     consumePolls: (options) => consumeQueue(redisUrl, keys, queue, { ...options, onError }),
     watchPoll: (pollId, onNews) => channels.watch(keys.channel(pollId), onNews),
     watchEnd: (pollId, onNews) => channels.watch(keys.endChannel(pollId), onNews),
+    async announceCancel(pollId) {
+      await redis.publish(keys.cancels, pollId);
+    },
+    onCancel: channels.onCancel,
     runs: runRecord(redis, keys, onRefused),
     redis,
     prefix,

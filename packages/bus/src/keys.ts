@@ -12,6 +12,8 @@ export interface Keys {
   channel(pollId: string): string;
   /** The channel on which only its last one is, for those who have no use for the others. */
   endChannel(pollId: string): string;
+  /** The channel with the ids of polls that their callers canceled. */
+  readonly cancels: string;
 }
 
 export function keysUnder(prefix: string): Keys {
@@ -22,5 +24,6 @@ export function keysUnder(prefix: string): Keys {
     run: (pollId) => `${open}{${pollId}}:run`,
     channel: (pollId) => `${open}{${pollId}}`,
     endChannel: (pollId) => `${open}{${pollId}}:end`,
+    cancels: `${open}cancels`,
   };
 }

@@ -16,6 +16,8 @@ export interface Watch {
 export interface ProgressChannels {
   /** Resolves when the subscription stands: what is published after that is seen. Rejects while Redis is away. */
   watch(channel: string, onNews: OnNews): Promise<Watch>;
+  /** Hears the ids of canceled polls for as long as the connections live; one that is lost is not repeated. */
+  onCancel(listener: (pollId: string) => void): void;
   /** Channels watched here, for metrics and leak checks. */
   watched(): number;
   close(): Promise<void>;
@@ -38,7 +40,13 @@ export function openChannels(
   redis.on('error', onError);
   const topics = new Map<string, Topic>();
 
+  const cancelListeners = new Set<(pollId: string) => void>();
+
   redis.on('message', (channel: string, message: string) => {
+    if (channel === keys.cancels) {
+      for (const hear of cancelListeners) hear(message);
+      return;
+    }
     const topic = topics.get(channel);
     if (!topic) return;
     const snapshot = readSnapshot(message);
@@ -48,8 +56,9 @@ export function openChannels(
   // Not left to the client: its own resubscription leaves a rejection unhandled when the connection breaks again, which
   // ends the process.
   redis.on('ready', () => {
-    if (topics.size === 0) return;
-    redis.subscribe(...topics.keys()).then(
+    const joined = [...topics.keys(), ...(cancelListeners.size > 0 ? [keys.cancels] : [])];
+    if (joined.length === 0) return;
+    redis.subscribe(...joined).then(
       () => {
         for (const topic of topics.values()) for (const notify of topic.watchers) notify(null);
       },
@@ -86,6 +95,10 @@ export function openChannels(
         throw error;
       }
       return { close: () => leave(channel, onNews) };
+    },
+    onCancel(listener) {
+      cancelListeners.add(listener);
+      void connected.then(() => redis.subscribe(keys.cancels)).catch(() => undefined);
     },
     watched: () => topics.size,
     async close() {

@@ -189,7 +189,7 @@ export interface PollResponse {
   /** Missing until enough is on record about the models. */
   reading?: Reading;
   /** Why no model could be asked. */
-  code?: 'budget_too_small';
+  code?: 'budget_too_small' | 'poll_canceled';
   /** With `code`: the smallest `max_cost_usd` that pays for a vote. */
   min_cost_usd?: number;
   /** `custom` where the caller named the models. */
@@ -773,6 +773,13 @@ export class Session {
     return answer.status === 202 ? null : (answer.body as PollResponse);
   }
 
+  /** Asks no further model; the votes that were given are charged. Of a poll that has ended it changes nothing. */
+  async cancel(options: CallOptions = {}): Promise<SessionStatus> {
+    const { body } = await this.#service.call({ method: 'POST', path: this.#path('cancel'), ...options });
+    const { session_id, status, result_id } = body as SessionStatus;
+    return { session_id, status, result_id };
+  }
+
   /** Waits for its end, mostly inside one request, and answers its result. */
   async wait(options: WaitOptions = {}): Promise<PollResponse> {
     const deadline = startDeadline(options.signal, options.timeoutMs ?? POLL_TIMEOUT_MS);
@@ -825,7 +832,7 @@ export class Session {
     return streamPoll(this.#service, { method: 'POST', path: '/api/poll/stream', ...options }, this.id);
   }
 
-  #path(what: 'status' | 'result'): string {
+  #path(what: 'status' | 'result' | 'cancel'): string {
     return `/api/polls/${encodeURIComponent(this.id)}/${what}`;
   }
 }

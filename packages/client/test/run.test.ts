@@ -217,7 +217,7 @@ t.test('Ctrl-C stops following and prints where the result will be', async (t) =
   t.equal(await run(ASK, at(url, { out, err, signal: enough.signal })), EXIT.interrupted);
   t.match(
     texts.err,
-    /its votes are charged.*\n {2}eloquentpoll watch ps_1\n {2}https:\/\/polls\.example\/result\/EP-1\n/,
+    /its votes are charged.*\n {2}eloquentpoll watch ps_1\n {2}https:\/\/polls\.example\/result\/EP-1\nTo stop it: eloquentpoll cancel ps_1\n/,
   );
 });
 

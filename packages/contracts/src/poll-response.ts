@@ -119,7 +119,9 @@ export const PollResponse = Type.Object(
     panel: Type.Optional(Type.Ref(PanelStanding)),
     reading: Type.Optional(Type.Ref(PollReading)),
     code: Type.Optional(
-      literals(['budget_too_small'], { description: 'Why no model could be asked: `max_cost_usd` pays for no vote.' }),
+      literals(['budget_too_small', 'poll_canceled'], {
+        description: 'Why there is no vote: `max_cost_usd` pays for none, or the poll was canceled before one.',
+      }),
     ),
     min_cost_usd: Type.Optional(MinCostUsd),
     preset: literals(PANEL_NAMES, { description: '`custom` where the caller named the models.' }),

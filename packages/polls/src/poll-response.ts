@@ -20,8 +20,10 @@ export interface PollOutcome {
   resultId: string;
   spec: PollSpec;
   state: PollState;
-  /** Null when the deadline ended the poll. */
+  /** Null when the deadline or its caller ended the poll. */
   reason: TerminationReason | null;
+  /** Its caller canceled it. */
+  isCanceled?: boolean;
   votes: readonly Vote[];
   gatherMs: number;
   totalMs: number;
@@ -80,6 +82,7 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     response.code = 'budget_too_small';
     response.min_cost_usd = usd(Math.min(...spec.seats.map(({ reserve_u }) => reserve_u)));
   }
+  if (outcome.isCanceled && conclusion.status === 'failed') response.code = 'poll_canceled';
   return { ...response, verdict: verdictOf(response, ownersFigures(response)) };
 }
 

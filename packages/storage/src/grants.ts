@@ -57,6 +57,7 @@ const UNREAD_BY_WORKERS = ['identities', 'api_keys', 'logins', 'nonces', 'idempo
 export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   accept_poll: ['gateway'],
   finish_poll: ['worker'],
+  cancel_poll: ['gateway'],
   ledger_move: ['gateway'],
   ledger_hold: [],
   ledger_resolve: [],

@@ -76,6 +76,10 @@ export async function forgetPollKey({ db }: Queries, key: KeyScope, pollId: stri
     .where('entry_point', '=', key.entryPoint)
     .where('key', '=', key.key)
     .where('poll_id', '=', pollId)
+    // A retry must not bring back what its caller canceled.
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('polls').select('id').where('id', '=', pollId).where('canceled_at', 'is not', null))),
+    )
     .execute();
 }
 

@@ -47,6 +47,8 @@ export interface Claim {
   traceparent: string | null;
   /** It was drawn for an audit of this roster version; null for most. */
   auditVersion: string | null;
+  /** Its caller canceled it: what earlier workers heard is stored, and no model is asked. */
+  isCanceled: boolean;
   createdAt: Date;
   deadlineAt: Date;
   /** Since the poll was accepted, and left until its deadline, by Postgres' clock when the claim was made. */
@@ -182,7 +184,7 @@ export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): 
 
 const claimed =
   sql.raw(`id, result_id, account_id, tenant, awaited, lease_epoch, claims, spec, schema_version, entry_point, request_id,
-  traceparent, audit_version, created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
+  traceparent, audit_version, canceled_at is not null as is_canceled, created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
   greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
 
 interface ClaimRow {
@@ -199,6 +201,7 @@ interface ClaimRow {
   request_id: string | null;
   traceparent: string | null;
   audit_version: string | null;
+  is_canceled: boolean;
   created_at: Date;
   deadline_at: Date;
   age_ms: number;
@@ -221,6 +224,7 @@ function toClaim(row: ClaimRow | undefined): Claim | null {
     requestId: row.request_id,
     traceparent: row.traceparent,
     auditVersion: row.audit_version,
+    isCanceled: row.is_canceled,
     createdAt: row.created_at,
     deadlineAt: row.deadline_at,
     ageMs: row.age_ms,

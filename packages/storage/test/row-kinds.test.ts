@@ -39,6 +39,7 @@ const CLAIM: Kinds<Claim> = {
   requestId: 'string?',
   traceparent: 'string?',
   auditVersion: 'string?',
+  isCanceled: 'boolean',
   createdAt: 'date',
   deadlineAt: 'date',
   ageMs: 'number',

@@ -82,6 +82,11 @@ const ACCESS: Record<string, Access> = {
     by: onlyKey,
     ask: ({ session }) => ({ url: `/api/polls/${session}/result` }),
   },
+  'POST /api/polls/{id}/cancel': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: ({ session }) => ({ url: `/api/polls/${session}/cancel` }),
+  },
   'DELETE /api/keys/{keyId}': {
     kind: 'own',
     by: ['key', 'cookie'],

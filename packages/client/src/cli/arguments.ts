@@ -22,7 +22,7 @@ export type PollTerms = Omit<PollRequest, 'question' | 'options'>;
 export type Command =
   | { name: 'ask'; how: 'stream' | 'dry-run'; poll: PollText | null; terms: PollTerms }
   | { name: 'ask'; how: 'free'; poll: PollText | null }
-  | { name: 'result' | 'watch' | 'open'; id: string }
+  | { name: 'result' | 'watch' | 'open' | 'cancel'; id: string }
   | { name: 'verify'; what: string; keys: string | undefined; days: string | undefined }
   | { name: 'polls'; query: PollListQuery }
   | { name: 'history'; limit: number; offset: number }
@@ -88,6 +88,8 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
     case 'watch':
     case 'open':
       return { name: first, id: only(words, `${first} takes one id: ${first} EP-…`) };
+    case 'cancel':
+      return { name: first, id: only(words, 'cancel takes one id: cancel ps_…') };
     case 'verify':
       return {
         name: first,

@@ -4,6 +4,7 @@ export const COMMANDS = {
   ask: 'run a poll',
   result: 'show a result',
   watch: 'follow a running poll to its end',
+  cancel: 'stop a running poll',
   open: 'open a result in the browser',
   verify: 'check a receipt',
   polls: 'find polls of yours',

@@ -37,6 +37,7 @@ export async function followEvents(
         'The poll goes on, and its votes are charged. To follow it:',
         `  ${programOf(terminal)} watch ${session}`,
         ...(page === undefined ? [] : [`  ${linkOf(terminal, plain(page))}`]),
+        `To stop it: ${programOf(terminal)} cancel ${session}`,
       );
     }
     throw error;

@@ -3,6 +3,7 @@ import { BASE_URL, EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
 import { type CliSettings, type Command, readArguments } from './arguments.ts';
 import { askCommand } from './ask.ts';
 import { balanceCommand } from './balance.ts';
+import { cancelCommand } from './cancel.ts';
 import { COMPLETION } from './completion.ts';
 import { readStoredKey } from './credentials.ts';
 import { dryRunCommand } from './dry-run.ts';
@@ -82,6 +83,9 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
       return showOutcome(await resultOf(polls, command.id, terminal.signal), invocation);
     case 'watch':
       return watchCommand(invocation, command.id);
+    case 'cancel':
+      requireKey('Cancelling a poll needs an API key');
+      return cancelCommand(invocation, command.id);
     case 'open':
       return openCommand(invocation, command.id);
     case 'verify':

@@ -39,6 +39,7 @@ create table polls (
   created_at     timestamptz not null default now(),
   deadline_at    timestamptz not null,
   finished_at    timestamptz,
+  canceled_at    timestamptz,
   provider_max_u  bigint,
   spend_shard     smallint,
   audit_version   text,
@@ -194,5 +195,6 @@ ${functionText('votes_of')}
 ${functionText('label_of')}
 ${functionText('accept_poll')}
 ${functionText('finish_poll')}
+${functionText('cancel_poll')}
 `,
 };

@@ -33,6 +33,7 @@ export interface PollsTable {
   created_at: Generated<Date>;
   deadline_at: Date;
   finished_at: Date | null;
+  canceled_at: Date | null;
   provider_max_u: bigint | null;
   spend_shard: number | null;
   audit_version: string | null;

@@ -41,6 +41,11 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     use: 'A session is completed and you want its result.',
     not: 'It is still running: that is 202 without a result; ask for the status with `Prefer: wait`.',
   },
+  'POST /api/polls/{id}/cancel': {
+    use: 'A poll is no longer wanted: nothing more is asked, and what was answered is stored and charged.',
+    not: 'You only stop waiting: hang up, and the poll goes on by itself.',
+    effects: ['ends the poll'],
+  },
   'POST /api/poll/stream': {
     use: 'A person watches, and votes should show as they arrive.',
     not: 'Only the result matters: /api/poll is simpler.',

@@ -28,6 +28,7 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   listPolls: { query: { limit: '20', status: 'completed' } },
   getSessionStatuses: { query: { ids: SESSION } },
   getSessionStatus: { path: { id: SESSION } },
+  cancelSession: { path: { id: SESSION } },
   getSessionResult: { path: { id: SESSION } },
   getResult: { path: { resultId: RESULT } },
   listResults: { query: { limit: '20' } },

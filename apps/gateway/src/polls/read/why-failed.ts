@@ -1,4 +1,6 @@
 import type { ErrorCode, PollResponse } from '@eloquentpoll/contracts';
+import { wasCanceled } from '@eloquentpoll/storage';
+import type { PollsContext } from '../context.ts';
 
 export interface PollFailure {
   code: ErrorCode;
@@ -9,8 +11,9 @@ export interface PollFailure {
 
 /** The error of a poll without a vote: a retry may bring one, unless the maximum cost pays for no call at all. */
 export function whyFailed(
-  result: Pick<PollResponse, 'votes' | 'termination_reason' | 'max_cost_usd' | 'min_cost_usd'> | null,
+  result: Pick<PollResponse, 'votes' | 'termination_reason' | 'max_cost_usd' | 'min_cost_usd' | 'code'> | null,
 ): PollFailure {
+  if (result?.code === 'poll_canceled') return { code: 'poll_canceled' };
   if (result?.termination_reason !== 'budget' || result.votes.length > 0) return { code: 'poll_failed' };
   const { max_cost_usd, min_cost_usd } = result;
   if (min_cost_usd === undefined) return { code: 'budget_too_small' };
@@ -20,3 +23,10 @@ export function whyFailed(
 
 /** Every digit: a rounded limit may be too small again. */
 const decimal = (usd: number): string => usd.toFixed(6).replace(/\.?0+$/, '');
+
+/** The error of a poll that ended without a result: canceled before a worker had it, or given up. */
+export const whyWithoutResult = async (
+  { storage }: Pick<PollsContext, 'storage'>,
+  pollId: string,
+  otherwise: ErrorCode,
+): Promise<PollFailure> => ({ code: (await wasCanceled(storage, pollId)) ? 'poll_canceled' : otherwise });

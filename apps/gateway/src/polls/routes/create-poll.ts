@@ -62,6 +62,7 @@ export function createPollRoute(app: FastifyInstance, context: PollsContext): vo
             'provider_budget_reached',
             'polls_stopped',
             'idempotency_key_reused',
+            'poll_canceled',
             'poll_execution_failed',
           ),
         },

@@ -55,6 +55,7 @@ export function quickPollRoute(app: FastifyInstance, context: PollsContext): voi
             'provider_budget_reached',
             'polls_stopped',
             'idempotency_key_reused',
+            'poll_canceled',
             'poll_execution_failed',
           ),
         },

@@ -9,7 +9,7 @@ import { atNoCost } from '../read/at-no-cost.ts';
 import { authorizeRun } from '../read/authorize-run.ts';
 import { readOwnRun } from '../read/read-run.ts';
 import { statusUrl } from '../read/to-wire.ts';
-import { whyFailed } from '../read/why-failed.ts';
+import { whyFailed, whyWithoutResult } from '../read/why-failed.ts';
 import { RunPath } from './run-path.ts';
 
 /** GET /api/polls/{id}/result: the stored result of a run. */
@@ -27,7 +27,7 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
         response: {
           200: jsonAnswer('The result.', PollResponse),
           202: jsonAnswer('The poll is still running.', SessionRunning),
-          ...errors(...NEEDS_KEY, 'session_not_found', 'poll_failed', 'budget_too_small'),
+          ...errors(...NEEDS_KEY, 'session_not_found', 'poll_failed', 'poll_canceled', 'budget_too_small'),
         },
       },
     },
@@ -40,7 +40,9 @@ export function runResultRoute(app: FastifyInstance, context: PollsContext): voi
       }
       const result = await findResultOfPoll(context.storage, pollId);
       if (status === 'failed') {
-        const { code, ...why } = whyFailed(result?.detail ?? null);
+        const { code, ...why } = result
+          ? whyFailed(result.detail)
+          : await whyWithoutResult(context, pollId, 'poll_failed');
         throw new ApiError(code, why);
       }
       if (!result) throw new ApiError('internal_error', { cause: new Error('a completed poll has no result') });

@@ -1,6 +1,7 @@
 import type { PollResponse, ProgressSnapshot } from '@eloquentpoll/contracts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
+import { whyWithoutResult } from '../read/why-failed.ts';
 import { END_GRACE_MS, type PollEnd, PollFollower } from './poll-follower.ts';
 import { readOutcome } from './read-outcome.ts';
 import { settleWithin } from './settle-within.ts';
@@ -29,7 +30,7 @@ export async function awaitPoll(
   if (end === 'aborted') throw new ApiError('service_unavailable', { detail: RESTARTING, retryAfterSeconds: 1 });
   if (end === 'timeout') throw new ApiError('poll_execution_failed', { retryAfterSeconds: 5 });
   const result = await readOutcome(context, pollId, end, submission.idempotency);
-  if (!result) throw new ApiError('poll_execution_failed');
+  if (!result) throw new ApiError((await whyWithoutResult(context, pollId, 'poll_execution_failed')).code);
   return { pollId, result, joined: joined !== null };
 }
 

@@ -5,7 +5,7 @@ import type { PollsContext } from '../context.ts';
 import type { ShortOrder } from '../order/short-order.ts';
 import { atNoCost } from '../read/at-no-cost.ts';
 import { toQuickResult } from '../read/quick-result.ts';
-import { type PollFailure, whyFailed } from '../read/why-failed.ts';
+import { type PollFailure, whyFailed, whyWithoutResult } from '../read/why-failed.ts';
 import type { PollEnd, PollFollower, PollListener } from './poll-follower.ts';
 import { readOutcomeUntil } from './read-outcome.ts';
 import { completeEvent, errorEvent, progressEvent, watchedEndEvent } from './stream-events.ts';
@@ -63,7 +63,7 @@ export class PollEvents implements PollListener, StreamSource {
     const result = await readOutcomeUntil(this.#context, pollId, end, key, () => this.#stream.closed);
     // The client comes back with Last-Event-ID and finds the end once Postgres is there again.
     if (result === undefined) return this.#stream.end();
-    if (!result) return this.#fail({ code: 'poll_execution_failed' }, end.seq);
+    if (!result) return this.#fail(await whyWithoutResult(this.#context, pollId, 'poll_execution_failed'), end.seq);
     if (this.#poll.isWatched) return this.#stream.end(watchedEndEvent(pollId, end.seq, result.poll_id));
     if (result.status === 'failed') return this.#fail(whyFailed(result), end.seq);
     this.#stream.end(completeEvent(pollId, end.seq, this.#endOf(result)));

@@ -114,6 +114,7 @@ export function modelStore(now: () => number): ModelStore {
       requestId: asked.requestId ?? null,
       traceparent: asked.traceparent ?? null,
       auditVersion: asked.auditVersion ?? null,
+      isCanceled: false,
       createdAt: new Date(poll.createdAt),
       deadlineAt: new Date(poll.deadlineAt),
       ageMs: Math.max(0, Math.ceil(now() - poll.createdAt)),

@@ -1,0 +1,77 @@
+import { newPollId } from '@eloquentpoll/polls';
+import { findCanceled } from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import t from 'tap';
+import { build } from '../fixtures/build.ts';
+import { takePoll } from '../fixtures/hand-worker.ts';
+
+// slow: 3 s
+
+const { app, context, keyWith, sessionFor } = await build(t);
+const { accountId, bearer } = await keyWith(100);
+const cookie = await sessionFor(accountId);
+const heard: string[] = [];
+context.bus.onCancel((pollId) => heard.push(pollId));
+
+const POLL = { question: 'Which of these is the best choice?', options: ['A', 'B'] };
+const begin = async (headers: object = {}): Promise<string> =>
+  (await app.inject({ method: 'POST', url: '/api/polls', headers: { ...bearer, ...headers }, payload: POLL })).json()
+    .session_id;
+const cancel = (id: string, headers: object = bearer) =>
+  app.inject({ method: 'POST', url: `/api/polls/${id}/cancel`, headers: { ...headers } });
+const read = async (id: string, what: 'status' | 'result') =>
+  app.inject({ url: `/api/polls/${id}/${what}`, headers: bearer });
+
+t.test('a poll that waits ends at once: failed, and nothing is charged', async (t) => {
+  const key = { 'idempotency-key': 'canceled-1' };
+  const id = await begin(key);
+  for (const headers of [bearer, cookie, { ...bearer, 'idempotency-key': 'any' }]) {
+    const answer = await cancel(id, headers);
+    t.equal(answer.statusCode, 200, answer.body);
+    t.match(answer.json(), { session_id: id, status: 'failed', result_id: null });
+  }
+  t.match((await read(id, 'status')).json(), { session_id: id, status: 'failed', result_id: null });
+  const result = await read(id, 'result');
+  t.match([result.statusCode, result.json().code], [422, 'poll_canceled']);
+  t.equal(await begin(key), id, 'a retry of its request does not bring it back');
+});
+
+t.test('its caller, who waits in another request, hears of it', async (t) => {
+  const waiting = app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload: POLL });
+  const id = await eventually('the poll is stored', async () => {
+    const { polls } = (await app.inject({ url: '/api/polls?limit=1&status=running', headers: bearer })).json();
+    return polls[0]?.session_id as string | undefined;
+  });
+  await cancel(id);
+  const answer = await waiting;
+  t.match([answer.statusCode, answer.json().code], [422, 'poll_canceled']);
+});
+
+t.test('a poll that runs ends with the votes that it has, and the answer waits for it', async (t) => {
+  const id = await begin();
+  const worker = await takePoll(context, id);
+  await worker.open();
+  await worker.vote(0);
+  const answer = cancel(id);
+  await eventually(
+    'the worker can hear of it',
+    async () => heard.includes(id) && (await findCanceled(context.storage, [id])).length === 1,
+  );
+  await worker.end();
+  t.match((await answer).json(), { session_id: id, status: 'completed', result_id: /^EP-/ });
+  t.match((await cancel(id)).json(), { status: 'completed' }, 'and stays as it is');
+  t.equal((await read(id, 'result')).statusCode, 200);
+});
+
+t.test('of others, and of nothing, it is nothing', async (t) => {
+  const theirs = await keyWith(10);
+  const id = await begin();
+  const refused = [await cancel(id, theirs.bearer), await cancel(newPollId()), await cancel('x')];
+  t.same(
+    refused.map(({ statusCode }) => statusCode),
+    [404, 404, 404],
+  );
+  t.equal(new Set(refused.map((answer) => answer.json().error)).size, 1);
+  t.equal((await cancel(id, {})).statusCode, 401);
+  t.match((await read(id, 'status')).json(), { status: 'running' });
+});

@@ -1,0 +1,18 @@
+import { EXIT, type Exit } from './exit-codes.ts';
+import type { Invocation } from './invocation.ts';
+import { print } from './terminal.ts';
+
+/** Stops a running poll and says how it ended. */
+export async function cancelCommand({ polls, terminal, json }: Invocation, id: string): Promise<Exit> {
+  const { out, signal } = terminal;
+  const ended = await polls.session(id).cancel({ signal });
+  if (json) print(out, JSON.stringify(ended));
+  else print(out, SENTENCES[ended.status]);
+  return EXIT.winner;
+}
+
+const SENTENCES = {
+  running: 'Canceled; the poll ends within seconds.',
+  completed: 'The poll has ended with the votes that were given, and they are charged.',
+  failed: 'The poll has ended without a vote.',
+} as const;

@@ -1,0 +1,36 @@
+-- Cancels a poll for its account. Repeating it changes nothing.
+--   ended    it had ended before
+--   ended_now no worker had taken it: it failed without a result, and its hold is released
+--   ending   a worker stores what was answered: the holder of its lease, or without one the next that claims it
+-- No row: the account has no such poll.
+create or replace function cancel_poll(p_id text, p_account uuid)
+returns table (outcome text, epoch integer, held boolean)
+language plpgsql security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_poll polls;
+begin
+  -- Claims and ends wait for this lock, or this waits for theirs.
+  select * into v_poll from polls where id = p_id and account_id = p_account for update;
+  if not found then return; end if;
+  if v_poll.status <> 'running' then
+    return query select 'ended', v_poll.lease_epoch, false;
+    return;
+  end if;
+  if v_poll.lease_epoch > 0 then
+    -- Past its deadline, it is taken from a holder that hangs.
+    update polls set canceled_at = coalesce(canceled_at, now()), deadline_at = least(deadline_at, now()) where id = p_id;
+    return query select 'ending', v_poll.lease_epoch, v_poll.lease_owner is not null and v_poll.lease_until >= now();
+    return;
+  end if;
+  update polls
+     set status = 'failed', canceled_at = now(), finished_at = now(), lease_until = now(), provider_cost_u = 0
+   where id = p_id;
+  if not ledger_resolve('hold:' || p_id, 0) then
+    raise exception 'the hold of % was resolved before its poll ended', p_id using errcode = 'EP005';
+  end if;
+  if v_poll.spend_shard is not null then
+    perform settle_spend(v_poll.spend_shard, v_poll.created_at, v_poll.provider_max_u, 0);
+  end if;
+  return query select 'ended_now', 0, false;
+end $$;

@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import type { Queries, Storage } from './open-storage.ts';
+import { repeatable } from './transaction.ts';
+
+// A caller no longer wants its poll: nothing more is asked, and what was answered is stored and billed.
+
+export type Cancellation =
+  | { outcome: 'ended' | 'ended_now' }
+  /** `isHeld`: a worker has it, which hears of this; otherwise any worker may claim it. */
+  | { outcome: 'ending'; epoch: number; isHeld: boolean };
+
+/** Null when the account has no such poll. Safe to repeat. */
+export async function cancelPoll({ db }: Storage, accountId: string, pollId: string): Promise<Cancellation | null> {
+  const { rows } = await repeatable(() =>
+    sql<{ outcome: Cancellation['outcome']; epoch: number; held: boolean }>`
+      select * from cancel_poll(${pollId}, ${accountId}::uuid)`.execute(db),
+  );
+  const [row] = rows;
+  if (!row) return null;
+  return row.outcome === 'ending'
+    ? { outcome: row.outcome, epoch: row.epoch, isHeld: row.held }
+    : { outcome: row.outcome };
+}
+
+/** Those of running polls that their callers canceled. */
+export async function findCanceled({ db }: Queries, pollIds: readonly string[]): Promise<string[]> {
+  if (pollIds.length === 0) return [];
+  const rows = await db
+    .selectFrom('polls')
+    .select('id')
+    .where((poll) => poll('id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where('canceled_at', 'is not', null)
+    .where('status', '=', 'running')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function wasCanceled({ db }: Queries, pollId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('polls')
+    .select('id')
+    .where('id', '=', pollId)
+    .where('canceled_at', 'is not', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
