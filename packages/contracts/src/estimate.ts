@@ -18,7 +18,10 @@ const estimate = {
     max_calls: Count,
   }),
   cost_usd: Type.Object({
-    min: Usd,
+    min: Type.Number({
+      minimum: 0,
+      description: 'The fewest votes at the usual price of a vote; a poll can cost less.',
+    }),
     expected: Usd,
     max: Type.Number({ minimum: 0, description: 'Worst case: the most that such a poll is allowed to cost.' }),
   }),
