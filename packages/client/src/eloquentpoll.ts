@@ -261,6 +261,9 @@ export interface SessionStatus {
   status: SessionState;
   result_id: string | null;
   progress?: Progress;
+  /** With `include: 'result'`, once it has ended. */
+  result?: PollResponse;
+  failure?: { code: string; error: string };
 }
 
 /** A poll in the list of the account that asked it. */
@@ -762,9 +765,10 @@ export class Session {
     this.#service = service;
   }
 
-  /** How it stands right now. */
-  async status(options: CallOptions = {}): Promise<SessionStatus> {
-    return (await this.#service.call({ path: this.#path('status'), ...options })).body as SessionStatus;
+  /** How it stands right now; with `include`, and once it has ended, its result or failure too. */
+  async status({ include, ...options }: CallOptions & { include?: 'result' } = {}): Promise<SessionStatus> {
+    const path = `${this.#path('status')}${search({ include })}`;
+    return (await this.#service.call({ path, ...options })).body as SessionStatus;
   }
 
   /** Its result; while it runs null. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PanelStanding } from './panel-standing.ts';
-import { RESULT_STATUSES } from './poll-response.ts';
+import { PollResponse, RESULT_STATUSES } from './poll-response.ts';
 import { POLL_STATUSES, Progress } from './progress.ts';
 import { literals, nullable, Usd } from './vocabulary.ts';
 
@@ -23,8 +23,19 @@ export const SessionStatusBody = Type.Object(
     status: literals(POLL_STATUSES),
     result_id: nullable(Type.String()),
     progress: Type.Optional(Type.Ref(Progress)),
+    result: Type.Optional(Type.Ref(PollResponse)),
+    failure: Type.Optional(
+      Type.Object(
+        { code: Type.String(), error: Type.String() },
+        { description: 'What `/result` answers as an error.' },
+      ),
+    ),
   },
-  { $id: 'SessionStatus', description: '`progress` is present while the poll runs, once a worker has it.' },
+  {
+    $id: 'SessionStatus',
+    description:
+      '`progress` is present while the poll runs, once a worker has it; with `include=result`, `result` or `failure` once it has ended.',
+  },
 );
 export type SessionStatusBody = Static<typeof SessionStatusBody>;
 

@@ -18,6 +18,8 @@ export interface Poll {
   /** Until the deadline by the clock of Postgres, which set it; 0 when it has passed. */
   remainingMs: number;
   finishedAt: Date | null;
+  /** When its caller canceled it. */
+  canceledAt: Date | null;
 }
 
 export async function findPoll({ db }: Queries, pollId: string): Promise<Poll | null> {
@@ -66,6 +68,7 @@ export function pollColumns({ db }: Queries) {
       'created_at',
       'deadline_at',
       'finished_at',
+      'canceled_at',
     ])
     .select(sql<number>`greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer`.as('remaining_ms'));
 }
@@ -87,5 +90,6 @@ export function toPoll(row: PollRow): Poll {
     deadlineAt: row.deadline_at,
     remainingMs: row.remaining_ms,
     finishedAt: row.finished_at,
+    canceledAt: row.canceled_at,
   };
 }

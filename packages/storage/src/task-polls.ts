@@ -20,6 +20,8 @@ export interface TaskFilter {
   /** Tasks without a context of their own have the poll's id as one. */
   contextId?: string | undefined;
   status?: PollStatus | undefined;
+  /** Ended polls that their callers canceled, or all others. */
+  isCanceled?: boolean | undefined;
   changedSince?: Date | undefined;
 }
 
@@ -36,7 +38,7 @@ const changedAt = sql<Date>`coalesce(finished_at, created_at)`;
 export async function listTaskPolls(
   { db }: Queries,
   accountId: string,
-  { contextId, status, changedSince }: TaskFilter,
+  { contextId, status, isCanceled, changedSince }: TaskFilter,
   { limit, after }: { limit: number; after?: TaskPosition | undefined },
 ): Promise<TaskPage> {
   const matching = pollColumns({ db })
@@ -45,6 +47,8 @@ export async function listTaskPolls(
     .where(sql<boolean>`entry_point in (${sql.lit(TASK)}, ${sql.lit(NAMED_TASK)})`)
     .$if(contextId !== undefined, (tasks) => tasks.where(sql<boolean>`coalesce(context_id, id) = ${contextId}`))
     .$if(status !== undefined, (tasks) => tasks.where('status', '=', status!))
+    .$if(isCanceled === true, (tasks) => tasks.where('canceled_at', 'is not', null).where('status', '<>', 'running'))
+    .$if(isCanceled === false, (tasks) => tasks.where('canceled_at', 'is', null))
     .$if(changedSince !== undefined, (tasks) => tasks.where(changedAt, '>=', changedSince!));
   const rows = await matching
     .select(sql<string>`(extract(epoch from ${changedAt}) * 1000000)::bigint::text`.as('changed_us'))

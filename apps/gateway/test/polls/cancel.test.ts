@@ -75,3 +75,56 @@ t.test('of others, and of nothing, it is nothing', async (t) => {
   t.equal((await cancel(id, {})).statusCode, 401);
   t.match((await read(id, 'status')).json(), { status: 'running' });
 });
+
+t.test('include=result: the status of an ended poll has its result, or why there is none', async (t) => {
+  const whole = (id: string, headers: object = {}) =>
+    app.inject({ url: `/api/polls/${id}/status?include=result`, headers: { ...bearer, ...headers } });
+  const id = await begin();
+  t.same((await whole(id)).json(), (await read(id, 'status')).json(), 'nothing more while it runs');
+  const worker = await takePoll(context, id);
+  await worker.vote(0);
+  await worker.end();
+  const answer = await whole(id);
+  t.same(answer.json(), { ...(await read(id, 'status')).json(), result: (await read(id, 'result')).json() });
+  const { etag } = answer.headers;
+  t.not(etag, (await read(id, 'status')).headers.etag);
+  t.equal((await whole(id, { 'if-none-match': etag })).statusCode, 304);
+
+  const canceled = await begin();
+  await cancel(canceled);
+  t.match((await whole(canceled)).json(), { status: 'failed', failure: { code: 'poll_canceled', error: /canceled/ } });
+  const failed = await begin();
+  const other = await takePoll(context, failed);
+  await other.vote(null);
+  await other.end();
+  t.match((await whole(failed)).json(), { status: 'failed', failure: { code: 'poll_failed' } });
+  const theirs = await keyWith(1);
+  t.equal((await whole(id, theirs.bearer)).statusCode, 404);
+  t.equal((await app.inject({ url: `/api/polls/${id}/status?include=votes`, headers: bearer })).statusCode, 400);
+});
+
+t.test('a task of A2A is canceled like its poll', async (t) => {
+  const rpc = async (method: string, params: object) => {
+    const payload = { jsonrpc: '2.0', id: 1, method, params };
+    return (await app.inject({ method: 'POST', url: '/api/a2a/tasks/send', headers: bearer, payload })).json();
+  };
+  const message = { messageId: 'm-1', role: 'user', parts: [{ kind: 'data', data: POLL }] };
+  const { id } = (await rpc('message/send', { message, configuration: { blocking: false } })).result;
+  t.match(await rpc('tasks/cancel', { id }), { result: { id, status: { state: 'canceled' } } });
+  t.match(
+    await rpc('CancelTask', { id }),
+    { result: { id, status: { state: 'TASK_STATE_CANCELED' } } },
+    'safe to repeat',
+  );
+  t.match(await rpc('tasks/get', { id }), { result: { id, status: { state: 'canceled' } } });
+  t.match((await rpc('ListTasks', { status: 'TASK_STATE_CANCELED' })).result, { tasks: [{ id }], totalSize: 1 });
+  t.match((await rpc('ListTasks', { status: 'TASK_STATE_FAILED' })).result, { tasks: [], totalSize: 0 });
+
+  const second = (await rpc('message/send', { message, configuration: { blocking: false } })).result.id;
+  const worker = await takePoll(context, second);
+  await worker.vote(0);
+  const canceling = rpc('CancelTask', { id: second });
+  await eventually('the worker can hear of it', () => heard.includes(second));
+  await worker.end();
+  t.match(await canceling, { result: { status: { state: 'TASK_STATE_CANCELED' }, artifacts: [{}] } });
+});

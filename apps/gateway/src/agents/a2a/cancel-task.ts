@@ -1,15 +1,25 @@
+import { findPoll } from '@eloquentpoll/storage';
+import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
+import { cancelRun } from '../../polls/run/cancel-run.ts';
 import { findTask } from './find-task.ts';
 import { A2A_ERRORS } from './methods.ts';
 import { type A2aCall, RpcProtocolError } from './read-call.ts';
+import { readTask, type Task } from './task.ts';
 
-/** No poll is cancelled once its models are asked; the protocol lets an agent say so for any state of a task. */
-export async function cancelTask(context: PollsContext, accountId: string, { params }: A2aCall): Promise<never> {
-  const { poll } = await findTask(context, accountId, params.id);
-  throw new RpcProtocolError(
-    A2A_ERRORS.taskNotCancelable,
-    poll.status === 'running'
-      ? 'A poll that runs cannot be cancelled; it ends by itself, within its max_cost_usd.'
-      : 'The task has ended, so it cannot be cancelled.',
-  );
+/** Ends the poll of a task. One that has ended cannot be canceled; of one that was canceled before, the task is the answer. */
+export async function cancelTask(
+  context: PollsContext,
+  accountId: string,
+  { params }: A2aCall,
+  stop: AbortSignal,
+): Promise<Task> {
+  const { poll, names } = await findTask(context, accountId, params.id);
+  if (poll.status === 'running') await cancelRun(context, accountId, poll.id, stop);
+  const ended = await findPoll(context.storage, poll.id);
+  if (!ended) throw new ApiError('session_not_found');
+  if (ended.canceledAt === null) {
+    throw new RpcProtocolError(A2A_ERRORS.taskNotCancelable, 'The task has ended, so it cannot be canceled.');
+  }
+  return readTask(context, ended, names);
 }

@@ -29,7 +29,8 @@ export async function listTasks(context: PollsContext, accountId: string, { para
   const filter: TaskFilter = {
     contextId: readName(params.contextId, 'contextId') ?? undefined,
     changedSince: readTime(params.statusTimestampAfter),
-    status: status === 'any' ? undefined : (status ?? undefined),
+    status: status === 'any' || status === 'canceled' ? undefined : (status ?? undefined),
+    isCanceled: status === 'canceled' ? true : status === 'completed' || status === 'failed' ? false : undefined,
   };
   const after = readPageToken(params.pageToken);
   if (status === null) return { tasks: [], total: 0, nextPageToken: '', includeArtifacts };
@@ -50,16 +51,16 @@ export async function listTasks(context: PollsContext, accountId: string, { para
   };
 }
 
-type Status = PollStatus | 'any' | null;
+type Status = PollStatus | 'canceled' | 'any' | null;
 
 const STATUSES: Readonly<Record<string, Status>> = {
   TASK_STATE_UNSPECIFIED: 'any',
   TASK_STATE_WORKING: 'running',
   TASK_STATE_COMPLETED: 'completed',
   TASK_STATE_FAILED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
   // No task is ever in one of these.
   TASK_STATE_SUBMITTED: null,
-  TASK_STATE_CANCELED: null,
   TASK_STATE_INPUT_REQUIRED: null,
   TASK_STATE_REJECTED: null,
   TASK_STATE_AUTH_REQUIRED: null,

@@ -1,5 +1,6 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import { tallyByOption } from '@eloquentpoll/polls';
+import { wasCanceled } from '@eloquentpoll/storage';
 import type { EventStream, StreamSource } from '../../http/sse/event-stream.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import type { PollEnd, PollFollower, PollListener } from '../../polls/run/poll-follower.ts';
@@ -70,7 +71,10 @@ export class TaskEvents implements PollListener, StreamSource {
     const result = await readOutcomeUntil(this.#context, poll.id, end, undefined, () => this.#stream.closed);
     // Without the end the client subscribes again, and finds it once Postgres is there.
     if (result === undefined) return this.#stream.end();
-    const task = taskOf({ ...poll, status: end.status, finishedAt: new Date() }, result, names);
+    const finishedAt = new Date();
+    const isCanceled = await wasCanceled(this.#context.storage, poll.id).catch(() => false);
+    const canceledAt = isCanceled ? finishedAt : null;
+    const task = taskOf({ ...poll, status: end.status, finishedAt, canceledAt }, result, names);
     const status = { state: task.state, at: task.at, text: taskText(task), messageId: `${names.id}-${task.state}` };
     const artifact = result ? this.#event(toStreamedArtifact(call.version, names, result)) : '';
     this.#stream.end(artifact + this.#event(toStreamedStatus(call.version, names, status)));

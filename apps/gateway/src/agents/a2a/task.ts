@@ -9,8 +9,8 @@ export interface Task {
   id: string;
   /** null if the caller gave none and the version does not require one. */
   contextId: string | null;
-  /** A tie is completed; a poll without a valid vote is failed. */
-  state: 'working' | 'completed' | 'failed';
+  /** A tie is completed; a poll without a valid vote is failed. A canceled one has a result where models had voted. */
+  state: 'working' | 'completed' | 'failed' | 'canceled';
   at: Date;
   result: PollResponse | null;
 }
@@ -33,7 +33,7 @@ export function taskOf(poll: Poll, result: PollResponse | null, names: TaskNames
   if (poll.status === 'running') return { ...names, state: 'working', at: poll.createdAt, result: null };
   return {
     ...names,
-    state: poll.status === 'completed' ? 'completed' : 'failed',
+    state: poll.canceledAt !== null ? 'canceled' : poll.status === 'completed' ? 'completed' : 'failed',
     at: poll.finishedAt ?? poll.createdAt,
     result,
   };
@@ -42,5 +42,6 @@ export function taskOf(poll: Poll, result: PollResponse | null, names: TaskNames
 /** The verdict in words. Options are quoted, so that they cannot pass for our own text (prompt injection). */
 export function taskText({ state, result }: Task): string {
   if (state === 'working') return 'The models are voting.';
-  return result ? quotedVerdictOf(result) : 'No model gave a valid vote.';
+  if (result) return quotedVerdictOf(result);
+  return state === 'canceled' ? 'Canceled before a model had voted.' : 'No model gave a valid vote.';
 }

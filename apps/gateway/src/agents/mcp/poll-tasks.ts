@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { accountOf } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
+import { whyWithoutResult } from '../../polls/read/why-failed.ts';
 import { progressSentence } from '../progress-sentence.ts';
 import { refuseSpending, type ToolResult, toolResult } from './call-tool.ts';
 import type { Tool, ToolCall } from './tool.ts';
@@ -67,7 +68,7 @@ export async function readPollTask(context: PollsContext, request: FastifyReques
   }
   const result = await toolResult({ context, request }, async () => {
     const stored = await findResultOfPoll(context.storage, poll.id);
-    if (!stored) throw new ApiError('poll_execution_failed');
+    if (!stored) throw new ApiError((await whyWithoutResult(context, poll.id, 'poll_execution_failed')).code);
     return unlessFailed(stored.detail);
   });
   return { ...stateOf(poll), status: 'completed', result };

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { accountOf } from '../../http/access.ts';
 import type { PollsContext } from '../../polls/context.ts';
+import { cancelRun } from '../../polls/run/cancel-run.ts';
 import { callTool } from './call-tool.ts';
 import { findTaskPoll, readPollTask, startTask, TASKS_EXTENSION } from './poll-tasks.ts';
 import { PROMPTS, promptText } from './prompts.ts';
@@ -78,13 +79,17 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
     server.setRequestHandler('tasks/get', TASK_PARAMS, async ({ taskId }, { mcpReq }) =>
       readPollTask(context, request, await taskOf(mcpReq.envelope, taskId)),
     );
-    // Acknowledged, as the extension requires; a poll goes on, and asks its caller for nothing.
-    for (const method of ['tasks/cancel', 'tasks/update']) {
-      server.setRequestHandler(method, TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
-        await taskOf(mcpReq.envelope, taskId);
-        return {};
-      });
-    }
+    server.setRequestHandler('tasks/cancel', TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
+      const { id } = await taskOf(mcpReq.envelope, taskId);
+      // Acknowledged at once, as the extension requires: its end is seen by `tasks/get`.
+      await cancelRun(context, accountOf(request), id, AbortSignal.abort());
+      return {};
+    });
+    // Acknowledged too; a poll asks its caller for nothing.
+    server.setRequestHandler('tasks/update', TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
+      await taskOf(mcpReq.envelope, taskId);
+      return {};
+    });
     server.setRequestHandler('resources/list', async () => ({
       resources: await listResultResources(context, accountOf(request)),
     }));

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { jsonAnswer, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
+import { goneSignal } from '../../http/gone-signal.ts';
 import { parseJsonBody } from '../../http/hooks/body-parsing.ts';
 import { compileExceptBody } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../../polls/context.ts';
@@ -32,7 +33,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
         tags: ['Agents'],
         summary: 'A2A endpoint',
         description:
-          'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` take up again. `tasks/get` and `GetTask` read a task, `ListTasks` reads all. A poll cannot be cancelled: `tasks/cancel` and `CancelTask` say so. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
+          'Takes `tasks/send`, `message/send` and `SendMessage`, or the parameters alone; `message/stream` and `SendStreamingMessage` answer with an event stream, which `tasks/resubscribe` and `SubscribeToTask` take up again. `tasks/get` and `GetTask` read a task, `ListTasks` reads all. `tasks/cancel` and `CancelTask` end one that runs. One part of the message holds JSON with a question and options. The `id` of `tasks/send` is an idempotency key too.',
         security: access.bearer,
         body: { content: { 'application/json': { schema: BODY }, 'application/a2a+json': { schema: BODY } } },
         response: {
@@ -82,8 +83,11 @@ async function answerTo(context: PollsContext, request: FastifyRequest, reply: F
     }
     case 'list':
       return toWireList(config, await listTasks(context, accountOf(request), call));
-    default:
-      return cancelTask(context, accountOf(request), call);
+    default: {
+      const stop = AbortSignal.any([goneSignal(reply), context.shutdown.closing]);
+      const task = await cancelTask(context, accountOf(request), call, stop);
+      return toWireTask(config, answerVersion(call.version, task), task);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
-import { SessionStatusBody } from '@eloquentpoll/contracts';
-import { Type } from '@sinclair/typebox';
+import { ERRORS, SessionStatusBody } from '@eloquentpoll/contracts';
+import { findResultOfPoll } from '@eloquentpoll/storage';
+import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, NOT_MODIFIED } from '../../http/answers.ts';
@@ -8,9 +9,11 @@ import { namesTag } from '../../http/send-tagged.ts';
 import { preferredWait } from '../../http/validation/preferred-wait.ts';
 import { anyHeaders } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
+import { atNoCost } from '../read/at-no-cost.ts';
 import { authorizeRun } from '../read/authorize-run.ts';
 import { readOwnRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
+import { whyFailed, whyWithoutResult } from '../read/why-failed.ts';
 import { waitForChange } from '../run/wait-for-change.ts';
 import { RunPath } from './run-path.ts';
 
@@ -18,12 +21,22 @@ const MAX_WAIT_S = 30;
 
 const WAIT = `Seconds to wait for news, at most ${MAX_WAIT_S}: \`wait=30\`.`;
 
+const INCLUDE = Type.Object({
+  include: Type.Optional(
+    Type.Unsafe<'result'>({
+      type: 'string',
+      enum: ['result'],
+      description: '`result`: of a poll that has ended, its result or failure too.',
+    }),
+  ),
+});
+
 /**
  * GET /api/polls/{id}/status: how a run stands, at once or as a long poll. A caller that sends no tag waits for the end;
  * one that sends the tag of its last answer waits for any change.
  */
 export function runStatusRoute(app: FastifyInstance, context: PollsContext): void {
-  app.get<{ Params: RunPath; Headers: { prefer?: string } }>(
+  app.get<{ Params: RunPath; Querystring: Static<typeof INCLUDE>; Headers: { prefer?: string } }>(
     '/api/polls/:id/status',
     {
       config: { operation: 'session' },
@@ -33,9 +46,10 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
         tags: ['Polling'],
         summary: 'Get poll status',
         description:
-          'Made to be asked often. With `Prefer: wait=30` the answer comes when the poll has ended, or after 30 seconds; with `If-None-Match` as well, as soon as anything has changed.',
+          'Made to be asked often. With `Prefer: wait=30` the answer comes when the poll has ended, or after 30 seconds; with `If-None-Match` as well, as soon as anything has changed. `include=result` saves the request for the result.',
         security: access.bearer,
         params: RunPath,
+        querystring: INCLUDE,
         headers: Type.Object({
           prefer: Type.Optional(Type.String({ description: WAIT })),
           'if-none-match': Type.Optional(Type.String({ description: 'The `ETag` of the last answer.' })),
@@ -48,6 +62,7 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
       },
     },
     async (request, reply) => {
+      const { include } = request.query;
       const known = request.headers['if-none-match'];
       const seconds = preferredWait(request.headers.prefer, MAX_WAIT_S);
       let run = await readOwnRun(context, await authorizeRun(context, request, request.params.id));
@@ -58,10 +73,24 @@ export function runStatusRoute(app: FastifyInstance, context: PollsContext): voi
         const stop = AbortSignal.any([goneSignal(reply), context.shutdown.closing]);
         run = await waitForChange(context, run, isNews, seconds * 1_000, stop);
       }
-      reply.header('etag', run.tag).header('cache-control', 'private, no-cache');
+      const isWhole = include === 'result' && run.status !== 'running';
+      const tag = isWhole ? `"${run.status}+result"` : run.tag;
+      reply.header('etag', tag).header('cache-control', 'private, no-cache');
       if (run.status === 'running') reply.header('retry-after', '1');
-      if (namesTag(known, run.tag)) return reply.code(304).send();
-      return reply.header('content-type', 'application/json; charset=utf-8').send(run.body);
+      if (namesTag(known, tag)) return reply.code(304).send();
+      const body = isWhole ? JSON.stringify(await endOf(context, run)) : run.body;
+      return reply.header('content-type', 'application/json; charset=utf-8').send(body);
     },
   );
+}
+
+/** The status and what `/result` would answer. */
+async function endOf(context: PollsContext, { pollId, status, resultId }: RunView): Promise<SessionStatusBody> {
+  const run = { session_id: pollId, status, result_id: resultId };
+  const stored = await findResultOfPoll(context.storage, pollId);
+  if (status === 'completed' && stored) return { ...run, result: atNoCost(stored.detail) };
+  const { code, detail = ERRORS[code].description } = stored
+    ? whyFailed(stored.detail)
+    : await whyWithoutResult(context, pollId, 'poll_failed');
+  return { ...run, failure: { code, error: detail } };
 }
