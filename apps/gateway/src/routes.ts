@@ -45,6 +45,7 @@ import { surfacesRoute } from './discovery/routes/surfaces.ts';
 import { expectRoutes, type RouteRow } from './http/route-table.ts';
 import { healthRoute } from './operators/routes/health.ts';
 import { failedLogin } from './pages/failed-login.ts';
+import { connectRoutes } from './pages/routes/connect.ts';
 import { dashboardRoute } from './pages/routes/dashboard.ts';
 import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
 import { docsRoute } from './pages/routes/docs.ts';
@@ -237,6 +238,8 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ],
     ['GET', '/trust', 'getTrustPage', 'anyone', () => trustPageRoute(app, facts, calibration)],
     ['GET', '/pricing', 'getPricingPage', 'anyone', () => pricingPageRoute(app, context, facts)],
+    ['GET', '/connect', 'getConnectPage', 'anyone', () => connectRoutes(app, facts)],
+    ['GET', '/guides/:guide', 'getGuide', 'anyone'],
     ['GET', '/surfaces', 'getSurfacesPage', 'anyone', () => surfacesPageRoute(app, facts)],
     ['GET', '/dashboard', 'getDashboard', 'login or none', () => dashboardRoute(app, context, facts)],
     [

@@ -69,7 +69,7 @@ ${tabs(
 <section><h2>For your agents</h2>
 <p>Agents can discover everything from here: <a href="/">the page for agents</a>, <a href="/llms.txt">llms.txt</a>,
 <a href="/api/examples/mcp-config">an MCP configuration</a> and <a href="/.well-known/agent-skills/index.json">a skill</a> that
-says when a poll is worth it. <a href="/surfaces">See all integrations</a></p></section>
+says when a poll is worth it. <a href="/connect">Connect yours</a></p></section>
 </div>
 <section class="prose"><h2 id="terms">Data and terms</h2>
 <p>Question, options and votes of each poll are stored. Anyone with a result’s link can read it, but not who asked or what it cost. Links can’t

@@ -46,7 +46,7 @@ const NAVIGATION = [
   { path: '/playground', name: 'Playground' },
   { path: '/models', name: 'Models' },
   { path: '/pricing', name: 'Pricing' },
-  { path: '/surfaces', name: 'Connect' },
+  { path: '/connect', name: 'Connect' },
   { path: '/api/docs', name: 'Docs' },
 ];
 

@@ -13,7 +13,8 @@ const PAGES: readonly (LikelyPage & { words: RegExp })[] = [
   { path: '/api/docs', name: 'the API reference', words: /doc|swagger|openapi|reference|^\/api/ },
   { path: '/?view=human#terms', name: 'Data and terms', words: /terms|privacy|legal|imprint/ },
   { path: '/dashboard', name: 'the dashboard', words: /dash|log-?in|sign|account|key|billing|balance|histor/ },
-  { path: '/surfaces', name: 'Connect', words: /surface|integrat|connect|agent|mcp/ },
+  { path: '/surfaces', name: 'All integrations', words: /surface|integrat/ },
+  { path: '/connect', name: 'Connect', words: /connect|agent|mcp|guide|install/ },
   { path: '/playground', name: 'the playground', words: /play|demo|poll|ask|try/ },
   { path: '/?view=human', name: 'the homepage', words: /home|about|index/ },
 ];

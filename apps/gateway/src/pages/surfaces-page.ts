@@ -2,7 +2,6 @@ import type { Surface } from '@eloquentpoll/contracts';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { SURFACES } from '../discovery/documents/surfaces.ts';
 import { badge, type Tone } from './components.ts';
-import { connectSection } from './connect-section.ts';
 import { select } from './form-parts.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
@@ -35,13 +34,11 @@ export function surfacesPage({ baseUrl }: Facts, filter: SurfacesFilter): string
   return layout({
     baseUrl,
     path: '/surfaces',
-    title: 'Connect an agent, editor or program · EloquentPoll',
+    title: 'All integrations · EloquentPoll',
     description: `${SURFACES.length} ways in which people, coding agents and browser agents find and use this service, and how a program can detect each.`,
     styles: ['catalog'],
-    main: html`<h1>Connect</h1>
-<p class="lead">Use EloquentPoll from your agent, editor or code.</p>
-${connectSection(baseUrl)}
-<h2 id="all">All integrations</h2>
+    main: html`<h1 id="all">All integrations</h1>
+<p class="lead">To install one, see <a href="/connect">Connect</a>.</p>
 <p>People, coding agents and browser agents connect in different ways. Each lists its endpoints and how software can detect it.
 API: <a href="/api/surfaces">/api/surfaces</a></p>
 <form class="filters" action="/surfaces#all">
@@ -57,7 +54,7 @@ ${CATEGORIES.map((category) => section(category, shown))}`,
 function section({ name, title, what, tone }: (typeof CATEGORIES)[number], shown: readonly Surface[]): Html {
   const own = shown.filter(({ category }) => category === name);
   if (own.length === 0) return html``;
-  return html`<h3 id="${name}">${title}</h3>
+  return html`<h2 id="${name}">${title}</h2>
 <p class="muted">${what}</p>
 <div class="grid wide-cells">
 ${own.map((surface) => card(surface, tone))}</div>
@@ -66,7 +63,7 @@ ${own.map((surface) => card(surface, tone))}</div>
 
 const card = ({ pattern_id, category, user_types, description, user_story, artifacts, ...rest }: Surface, tone: Tone) =>
   html`<article class="card stack" id="${pattern_id}">
-<div class="row spread"><h4><a class="plain-link" href="#${pattern_id}">${titleOf(pattern_id)}</a></h4>${badge(category, tone)}</div>
+<div class="row spread"><h3><a class="plain-link" href="#${pattern_id}">${titleOf(pattern_id)}</a></h3>${badge(category, tone)}</div>
 <p>${description}</p>
 <p class="muted">“${user_story}”</p>
 <dl class="facts small">

@@ -37,7 +37,7 @@ t.test(
     t.same(
       hidden.filter(
         (path) =>
-          !/^\/(api\/docs\/([a-z]+\.js|try)|assets\/\{version\}\/\{name\}|(logo|og|favicon|apple-touch-icon|icon-\d+)\.(svg|png|ico)|site\.webmanifest|result\/\{resultId\}\/(card\.png|events)|v1\/models\/\{owner\}\/\{name\}|(api\/docs|errors\/\{code\}|models|models\/\{model\}|trust|pricing|surfaces|result\/\{resultId\})\.md)$/.test(
+          !/^\/(api\/docs\/([a-z]+\.js|try)|assets\/\{version\}\/\{name\}|(logo|og|favicon|apple-touch-icon|icon-\d+)\.(svg|png|ico)|site\.webmanifest|result\/\{resultId\}\/(card\.png|events)|v1\/models\/\{owner\}\/\{name\}|(api\/docs|errors\/\{code\}|models|models\/\{model\}|trust|pricing|surfaces|connect|guides\/\{guide\}|result\/\{resultId\})\.md)$/.test(
             path,
           ),
       ),

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { htmlToMarkdown } from '../../src/http/html-to-markdown.ts';
+import { GUIDES } from '../../src/pages/guides/index.ts';
 import { html } from '../../src/pages/html.ts';
 import { build } from '../fixtures/build.ts';
 import { hostileTexts } from '../fixtures/hostile-texts.ts';
@@ -27,6 +28,8 @@ t.test('every page that people read is markdown for whom asks for it, and at its
     '/pricing',
     '/models',
     '/surfaces',
+    '/connect',
+    ...GUIDES.map(({ name }) => `/guides/${name}`),
     '/api/docs',
     '/errors/rate_limited',
     `/result/${await resultId()}`,
@@ -116,7 +119,7 @@ t.test('linked data: valid JSON-LD of our own words on public pages, none on pag
       '@graph': { type: 'array', minItems: 2, items: { type: 'object', required: ['@type', '@id', 'url', 'name'] } },
     },
   });
-  for (const path of ['/', '/?view=human', '/pricing', '/models', '/surfaces']) {
+  for (const path of ['/', '/?view=human', '/pricing', '/models', '/surfaces', '/connect', '/guides/agents']) {
     const { body, headers } = await get(path, { accept: 'text/html' });
     const [, data = ''] = /<script type="application\/ld\+json">([^<]*)<\/script>/.exec(body) ?? [];
     t.ok(isGraph(JSON.parse(data)), `${path}: ${JSON.stringify(isGraph.errors)}`);

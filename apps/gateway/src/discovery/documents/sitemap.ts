@@ -6,6 +6,7 @@ const WORTH_FINDING = [
   '/',
   '/?view=human',
   '/playground',
+  '/connect',
   '/surfaces',
   '/pricing',
   '/models',

@@ -102,7 +102,15 @@ export const SURFACES: readonly Surface[] = [
     description:
       'Every page in markdown for clients that prefer it, and at its address with .md, with an estimate of its tokens.',
     user_story: 'As an agent with little context, I read text instead of markup.',
-    artifacts: ['/', '/pricing.md', '/models.md', '/surfaces.md', '/api/docs.md', '/result/{resultId}.md'],
+    artifacts: [
+      '/',
+      '/pricing.md',
+      '/models.md',
+      '/surfaces.md',
+      '/connect.md',
+      '/api/docs.md',
+      '/result/{resultId}.md',
+    ],
     detection_rule: 'GET / with Accept: text/markdown answers text/markdown and x-markdown-tokens',
     standard_refs: ['https://developers.cloudflare.com/fundamentals/reference/markdown-for-agents/'],
   },
@@ -244,7 +252,7 @@ export const SURFACES: readonly Surface[] = [
     user_types: ['human'],
     description: 'Pages for people: what the service does, and documentation to try out.',
     user_story: 'As a person, I understand the service before I let an agent use it.',
-    artifacts: ['/?view=human', '/models', '/pricing', '/surfaces', '/dashboard', '/api/docs'],
+    artifacts: ['/?view=human', '/models', '/pricing', '/connect', '/surfaces', '/dashboard', '/api/docs'],
     detection_rule: 'GET /?view=human answers text/html',
   },
 ];

@@ -1,0 +1,33 @@
+import { code } from '../components.ts';
+import { ownKey } from '../connect/own-key.ts';
+import { type Html, html } from '../html.ts';
+import { layout } from '../layout.ts';
+
+// A guide is one screen: what it is for, a sample that runs, and what to know. Its markdown is made from its page.
+
+export interface Guide {
+  name: string;
+  title: string;
+  description: string;
+  content(baseUrl: string): Html;
+}
+
+/** Commands for a POSIX shell, run by the tests as they are. */
+export const shell = (commands: string, label: string): Html => code(commands, `Shell: ${label}`);
+
+export const guidePage = (baseUrl: string, { name, title, description, content }: Guide): string =>
+  layout({
+    baseUrl,
+    path: `/guides/${name}`,
+    title: `${title} · EloquentPoll`,
+    description,
+    styles: ['catalog'],
+    scripts: ['own-key'],
+    main: html`<p class="eyebrow"><a href="/connect#guides">Guides</a></p>
+<h1>${title}</h1>
+<p class="lead">${description}</p>
+<div class="prose">
+${content(baseUrl)}
+${ownKey()}
+</div>`,
+  });

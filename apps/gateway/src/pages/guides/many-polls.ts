@@ -1,0 +1,32 @@
+import { PLACEHOLDER } from '../connect/own-key.ts';
+import { html } from '../html.ts';
+import { type Guide, shell } from './guide.ts';
+
+export const manyPolls: Guide = {
+  name: 'many-polls',
+  title: 'Many polls',
+  description: 'Start polls side by side, fetch their results later, and retry without paying twice.',
+  content: (
+    baseUrl,
+  ) => html`<p>A session is a poll that runs in the background. Start as many as the limits allow, then wait for each in one request.</p>
+${shell(
+  `KEY=${PLACEHOLDER}
+ID=$(curl -sS --fail-with-body ${baseUrl}/api/polls \\
+  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -H "Idempotency-Key: row-17-$(date +%s)" \\
+  -d '{"question": "Is this review positive? Great value!", "options": ["yes", "no"]}' |
+  sed 's/.*"session_id":"\\([^"]*\\)".*/\\1/')
+curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/status" -H "Authorization: Bearer $KEY" -H 'Prefer: wait=30'
+curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/result" -H "Authorization: Bearer $KEY"`,
+  'a session',
+)}
+<h2>Retries</h2>
+<ul>
+<li>Give each poll an <code>Idempotency-Key</code> made from its row, not from the clock. The same key and body join the same poll and are charged once.</li>
+<li>Retry 429, 502, 503, 504 and broken connections: after <code>Retry-After</code> seconds where it is sent, else with a growing, random wait. An error’s <code>retryable</code> says so too.</li>
+<li>Slow down before that: <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code> say what is left and when it begins again. The <a href="/eloquentpoll.py">client for Python</a> paces itself by them.</li>
+</ul>
+<h2>Cost</h2>
+<p><code>max_cost_usd</code> is reserved when a poll is made and the rest is returned when it ends, so set it near the <a href="/pricing">price</a> if many run at once.
+A balance that is too small is a 402 and nothing has run.</p>`,
+};
