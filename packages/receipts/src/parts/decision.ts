@@ -23,7 +23,7 @@ export function checkDecision(
   const stop = steps.at(-1)?.stop ?? (price !== null && isBudgetSpent(last) ? 'budget' : null);
   switch (reason) {
     case null:
-      return holds('No rule had stopped it when its deadline passed.');
+      return holds('No rule had stopped it when its deadline passed or its caller canceled it.');
     case 'budget':
       if (stop !== null && stop !== 'budget')
         return fails(`The rules stop this poll for another reason: ${WHY[stop]}.`);
@@ -42,10 +42,10 @@ export function checkDecision(
   }
 }
 
-/** After how many of the first votes it was decided to ask on. A deadline ends all calls under way at once. */
+/** After how many of the first votes it was decided to ask on. A deadline or its caller ends all calls under way at once. */
 function decidedVotes({ votes, decision }: Statement): number {
   const isInOrder = votes.every(({ at_ms }) => at_ms !== undefined);
   if (!isInOrder) return 0;
   if (decision.reason !== null) return votes.length - 1;
-  return votes.findLastIndex(({ error }) => error !== 'timeout') + 1;
+  return votes.findLastIndex(({ error }) => error !== 'timeout' && error !== 'aborted') + 1;
 }

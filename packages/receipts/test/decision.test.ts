@@ -1,0 +1,36 @@
+import t from 'tap';
+import { checkDecision } from '../src/parts/decision.ts';
+import { replayed } from '../src/parts/replayed.ts';
+import type { Statement } from '../src/receipt.ts';
+
+/** Nine models asked at once, three of which voted for the first option before the others ended with this error. */
+const endedBy = (error: string): Statement => ({
+  version: 1,
+  result_id: 'EP-2026-11-22-d8egvr3fxfap1ees',
+  question_sha256: '',
+  options: ['A', 'B'],
+  preset: 'broad',
+  simulated: true,
+  order: 'shuffled',
+  panel: Array.from({ length: 9 }, (_, i) => ({ model_id: `m${i}`, family: `f${i}`, failure_rate: 0.05 })),
+  rule: { version: 1, threshold: 1, min_votes: 3 },
+  votes: Array.from({ length: 9 }, (_, seat) => ({
+    ...{ seat, latency_ms: 100, at_ms: 100 + seat },
+    ...(seat < 3 ? { option: 0, error: null } : { option: null, error }),
+  })),
+  decision: {
+    ...{ reason: null, status: 'success', winner: 0, tie: false, tally: [3, 0], confidence: 1, chances: [] },
+    skipped: 0,
+  },
+  times: { accepted_at: '2026-11-22T13:00:00.000Z', gather_ms: 1, total_ms: 1 },
+  price_sha256: '',
+});
+
+t.test('calls that a deadline or a cancellation ended together were not decided one by one', async (t) => {
+  for (const error of ['timeout', 'aborted']) {
+    const statement = endedBy(error);
+    t.match(checkDecision(statement, replayed(statement, null), null), { state: 'holds' }, error);
+  }
+  const statement = endedBy('refusal');
+  t.match(checkDecision(statement, replayed(statement, null), null), { state: 'fails', says: /stop this poll after/ });
+});
