@@ -18,7 +18,7 @@ import type { OperatorsContext } from './context.ts';
 
 interface PanelPromise extends StopFigures {
   panel: RosterPanel;
-  /** The most of what delivered answers and the replay of the gate show. */
+  /** The mean of what delivered answers and the replay of the gate show: a mean of evidence is evidence, a maximum is not. */
   broken: number;
 }
 
@@ -63,10 +63,12 @@ async function readPromises(context: OperatorsContext): Promise<PanelPromise[]> 
       const stored = records.find((record) => record.roster.version === roster?.version);
       const state = stored && soundState(stored.state);
       const rises = state ? [state.few, state.many].map(riseOf) : [];
-      return { ...figures, panel, broken: Math.max(figures.evidenceBroken, ...rises) };
+      return { ...figures, panel, broken: mean([figures.evidenceBroken, ...rises]) };
     }),
   );
 }
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function riseOf({ stops, blocks }: NonNullable<ReturnType<typeof soundState>>['few']): number {
   const dropped = Math.ceil(stops.trials / TRIALS_OF_A_BLOCK) - blocks.length;

@@ -29,7 +29,10 @@ t.test(
         options: ['A', 'B'],
         max_cost_usd: 1,
       };
-      const answer = await app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload });
+      const ask = () => app.inject({ method: 'POST', url: '/api/poll', headers: bearer, payload });
+      let answer = await ask();
+      // On a busy machine some wait too long to be accepted, and do what the 503 says: ask again.
+      for (let again = 0; answer.statusCode === 503 && again < 20; again++) answer = await ask();
       if (++answered === 190) allAnswered.resolve();
       return answer;
     });
