@@ -43,7 +43,7 @@ function show(outcome: HTMLElement, { tone, content }: Finding): void {
 
 async function freePoll({ question = '', options = '[]' }: DOMStringMap): Promise<Finding> {
   const from = performance.now();
-  const body = { question, options: JSON.parse(options), theme: 'free' };
+  const body = { question, options: JSON.parse(options) as string[], theme: 'free' };
   const answer = (await post('/api/quick-poll', body)) as { answer: string | null; page_url?: string };
   const took = ((performance.now() - from) / 1_000).toFixed(1);
   const says = `It works. “${question}” Answer: ${answer.answer ?? 'no winner'}, in ${took} s. `;
