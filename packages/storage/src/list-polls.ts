@@ -63,9 +63,15 @@ export async function listPolls(
   if (filter.keyId !== undefined && !(await ownsKey(queries, accountId, filter.keyId)))
     return { lines: [], goOn: null };
   const isOlder = from?.direction !== 'newer';
-  const { maxRows, scan } = scanOf(accountId, filter, { limit, isOlder, position });
-  const { rows } = await scan.execute(queries.db);
-  const found = rows.filter(({ fits }) => fits).map(({ id }) => id);
+  const { sizes, scan } = scanOf(accountId, filter, { limit, isOlder, position });
+  let rows: ScannedRow[] = [];
+  let found: string[] = [];
+  let maxRows = 0;
+  for (maxRows of sizes) {
+    ({ rows } = await scan(maxRows).execute(queries.db));
+    found = rows.filter(({ fits }) => fits).map(({ id }) => id);
+    if (found.length > limit || rows.length < maxRows) break;
+  }
   const shown = found.slice(0, limit);
   const lines = await linesOf(queries, shown);
   if (!isOlder) lines.reverse();
@@ -76,6 +82,11 @@ export async function listPolls(
 interface Position {
   pollId: string;
   createdAt: string;
+}
+
+interface ScannedRow {
+  id: string;
+  fits: boolean;
 }
 
 /** The rows that a page reads, in the order of the list, and whether each fits the filter. */
@@ -91,14 +102,15 @@ export function scanOf(
     conditions.push(sql`(created_at, ${source.id}) ${side} (${position.createdAt}::timestamptz, ${position.pollId})`);
   }
   const order = isOlder ? sql`desc` : sql`asc`;
-  const maxRows = rest.length > 0 ? MAX_SCANNED : limit + 1;
-  const scan = sql<{ id: string; fits: boolean }>`
+  // Most filters match often: the whole scan is made only where a short one finds too few.
+  const sizes = rest.length > 0 ? [Math.min(4 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
+  const scan = (maxRows: number) => sql<ScannedRow>`
     select ${source.id} as id, ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits
       from ${source.from}
      where ${allOf(conditions)}
      order by created_at ${order}, ${source.id} ${order}
      limit ${maxRows}`;
-  return { maxRows, scan };
+  return { sizes, scan };
 }
 
 async function positionOf({ db }: Queries, accountId: string, pollId: string): Promise<Position | null> {
