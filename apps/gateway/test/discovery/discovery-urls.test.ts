@@ -42,7 +42,7 @@ const DOCUMENTS = [
 /** Need more than their address: a login, an identity provider, or an id that the document made up. */
 const CONDITIONAL = [
   /^\/api\/auth\/(login|callback|logout)$/,
-  /^\/api\/keys$/,
+  /^\/api\/(keys|polls)$/,
   /^\/api\/(wallet\/challenge|deposit)$/,
   /^\/\.well-known\/openid-configuration$/,
   /^(\/api\/results|\/result)\/EP-/,
@@ -72,6 +72,7 @@ t.test('what needs more than its address is there all the same', async (t) => {
   for (const path of [
     '/api/auth/login',
     '/api/keys',
+    '/api/polls',
     '/api/wallet/challenge',
     '/api/deposit',
     '/.well-known/openid-configuration',
