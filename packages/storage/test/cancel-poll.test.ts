@@ -14,7 +14,7 @@ import {
 } from '../src/index.ts';
 import { acceptance, finished, funded, newPoll, open, USD, unique } from './fixtures.ts';
 
-const { storage } = await open(t);
+const { storage, query } = await open(t);
 const accountId = await funded(storage, 10n * USD);
 
 async function accepted(key?: string): Promise<string> {
@@ -46,6 +46,17 @@ t.test('a poll that no worker has ends at once, and its hold is released', async
     { kind: 'joined', pollId: id },
     'a retry of its request does not bring it back',
   );
+});
+
+t.test('what providers may charge for it is set aside no longer', async (t) => {
+  const poll = newPoll(accountId, { tenant: accountId });
+  const ceiling = { hourU: 1_000_000n, dayU: 1_000_000n };
+  await acceptPoll(storage, acceptance(accountId, { poll, holdU: 10_000n, providerMaxU: 700, ceiling }));
+  const spend = () =>
+    query('select sum(hour_u + day_u)::int as spent, sum(hour_held_u + day_held_u)::int as held from provider_spend');
+  t.same(await spend(), [{ spent: 1_400, held: 1_400 }]);
+  await cancel(poll.id);
+  t.same(await spend(), [{ spent: 0, held: 0 }]);
 });
 
 t.test('of others, and of nothing, it is nothing', async (t) => {

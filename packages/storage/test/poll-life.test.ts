@@ -5,12 +5,14 @@ import {
   balanceOf,
   bury,
   type Claim,
+  cancelPoll,
   checkLedger,
   claimOverdue,
   claimPoll,
   FREE_POOL,
   findOverdue,
   finishPoll,
+  type Lease,
   releaseLease,
   renewLeases,
 } from '../src/index.ts';
@@ -23,7 +25,7 @@ type Step =
   | { do: 'ask'; account: number; holdU: number; key: number | null; free: boolean }
   | { do: 'claim'; back: number }
   | { do: 'finish' | 'repeat'; back: number; billedU: number; votes: number }
-  | { do: 'bury' | 'release' | 'renew' | 'lapse' | 'overdue'; back: number };
+  | { do: 'bury' | 'release' | 'renew' | 'lapse' | 'overdue' | 'cancel'; back: number };
 
 const back = fc.nat(20);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -50,7 +52,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constantFrom('bury' as const, 'release' as const, 'renew' as const, 'lapse' as const, 'overdue' as const),
+      do: fc.constantFrom(
+        'bury' as const,
+        'release' as const,
+        'renew' as const,
+        'lapse' as const,
+        'overdue' as const,
+        'cancel' as const,
+      ),
       back,
     }),
   },
@@ -69,7 +78,7 @@ class World {
     this.accounts = accounts;
   }
 
-  noteEnd(claim: Claim) {
+  noteEnd(claim: Lease) {
     const epochs = this.ends.get(claim.id) ?? new Set();
     this.ends.set(claim.id, epochs.add(claim.epoch));
   }
@@ -105,6 +114,15 @@ async function live(world: World, worker: string, action: Step): Promise<void> {
       await query(`update polls set deadline_at = now() - interval '1 second' where id = $1`, [pollId]);
     const claim = await (action.do === 'overdue' ? claimOverdue : claimPoll)(storage, pollId, worker);
     if (claim) world.claims.push(claim);
+    return;
+  }
+  if (action.do === 'cancel') {
+    const pollId = newest(world.polls, action.back);
+    if (pollId === undefined) return;
+    for (const accountId of world.accounts) {
+      const canceled = await cancelPoll(storage, accountId, pollId);
+      if (canceled?.outcome === 'ended_now') world.noteEnd({ id: pollId, epoch: 0 });
+    }
     return;
   }
   // Any hand may act on any claim, also on one that was taken over long ago: these are the zombies.
