@@ -94,7 +94,8 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
   function timeIsUp(error: 'timeout' | 'aborted' = 'timeout'): Collected {
     for (const [seat, call] of [...calls]) {
       call.abort.abort(new Error('the poll has ended'));
-      receive({ ...unanswered(spec, seat, error, clock.now() - call.since), ...costOf(spec, seat, call.spent) });
+      const spent = costOf(spec, seat, call.spent, error === 'aborted');
+      receive({ ...unanswered(spec, seat, error, clock.now() - call.since), ...spent });
     }
     return { state, votes, aborted: [], reason: null };
   }
@@ -136,10 +137,14 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
   }
 }
 
-/** The cost of a vote that is given up on. What its question made fail is never more than its seat can be billed. */
-function costOf(spec: PollSpec, seat: number, spent: Spent | null): Partial<Vote> {
+/**
+ * The cost of a vote that is given up on. What its question made fail, or its caller by canceling, counts against what the
+ * account has free of failed calls, and is never more than its seat can be billed.
+ */
+function costOf(spec: PollSpec, seat: number, spent: Spent | null, byCaller: boolean): Partial<Vote> {
   if (spent === null) return { calls: 0 };
-  const fault_u = Math.min(spent.cost.fault_u, spec.seats[seat]!.reserve_u);
+  const { estimated_u, fault_u: byQuestion } = spent.cost;
+  const fault_u = Math.min(byCaller ? estimated_u : byQuestion, spec.seats[seat]!.reserve_u);
   return { calls: spent.calls, provider_cost_u: spent.providerCostU, cost: { ...spent.cost, fault_u } };
 }
 

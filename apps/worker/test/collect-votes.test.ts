@@ -275,3 +275,17 @@ t.test('the budget stops a poll before a call that might not fit', async (t) => 
   t.ok(votes.reduce((sum, b) => sum + b.billed_u, 0) <= 2_500);
   t.equal(asked.length, 3, '700 + 700 + reserve 1000 fit, 2100 + 1000 do not');
 });
+
+t.test('canceled: calls under way count against what the account has free of failed calls', async (t) => {
+  const canceled = new AbortController();
+  const never: Collecting['ask'] = (seat, _timeLeftMs, signal, onSpent) => {
+    onSpent({ calls: 1, providerCostU: null, cost: { estimated_u: 40, max_u: 90, fault_u: 0 } });
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve(vote(seat, null, 'aborted', 0))));
+  };
+  const { run, clock } = bench(spec(3), [], { ask: never, canceled: canceled.signal });
+  clock.after(10, () => canceled.abort());
+  const { votes, aborted, reason } = await run;
+  t.same([reason, aborted], [null, []]);
+  t.ok(votes.length > 0);
+  for (const { error, cost } of votes) t.match({ error, cost }, { error: 'aborted', cost: { fault_u: 40, max_u: 90 } });
+});
