@@ -460,3 +460,13 @@ t.test('polls lists what the account asked, and says how to go on', async (t) =>
   t.match(texts.err, `polls --after ${poll.session_id}`);
   t.equal(asked[0]!.path, '/api/polls?limit=1&status=completed&close=true&metadata%5Bcustomer%5D=42');
 });
+
+t.test('cancel stops a running poll, and says what that came to', async (t) => {
+  const session = { session_id: 'ps_1', status: 'completed', result_id: 'EP-1', status_url: 'x', result_url: 'y' };
+  const { url, asked } = await serve(t, () => session);
+  const { out, err, texts } = pipes();
+  t.equal(await run(['cancel', 'ps_1'], at(url, { out, err })), EXIT.winner);
+  t.match(texts.out, /^The poll has ended with the votes that were given/);
+  t.match(asked, [{ method: 'POST', path: '/api/polls/ps_1/cancel' }]);
+  t.equal(await run(['cancel'], at(url, { out, err })), EXIT.usage);
+});
