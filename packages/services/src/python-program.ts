@@ -15,6 +15,7 @@ export interface PythonProgram {
 }
 
 const OLDEST_MINOR = 10;
+const SYSTEM_FOLDERS = ['/usr/local/bin', '/usr/bin'];
 const IN_ARCHIVES = [14, 13, 12, 11, 10];
 /** All that there is of it, named: apt would leave out what this machine already has a part of. */
 const PACKAGES = IN_ARCHIVES.map((minor) => [
@@ -35,7 +36,7 @@ export async function findPython(env: NodeJS.ProcessEnv, tools: string = toolsFo
 }
 
 async function onPath(env: NodeJS.ProcessEnv): Promise<PythonProgram | null> {
-  for (const folder of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
+  for (const folder of [...(env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS].filter(Boolean)) {
     const program = await usable(join(folder, 'python3'), { PATH: env.PATH });
     if (program) return program;
   }

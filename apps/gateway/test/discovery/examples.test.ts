@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { EXAMPLE, EXAMPLE_ANSWER } from '../../src/discovery/documents/poll-prose.ts';
 import { build } from '../fixtures/build.ts';
 import { newPeer, oldPeer } from '../fixtures/mcp-peers.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
+import { canRun, SYSTEM_PATH } from '../fixtures/system-programs.ts';
 
 // slow: 3 s
 
@@ -41,29 +42,17 @@ async function run(language: string, file: string, command: string, env: Record<
   await writeFile(path, await served(language));
   const { stdout } = await promisify(execFile)(command, [path], {
     cwd: folder,
-    env: { PATH, ...env },
+    env: { PATH: SYSTEM_PATH, ...env },
     timeout: 30_000,
   });
   return stdout;
 }
-
-/** A machine with nothing but Node on its PATH may still have these where systems keep them. */
-const PATH = [process.env.PATH, '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
 
 const LANGUAGES = [
   { language: 'curl', file: 'example.sh', command: 'sh', needs: 'curl' },
   { language: 'typescript', file: 'example.ts', command: process.execPath, needs: process.execPath },
   { language: 'python', file: 'example.py', command: 'python3', needs: 'python3' },
 ];
-
-/** Node alone is enough to run the tests, so another language is demanded only where changes are judged. */
-async function canRun(program: string): Promise<boolean> {
-  if (process.env.CI) return true;
-  return promisify(execFile)(program, ['--version'], { env: { PATH }, timeout: 10_000 }).then(
-    () => true,
-    () => false,
-  );
-}
 
 t.test(
   '[§4.7-example-curl, §4.7-example-typescript, §4.7-example-python, §1-support-examples] the code runs as it is',

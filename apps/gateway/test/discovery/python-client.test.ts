@@ -95,16 +95,18 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
     const { url, asked } = await serve(t, ({ path }, response) => {
       times[path] = [...(times[path] ?? []), Date.now()];
       const nth = times[path]!.length;
-      const json = (status: number, headers: Record<string, string | number> = {}) =>
-        void response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      const json = (status: number, body: object, headers: Record<string, string | number> = {}) => {
+        response.writeHead(status, { 'content-type': 'application/json', ...headers });
+        return body;
+      };
       if (path === '/api/poll' && nth < 3) {
-        json(nth === 1 ? 503 : 429, { 'retry-after': nth - 1 });
-        return { error: 'Later', code: 'service_unavailable', retryable: true };
+        const later = { error: 'Later', code: 'service_unavailable', retryable: true };
+        return json(nth === 1 ? 503 : 429, later, { 'retry-after': nth - 1 });
       }
       if (path === '/api/poll') return RESULT;
       if (path === '/api/poll/stream') {
         if (nth === 1) return void response.socket?.destroy();
-        if (nth === 4) return (json(503), { error: 'Restarting', code: 'service_unavailable', retryable: true });
+        if (nth === 4) return json(503, { error: 'Restarting', code: 'service_unavailable', retryable: true });
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         if (nth === 2)
           response.end(`retry: 10\n${sse('started', started(0))}${sse('started', started(1)).slice(0, -2)}`);
@@ -112,18 +114,17 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
         if (nth === 5) response.end(sse('started', started(1)) + sse('started', started(4)) + complete(4));
         return undefined;
       }
-      if (path === '/api/profiles')
-        return (json(200, { 'ratelimit-remaining': 0, 'ratelimit-reset': 1 }), { count: 0 });
-      if (path === '/api/keys') return (json(503), { code: 'service_unavailable', error: 'Off', retryable: true });
+      if (path === '/api/profiles') return json(200, { count: 0 }, { 'ratelimit-remaining': 0, 'ratelimit-reset': 1 });
+      if (path === '/api/keys') return json(503, { code: 'service_unavailable', error: 'Off', retryable: true });
       if (path === '/api/results/silent') return undefined;
       if (path === '/api/results/drips') {
         response.writeHead(200, { 'content-type': 'application/json' });
         const drip = setInterval(() => response.write(' '), 30);
         return void response.once('close', () => clearInterval(drip));
       }
-      if (path === '/api/results/moved') return (json(302, { location: 'http://127.0.0.1:9/' }), {});
+      if (path === '/api/results/moved') return json(302, {}, { location: 'http://127.0.0.1:9/' });
       if (path === '/api/results/html') return void response.writeHead(502).end('<h1>Bad gateway</h1>');
-      return (json(404), { detail: 'There is none.', code: 'not_found', request_id: 'r1' });
+      return json(404, { detail: 'There is none.', code: 'not_found', request_id: 'r1' });
     });
     t.same(
       await python(faultyCalls, { BASE: url, KIND }),
