@@ -61,6 +61,22 @@ t.test('a proof is nothing without the published seal of its day, since anyone c
   t.match(await verify([alone, ...offline]), { code: 6, out: /^This receipt does not hold: inclusion\./ });
 });
 
+t.test('days that were sealed anew are noticed, because a seal follows from the one before', async (t) => {
+  const next = sealedDay('2026-11-21', [statementText(drawnPoll('of the next day'))], day.published.seal);
+  const anew = sealedDay('2026-11-21', [statementText(drawnPoll('put in its place'))]);
+  const known = (...published: unknown[]) => [
+    file('chained.json', receipt),
+    ...offline.slice(0, 2),
+    '--days',
+    file('days-chained.json', { days: published }),
+  ];
+  t.match(await verify(known(next.published, day.published)), { code: 0 });
+  t.match(await verify(known(anew.published, day.published)), {
+    code: 6,
+    out: /The seal of 2026-11-21 does not follow from that of the day before it/,
+  });
+});
+
 t.test('one that was changed names the part that fails, for people and for programs', async (t) => {
   const other = { ...receipt, proof: { ...receipt.proof, index: 1 - receipt.proof.index } };
   const changed = file('changed.json', other);

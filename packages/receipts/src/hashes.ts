@@ -42,7 +42,12 @@ export async function rootFrom(leaf: Uint8Array, { index, receipts, path }: Proo
 }
 
 /** The seal of a day: of the seal before, the day, the number of its receipts and their root. Null for other texts. */
-export async function sealOf({ previous_seal, day, receipts, root }: Omit<Proof, 'seal'>): Promise<string | null> {
+export async function sealOf({
+  previous_seal,
+  day,
+  receipts,
+  root,
+}: Pick<Proof, 'previous_seal' | 'day' | 'receipts' | 'root'>): Promise<string | null> {
   const previous = fromBase64url(previous_seal ?? '');
   const rootBytes = fromBase64url(root);
   if (previous === null || rootBytes === null) return null;

@@ -12,14 +12,15 @@ export interface DayOfReceipts {
   proofOf(statement: string): Proof;
 }
 
-export function sealedDay(day: string, statements: readonly string[]): DayOfReceipts {
+/** `previous` is the seal of the day before. */
+export function sealedDay(day: string, statements: readonly string[], previous: string | null = null): DayOfReceipts {
   const levels: Buffer[][] = [statements.map(receiptLeaf).toSorted(Buffer.compare)];
   for (let level = levels[0]!; level.length > 1; levels.push(level)) level = parents(level);
   const places = new Map(levels[0]!.map((leaf, index) => [leaf.toString('hex'), index]));
   const root = levels.at(-1)![0]!;
   const size = Buffer.alloc(8);
   size.writeBigUInt64BE(BigInt(statements.length));
-  const seal = text(sha256(Buffer.from(day), size, root));
+  const seal = text(sha256(Buffer.from(previous ?? '', 'base64url'), Buffer.from(day), size, root));
   const published = { day, receipts: statements.length, root: text(root), seal };
   return {
     published,
@@ -29,7 +30,7 @@ export function sealedDay(day: string, statements: readonly string[]): DayOfRece
         const neighbour = level[(index >> height) ^ 1];
         return neighbour === undefined || level.length === 1 ? [] : [text(neighbour)];
       });
-      return { ...published, index, path, previous_seal: null };
+      return { ...published, index, path, previous_seal: previous };
     },
   };
 }

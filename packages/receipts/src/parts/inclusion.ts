@@ -20,7 +20,18 @@ export async function checkInclusion(
     );
   const isSame =
     published.root === proof.root && published.seal === proof.seal && published.receipts === proof.receipts;
-  return isSame
-    ? holds(`It is receipt ${proof.index + 1} of ${proof.receipts} of ${proof.day}, as published.`)
-    : fails(`The published root or seal of ${proof.day} is another.`);
+  if (!isSame) return fails(`The published root or seal of ${proof.day} is another.`);
+  const unchained = await firstUnchained(days ?? []);
+  if (unchained !== null) return fails(`The seal of ${unchained} does not follow from that of the day before it.`);
+  return holds(`It is receipt ${proof.index + 1} of ${proof.receipts} of ${proof.day}, as published.`);
+}
+
+/** The first of the days whose seal is not made from that of the day before it; they are listed without gaps. */
+async function firstUnchained(days: readonly SealedDay[]): Promise<string | null> {
+  const oldestFirst = days.toSorted((a, b) => (a.day < b.day ? -1 : 1));
+  for (const [i, day] of oldestFirst.entries()) {
+    const before = oldestFirst[i - 1];
+    if (before !== undefined && (await sealOf({ ...day, previous_seal: before.seal })) !== day.seal) return day.day;
+  }
+  return null;
 }
