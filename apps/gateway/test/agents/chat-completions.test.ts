@@ -280,3 +280,17 @@ t.test('models are listed and found, in the vendor form', async (t) => {
   t.equal(missing.statusCode, 404);
   t.match(missing.json().error, { code: 'model_not_found', param: 'model', message: /eloquentpoll\/broad/ });
 });
+
+t.test('metadata is kept for an account, and left out where there is none', async (t) => {
+  const metadata = { batch: '7' };
+  const stored = async (answer: { json(): { eloquentpoll: { poll_id: string } } }) =>
+    context.storage.db
+      .selectFrom('polls')
+      .select('metadata')
+      .where('result_id', '=', answer.json().eloquentpoll.poll_id)
+      .executeTakeFirstOrThrow();
+  t.same(await stored(await chat(ask({ metadata }))), { metadata });
+  const free = await chat(ask({ model: 'eloquentpoll/free', metadata }), {});
+  t.equal(free.statusCode, 200);
+  t.same(await stored(free), { metadata: null });
+});

@@ -29,7 +29,9 @@ export function readChatRequest(body: unknown, caller: CallerKind): AskedByChat 
   const choice = readChoice(body, readMessages(body.messages));
   const { confidence_threshold, max_cost_usd, reasons, metadata } = withoutNull(body);
   const { question, options } = choice;
-  const poll = { question, options, confidence_threshold, max_cost_usd, reasons, metadata };
+  // Clients that send it with every request are not refused where there is no account to keep it for.
+  const kept = caller === 'anonymous' ? undefined : metadata;
+  const poll = { question, options, confidence_threshold, max_cost_usd, reasons, metadata: kept };
   const order = inOwnMembers(choice, () =>
     isFreeModel(body.model)
       ? readShortOrder(withoutNull({ ...poll, theme: 'free' }), caller).order
