@@ -1373,9 +1373,10 @@ class _BlockingNet:
         time.sleep(seconds)
 
 
-async def _in_time(work: Awaitable[R], deadline: float) -> R:
+async def _in_time(start: Callable[[], Awaitable[R]], deadline: float) -> R:
+    left = _left(deadline)  # First: what was begun has to be awaited.
     try:
-        return await asyncio.wait_for(work, _left(deadline))
+        return await asyncio.wait_for(start(), left)
     except asyncio.TimeoutError as late:  # Another class than TimeoutError in Python 3.10.
         raise TimeoutError from late
 
@@ -1386,11 +1387,11 @@ class _AsyncioWire:
         self._writer = writer
 
     async def read(self, deadline: float) -> bytes:
-        return await _in_time(self._reader.read(65_536), deadline)
+        return await _in_time(lambda: self._reader.read(65_536), deadline)
 
     async def write(self, data: bytes, deadline: float) -> None:
         self._writer.write(data)
-        await _in_time(self._writer.drain(), deadline)
+        await _in_time(self._writer.drain, deadline)
 
     def close(self) -> None:
         self._writer.transport.abort()
@@ -1398,7 +1399,10 @@ class _AsyncioWire:
 
 class _AsyncioNet:
     async def open(self, host: str, port: int, tls: ssl.SSLContext | None, deadline: float) -> _Wire:
-        return _AsyncioWire(*await _in_time(asyncio.open_connection(host, port, ssl=tls), deadline))
+        def connect() -> Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+            return asyncio.open_connection(host, port, ssl=tls)
+
+        return _AsyncioWire(*await _in_time(connect, deadline))
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

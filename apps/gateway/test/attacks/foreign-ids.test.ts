@@ -126,6 +126,8 @@ const ACCESS: Record<string, Access> = {
     ask: ({ result }) => ({ url: `/result/${result}/card.png` }),
   },
   'GET /result/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/result/${result}` }) },
+  'GET /guides/{guide}': { kind: 'catalogue' },
+  'GET /guides/{guide}.md': { kind: 'catalogue' },
   'GET /result/{resultId}.md': { kind: 'public', ask: ({ result }) => ({ url: `/result/${result}.md` }) },
   // Of a paid poll, to its owner alone; its result is public when it has ended.
   'GET /result/{resultId}/events': {
