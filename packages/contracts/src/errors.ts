@@ -144,7 +144,7 @@ export const ERRORS = {
   poll_canceled: change(
     422,
     'Poll canceled',
-    'The poll was canceled before a model had voted; nothing was charged for it.',
+    'The poll was canceled before a model had voted.',
   ),
   budget_too_small: change(
     422,
