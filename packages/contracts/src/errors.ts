@@ -141,11 +141,7 @@ export const ERRORS = {
     retryable: true,
     recovery: ['back_off', 'open_documentation'],
   },
-  poll_canceled: change(
-    422,
-    'Poll canceled',
-    'The poll was canceled before a model had voted.',
-  ),
+  poll_canceled: change(422, 'Poll canceled', 'The poll was canceled before a model had voted.'),
   budget_too_small: change(
     422,
     'max_cost_usd is too small',
