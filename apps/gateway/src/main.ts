@@ -41,8 +41,7 @@ const { log } = context;
 log.info({ settings: redactedSettings(GATEWAY_SETTINGS, process.env) }, 'settings');
 const app = buildApp(context);
 const ops = await openOps(context, app).catch(fail);
-let reconciler: AsyncDisposable | undefined;
-let heartbeat: Disposable | undefined;
+let background: AsyncDisposable[] = [];
 
 let leaving = false;
 async function leave(signal: NodeJS.Signals): Promise<void> {
@@ -58,8 +57,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
   }, delayMs + withinMs).unref();
   setTimeout(() => context.shutdown.end(), delayMs + withinMs - Math.min(SHUTDOWN_GRACE_MS, withinMs / 2)).unref();
   await wait(delayMs);
-  heartbeat?.[Symbol.dispose]();
-  await Promise.all([app.close(), reconciler?.[Symbol.asyncDispose]()]);
+  await Promise.all([app.close(), ...background.map((task) => task[Symbol.asyncDispose]())]);
   await ops?.[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
   log.info('stopped');
@@ -68,9 +66,8 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void leave(signal));
 
 await app.listen(config.listen).catch((error: NodeJS.ErrnoException) => fail(portProblem(error)));
-reconciler = startReconciler(context);
+background = [startReconciler(context), startHeartbeat(context)];
 context.deposits?.chain.token().catch((error) => log.warn({ err: error }, 'deposit.chain_unavailable'));
-heartbeat = startHeartbeat(context);
 const { address, port } = app.server.address() as AddressInfo;
 const ready = { msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl };
 process.stdout.write(`${JSON.stringify({ ...ready, ...(ops && { ops_url: ops.url }) })}\n`);

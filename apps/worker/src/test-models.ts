@@ -9,7 +9,7 @@ import {
   hasPassed,
 } from '@eloquentpoll/models/canaries';
 import { type Model, type Panels, seatsFor } from '@eloquentpoll/models/panels';
-import type { Logger, Metrics } from '@eloquentpoll/ops';
+import { type Logger, type Metrics, repeat } from '@eloquentpoll/ops';
 import { spendCeiling } from '@eloquentpoll/polls';
 import {
   bringModelBack,
@@ -46,8 +46,6 @@ export interface ModelTests {
   dayCapU: bigint;
   /** Tests wait when providers would charge the fleet more than this. */
   ceiling?: SpendCeiling | undefined;
-  /** Between two looks for a test that is due. */
-  lookEveryMs?: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -61,35 +59,11 @@ export function testModels(config: Config, { ask, log, resources }: OpenContext)
   if (perDay === 0) return null;
   const ceiling = spendCeiling(config.providerSpend, panels.simulated, 'free');
   const limits = { perDay, dayCapU: config.canaryDayCapU, ceiling };
-  return keepTestingModels({ storage, panels, ask, metrics, log, ...limits });
-}
-
-export function keepTestingModels(tests: ModelTests): AsyncDisposable {
-  const { log, lookEveryMs = LOOK_EVERY_MS } = tests;
-  const stop = new AbortController();
-  let looking: Promise<unknown> = Promise.resolve();
-  let timer: NodeJS.Timeout;
-
-  function schedule(): void {
-    timer = setTimeout(
-      () => {
-        looking = testDueModel(tests, stop.signal)
-          .catch((err) => log.warn({ err }, 'models.test_failed'))
-          .finally(() => stop.signal.aborted || schedule());
-      },
-      lookEveryMs * (0.75 + Math.random() / 2),
-    );
-    timer.unref();
-  }
-
-  schedule();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      clearTimeout(timer);
-      await looking;
-    },
-  };
+  const tests = { storage, panels, ask, metrics, log, ...limits };
+  return repeat((signal) => testDueModel(tests, signal), {
+    everyMs: LOOK_EVERY_MS,
+    onError: (err) => log.warn({ err }, 'models.test_failed'),
+  });
 }
 
 /** Tests the model that is due, if one is. */

@@ -116,8 +116,8 @@ async function bench(t: Test) {
     ...{ storage, bus, asked, worker, accountId },
     query,
     plant,
-    audit(context: Context, { dayCapU = 1_000_000n, isBusy = false } = {}): Auditing {
-      const counts = async () => ({ waiting: isBusy ? 1 : 0, active: 0, oldestAt: null });
+    audit(context: Context, { dayCapU = 1_000_000n, waiting = (): number => 0 } = {}): Auditing {
+      const counts = async () => ({ waiting: waiting(), active: 0, oldestAt: null });
       const idle = { ...context, bus: { ...bus, queueCounts: counts } };
       const auditing = keepAuditing(idle, storedAudits(storage, { dayCapU, ceiling: undefined }), {
         ...{ concurrency: 10, tickMs: 10 },
@@ -190,9 +190,15 @@ t.test(
 t.test('no audit is begun while a poll waits', async (t) => {
   const bed = await bench(t);
   await bed.answered();
-  const busy = bed.audit(bed.worker('busy'), { isBusy: true });
+  let looks = 0;
+  const busy = bed.audit(bed.worker('busy'), {
+    waiting() {
+      looks += 1;
+      return 1;
+    },
+  });
   const idle = bed.worker('idle');
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await eventually('it has looked ten times', () => looks >= 10);
   t.same(bed.asked, []);
   await busy.stop();
   bed.audit(idle);

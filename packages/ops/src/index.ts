@@ -8,6 +8,7 @@ export { type OpsHandler, type OpsPort, openOpsPort } from './ops-port.ts';
 export { poolFigures } from './pool-figures.ts';
 export { processFigures } from './process-figures.ts';
 export { openReadiness, type Readiness, type ReadinessCheck, type Report } from './readiness.ts';
+export { type Rounds, repeat } from './repeat.ts';
 export { type TraceSettings, traceSettings } from './trace-settings.ts';
 export type { Attributes, Span, Tracer } from './tracer.ts';
 export { openTracing } from './tracing.ts';

@@ -1,7 +1,7 @@
 import { fromBase64url, toBase64url } from './base64url.ts';
 import type { Proof } from './receipt.ts';
 
-// SHA-256 as receipts use it. Leaves and nodes of a day's tree are told apart by their first byte (RFC 6962).
+// SHA-256 as receipts use it. What is hashed begins with 0 for a leaf and 1 for a node of a day's tree (RFC 6962).
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

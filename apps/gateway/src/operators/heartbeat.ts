@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { repeat } from '@eloquentpoll/ops';
 import { beat } from '@eloquentpoll/storage';
 import type { OperatorsContext } from './context.ts';
 
@@ -7,18 +7,12 @@ import type { OperatorsContext } from './context.ts';
 
 const EVERY_MS = 20_000;
 
-/** Runs until disposed. */
-export function startHeartbeat(
+export const startHeartbeat = (
   { storage, log }: Pick<OperatorsContext, 'storage' | 'log'>,
   everyMs = EVERY_MS,
-): Disposable {
-  const stop = new AbortController();
-  const run = async () => {
-    while (!stop.signal.aborted) {
-      await beat(storage, 'gateway').catch((error) => log.warn({ err: error }, 'heartbeat.write_failed'));
-      await wait(everyMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-    }
-  };
-  void run();
-  return { [Symbol.dispose]: () => stop.abort() };
-}
+): AsyncDisposable =>
+  repeat(() => beat(storage, 'gateway'), {
+    everyMs,
+    firstMs: 0,
+    onError: (err) => log.warn({ err }, 'heartbeat.write_failed'),
+  });

@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { withTimeout } from '@eloquentpoll/ops';
+import { repeat } from '@eloquentpoll/ops';
 import { withLock } from '@eloquentpoll/storage';
 import { compareMovements } from './card/compare-movements.ts';
 import { reconcilePayments } from './card/reconcile-payments.ts';
@@ -14,47 +13,45 @@ import { scanTransfers } from './usdc/scan-transfers.ts';
 const ROUND_TIMEOUT_MS = 60_000;
 /** Longer than a round, so a lock is not taken over while its round still runs. */
 const LOCK_TERM_MS = 90_000;
-const SHUTDOWN_GRACE_MS = 2_000;
 /** How often a process looks whether a comparison of all movements is due. */
 const LOOK_EVERY_S = 60;
 
 /** Runs until disposed. Disposal aborts the current round, which may stop at any point. */
 export function startReconciler(context: PaymentsContext): AsyncDisposable {
-  const stop = new AbortController();
   const { processor, deposits, storage, config } = context;
-  const loops: Promise<void>[] = [];
+  const loops: AsyncDisposable[] = [];
 
-  async function repeat(seconds: number, kind: ReconciliationRound, round: (signal: AbortSignal) => Promise<unknown>) {
-    while (!stop.signal.aborted) {
-      try {
-        await round(AbortSignal.any([stop.signal, AbortSignal.timeout(ROUND_TIMEOUT_MS)]));
-      } catch (error) {
-        context.money.failed(kind);
-        context.log.warn({ err: error, kind }, 'reconciliation.round_failed');
-      }
-      // Jitter, so that replicas do not run at the same moment.
-      const pause = seconds * (900 + Math.random() * 200);
-      await wait(pause, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-    }
-  }
+  const every = (seconds: number, kind: ReconciliationRound, round: (signal: AbortSignal) => Promise<unknown>) =>
+    repeat(
+      async (signal) => {
+        await round(AbortSignal.any([signal, AbortSignal.timeout(ROUND_TIMEOUT_MS)]));
+      },
+      {
+        everyMs: seconds * 1_000,
+        firstMs: 0,
+        onError(err) {
+          context.money.failed(kind);
+          context.log.warn({ err, kind }, 'reconciliation.round_failed');
+        },
+      },
+    );
 
   if (processor) {
     const round = (signal: AbortSignal) =>
       withLock(storage, 'checkouts', LOCK_TERM_MS, () => reconcilePayments(context, processor, signal));
-    loops.push(repeat(config.reconcile.checkoutsS, 'checkouts', round));
-    loops.push(repeat(LOOK_EVERY_S, 'movements', (signal) => compareMovements(context, processor, signal)));
+    loops.push(every(config.reconcile.checkoutsS, 'checkouts', round));
+    loops.push(every(LOOK_EVERY_S, 'movements', (signal) => compareMovements(context, processor, signal)));
   }
   // No lock: the query gives each deposit to one replica, and each due scan.
   if (deposits) {
     loops.push(
-      repeat(config.reconcile.depositsS, 'deposits', (signal) => reconcileDeposits(context, deposits, signal)),
-      repeat(LOOK_EVERY_S, 'transfers', (signal) => scanTransfers(context, deposits, signal)),
+      every(config.reconcile.depositsS, 'deposits', (signal) => reconcileDeposits(context, deposits, signal)),
+      every(LOOK_EVERY_S, 'transfers', (signal) => scanTransfers(context, deposits, signal)),
     );
   }
   return {
     async [Symbol.asyncDispose]() {
-      stop.abort();
-      await withTimeout(Promise.all(loops), SHUTDOWN_GRACE_MS).catch(() => {});
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
     },
   };
 }

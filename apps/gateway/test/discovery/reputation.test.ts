@@ -146,7 +146,7 @@ t.test('a gateway that runs notes its minutes, and goes on after a failure', asy
       return storage.db;
     },
   };
-  using _heartbeat = startHeartbeat({ storage: shaky, log }, 1);
+  await using _heartbeat = startHeartbeat({ storage: shaky, log }, 1);
   const minutes = () => storage.db.selectFrom('heartbeats').select(['service', 'minute']).execute();
   await eventually('a minute is recorded', async () => (await minutes()).length > 0);
   t.match((await minutes())[0], { service: 'gateway' });

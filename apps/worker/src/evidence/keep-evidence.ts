@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { type Logger, withTimeout } from '@eloquentpoll/ops';
+import { type Logger, repeat } from '@eloquentpoll/ops';
 import { newestModelEvidence, type Storage, storeModelEvidence, withLock } from '@eloquentpoll/storage';
 import { type Evidence, evidenceOf, NO_EVIDENCE } from './evidence.ts';
 import { learnModels } from './learn.ts';
@@ -10,7 +9,6 @@ import { learnModels } from './learn.ts';
 const EVERY_MS = 5 * 60_000;
 const FIRST_MS = 2_000;
 const LEARNING_TERM_MS = 60_000;
-const SHUTDOWN_GRACE_MS = 1_000;
 
 export interface EvidenceTerms {
   /** Simulated models are a record of their own. */
@@ -24,32 +22,19 @@ export interface KeptEvidence extends Evidence, AsyncDisposable {}
 
 export function keepEvidence(storage: Storage, terms: EvidenceTerms): KeptEvidence {
   const { log, simulated, readings } = terms;
-  const stop = new AbortController();
   let newest: Evidence = NO_EVIDENCE;
-
-  async function run(): Promise<void> {
-    for (let pauseMs = FIRST_MS; ; pauseMs = EVERY_MS) {
-      // Not all workers at the same moment.
-      await wait(pauseMs * (0.5 + Math.random()), undefined, { signal: stop.signal, ref: false }).catch(() => {});
-      if (stop.signal.aborted) return;
-      try {
-        await learnDaily(storage, terms);
-        const found = await newestModelEvidence(storage, simulated);
-        if (found) newest = evidenceOf(found, readings);
-      } catch (error) {
-        log.warn({ err: error }, 'evidence.learning_failed');
-      }
-    }
-  }
-
-  const running = run();
+  const learning = repeat(
+    async () => {
+      await learnDaily(storage, terms);
+      const found = await newestModelEvidence(storage, simulated);
+      if (found) newest = evidenceOf(found, readings);
+    },
+    { everyMs: EVERY_MS, firstMs: FIRST_MS, onError: (err) => log.warn({ err }, 'evidence.learning_failed') },
+  );
   return {
     effectiveVotes: (votes) => newest.effectiveVotes(votes),
     reading: (optionCount, votes) => newest.reading(optionCount, votes),
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await withTimeout(running, SHUTDOWN_GRACE_MS).catch(() => {});
-    },
+    [Symbol.asyncDispose]: () => learning[Symbol.asyncDispose](),
   };
 }
 

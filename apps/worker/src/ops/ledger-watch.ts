@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { type Logger, withTimeout } from '@eloquentpoll/ops';
+import { type Logger, repeat, withTimeout } from '@eloquentpoll/ops';
 import { checkLedgerInTurn, type LedgerRound, openStorage } from '@eloquentpoll/storage';
 
 // Audits the ledger while the service runs: one worker at a time, on connections of its own, because some of its
@@ -15,7 +14,6 @@ export function watchLedger(
   everyMs: number,
   log: Pick<Logger, 'info' | 'error' | 'warn'>,
 ): AsyncDisposable {
-  const stop = new AbortController();
   const auditor = openStorage({
     databaseUrl,
     maxConnections: 2,
@@ -23,29 +21,18 @@ export function watchLedger(
     statementTimeoutMs: MAX_STATEMENT_MS,
   });
 
-  async function audit(): Promise<void> {
-    let round: LedgerRound | null = null;
-    while (!stop.signal.aborted) {
-      // Not all workers at the same moment.
-      const usual = everyMs * (0.4 + Math.random() * 0.2);
-      const pause = round && round.pages > 0 ? Math.min(CATCHING_UP_MS, usual) : usual;
-      await wait(pause, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-      if (stop.signal.aborted) return;
-      try {
-        round = await checkLedgerInTurn(auditor, everyMs);
-        if (round) report(round, log);
-      } catch (error) {
-        round = null;
-        log.warn({ err: error }, 'ledger.check_failed');
-      }
-    }
-  }
-
-  const auditing = audit();
+  const auditing = repeat(
+    async () => {
+      const round = await checkLedgerInTurn(auditor, everyMs);
+      if (round) report(round, log);
+      return round && round.pages > 0 ? Math.min(CATCHING_UP_MS, everyMs / 2) : undefined;
+    },
+    // Twice as often as a check is due: each worker finds some that no other has made.
+    { everyMs: everyMs / 2, onError: (err) => log.warn({ err }, 'ledger.check_failed') },
+  );
   return {
     async [Symbol.asyncDispose]() {
-      stop.abort();
-      await withTimeout(auditing, SHUTDOWN_GRACE_MS).catch(() => {});
+      await auditing[Symbol.asyncDispose]();
       await withTimeout(auditor[Symbol.asyncDispose](), SHUTDOWN_GRACE_MS).catch(() => {});
     },
   };
