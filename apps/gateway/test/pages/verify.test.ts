@@ -1,6 +1,7 @@
 import type { Page } from '@eloquentpoll/testkit/browser';
 import t from 'tap';
 import { openSite, type Site } from '../fixtures/open-site.ts';
+import { HOLDING } from '../fixtures/receipt-parts.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 8 s
@@ -27,23 +28,9 @@ async function verify(page: Page): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(states));
 }
 
-const HOLDS = {
-  form: 'holds',
-  canonical: 'holds',
-  key: 'holds',
-  signature: 'holds',
-  panel: 'holds',
-  tally: 'holds',
-  odds: 'holds',
-  decision: 'holds',
-  price: 'unchecked',
-  result: 'holds',
-  inclusion: 'unchecked',
-};
-
 t.test('a reader presses Verify, and the browser works out every part', async (t) => {
   const page = await site.open(`/result/${await polled(site)}`);
-  t.same(await verify(page), HOLDS);
+  t.same(await verify(page), HOLDING);
   t.equal(await page.locator('[data-parts] .notice').textContent(), 'Everything that can be checked holds.');
   t.match(
     await page.locator('[data-part=signature]').textContent(),
@@ -58,7 +45,7 @@ t.test('a page or a receipt that says something else names the part', async (t) 
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), winning_option: '<b>B</b>' } });
   });
-  t.same(await verify(page), { ...HOLDS, result: 'fails' });
+  t.same(await verify(page), { ...HOLDING, result: 'fails' });
   t.match(
     await page.locator('[data-part=result]').textContent(),
     /Does not holdThis pageThe published outcome is another\./,
@@ -75,7 +62,7 @@ t.test('a page or a receipt that says something else names the part', async (t) 
       json: { ...receipt, payload: Buffer.from(JSON.stringify(statement)).toString('base64url') },
     });
   });
-  t.same(await verify(page), { ...HOLDS, signature: 'fails', tally: 'fails', result: 'fails' });
+  t.same(await verify(page), { ...HOLDING, signature: 'fails', tally: 'fails', result: 'fails' });
   t.equal(await page.locator('[data-parts] .notice').textContent(), 'This receipt does not hold.');
 });
 
