@@ -47,22 +47,28 @@ export const PollList = Type.Object(
 );
 export type PollList = Static<typeof PollList>;
 
-export const PollListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.poll_list.max, default: LIMITS.poll_list.default })),
-  after: Type.Optional(Type.String({ description: 'A `session_id`: polls that are older.' })),
-  before: Type.Optional(
-    Type.String({ description: 'A `session_id`: polls that are newer. Not together with `after`.' }),
-  ),
-  status: Type.Optional(literals(POLL_STATUSES)),
-  created_after: Type.Optional({ ...DateTime, description: 'Accepted at this time or later.' }),
-  created_before: Type.Optional({ ...DateTime, description: 'Accepted before this time.' }),
-  preset: Type.Optional(literals(PANEL_NAMES)),
-  key_id: Type.Optional(Uuid),
-  close: Type.Optional(
-    Type.Boolean({ description: '`true`: only close calls, see `is_close`; `false`: only the others.' }),
-  ),
-  metadata: Type.Optional({ ...Metadata, description: 'Polls that have these pairs: `metadata[customer]=42`.' }),
-});
+/** Closed: a filter with a mistyped name would find every poll. */
+export const PollListQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: LIMITS.poll_list.max, default: LIMITS.poll_list.default }),
+    ),
+    after: Type.Optional(Type.String({ description: 'A `session_id`: polls that are older.' })),
+    before: Type.Optional(
+      Type.String({ description: 'A `session_id`: polls that are newer. Not together with `after`.' }),
+    ),
+    status: Type.Optional(literals(POLL_STATUSES)),
+    created_after: Type.Optional({ ...DateTime, description: 'Accepted at this time or later.' }),
+    created_before: Type.Optional({ ...DateTime, description: 'Accepted before this time.' }),
+    preset: Type.Optional(literals(PANEL_NAMES)),
+    key_id: Type.Optional(Uuid),
+    close: Type.Optional(
+      Type.Boolean({ description: '`true`: only close calls, see `is_close`; `false`: only the others.' }),
+    ),
+    metadata: Type.Optional({ ...Metadata, description: 'Polls that have these pairs: `metadata[customer]=42`.' }),
+  },
+  { additionalProperties: false },
+);
 export type PollListQuery = Static<typeof PollListQuery>;
 
 export const StatusesQuery = Type.Object({

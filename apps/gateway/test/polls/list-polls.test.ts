@@ -92,6 +92,10 @@ t.test('ids of others, and of nothing, are refused alike', async (t) => {
   ])
     t.equal((await list(query)).statusCode, 400, query);
   t.match((await list(`?after=${split}&before=${split}`)).json().error, /^before and after/);
+  for (const name of ['state', 'metadata.customer', 'Status']) {
+    const answer = await list(`?status=completed&${name}=running`);
+    t.match([answer.statusCode, answer.json().error], [400, new RegExp(`^${name} is not known here`)]);
+  }
 });
 
 t.test('the statuses of many ids, in one request', async (t) => {

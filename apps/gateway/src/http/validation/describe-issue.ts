@@ -4,8 +4,8 @@ import type { ErrorObject } from 'ajv';
 // A validator's findings in words that name the field as the caller wrote it: `options[1] must be ...`.
 
 export function describeIssue(error: ErrorObject): Issue {
-  const missing: unknown = error.keyword === 'required' ? error.params.missingProperty : undefined;
-  const path = typeof missing === 'string' ? `${error.instancePath}/${missing}` : error.instancePath;
+  const member: unknown = error.params.missingProperty ?? error.params.additionalProperty;
+  const path = typeof member === 'string' ? `${error.instancePath}/${member.slice(0, 80)}` : error.instancePath;
   return { pointer: `#${path}`, detail: `${fieldName(path)} ${problem(error)}` };
 }
 
@@ -20,6 +20,8 @@ function problem({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case 'required':
       return 'is required';
+    case 'additionalProperties':
+      return 'is not known here';
     case 'type':
       return `must be ${[params.type].flat().map(withArticle).join(' or ')}`;
     case 'enum':
