@@ -22,7 +22,7 @@ export function createKeyRoute(app: FastifyInstance, context: AccountsContext): 
         tags: ['Account'],
         summary: 'Create an API key',
         description:
-          'The whole key is in this answer and nowhere else. That is why an Idempotency-Key has no effect here: keeping the answer for a retry would be keeping the key. If the answer was lost, revoke what GET /api/keys lists and create another.',
+          'The whole key is in this answer and nowhere else. That is why an Idempotency-Key is refused here: keeping the answer for a retry would be keeping the key. If the answer was lost, revoke what GET /api/keys lists and create another.',
         security: access.sessionOrBearer,
         body: Type.Ref(KeyRequest),
         response: {

@@ -99,7 +99,7 @@ The limits there:
 
 ${paidLimits}
 
-Send an \`Idempotency-Key\` with whatever you might repeat: a retry gets the first result and makes no second poll.
+Send an \`Idempotency-Key\` with whatever you might repeat: a retry at the same address gets the first result and makes no second poll.
 
 ## When something goes wrong
 

@@ -23,7 +23,7 @@ const HEADERS = {
   'idempotency-key': Type.Optional(
     Type.String({
       description:
-        'A retry with the same key, within 24 hours and with the same request, gets the first result instead of making a second one. 1 to 255 visible ASCII characters, bare or in double quotes.',
+        'A retry with the same key, within 24 hours and with the same request, gets the first result instead of making a second one. Each operation remembers its own keys: the key of a POST /api/poll begins a new poll at POST /api/poll/stream. 1 to 255 visible ASCII characters, bare or in double quotes.',
     }),
   ),
 };

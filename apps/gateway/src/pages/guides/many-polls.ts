@@ -22,7 +22,7 @@ curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/result" -H "Authorization: B
 )}
 <h2>Retries</h2>
 <ul>
-<li>Give each poll an <code>Idempotency-Key</code> made from its row, not from the clock. The same key and body join the same poll and are charged once.</li>
+<li>Give each poll an <code>Idempotency-Key</code> made from its row, not from the clock. The same key and body, sent to the same address, join the same poll and are charged once.</li>
 <li>Retry 429, 502, 503, 504 and broken connections: after <code>Retry-After</code> seconds where it is sent, else with a growing, random wait. An error’s <code>retryable</code> says so too.</li>
 <li>Slow down before that: <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code> say what is left and when it begins again. The <a href="/eloquentpoll.py">client for Python</a> paces itself by them.</li>
 </ul>

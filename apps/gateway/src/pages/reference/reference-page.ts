@@ -62,5 +62,5 @@ const beginning = (baseUrl: string): Html => html`<section class="prose" id="err
 <p>The base address is <code>${baseUrl}</code>. Bodies are JSON in UTF-8. A key goes into <code>Authorization: Bearer</code>; create one on the
 <a href="/dashboard">dashboard</a>. Free quick polls need none.</p>
 <p>Errors have a text, a stable <code>code</code> and what to do next; <code>Accept: application/problem+json</code> or <code>X-Machine-Client: true</code> adds more. All codes:
-<a href="/api/errors/catalog">the catalog</a>. A retry with the same <code>Idempotency-Key</code> makes no second poll and costs nothing.</p>
+<a href="/api/errors/catalog">the catalog</a>. A retry of the same operation with the same <code>Idempotency-Key</code> makes no second poll and costs nothing.</p>
 </section>`;
