@@ -7,19 +7,21 @@ declare
   v_max_u constant bigint := (p ->> 'max_u')::bigint;
   v_cost_u constant bigint := (p ->> 'cost_u')::bigint;
   v_passed constant boolean := (p ->> 'passed')::boolean;
+  v_returns integer;
 begin
+  -- In the order in which claim_canary locks: the model's row, then those that tests share.
+  if v_passed is not null then
+    update model_standings
+       set passes = case when failed is distinct from p ->> 'kind' then passes when v_passed then passes + 1 else 0 end
+     where model_id = p ->> 'model_id'
+    returning returns into v_returns;
+    insert into canary_results as r (model_id, kind, returns, day, tests, failures)
+    values (p ->> 'model_id', p ->> 'kind', v_returns, (now() at time zone 'utc')::date, 1, (not v_passed)::integer)
+    on conflict (model_id, kind, returns, day) do update
+       set tests = r.tests + 1, failures = r.failures + (not v_passed)::integer;
+  end if;
   update canary_days set cost_u = cost_u + v_cost_u - v_max_u where day = (v_claimed_at at time zone 'utc')::date;
   if p ->> 'spend_shard' is not null then
     perform settle_spend((p ->> 'spend_shard')::smallint, v_claimed_at, v_max_u, v_cost_u);
   end if;
-  if v_passed is null then
-    return;
-  end if;
-  insert into canary_results as r (model_id, kind, returns, day, tests, failures)
-  select model_id, p ->> 'kind', returns, (now() at time zone 'utc')::date, 1, (not v_passed)::integer
-    from model_standings where model_id = p ->> 'model_id'
-  on conflict (model_id, kind, returns, day) do update
-     set tests = r.tests + 1, failures = r.failures + (not v_passed)::integer;
-  update model_standings set passes = case when v_passed then passes + 1 else 0 end
-   where model_id = p ->> 'model_id' and failed = p ->> 'kind';
 end $$;
