@@ -22,8 +22,7 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
   };
   const response = pollResponse({ ...collected, ...known, isCanceled, resultId, spec, gatherMs, totalMs });
   const faultsU = votes.map(({ cost }) => cost?.fault_u ?? 0);
-  const isLockOnly = state.rules.record?.isAlarmed ?? false;
-  const statement = statementText({ spec, response, acceptedAt: claim.createdAt, isLockOnly, faultsU });
+  const statement = statementText({ spec, response, acceptedAt: claim.createdAt, faultsU });
   const finished = {
     ...{ id: pollId, epoch, votes, aborted, freeFailures, response, receiptLeaf: receiptLeaf(statement) },
     ...(claim.auditVersion !== null && { audit: heardAudit(spec, collected) }),

@@ -1,5 +1,5 @@
-import { receiptSigner, statementText } from '@eloquentpoll/polls';
-import { verifyReceipt } from '@eloquentpoll/receipts';
+import { type Receipted, receiptPrice, receiptSigner, statementText } from '@eloquentpoll/polls';
+import { canonicalJson, type PartName, type Statement, verifyReceipt } from '@eloquentpoll/receipts';
 import { seed } from '@eloquentpoll/testkit/seed';
 import t from 'tap';
 import { drawnPoll } from '../src/receipts/drawn-polls.ts';
@@ -37,3 +37,30 @@ t.test('without its price a receipt of a poll that spent its budget says what it
     { state: 'unchecked', says: /takes the price/ },
   );
 });
+
+t.test('a receipt whose votes two workers received holds by what the track record said at the end', async (t) => {
+  const signer = receiptSigner(Buffer.alloc(32, 6));
+  const fallen = async (poll: Receipted, statement: string): Promise<PartName[]> => {
+    const receipt = { ...signer.sign(statement), proof: null, price: receiptPrice(poll) };
+    const { parts } = await verifyReceipt(JSON.stringify(receipt), { keys: signer.keys });
+    return parts.filter(({ state }) => state === 'fails').map(({ name }) => name);
+  };
+  const polls = Array.from({ length: 400 }, (_, i) => drawnPoll(`replaced ${i}`))
+    .filter(({ response }) => response.track_record !== undefined)
+    .map((poll) => ({ ...poll, response: withoutArrivals(poll.response) }));
+  t.ok(polls.some(({ response }) => response.termination_reason === 'confidence'));
+  for (const poll of polls) {
+    const text = statementText(poll);
+    t.same(await fallen(poll, text), []);
+    const statement = JSON.parse(text) as Statement;
+    if ((statement.decision.confidence ?? 0) < 0.01) continue;
+    const record = { audits: 100_000, same_leader: 0 };
+    const other = { ...statement, decision: { ...statement.decision, record } };
+    t.ok((await fallen(poll, canonicalJson(other))).includes('odds'), 'another record gives other odds');
+  }
+});
+
+const withoutArrivals = ({ timing, ...response }: Receipted['response']): Receipted['response'] => {
+  const { arrivals: _arrivals, ...times } = timing;
+  return { ...response, timing: times };
+};

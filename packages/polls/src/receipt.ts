@@ -16,8 +16,6 @@ export interface Receipted {
   /** As the worker built it, before charges that storing it adds. */
   response: PollResponse;
   acceptedAt: Date;
-  /** Nothing but a lock could stop it. */
-  isLockOnly: boolean;
   /** By vote: what its calls cost that the question made fail, in micro-USD. */
   faultsU: readonly number[];
 }
@@ -34,12 +32,12 @@ export function statementOf(poll: Receipted): Statement {
     options: spec.options,
     preset: spec.panel_name,
     simulated: spec.simulated,
-    order: spec.track_record?.order ?? 'shuffled',
+    order: response.asking?.order ?? 'shuffled',
     panel: spec.seats.map(({ model_id, family, failure_rate }) => ({ model_id, family, failure_rate })),
     rule: {
       ...{ version: RULE_VERSION, threshold: spec.confidence_threshold, min_votes: spec.min_votes },
-      ...(spec.track_record && {
-        record: { roster_version: spec.track_record.roster_version, lock_only: poll.isLockOnly },
+      ...(response.asking && {
+        record: { roster_version: response.asking.roster_version, lock_only: response.asking.lock_only },
       }),
     },
     votes: response.votes.map(({ model_id, chosen_option, error, latency_ms }, i) => ({
@@ -74,7 +72,7 @@ const oddsAt = (arrival: NonNullable<Timing['arrivals']>[number] | undefined) =>
   };
 
 /** For the poll's owner. Of the seed, which no caller ever sees, only a hash is shown. */
-export const receiptPrice = ({ spec, response, faultsU }: Omit<Receipted, 'isLockOnly'>): ReceiptPrice => ({
+export const receiptPrice = ({ spec, response, faultsU }: Receipted): ReceiptPrice => ({
   nonce: sha256(`price of ${spec.seed}`),
   max_cost_u: spec.max_cost_u,
   reserves_u: spec.seats.map(({ reserve_u }) => reserve_u),

@@ -6,7 +6,7 @@ import { openResults } from './results.ts';
 
 // What receipts are made from, and the sealed days that prove them.
 
-export interface ReceiptSource extends Omit<Receipted, 'isLockOnly'> {
+export interface ReceiptSource extends Receipted {
   accountId: string | null;
   /** Null for a result that is older than receipts. */
   leaf: Buffer | null;

@@ -30,7 +30,7 @@ export function drawnPoll(seed: string): Receipted {
   });
   const faultsU = run.votes.map(({ cost }) => cost?.fault_u ?? 0);
   const acceptedAt = new Date(Date.UTC(2026, 10, 20) + draw.whole(0, 86_399_999));
-  return { spec, response, acceptedAt, isLockOnly: run.state.rules.record?.isAlarmed ?? false, faultsU };
+  return { spec, response, acceptedAt, faultsU };
 }
 
 const drawnId = (draw: Chance): string =>

@@ -1,6 +1,6 @@
 import type { ResultReceipt } from '@eloquentpoll/contracts';
 import { isFree, isResultId, type ReceiptSigner, receiptLeaf, receiptPrice, statementText } from '@eloquentpoll/polls';
-import { findReceiptProof, findReceiptSource, type ReceiptSource, type StoredProof } from '@eloquentpoll/storage';
+import { findReceiptProof, findReceiptSource, type StoredProof } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 
@@ -14,8 +14,8 @@ export async function receiptOf(
   const source = isResultId(resultId) ? await findReceiptSource(storage, resultId) : null;
   if (!source) throw new ApiError('result_not_found');
   if (source.leaf === null) throw new ApiError('receipt_not_found');
-  const statement = statementOf(source, source.leaf);
-  if (statement === null) {
+  const statement = statementText(source);
+  if (!receiptLeaf(statement).equals(source.leaf)) {
     log.error({ result_id: resultId }, 'receipt.source_changed');
     throw new ApiError('receipt_not_found', {
       detail: 'What is stored of this poll is not what its receipt was made of.',
@@ -28,15 +28,6 @@ export async function receiptOf(
     proof: proof && wireProof(proof),
     ...(isOwner && { price: receiptPrice(source) }),
   };
-}
-
-/**
- * The statement that has this hash. Whether a record could be had, or had an alarm, is not stored: it follows from the hash.
- * Null where what is stored is not what was stored when the poll ended.
- */
-function statementOf(source: ReceiptSource, leaf: Buffer): string | null {
-  const possible = [false, true].map((isLockOnly) => statementText({ ...source, isLockOnly }));
-  return possible.find((text) => receiptLeaf(text).equals(leaf)) ?? null;
 }
 
 export function requireSigner(signer: ReceiptSigner | null): ReceiptSigner {
