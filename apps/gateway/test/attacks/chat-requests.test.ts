@@ -144,6 +144,24 @@ t.test('each thing that is wrong is a 400 that names its member', async () => {
     await refused(await send(body), 400, { type: 'invalid_request_error', code: 'validation_error', param }, what);
 });
 
+t.test('a reference that leads nowhere is named', async (t) => {
+  const REFERENCES: [object, string][] = [
+    [{ $ref: 'https://example.com/schema.json' }, 'the schema refers to https://example.com/schema.json, which'],
+    [
+      object({ a: { $ref: '#/$defs/Label' } }),
+      'the property a refers to #/$defs/Label, which the schema does not hold',
+    ],
+    [object({ a: { anyOf: [ab, { $ref: '#/$defs/B' }] } }), 'the property a refers to #/$defs/B, which'],
+    [{ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, 'the schema follows more than 8 references'],
+  ];
+  for (const [schema, problem] of REFERENCES) {
+    const { message } = (await send(ask(format(schema)))).json().error;
+    t.ok(message.includes(problem), `${problem}: ${message}`);
+  }
+  const nullable = object({ a: ab, b: { anyOf: [{ $ref: '#/$defs/B' }, { type: 'null' }] } });
+  t.equal((await send(ask(format(nullable)))).statusCode, 200, 'null is an answer that needs none');
+});
+
 /** Eight levels of references, each ten times. */
 function growing(): object {
   const level = (next: string) =>

@@ -14,6 +14,9 @@ export type SchemaPart =
 const MAX_PARTS = 500;
 const MAX_DEPTH = 8;
 
+const TOO_LARGE = 'is too large a JSON Schema';
+const NOT_FILLED = 'cannot be filled by a poll: make it optional or nullable, or leave it out';
+
 export function readSchema(schema: unknown): SchemaPart {
   return new SchemaReader(schema).read(schema, '', 0);
 }
@@ -29,18 +32,19 @@ class SchemaReader {
   read(given: unknown, name: string, depth: number): SchemaPart {
     this.#parts += 1;
     const schema = this.#resolve(given);
-    if (schema === null) return wrong(name, 'is no JSON Schema that can be read');
-    if (depth > MAX_DEPTH || this.#parts > MAX_PARTS) return wrong(name, 'is too large a JSON Schema');
+    if (typeof schema === 'string') return wrong(name, schema);
+    if (depth > MAX_DEPTH || this.#parts > MAX_PARTS) return wrong(name, TOO_LARGE);
     const values = this.#valuesOf(schema);
-    const texts = values?.filter((value) => value !== null);
-    if (texts && texts.length > 1) {
+    const listed = typeof values === 'string' ? [] : values;
+    const texts = listed.filter((value) => value !== null);
+    if (texts.length > 1) {
       if (!texts.every((value) => typeof value === 'string')) return wrong(name, 'must be an enum of strings');
       return { kind: 'choice', options: texts, descriptions: describedBy(given), fill: (option) => option };
     }
-    if (values?.[0] !== undefined) return { kind: 'constant', value: values[0] };
+    if (listed[0] !== undefined) return { kind: 'constant', value: listed[0] };
     if (isJsonObject(schema.properties)) return this.#readObject(schema, schema.properties, name, depth);
     if (this.#isNullable(schema)) return { kind: 'constant', value: null };
-    return wrong(name, 'cannot be filled by a poll: make it optional or nullable, or leave it out');
+    return wrong(name, typeof values === 'string' ? values : NOT_FILLED);
   }
 
   #readObject(
@@ -68,51 +72,58 @@ class SchemaReader {
     return { ...choice, descriptions: [...describedBy(schema), ...choice.descriptions], fill };
   }
 
-  /** The values that a schema lists; null where it lists none. */
-  #valuesOf(schema: Record<string, unknown>): unknown[] | null {
+  /** The values that a schema lists, empty where it does not; a string says why a variant cannot be read. */
+  #valuesOf(schema: Record<string, unknown>): unknown[] | string {
     if (Array.isArray(schema.enum)) return [...(schema.enum as unknown[])];
     if ('const' in schema) return [schema.const];
     if (schema.type === 'null') return [null];
-    const variants = schema.anyOf ?? schema.oneOf;
-    if (!Array.isArray(variants)) return null;
     const values: unknown[] = [];
-    for (const variant of variants) {
+    for (const variant of variantsOf(schema)) {
       this.#parts += 1;
-      const resolved = this.#parts > MAX_PARTS ? null : this.#resolve(variant);
-      const own = resolved && !('anyOf' in resolved) && !('oneOf' in resolved) ? this.#valuesOf(resolved) : null;
-      if (own === null) return null;
+      if (this.#parts > MAX_PARTS) return TOO_LARGE;
+      const resolved = this.#resolve(variant);
+      if (typeof resolved === 'string') return resolved;
+      const own = variantsOf(resolved).length === 0 ? this.#valuesOf(resolved) : [];
+      if (typeof own === 'string' || own.length === 0) return own;
       values.push(...own);
     }
     return values;
   }
 
-  #isNullable({ type, anyOf, oneOf }: Record<string, unknown>): boolean {
-    if (Array.isArray(type) && type.includes('null')) return true;
-    const variants = anyOf ?? oneOf;
-    return Array.isArray(variants) && variants.some((variant) => isJsonObject(variant) && variant.type === 'null');
+  #isNullable(schema: Record<string, unknown>): boolean {
+    if (Array.isArray(schema.type) && schema.type.includes('null')) return true;
+    return variantsOf(schema).some((variant) => isJsonObject(variant) && variant.type === 'null');
   }
 
-  /** Follows `$ref` within the schema, alone or as the one member of `allOf`. */
-  #resolve(given: unknown): Record<string, unknown> | null {
+  /** Follows `$ref` within the schema, alone or as the one member of `allOf`. A string says why nothing was found. */
+  #resolve(given: unknown): Record<string, unknown> | string {
     let schema = given;
     for (let steps = 0; steps <= MAX_DEPTH; steps++) {
-      if (!isJsonObject(schema)) return null;
-      if (typeof schema.$ref === 'string') schema = this.#at(schema.$ref);
-      else if (Array.isArray(schema.allOf) && schema.allOf.length === 1) schema = schema.allOf[0];
+      if (!isJsonObject(schema)) return 'is no JSON Schema that can be read';
+      if (typeof schema.$ref === 'string') {
+        const found = this.#at(schema.$ref);
+        if (found === undefined) return `refers to ${schema.$ref.slice(0, 100)}, which the schema does not hold`;
+        schema = found;
+      } else if (Array.isArray(schema.allOf) && schema.allOf.length === 1) schema = schema.allOf[0];
       else return schema;
     }
-    return null;
+    return `follows more than ${MAX_DEPTH} references without an end`;
   }
 
   #at(reference: string): unknown {
     const [start, ...steps] = reference.split('/');
-    if (start !== '#') return null;
+    if (start !== '#') return undefined;
     return steps.reduce<unknown>((schema, step) => {
       const member = unescaped(step);
-      return isJsonObject(schema) && Object.hasOwn(schema, member) ? schema[member] : null;
+      return isJsonObject(schema) && Object.hasOwn(schema, member) ? schema[member] : undefined;
     }, this.#root);
   }
 }
+
+const variantsOf = ({ anyOf, oneOf }: Record<string, unknown>): unknown[] => {
+  const variants = anyOf ?? oneOf;
+  return Array.isArray(variants) ? variants : [];
+};
 
 const describedBy = (schema: unknown): string[] =>
   isJsonObject(schema) && typeof schema.description === 'string' ? [schema.description] : [];
