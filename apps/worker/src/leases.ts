@@ -43,7 +43,7 @@ interface Held {
 }
 
 export function keepLeases(
-  polls: Pick<PollStore, 'renew' | 'findCanceled'>,
+  polls: Pick<PollStore, 'renew'>,
   workerId: string,
   clock: Clock,
   onError: (error: unknown) => void,
@@ -58,12 +58,12 @@ export function keepLeases(
     if (asked.length === 0) return;
     const since = clock.now();
     try {
-      const ours = new Set(await polls.renew(workerId, asked));
-      for (const { id, lease } of asked)
-        if (held.get(id) === lease && !ours.has(id)) lease.lost.abort(new Error('another worker has the poll'));
-      const canceled = new Set(await polls.findCanceled([...ours]));
-      for (const { id, lease } of asked)
-        if (canceled.has(id)) lease.canceled.abort(new Error('canceled by its caller'));
+      const ours = new Map((await polls.renew(workerId, asked)).map((renewed) => [renewed.id, renewed]));
+      for (const { id, lease } of asked) {
+        const renewed = ours.get(id);
+        if (held.get(id) === lease && !renewed) lease.lost.abort(new Error('another worker has the poll'));
+        if (renewed?.isCanceled) lease.canceled.abort(new Error('canceled by its caller'));
+      }
     } catch (error) {
       onError(error);
       // After a pause the connections are broken, which says nothing about Postgres.

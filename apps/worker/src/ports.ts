@@ -11,6 +11,7 @@ import type {
   FinishedPoll,
   FoundPoll,
   Lease,
+  Renewed,
 } from '@eloquentpoll/storage';
 import type { TrackRecord } from '@eloquentpoll/voting';
 
@@ -23,10 +24,8 @@ export interface PollStore {
   claim(pollId: string, worker: string): Promise<Claim | null>;
   /** Takes a poll that is past its deadline from its holder. */
   claimOverdue(pollId: string, worker: string, graceMs: number): Promise<Claim | null>;
-  /** The ids that are still the worker's own. */
-  renew(worker: string, leases: readonly Lease[]): Promise<string[]>;
-  /** Those of them that their callers canceled. */
-  findCanceled(pollIds: readonly string[]): Promise<string[]>;
+  /** Those that are still the worker's own. */
+  renew(worker: string, leases: readonly Lease[]): Promise<Renewed[]>;
   /** False when the lease was lost before. */
   release(lease: Lease): Promise<boolean>;
   /** Fenced by the epoch of the claim. Storing the same twice stores it once. */

@@ -1,4 +1,4 @@
-import { LEASE_MS } from '@eloquentpoll/storage';
+import { LEASE_MS, type Renewed } from '@eloquentpoll/storage';
 import t from 'tap';
 import type { Clock } from '../src/clock.ts';
 import { keepLeases } from '../src/leases.ts';
@@ -30,8 +30,11 @@ function bench() {
   const clock = handClock();
   const asked: { ids: string[]; answer: (ours: string[]) => void; refuse: (error: Error) => void }[] = [];
   const renew = (_worker: string, leases: readonly { id: string }[]) =>
-    new Promise<string[]>((answer, refuse) => asked.push({ ids: leases.map(({ id }) => id), answer, refuse }));
-  const leases = keepLeases({ renew, findCanceled: async () => [] }, 'w1', clock, () => {});
+    new Promise<Renewed[]>((resolve, refuse) => {
+      const answer = (ours: string[]) => resolve(ours.map((id) => ({ id, isCanceled: false })));
+      asked.push({ ids: leases.map(({ id }) => id), answer, refuse });
+    });
+  const leases = keepLeases({ renew }, 'w1', clock, () => {});
   return { clock, asked, leases };
 }
 

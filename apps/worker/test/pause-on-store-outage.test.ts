@@ -27,7 +27,6 @@ function storeThatCanBeAway() {
     },
     claimOverdue: () => answer(null),
     renew: () => answer([]),
-    findCanceled: never,
     sweepAlone: () => answer(false),
     beat: () => answer(undefined),
     prune: () => answer(0),

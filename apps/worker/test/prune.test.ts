@@ -25,7 +25,6 @@ t.test('what is over goes in bounded steps, without a rest as long as there is m
     claim: never,
     claimOverdue: never,
     renew: never,
-    findCanceled: never,
     release: never,
     finish: never,
     bury: never,

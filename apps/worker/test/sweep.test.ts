@@ -24,7 +24,6 @@ function world({ lapsed, queued }: { lapsed: number; queued: number }) {
     claim: never,
     claimOverdue: never,
     renew: never,
-    findCanceled: never,
     release: never,
     finish: never,
     bury: never,

@@ -46,7 +46,7 @@ const PLANTED: Planted[] = [
     bug: 'neither the renewal of its lease nor the run record says that a poll belongs to another worker',
     seenBy: 'no model is asked for a vote that is in the log, or in a poll that has ended',
     tamper(context, { store }) {
-      store.renew = (_worker, leases) => leases.map(({ id }) => id);
+      store.renew = (_worker, leases) => leases.map(({ id }) => ({ id, isCanceled: false }));
       return withRuns(context, {
         open: async (...args) => (await context.bus.runs.open(...args)) || true,
         vote: async (...args) => (await context.bus.runs.vote(...args)) || true,

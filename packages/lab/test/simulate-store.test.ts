@@ -110,6 +110,7 @@ interface Sides {
   now: number;
 }
 
+const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
 const idOf = (side: Sides, n: number) => `ps_${side.run}_${n}`;
 
 async function perform(sides: Sides, command: Command): Promise<[real: unknown, model: unknown]> {
@@ -156,8 +157,8 @@ async function perform(sides: Sides, command: Command): Promise<[real: unknown, 
     case 'renew': {
       const leases = command.polls.map((each) => lease(each.poll, each.back));
       return both(
-        async () => (await store.renew(command.worker, leases)).toSorted(),
-        () => model.renew(command.worker, leases).toSorted(),
+        async () => (await store.renew(command.worker, leases)).toSorted(byId),
+        () => model.renew(command.worker, leases).toSorted(byId),
       );
     }
     case 'release': {

@@ -22,19 +22,6 @@ export async function cancelPoll({ db }: Storage, accountId: string, pollId: str
     : { outcome: row.outcome };
 }
 
-/** Those of running polls that their callers canceled. */
-export async function findCanceled({ db }: Queries, pollIds: readonly string[]): Promise<string[]> {
-  if (pollIds.length === 0) return [];
-  const rows = await db
-    .selectFrom('polls')
-    .select('id')
-    .where((poll) => poll('id', '=', poll.fn.any(poll.val([...pollIds]))))
-    .where('canceled_at', 'is not', null)
-    .where('status', '=', 'running')
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
 export async function wasCanceled({ db }: Queries, pollId: string): Promise<boolean> {
   const row = await db
     .selectFrom('polls')

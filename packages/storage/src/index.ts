@@ -54,7 +54,7 @@ export {
   readModelStanding,
   takeModelOut,
 } from './canaries.ts';
-export { type Cancellation, cancelPoll, findCanceled, wasCanceled } from './cancel-poll.ts';
+export { type Cancellation, cancelPoll, wasCanceled } from './cancel-poll.ts';
 export { type NewCardMovement, storeCardMovements, type UnlikePayment, unlikePayments } from './card-movements.ts';
 export { checkLedger, type LedgerViolation } from './check-ledger.ts';
 export { checkWholeLedger, type LedgerCheckStep } from './check-whole-ledger.ts';
@@ -143,6 +143,7 @@ export {
   findOverdue,
   LEASE_MS,
   type Lease,
+  type Renewed,
   releaseLease,
   renewLeases,
 } from './leases.ts';

@@ -125,20 +125,27 @@ export async function claimOverdue(
   return toClaim(rows[0]);
 }
 
-/** Extends the leases of all polls of a worker at once; returns the ids that are still its own. */
-export async function renewLeases({ db }: Queries, worker: string, leases: readonly Lease[]): Promise<string[]> {
+/** A poll that is still its worker's own. */
+export interface Renewed {
+  id: string;
+  /** Its caller canceled it. */
+  isCanceled: boolean;
+}
+
+/** Extends the leases of all polls of a worker at once; returns those that are still its own. */
+export async function renewLeases({ db }: Queries, worker: string, leases: readonly Lease[]): Promise<Renewed[]> {
   if (leases.length === 0) return [];
   const ids = leases.map((lease) => lease.id);
   const epochs = leases.map((lease) => lease.epoch);
   const { rows } = await repeatable(() =>
-    sql<{ id: string }>`
+    sql<Renewed>`
       update polls set lease_until = ${endOf(LEASE_MS)}
         from unnest(${ids}::text[], ${epochs}::int[]) as held (id, epoch)
        where polls.id = held.id and polls.lease_epoch = held.epoch and polls.lease_owner = ${worker}
          and polls.status = 'running'
-      returning polls.id`.execute(db),
+      returning polls.id, polls.canceled_at is not null as "isCanceled"`.execute(db),
   );
-  return rows.map((row) => row.id);
+  return rows;
 }
 
 /**

@@ -5,11 +5,11 @@ import {
   cancelPoll,
   checkLedger,
   claimPoll,
-  findCanceled,
   findPoll,
   findResultOfPoll,
   finishPoll,
   forgetPollKey,
+  renewLeases,
   wasCanceled,
 } from '../src/index.ts';
 import { acceptance, finished, funded, newPoll, open, USD, unique } from './fixtures.ts';
@@ -72,9 +72,9 @@ t.test('one that a worker has is left to it; without a living one, any may claim
   const id = await accepted();
   const first = await claimPoll(storage, id, 'w1');
   t.match(await cancel(id), { outcome: 'ending', epoch: 1, isHeld: true });
-  t.same(await findCanceled(storage, [id, unique('ps_')]), [id]);
+  t.same(await renewLeases(storage, 'w1', [first!, { id: unique('ps_'), epoch: 1 }]), [{ id, isCanceled: true }]);
   t.match(await finishPoll(storage, finished(first!)), { outcome: 'stored' });
-  t.same(await findCanceled(storage, [id]), []);
+  t.same(await renewLeases(storage, 'w1', [first!]), []);
 
   const orphan = await accepted();
   await claimPoll(storage, orphan, 'w1', 0);

@@ -81,7 +81,7 @@ t.test('a worker renews all of its leases at once and learns which it lost', asy
     { id: taken, epoch: 1 },
     { id: over, epoch: 1 },
   ]);
-  t.same(still, [kept]);
+  t.same(still, [{ id: kept, isCanceled: false }]);
   t.same(await query('select id from polls where id = $1 and lease_until > now()', [kept]), [{ id: kept }]);
   t.same(await renewLeases(storage, 'worker', []), []);
 });

@@ -1,5 +1,5 @@
 import { newPollId } from '@eloquentpoll/polls';
-import { findCanceled } from '@eloquentpoll/storage';
+import { wasCanceled } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
@@ -55,7 +55,7 @@ t.test('a poll that runs ends with the votes that it has, and the answer waits f
   const answer = cancel(id);
   await eventually(
     'the worker can hear of it',
-    async () => heard.includes(id) && (await findCanceled(context.storage, [id])).length === 1,
+    async () => heard.includes(id) && (await wasCanceled(context.storage, id)),
   );
   await worker.end();
   t.match((await answer).json(), { session_id: id, status: 'completed', result_id: /^EP-/ });

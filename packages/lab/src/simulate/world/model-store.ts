@@ -9,6 +9,7 @@ import {
   type FoundPoll,
   LEASE_MS,
   type Lease,
+  type Renewed,
 } from '@eloquentpoll/storage';
 import { type Books, modelLedger, Refused } from './model-ledger.ts';
 
@@ -38,7 +39,7 @@ export interface ModelStore {
   accept(acceptance: Acceptance): Accepted;
   claim(pollId: string, worker: string): Claim | null;
   claimOverdue(pollId: string, worker: string, graceMs: number): Claim | null;
-  renew(worker: string, leases: readonly Lease[]): string[];
+  renew(worker: string, leases: readonly Lease[]): Renewed[];
   release(lease: Lease): boolean;
   finish(poll: FinishedPoll): Finished;
   bury(poll: { id: string; epoch: number; reason: string }): Finish;
@@ -171,7 +172,8 @@ export function modelStore(now: () => number): ModelStore {
         return poll?.leaseEpoch === epoch && poll.leaseOwner === worker;
       });
       for (const { id } of ours) polls.get(id)!.leaseUntil = now() + LEASE_MS;
-      return ours.map(({ id }) => id);
+      // No caller of a simulated world cancels.
+      return ours.map(({ id }) => ({ id, isCanceled: false }));
     },
     release({ id, epoch }) {
       const poll = running(id);

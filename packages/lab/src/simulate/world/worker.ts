@@ -103,8 +103,6 @@ function storePort(world: World, process: SimulatedProcess, known: Known): PollS
       known.unsure = false;
       return ours;
     },
-    // No caller of a simulated world cancels.
-    findCanceled: async () => [],
     release: (lease) => perform('release', lease.id, () => store.release(lease)),
     finish: (poll: FinishedPoll) =>
       perform(
