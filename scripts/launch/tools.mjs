@@ -4,11 +4,11 @@
 // hold back. A .tools folder that was left half finished is installed again.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { Failure } from './failure.mjs';
-import { requireSpace, requireWritable, toolEnvironment, toolsFolder } from './folders.mjs';
-import { runTool } from './run-tool.mjs';
+import { requireSpace, requireWritable, toolsFolder } from './folders.mjs';
+import { installExactly, onPath } from './npm.mjs';
 
 const NODE_VERSION = '24.21.0';
 const PNPM_VERSION = '11.28.11';
@@ -69,23 +69,9 @@ export async function bringTools(wanted) {
   if (wanted.node || had[nodePackage]) versions[nodePackage] = NODE_VERSION;
   if (wanted.pnpm || had.pnpm) versions.pnpm = PNPM_VERSION;
   rmSync(stamp, { force: true });
-  mkdirSync(toolsFolder, { recursive: true });
-  writeFileSync(join(toolsFolder, 'package.json'), JSON.stringify({ private: true, dependencies: versions }));
-  writeFileSync(join(toolsFolder, 'package-lock.json'), JSON.stringify(lockfile(versions)));
-  const [npm, ...first] = npmCommand();
-  const args = [
-    'ci',
-    '--prefix',
-    toolsFolder,
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    '--yes',
-    '--prefer-offline',
-  ];
-  await runTool('tools', npm, [...first, ...args], {
-    cwd: toolsFolder,
-    env: toolEnvironment(),
+  const packages = Object.entries(versions).map(([name, version]) => [name, { version, hash: HASHES[name] }]);
+  await installExactly(toolsFolder, Object.fromEntries(packages), {
+    log: 'tools',
     sentence: 'npm could not bring Node 24 and pnpm 11: its words are above.',
   });
   if (versions[nodePackage] && versionOf(ourNode, []) !== `v${NODE_VERSION}`)
@@ -95,25 +81,6 @@ export async function bringTools(wanted) {
   writeFileSync(stamp, JSON.stringify(versions));
 }
 
-/** @param {Record<string, string>} versions */
-function lockfile(versions) {
-  /** @type {Record<string, object>} */
-  const packages = { '': { dependencies: versions } };
-  for (const [name, version] of Object.entries(versions))
-    packages[`node_modules/${name}`] = { version, integrity: HASHES[name] };
-  return { lockfileVersion: 3, requires: true, packages };
-}
-
-/** How to start npm. @returns {[string, ...string[]]} */
-export function npmCommand() {
-  const running = process.env.npm_execpath;
-  if (running && basename(running) === 'npm-cli.js' && existsSync(running)) return [process.execPath, running];
-  const [npm] = onPath(process.platform === 'win32' ? 'npm.cmd' : 'npm');
-  if (!npm)
-    throw new Failure('npm is not on the PATH, and Node 24 or pnpm 11 are missing: install npm, or both of them.');
-  return [npm];
-}
-
 /** @returns {Record<string, string>} */
 function installed() {
   try {
@@ -121,15 +88,6 @@ function installed() {
   } catch {
     return {};
   }
-}
-
-/** @param {string} name @returns {string[]} */
-function onPath(name) {
-  const files = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter(Boolean)
-    .map((folder) => join(folder, name));
-  return [...new Map(files.filter((file) => existsSync(file)).map((file) => [realpathSync(file), file])).values()];
 }
 
 /** @param {string} file @param {string[]} args @param {NodeJS.ProcessEnv} [env] */

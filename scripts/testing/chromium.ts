@@ -1,11 +1,10 @@
-import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress } from 'node:zlib';
-import { requireSpace, toolEnvironment, toolsFolder } from '@eloquentpoll/launch/folders';
-import { runTool } from '@eloquentpoll/launch/run-tool';
-import { npmCommand } from '@eloquentpoll/launch/tools';
+import { requireSpace, toolsFolder } from '@eloquentpoll/launch/folders';
+import { installExactly } from '@eloquentpoll/launch/npm';
 import { runProgram } from '@eloquentpoll/services/run-program';
 import { findChromium } from '@eloquentpoll/testkit/chromium';
 
@@ -43,7 +42,9 @@ async function keptCopy(kept: string): Promise<string> {
   try {
     mkdirSync(work, { recursive: true });
     requireSpace(work, 500, 'a Chromium for tests of pages');
-    await install(work);
+    // Only the archives are wanted, and none of the code that comes with them.
+    const packages = { [PACKAGE]: { version: VERSION, hash: HASH } };
+    await installExactly(work, packages, { log: 'chromium', sentence: 'npm could not bring a Chromium.' });
     await unpack(join(work, 'node_modules', PACKAGE, 'bin'), work, kept);
     rmSync(join(work, 'node_modules'), { recursive: true });
     rmSync(kept, { recursive: true, force: true });
@@ -55,24 +56,6 @@ async function keptCopy(kept: string): Promise<string> {
   if (ok) return program;
   rmSync(kept, { recursive: true, force: true });
   throw new Error(`The Chromium from npm does not run on this machine: ${output.trim().split('\n')[0]}.`);
-}
-
-/** Only the archives are wanted, and none of the code that comes with them. */
-async function install(folder: string): Promise<void> {
-  const dependencies = { [PACKAGE]: VERSION };
-  const packages = {
-    '': { dependencies },
-    [`node_modules/${PACKAGE}`]: { version: VERSION, integrity: HASH },
-  };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
-  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
-  const [npm, ...first] = npmCommand();
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--yes', '--prefer-offline'];
-  await runTool('chromium', npm, [...first, 'ci', '--prefix', folder, ...options], {
-    cwd: folder,
-    env: toolEnvironment(),
-    sentence: 'npm could not bring a Chromium.',
-  });
 }
 
 async function unpack(archives: string, work: string, kept: string): Promise<void> {

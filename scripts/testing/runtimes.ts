@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireSpace, toolEnvironment, toolsFolder } from '@eloquentpoll/launch/folders';
-import { runTool } from '@eloquentpoll/launch/run-tool';
-import { npmCommand } from '@eloquentpoll/launch/tools';
+import { requireSpace, toolsFolder } from '@eloquentpoll/launch/folders';
+import { installExactly } from '@eloquentpoll/launch/npm';
 
 // The other runtimes that the published client promises to run in, from npm: exact versions, checked against their
 // hashes, kept in .tools. All are MIT. A platform has those that npm has for it.
@@ -72,28 +71,16 @@ export async function bringRuntimes(kept: string = join(toolsFolder, 'runtimes')
 /** Only the program is kept of its package. */
 async function keptCopy(runtime: Runtime, program: string): Promise<string> {
   if (existsSync(program)) return program;
+  const { package: name } = runtime;
   const work = `${program}.${process.pid}.new`;
   mkdirSync(work, { recursive: true });
   try {
     requireSpace(work, 400, `${runtime.name} ${runtime.version} for tests of the client`);
-    await install(runtime, work);
-    renameSync(join(work, 'node_modules', runtime.package, runtime.file), program);
+    const sentence = `npm could not bring ${name} ${runtime.version}, in which the client is tested.`;
+    await installExactly(work, { [name]: runtime }, { log: 'runtimes', sentence });
+    renameSync(join(work, 'node_modules', name, runtime.file), program);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
   return program;
-}
-
-async function install({ package: name, version, hash }: Runtime, folder: string): Promise<void> {
-  const dependencies = { [name]: version };
-  const packages = { '': { dependencies }, [`node_modules/${name}`]: { version, integrity: hash } };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
-  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
-  const [npm, ...first] = npmCommand();
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--yes', '--prefer-offline'];
-  await runTool('runtimes', npm, [...first, 'ci', '--prefix', folder, ...options], {
-    cwd: folder,
-    env: toolEnvironment(),
-    sentence: `npm could not bring ${name} ${version}, in which the client is tested.`,
-  });
 }

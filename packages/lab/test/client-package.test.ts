@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { toolEnvironment } from '@eloquentpoll/launch/folders';
-import { npmCommand } from '@eloquentpoll/launch/tools';
+import { npmCommand } from '@eloquentpoll/launch/npm';
 import { receiptPrice, receiptSigner, statementText } from '@eloquentpoll/polls';
 import { openBrowser } from '@eloquentpoll/testkit/browser';
 import t from 'tap';
