@@ -30,6 +30,8 @@ export interface ResultLine {
   panelName: PanelName;
   modelsRequested: number;
   modelsSucceeded: number;
+  /** Its caller ended it before its models had answered. */
+  isCanceled: boolean;
   /** What the account paid: nothing for a poll of the free pool. */
   totalCostU: bigint;
   totalMs: number;
@@ -78,6 +80,9 @@ export async function readHistory(
       'created_at',
       sql<string>`detail->>'question'`.as('question'),
       sql<Record<string, number>>`detail->'tally'`.as('tally'),
+      sql<boolean>`coalesce(detail->>'code' = 'poll_canceled' or detail->'votes' @> '[{"error":"aborted"}]', false)`.as(
+        'is_canceled',
+      ),
     ])
     .where('account_id', '=', accountId)
     .orderBy('created_at', 'desc')
@@ -96,6 +101,7 @@ export async function readHistory(
     panelName: row.panel_name,
     modelsRequested: row.models_requested,
     modelsSucceeded: row.models_succeeded,
+    isCanceled: row.is_canceled,
     totalCostU: isFree(row.panel_name) ? 0n : row.total_cost_u,
     totalMs: row.total_ms,
     createdAt: row.created_at,

@@ -24,6 +24,13 @@ ${meant ? html`<p>Did you mean <a href="${meant.path}">${meant.name}</a>?</p>` :
 <p class="row"><a class="button" href="/playground">Try it</a><a class="button secondary" href="/?view=human">About EloquentPoll</a></p>`,
   });
 
+/** For a poll that ended before a worker had it. */
+export const canceledPage = (baseUrl: string): string =>
+  missingPage(baseUrl, '/result', {
+    heading: 'Poll canceled',
+    says: 'It was canceled before a model had voted, so it has no result.',
+  });
+
 export const noResultPage = (baseUrl: string): string =>
   missingPage(baseUrl, '/result', {
     heading: 'No such result',

@@ -1,4 +1,5 @@
 import type { ResultDetail } from '@eloquentpoll/contracts';
+import { isCanceled } from '@eloquentpoll/voting/verdict';
 import { colourClasses } from './browser/poll-picture.ts';
 import { voteError } from './browser/vote-error.ts';
 import { badge, table } from './components.ts';
@@ -10,11 +11,12 @@ import { pictureOf } from './result-picture.ts';
 // The parts of a result page. Texts of callers and models are in elements of their own with dir="auto".
 
 /** A finished poll is what one expects; only the others are marked. */
-export function statusBadges({ status, simulated, panel }: Pick<ResultDetail, 'status' | 'simulated' | 'panel'>): Html {
+export function statusBadges({ status, votes, simulated, panel }: ResultDetail): Html {
+  const canceled = isCanceled(votes.map(({ error }) => error)) ? badge('Canceled', 'warn') : '';
   const known = { success: html``, partial: badge('Partial', 'warn'), failed: badge('No answer', 'bad') }[status];
   const thin =
     panel && panel.missing.length > 0 ? badge(`${panel.heard} of ${panel.asked} models answered`, 'warn') : '';
-  return html`${known}${thin}${simulated ? badge('Simulated models: not a real answer', 'warn') : ''}`;
+  return html`${canceled}${known}${thin}${simulated ? badge('Simulated models: not a real answer', 'warn') : ''}`;
 }
 
 /** UTC, which a script turns into the reader's own time. `short`: for tables, where pointing at it says the minute. */

@@ -1,5 +1,5 @@
 import { newPollId } from '@eloquentpoll/polls';
-import { wasCanceled } from '@eloquentpoll/storage';
+import { findPoll, wasCanceled } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
@@ -33,6 +33,8 @@ t.test('a poll that waits ends at once: failed, and nothing is charged', async (
   t.match((await read(id, 'status')).json(), { session_id: id, status: 'failed', result_id: null });
   const result = await read(id, 'result');
   t.match([result.statusCode, result.json().code], [422, 'poll_canceled']);
+  const page = `/result/${(await findPoll(context.storage, id))!.resultId}`;
+  t.match((await app.inject({ url: page, headers: cookie })).body, /<h1>Poll canceled/);
   t.equal(await begin(key), id, 'a retry of its request does not bring it back');
 });
 
@@ -57,8 +59,12 @@ t.test('a poll that runs ends with the votes that it has, and the answer waits f
     'the worker can hear of it',
     async () => heard.includes(id) && (await wasCanceled(context.storage, id)),
   );
+  await worker.vote(null, 'aborted');
   await worker.end();
-  t.match((await answer).json(), { session_id: id, status: 'completed', result_id: /^EP-/ });
+  const ended = (await answer).json();
+  t.match(ended, { session_id: id, status: 'completed', result_id: /^EP-/ });
+  for (const url of [`/result/${ended.result_id}`, '/dashboard'])
+    t.match((await app.inject({ url, headers: cookie })).body, />Canceled</, url);
   t.match((await cancel(id)).json(), { status: 'completed' }, 'and stays as it is');
   t.equal((await read(id, 'result')).statusCode, 200);
 });

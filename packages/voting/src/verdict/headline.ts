@@ -1,7 +1,7 @@
 import { descending, leader, type Votes, votesCast } from '../tally.ts';
 import type { Band } from './agreement.ts';
 import type { VerdictKind, VerdictPoll } from './verdict.ts';
-import { counted, listed } from './words.ts';
+import { counted, listed, isCanceled } from './words.ts';
 
 /** Words of ours, or an option of the poll. */
 export type Part = string | { readonly option: number };
@@ -43,10 +43,15 @@ export function headlineOf(kind: VerdictKind, poll: VerdictPoll, band: Band | nu
     case 'unsafe':
       return ['No safe answer yet: ', ...mostVoted(tally)];
     case 'unanswered':
-      return [failures.length === 0 ? 'No answer: no model could be asked' : 'No answer: no model gave a valid vote'];
+      return [`No answer: ${whyUnanswered(failures)}`];
     case 'waiting':
       return ['Waiting for the first vote'];
   }
+}
+
+function whyUnanswered(failures: VerdictPoll['failures']): string {
+  if (failures.length === 0) return 'no model could be asked';
+  return isCanceled(failures) ? 'the poll was canceled' : 'no model gave a valid vote';
 }
 
 function manner({ tally, panelSize }: VerdictPoll, band: Band | null): string {

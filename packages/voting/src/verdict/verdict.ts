@@ -5,11 +5,11 @@ import type { TerminationReason } from '../stop-rules.ts';
 import { isTie, lead, leader, type Votes, votesCast } from '../tally.ts';
 import { type Band, bandOf, changeBySwitching } from './agreement.ts';
 import { headlineOf, headlineText, type Part, quotedHeadlineText } from './headline.ts';
-import { counted, dollars, failuresByCause, percentOf } from './words.ts';
+import { counted, dollars, failuresByCause, isCanceled, percentOf } from './words.ts';
 
 export { bandOf } from './agreement.ts';
 export { headlineText } from './headline.ts';
-export { dollars, percentOf } from './words.ts';
+export { dollars, isCanceled, percentOf } from './words.ts';
 
 export interface VerdictPoll {
   readonly options: readonly string[];
@@ -230,10 +230,13 @@ function answered({ failures }: VerdictPoll, { cast }: Facts): string | null {
   return `${cast} of ${asked} answered; ${failures.length} did not (${failuresByCause(failures)}).`;
 }
 
-function notAsked({ reason, panelSize }: VerdictPoll, { left }: Facts): string | null {
-  if (left === 0) return null;
-  const why = reason === 'budget' ? 'The limit was too low for another vote' : 'The poll ran out of time';
-  return `${why}: ${left} of ${panelSize} models did not vote.`;
+function notAsked(poll: VerdictPoll, { left }: Facts): string | null {
+  return left === 0 ? null : `${whyNotAsked(poll)}: ${left} of ${poll.panelSize} models were not asked.`;
+}
+
+function whyNotAsked({ reason, failures }: VerdictPoll): string {
+  if (reason === 'budget') return 'The limit was too low for another vote';
+  return isCanceled(failures) ? 'The poll was canceled' : 'The poll ran out of time';
 }
 
 function unaffordable(poll: VerdictPoll, facts: Facts): string | null {

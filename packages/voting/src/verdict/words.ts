@@ -32,8 +32,11 @@ const FAILURES: Readonly<Record<string, (count: number) => string>> = {
   rate_limited: (count) => `${count} rate-limited`,
   malformed: (count) => counted(count, 'unreadable answer'),
   invalid_choice: (count) => `${count} picked no option`,
-  aborted: (count) => `${count} cancelled`,
+  aborted: (count) => `${count} canceled`,
 };
+
+/** Models are given up on with this code where the poll's caller canceled it, and nowhere else. */
+export const isCanceled = (codes: readonly (string | null)[]): boolean => codes.includes('aborted');
 
 /** "2 refused, 1 timed out": the most frequent first. A code that is not known here counts as no vote. */
 export function failuresByCause(codes: readonly string[]): string {

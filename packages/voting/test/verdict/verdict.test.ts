@@ -71,11 +71,21 @@ t.test('a partial poll has no safe answer', async (t) => {
   t.notMatch(verdictText(ahead), /final|%/i);
   const short = verdict(poll({ options: ['x', 'y'], tally: [2, 1], reason: 'budget', confidence: 0.6 }));
   t.same(short.sentences, [
-    'The limit was too low for another vote: 6 of 9 models did not vote.',
+    'The limit was too low for another vote: 6 of 9 models were not asked.',
     'The missing votes could have changed the winner.',
   ]);
   t.same(short.advice, ['raise_limit']);
   t.match(verdict(poll({ options: ['x', 'y'], tally: [2, 1], reason: null })).sentences[0], /ran out of time: 6 of 9/);
+});
+
+t.test('a canceled poll says so, with votes and without', async (t) => {
+  const failures = ['aborted', 'aborted'];
+  t.same(verdict(poll({ options: ['x', 'y'], tally: [2, 1], failures, reason: null })).sentences.slice(0, 2), [
+    '3 of 5 asked models answered; 2 did not (2 canceled).',
+    'The poll was canceled: 4 of 9 models were not asked.',
+  ]);
+  const none = verdict(poll({ options: ['x', 'y'], tally: [0, 0], failures, reason: null }));
+  t.equal(none.headline, 'No answer: the poll was canceled');
 });
 
 t.test('no vote: no model could be asked, or none gave one', async (t) => {

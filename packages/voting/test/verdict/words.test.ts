@@ -53,6 +53,6 @@ t.test('lists and causes', async (t) => {
   t.equal(listed(['a', 'b', 'c']).join(''), 'a, b and c');
   t.equal(
     failuresByCause(['timeout', 'refusal', 'timeout', 'constructor', 'rate_limited', 'aborted']),
-    '2 timed out, 1 refused, 1 rate-limited, 1 cancelled, 1 gave no vote',
+    '2 timed out, 1 refused, 1 rate-limited, 1 canceled, 1 gave no vote',
   );
 });

@@ -5,7 +5,7 @@ const ERRORS: Record<string, string> = {
   malformed: 'unreadable answer',
   rate_limited: 'rate-limited',
   provider_error: 'provider error',
-  aborted: 'cancelled',
+  aborted: 'canceled',
 };
 
 /** What became of a vote that is no vote. */

@@ -57,10 +57,11 @@ function beginning(question: string): string {
 const SHOWN = 120;
 
 /** How close it was. Only what is not as one expects is marked. */
-function agreement({ status, counts, modelsRequested, modelsSucceeded }: ResultLine): Html {
+function agreement({ status, counts, isCanceled, modelsRequested, modelsSucceeded }: ResultLine): Html {
   const band = bandOf(counts);
   const shares = counts.length === 1 ? `${counts[0]}:0` : counts.join(':');
   const words = counts.length === 0 ? '' : `${shares}${band ? ` ${band}` : ''}`;
+  if (isCanceled) return html`${words} ${badge('Canceled', 'warn')}`;
   if (status === 'failed') return badge('No answer', 'bad');
   if (status === 'partial') return html`${words} ${badge(`${modelsRequested - modelsSucceeded} failed`, 'warn')}`;
   return band === 'split' || band === 'tied' ? badge(words, 'accent') : html`${words}`;

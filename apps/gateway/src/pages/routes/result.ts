@@ -6,6 +6,7 @@ import {
   type Result,
   readFeedbackSummary,
   storeFeedback,
+  wasCanceled,
 } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -23,7 +24,7 @@ import { watchPoll } from '../../polls/run/stream-poll.ts';
 import { resultCard } from '../card/result-card.ts';
 import type { PagesContext } from '../context.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
-import { noResultPage } from '../missing-page.ts';
+import { canceledPage, noResultPage } from '../missing-page.ts';
 import { type ResultReader, resultPage } from '../result-page.ts';
 import { runningPage } from '../running-page.ts';
 
@@ -114,7 +115,8 @@ export async function resultPageRoutes(
         if (!(error instanceof ApiError) || error.code !== 'result_not_found' || readsJson(request)) throw error;
         const poll = await watchable(resultId, request);
         if (poll?.status === 'running') return sendRunning(request, reply, poll);
-        return reply.code(404).type(HTML_TYPE).send(noResultPage(config.baseUrl));
+        const page = poll && (await wasCanceled(storage, poll.id)) ? canceledPage : noResultPage;
+        return reply.code(404).type(HTML_TYPE).send(page(config.baseUrl));
       }
     },
   );
