@@ -1,7 +1,7 @@
 import { descending, leader, type Votes, votesCast } from '../tally.ts';
 import type { Band } from './agreement.ts';
 import type { VerdictKind, VerdictPoll } from './verdict.ts';
-import { counted, listed, isCanceled } from './words.ts';
+import { counted, isCanceled, listed } from './words.ts';
 
 /** Words of ours, or an option of the poll. */
 export type Part = string | { readonly option: number };
