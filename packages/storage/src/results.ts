@@ -80,7 +80,7 @@ export async function readHistory(
       'created_at',
       sql<string>`detail->>'question'`.as('question'),
       sql<Record<string, number>>`detail->'tally'`.as('tally'),
-      sql<boolean>`coalesce(detail->>'code' = 'poll_canceled' or detail->'votes' @> '[{"error":"aborted"}]', false)`.as(
+      sql<boolean>`coalesce(detail->>'code' = 'poll_canceled' or (detail->'votes')::jsonb @> '[{"error":"aborted"}]', false)`.as(
         'is_canceled',
       ),
     ])
