@@ -279,7 +279,7 @@ t.test('result and history are printed', async (t) => {
   }
   const { texts, ...outputs } = pipes();
   t.equal(await run(['history'], at(url, outputs)), EXIT.refused, 'a key does not open it');
-  t.match(texts.err, /no API key opens it.*\/dashboard#history.*EP_SESSION/);
+  t.match(texts.err, /no API key opens it.*\/dashboard\/polls.*EP_SESSION/);
   const session = { ...outputs, env: { EP_URL: url, EP_SESSION: 'sealed' } };
   t.equal(await run(['history', '--limit', '2'], terminal(session)), EXIT.winner);
   t.match(asked.at(-1), { path: '/api/results?limit=2&offset=0', headers: { cookie: 'ep_session=sealed' } });

@@ -135,8 +135,14 @@ function linkedData({ baseUrl, path, title, description }: Page): object {
 /** The homepage for agents is home, too. */
 const isHere = (to: string, path: string): boolean => to === path || (path === '/' && to === '/?view=human');
 
+/** `page` for the page itself, `true` for one that lies below it. */
+export function currentMark(to: string, path: string): Html {
+  if (isHere(to, path)) return html` aria-current="page"`;
+  return path.startsWith(`${to}/`) ? html` aria-current="true"` : html``;
+}
+
 const navLink = (to: { path: string; name: string }, path: string): Html =>
-  html`<a href="${to.path}"${isHere(to.path, path) ? html` aria-current="page"` : ''}>${to.name}</a>
+  html`<a href="${to.path}"${currentMark(to.path, path)}>${to.name}</a>
 `;
 
 const imageTags = (baseUrl: string, { path, alt }: NonNullable<Page['image']>): Html =>

@@ -48,9 +48,6 @@ async function use(page: Page): Promise<void> {
   await page.locator('.figures').waitFor();
   await page.getByRole('button', { name: 'Run poll' }).click();
   await page.getByRole('link', { name: 'View and share' }).waitFor();
-  await page.getByLabel('Key name').fill('One more');
-  await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByLabel('The new key').waitFor();
   await page.getByRole('tab', { name: 'USDC' }).click();
   await page.getByText('Terms of a deposit').click();
 }
@@ -70,6 +67,13 @@ for (const colorScheme of SCHEMES) {
     t.ok((await answer!.body()).length < MAX_BYTES);
     await use(page);
     await look('dashboard');
+    await page.goto('/dashboard/polls');
+    await look('dashboard-polls');
+    await page.goto('/dashboard/keys');
+    await page.getByLabel('Key name').fill('One more');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByLabel('The new key').waitFor();
+    await look('dashboard-keys');
     await page
       .getByRole('button', { name: /^Revoke/ })
       .first()

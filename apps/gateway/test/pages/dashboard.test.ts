@@ -46,6 +46,7 @@ t.test(
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText(wallet.address).waitFor();
     // Before its script is here the form is sent as one, and its answer is a page.
+    await page.getByRole('link', { name: 'API keys' }).click();
     await page.waitForLoadState('load');
 
     await page.getByLabel('Key name').fill('Build <b>server</b>');
@@ -244,7 +245,7 @@ t.test('[§4.2-history-own, §4.2-history-limit] the history is paged by links, 
   for (let i = 0; i < 23; i++) ids.unshift((await poll(bearer)).json().poll_id);
   const foreign = (await poll(other.bearer)).json().poll_id;
 
-  const page = await openDashboard(site, accountId, { javaScriptEnabled: false });
+  const page = await openDashboard(site, accountId, { javaScriptEnabled: false }, '/dashboard/polls');
   const shown = async () =>
     Promise.all(
       (await page.locator('#history tbody a').all()).map(async (link) =>
@@ -260,11 +261,11 @@ t.test('[§4.2-history-own, §4.2-history-limit] the history is paged by links, 
   await page.getByRole('link', { name: 'Newer' }).click();
   t.same(await shown(), ids.slice(0, 20));
   t.notOk((await page.content()).includes(foreign));
-  await page.goto('/dashboard?page=4000');
+  await page.goto('/dashboard/polls?page=4000');
   await page.getByText('No polls here.').waitFor();
   for (const strange of ['0', '-1', 'x', '1e9', '%00', '9'.repeat(20), '1&page=2']) {
     const { cookie } = await site.sessionFor(accountId);
-    const answer = await get(`/dashboard?page=${strange}`, { cookie });
+    const answer = await get(`/dashboard/polls?page=${strange}`, { cookie });
     t.ok([200, 400].includes(answer.statusCode), strange);
   }
 });

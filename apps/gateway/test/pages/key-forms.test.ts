@@ -17,14 +17,14 @@ t.test(
   '[§4.4-create-key, §2.8-plaintext-once, §5-rule-revoked] without scripts a key is made, shown once and revoked',
   async (t) => {
     const { accountId } = await site.keyWith(0);
-    const page = await openDashboard(site, accountId, { javaScriptEnabled: false });
+    const page = await openDashboard(site, accountId, { javaScriptEnabled: false }, '/dashboard/keys');
     await page.getByLabel('Key name').fill('Build <b>server</b>');
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('heading', { name: 'Your new key' }).waitFor();
     const key = (await page.getByRole('region', { name: 'The new key' }).textContent()) ?? '';
     t.match(key, /^ep_k_\w{38}$/);
     t.equal(await works(key), 200);
-    await page.getByRole('link', { name: 'To the dashboard' }).click();
+    await page.getByRole('link', { name: 'To your keys' }).click();
     const row = page.getByRole('row', { name: 'Build <b>server</b>' });
     await row.waitFor();
     t.notOk((await page.content()).includes(key), 'it is shown once');
@@ -39,7 +39,7 @@ t.test(
     await page.getByText('1 revoked').waitFor();
     t.equal(await works(key), 401);
     await page.goto(question);
-    t.equal(new URL(page.url()).pathname, '/dashboard', 'there is nothing left to ask');
+    t.equal(new URL(page.url()).pathname, '/dashboard/keys', 'there is nothing left to ask');
   },
 );
 

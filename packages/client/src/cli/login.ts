@@ -57,7 +57,7 @@ export async function logoutCommand({ terminal, json, siteUrl }: Invocation): Pr
     ? `You were not logged in at ${siteUrl}.`
     : isRevoked
       ? `Logged out of ${siteUrl}: the key is revoked.`
-      : `The key is removed from this computer, but could not be revoked: see ${siteUrl}/dashboard#keys`;
+      : `The key is removed from this computer, but could not be revoked: see ${siteUrl}/dashboard/keys`;
   print(out, json ? JSON.stringify({ removed: stored !== null, revoked: isRevoked }) : said);
   return EXIT.winner;
 }

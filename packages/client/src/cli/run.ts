@@ -115,7 +115,7 @@ function keyFor({ key }: CliSettings, siteUrl: string, { env, localKey }: Termin
 }
 
 const historyNeeds = (siteUrl: string): string =>
-  `The history needs a browser login; no API key opens it. See ${siteUrl}/dashboard#history, or put the value of the browser's cookie ep_session in EP_SESSION.`;
+  `The history needs a browser login; no API key opens it. See ${siteUrl}/dashboard/polls, or put the value of the browser's cookie ep_session in EP_SESSION.`;
 
 const noCredentials = (message: string): EloquentPollError =>
   new EloquentPollError(message, { code: 'authentication_required', status: 401 });

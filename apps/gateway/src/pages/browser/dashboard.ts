@@ -1,6 +1,6 @@
 import { funds } from './dashboard-funds.ts';
-import { keys } from './dashboard-keys.ts';
 import { runPollForm } from './dashboard-run.ts';
+import { recentPolls } from './recent-polls.ts';
 import { enliven } from './refresh.ts';
 
 // What the dashboard does beyond being read.
@@ -9,8 +9,15 @@ const LOOK_AGAIN_MS = 3_000;
 
 runPollForm();
 funds();
-keys();
 enliven();
+
+// Free polls are remembered in the browser alone.
+const freeStep = document.querySelector('[data-free-step]');
+if (freeStep && recentPolls().length > 0) {
+  const steps = freeStep.closest('section')!;
+  freeStep.remove();
+  if (!steps.querySelector('li')) steps.remove();
+}
 
 const again = document.querySelector<HTMLAnchorElement>('[data-look-again]');
 if (again) setTimeout(() => location.replace(again.href), LOOK_AGAIN_MS);

@@ -19,7 +19,7 @@ export const connectPage = ({ baseUrl }: Facts): string =>
     main: html`<h1>Connect</h1>
 <p class="lead">Use EloquentPoll from your agent, editor or code.</p>
 <h2 id="install">Install</h2>
-<p>One MCP server for every agent, and chat completions for code. Replace <code>${PLACEHOLDER}</code> with a key from the <a href="/dashboard#keys">dashboard</a>.</p>
+<p>One MCP server for every agent, and chat completions for code. Replace <code>${PLACEHOLDER}</code> with a key from the <a href="/dashboard/keys">dashboard</a>.</p>
 ${ownKey()}
 ${hosts(baseUrl)}
 <div id="test-connection" data-question="${EXAMPLE.question}" data-options="${JSON.stringify(EXAMPLE.options)}" hidden>

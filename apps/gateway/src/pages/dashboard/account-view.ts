@@ -1,5 +1,4 @@
-import { LIMITS } from '@eloquentpoll/contracts';
-import { balanceOf, listIdentities, listKeys, listSavedPanels, readHistory } from '@eloquentpoll/storage';
+import { balanceOf, listIdentities, listKeys, listSavedPanels, readRecentResults } from '@eloquentpoll/storage';
 import { toBalance } from '../../accounts/balance.ts';
 import { currentUser } from '../../accounts/current-user.ts';
 import { paymentOnReturn } from '../../payments/card/payment-return.ts';
@@ -7,30 +6,26 @@ import type { PagesContext } from '../context.ts';
 import type { AccountView, PaymentReturn } from './account.ts';
 
 export interface AccountQuery {
-  /** Page of the history, from 1. */
-  page: number;
   checkout: 'success' | 'cancelled' | null;
   looks: number;
 }
-
-const PAGE = LIMITS.history.default;
 
 /** null when the account was deleted meanwhile. */
 export async function accountView(
   context: PagesContext,
   accountId: string,
-  { page, checkout, looks }: AccountQuery,
+  { checkout, looks }: AccountQuery,
 ): Promise<AccountView | null> {
   const { storage } = context;
   // First, because it changes the balance.
   const payment = checkout && (await paymentReturn(context, accountId, checkout, looks));
-  const [user, balance, identities, keys, panels, lines] = await Promise.all([
+  const [user, balance, identities, keys, panels, recent] = await Promise.all([
     currentUser(storage, accountId),
     balanceOf(storage, accountId),
     listIdentities(storage, accountId),
     listKeys(storage, accountId),
     listSavedPanels(storage, accountId),
-    readHistory(storage, accountId, PAGE + 1, (page - 1) * PAGE),
+    readRecentResults(storage, accountId),
   ]);
   if (!user || !balance) return null;
   const wallets = identities.flatMap((identity) => (identity.kind === 'wallet' ? [identity.address] : []));
@@ -40,9 +35,9 @@ export async function accountView(
     providers: identities.flatMap((identity) => (identity.kind === 'oidc' ? [identity.issuer] : [])),
     balance: toBalance(balance),
     heldU: balance.heldU,
-    keys,
+    hasKey: keys.some(({ revokedAt }) => revokedAt === null),
     panels,
-    history: { lines: lines.slice(0, PAGE), number: page, hasOlder: lines.length > PAGE },
+    recent,
     payment,
   };
 }

@@ -1,5 +1,5 @@
 import type { Balance, CurrentUser } from '@eloquentpoll/contracts';
-import type { ResultLine, StoredApiKey, StoredPanel } from '@eloquentpoll/storage';
+import type { ResultLine, StoredPanel } from '@eloquentpoll/storage';
 
 /** What the dashboard shows of an account. */
 export interface AccountView {
@@ -11,18 +11,12 @@ export interface AccountView {
   balance: Balance;
   /** Micro-USD that running polls have set aside. */
   heldU: bigint;
-  keys: readonly StoredApiKey[];
-  history: HistoryPage;
+  hasKey: boolean;
+  /** The newest polls. */
+  recent: readonly ResultLine[];
   panels: readonly Pick<StoredPanel, 'name' | 'models'>[];
   /** Set after the return from the card payment page. */
   payment: PaymentReturn | null;
-}
-
-export interface HistoryPage {
-  lines: readonly ResultLine[];
-  /** From 1. */
-  number: number;
-  hasOlder: boolean;
 }
 
 export type PaymentReturn =

@@ -6,7 +6,7 @@ import type { AccountView } from './account.ts';
 export const profileSection = (
   { user, wallets, providers }: AccountView,
   provider: ProviderSettings | null,
-): Html => html`<section id="account" aria-labelledby="account-title">
+): Html => html`<section class="card" id="account" aria-labelledby="account-title">
 <h2 id="account-title">Account</h2>
 <dl class="facts">
 <dt>E-mail</dt><dd>${user.email.endsWith('.invalid') ? 'none verified' : user.email}</dd>

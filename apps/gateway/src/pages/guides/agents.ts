@@ -25,7 +25,7 @@ ${shell(
 )}
 <h2>Keys and money</h2>
 <ul>
-<li>An owner makes a key on the <a href="/dashboard#keys">dashboard</a>. An agent with a wallet gets one by itself: <a href="/auth.md">/auth.md</a>.</li>
+<li>An owner makes a key on the <a href="/dashboard/keys">dashboard</a>. An agent with a wallet gets one by itself: <a href="/auth.md">/auth.md</a>.</li>
 <li>Without money it deposits USDC: <code>POST /api/deposit</code> answers 402 with the terms of x402, and the same request with a payment adds the balance.</li>
 <li>Quick polls with <code>"theme": "free"</code> need neither.</li>
 </ul>

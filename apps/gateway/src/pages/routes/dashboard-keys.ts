@@ -10,17 +10,19 @@ import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import type { PagesContext } from '../context.ts';
 import { newKeyPage, revokeKeyPage } from '../dashboard/key-pages.ts';
+import { KEYS_PATH, keysPage } from '../dashboard/keys-page.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { signInPage } from '../sign-in-page.ts';
+import { serveAccountPage } from './serve-account-page.ts';
 
 const FORM_ERRORS = orPage(
   errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
 );
-const BACK = redirect('Back to the dashboard.');
-const REVOKE = '/dashboard/keys/:keyId/revoke';
+const BACK = redirect('Back to the keys.');
+const REVOKE = `${KEYS_PATH}/:keyId/revoke` as const;
 
 /**
- * Keys by the forms of /dashboard, for browsers without scripts; POST and DELETE of /api/keys for everything else. A new
+ * Keys on their page of the dashboard, by forms for browsers without scripts; POST and DELETE of /api/keys for everything else. A new
  * key stands on the page that answers its form and on no other.
  */
 export async function dashboardKeyRoutes(
@@ -29,13 +31,21 @@ export async function dashboardKeyRoutes(
 ): Promise<void> {
   const { config, storage } = context;
   const signIn = signInPage(facts);
-  const toKeys = (reply: FastifyReply) => reply.redirect(`${config.baseUrl}/dashboard#keys`, 303);
+  const toKeys = (reply: FastifyReply) => reply.redirect(`${config.baseUrl}${KEYS_PATH}`, 303);
   const page = (reply: FastifyReply) => reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
   const askToSignIn = (reply: FastifyReply) => page(reply).code(401).send(signIn);
   takeForms(app);
 
+  serveAccountPage(app, facts, {
+    path: KEYS_PATH,
+    operationId: 'getDashboardKeys',
+    summary: 'API keys page of the dashboard',
+    query: {},
+    render: async (accountId) => keysPage(facts.baseUrl, await listKeys(storage, accountId)),
+  });
+
   app.post<{ Body: FormBody }>(
-    '/dashboard/keys',
+    KEYS_PATH,
     {
       config: { operation: 'account' },
       schema: {

@@ -4,31 +4,11 @@ import { badge, table } from '../components.ts';
 import { seconds, usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
-import type { HistoryPage } from './account.ts';
 
-/** The account's polls, paged by links. */
-export const historySection = ({
-  lines,
-  number,
-  hasOlder,
-}: HistoryPage): Html => html`<section id="history" aria-labelledby="history-title">
-<h2 id="history-title">History</h2>
-${lines.length === 0 ? html`<p class="muted">${number === 1 ? html`No polls yet. <a href="#run">Run your first one</a>.` : html`No polls here. <a href="/dashboard#history">Back to the newest</a>`}</p>` : historyTable(lines)}
-${number > 1 || hasOlder ? pager(number, hasOlder) : ''}</section>
-`;
-
-const pager = (number: number, hasOlder: boolean): Html => html`<nav class="pager" aria-label="Pages of the history">
-<span>${number > 1 ? html`<a rel="prev" href="${pathOf(number - 1)}">Newer</a>` : ''}</span>
-<span class="muted">Page ${number}</span>
-<span>${hasOlder ? html`<a rel="next" href="${pathOf(number + 1)}">Older</a>` : ''}</span>
-</nav>
-`;
-
-const pathOf = (number: number): string => (number === 1 ? '/dashboard#history' : `/dashboard?page=${number}#history`);
-
-const historyTable = (lines: readonly ResultLine[]): Html =>
+/** Ended polls, newest first. */
+export const pollsTable = (label: string, lines: readonly ResultLine[]): Html =>
   table(
-    'Results, newest first',
+    label,
     html`<tr><th scope="col">Question</th><th scope="col">Winner</th><th scope="col">Agreement</th><th scope="col" class="wide-only">When</th><th scope="col" class="wide-only">Panel</th><th scope="col" class="number wide-only">Cost</th><th scope="col" class="number wide-only">Took</th></tr>`,
     lines.map(
       (line) => html`<tr>

@@ -3,13 +3,24 @@ import type { StoredApiKey } from '@eloquentpoll/storage';
 import { badge, table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
+import { dashboardLayout } from './dashboard-layout.ts';
+
+export const KEYS_PATH = '/dashboard/keys';
+
+export const keysPage = (baseUrl: string, keys: readonly StoredApiKey[]): string =>
+  dashboardLayout({
+    baseUrl,
+    path: KEYS_PATH,
+    heading: 'API keys',
+    scripts: ['dashboard-keys'],
+    main: keysSection(keys),
+  });
 
 /** The keys by their prefix; a new key is shown once. */
-export function keysSection(keys: readonly StoredApiKey[]): Html {
+function keysSection(keys: readonly StoredApiKey[]): Html {
   const active = keys.filter(({ revokedAt }) => revokedAt === null);
   const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
-  return html`<section class="card" id="keys" aria-labelledby="keys-title">
-<h2 id="keys-title">API keys</h2>
+  return html`<section class="card" id="keys" aria-label="API keys">
 <form class="inline-form" method="post" action="/dashboard/keys" accept-charset="utf-8" data-new-key>
 <p class="field"><label for="label">Key name</label>
 <input id="label" name="label" maxlength="${LIMITS.key_label}" placeholder="e.g. production worker" autocomplete="off"></p>

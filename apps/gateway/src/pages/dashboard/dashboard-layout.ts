@@ -1,0 +1,46 @@
+import { type Html, html } from '../html.ts';
+import { currentMark, layout } from '../layout.ts';
+
+/** Pages of the signed-in account, in display order. A page below one of them keeps its tab marked. */
+const TABS = [
+  { path: '/dashboard', name: 'Overview' },
+  { path: '/dashboard/polls', name: 'Polls' },
+  { path: '/dashboard/keys', name: 'API keys' },
+];
+
+interface DashboardPage {
+  baseUrl: string;
+  path: string;
+  heading: string;
+  main: Html;
+  /** Beside the heading. */
+  aside?: Html;
+  scripts?: readonly string[];
+  styles?: readonly string[];
+}
+
+/** The frame of every page of the dashboard: tabs, heading, content. */
+export const dashboardLayout = ({
+  baseUrl,
+  path,
+  heading,
+  main,
+  aside = html``,
+  scripts = [],
+  styles = [],
+}: DashboardPage): string =>
+  layout({
+    baseUrl,
+    path,
+    title: path === '/dashboard' ? 'Dashboard · EloquentPoll' : `${heading} · Dashboard · EloquentPoll`,
+    description: 'Balance, polls, API keys and payments of your account.',
+    scripts,
+    styles: ['dashboard', ...styles],
+    hidden: true,
+    signedIn: true,
+    main: html`<nav class="dashboard-tabs" aria-label="Dashboard">
+${TABS.map((tab) => html`<a href="${tab.path}"${tab.path === '/dashboard' && path !== tab.path ? '' : currentMark(tab.path, path)}>${tab.name}</a>\n`)}<a class="sign-out" href="/api/auth/logout">Sign out</a>
+</nav>
+<div class="row spread"><h1>${heading}</h1>${aside}</div>
+${main}`,
+  });

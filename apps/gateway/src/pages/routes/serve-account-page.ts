@@ -1,0 +1,55 @@
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import type { Facts } from '../../discovery/documents/facts.ts';
+import { access } from '../../http/access.ts';
+import { errors, textAnswer } from '../../http/answers.ts';
+import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
+import { signInPage } from '../sign-in-page.ts';
+
+const MAX_PARAMETER = 200;
+
+export type PageQuery = Readonly<Record<string, string | undefined>>;
+
+export interface AccountPage {
+  path: string;
+  operationId: string;
+  summary: string;
+  /** Parameters with descriptions. Any text is accepted; the page handles invalid values. */
+  query: Readonly<Record<string, string>>;
+  /** Null when the account was deleted meanwhile. */
+  render(accountId: string, query: PageQuery): Promise<string | null>;
+}
+
+/** GET of a page of the signed-in account, or the sign-in page that leads to it. Not cacheable. */
+export function serveAccountPage(
+  app: FastifyInstance,
+  facts: Facts,
+  { path, operationId, summary, query, render }: AccountPage,
+): void {
+  const signIn = signInPage(facts, path);
+  const parameters = Object.entries(query).map(([name, description]) => [
+    name,
+    Type.Optional(Type.String({ description, maxLength: MAX_PARAMETER })),
+  ]);
+  app.get<{ Querystring: PageQuery }>(
+    path,
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId,
+        tags: ['System'],
+        summary,
+        security: access.sessionOptional,
+        querystring: Type.Object(Object.fromEntries(parameters)),
+        response: {
+          200: textAnswer('The page, or the one to sign in with.', 'text/html'),
+          ...errors('account_frozen'),
+        },
+      },
+    },
+    async ({ principal, query }, reply) => {
+      reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
+      return (principal && (await render(principal.accountId, query))) ?? signIn;
+    },
+  );
+}
