@@ -5,6 +5,7 @@ import { decision } from './rows/decision.ts';
 import { fair } from './rows/fair.ts';
 import { life } from './rows/life.ts';
 import { memory } from './rows/memory.ts';
+import { peer } from './rows/peer.ts';
 import { queue } from './rows/queue.ts';
 import { relay } from './rows/relay.ts';
 import { scaling } from './rows/scaling.ts';
@@ -35,5 +36,6 @@ export const ROWS: readonly Row[] = [
   scaling,
   fair,
   audited,
+  peer,
   soak,
 ];

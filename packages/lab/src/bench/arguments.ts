@@ -1,11 +1,12 @@
 import { names, parseOptions, wholeNumber } from '../terminal/command.ts';
 import { ROWS } from './all-rows.ts';
 
-export const USAGE = `usage: npm run bench -- [--only ROWS] [--windows N] [--window-ms N] [--minutes N]
+export const USAGE = `usage: npm run bench -- [--only ROWS | --peer] [--windows N] [--window-ms N] [--minutes N]
                         [--durable] [--json]
 
   --only ROWS    separated by commas; without it all but those marked long
 ${ROWS.map(({ id, about, long }) => `                   ${id.padEnd(10)} ${about}${long ? ' (long)' : ''}`).join('\n')}
+  --peer         the row of that name, against the gateway that its users would run instead
   --windows N    how often each contender is measured, in turn with the others; default 5
   --window-ms N  how long a window is; default 1500
   --minutes N    how long the soak takes; default 20
@@ -18,6 +19,7 @@ export type Arguments = ReturnType<typeof readArguments>;
 export function readArguments(argv: readonly string[]) {
   const options = parseOptions(argv, {
     only: { type: 'string' },
+    peer: { type: 'boolean', default: false },
     windows: { type: 'string', default: '5' },
     'window-ms': { type: 'string', default: '1500' },
     minutes: { type: 'string', default: '20' },
@@ -25,7 +27,8 @@ export function readArguments(argv: readonly string[]) {
     json: { type: 'boolean', default: false },
   });
   const ids = ROWS.map(({ id }) => id);
-  const only = options.only === undefined ? null : names('row', options.only, ids);
+  const chosen = options.peer ? 'peer' : options.only;
+  const only = chosen === undefined ? null : names('row', chosen, ids);
   return {
     rows: only ? only.map((id) => ROWS.find((row) => row.id === id)!) : ROWS.filter(({ long }) => !long),
     windows: wholeNumber('--windows', options.windows, 1, 1_000),

@@ -7,6 +7,7 @@ import { openThrowAwayGroup } from '@eloquentpoll/services/throw-away-group';
 import { createFundedAccount, insertApiKey, KEY_PEPPER } from '../fixture/accounts.ts';
 import { startModule } from '../fixture/modules.ts';
 import { openStores, type Stores } from '../fixture/stores.ts';
+import { bringPeer } from './bring-peer.ts';
 import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
 
 // Everything a row needs, started when it asks for it: stores of their own, the product as it is shipped (bundles, where
@@ -34,8 +35,10 @@ export interface Stage extends AsyncDisposable {
   postgresCpu(): number;
   models(): Promise<Server>;
   hello(): Promise<Server>;
-  /** What the raw calls came to: `/c?ms=1000` or `/u7?n=40`. */
+  /** What the raw calls came to: `/c?ms=1000`, `/u7?n=40` or `/sets?ms=1000&at_once=32`. */
   calls(path: string): Promise<Record<string, number>>;
+  /** The same through the gateway that its users would run instead. */
+  peer(): Promise<Server & Pick<Stage, 'calls'>>;
   /** A new one each time. With `afterMs` models take that long; `heapMb` is the most that objects may take. */
   gateway(options?: AppOptions): Promise<Server & AsyncDisposable>;
   worker(options?: WorkerOptions): Promise<{ pid: number } & AsyncDisposable>;
@@ -97,7 +100,20 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
   const hello = once(() => baseline(group, 'hello', shared));
   const calls = once(async () => {
     const { port } = await models();
-    return baseline(group, 'calls', { MODEL_SERVER: `http://127.0.0.1:${port}` });
+    return callsOf(await baseline(group, 'calls', { MODEL_SERVER: `http://127.0.0.1:${port}` }));
+  });
+  const peer = once(async () => {
+    const server = await baseline(group, 'peer', { PEER_MODULE: await bringPeer(), NODE_ENV: 'production' });
+    const { port } = await models();
+    const through = await baseline(group, 'calls', {
+      MODEL_SERVER: `http://127.0.0.1:${port}`,
+      THROUGH: `http://127.0.0.1:${server.port}`,
+      CALL_HEADERS: JSON.stringify({
+        'x-portkey-provider': 'openai',
+        'x-portkey-custom-host': `http://127.0.0.1:${port}/v1`,
+      }),
+    });
+    return { ...server, calls: callsOf(through) };
   });
 
   const kept = made.move();
@@ -111,12 +127,8 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
     postgresCpu: () => familyCpuUs(postgresPid) ?? Number.NaN,
     models,
     hello,
-    async calls(path) {
-      const { port } = await calls();
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
-      if (!answer.ok) throw new Error(`raw calls: ${await answer.text()}`);
-      return (await answer.json()) as Record<string, number>;
-    },
+    calls: async (path) => (await calls())(path),
+    peer,
     async gateway({ afterMs = 0, heapMb, settings = {} } = {}) {
       const env = { ...(await appEnv(afterMs, heapMb)), ...settings };
       const service = await startModule(group, 'gateway', moduleOf('gateway'), env);
@@ -147,6 +159,14 @@ async function baseline(group: ProcessGroup, name: string, env: Record<string, s
   const { pid, ready } = await startModule(group, name, new URL(`baselines/${name}.ts`, import.meta.url).href, env);
   return { pid, port: Number(ready.port) };
 }
+
+const callsOf =
+  ({ port }: Server): Stage['calls'] =>
+  async (path) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    if (!answer.ok) throw new Error(`raw calls: ${await answer.text()}`);
+    return (await answer.json()) as Record<string, number>;
+  };
 
 /** Seven models of seven families on one line. */
 async function makePanels(folder: string, models: () => Promise<Server>, afterMs: number): Promise<string> {

@@ -1,25 +1,31 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
-import { median } from '../windows.ts';
+import { lowerQuartile, median } from '../windows.ts';
 
 // Model calls as raw as they can be made: the body that a worker sent, over a pool, the reply parsed. C is what one of
-// many costs; U7 is how long seven at once take when nothing else is going on. Asked over HTTP: `/c?ms=1000`, `/u7?n=40`.
+// many costs; U7 is how long seven at once take when nothing else is going on; sets are seven at once, many sets at a
+// time. Asked over HTTP: `/c?ms=1000`, `/u7?n=40`, `/sets?ms=1000&at_once=32`. With THROUGH all calls go through a gateway,
+// with CALL_HEADERS beside those that models need.
 
-const origin = process.env.MODEL_SERVER!;
-const pool = new Pool(origin, { connections: 256, pipelining: 1 });
-const body = await (await pool.request({ method: 'GET', path: '/newest' })).body.text();
+const models = new Pool(process.env.MODEL_SERVER!, { connections: 1 });
+const body = await (await models.request({ method: 'GET', path: '/newest' })).body.text();
+const pool = new Pool(process.env.THROUGH ?? process.env.MODEL_SERVER!, { connections: 256, pipelining: 1 });
+const headers = {
+  'content-type': 'application/json',
+  authorization: 'Bearer none',
+  ...(JSON.parse(process.env.CALL_HEADERS ?? '{}') as Record<string, string>),
+};
+const SEATS = 7;
 const AT_ONCE = 64;
 
 async function call(): Promise<void> {
-  const reply = await pool.request({
-    method: 'POST',
-    path: '/v1/chat/completions',
-    headers: { 'content-type': 'application/json', authorization: 'Bearer none' },
-    body,
-  });
-  JSON.parse(await reply.body.text());
+  const reply = await pool.request({ method: 'POST', path: '/v1/chat/completions', headers, body });
+  const answer = JSON.parse(await reply.body.text()) as { choices?: unknown };
+  if (reply.statusCode !== 200 || !answer.choices) throw new Error(`a call was answered with ${reply.statusCode}`);
 }
+
+const set = (): Promise<unknown> => Promise.all(Array.from({ length: SEATS }, call));
 
 async function many(ms: number): Promise<Record<string, number>> {
   let calls = 0;
@@ -37,16 +43,30 @@ async function seven(times: number): Promise<Record<string, number>> {
   const took: number[] = [];
   for (let i = 0; i < times; i++) {
     const begun = performance.now();
-    await Promise.all(Array.from({ length: 7 }, call));
+    await set();
     took.push(performance.now() - begun);
   }
-  return { p50: median(took) };
+  return { p25: lowerQuartile(took), p50: median(took) };
+}
+
+async function sets(ms: number, atOnce: number): Promise<Record<string, number>> {
+  let made = 0;
+  const begun = performance.now();
+  const line = async () => {
+    for (; performance.now() < begun + ms; made++) await set();
+  };
+  await Promise.all(Array.from({ length: atOnce }, line));
+  return { made, wall: ((performance.now() - begun) * 1_000) / made };
+}
+
+function measured({ pathname, searchParams: asked }: URL): Promise<Record<string, number>> {
+  if (pathname === '/u7') return seven(Number(asked.get('n')));
+  if (pathname === '/sets') return sets(Number(asked.get('ms')), Number(asked.get('at_once')));
+  return many(Number(asked.get('ms')));
 }
 
 const server = createServer((request, response) => {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  const work = pathname === '/u7' ? seven(Number(searchParams.get('n'))) : many(Number(searchParams.get('ms')));
-  work.then(
+  measured(new URL(request.url ?? '/', 'http://localhost')).then(
     (figures) => response.end(JSON.stringify(figures)),
     (error) => response.writeHead(500).end(String(error)),
   );

@@ -1,0 +1,36 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+
+// Starts the peer's own entry point in this process, and says when it answers.
+
+const STARTS_WITHIN_MS = 30_000;
+
+const port = await freePort();
+process.argv.push(`--port=${port}`, '--headless');
+await import(pathToFileURL(process.env.PEER_MODULE!).href);
+const until = Date.now() + STARTS_WITHIN_MS;
+while (!(await answers())) {
+  if (Date.now() > until) throw new Error('the peer did not start in time');
+  await sleep(50);
+}
+console.log(JSON.stringify({ msg: 'ready', port }));
+process.once('SIGTERM', () => process.exit(0));
+
+function answers(): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

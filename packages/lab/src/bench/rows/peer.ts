@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answers, connected, hammer } from '../hammer.ts';
+import { pollRequest } from '../polls.ts';
+import { cpuUs } from '../processes-cpu.ts';
+import { info, type Line, ms, type Row } from '../rows.ts';
+import type { Stage } from '../stage.ts';
+import { interleaved, lowerQuartile, median, sized } from '../windows.ts';
+
+const EACH = 40;
+const AT_ONCE = 32;
+const WARM_UP_MS = 300;
+
+/** A poll of seven models, decided, stored and billed, against seven calls at once through Portkey's gateway, which keeps nothing. */
+export const peer: Row = {
+  id: 'peer',
+  about: "a poll of seven models against seven calls at once through Portkey's gateway",
+  long: true,
+  async measure(stage, course) {
+    const each = sized(course, EACH);
+    await using gateway = await stage.gateway();
+    await using worker = await stage.worker();
+    const socket = await connected(gateway.port);
+    const read = answers(socket);
+    const poll = async (): Promise<number> => {
+      const begun = performance.now();
+      socket.write(pollRequest(stage, '/api/poll'));
+      const status = await read();
+      if (status !== 200) throw new Error(`a poll was answered with ${status}`);
+      return performance.now() - begun;
+    };
+    // The first poll leaves the body that the calls through the peer repeat.
+    for (let i = 0; i < each; i++) await poll();
+    const portkey = await stage.peer();
+    await portkey.calls(`/u7?n=${each}`);
+
+    const cpuOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + (cpuUs(pid) ?? Number.NaN), 0);
+    const ourCpu = () => cpuOf([gateway.pid, worker.pid]) + stage.redisCpu() + stage.postgresCpu();
+    const found = await interleaved(
+      {
+        'one poll at a time': async () => {
+          const took: number[] = [];
+          for (let i = 0; i < each; i++) took.push(await poll());
+          return { p25: lowerQuartile(took), p50: median(took) };
+        },
+        'one set at a time': () => portkey.calls(`/u7?n=${each}`),
+        [`${AT_ONCE} polls at once`]: (windowMs) => pollsAtOnce(stage, gateway.port, ourCpu, windowMs),
+        async [`${AT_ONCE} sets at once`](windowMs) {
+          const before = cpuOf([portkey.pid]);
+          const { made, wall } = await portkey.calls(`/sets?ms=${windowMs}&at_once=${AT_ONCE}`);
+          return { wall: wall!, cpu: (cpuOf([portkey.pid]) - before) / made! };
+        },
+      },
+      course,
+    );
+    socket.destroy();
+    const [oneOurs, oneTheirs] = [found['one poll at a time']!, found['one set at a time']!];
+    const [ours, theirs] = [found[`${AT_ONCE} polls at once`]!, found[`${AT_ONCE} sets at once`]!];
+    return [
+      latency('p25', oneOurs.p25!, oneTheirs.p25!),
+      latency('p50', oneOurs.p50!, oneTheirs.p50!),
+      {
+        quantity: `polls against sets per second, ${AT_ONCE} at once`,
+        ours: `${(1e6 / ours.wall!).toFixed(0)}/s`,
+        anchor: `Portkey ${(1e6 / theirs.wall!).toFixed(0)}/s`,
+        value: theirs.wall! / ours.wall!,
+        unit: ' x',
+        better: 'higher',
+        must: 3,
+        moonshot: 5,
+      },
+      info(
+        'CPU per poll and per set, all processes that serve it',
+        ms(ours.cpu! / 1_000),
+        `Portkey ${ms(theirs.cpu! / 1_000)}`,
+      ),
+    ];
+  },
+};
+
+const latency = (quartile: string, ours: number, theirs: number): Line => ({
+  quantity: `a poll of seven against seven calls at once, ${quartile}`,
+  ours: ms(ours),
+  anchor: `Portkey ${ms(theirs)}`,
+  value: ours / theirs,
+  unit: ' x',
+  better: 'lower',
+  must: 0.5,
+  moonshot: 0.33,
+});
+
+async function pollsAtOnce(stage: Stage, port: number, cpu: () => number, windowMs: number) {
+  await using load = await hammer({ port, connections: AT_ONCE, next: () => pollRequest(stage, '/api/poll') });
+  await sleep(Math.min(WARM_UP_MS, windowMs));
+  const begun = { answered: load.answered, cpu: cpu(), at: performance.now() };
+  await sleep(windowMs);
+  const answered = load.answered - begun.answered;
+  const wallUs = (performance.now() - begun.at) * 1_000;
+  const spent = cpu() - begun.cpu;
+  for (const [status, times] of load.statuses)
+    if (status !== 200) throw new Error(`${times} polls were answered with ${status}`);
+  return { wall: wallUs / answered, cpu: spent / answered };
+}
