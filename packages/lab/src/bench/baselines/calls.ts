@@ -10,7 +10,11 @@ import { lowerQuartile, median } from '../windows.ts';
 
 const models = new Pool(process.env.MODEL_SERVER!, { connections: 1 });
 const body = await (await models.request({ method: 'GET', path: '/newest' })).body.text();
-const pool = new Pool(process.env.THROUGH ?? process.env.MODEL_SERVER!, { connections: 256, pipelining: 1, keepAliveMaxTimeout: 2_000 });
+const pool = new Pool(process.env.THROUGH ?? process.env.MODEL_SERVER!, {
+  connections: 256,
+  pipelining: 1,
+  keepAliveMaxTimeout: 2_000,
+});
 const headers = {
   'content-type': 'application/json',
   authorization: 'Bearer none',
