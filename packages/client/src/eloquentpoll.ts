@@ -3,6 +3,7 @@
 // - Every call settles: with an answer, with an `EloquentPollError`, or with the reason of its `AbortSignal`.
 // - A poll runs once, however often its request is retried: each call has its own Idempotency-Key.
 // - A call that is not idempotent is retried only if the service refused it.
+// - Calls wait by themselves when a budget of the service (`RateLimit-*`) is used up and begins again soon.
 //
 //   const polls = new EloquentPoll({ apiKey: '…' });
 //   const { outcome, confidence } = await polls.ask({ question: 'Which is larger?', options: ['The Sun', 'The Moon'] });
@@ -555,12 +556,14 @@ export interface ClientOptions {
   session?: string;
   /** How often a call is repeated after a failure that may pass: 2 times without it. */
   maxRetries?: number;
+  /** Whether calls wait until a budget of the service that is used up begins again: true without it. */
+  pace?: boolean;
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** For the whole call, retries included. */
+  /** For the whole call with its waits and retries. Without it a call has its time once the budgets let it begin. */
   timeoutMs?: number;
 }
 
@@ -583,6 +586,12 @@ const SILENCE_MS = 45_000;
 const FIRST_BACKOFF_MS = 500;
 /** A longer Retry-After is an error instead of a wait. */
 const MAX_BACKOFF_MS = 30_000;
+/** A budget that begins again later than this is not waited for: the service refuses the call and says why. */
+const MAX_PAUSE_MS = 65_000;
+/** Of a call without a timeout, over several windows of its budget. */
+const MAX_PAUSES_MS = 600_000;
+/** Calls side by side before the first answer says what the budget is. */
+const FIRST_CALLS = 8;
 const MAX_BODY_CHARACTERS = 16 * 2 ** 20;
 
 export class EloquentPoll {
@@ -594,13 +603,13 @@ export class EloquentPoll {
 
   /** Runs a poll and waits for its result. */
   async ask(request: PollRequest, options: PollOptions = {}): Promise<PollResponse> {
-    return (await this.#service.call(paid('/api/poll', request, options))).body as PollResponse;
+    return this.#service.body<PollResponse>(paid('/api/poll', request, options));
   }
 
   /** Starts a poll that runs in the background. */
   async begin(request: PollRequest, options: PollOptions = {}): Promise<Session> {
-    const { body } = await this.#service.call(paid('/api/polls', request, { timeoutMs: TIMEOUT_MS, ...options }));
-    return new Session(this.#service, (body as SessionStatus).session_id);
+    const call = { ...paid('/api/polls', request, options), usualMs: TIMEOUT_MS };
+    return new Session(this.#service, (await this.#service.body<SessionStatus>(call)).session_id);
   }
 
   /** A poll that was started before, here or elsewhere. */
@@ -618,8 +627,10 @@ export class EloquentPoll {
 
   /** Asks in short: `Which is larger? [The Sun, The Moon]`, or a question alone. Free without a key. */
   async quick(request: string | QuickRequest, options: PollOptions = {}): Promise<QuickResult> {
-    const body = typeof request === 'string' ? { poll: request } : request;
-    return (await this.#service.call(paid('/api/quick-poll', body, options))).body as QuickResult;
+    const body: QuickRequest = typeof request === 'string' ? { poll: request } : request;
+    // Free polls have a budget of their own.
+    const budget = `quick polls, ${body.theme}`;
+    return this.#service.body<QuickResult>({ ...paid('/api/quick-poll', body, options), budget });
   }
 
   /** The same at no cost, with or without a key: open-weight models, at most 5 options of 50 characters. */
@@ -638,34 +649,30 @@ export class EloquentPoll {
   ): Promise<Estimate> {
     const { preset, models, options: count, confidence_threshold } = query;
     const terms = { preset, models: models?.join(), options: count, confidence_threshold };
-    const path = `/api/poll/estimate${search(terms)}`;
-    return (await this.#service.call({ path, ...options })).body as Estimate;
+    return this.#service.body<Estimate>({ path: '/api/poll/estimate', query: search(terms), ...options });
   }
 
   /** Whether a poll would be accepted, and what it would cost. Nothing is run. */
   async dryRun(request: Partial<PollRequest>, options: CallOptions = {}): Promise<DryRun> {
-    return (await this.#service.call({ method: 'POST', path: '/api/poll/dry-run', body: request, ...options }))
-      .body as DryRun;
+    return this.#service.body<DryRun>({ method: 'POST', path: '/api/poll/dry-run', body: request, ...options });
   }
 
   async profiles(options: CallOptions = {}): Promise<Profiles> {
-    return (await this.#service.call({ path: '/api/profiles', ...options })).body as Profiles;
+    return this.#service.body<Profiles>({ path: '/api/profiles', ...options });
   }
 
   /** A public result by its id. */
   async result(resultId: string, options: CallOptions = {}): Promise<ResultDetail> {
-    return (await this.#service.call({ path: `/api/results/${encodeURIComponent(resultId)}`, ...options }))
-      .body as ResultDetail;
+    return this.#service.body<ResultDetail>({ path: '/api/results/{}', ids: [resultId], ...options });
   }
 
   /** The signed statement of a result; with its price where the key is its owner's. */
   async receipt(resultId: string, options: CallOptions = {}): Promise<ResultReceipt> {
-    const path = `/api/results/${encodeURIComponent(resultId)}/receipt`;
-    return (await this.#service.call({ path, ...options })).body as ResultReceipt;
+    return this.#service.body<ResultReceipt>({ path: '/api/results/{}/receipt', ids: [resultId], ...options });
   }
 
   async receiptKeys(options: CallOptions = {}): Promise<ReceiptKeys> {
-    return (await this.#service.call({ path: '/.well-known/jwks.json', ...options })).body as ReceiptKeys;
+    return this.#service.body<ReceiptKeys>({ path: '/.well-known/jwks.json', ...options });
   }
 
   /** Sealed days of receipts, newest first, or one of them. */
@@ -674,16 +681,15 @@ export class EloquentPoll {
     options: CallOptions = {},
   ): Promise<ReceiptDays> {
     const { day, before, limit } = asked;
-    const path = `/api/receipts/days${search({ day, before, limit })}`;
-    return (await this.#service.call({ path, ...options })).body as ReceiptDays;
+    const query = search({ day, before, limit });
+    return this.#service.body<ReceiptDays>({ path: '/api/receipts/days', query, ...options });
   }
 
   /** Your polls, newest first, one page. */
-  async polls(query: PollListQuery = {}, options: CallOptions = {}): Promise<PollList> {
-    const { metadata = {}, close, ...rest } = query;
-    const pairs = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata[${key}]`, value]));
-    const path = `/api/polls${search({ ...rest, ...(close !== undefined && { close: String(close) }), ...pairs })}`;
-    return (await this.#service.call({ path, ...options })).body as PollList;
+  async polls(asked: PollListQuery = {}, options: CallOptions = {}): Promise<PollList> {
+    const { metadata = {}, ...rest } = asked;
+    const query = search({ ...rest, ...metadataQuery(metadata) });
+    return this.#service.body<PollList>({ path: '/api/polls', query, ...options });
   }
 
   /** Every poll that the query finds, newest first, page after page. */
@@ -701,57 +707,51 @@ export class EloquentPoll {
 
   /** How many polls stand, at most 100 in one call. */
   async statuses(sessionIds: readonly string[], options: CallOptions = {}): Promise<SessionStatuses> {
-    const path = `/api/polls/status${search({ ids: sessionIds.join() })}`;
-    return (await this.#service.call({ path, ...options })).body as SessionStatuses;
+    const query = search({ ids: sessionIds.join() });
+    return this.#service.body<SessionStatuses>({ path: '/api/polls/status', query, ...options });
   }
 
   /** Your last five results. Needs a session: no key opens it. */
   async recent(options: CallOptions = {}): Promise<RecentResult[]> {
-    return (await this.#service.call({ path: '/api/results/recent', ...options })).body as RecentResult[];
+    return this.#service.body<RecentResult[]>({ path: '/api/results/recent', ...options });
   }
 
   /** All your results, newest first. Needs a session: no key opens it. */
   async history(page: { limit?: number; offset?: number } = {}, options: CallOptions = {}): Promise<HistoryResult[]> {
-    return (
-      await this.#service.call({
-        path: `/api/results${search({ limit: page.limit, offset: page.offset })}`,
-        ...options,
-      })
-    ).body as HistoryResult[];
+    const query = search({ limit: page.limit, offset: page.offset });
+    return this.#service.body<HistoryResult[]>({ path: '/api/results', query, ...options });
   }
 
   /** What you can spend and have spent. With a key it is read by the tool `get_balance`: /api/balance takes a session. */
   async balance(options: CallOptions = {}): Promise<Balance> {
     if (this.#service.usesKey) return (await callTool(this.#service, 'get_balance', options)) as Balance;
-    return (await this.#service.call({ path: '/api/balance', ...options })).body as Balance;
+    return this.#service.body<Balance>({ path: '/api/balance', ...options });
   }
 
   /** Sends feedback on an outcome. A second feedback on a poll replaces the first. */
   async feedback(feedback: Feedback, options: CallOptions = {}): Promise<FeedbackReceipt> {
-    return (await this.#service.call({ method: 'POST', path: '/api/feedback', body: feedback, ...options }))
-      .body as FeedbackReceipt;
+    return this.#service.body<FeedbackReceipt>({ method: 'POST', path: '/api/feedback', body: feedback, ...options });
   }
 
   async keys(options: CallOptions = {}): Promise<ApiKey[]> {
-    return (await this.#service.call({ path: '/api/keys', ...options })).body as ApiKey[];
+    return this.#service.body<ApiKey[]>({ path: '/api/keys', ...options });
   }
 
   /** If the answer is lost, revoke what `keys` lists and create another. */
   async createKey(label?: string, options: CallOptions = {}): Promise<NewApiKey> {
     const body = label === undefined ? {} : { label };
-    return (await this.#service.call({ method: 'POST', path: '/api/keys', body, once: true, ...options }))
-      .body as NewApiKey;
+    return this.#service.body<NewApiKey>({ method: 'POST', path: '/api/keys', body, once: true, ...options });
   }
 
   /** Exchanges the code that a login in the browser sent to this program for an API key, once. */
   async redeemGrant(grant: { code: string; verifier: string }, options: CallOptions = {}): Promise<NewApiKey> {
-    return (await this.#service.call({ method: 'POST', path: '/api/keys/redeem', body: grant, once: true, ...options }))
-      .body as NewApiKey;
+    const call: Call = { method: 'POST', path: '/api/keys/redeem', body: grant, once: true };
+    return this.#service.body<NewApiKey>({ ...call, ...options });
   }
 
   async revokeKey(keyId: string, options: CallOptions = {}): Promise<{ revoked: boolean }> {
-    const path = `/api/keys/${encodeURIComponent(keyId)}`;
-    return (await this.#service.call({ method: 'DELETE', path, once: true, ...options })).body as { revoked: boolean };
+    const call: Call = { method: 'DELETE', path: '/api/keys/{}', ids: [keyId], once: true };
+    return this.#service.body<{ revoked: boolean }>({ ...call, ...options });
   }
 }
 
@@ -767,20 +767,19 @@ export class Session {
 
   /** How it stands right now; with `include`, and once it has ended, its result or failure too. */
   async status({ include, ...options }: CallOptions & { include?: 'result' } = {}): Promise<SessionStatus> {
-    const path = `${this.#path('status')}${search({ include })}`;
-    return (await this.#service.call({ path, ...options })).body as SessionStatus;
+    return this.#service.body<SessionStatus>({ ...this.#to('status'), query: search({ include }), ...options });
   }
 
   /** Its result; while it runs null. */
   async result(options: CallOptions = {}): Promise<PollResponse | null> {
-    const answer = await this.#service.call({ path: this.#path('result'), ...options });
+    const answer = await this.#service.call({ ...this.#to('result'), ...options });
     return answer.status === 202 ? null : (answer.body as PollResponse);
   }
 
   /** Asks no further model; the votes that were given are charged. Of a poll that has ended it changes nothing. */
   async cancel(options: CallOptions = {}): Promise<SessionStatus> {
-    const { body } = await this.#service.call({ method: 'POST', path: this.#path('cancel'), ...options });
-    const { session_id, status, result_id } = body as SessionStatus;
+    const call: Call = { method: 'POST', ...this.#to('cancel'), ...options };
+    const { session_id, status, result_id } = await this.#service.body<SessionStatus>(call);
     return { session_id, status, result_id };
   }
 
@@ -800,7 +799,7 @@ export class Session {
   async #untilEnded(deadline: Deadline, onProgress: WaitOptions['onProgress']): Promise<void> {
     let known: string | null = null;
     for (;;) {
-      const asked = Date.now();
+      const asked = performance.now();
       const answer = await this.#news(deadline, known, onProgress !== undefined);
       const tag = answer.headers.get('etag');
       if (answer.status !== 304) {
@@ -811,7 +810,7 @@ export class Session {
       const isNews = tag !== null && tag !== known;
       known = tag;
       // An unchanged answer should have been held by the service: without that, pause.
-      if ((onProgress && isNews) || Date.now() - asked >= 1_000) continue;
+      if ((onProgress && isNews) || performance.now() - asked >= 1_000) continue;
       await sleep(Math.min((retryAfter(answer.headers) ?? 1) * 1_000, MAX_BACKOFF_MS), deadline.signal);
     }
   }
@@ -824,7 +823,7 @@ export class Session {
       ...(known !== null && following && { 'If-None-Match': known }),
     };
     return this.#service.call({
-      path: this.#path('status'),
+      ...this.#to('status'),
       headers,
       timeoutMs: TIMEOUT_MS + MAX_WAIT_S * 1_000,
       signal,
@@ -836,8 +835,8 @@ export class Session {
     return streamPoll(this.#service, { method: 'POST', path: '/api/poll/stream', ...options }, this.id);
   }
 
-  #path(what: 'status' | 'result' | 'cancel'): string {
-    return `/api/polls/${encodeURIComponent(this.id)}/${what}`;
+  #to(what: 'status' | 'result' | 'cancel'): Pick<Call, 'path' | 'ids'> {
+    return { path: `/api/polls/{}/${what}`, ids: [this.id] };
   }
 }
 
@@ -845,12 +844,20 @@ export class Session {
 
 interface Call extends CallOptions {
   method?: 'GET' | 'POST' | 'DELETE';
+  /** With `{}` for each of the ids. */
   path: string;
+  ids?: readonly string[];
+  /** From `search`. */
+  query?: string;
   body?: unknown;
   headers?: Record<string, string>;
   accept?: string;
   /** Not idempotent: retried only if the service refused it. */
   once?: boolean;
+  /** Of the call without a `timeoutMs`, once it may begin. */
+  usualMs?: number;
+  /** What the service counts it with; without it with calls of the same method and path. */
+  budget?: string;
 }
 
 interface Answer {
@@ -865,28 +872,51 @@ interface Service {
   usesKey: boolean;
   /** A call with its retries. */
   call(call: Call): Promise<Answer>;
-  /** One attempt: a successful response with an unread body, or an error. */
-  send(call: Call, signal: AbortSignal, accept: string): Promise<Response>;
+  /** The same, for its body. */
+  body<T>(call: Call): Promise<T>;
+  /** When the budget lets a call begin, its deadline does. */
+  begin(call: Call): Promise<Deadline>;
+  /** One attempt, which waits if it is a repeated one: a successful response with an unread body, or an error. */
+  send(call: Call, attempt: number, deadline: Deadline, accept: string, signal?: AbortSignal): Promise<Response>;
 }
+
+/** Everything that is a poll with a key draws from one budget. */
+const POLLS = 'polls';
 
 function paid(path: string, body: object, { idempotencyKey, ...options }: PollOptions): Call {
   const headers = { 'Idempotency-Key': idempotencyKey ?? randomKey() };
-  return { method: 'POST', path, body, headers, timeoutMs: POLL_TIMEOUT_MS, ...options };
+  return { method: 'POST', path, body, headers, usualMs: POLL_TIMEOUT_MS, budget: POLLS, ...options };
 }
+
+const targetOf = ({ path, ids = [], query = '' }: Call): string => {
+  let next = 0;
+  return path.replaceAll('{}', () => encodeURIComponent(ids[next++] ?? '')) + query;
+};
+
+const budgetOf = ({ budget, method = 'GET', path }: Call): string => budget ?? `${method} ${path}`;
 
 function createService(options: ClientOptions): Service {
   const baseUrl = new URL(options.baseUrl ?? BASE_URL).href.replace(/\/+$/, '');
   const maxRetries = options.maxRetries ?? 2;
   const fetching = options.fetch ?? ((url, init) => fetch(url, init));
+  const pace = options.pace === false ? null : createPace();
   const credentials: Record<string, string> = {
     ...(options.apiKey !== undefined && { Authorization: `Bearer ${options.apiKey}` }),
     ...(options.session !== undefined && { Cookie: `ep_session=${options.session}` }),
   };
 
-  async function send(call: Call, signal: AbortSignal, accept: string): Promise<Response> {
+  async function send(
+    call: Call,
+    attempt: number,
+    deadline: Deadline,
+    accept: string,
+    signal = deadline.signal,
+  ): Promise<Response> {
+    if (attempt > 0) await pace?.turn(budgetOf(call), signal, deadline.leftMs());
+    const noteAnswer = pace?.sent(budgetOf(call));
     let response: Response;
     try {
-      response = await fetching(`${baseUrl}${call.path}`, {
+      response = await fetching(`${baseUrl}${targetOf(call)}`, {
         method: call.method ?? 'GET',
         headers: {
           Accept: accept,
@@ -898,22 +928,32 @@ function createService(options: ClientOptions): Service {
         signal,
       });
     } catch (cause) {
+      noteAnswer?.(null);
       throw networkError(cause, signal);
     }
+    noteAnswer?.(response);
     if (response.ok || response.status === 304) return response;
     throw await errorOf(response, signal);
   }
 
+  async function begin(call: Call): Promise<Deadline> {
+    const { signal, timeoutMs, usualMs = TIMEOUT_MS } = call;
+    const began = performance.now();
+    await pace?.turn(budgetOf(call), signal, timeoutMs ?? MAX_PAUSES_MS);
+    return startDeadline(
+      signal,
+      timeoutMs === undefined ? usualMs : timeoutMs - (performance.now() - began),
+      timeoutMs,
+    );
+  }
+
   async function call(call: Call): Promise<Answer> {
-    const deadline = startDeadline(call.signal, call.timeoutMs ?? TIMEOUT_MS);
+    const deadline = await begin(call);
+    const accept = call.accept ?? 'application/json, application/problem+json';
     try {
       for (let attempt = 0; ; attempt++) {
         try {
-          const response = await send(
-            call,
-            deadline.signal,
-            call.accept ?? 'application/json, application/problem+json',
-          );
+          const response = await send(call, attempt, deadline, accept);
           return { status: response.status, headers: response.headers, body: await bodyOf(response, deadline.signal) };
         } catch (error) {
           const delay = attempt < maxRetries ? delayBefore(attempt, error, call) : null;
@@ -927,7 +967,8 @@ function createService(options: ClientOptions): Service {
     }
   }
 
-  return { maxRetries, usesKey: options.apiKey !== undefined && options.session === undefined, call, send };
+  const usesKey = options.apiKey !== undefined && options.session === undefined;
+  return { maxRetries, usesKey, call, body: async <T>(one: Call) => (await call(one)).body as T, begin, send };
 }
 
 /** A tool of the MCP server that only reads, in one request. */
@@ -1052,15 +1093,20 @@ function retryAfter(headers: Headers): number | null {
   if (!value) return null;
   if (/^\d+$/.test(value)) return Number(value);
   const at = Date.parse(value);
-  return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1_000);
+  // By the service's own clock, where it says what it is.
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  return Number.isNaN(at) ? null : Math.max(0, (at - now) / 1_000);
 }
 
 /** Only the named fields: a wider object may hold values that must not be in a URL. */
-function search(query: Record<string, string | number | undefined>): string {
+function search(query: Record<string, string | number | boolean | undefined>): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   return given.size === 0 ? '' : `?${given}`;
 }
+
+const metadataQuery = (metadata: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata[${key}]`, value]));
 
 /** Without `randomUUID`, which is not available on pages without TLS. */
 function randomKey(): string {
@@ -1073,12 +1119,12 @@ interface Deadline {
   end(): void;
 }
 
-/** A signal that aborts with the caller's or after the timeout; `end` releases both. */
-function startDeadline(outer: AbortSignal | undefined, ms: number): Deadline {
+/** A signal that aborts with the caller's or after the timeout, `named` to the caller; `end` releases both. */
+function startDeadline(outer: AbortSignal | undefined, ms: number, named = ms): Deadline {
   const inner = new AbortController();
-  const endsAt = Date.now() + ms;
+  const endsAt = performance.now() + ms;
   const pass = () => inner.abort(outer?.reason);
-  const late = new EloquentPollError(`There was no answer within ${ms / 1_000} s.`, {
+  const late = new EloquentPollError(`There was no answer within ${named / 1_000} s.`, {
     code: 'timeout',
     retryable: true,
   });
@@ -1087,7 +1133,7 @@ function startDeadline(outer: AbortSignal | undefined, ms: number): Deadline {
   if (outer?.aborted) pass();
   return {
     signal: inner.signal,
-    leftMs: () => endsAt - Date.now(),
+    leftMs: () => endsAt - performance.now(),
     end() {
       clearTimeout(timer);
       outer?.removeEventListener('abort', pass);
@@ -1095,18 +1141,135 @@ function startDeadline(outer: AbortSignal | undefined, ms: number): Deadline {
   };
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((done, stopped) => {
     const stop = () => {
       clearTimeout(timer);
-      stopped(signal.reason);
+      stopped(signal?.reason);
     };
     const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', stop);
       done();
     }, ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+// ---------------------------------------------------------------------------------------------------------- pacing
+
+/** What the service's budgets have left, shared by the calls of one client. Times are of `performance.now`. */
+interface Pace {
+  /** Returns when a call may be sent, or when a longer wait is no use: then the service refuses it. */
+  turn(budget: string, signal: AbortSignal | undefined, withinMs: number): Promise<void>;
+  /** Returns what takes the answer's headers; null if there was none. */
+  sent(budget: string): (response: Response | null) => void;
+}
+
+interface Budget {
+  /** Calls; those that were sent count before they are answered. */
+  left: number;
+  endsAt: number;
+  limit: number;
+  windowMs: number;
+  /** When the call was sent whose answer said this; null before any. */
+  saidAt: number | null;
+  unanswered: number;
+  /** Calls take their turns one by one, in the order they came. */
+  queue: Promise<unknown>;
+}
+
+/** The service counts a window in whole seconds. */
+const SAME_WINDOW_MS = 1_500;
+
+function createPace(): Pace {
+  const budgets = new Map<string, Budget>();
+
+  function budgetNamed(name: string): Budget {
+    const known = budgets.get(name);
+    if (known) return known;
+    const { POSITIVE_INFINITY: unknown } = Number;
+    const made = { left: unknown, endsAt: 0, limit: unknown, windowMs: 0, saidAt: null, unanswered: 0 };
+    const budget: Budget = { ...made, queue: Promise.resolve() };
+    budgets.set(name, budget);
+    return budget;
+  }
+
+  async function take(budget: Budget, signal: AbortSignal | undefined, until: number): Promise<boolean> {
+    for (;;) {
+      if (signal?.aborted) return false;
+      const pause = pauseBefore(budget);
+      if (pause === 0 || pause > MAX_PAUSE_MS || performance.now() + pause > until) break;
+      await sleep(pause, signal).catch(() => {});
+    }
+    budget.left--;
+    budget.unanswered++;
+    return true;
+  }
+
+  return {
+    async turn(name, signal, withinMs) {
+      const budget = budgetNamed(name);
+      const until = performance.now() + withinMs;
+      const taking = budget.queue.then(() => take(budget, signal, until));
+      budget.queue = taking;
+      await unlessAborted(taking, signal).catch((reason: unknown) => {
+        void taking.then((taken) => taken && budget.unanswered--);
+        throw reason;
+      });
+    },
+    sent(name) {
+      const budget = budgetNamed(name);
+      const sentAt = performance.now();
+      return (response) => {
+        budget.unanswered--;
+        if (response) learn(budget, response, sentAt);
+      };
+    },
+  };
+}
+
+/** Milliseconds until there is a call left. A window that is over begins again with the next call, as the service counts. */
+function pauseBefore(budget: Budget): number {
+  const now = performance.now();
+  if (budget.saidAt === null) return budget.unanswered < FIRST_CALLS ? 0 : 20;
+  if (now >= budget.endsAt) Object.assign(budget, { left: budget.limit, endsAt: now + budget.windowMs, saidAt: now });
+  // A random part, because many clients wait for the same second.
+  return budget.left > 0 ? 0 : budget.endsAt - now + Math.random() * 250;
+}
+
+function learn(budget: Budget, { status, headers }: Response, sentAt: number): void {
+  const known = budget.saidAt;
+  budget.saidAt = known ?? sentAt;
+  const number = (name: string) => (/^\d{1,9}$/.test(headers.get(name) ?? '') ? Number(headers.get(name)) : null);
+  const isRefused = status === 429;
+  const left = number('ratelimit-remaining') ?? (isRefused ? 0 : null);
+  const seconds = number('ratelimit-reset') ?? (isRefused ? retryAfter(headers) : null);
+  if (left === null || seconds === null) return;
+  // Counted when the call arrived, which may be long before its answer.
+  const endsAt = sentAt + seconds * 1_000;
+  const isSameWindow = Math.abs(endsAt - budget.endsAt) <= SAME_WINDOW_MS;
+  if (endsAt <= performance.now() || (!isSameWindow && known !== null && sentAt < known)) return;
+  const limit = number('ratelimit-limit') ?? Number.POSITIVE_INFINITY;
+  const windows = (headers.get('ratelimit-policy') ?? '').matchAll(/(\d{1,9})\s*;\s*w=(\d{1,7})/g);
+  const [, , window] = [...windows].find(([, calls]) => Number(calls) === limit) ?? [];
+  budget.left = isSameWindow ? Math.min(budget.left, left) : left;
+  budget.endsAt = endsAt;
+  budget.saidAt = Math.max(sentAt, budget.saidAt);
+  // A limit whose window is unknown, or of no calls at all, says nothing about the next window.
+  budget.limit = window === undefined || limit === 0 ? Number.POSITIVE_INFINITY : limit;
+  budget.windowMs = Number(window ?? 0) * 1_000;
+}
+
+function unlessAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((done, stopped) => {
+    const stop = () => stopped(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
+    void work.then(() => {
+      signal?.removeEventListener('abort', stop);
+      done();
+    });
   });
 }
 
@@ -1114,7 +1277,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
 
 /** `lastId`: of the event after which a stream goes on, or of the poll that it follows. */
 async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGenerator<StreamEvent, void> {
-  const deadline = startDeadline(call.signal, call.timeoutMs ?? POLL_TIMEOUT_MS);
+  const deadline = await service.begin({ usualMs: POLL_TIMEOUT_MS, ...call });
   let lastSeq = -1;
   let firstMs = FIRST_BACKOFF_MS;
   try {
@@ -1128,8 +1291,10 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
         const resume: Record<string, string> = lastId === '' ? {} : { 'Last-Event-ID': lastId };
         const response = await service.send(
           { ...call, headers: { ...call.headers, ...resume } },
-          connection.signal,
+          attempt,
+          deadline,
           'text/event-stream, application/problem+json',
+          connection.signal,
         );
         for await (const message of sseMessages(response, connection)) {
           firstMs = message.retryMs ?? firstMs;

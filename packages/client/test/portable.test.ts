@@ -17,7 +17,17 @@ t.test('the client runs with web globals only', async (t) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     return void response.end(sse('started', started(0)) + complete(1));
   });
-  const web = { fetch, URL, URLSearchParams, AbortController, TextDecoder, crypto, setTimeout, clearTimeout };
+  const web = {
+    fetch,
+    URL,
+    URLSearchParams,
+    AbortController,
+    TextDecoder,
+    crypto,
+    performance,
+    setTimeout,
+    clearTimeout,
+  };
   const script = stripTypeScriptTypes(source).replaceAll(/^export /gm, '');
   const EloquentPoll = vm.runInNewContext(`${script}\nEloquentPoll`, web);
   const polls = new EloquentPoll({ baseUrl: url });

@@ -1,0 +1,146 @@
+import type { ServerResponse } from 'node:http';
+import t, { type Test } from 'tap';
+import { EloquentPoll } from '../src/eloquentpoll.ts';
+import { serve } from './service.ts';
+
+// slow: 8 s
+// How calls wait for the budgets of a service, whatever it says about them.
+
+const PROFILES = { default: 'balanced', count: 0, profiles: [] };
+
+/** A service that allows so many calls a second and refuses the others. */
+async function limited(t: Test, limit: number) {
+  let window = { endsAt: 0, calls: 0 };
+  const refused: string[] = [];
+  const { url, asked } = await serve(t, ({ path }, response) => {
+    const now = performance.now();
+    if (now >= window.endsAt) window = { endsAt: now + 1_000, calls: 0 };
+    window.calls++;
+    response.setHeader('ratelimit-limit', limit);
+    response.setHeader('ratelimit-remaining', Math.max(0, limit - window.calls));
+    response.setHeader('ratelimit-reset', 1);
+    response.setHeader('ratelimit-policy', `${limit};w=1, 100000;w=86400`);
+    if (window.calls <= limit) return PROFILES;
+    refused.push(path);
+    response.setHeader('retry-after', 1);
+    response.statusCode = 429;
+    return { error: 'Too many calls', code: 'rate_limited', retryable: true };
+  });
+  return { url, asked, refused };
+}
+
+const many = <T>(times: number, call: () => Promise<T>) => Promise.all(Array.from({ length: times }, call));
+
+async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+t.test('calls side by side stay within the budget, and none is refused', async (t) => {
+  const { url, asked, refused } = await limited(t, 5);
+  const polls = new EloquentPoll({ baseUrl: url });
+  await polls.profiles();
+  const took = await msOf(() => many(14, () => polls.profiles()));
+  t.same(refused, []);
+  t.equal(asked.length, 15);
+  t.ok(took >= 1_900 && took < 6_000, `three windows: ${took} ms`);
+});
+
+t.test('pace: false sends at once, and the service refuses', async (t) => {
+  const { url, refused } = await limited(t, 5);
+  const polls = new EloquentPoll({ baseUrl: url, pace: false, maxRetries: 0 });
+  await Promise.allSettled(Array.from({ length: 12 }, () => polls.profiles()));
+  t.equal(refused.length, 7);
+});
+
+t.test('before the budget is known only a few calls are on their way', async (t) => {
+  const held: ServerResponse[] = [];
+  let isOpen = false;
+  const { url, asked } = await serve(t, (_asked, response) => (isOpen ? PROFILES : void held.push(response)));
+  const polls = new EloquentPoll({ baseUrl: url });
+  const calls = many(30, () => polls.profiles());
+  while (held.length < 8) await new Promise((done) => setTimeout(done, 10));
+  await polls.result('EP-1', { timeoutMs: 30 }).catch(() => {});
+  t.equal(asked.filter(({ path }) => path === '/api/profiles').length, 8);
+  isOpen = true;
+  for (const response of held) response.setHeader('content-type', 'application/json').end(JSON.stringify(PROFILES));
+  await calls;
+  t.equal(asked.filter(({ path }) => path === '/api/profiles').length, 30, 'without a budget there is no limit');
+});
+
+t.test('a refusal holds back the calls that have not begun', async (t) => {
+  const at: number[] = [];
+  const { url } = await serve(t, (_asked, response, nth) => {
+    at.push(performance.now());
+    if (nth > 1) return PROFILES;
+    response.writeHead(429, { 'retry-after': 1, 'content-type': 'application/json' });
+    return { error: 'Too many calls', code: 'rate_limited', retryable: true };
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  const first = polls.profiles();
+  while (at.length < 1) await new Promise((done) => setTimeout(done, 5));
+  await new Promise((done) => setTimeout(done, 50));
+  await Promise.all([first, polls.profiles(), polls.profiles()]);
+  t.ok(Math.min(...at.slice(1)) - at[0]! >= 1_000, 'not sooner than Retry-After, whichever call it was said to');
+});
+
+t.test('what a service says wrongly does not hold calls up', async (t) => {
+  for (const [remaining, reset] of [
+    ['0', '999999999'],
+    ['0', '-1'],
+    ['-5', '60'],
+    ['0', 'soon'],
+    ['none', '60'],
+    ['0', ''],
+    ['1e9', '60'],
+    ['0', '0'],
+    ['0', '99999999999999999999'],
+  ] as const) {
+    const { url, asked } = await serve(t, (_asked, response) => {
+      response.setHeader('ratelimit-limit', '0');
+      response.setHeader('ratelimit-policy', '0;w=0, ;w=, x');
+      response.setHeader('ratelimit-remaining', remaining);
+      response.setHeader('ratelimit-reset', reset);
+      return PROFILES;
+    });
+    const polls = new EloquentPoll({ baseUrl: url });
+    const took = await msOf(async () => {
+      await polls.profiles();
+      await many(5, () => polls.profiles());
+    });
+    t.equal(asked.length, 6);
+    t.ok(took < 1_000, `remaining ${remaining}, reset ${reset}: ${took} ms`);
+  }
+});
+
+t.test(
+  'a wait ends with its signal, is not begun without the time for it, and ignores the clock on the wall',
+  async (t) => {
+    const { url, asked } = await serve(t, (_asked, response) => {
+      response.setHeader('ratelimit-remaining', 0);
+      response.setHeader('ratelimit-reset', 2);
+      return PROFILES;
+    });
+    const polls = new EloquentPoll({ baseUrl: url });
+    const began = performance.now();
+    await polls.profiles();
+    const enough = new AbortController();
+    const waiting = polls.profiles({ signal: enough.signal });
+    setTimeout(() => enough.abort(new Error('enough')), 20);
+    await t.rejects(waiting, { message: 'enough' });
+    t.equal(asked.length, 1, 'it was never sent');
+
+    await polls.profiles({ timeoutMs: 1_000 });
+    t.equal(asked.length, 2, 'sent at once: it could not have waited');
+    t.ok(performance.now() - began < 900);
+
+    const real = Date.now;
+    t.teardown(() => {
+      Date.now = real;
+    });
+    Date.now = () => real() + 86_400_000;
+    await polls.profiles();
+    t.ok(performance.now() - began >= 2_000);
+  },
+);
