@@ -21,14 +21,16 @@ import asyncio
 import codecs
 import functools
 import json
+import math
 import random
 import re
 import secrets
 import socket
 import ssl
+import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Union, cast
@@ -66,6 +68,8 @@ class PollTerms(TypedDict, total=False):
     """1 without it. A poll never costs more."""
     reasons: bool
     """Ask each model for one sentence with its vote."""
+    metadata: Mapping[str, str]
+    """Labels of your own, which `polls` filters by: at most 16 pairs, keys to 64 and values to 512 characters."""
 
 
 class QuickTerms(TypedDict, total=False):
@@ -75,6 +79,8 @@ class QuickTerms(TypedDict, total=False):
     confidence_threshold: float
     max_cost_usd: float
     reasons: bool
+    metadata: Mapping[str, str]
+    """Needs a key."""
 
 
 class StoodAlike(TypedDict):
@@ -210,7 +216,7 @@ class PollResponse(_PollResponse, total=False):
     verdict: Verdict
     panel: PanelStanding
     reading: Reading
-    code: Literal["budget_too_small"]
+    code: Literal["budget_too_small", "poll_canceled"]
     min_cost_usd: float
     saved_panel: str
 
@@ -280,8 +286,63 @@ class _SessionStatus(TypedDict):
     result_id: str | None
 
 
+class Failure(TypedDict):
+    code: str
+    error: str
+
+
 class SessionStatus(_SessionStatus, total=False):
     progress: Progress
+    result: PollResponse
+    """With `include="result"`, once it has ended."""
+    failure: Failure
+
+
+class ListedPoll(TypedDict):
+    """A poll in the list of the account that asked it."""
+
+    session_id: str
+    status: SessionState
+    result_id: str | None
+    question: str
+    preset: PanelName
+    metadata: dict[str, str]
+    key_id: str | None
+    """Of the API key that asked; None for a login."""
+    winning_option: str | None
+    is_tie: bool
+    is_close: bool
+    """A tie, a lead that one switched vote would end, or an outcome that missing votes could have changed."""
+    cost_usd: float | None
+    created_at: str
+    ended_at: str | None
+
+
+class PollList(TypedDict):
+    polls: list[ListedPoll]
+    """Newest first."""
+    has_more: bool
+    """A page may be short or empty and this true, where filters match rarely."""
+    after: str | None
+    """For the page of older polls; None where there is none."""
+    before: str | None
+    """For the page of newer polls; None where there is none."""
+
+
+class PollFilters(TypedDict, total=False):
+    status: SessionState
+    created_after: str
+    created_before: str
+    preset: PanelName
+    key_id: str
+    close: bool
+    metadata: Mapping[str, str]
+
+
+class SessionStatuses(TypedDict):
+    polls: list[SessionStatus]
+    not_found: list[str]
+    """Ids that name no poll of the account."""
 
 
 class _QuickResult(TypedDict):
@@ -617,7 +678,15 @@ SILENCE_S = 45.0
 """The service sends a keep-alive every 15 s."""
 FIRST_BACKOFF_S = 0.5
 MAX_BACKOFF_S = 30.0
-"""A longer Retry-After is an error instead of a wait, and so is a budget that begins again later than this."""
+"""A longer Retry-After is an error instead of a wait."""
+MAX_PAUSE_S = 65.0
+"""A budget that begins again later than this is not waited for: the service refuses the call and says why."""
+MAX_PAUSES_S = 600.0
+"""Of a call without a timeout, over several windows of its budget."""
+FIRST_CALLS = 8
+"""Calls side by side before the first answer says what the budget is."""
+SAME_WINDOW_S = 1.5
+"""The service counts a window in whole seconds."""
 MAX_BODY_BYTES = 16 * 2**20
 MAX_HEAD_BYTES = 64 * 2**10
 
@@ -656,7 +725,7 @@ class AsyncEloquentPoll:
         options: Sequence[str],
         *,
         idempotency_key: str | None = None,
-        timeout: float = POLL_TIMEOUT_S,
+        timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> PollResponse:
         """Runs a poll and waits for its result."""
@@ -669,12 +738,13 @@ class AsyncEloquentPoll:
         options: Sequence[str],
         *,
         idempotency_key: str | None = None,
-        timeout: float = TIMEOUT_S,
+        timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> AsyncSession:
         """Starts a poll that runs in the background."""
         body = {"question": question, "options": list(options), **terms}
-        answer = await self._service.body(_paid("/api/polls", body, idempotency_key, timeout))
+        call = replace(_paid("/api/polls", body, idempotency_key, timeout), usual=TIMEOUT_S)
+        answer = await self._service.body(call)
         return AsyncSession(self._service, cast(SessionStatus, answer)["session_id"])
 
     def session(self, session_id: str) -> AsyncSession:
@@ -687,7 +757,7 @@ class AsyncEloquentPoll:
         options: Sequence[str],
         *,
         idempotency_key: str | None = None,
-        timeout: float = POLL_TIMEOUT_S,
+        timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> AsyncGenerator[StreamEvent, None]:
         """Runs a poll and yields its events: `Started` now and with each vote, then one `Complete`. A broken connection is
@@ -702,12 +772,12 @@ class AsyncEloquentPoll:
         question: str | None = None,
         options: Sequence[str] | None = None,
         idempotency_key: str | None = None,
-        timeout: float = POLL_TIMEOUT_S,
+        timeout: float | None = None,
         **terms: Unpack[QuickTerms],
     ) -> QuickResult:
         """Asks in short: `Which is larger? [The Sun, The Moon]`, or a question alone. Free without a key."""
         body = _given(poll=poll, question=question, options=options, **terms)
-        return cast(QuickResult, await self._service.body(_paid("/api/quick-poll", body, idempotency_key, timeout)))
+        return await self._quick(body, idempotency_key, timeout)
 
     async def free(
         self,
@@ -717,11 +787,19 @@ class AsyncEloquentPoll:
         options: Sequence[str] | None = None,
         theme: FreeTheme = "free",
         idempotency_key: str | None = None,
-        timeout: float = POLL_TIMEOUT_S,
+        timeout: float | None = None,
     ) -> QuickResult:
         """The same at no cost, with or without a key: open-weight models, at most 5 options of 50 characters."""
         body = _given(poll=poll, question=question, options=options, theme=theme)
-        return cast(QuickResult, await self._service.body(_paid("/api/quick-poll", body, idempotency_key, timeout)))
+        return await self._quick(body, idempotency_key, timeout)
+
+    async def _quick(
+        self, body: Mapping[str, object], idempotency_key: str | None, timeout: float | None
+    ) -> QuickResult:
+        # Free polls have a budget of their own.
+        budget = f"quick polls, {body.get('theme')}"
+        call = _paid("/api/quick-poll", body, idempotency_key, timeout, budget=budget)
+        return cast(QuickResult, await self._service.body(call))
 
     async def estimate(
         self,
@@ -730,7 +808,7 @@ class AsyncEloquentPoll:
         models: Sequence[str] | None = None,
         options: int | None = None,
         confidence_threshold: float | None = None,
-        timeout: float = TIMEOUT_S,
+        timeout: float | None = None,
     ) -> Estimate:
         """What a poll of this kind costs and how long it takes."""
         named = None if models is None else ",".join(models)
@@ -742,27 +820,27 @@ class AsyncEloquentPoll:
         question: str,
         options: Sequence[str],
         *,
-        timeout: float = TIMEOUT_S,
+        timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> DryRun:
         """Whether a poll would be accepted, and what it would cost. Nothing is run."""
         body = {"question": question, "options": list(options), **terms}
         return cast(DryRun, await self._service.body(_Call("POST", "/api/poll/dry-run", body=body, timeout=timeout)))
 
-    async def profiles(self, *, timeout: float = TIMEOUT_S) -> Profiles:
+    async def profiles(self, *, timeout: float | None = None) -> Profiles:
         return cast(Profiles, await self._service.body(_Call("GET", "/api/profiles", timeout=timeout)))
 
-    async def result(self, result_id: str, *, timeout: float = TIMEOUT_S) -> ResultDetail:
+    async def result(self, result_id: str, *, timeout: float | None = None) -> ResultDetail:
         """A public result by its id."""
         call = _Call("GET", "/api/results/{}", (result_id,), timeout=timeout)
         return cast(ResultDetail, await self._service.body(call))
 
-    async def receipt(self, result_id: str, *, timeout: float = TIMEOUT_S) -> ResultReceipt:
+    async def receipt(self, result_id: str, *, timeout: float | None = None) -> ResultReceipt:
         """The signed statement of a result; with its price where the key is its owner's."""
         call = _Call("GET", "/api/results/{}/receipt", (result_id,), timeout=timeout)
         return cast(ResultReceipt, await self._service.body(call))
 
-    async def receipt_keys(self, *, timeout: float = TIMEOUT_S) -> ReceiptKeys:
+    async def receipt_keys(self, *, timeout: float | None = None) -> ReceiptKeys:
         return cast(ReceiptKeys, await self._service.body(_Call("GET", "/.well-known/jwks.json", timeout=timeout)))
 
     async def receipt_days(
@@ -771,24 +849,54 @@ class AsyncEloquentPoll:
         day: str | None = None,
         before: str | None = None,
         limit: int | None = None,
-        timeout: float = TIMEOUT_S,
+        timeout: float | None = None,
     ) -> ReceiptDays:
         """Sealed days of receipts, newest first, or one of them."""
         query = _query(day=day, before=before, limit=limit)
         return cast(ReceiptDays, await self._service.body(_Call("GET", "/api/receipts/days", query=query, timeout=timeout)))
 
-    async def recent(self, *, timeout: float = TIMEOUT_S) -> list[RecentResult]:
+    async def polls(
+        self,
+        *,
+        limit: int | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        timeout: float | None = None,
+        **filters: Unpack[PollFilters],
+    ) -> PollList:
+        """Your polls, newest first, one page. `after` and `before` are session ids: polls that are older or newer."""
+        query = _filter_query(filters, limit=limit, after=after, before=before)
+        return cast(PollList, await self._service.body(_Call("GET", "/api/polls", query=query, timeout=timeout)))
+
+    async def each_poll(
+        self, *, after: str | None = None, timeout: float | None = None, **filters: Unpack[PollFilters]
+    ) -> AsyncGenerator[ListedPoll, None]:
+        """Every poll that the filters find, newest first, page after page. The timeout is for each page."""
+        while True:
+            page = await self.polls(limit=100, after=after, timeout=timeout, **filters)
+            for poll in page["polls"]:
+                yield poll
+            after = page["after"]
+            if after is None:
+                return
+
+    async def statuses(self, session_ids: Sequence[str], *, timeout: float | None = None) -> SessionStatuses:
+        """How polls stand, at most 100 in one call."""
+        query = _query(ids=",".join(session_ids))
+        return cast(SessionStatuses, await self._service.body(_Call("GET", "/api/polls/status", query=query, timeout=timeout)))
+
+    async def recent(self, *, timeout: float | None = None) -> list[RecentResult]:
         """Your last five results. Needs a session: no key opens it."""
         return cast("list[RecentResult]", await self._service.body(_Call("GET", "/api/results/recent", timeout=timeout)))
 
     async def history(
-        self, *, limit: int | None = None, offset: int | None = None, timeout: float = TIMEOUT_S
+        self, *, limit: int | None = None, offset: int | None = None, timeout: float | None = None
     ) -> list[HistoryResult]:
         """All your results, newest first. Needs a session: no key opens it."""
         call = _Call("GET", "/api/results", query=_query(limit=limit, offset=offset), timeout=timeout)
         return cast("list[HistoryResult]", await self._service.body(call))
 
-    async def balance(self, *, timeout: float = TIMEOUT_S) -> Balance:
+    async def balance(self, *, timeout: float | None = None) -> Balance:
         """What you can spend and have spent. With a key it is read by the MCP tool `get_balance`: /api/balance takes a session."""
         if self._uses_key:
             return cast(Balance, await _call_tool(self._service, "get_balance", timeout))
@@ -801,27 +909,27 @@ class AsyncEloquentPoll:
         outcome_correct: bool | None = None,
         confidence: float | None = None,
         notes: str | None = None,
-        timeout: float = TIMEOUT_S,
+        timeout: float | None = None,
     ) -> FeedbackReceipt:
         """Sends feedback on an outcome. A second feedback on a poll replaces the first."""
         body = _given(poll_id=poll_id, outcome_correct=outcome_correct, confidence=confidence, notes=notes)
         return cast(FeedbackReceipt, await self._service.body(_Call("POST", "/api/feedback", body=body, timeout=timeout)))
 
-    async def keys(self, *, timeout: float = TIMEOUT_S) -> list[ApiKey]:
+    async def keys(self, *, timeout: float | None = None) -> list[ApiKey]:
         return cast("list[ApiKey]", await self._service.body(_Call("GET", "/api/keys", timeout=timeout)))
 
-    async def create_key(self, label: str | None = None, *, timeout: float = TIMEOUT_S) -> NewApiKey:
+    async def create_key(self, label: str | None = None, *, timeout: float | None = None) -> NewApiKey:
         """If the answer is lost, revoke what `keys` lists and create another."""
         call = _Call("POST", "/api/keys", body=_given(label=label), once=True, timeout=timeout)
         return cast(NewApiKey, await self._service.body(call))
 
-    async def redeem_grant(self, code: str, verifier: str, *, timeout: float = TIMEOUT_S) -> NewApiKey:
+    async def redeem_grant(self, code: str, verifier: str, *, timeout: float | None = None) -> NewApiKey:
         """Exchanges the code that a login in the browser sent to this program for an API key, once."""
         body = {"code": code, "verifier": verifier}
         call = _Call("POST", "/api/keys/redeem", body=body, once=True, timeout=timeout)
         return cast(NewApiKey, await self._service.body(call))
 
-    async def revoke_key(self, key_id: str, *, timeout: float = TIMEOUT_S) -> Revoked:
+    async def revoke_key(self, key_id: str, *, timeout: float | None = None) -> Revoked:
         return cast(Revoked, await self._service.body(_Call("DELETE", "/api/keys/{}", (key_id,), once=True, timeout=timeout)))
 
 
@@ -832,14 +940,23 @@ class AsyncSession:
         self.id = session_id
         self._service = service
 
-    async def status(self, *, timeout: float = TIMEOUT_S) -> SessionStatus:
-        """How it stands right now."""
-        return cast(SessionStatus, await self._service.body(self._call("status", timeout)))
+    async def status(
+        self, *, include: Literal["result"] | None = None, timeout: float | None = None
+    ) -> SessionStatus:
+        """How it stands right now; with `include`, and once it has ended, its result or failure too."""
+        call = replace(self._call("status", timeout), query=_query(include=include))
+        return cast(SessionStatus, await self._service.body(call))
 
-    async def result(self, *, timeout: float = TIMEOUT_S) -> PollResponse | None:
+    async def result(self, *, timeout: float | None = None) -> PollResponse | None:
         """Its result; while it runs None."""
         answer = await self._service.call(self._call("result", timeout))
         return None if answer.status == 202 else cast(PollResponse, answer.body)
+
+    async def cancel(self, *, timeout: float | None = None) -> SessionStatus:
+        """Asks no further model; the votes that were given are charged. Of a poll that has ended it changes nothing."""
+        call = replace(self._call("cancel", timeout), method="POST")
+        ended = cast(SessionStatus, await self._service.body(call))
+        return {"session_id": ended["session_id"], "status": ended["status"], "result_id": ended["result_id"]}
 
     async def wait(
         self, *, on_progress: Callable[[Progress], None] | None = None, timeout: float = POLL_TIMEOUT_S
@@ -865,7 +982,7 @@ class AsyncSession:
                 continue
             pause = min(_retry_after(answer.headers) or 1, MAX_BACKOFF_S)
             if time.monotonic() + pause >= deadline:
-                raise _late(timeout)
+                raise _late(self._call("status", timeout))
             await self._service.net.sleep(pause)
         result = await self.result(timeout=max(1.0, deadline - time.monotonic()))
         if result is None:
@@ -882,11 +999,11 @@ class AsyncSession:
             headers["If-None-Match"] = known
         return await self._service.call(self._call("status", max(0.001, left), headers))
 
-    def stream(self, *, timeout: float = POLL_TIMEOUT_S) -> AsyncGenerator[StreamEvent, None]:
+    def stream(self, *, timeout: float | None = None) -> AsyncGenerator[StreamEvent, None]:
         """Its events from where it stands: the newest `Started`, one with each vote, then `Complete`. Costs nothing."""
-        return _stream(self._service, _Call("POST", "/api/poll/stream", timeout=timeout), self.id)
+        return _stream(self._service, _Call("POST", "/api/poll/stream", timeout=timeout, usual=POLL_TIMEOUT_S), self.id)
 
-    def _call(self, what: str, timeout: float, headers: Mapping[str, str] | None = None) -> _Call:
+    def _call(self, what: str, timeout: float | None, headers: Mapping[str, str] | None = None) -> _Call:
         return _Call("GET", f"/api/polls/{{}}/{what}", (self.id,), headers=headers or {}, timeout=timeout)
 
 
@@ -957,6 +1074,8 @@ class EloquentPoll:
     receipt = _blocking(AsyncEloquentPoll.receipt)
     receipt_keys = _blocking(AsyncEloquentPoll.receipt_keys)
     receipt_days = _blocking(AsyncEloquentPoll.receipt_days)
+    polls = _blocking(AsyncEloquentPoll.polls)
+    statuses = _blocking(AsyncEloquentPoll.statuses)
     recent = _blocking(AsyncEloquentPoll.recent)
     history = _blocking(AsyncEloquentPoll.history)
     balance = _blocking(AsyncEloquentPoll.balance)
@@ -966,13 +1085,19 @@ class EloquentPoll:
     redeem_grant = _blocking(AsyncEloquentPoll.redeem_grant)
     revoke_key = _blocking(AsyncEloquentPoll.revoke_key)
 
+    def each_poll(
+        self, *, after: str | None = None, timeout: float | None = None, **filters: Unpack[PollFilters]
+    ) -> Generator[ListedPoll, None, None]:
+        """Every poll that the filters find, newest first, page after page. The timeout is for each page."""
+        return _iterated(self.calls.each_poll(after=after, timeout=timeout, **filters))
+
     def begin(
         self,
         question: str,
         options: Sequence[str],
         *,
         idempotency_key: str | None = None,
-        timeout: float = TIMEOUT_S,
+        timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> Session:
         """Starts a poll that runs in the background."""
@@ -989,7 +1114,7 @@ class EloquentPoll:
         options: Sequence[str],
         *,
         idempotency_key: str | None = None,
-        timeout: float = POLL_TIMEOUT_S,
+        timeout: float | None = None,
         **terms: Unpack[PollTerms],
     ) -> Generator[StreamEvent, None, None]:
         """Runs a poll and yields its events, as `AsyncEloquentPoll.stream` does."""
@@ -1004,10 +1129,15 @@ class Session:
         self.id = calls.id
         self._calls = calls
 
-    def status(self, *, timeout: float = TIMEOUT_S) -> SessionStatus:
-        return _finished(self._calls.status(timeout=timeout))
+    def status(self, *, include: Literal["result"] | None = None, timeout: float | None = None) -> SessionStatus:
+        """How it stands right now; with `include`, and once it has ended, its result or failure too."""
+        return _finished(self._calls.status(include=include, timeout=timeout))
 
-    def result(self, *, timeout: float = TIMEOUT_S) -> PollResponse | None:
+    def cancel(self, *, timeout: float | None = None) -> SessionStatus:
+        """Asks no further model; the votes that were given are charged. Of a poll that has ended it changes nothing."""
+        return _finished(self._calls.cancel(timeout=timeout))
+
+    def result(self, *, timeout: float | None = None) -> PollResponse | None:
         """Its result; while it runs None."""
         return _finished(self._calls.result(timeout=timeout))
 
@@ -1017,7 +1147,7 @@ class Session:
         """Waits for its end, mostly inside one request."""
         return _finished(self._calls.wait(on_progress=on_progress, timeout=timeout))
 
-    def stream(self, *, timeout: float = POLL_TIMEOUT_S) -> Generator[StreamEvent, None, None]:
+    def stream(self, *, timeout: float | None = None) -> Generator[StreamEvent, None, None]:
         return _iterated(self._calls.stream(timeout=timeout))
 
 
@@ -1035,7 +1165,11 @@ class _Call:
     accept: str = "application/json, application/problem+json"
     once: bool = False
     """Not idempotent: retried only if the service refused it."""
-    timeout: float = TIMEOUT_S
+    timeout: float | None = None
+    """With its waits and retries. Without it a call has its `usual` time once the budgets let it begin."""
+    usual: float = TIMEOUT_S
+    budget: str = ""
+    """What the service counts it with; without it with calls of the same method and path."""
 
     @property
     def target(self) -> str:
@@ -1058,9 +1192,18 @@ def _query(**fields: str | float | None) -> str:
     return f"?{urlencode(given)}" if given else ""
 
 
-def _paid(path: str, body: object, idempotency_key: str | None, timeout: float) -> _Call:
+def _filter_query(filters: Mapping[str, Any], **fields: str | float | None) -> str:
+    given = {name: value for name, value in {**fields, **filters}.items() if value is not None and name != "metadata"}
+    metadata = cast("Mapping[str, str]", filters.get("metadata") or {})
+    pairs = {f"metadata[{key}]": value for key, value in metadata.items()}
+    return _query(**{name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}, **pairs)
+
+
+def _paid(
+    path: str, body: object, idempotency_key: str | None, timeout: float | None, *, budget: str = "polls"
+) -> _Call:
     headers = {"Idempotency-Key": idempotency_key or secrets.token_hex(16)}
-    return _Call("POST", path, body=body, headers=headers, timeout=timeout)
+    return _Call("POST", path, body=body, headers=headers, timeout=timeout, usual=POLL_TIMEOUT_S, budget=budget)
 
 
 class _Service:
@@ -1092,18 +1235,18 @@ class _Service:
         return (await self.call(call)).body
 
     async def call(self, call: _Call) -> _Answer:
-        deadline = time.monotonic() + call.timeout
+        deadline = await self.begin(call)
         attempt = 0
         while True:
             try:
-                response = await self.send(call, deadline)
+                response = await self.send(call, attempt, deadline)
                 try:
                     return _Answer(response.status, response.headers, await _body_of(response, deadline))
                 finally:
                     response.close()
             except OSError as cause:
                 if isinstance(cause, TimeoutError) and _is_past(deadline):
-                    raise _late(call.timeout) from cause
+                    raise _late(call) from cause
                 error = _unreachable(cause)
             except EloquentPollError as refused:
                 error = refused
@@ -1114,25 +1257,46 @@ class _Service:
             await self.net.sleep(delay)
             attempt += 1
 
-    async def send(self, call: _Call, deadline: float) -> _Response:
-        """One attempt: a successful response with an unread body, or an error."""
-        kind = f"{call.method} {call.path}"
-        pause = self._pace.pause_before(kind) if self._pace else 0
-        if pause and pause <= MAX_BACKOFF_S and time.monotonic() + pause < deadline:
+    async def begin(self, call: _Call) -> float:
+        """When the budget lets a call begin, its deadline."""
+        until = time.monotonic() + (MAX_PAUSES_S if call.timeout is None else call.timeout)
+        await self._turn(call, until)
+        return time.monotonic() + call.usual if call.timeout is None else until
+
+    async def _turn(self, call: _Call, until: float) -> None:
+        if self._pace is None:
+            return
+        while pause := self._pace.take(_budget_of(call)):
+            if pause > MAX_PAUSE_S or time.monotonic() + pause > until:
+                # A longer wait is no use: the service refuses the call and says why.
+                return self._pace.take_anyway(_budget_of(call))
             await self.net.sleep(pause)
-        wire = await self.net.open(self._host, self._port, self._tls, deadline)
-        response = _Response(wire)
+
+    async def send(self, call: _Call, attempt: int, deadline: float) -> _Response:
+        """One attempt, which waits if it is a repeated one: a successful response with an unread body, or an error."""
+        if attempt > 0:
+            await self._turn(call, deadline)
+        sent_at = time.monotonic()
+        response: _Response | None = None
         try:
+            wire = await self.net.open(self._host, self._port, self._tls, deadline)
+            response = _Response(wire)
             await wire.write(self._request(call), deadline)
             await response.read_head(deadline)
-            if self._pace:
-                self._pace.learn(kind, response.headers)
-            if response.status < 300 or response.status == 304:
-                return response
-            raise await _error_of(response, deadline)
         except BaseException:
-            response.close()
+            if self._pace:
+                self._pace.note(_budget_of(call), sent_at, None)
+            if response:
+                response.close()
             raise
+        if self._pace:
+            self._pace.note(_budget_of(call), sent_at, response)
+        if response.status < 300 or response.status == 304:
+            return response
+        try:
+            raise await _error_of(response, deadline)
+        finally:
+            response.close()
 
     def _request(self, call: _Call) -> bytes:
         body = b"" if call.body is None else json.dumps(call.body, allow_nan=False).encode()
@@ -1155,34 +1319,95 @@ class _Service:
         return "\r\n".join([*lines, "", ""]).encode("ascii") + body
 
 
+def _budget_of(call: _Call) -> str:
+    return call.budget or f"{call.method} {call.path}"
+
+
+class _Budget:
+    def __init__(self) -> None:
+        self.left = math.inf
+        """Calls; those that were sent count before they are answered."""
+        self.ends_at = 0.0
+        self.limit = math.inf
+        self.window = 0.0
+        self.said_at: float | None = None
+        """When the call was sent whose answer said this; None before any."""
+        self.unanswered = 0
+
+
 class _Pace:
-    """What is left of the service's budgets, by operation: calls that have been sent count before they are answered."""
+    """What the service's budgets have left, shared by the calls of one client, in threads too. Times are of
+    `time.monotonic`."""
 
     def __init__(self) -> None:
-        self._left: dict[str, tuple[int, float]] = {}
+        self._lock = threading.Lock()
+        self._budgets: dict[str, _Budget] = {}
 
-    def pause_before(self, kind: str) -> float:
-        left, begins_again = self._left.get(kind, (1, 0.0))
+    def take(self, name: str) -> float:
+        """0 when a call may be sent; else the seconds after which to ask again."""
         now = time.monotonic()
-        if now >= begins_again:
-            self._left.pop(kind, None)
+        with self._lock:
+            budget = self._budgets.setdefault(name, _Budget())
+            if budget.said_at is None and budget.unanswered >= FIRST_CALLS:
+                return 0.05
+            if budget.said_at is not None and now >= budget.ends_at:
+                # A window that is over begins again with the next call, as the service counts.
+                budget.left, budget.ends_at, budget.said_at = budget.limit, now + budget.window, now
+            if budget.left <= 0:
+                # A random part, because many clients wait for the same second.
+                return budget.ends_at - now + random.random() / 4
+            budget.left -= 1
+            budget.unanswered += 1
             return 0
-        if left <= 0:
-            return begins_again - now
-        self._left[kind] = (left - 1, begins_again)
-        return 0
 
-    def learn(self, kind: str, headers: Mapping[str, str]) -> None:
-        remaining, reset = headers.get("ratelimit-remaining", ""), headers.get("ratelimit-reset", "")
-        if not (remaining.isdecimal() and reset.isdecimal()):
+    def take_anyway(self, name: str) -> None:
+        with self._lock:
+            budget = self._budgets[name]
+            budget.left -= 1
+            budget.unanswered += 1
+
+    def note(self, name: str, sent_at: float, response: _Response | None) -> None:
+        """What an answer says; None where there was none."""
+        with self._lock:
+            budget = self._budgets[name]
+            budget.unanswered -= 1
+            if response is not None:
+                self._learn(budget, sent_at, response)
+
+    @staticmethod
+    def _learn(budget: _Budget, sent_at: float, response: _Response) -> None:
+        headers = response.headers
+        known = budget.said_at
+        budget.said_at = sent_at if known is None else known
+        is_refused = response.status == 429
+        left = _count(headers.get("ratelimit-remaining"))
+        seconds = _count(headers.get("ratelimit-reset"))
+        if is_refused and (left is None or seconds is None):
+            left, seconds = 0, _retry_after(headers)
+        if left is None or seconds is None:
             return
-        left, begins_again = int(remaining), time.monotonic() + int(reset)
-        known, known_end = self._left.get(kind, (left, 0.0))
-        same_window = abs(known_end - begins_again) <= 1.5
-        self._left[kind] = (min(left, known) if same_window else left, begins_again)
+        # Counted when the call arrived, which may be long before its answer.
+        ends_at = sent_at + seconds
+        is_same_window = abs(ends_at - budget.ends_at) <= SAME_WINDOW_S
+        if ends_at <= time.monotonic() or (not is_same_window and known is not None and sent_at < known):
+            return
+        limit = _count(headers.get("ratelimit-limit"))
+        windows = re.findall(r"([0-9]{1,9})\s*;\s*w=([0-9]{1,7})", headers.get("ratelimit-policy", ""))
+        window = next((int(length) for calls, length in windows if int(calls) == limit), None)
+        budget.left = min(budget.left, left) if is_same_window else left
+        budget.ends_at = ends_at
+        budget.said_at = max(sent_at, budget.said_at)
+        # A limit whose window is unknown, or of no calls at all, says nothing about the next window.
+        is_known = limit is not None and limit > 0 and window is not None
+        budget.limit = limit if is_known and limit is not None else math.inf
+        budget.window = float(window or 0)
 
 
-async def _call_tool(service: _Service, name: str, timeout: float) -> object:
+def _count(text: str | None) -> int | None:
+    return int(text) if text and re.fullmatch(r"[0-9]{1,9}", text) else None
+
+
+async def _call_tool(service: _Service, name: str, timeout: float | None) -> object:
     """A tool of the MCP server that only reads, in one request."""
     arguments: dict[str, object] = {}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
@@ -1217,7 +1442,8 @@ def _delay_before(
     return asked + random.random() * min(MAX_BACKOFF_S, first * 2**attempt)
 
 
-def _late(timeout: float) -> EloquentPollError:
+def _late(call: _Call) -> EloquentPollError:
+    timeout = call.usual if call.timeout is None else call.timeout
     return EloquentPollError(f"There was no answer within {timeout:g} s.", code="timeout", retryable=True)
 
 
@@ -1305,10 +1531,15 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return float(value)
     try:
         at = parsedate_to_datetime(value)
+        # By the service's own clock, where it says what it is.
+        now = _utc(parsedate_to_datetime(headers["date"])) if "date" in headers else datetime.now(timezone.utc)
     except (TypeError, ValueError):
         return None
-    at = at if at.tzinfo else at.replace(tzinfo=timezone.utc)
-    return max(0.0, (at - datetime.now(timezone.utc)).total_seconds())
+    return max(0.0, (_utc(at) - now).total_seconds())
+
+
+def _utc(at: datetime) -> datetime:
+    return at if at.tzinfo else at.replace(tzinfo=timezone.utc)
 
 
 # -------------------------------------------------------------------------------------------------------------- HTTP
@@ -1499,17 +1730,17 @@ class _Response:
 
 async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGenerator[StreamEvent, None]:
     """`last_id`: of the event after which a stream goes on, or of the poll that it follows."""
-    deadline = time.monotonic() + call.timeout
+    deadline = await service.begin(call)
     last_seq = -1
     attempt = 0
     first = FIRST_BACKOFF_S
     while True:
         headers = {**(call.headers or {}), **({"Last-Event-ID": last_id} if last_id else {})}
         accept = "text/event-stream, application/problem+json"
-        asked = _Call(call.method, call.path, body=call.body, headers=headers, accept=accept)
+        asked = replace(call, headers=headers, accept=accept)
         response: _Response | None = None
         try:
-            response = await service.send(asked, deadline)
+            response = await service.send(asked, attempt, deadline)
             if not response.is_stream:
                 raise _bad_response("The answer is not a stream of events.", response)
             decode = codecs.getincrementaldecoder("utf-8")("replace").decode
@@ -1530,7 +1761,7 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
             raise ConnectionError("the stream broke off")
         except TimeoutError as cause:
             if _is_past(deadline):
-                raise _late(call.timeout) from cause
+                raise _late(call) from cause
             error = EloquentPollError("The stream fell silent.", code="network_error", retryable=True)
         except OSError as cause:
             error = _unreachable(cause)

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,7 +13,7 @@ import { faultyCalls, parsedEvents, shapes, wholeService } from '../fixtures/pyt
 import { listen } from '../fixtures/read-stream.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
-// slow: 8 s
+// slow: 10 s
 // /eloquentpoll.py as it is copied into a project: read by a strict type checker and run by a real interpreter.
 
 const PYRIGHT = join(dirname(createRequire(import.meta.url).resolve('pyright/package.json')), 'index.js');
@@ -73,6 +74,7 @@ t.test('every call, blocking and with asyncio', async (t) => {
         quick: 'A',
         session: { states: ['running', 'completed'], outcome: 'A', wait: 'A' },
         stream: { first: 'started', last: 'complete', outcome: 'A' },
+        listed: [[true], true, ['completed'], 'A', 'completed'],
         estimate: 'fast',
         dry_run: { valid: true, figures: 4 },
         result: 'A',
@@ -92,6 +94,7 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
 
   async function misbehave(KIND: string): Promise<void> {
     const times: Record<string, number[]> = {};
+    const budgeted = callsPerSecond(5);
     const { url, asked } = await serve(t, ({ path }, response) => {
       times[path] = [...(times[path] ?? []), Date.now()];
       const nth = times[path]!.length;
@@ -115,6 +118,7 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
         return undefined;
       }
       if (path === '/api/profiles') return json(200, { count: 0 }, { 'ratelimit-remaining': 0, 'ratelimit-reset': 1 });
+      if (path === '/api/poll/estimate') return budgeted(response);
       if (path === '/api/keys') return json(503, { code: 'service_unavailable', error: 'Off', retryable: true });
       if (path === '/api/results/silent') return undefined;
       if (path === '/api/results/drips') {
@@ -149,10 +153,30 @@ t.test('what fails is retried, resumed, paced or raised', async (t) => {
       to('/api/poll/stream').map(({ headers }) => headers['last-event-id']),
       [undefined, undefined, 'ps_1:0', 'ps_1:1', 'ps_1:1'],
     );
+    t.equal(to('/api/poll/estimate').length, 9, 'none was refused and sent again');
     t.equal(to('/api/keys').length, 1, 'what is not idempotent is sent once');
     t.ok(times['/api/profiles']![1]! - times['/api/profiles']![0]! >= 900, 'a budget that is used up is waited for');
   }
 });
+
+/** Answers so many calls of a second, and refuses the others. */
+function callsPerSecond(limit: number) {
+  let window = { endsAt: 0, calls: 0 };
+  return (response: ServerResponse) => {
+    const now = performance.now();
+    if (now >= window.endsAt) window = { endsAt: now + 1_000, calls: 0 };
+    window.calls++;
+    response.writeHead(window.calls <= limit ? 200 : 429, {
+      'content-type': 'application/json',
+      'ratelimit-limit': limit,
+      'ratelimit-remaining': Math.max(0, limit - window.calls),
+      'ratelimit-reset': 1,
+      'ratelimit-policy': `${limit};w=1`,
+      'retry-after': 1,
+    });
+    return { preset: 'fast', error: 'Too many calls', code: 'rate_limited', retryable: true };
+  };
+}
 
 t.test('events are read however their bytes are cut and their lines end', async (t) => {
   t.equal(await python(parsedEvents, {}), 'same');

@@ -24,7 +24,7 @@ curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/result" -H "Authorization: B
 <ul>
 <li>Give each poll an <code>Idempotency-Key</code> made from its row, not from the clock. The same key and body, sent to the same address, join the same poll and are charged once.</li>
 <li>Retry 429, 502, 503, 504 and broken connections: after <code>Retry-After</code> seconds where it is sent, else with a growing, random wait. An error’s <code>retryable</code> says so too.</li>
-<li>Slow down before that: <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code> say what is left and when it begins again. The <a href="/eloquentpoll.py">client for Python</a> paces itself by them.</li>
+<li>Slow down before that: <code>RateLimit-Remaining</code> and <code>RateLimit-Reset</code> say what is left and when it begins again. The clients for <a href="/eloquentpoll.ts">TypeScript</a> and <a href="/eloquentpoll.py">Python</a> pace themselves by them.</li>
 </ul>
 <h2>Cost</h2>
 <p><code>max_cost_usd</code> is reserved when a poll is made and the rest is returned when it ends, so set it near the <a href="/pricing">price</a> if many run at once.
