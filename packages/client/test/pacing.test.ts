@@ -74,7 +74,7 @@ t.test('a refusal holds back the calls that have not begun', async (t) => {
   const { url } = await serve(t, (_asked, response, nth) => {
     at.push(performance.now());
     if (nth > 1) return PROFILES;
-    response.writeHead(429, { 'retry-after': 1, 'content-type': 'application/json' });
+    response.writeHead(429, { 'retry-after': '1', 'content-type': 'application/json' });
     return { error: 'Too many calls', code: 'rate_limited', retryable: true };
   });
   const polls = new EloquentPoll({ baseUrl: url });

@@ -172,7 +172,7 @@ function callsPerSecond(limit: number) {
       'ratelimit-remaining': Math.max(0, limit - window.calls),
       'ratelimit-reset': 1,
       'ratelimit-policy': `${limit};w=1`,
-      'retry-after': 1,
+      'retry-after': '1',
     });
     return { preset: 'fast', error: 'Too many calls', code: 'rate_limited', retryable: true };
   };
