@@ -158,7 +158,8 @@ export {
   voidHold,
 } from './ledger.ts';
 export { checkLedgerInTurn, type LedgerRound } from './ledger-checks.ts';
-export { listPolls, type PollFilter, type PollLine, type PollPage } from './list-polls.ts';
+export { findPollLines, listPolls, type PollFilter, type PollLine, type PollPage } from './list-polls.ts';
+export { type ListedOutcome, readOutcomes } from './listed-outcomes.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
 export { meanRunMs } from './mean-run.ts';

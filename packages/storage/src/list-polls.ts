@@ -18,12 +18,16 @@ export interface PollFilter {
   keyId?: string | undefined;
   isClose?: boolean | undefined;
   metadata?: Metadata | undefined;
+  hasEnded?: true | undefined;
+  isTie?: true | undefined;
+  /** The question contains this text, in any case of its letters. */
+  text?: string | undefined;
 }
 
 export interface PollPageTerms {
   limit: number;
-  /** From this poll of the account on, without it. */
-  from?: { pollId: string; direction: 'older' | 'newer' } | undefined;
+  /** From this poll of the account on, without it; from the end of the list where it is null. */
+  from?: { pollId: string | null; direction: 'older' | 'newer' } | undefined;
 }
 
 export interface PollLine {
@@ -48,6 +52,8 @@ export interface PollPage {
   lines: PollLine[];
   /** Where to go on in the direction of the page; null at the end of the list. */
   goOn: string | null;
+  /** How many polls were looked at, and when the last of them was accepted. */
+  looked: { polls: number; until: Date | null };
 }
 
 /** Null when `from` names no poll of the account. */
@@ -57,11 +63,11 @@ export async function listPolls(
   filter: PollFilter,
   { limit, from }: PollPageTerms,
 ): Promise<PollPage | null> {
-  const position = from ? await positionOf(queries, accountId, from.pollId) : undefined;
+  const position = from?.pollId ? await positionOf(queries, accountId, from.pollId) : undefined;
   if (position === null) return null;
   // The index of a key has polls of that key only, whose account is not in it.
   if (filter.keyId !== undefined && !(await ownsKey(queries, accountId, filter.keyId)))
-    return { lines: [], goOn: null };
+    return { lines: [], goOn: null, looked: { polls: 0, until: null } };
   const isOlder = from?.direction !== 'newer';
   const { sizes, scan } = scanOf(accountId, filter, { limit, isOlder, position });
   let rows: ScannedRow[] = [];
@@ -75,8 +81,9 @@ export async function listPolls(
   const shown = found.slice(0, limit);
   const lines = await linesOf(queries, shown);
   if (!isOlder) lines.reverse();
-  if (found.length > limit) return { lines, goOn: shown.at(-1)! };
-  return { lines, goOn: rows.length === maxRows ? rows.at(-1)!.id : null };
+  const looked = { polls: rows.length, until: rows.at(-1)?.createdAt ?? null };
+  if (found.length > limit) return { lines, goOn: shown.at(-1)!, looked };
+  return { lines, goOn: rows.length === maxRows ? rows.at(-1)!.id : null, looked };
 }
 
 interface Position {
@@ -86,6 +93,7 @@ interface Position {
 
 interface ScannedRow {
   id: string;
+  createdAt: Date;
   fits: boolean;
 }
 
@@ -105,7 +113,7 @@ export function scanOf(
   // Most filters match often: the whole scan is made only where a short one finds too few.
   const sizes = rest.length > 0 ? [Math.min(4 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
   const scan = (maxRows: number) => sql<ScannedRow>`
-    select ${source.id} as id, ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits
+    select ${source.id} as id, created_at as "createdAt", ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits
       from ${source.from}
      where ${allOf(conditions)}
      order by created_at ${order}, ${source.id} ${order}
@@ -140,17 +148,21 @@ const allOf = (conditions: readonly Sql[]): Sql => sql.join([...conditions], sql
 /** The index with the fewest rows first: a pair of metadata, close calls, failed and running polls, a key. */
 function planOf(
   accountId: string,
-  { status, preset, keyId, isClose, metadata }: PollFilter,
+  { status, preset, keyId, isClose, metadata, hasEnded, isTie, text }: PollFilter,
 ): { source: Source; rest: Sql[] } {
   const [pair, ...pairs] = Object.entries(metadata ?? {});
   const conditions = {
-    close: isClose === true ? sql`polls.is_close` : null,
+    // Every tie is close.
+    close: isClose === true || isTie ? sql`polls.is_close` : null,
     // Literals, so that the planner can use a partial index.
     failed: status === 'failed' ? sql`polls.status = 'failed'` : null,
     running: status === 'running' ? sql`polls.status = 'running' and polls.tenant = ${accountId}` : null,
     key: keyId === undefined ? null : sql`polls.key_id = ${keyId}::uuid`,
     completed: status === 'completed' ? sql`polls.status = 'completed'` : null,
     notClose: isClose === false ? sql`not polls.is_close` : null,
+    ended: hasEnded ? sql`polls.status <> 'running'` : null,
+    tie: isTie ? sql`coalesce((select is_tie from results where poll_id = polls.id), false)` : null,
+    text: text === undefined ? null : sql`strpos(lower(polls.spec ->> 'question'), lower(${text})) > 0`,
     preset: preset === undefined ? null : sql`polls.spec ->> 'panel_name' = ${preset}`,
     pairs: pairs.length === 0 ? null : sql`polls.metadata @> ${JSON.stringify(Object.fromEntries(pairs))}::jsonb`,
   };
@@ -178,6 +190,25 @@ function rangeOf({ createdAfter, createdBefore }: PollFilter): Sql[] {
     ...(createdAfter ? [sql`created_at >= ${createdAfter}`] : []),
     ...(createdBefore ? [sql`created_at < ${createdBefore}`] : []),
   ];
+}
+
+/** Those of these polls that the account has, in the order of the ids. */
+export async function findPollLines(
+  queries: Queries,
+  accountId: string,
+  pollIds: readonly string[],
+): Promise<PollLine[]> {
+  const own = await queries.db
+    .selectFrom('polls')
+    .select('id')
+    .where((poll) => poll('id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where('account_id', '=', accountId)
+    .execute();
+  const ids = new Set(own.map(({ id }) => id));
+  return linesOf(
+    queries,
+    pollIds.filter((id) => ids.has(id)),
+  );
 }
 
 /** In the order of the ids. */

@@ -80,9 +80,7 @@ export async function readHistory(
       'created_at',
       sql<string>`detail->>'question'`.as('question'),
       sql<Record<string, number>>`detail->'tally'`.as('tally'),
-      sql<boolean>`coalesce(detail->>'code' = 'poll_canceled' or (detail->'votes')::jsonb @> '[{"error":"aborted"}]', false)`.as(
-        'is_canceled',
-      ),
+      wasCanceledByCaller.as('is_canceled'),
     ])
     .where('account_id', '=', accountId)
     .orderBy('created_at', 'desc')
@@ -108,7 +106,11 @@ export async function readHistory(
   }));
 }
 
-const countsOf = (tally: Readonly<Record<string, number>> | null): number[] =>
+/** Its caller ended it before its models had answered. */
+export const wasCanceledByCaller = sql<boolean>`
+  coalesce(detail ->> 'code' = 'poll_canceled' or (detail -> 'votes')::jsonb @> '[{"error":"aborted"}]', false)`;
+
+export const countsOf = (tally: Readonly<Record<string, number>> | null): number[] =>
   Object.values(tally ?? {})
     .filter((count) => count > 0)
     .sort((a, b) => b - a);

@@ -9,6 +9,7 @@ import { acceptance, funded, newPoll, open, spec, USD, unique } from './fixtures
 const fixture = await open(t);
 const { storage, query } = fixture;
 const ROWS = 60_000;
+const idOf = (i: number): string => `ps_${String(i).padStart(24, '0')}`;
 
 /** The account has one busy key, one that asked only long ago, a rare label and a frequent one. */
 const planted = await (async () => {
@@ -26,7 +27,7 @@ const planted = await (async () => {
                         created_at, is_close, metadata)
      select 'ps_' || lpad(i::text, 24, '0'), 'EP-2026-01-02-' || i, $1::uuid, $1::text, case when i <= 5 then $3 else $2 end::uuid,
             case when i = 7 then 'running' when i % 20000 = 3 then 'failed' else 'completed' end,
-            $4::jsonb || case when i = 2 then '{"panel_name":"strong"}' else '{}' end::jsonb, 'rest', now(), now(),
+            $4::jsonb || case i when 2 then '{"panel_name":"strong"}' when 4 then '{"question":"Is a Needle in it?"}' else '{}' end::jsonb, 'rest', now(), now(),
             case when i = 7 then null else now() end, '2026-01-01'::timestamptz + i * interval '1 second', i % 15000 = 9,
             case when i <= $5 then jsonb_build_object('env', 'prod', 'n', (i % 30000)::text) end
        from generate_series(1, $5::integer) i`,
@@ -37,10 +38,15 @@ const planted = await (async () => {
                  from polls, jsonb_each_text(metadata) where account_id = $1`,
     [accountId],
   );
+  await query(
+    `insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, is_tie, early_terminated,
+                          models_requested, models_succeeded, models_failed, models_skipped, total_cost_u, gather_ms, total_ms, detail)
+     select id, result_id, account_id, 'success', 'broad', 'rest', true, true, false, 2, 2, 0, 0, 0, 1, 1, '{}' from polls where id = $1`,
+    [idOf(15_009)],
+  );
   await query('analyze polls, poll_labels');
   return { accountId, busyKey, oldKey };
 })();
-const idOf = (i: number): string => `ps_${String(i).padStart(24, '0')}`;
 
 async function every(filter: PollFilter, limit: number): Promise<{ ids: string[]; pages: number }> {
   const ids: string[] = [];
@@ -70,6 +76,9 @@ t.test('filters find exactly what they name, newest first', async (t) => {
     [{ metadata: { n: '3' }, status: 'failed' }, [3]],
     [{ status: 'completed', createdBefore: day(5) }, [4, 2, 1]],
     [{ isClose: false, createdAfter: day(59_999) }, [60_000, 59_999]],
+    [{ hasEnded: true, createdBefore: day(9), createdAfter: day(6) }, [8, 6]],
+    [{ text: 'A NEEDLE in', keyId: planted.oldKey }, [4]],
+    [{ isTie: true }, [15009]],
   ];
   for (const [filter, numbers] of expected)
     t.same((await every(filter, 2)).ids, numbers.map(idOf), JSON.stringify(filter));
@@ -131,6 +140,8 @@ t.test('every page is a bounded scan of one index: no sort, no scan of the table
     { metadata: { env: 'prod', n: '17' } },
     { metadata: { env: 'prod' }, status: 'failed' },
     { createdBefore: day(30_000), isClose: true },
+    { hasEnded: true, text: 'needle' },
+    { isTie: true, preset: 'broad' },
   ];
   const position = { pollId: idOf(50_000), createdAt: day(50_000).toISOString() };
   for (const filter of filters) {

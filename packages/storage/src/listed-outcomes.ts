@@ -1,0 +1,64 @@
+import type { ResultStatus } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+import { countsOf, wasCanceledByCaller } from './results.ts';
+
+/** What a list of polls on a page shows beside its lines: how each was asked, and how close it was. */
+export interface ListedOutcome {
+  /** The address of its page, from the moment on that it was accepted. */
+  resultId: string;
+  options: readonly string[];
+  confidenceThreshold: number;
+  maxCostUsd: number;
+  /** Null where it was asked of a preset, or of models one by one. */
+  savedPanel: string | null;
+  /** Null until it has ended with a result. */
+  status: ResultStatus | null;
+  /** Votes of each option that has any, the most first. */
+  counts: readonly number[];
+  modelsRequested: number;
+  modelsSucceeded: number;
+  isCanceled: boolean;
+  totalMs: number | null;
+}
+
+/** By the ids of the polls. */
+export async function readOutcomes({ db }: Queries, pollIds: readonly string[]): Promise<Map<string, ListedOutcome>> {
+  const rows = await db
+    .selectFrom('polls')
+    .leftJoin('results', 'results.poll_id', 'polls.id')
+    .select([
+      'polls.id',
+      'polls.result_id',
+      'results.status',
+      'results.models_succeeded',
+      'results.total_ms',
+      sql<string[]>`polls.spec -> 'options'`.as('options'),
+      sql<number>`(polls.spec ->> 'confidence_threshold')::float8`.as('confidence_threshold'),
+      sql<number>`(polls.spec ->> 'max_cost_u')::float8`.as('max_cost_u'),
+      sql<string | null>`polls.spec ->> 'saved_panel'`.as('saved_panel'),
+      sql<number>`jsonb_array_length(polls.spec -> 'seats')`.as('seats'),
+      sql<Record<string, number> | null>`detail -> 'tally'`.as('tally'),
+      wasCanceledByCaller.as('is_canceled'),
+    ])
+    .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        resultId: row.result_id,
+        options: row.options,
+        confidenceThreshold: row.confidence_threshold,
+        maxCostUsd: row.max_cost_u / 1_000_000,
+        savedPanel: row.saved_panel,
+        status: row.status,
+        counts: countsOf(row.tally),
+        modelsRequested: row.seats,
+        modelsSucceeded: row.models_succeeded ?? 0,
+        isCanceled: row.is_canceled,
+        totalMs: row.total_ms,
+      },
+    ]),
+  );
+}
