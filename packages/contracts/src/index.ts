@@ -1,4 +1,5 @@
 export * from './account.ts';
+export * from './batch-report.ts';
 export * from './calibration.ts';
 export * from './chat.ts';
 export * from './discovery.ts';

@@ -32,7 +32,36 @@ export {
   TRIALS_OF_A_BLOCK,
   type Trials,
 } from './e-value.ts';
-export { type Interval, meanInterval, shareInterval } from './interval.ts';
+export {
+  addForecast,
+  type Bin,
+  type Forecast,
+  type ForecastFigures,
+  forecastFigures,
+  noForecasts,
+} from './forecast-sums.ts';
+export type { GoldPoll, GoldSeat, GoldVote } from './gold-poll.ts';
+export {
+  AGREEMENT_EDGES,
+  type AnswerSums,
+  addGoldPoll,
+  CONFIDENCE_EDGES,
+  fullCost,
+  type ModelSums,
+  noAnswers,
+  noPanel,
+  type PanelSums,
+  REPLAYED_THRESHOLDS,
+  type RightSums,
+  type ThresholdSums,
+} from './gold-sums.ts';
+export {
+  type Interval,
+  meanInterval,
+  momentsInterval,
+  pairedInterval,
+  shareInterval,
+} from './interval.ts';
 export { failedTest, MAX_FAILURES, PASSES_TO_RETURN, type TestHistory, type TestKind } from './model-standing.ts';
 export { isBelowItsBest, type PanelFigures, panelFigures } from './panel-figures.ts';
 export {
@@ -55,4 +84,5 @@ export {
   stopFigures,
 } from './said-tally.ts';
 export { soundState } from './sound-state.ts';
+export { addStop, noStops, type StopShares, type StopSums, savedOf, stopShares } from './stop-sums.ts';
 export type { VotedQuestion } from './voted-question.ts';

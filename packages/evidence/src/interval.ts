@@ -16,13 +16,41 @@ export function shareInterval(hits: number, trials: number): Interval {
   };
 }
 
+/** Of any number of values, as plain JSON: count, mean, and sum of squared distances from it (Welford, 1962). */
+export interface Moments {
+  count: number;
+  mean: number;
+  squares: number;
+}
+
+export const noMoments = (): Moments => ({ count: 0, mean: 0, squares: 0 });
+
+export function addValue(moments: Moments, value: number): void {
+  const distance = value - moments.mean;
+  moments.count += 1;
+  moments.mean += distance / moments.count;
+  moments.squares += distance * (value - moments.mean);
+}
+
 /** The mean of independent values, by the normal distribution. */
 export function meanInterval(values: readonly number[]): Interval & { readonly mean: number } {
-  const count = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, count);
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const moments = noMoments();
+  for (const value of values) addValue(moments, value);
+  return momentsInterval(moments);
+}
+
+export function momentsInterval({ count, mean, squares }: Moments): Interval & { readonly mean: number } {
   const half = count < 2 ? Number.POSITIVE_INFINITY : Z * Math.sqrt(squares / (count - 1) / count);
   return { mean, low: mean - half, high: mean + half };
+}
+
+/**
+ * How much more often one of two answers to the same questions is right, of which `gained` are right by the first alone
+ * and `lost` by the second. Both shares are taken at the far ends of their intervals: rather too wide than too narrow.
+ */
+export function pairedInterval(gained: number, lost: number, trials: number): Interval & { readonly mean: number } {
+  const [more, less] = [shareInterval(gained, trials), shareInterval(lost, trials)];
+  return { mean: (gained - lost) / Math.max(1, trials), low: more.low - less.high, high: more.high - less.low };
 }
 
 /** The 97.5% quantile of the standard normal distribution. */

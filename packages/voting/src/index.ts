@@ -29,10 +29,11 @@ export {
   type VotingSeat,
 } from './poll.ts';
 export { reasoning } from './reasoning.ts';
+export { type ReplayedVote, statesAfter } from './replay.ts';
 export { seededRandom, shuffled } from './seeded-random.ts';
 export { recordUsed, type Standing, seatsThatAre, standing } from './standing.ts';
 export type { ResultStatus } from './status.ts';
-export { stopReason, type TerminationReason } from './stop-rules.ts';
+export { highestStop, isSettled, stopReason, type TerminationReason } from './stop-rules.ts';
 export { leader } from './tally.ts';
 export { type HeardPoll, learn, type Outcomes, situationOf, type TrackRecord } from './track-record.ts';
 export type { Band } from './verdict/agreement.ts';

@@ -21,12 +21,20 @@ export interface Replayed {
 }
 
 /** One entry per vote, in the order in which they arrived. */
-export function replay(rules: Rules, seats: readonly VotingSeat[], votes: readonly ReplayedVote[]): Replayed[] {
-  let poll = newPoll(rules, seats);
+export const replay = (rules: Rules, seats: readonly VotingSeat[], votes: readonly ReplayedVote[]): Replayed[] =>
+  statesAfter(newPoll(rules, seats), votes).map((state) => ({
+    state,
+    confidence: standing(state).confidence,
+    chances: chancesOf(state),
+    stop: stopReason(state),
+  }));
+
+/** Where this poll stood after each of these votes. */
+export function statesAfter(start: PollState, votes: readonly ReplayedVote[]): PollState[] {
+  let poll = start;
   return votes.map(({ outcomes, ...vote }, i) => {
     poll = received(poll, vote);
-    const state = outcomes === undefined ? poll : withOutcomes(poll, i + 1, outcomes);
-    return { state, confidence: standing(state).confidence, chances: chancesOf(state), stop: stopReason(state) };
+    return outcomes === undefined ? poll : withOutcomes(poll, i + 1, outcomes);
   });
 }
 

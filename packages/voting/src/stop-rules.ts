@@ -1,17 +1,17 @@
 // Why a poll ends. The rules are tried in the order of the table, on every vote; the first that holds is the reason.
 import { isBudgetSpent } from './budget.ts';
+import { confidenceAmong } from './confidence.ts';
 import { isLocked } from './mathematical-lock.ts';
-import { clears } from './need.ts';
 import type { PollState } from './poll.ts';
 import { tally, unresolvedFailureRates, unresolvedSeats } from './standing.ts';
-import { leader } from './tally.ts';
+import { leader, votesCast } from './tally.ts';
 
 export type TerminationReason = 'mathematical_lock' | 'confidence' | 'budget' | 'roster_exhausted';
 
 const STOP_RULES: readonly (readonly [TerminationReason, (poll: PollState) => boolean])[] = [
   ['roster_exhausted', (poll) => unresolvedSeats(poll).length === 0],
   ['mathematical_lock', (poll) => isLocked(tally(poll), unresolvedSeats(poll).length)],
-  ['confidence', (poll) => leaderHasTwoFamilies(poll) && clears(poll.rules, tally(poll), unresolvedFailureRates(poll))],
+  ['confidence', (poll) => (confidenceThatStops(poll) ?? -1) >= poll.rules.threshold],
   ['budget', isBudgetSpent],
 ];
 
@@ -20,6 +20,23 @@ export function stopReason(poll: PollState): TerminationReason | null {
   const rule = STOP_RULES.find(([, holds]) => holds(poll));
   return rule === undefined ? null : rule[0];
 }
+
+/** Every threshold up to this one stops the poll here: the leader's confidence, where there are votes enough to act on it. */
+function confidenceThatStops(poll: PollState): number | null {
+  const { record, minVotes } = poll.rules;
+  const votes = tally(poll);
+  if (record?.isAlarmed || votesCast(votes) < minVotes || !leaderHasTwoFamilies(poll)) return null;
+  return confidenceAmong(votes, unresolvedFailureRates(poll), record);
+}
+
+/** No vote that is left can change the outcome, be it a winner or a tie. */
+export function isSettled(poll: PollState): boolean {
+  const left = unresolvedSeats(poll).length;
+  return left === 0 || isLocked(tally(poll), left);
+}
+
+/** The highest threshold at which the poll would stop here; null where none would stop it. */
+export const highestStop = (poll: PollState): number | null => (isSettled(poll) ? 1 : confidenceThatStops(poll));
 
 /** Models of one maker tend to agree with each other: the leader's voters come from two families if the panel does. */
 function leaderHasTwoFamilies(poll: PollState): boolean {

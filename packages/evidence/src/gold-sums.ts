@@ -1,0 +1,158 @@
+// Everything that a report about polls with known answers is made of, as sums that are bounded however many polls there
+// are. Plain JSON: a count that was interrupted goes on from what is stored.
+import { addedBands, type BandTally, bandTally } from './calibration.ts';
+import { addForecast, type ForecastSums, noForecasts } from './forecast-sums.ts';
+import { asAsked, type Course, courseOf, type GoldPoll, stoppedAt } from './gold-poll.ts';
+import { addValue, type Moments, noMoments } from './interval.ts';
+import { addStop, noStops, type StoppedPoll, type StopSums } from './stop-sums.ts';
+
+export const REPLAYED_THRESHOLDS = [0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.99, 1] as const;
+
+/** The lower edges of bands; what is exactly 1 has a band of its own. */
+export const CONFIDENCE_EDGES = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1] as const;
+export const AGREEMENT_EDGES = [0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1] as const;
+
+/** Polls of one band, the sum of what they said, and how many were right. */
+export type RightSums = [polls: number, said: number, right: number];
+
+export interface AnswerSums {
+  readonly stops: StopSums;
+  /** Ties, and polls without a valid vote. */
+  noAnswer: number;
+  /** Of the winner's share of the votes. */
+  readonly shares: Moments;
+  readonly byConfidence: RightSums[];
+  readonly byAgreement: RightSums[];
+}
+
+export interface ThresholdSums {
+  unknown: number;
+  readonly stops: StopSums;
+  /** Right here and not as asked, and the other way round. */
+  gained: number;
+  lost: number;
+}
+
+export interface ModelSums {
+  polls: number;
+  asked: number;
+  right: number;
+  /** Of its panels, in the polls in which it was asked. */
+  panelRight: number;
+  /** Votes in polls that had a winner, and those for it. */
+  compared: number;
+  agreed: number;
+  cost: number;
+  /** What it usually costs, summed over its polls. */
+  typicalCost: number;
+}
+
+export interface PanelSums extends AnswerSums {
+  lowest: number;
+  highest: number;
+  /** Polls of which it is known what each of their states came to. */
+  foretold: number;
+  readonly forecasts: ForecastSums;
+  bands: BandTally;
+  readonly models: Record<string, ModelSums>;
+  readonly thresholds: Record<string, ThresholdSums>;
+}
+
+export const noAnswers = (): AnswerSums => ({
+  ...{ stops: noStops(), noAnswer: 0, shares: noMoments() },
+  byConfidence: CONFIDENCE_EDGES.map((): RightSums => [0, 0, 0]),
+  byAgreement: AGREEMENT_EDGES.map((): RightSums => [0, 0, 0]),
+});
+
+export const noPanel = (): PanelSums => ({
+  ...noAnswers(),
+  ...{ lowest: 1, highest: 0, foretold: 0, forecasts: noForecasts(), bands: [], models: {} },
+  thresholds: Object.fromEntries(
+    REPLAYED_THRESHOLDS.map((threshold) => [threshold, { unknown: 0, stops: noStops(), gained: 0, lost: 0 }]),
+  ),
+});
+
+/** Adds one poll to each of these: to its panel, and to the sums over all panels. */
+export function addGoldPoll(panel: PanelSums, all: AnswerSums, poll: GoldPoll): void {
+  const course = courseOf(poll);
+  const asked = asAsked(poll, course);
+  for (const sums of [panel, all]) addAnswer(sums, poll, course, asked);
+  addForecasts(panel, poll, course);
+  addModels(panel.models, poll, asked);
+  panel.lowest = Math.min(panel.lowest, poll.rules.threshold);
+  panel.highest = Math.max(panel.highest, poll.rules.threshold);
+  for (const threshold of REPLAYED_THRESHOLDS)
+    addThreshold(panel.thresholds[threshold]!, asked, stoppedAt(poll, course, threshold));
+}
+
+function addAnswer(sums: AnswerSums, { votes }: GoldPoll, { steps }: Course, asked: StoppedPoll): void {
+  addStop(sums.stops, asked);
+  if (asked.winner === null) {
+    sums.noAnswer += 1;
+    return;
+  }
+  const isRight = asked.winner === asked.answer;
+  const valid = votes.filter(({ option }) => option !== null);
+  const share = valid.filter(({ option }) => option === asked.winner).length / valid.length;
+  addValue(sums.shares, share);
+  addRight(sums.byAgreement, AGREEMENT_EDGES, share, isRight);
+  addRight(sums.byConfidence, CONFIDENCE_EDGES, steps.at(-1)!.confidence!, isRight);
+}
+
+function addRight(bands: RightSums[], edges: readonly number[], said: number, isRight: boolean): void {
+  const band = bands[edges.findLastIndex((edge) => said >= edge)]!;
+  band[0] += 1;
+  band[1] += said;
+  band[2] += Number(isRight);
+}
+
+/** States that could still change, of polls of which it is known what became of them. */
+function addForecasts(sums: PanelSums, { seats, hasCourse }: GoldPoll, { steps, elected }: Course): void {
+  if (elected === undefined || !hasCourse) return;
+  const open = steps
+    .slice(0, seats.length - 1)
+    .flatMap(({ leader, confidence }) =>
+      confidence === null || confidence === 1 ? [] : [{ confidence, cameTrue: leader === elected }],
+    );
+  sums.foretold += 1;
+  for (const forecast of open) addForecast(sums.forecasts, forecast);
+  sums.bands = addedBands(sums.bands, bandTally(open));
+}
+
+function addModels(models: Record<string, ModelSums>, poll: GoldPoll, { winner, answer }: StoppedPoll): void {
+  for (const { model, typicalCost } of poll.seats) {
+    const sums = (models[model] ??= {
+      ...{ polls: 0, asked: 0, right: 0, panelRight: 0, compared: 0, agreed: 0, cost: 0, typicalCost: 0 },
+    });
+    sums.polls += 1;
+    sums.typicalCost += typicalCost;
+  }
+  for (const { seat, option, cost } of poll.votes) {
+    const sums = models[poll.seats[seat]!.model]!;
+    sums.asked += 1;
+    sums.cost += cost;
+    sums.right += Number(option === answer);
+    sums.panelRight += Number(winner === answer);
+    if (option === null || winner === null) continue;
+    sums.compared += 1;
+    sums.agreed += Number(option === winner);
+  }
+}
+
+function addThreshold(sums: ThresholdSums, asked: StoppedPoll, stopped: StoppedPoll | null): void {
+  if (stopped === null) {
+    sums.unknown += 1;
+    return;
+  }
+  addStop(sums.stops, stopped);
+  const [here, before] = [stopped, asked].map(({ winner, answer }) => winner === answer);
+  sums.gained += Number(here && !before);
+  sums.lost += Number(!here && before);
+}
+
+/** What asking every model would have cost: votes that were not asked are put at what their model costs on average. */
+export const fullCost = (models: Readonly<Record<string, ModelSums>>): number =>
+  Object.values(models).reduce((sum, { polls, asked, cost, typicalCost }) => {
+    const each = asked > 0 ? cost / asked : typicalCost / polls;
+    return sum + cost + (polls - asked) * each;
+  }, 0);
