@@ -36,7 +36,7 @@ export interface GoldPoll {
   readonly answer: number;
 }
 
-export interface Course {
+export interface GoldCourse {
   /** After each vote. */
   readonly steps: readonly CourseStep[];
   /** What the whole panel elects; undefined where the votes do not show it. */
@@ -50,7 +50,7 @@ interface CourseStep {
   readonly highestStop: number | null;
 }
 
-export function courseOf({ rules, seats, votes }: GoldPoll): Course {
+export function goldCourse({ rules, seats, votes }: GoldPoll): GoldCourse {
   const states = statesAfter(newPoll(rules, seats), votes);
   const steps = states.map((state) => {
     const { leader, confidence } = standing(state);
@@ -61,10 +61,11 @@ export function courseOf({ rules, seats, votes }: GoldPoll): Course {
 }
 
 /** What it came to as it was asked. */
-export const asAsked = (poll: GoldPoll, course: Course): StoppedPoll => stoppedAfter(poll, course, poll.votes.length);
+export const asAsked = (poll: GoldPoll, course: GoldCourse): StoppedPoll =>
+  stoppedAfter(poll, course, poll.votes.length);
 
 /** What it would have come to at this threshold; null where it had stopped before, or that cannot be known. */
-export function stoppedAt(poll: GoldPoll, course: Course, threshold: number): StoppedPoll | null {
+export function stoppedAt(poll: GoldPoll, course: GoldCourse, threshold: number): StoppedPoll | null {
   if (threshold === poll.rules.threshold) return asAsked(poll, course);
   if (!poll.hasCourse) return null;
   const at = course.steps.findIndex((step) => step.highestStop !== null && step.highestStop >= threshold);
@@ -72,7 +73,7 @@ export function stoppedAt(poll: GoldPoll, course: Course, threshold: number): St
   return poll.reason === 'confidence' ? null : asAsked(poll, course);
 }
 
-function stoppedAfter({ seats, votes, answer }: GoldPoll, { steps, elected }: Course, calls: number): StoppedPoll {
+function stoppedAfter({ seats, votes, answer }: GoldPoll, { steps, elected }: GoldCourse, calls: number): StoppedPoll {
   return {
     panelSize: seats.length,
     calls,

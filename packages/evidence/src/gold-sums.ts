@@ -2,7 +2,7 @@
 // are. Plain JSON: a count that was interrupted goes on from what is stored.
 import { addedBands, type BandTally, bandTally } from './calibration.ts';
 import { addForecast, type ForecastSums, noForecasts } from './forecast-sums.ts';
-import { asAsked, type Course, courseOf, type GoldPoll, stoppedAt } from './gold-poll.ts';
+import { asAsked, type GoldCourse, type GoldPoll, goldCourse, stoppedAt } from './gold-poll.ts';
 import { addValue, type Moments, noMoments } from './interval.ts';
 import { addStop, noStops, type StoppedPoll, type StopSums } from './stop-sums.ts';
 
@@ -64,6 +64,10 @@ export const noAnswers = (): AnswerSums => ({
   byAgreement: AGREEMENT_EDGES.map((): RightSums => [0, 0, 0]),
 });
 
+const noModel = (): ModelSums => ({
+  ...{ polls: 0, asked: 0, right: 0, panelRight: 0, compared: 0, agreed: 0, cost: 0, typicalCost: 0 },
+});
+
 export const noPanel = (): PanelSums => ({
   ...noAnswers(),
   ...{ lowest: 1, highest: 0, foretold: 0, forecasts: noForecasts(), bands: [], models: {} },
@@ -74,7 +78,7 @@ export const noPanel = (): PanelSums => ({
 
 /** Adds one poll to each of these: to its panel, and to the sums over all panels. */
 export function addGoldPoll(panel: PanelSums, all: AnswerSums, poll: GoldPoll): void {
-  const course = courseOf(poll);
+  const course = goldCourse(poll);
   const asked = asAsked(poll, course);
   for (const sums of [panel, all]) addAnswer(sums, poll, course, asked);
   addForecasts(panel, poll, course);
@@ -85,7 +89,7 @@ export function addGoldPoll(panel: PanelSums, all: AnswerSums, poll: GoldPoll): 
     addThreshold(panel.thresholds[threshold]!, asked, stoppedAt(poll, course, threshold));
 }
 
-function addAnswer(sums: AnswerSums, { votes }: GoldPoll, { steps }: Course, asked: StoppedPoll): void {
+function addAnswer(sums: AnswerSums, { votes }: GoldPoll, { steps }: GoldCourse, asked: StoppedPoll): void {
   addStop(sums.stops, asked);
   if (asked.winner === null) {
     sums.noAnswer += 1;
@@ -107,7 +111,7 @@ function addRight(bands: RightSums[], edges: readonly number[], said: number, is
 }
 
 /** States that could still change, of polls of which it is known what became of them. */
-function addForecasts(sums: PanelSums, { seats, hasCourse }: GoldPoll, { steps, elected }: Course): void {
+function addForecasts(sums: PanelSums, { seats, hasCourse }: GoldPoll, { steps, elected }: GoldCourse): void {
   if (elected === undefined || !hasCourse) return;
   const open = steps
     .slice(0, seats.length - 1)
@@ -121,9 +125,8 @@ function addForecasts(sums: PanelSums, { seats, hasCourse }: GoldPoll, { steps, 
 
 function addModels(models: Record<string, ModelSums>, poll: GoldPoll, { winner, answer }: StoppedPoll): void {
   for (const { model, typicalCost } of poll.seats) {
-    const sums = (models[model] ??= {
-      ...{ polls: 0, asked: 0, right: 0, panelRight: 0, compared: 0, agreed: 0, cost: 0, typicalCost: 0 },
-    });
+    models[model] ??= noModel();
+    const sums = models[model];
     sums.polls += 1;
     sums.typicalCost += typicalCost;
   }
