@@ -160,9 +160,10 @@ begin
   end if;
 
   insert into polls (id, result_id, account_id, tenant, key_id, awaited, spec, entry_point, request_id, traceparent,
-                     context_id, metadata, lease_until, deadline_at, provider_max_u, spend_shard, audit_version)
+                     context_id, metadata, webhook_url, lease_until, deadline_at, provider_max_u, spend_shard, audit_version)
   values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, coalesce((p ->> 'awaited')::boolean, false), p -> 'spec',
-          p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', p ->> 'context_id', p -> 'metadata', now() + interval '5 seconds',
+          p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', p ->> 'context_id', p -> 'metadata', p ->> 'webhook_url',
+          now() + interval '5 seconds',
           now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', (p ->> 'provider_max_u')::bigint, v_shard,
           p ->> 'audit_version');
   if p ? 'metadata' and v_account is not null then

@@ -25,10 +25,12 @@ begin
   end if;
   update polls
      set status = 'failed', canceled_at = now(), finished_at = now(), lease_until = now(), provider_cost_u = 0
-   where id = p_id;
+   where id = p_id
+  returning * into v_poll;
   if not ledger_resolve('hold:' || p_id, 0) then
     raise exception 'the hold of % was resolved before its poll ended', p_id using errcode = 'EP005';
   end if;
+  perform note_poll_ended(v_poll, 'failed', false, 0);
   if v_poll.spend_shard is not null then
     perform settle_spend(v_poll.spend_shard, v_poll.created_at, v_poll.provider_max_u, 0);
   end if;

@@ -123,6 +123,7 @@ begin
   if p ? 'dead_letter' then
     insert into dead_letters (poll_id, reason, claims) values (v_id, p ->> 'dead_letter', v_poll.claims);
   end if;
+  perform note_poll_ended(v_poll, coalesce(v_response ->> 'status', 'failed'), v_response is not null, v_stored.billed_u);
   -- The last lock that is taken, because other polls share the row.
   if v_poll.spend_shard is not null then
     perform settle_spend(v_poll.spend_shard, v_poll.created_at, v_poll.provider_max_u,

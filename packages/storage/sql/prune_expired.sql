@@ -27,8 +27,8 @@ begin
   v_pruned := v_pruned + v_rows;
 
   -- The processor repeats an event for three days, and lists it for thirty.
-  delete from webhook_events where ctid = any(array(
-    select ctid from webhook_events where received_at < now() - interval '31 days' limit p_limit for update skip locked));
+  delete from processor_events where ctid = any(array(
+    select ctid from processor_events where received_at < now() - interval '31 days' limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
   v_pruned := v_pruned + v_rows;
 
@@ -54,5 +54,5 @@ begin
     select ctid from deposits where state = 'failed' and closed_at < now() - interval '90 days'
      limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
-  return v_pruned + v_rows;
+  return v_pruned + v_rows + prune_webhooks(p_limit);
 end $$;

@@ -62,6 +62,8 @@ export function closeAccount(storage: Storage, accountId: string): Promise<Shut 
     await db.deleteFrom('identities').where('account_id', '=', accountId).execute();
     await db.deleteFrom('api_keys').where('account_id', '=', accountId).execute();
     await db.deleteFrom('saved_panels').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('webhook_endpoints').where('account_id', '=', accountId).execute();
+    await db.deleteFrom('webhook_events').where('account_id', '=', accountId).execute();
     await db.deleteFrom('idempotency').where('principal', '=', accountId).execute();
     await db.deleteFrom('feedback').where('account_id', '=', accountId).execute();
     await db.deleteFrom('caller_days').where('account_id', '=', accountId).execute();
@@ -93,7 +95,9 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<numb
            and l.created_at = p.created_at and l.poll_id = p.id`.execute(db);
       await sql`
         update polls set account_id = null, tenant = null, key_id = null, request_id = null, traceparent = null, context_id = null,
-               metadata = null, spec = spec - 'question' - 'options' where id = any(${ids}::text[])`.execute(db);
+               metadata = null, webhook_url = null, spec = spec - 'question' - 'options' where id = any(${ids}::text[])`.execute(
+        db,
+      );
       await sql`
         update results set account_id = null, winning_option = null, detail = '{}', emptied_at = now()
          where poll_id = any(${ids}::text[])`.execute(db);

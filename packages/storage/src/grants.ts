@@ -11,7 +11,7 @@ type App = keyof typeof ROLES;
 export const APP_ROLES: readonly string[] = Object.values(ROLES);
 
 /** What `emptyClosedAccounts` takes out of a poll and its result; both apps do it. */
-const EMPTIED_POLL = 'account_id, tenant, key_id, request_id, traceparent, context_id, metadata, spec';
+const EMPTIED_POLL = 'account_id, tenant, key_id, request_id, traceparent, context_id, metadata, webhook_url, spec';
 const EMPTIED_RESULT = 'account_id, winning_option, detail, emptied_at';
 
 /** Beside reading. A table that is not in here is read only. */
@@ -34,7 +34,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   idempotency: { gateway: 'insert, update, delete' },
   checkouts: { gateway: 'insert, update' },
   card_movements: { gateway: 'insert' },
-  webhook_events: { gateway: 'insert' },
+  processor_events: { gateway: 'insert' },
   deposits: { gateway: 'insert, update' },
   money_scans: { gateway: 'insert, update' },
   misfits: { gateway: 'insert, update' },
@@ -47,6 +47,9 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   audits: { gateway: 'update (learned, counted), delete', worker: 'update (learned, counted), delete' },
   audit_months: { gateway: 'delete', worker: 'insert, update' },
   track_records: { gateway: 'delete', worker: 'insert, update, delete' },
+  webhook_endpoints: { gateway: 'insert, update, delete' },
+  webhook_events: { gateway: 'delete' },
+  webhook_receivers: { gateway: 'update (failures, resting_until, is_quick, next_due_at)' },
   model_standings: { worker: 'update (failed, failed_at, passes, returns)' },
 };
 
@@ -71,6 +74,12 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   finish_audit: ['worker'],
   claim_canary: ['worker'],
   finish_canary: ['worker'],
+  spread_webhook_events: ['worker'],
+  claim_webhook_deliveries: ['worker'],
+  end_webhook_attempt: ['worker'],
+  disable_webhook_endpoint: ['gateway'],
+  resend_webhook_delivery: ['gateway'],
+  test_webhook_endpoint: ['gateway'],
 };
 
 /** The statements that give each of `roles` exactly what is listed; the owner runs them. */

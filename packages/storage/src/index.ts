@@ -179,6 +179,7 @@ export { consumeNonce, findNonce, issueNonce, type NewNonce, type Nonce } from '
 export { openStorage, type Queries, type Storage, type StorageOptions } from './open-storage.ts';
 export { type LoggedAct, noteAct, type OperatorAct, readOperatorLog } from './operator-log.ts';
 export { findPoll, findPollByResult, findRunStates, type Poll, type StoredRun } from './polls.ts';
+export { noteProcessorEvent, unseenProcessorEvents } from './processor-events.ts';
 export {
   type CallerFailures,
   failuresByCaller,
@@ -243,4 +244,3 @@ export {
   type StoredTrackRecord,
 } from './track-records.ts';
 export { inTransaction } from './transaction.ts';
-export { noteEvent, unseenEvents } from './webhook-events.ts';

@@ -9,15 +9,15 @@ import {
   findKeyByHash,
   hasOwnKey,
   leaveDeposit,
-  noteEvent,
   noteHanded,
+  noteProcessorEvent,
   noteSettled,
   type OfferedDeposit,
   pruneExpired,
   type Reservation,
   reserveDeposit,
   type Storage,
-  unseenEvents,
+  unseenProcessorEvents,
   watchedDeposits,
 } from '../src/index.ts';
 import { open, together } from './fixtures.ts';
@@ -174,10 +174,10 @@ t.test('what came to nothing is kept for questions, and then pruned with the eve
   await closeDeposit(storage, recent, 'payment_expired');
   await creditDeposit(storage, credited, { txHash: randomBytes(32) });
   await query("update deposits set closed_at = now() - interval '91 days' where id = $1", [credited]);
-  for (const id of ['evt_1', 'evt_2', 'evt_1']) await noteEvent(storage, { id, type: 'charge.refunded' });
-  t.same(await unseenEvents(storage, ['evt_1', 'evt_2', 'evt_3']), new Set(['evt_3']));
-  await query("update webhook_events set received_at = now() - interval '32 days' where id = 'evt_1'");
+  for (const id of ['evt_1', 'evt_2', 'evt_1']) await noteProcessorEvent(storage, { id, type: 'charge.refunded' });
+  t.same(await unseenProcessorEvents(storage, ['evt_1', 'evt_2', 'evt_3']), new Set(['evt_3']));
+  await query("update processor_events set received_at = now() - interval '32 days' where id = 'evt_1'");
   t.equal(await pruneExpired(storage), 2);
-  t.same(await unseenEvents(storage, ['evt_1', 'evt_2']), new Set(['evt_1']));
+  t.same(await unseenProcessorEvents(storage, ['evt_1', 'evt_2']), new Set(['evt_1']));
   t.same(new Set((await query('select id from deposits')).map((row) => row.id)), new Set([recent, credited]));
 });

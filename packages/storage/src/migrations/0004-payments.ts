@@ -34,12 +34,12 @@ create index checkouts_open on checkouts (checked_at) where state in ('created',
 create index checkouts_account on checkouts (account_id);
 create index checkouts_held_back on checkouts (settles_at) where held_back_u > 0;
 
-create table webhook_events (
+create table processor_events (
   id          text collate "C" primary key,
   type        text not null,
   received_at timestamptz not null default now()
 );
-create index webhook_events_received on webhook_events (received_at);
+create index processor_events_received on processor_events (received_at);
 
 -- An on-chain authorization, keyed by its parsed bytes so that no spelling of it is a second one. The authorization is
 -- what is unique, not the transaction: a facilitator may settle several in one.

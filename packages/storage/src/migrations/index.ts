@@ -9,6 +9,7 @@ import { receipts } from './0008-receipts.ts';
 import { canaries } from './0009-canaries.ts';
 import { modelEvidence } from './0010-model-evidence.ts';
 import { auditMonths } from './0011-audit-months.ts';
+import { webhooks } from './0013-webhooks.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   canaries,
   modelEvidence,
   auditMonths,
+  webhooks,
 ];

@@ -29,7 +29,7 @@ import type {
   DepositsTable,
   MisfitsTable,
   MoneyScansTable,
-  WebhookEventsTable,
+  ProcessorEventsTable,
 } from './payments.ts';
 import type {
   CallerDaysTable,
@@ -41,6 +41,12 @@ import type {
   VotesTable,
 } from './polls.ts';
 import type { ReceiptDaysTable, ReceiptLeavesTable, ReceiptPagesTable } from './receipts.ts';
+import type {
+  WebhookDeliveriesTable,
+  WebhookEndpointsTable,
+  WebhookEventsTable,
+  WebhookReceiversTable,
+} from './webhooks.ts';
 
 /** Every table, as the migrations leave it. */
 export interface Tables {
@@ -65,7 +71,7 @@ export interface Tables {
   controls: ControlsTable;
   operator_log: OperatorLogTable;
   checkouts: CheckoutsTable;
-  webhook_events: WebhookEventsTable;
+  processor_events: ProcessorEventsTable;
   deposits: DepositsTable;
   card_movements: CardMovementsTable;
   money_scans: MoneyScansTable;
@@ -82,4 +88,8 @@ export interface Tables {
   model_standings: ModelStandingsTable;
   canary_results: CanaryResultsTable;
   canary_days: CanaryDaysTable;
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_events: WebhookEventsTable;
+  webhook_receivers: WebhookReceiversTable;
+  webhook_deliveries: WebhookDeliveriesTable;
 }

@@ -21,7 +21,7 @@ export interface CheckoutsTable {
   checked_at: Generated<Date>;
 }
 
-export interface WebhookEventsTable {
+export interface ProcessorEventsTable {
   id: string;
   type: string;
   received_at: Generated<Date>;

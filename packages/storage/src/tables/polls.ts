@@ -25,6 +25,7 @@ export interface PollsTable {
   traceparent: string | null;
   context_id: string | null;
   metadata: Metadata | null;
+  webhook_url: string | null;
   is_close: Generated<boolean>;
   lease_owner: string | null;
   lease_epoch: Generated<number>;

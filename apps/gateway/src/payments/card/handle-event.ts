@@ -1,4 +1,4 @@
-import { findCheckout, noteEvent, unseenEvents } from '@eloquentpoll/storage';
+import { findCheckout, noteProcessorEvent, unseenProcessorEvents } from '@eloquentpoll/storage';
 import type { PaymentsContext } from '../context.ts';
 import type { PaymentEvent, PaymentName, Processor } from './processor.ts';
 import { syncPayment } from './sync-payment.ts';
@@ -7,11 +7,11 @@ import { syncPayment } from './sync-payment.ts';
 export async function handleEvent(context: PaymentsContext, processor: Processor, event: PaymentEvent): Promise<void> {
   const { storage, log, config } = context;
   if (event.livemode !== config.checkout?.livemode) return log.warn('webhook.livemode_mismatched');
-  if (event.subject === null || !(await unseenEvents(storage, [event.id])).has(event.id)) return;
+  if (event.subject === null || !(await unseenProcessorEvents(storage, [event.id])).has(event.id)) return;
   const { subject } = event;
   const name = 'id' in subject ? subject : await findPayment(context, processor, subject.paymentIntent);
   if (name) await syncPayment(context, processor, name);
-  await noteEvent(storage, event);
+  await noteProcessorEvent(storage, event);
 }
 
 async function findPayment(

@@ -1,4 +1,4 @@
-import { dueCheckouts, releaseHeldBack, unseenEvents } from '@eloquentpoll/storage';
+import { dueCheckouts, releaseHeldBack, unseenProcessorEvents } from '@eloquentpoll/storage';
 import type { PaymentsContext } from '../context.ts';
 import { handleEvent } from './handle-event.ts';
 import type { PaymentEvent, Processor } from './processor.ts';
@@ -33,7 +33,7 @@ export async function reconcilePayments(
 async function missedEvents({ storage }: PaymentsContext, processor: Processor): Promise<PaymentEvent[]> {
   const sinceS = Math.floor(Date.now() / 1_000) - LOOK_BACK_S;
   const events = await processor.reversals(sinceS);
-  const unseen = await unseenEvents(
+  const unseen = await unseenProcessorEvents(
     storage,
     events.map(({ id }) => id),
   );

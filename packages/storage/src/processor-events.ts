@@ -4,16 +4,16 @@ import type { Queries } from './open-storage.ts';
 // this only saves work.
 
 /** Which of these events have not been processed yet. */
-export async function unseenEvents({ db }: Queries, ids: readonly string[]): Promise<Set<string>> {
+export async function unseenProcessorEvents({ db }: Queries, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const rows = await db.selectFrom('webhook_events').select('id').where('id', 'in', ids).execute();
+  const rows = await db.selectFrom('processor_events').select('id').where('id', 'in', ids).execute();
   const seen = new Set(rows.map((row) => row.id));
   return new Set(ids.filter((id) => !seen.has(id)));
 }
 
-export async function noteEvent({ db }: Queries, { id, type }: { id: string; type: string }): Promise<void> {
+export async function noteProcessorEvent({ db }: Queries, { id, type }: { id: string; type: string }): Promise<void> {
   await db
-    .insertInto('webhook_events')
+    .insertInto('processor_events')
     .values({ id, type })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
