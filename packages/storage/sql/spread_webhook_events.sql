@@ -20,16 +20,16 @@ begin
            row_number() over (partition by e.id order by t.created_at) as place
       from taken t join webhook_endpoints e on e.account_id = t.account_id and e.disabled_at is null
        and case when e.url is null then t.url is not null else t.type = any(e.event_types) and e.created_at <= t.created_at end
-  ), room as (
+  ), space as (
     select endpoint_id, p_max_pending - (
              select count(*) from (select from webhook_deliveries d
                where d.endpoint_id = a.endpoint_id and d.status = 'pending' limit p_max_pending) waiting) as places
       from (select distinct endpoint_id from aimed) a
   ), kept as (
-    select a.* from aimed a join room r using (endpoint_id) where a.place <= r.places
+    select a.* from aimed a join space r using (endpoint_id) where a.place <= r.places
   ), missed as (
     update webhook_endpoints e set skipped = skipped + m.events
-      from (select a.endpoint_id, count(*)::integer as events from aimed a join room r using (endpoint_id)
+      from (select a.endpoint_id, count(*)::integer as events from aimed a join space r using (endpoint_id)
              where a.place > r.places group by a.endpoint_id) m
      where e.id = m.endpoint_id
   ), receivers as (
