@@ -72,7 +72,7 @@ export async function collectVotes(run: Collecting): Promise<Collected> {
     };
     void run.ask(seat, endsAt - clock.now(), abort.signal, onSpent).then((vote) => events.put({ vote }));
     const p90Ms = spec.seats[seat]?.p90_ms ?? 0;
-    if (spec.panel_name === 'strong' && p90Ms > 0) {
+    if (state.rules.hedge === 'when_slow' && p90Ms > 0) {
       cancels.push(
         clock.after(p90Ms, () => {
           if (calls.has(seat) && hedges.spend()) hedged.add(seat);

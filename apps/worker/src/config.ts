@@ -18,6 +18,8 @@ export interface Config {
   concurrency: number;
   /** So many of these slots are kept for tenants with few running polls in this worker. */
   reserved: number;
+  /** The same for flex polls, which have slots of their own. */
+  flex: { concurrency: number; reserved: number };
   drainMs: number;
   logLevel: LogLevel;
   /** What accounts have free per UTC day of calls that their questions make fail. */
@@ -54,6 +56,10 @@ export function readConfig(env: Environment): Config {
     setting: (variable) => env[variable] || undefined,
     concurrency: values.WORKER_CONCURRENCY,
     reserved: Math.floor(values.WORKER_CONCURRENCY * values.WORKER_RESERVED_SHARE),
+    flex: {
+      concurrency: values.WORKER_FLEX_CONCURRENCY,
+      reserved: Math.floor(values.WORKER_FLEX_CONCURRENCY * values.WORKER_RESERVED_SHARE),
+    },
     drainMs: values.WORKER_DRAIN_MS,
     logLevel: values.LOG_LEVEL,
     freeFailures: {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Bus, openBus, STORED_KINDS, type StoredKind } from '@eloquentpoll/bus';
+import type { ServiceTier } from '@eloquentpoll/contracts';
 import { openAsker } from '@eloquentpoll/models/ask';
 import { type ModelHealth, openHealth } from '@eloquentpoll/models/health';
 import { loadPanels, type Panels } from '@eloquentpoll/models/panels';
@@ -50,7 +51,7 @@ export interface Resources {
   redis: Bus;
   models: ModelHealth;
   panels: Panels;
-  activity: JobActivity;
+  activity: Record<ServiceTier, JobActivity>;
 }
 
 export interface OpenContext extends Context {
@@ -65,7 +66,7 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const tracer = await openTracing(metrics, config.traces);
   if (tracer) opened.use(tracer);
   const traces = tracer ? jobTraces(tracer) : NO_TRACES;
-  const activity = jobActivity();
+  const activity = { standard: jobActivity(), flex: jobActivity() };
   const storage = opened.use(connectStorage(config, metrics));
   const onError = (err: unknown) => log.warn({ err }, 'track_record.read_failed');
   const records = keepTrackRecords(storage, { freshMs: config.audits.refreshMs, onError });

@@ -37,9 +37,9 @@ const background = [
   keepSealing(context.resources.storage, log),
   testModels(config, context),
 ];
-const serving = servePolls(context, config.concurrency, config.reserved);
+const serving = servePolls(context, config);
 await serving.ready();
-ops?.began();
+ops?.began(serving);
 const ready = { msg: 'ready', service: 'worker', worker_id: context.workerId, concurrency: config.concurrency };
 process.stdout.write(`${JSON.stringify({ ...ready, ...(ops && { ops_url: ops.url }) })}\n`);
 

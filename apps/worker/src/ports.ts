@@ -42,7 +42,7 @@ export interface PollStore {
   prune(limit: number): Promise<number>;
 }
 
-export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls' | 'queueCounts'> {
+export interface PollBus extends Pick<Bus, 'enqueuePoll' | 'consumePolls' | 'queueCounts' | 'queueWaiting'> {
   readonly runs: Pick<RunRecord, 'open' | 'vote' | 'end' | 'takeOver'>;
 }
 

@@ -1,5 +1,5 @@
 import type { Vote } from '@eloquentpoll/contracts';
-import { finalSnapshot, type Moment, pollState } from '@eloquentpoll/polls';
+import { finalSnapshot, laneOf, type Moment, pollState } from '@eloquentpoll/polls';
 import type { Claim } from '@eloquentpoll/storage';
 import type { TrackRecord } from '@eloquentpoll/voting';
 import { askPanel } from './ask-panel.ts';
@@ -79,10 +79,10 @@ async function giveUp(context: Context, claim: Claim): Promise<void> {
 
 /** A worker that has to stop releases its polls, so that the next one need not wait for a lease to run out. */
 async function handOver({ polls, bus, log }: Context, claim: Claim): Promise<void> {
-  const { id: pollId, epoch, tenant } = claim;
+  const { id: pollId, epoch, tenant, spec } = claim;
   try {
     if (await polls.release({ id: pollId, epoch }))
-      await bus.enqueuePoll(pollId, { round: epoch, tenant: tenant ?? undefined });
+      await bus.enqueuePoll(pollId, { lane: laneOf(spec), round: epoch, tenant: tenant ?? undefined });
   } catch (error) {
     log.warn({ ...logFields(claim), err: error }, 'poll.hand_over_failed');
   }

@@ -1,37 +1,78 @@
+import type { ServiceTier } from '@eloquentpoll/contracts';
 import { keepAuditing } from './auditing.ts';
 import { tryClaim } from './claim-poll.ts';
 import type { Context } from './context.ts';
 import { pauseOnStoreOutage } from './pause-on-store-outage.ts';
+import { pauses } from './pauses.ts';
 import { runPoll } from './run-poll.ts';
 import { keepSweeping } from './sweep.ts';
+import { yieldToStandard } from './yield-to-standard.ts';
 
-/** A worker at work: it runs the polls that the queue brings, and looks for those that were lost. */
+/** A worker at work: it runs the polls that the queues bring, and looks for those that were lost. */
 export interface Serving {
   /** Resolves when the first poll can be taken. */
   ready(): Promise<void>;
+  /** Whether it takes no flex polls for now. */
+  readonly isFlexPaused: boolean;
   /** Takes no further poll, lets the running ones finish within this time, and hands the rest to other workers. */
   drain(withinMs: number): Promise<void>;
 }
 
-/** `reserved` of the `concurrency` slots are kept for tenants with few running polls here. */
-export function servePolls(context: Context, concurrency: number, reserved = 0): Serving {
-  const consumer = context.bus.consumePolls({
-    concurrency,
-    reserved,
-    async run(pollId, signal) {
-      const claimed = await outage.watch(tryClaim(context, pollId));
-      if (claimed) await runPoll(context, claimed, signal);
+export interface Slots {
+  /** Standard polls that run at once. */
+  concurrency: number;
+  /** So many of them are kept for tenants with few running polls here. */
+  reserved?: number;
+  /** Flex polls that run beside them, and how many of those are kept in the same way. */
+  flex?: { concurrency: number; reserved: number } | undefined;
+}
+
+export function servePolls(context: Context, { concurrency, reserved = 0, flex }: Slots): Serving {
+  let standardRunning = 0;
+  const consume = (lane: ServiceTier, slots: { concurrency: number; reserved: number }) =>
+    context.bus.consumePolls({
+      lane,
+      ...slots,
+      async run(pollId, signal) {
+        if (lane === 'flex') await yielding?.turn();
+        else standardRunning += 1;
+        try {
+          const claimed = await outage.watch(tryClaim(context, pollId));
+          if (claimed) await runPoll(context, claimed, signal);
+        } finally {
+          if (lane === 'standard') standardRunning -= 1;
+        }
+      },
+    });
+  const standard = consume('standard', { concurrency, reserved });
+  const flexible = flex && flex.concurrency > 0 ? consume('flex', flex) : null;
+  const pausesOfFlex = flexible && pauses(flexible);
+  const onOutage = [standard, ...(pausesOfFlex ? [pausesOfFlex()] : [])];
+  const outage = pauseOnStoreOutage(context, {
+    pause() {
+      for (const consumer of onOutage) consumer.pause();
+    },
+    resume() {
+      for (const consumer of onOutage) consumer.resume();
     },
   });
-  const outage = pauseOnStoreOutage(context, consumer);
+  const yielding =
+    pausesOfFlex && yieldToStandard(context, { consumer: pausesOfFlex(), standardRunning: () => standardRunning });
+  const consumers = [standard, ...(flexible ? [flexible] : [])];
   const sweeping = keepSweeping(context);
   const auditing = context.audits && keepAuditing(context, context.audits, { concurrency });
   return {
-    ready: () => consumer.ready(),
+    async ready() {
+      await Promise.all(consumers.map((consumer) => consumer.ready()));
+    },
+    get isFlexPaused() {
+      return yielding?.isPaused ?? false;
+    },
     async drain(withinMs) {
       sweeping.stop();
       outage.stop();
-      await Promise.all([auditing?.stop(), consumer.drain(withinMs)]);
+      yielding?.stop();
+      await Promise.all([auditing?.stop(), ...consumers.map((consumer) => consumer.drain(withinMs))]);
     },
   };
 }

@@ -22,10 +22,15 @@ const reservedShare: Reader<number> = {
 export const WORKER_SETTINGS = {
   ...SHARED_SETTINGS,
   WORKER_CONCURRENCY: withDefault(integer(1, 1_000), 50, 'Polls that one worker runs at once.'),
+  WORKER_FLEX_CONCURRENCY: withDefault(
+    integer(0, 1_000),
+    25,
+    'Flex polls that one worker runs beside them while no other poll waits; 0 leaves them to other workers.',
+  ),
   WORKER_RESERVED_SHARE: withDefault(
     reservedShare,
     0.2,
-    'The share of them that is kept for accounts and networks with few running polls in this worker.',
+    'The share of both that is kept for accounts and networks with few running polls in this worker.',
   ),
   WORKER_DRAIN_MS: withDefault(integer(0, 120_000), 20_000, 'After SIGTERM: time for running polls to end.'),
   FREE_FAILURES_USD: withDefault(

@@ -1,4 +1,4 @@
-import type { EnqueueOptions } from '@eloquentpoll/bus';
+import type { Bus } from '@eloquentpoll/bus';
 import type { FoundPoll } from '@eloquentpoll/storage';
 import type { Context } from './context.ts';
 import { OVERDUE_MS } from './leases.ts';
@@ -22,10 +22,12 @@ export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus'
   // All at once: one after the other over a slow network, the sweep would outlast its lock.
   const enqueue = async (
     waiting: readonly FoundPoll[],
-    optionsOf: (poll: FoundPoll) => EnqueueOptions,
+    optionsOf: (poll: FoundPoll) => Parameters<Bus['enqueuePoll']>[1],
   ): Promise<void> => {
     await Promise.all(
-      waiting.map((poll) => bus.enqueuePoll(poll.id, { tenant: poll.tenant ?? undefined, ...optionsOf(poll) })),
+      waiting.map((poll) =>
+        bus.enqueuePoll(poll.id, { lane: poll.lane, tenant: poll.tenant ?? undefined, ...optionsOf(poll) }),
+      ),
     );
     found += waiting.length;
   };
@@ -40,19 +42,21 @@ export async function sweep({ polls, bus, clock }: Pick<Context, 'polls' | 'bus'
       await enqueue(lapsed, (poll) => ({ round: poll.epoch, ...placeOf(poll) }));
       if (lapsed.length < MAX_AT_ONCE || clock.now() > until) return;
       // Polls in a long queue look lapsed too. More jobs than were found here: it is only long.
-      if ((await bus.queueCounts()).waiting > skip + MAX_AT_ONCE) return;
+      const waiting = await Promise.all([bus.queueWaiting('standard'), bus.queueWaiting('flex')]);
+      if (waiting[0] + waiting[1] > skip + MAX_AT_ONCE) return;
     }
   });
   return found;
 }
 
 /** What a worker had comes before all others. The rest get their places again, which a Redis that came back empty lost. */
-function fairPlaces(): (poll: FoundPoll) => Pick<EnqueueOptions, 'place'> {
-  const ranks = new Map<string | null, number>();
-  return ({ epoch, tenant, isAwaited }) => {
+function fairPlaces(): (poll: FoundPoll) => Parameters<Bus['enqueuePoll']>[1] {
+  const ranks = new Map<string, number>();
+  return ({ epoch, lane, tenant, isAwaited }) => {
     if (epoch > 0) return {};
-    const rank = ranks.get(tenant) ?? 0;
-    ranks.set(tenant, rank + 1);
+    const whose = `${lane} ${tenant}`;
+    const rank = ranks.get(whose) ?? 0;
+    ranks.set(whose, rank + 1);
     return { place: { rank, isAwaited } };
   };
 }

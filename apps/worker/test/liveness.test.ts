@@ -79,10 +79,10 @@ t.test('a worker whose queue is blocked answers every ping, and is not ready unt
   const { context, config, ops, prefix, readiness, answers } = await workerWithOps(t);
   const { redis } = context.resources;
   t.match(await readiness(), { status: 503, checks: { consuming: 'takes no jobs yet' } });
-  const serving = servePolls(context, config.concurrency, config.reserved);
+  const serving = servePolls(context, config);
   t.teardown(() => serving.drain(1_000));
   await serving.ready();
-  ops.began();
+  ops.began(serving);
   t.match(await answers(200), { ready: true });
 
   const meta = `{${prefix}}:polls:meta`;

@@ -93,7 +93,7 @@ t.test('SIGTERM while models hang: polls are handed back at once', async (t) => 
   await acceptPoll(storage, { poll: { ...poll, entryPoint: 'test' }, holdU: 1_000n });
   await bus.enqueuePoll(POLL_ID);
   await asked.promise;
-  t.match(await (await fetch(`${ops_url}/metrics`)).text(), /^eloquentpoll_polls_running 1$/m);
+  t.match(await (await fetch(`${ops_url}/metrics`)).text(), /^eloquentpoll_polls_running\{lane="standard"\} 1$/m);
 
   worker.child.kill('SIGTERM');
   t.equal(await worker.ended, 0, worker.output());

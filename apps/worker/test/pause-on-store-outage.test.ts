@@ -70,7 +70,7 @@ t.test('a worker without Postgres leaves the jobs to others, and takes them agai
     log,
     [Symbol.asyncDispose]: async () => {},
   };
-  const serving = servePolls(context, 2);
+  const serving = servePolls(context, { concurrency: 2 });
   t.teardown(() => serving.drain(1_000));
   const resting = async () => store.claimed.length > 0 && (await bus.queueCounts()).active === 0;
   await eventually('the worker takes no more jobs', resting);

@@ -33,7 +33,7 @@ t.test('what is over goes in bounded steps, without a rest as long as there is m
     findOverdue: never,
   };
   const runs = { open: never, vote: never, end: never, takeOver: never };
-  const bus = { enqueuePoll: never, consumePolls: refuse, queueCounts: never, runs };
+  const bus = { enqueuePoll: never, consumePolls: refuse, queueCounts: never, queueWaiting: never, runs };
   const log = { info() {}, warn() {}, error() {} };
   const sweeping = keepSweeping({ polls, bus, clock, log, random: () => 0.5 });
   await clock.run(done.promise);

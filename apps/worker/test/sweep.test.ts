@@ -19,7 +19,9 @@ function world({ lapsed, queued }: { lapsed: number; queued: number }) {
       return true;
     },
     findLapsed: async (limit, skip) =>
-      ids.slice(skip, skip + limit).map((id) => ({ id, epoch: 0, tenant: null, isAwaited: false })),
+      ids
+        .slice(skip, skip + limit)
+        .map((id) => ({ id, epoch: 0, tenant: null, isAwaited: false, lane: 'standard' as const })),
     findOverdue: async () => [],
     claim: never,
     claimOverdue: never,
@@ -36,7 +38,8 @@ function world({ lapsed, queued }: { lapsed: number; queued: number }) {
       enqueued += 1;
       jobs.add(id);
     },
-    queueCounts: async () => ({ waiting: jobs.size, active: 0, oldestAt: null }),
+    queueCounts: never,
+    queueWaiting: async (lane) => (lane === 'standard' ? jobs.size : 0),
     consumePolls: () => {
       throw new Error('not in this test');
     },
@@ -65,20 +68,26 @@ t.test('polls that no worker had get their places again, page by page; what one 
     epoch: 0,
     tenant: 'busy',
     isAwaited: false,
+    lane: 'standard' as const,
   }));
   const rest = [
-    { id: 'ps_neighbour', epoch: 0, tenant: 'neighbour', isAwaited: true },
-    { id: 'ps_last', epoch: 0, tenant: 'busy', isAwaited: false },
-    { id: 'ps_taken', epoch: 3, tenant: 'busy', isAwaited: false },
+    { id: 'ps_neighbour', epoch: 0, tenant: 'neighbour', isAwaited: true, lane: 'standard' as const },
+    { id: 'ps_last', epoch: 0, tenant: 'busy', isAwaited: false, lane: 'standard' as const },
+    { id: 'ps_flex', epoch: 0, tenant: 'busy', isAwaited: false, lane: 'flex' as const },
+    { id: 'ps_taken', epoch: 3, tenant: 'busy', isAwaited: false, lane: 'flex' as const },
   ];
   context.polls.findLapsed = async (_limit, skip) => (skip === 0 ? page : rest);
-  context.polls.findOverdue = async () => [{ id: 'ps_overdue', epoch: 0, tenant: null, isAwaited: false }];
+  context.polls.findOverdue = async () => [
+    { id: 'ps_overdue', epoch: 0, tenant: null, isAwaited: false, lane: 'standard' },
+  ];
   context.bus.enqueuePoll = async (id, options) => void given.set(id, options);
   await sweep(context);
   const place = (rank: number, isAwaited = false) => ({ rank, isAwaited });
-  t.same(given.get('ps_busy_7'), { tenant: 'busy', round: 0, place: place(7) });
-  t.same(given.get('ps_neighbour'), { tenant: 'neighbour', round: 0, place: place(0, true) });
-  t.same(given.get('ps_last'), { tenant: 'busy', round: 0, place: place(500) });
-  t.same(given.get('ps_taken'), { tenant: 'busy', round: 3 });
-  t.same(given.get('ps_overdue'), { tenant: undefined, round: 1 }, 'a job beside the one that waits');
+  const lane = 'standard';
+  t.same(given.get('ps_busy_7'), { lane, tenant: 'busy', round: 0, place: place(7) });
+  t.same(given.get('ps_neighbour'), { lane, tenant: 'neighbour', round: 0, place: place(0, true) });
+  t.same(given.get('ps_last'), { lane, tenant: 'busy', round: 0, place: place(500) });
+  t.same(given.get('ps_flex'), { lane: 'flex', tenant: 'busy', round: 0, place: place(0) }, 'ranks are of the lane');
+  t.same(given.get('ps_taken'), { lane: 'flex', tenant: 'busy', round: 3 });
+  t.same(given.get('ps_overdue'), { lane, tenant: undefined, round: 1 }, 'a job beside the one that waits');
 });

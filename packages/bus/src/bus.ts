@@ -1,8 +1,9 @@
+import type { ServiceTier } from '@eloquentpoll/contracts';
 import type { Redis } from 'ioredis';
 import { producer, quit } from './connections.ts';
 import { type ConsumerOptions, consumeQueue, type PollConsumer } from './consume-queue.ts';
 import { keysUnder } from './keys.ts';
-import { type Backlog, type EnqueueOptions, openQueue, type QueueCounts } from './poll-queue.ts';
+import { type Backlog, type Enqueued, type EnqueueOptions, openQueue, type QueueCounts } from './poll-queue.ts';
 import { type OnNews, openChannels, type Watch } from './progress-channels.ts';
 import type { OnRefused } from './read-stored.ts';
 import { refuseEviction } from './refuse-eviction.ts';
@@ -19,7 +20,10 @@ export interface BusOptions {
 }
 
 export interface Bus {
-  enqueuePoll(pollId: string, options?: EnqueueOptions): Promise<void>;
+  /** `lane`: the queue that it waits in; `standard` without it. */
+  enqueuePoll(pollId: string, options?: EnqueueOptions & { lane?: ServiceTier }): Promise<void>;
+  /** Many of one lane, in one exchange with Redis. */
+  enqueuePolls(lane: ServiceTier, polls: readonly Enqueued[]): Promise<void>;
   consumePolls(options: Omit<ConsumerOptions, 'onError'>): PollConsumer;
   watchPoll(pollId: string, onNews: OnNews): Promise<Watch>;
   /** Hears how the poll ends, and is not woken by what comes before. */
@@ -32,7 +36,11 @@ export interface Bus {
   readonly redis: Redis;
   readonly prefix: string;
   watched(): number;
-  queueCounts(): Promise<QueueCounts>;
+  /** Of the lane; `standard` without it. */
+  queueCounts(lane?: ServiceTier): Promise<QueueCounts>;
+  /** How many polls of the lane wait. */
+  queueWaiting(lane: ServiceTier): Promise<number>;
+  /** Of the standard lane. */
   queueBacklog(ranks: readonly number[]): Promise<Backlog>;
   ping(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -52,21 +60,24 @@ export async function openBus({
   const queueRedis = producer(redisUrl);
   const both = [redis, queueRedis];
   for (const each of both) each.on('error', onError);
-  const queue = await connected().catch((error) => {
+  const queues = await connected().catch((error) => {
     for (const each of both) each.disconnect();
     throw error;
   });
   async function connected() {
     await Promise.all(both.map((each) => each.connect()));
     await refuseEviction(redis);
-    const queue = openQueue(queueRedis, keys, onError);
-    await queue.ready();
-    return queue;
+    const standard = openQueue(queueRedis, keys, 'standard', onError);
+    const flex = openQueue(queueRedis, keys, 'flex', onError);
+    await Promise.all([standard.ready(), flex.ready()]);
+    return { standard, flex };
   }
   const channels = openChannels(redisUrl, keys, onError, onRefused);
   return {
-    enqueuePoll: queue.enqueue,
-    consumePolls: (options) => consumeQueue(redisUrl, keys, queue, { ...options, onError }),
+    enqueuePoll: (pollId, { lane = 'standard', ...options } = {}) => queues[lane].enqueue(pollId, options),
+    enqueuePolls: (lane, polls) => queues[lane].enqueueAll(polls),
+    consumePolls: (options) =>
+      consumeQueue(redisUrl, keys, queues[options.lane ?? 'standard'], { ...options, onError }),
     watchPoll: (pollId, onNews) => channels.watch(keys.channel(pollId), onNews),
     watchEnd: (pollId, onNews) => channels.watch(keys.endChannel(pollId), onNews),
     async announceCancel(pollId) {
@@ -77,13 +88,14 @@ export async function openBus({
     redis,
     prefix,
     watched: channels.watched,
-    queueCounts: queue.counts,
-    queueBacklog: queue.backlog,
+    queueCounts: (lane = 'standard') => queues[lane].counts(),
+    queueWaiting: (lane) => queues[lane].waiting(),
+    queueBacklog: queues.standard.backlog,
     async ping() {
       await redis.ping();
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([queue.close(), channels.close()]);
+      await Promise.all([queues.standard.close(), queues.flex.close(), channels.close()]);
       await Promise.all(both.map((each) => quit(each)));
     },
   };

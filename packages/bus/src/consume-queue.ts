@@ -1,8 +1,9 @@
+import type { ServiceTier } from '@eloquentpoll/contracts';
 import { TimeoutError, withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { Worker } from 'bullmq';
 import { consumer, quit } from './connections.ts';
 import type { Keys } from './keys.ts';
-import { type Job, type PollQueue, QUEUE } from './poll-queue.ts';
+import { type Job, type PollQueue, QUEUES } from './poll-queue.ts';
 import { reservedSlots } from './reserved-slots.ts';
 import { tenantSlots } from './tenant-slots.ts';
 
@@ -23,6 +24,8 @@ export interface PollConsumer {
 }
 
 export interface ConsumerOptions {
+  /** Whose queue it takes from; `standard` without it. */
+  lane?: ServiceTier;
   /** Polls that run at once. */
   concurrency: number;
   /** So many of them are of tenants that have few here, whatever the others ask for. */
@@ -36,13 +39,13 @@ export function consumeQueue(
   redisUrl: string,
   keys: Keys,
   queue: Pick<PollQueue, 'head' | 'remove'>,
-  { concurrency, reserved = 0, run, onError }: ConsumerOptions,
+  { lane = 'standard', concurrency, reserved = 0, run, onError }: ConsumerOptions,
 ): PollConsumer {
   const connection = consumer(redisUrl);
   connection.on('error', onError);
   const slots = tenantSlots(concurrency - reserved);
   const worker = new Worker<Job>(
-    QUEUE,
+    QUEUES[lane],
     async ({ data }, _token, signal) => {
       using _slot = slots.take(data.tenant);
       await run(data.pollId, signal ?? new AbortController().signal);

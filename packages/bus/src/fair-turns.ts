@@ -7,7 +7,7 @@ import type { Redis, Result } from 'ioredis';
 /** BullMQ's bound on priorities. */
 const MAX_PRIORITY = 2_097_151;
 /** In one turn polls that their callers wait for come first. */
-const LANES = 2;
+const PRIORITIES_PER_TURN = 2;
 /** BullMQ's score of a job: the priority, then the order of arrival. */
 const SCORE_OF_PRIORITY = 2 ** 32;
 /** The present turn is forgotten when nothing was queued for this long. */
@@ -19,7 +19,7 @@ const PRESENT_TURN = `
 local head = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 local turn = tonumber(redis.call('GET', KEYS[2]) or '0')
 if head[2] then
-  turn = math.max(turn, math.floor((math.floor(tonumber(head[2]) / ${SCORE_OF_PRIORITY}) - 1) / ${LANES}))
+  turn = math.max(turn, math.floor((math.floor(tonumber(head[2]) / ${SCORE_OF_PRIORITY}) - 1) / ${PRIORITIES_PER_TURN}))
 elseif turn > ${MAX_PRIORITY / 4} then
   turn = 0
 end
@@ -60,4 +60,4 @@ export function fairTurns(redis: Redis, prioritizedKey: string, turnKey: string)
 
 /** From 1: BullMQ takes jobs of priority 0 before all others. */
 export const priorityOf = (turn: number, { rank, isAwaited }: FairPlace): number =>
-  Math.min(LANES * (turn + rank) + (isAwaited ? 1 : 2), MAX_PRIORITY);
+  Math.min(PRIORITIES_PER_TURN * (turn + rank) + (isAwaited ? 1 : 2), MAX_PRIORITY);

@@ -1,6 +1,6 @@
 export { type Bus, type BusOptions, openBus } from './bus.ts';
 export { JOB_LOCK_MS, type PollConsumer } from './consume-queue.ts';
-export type { Backlog, EnqueueOptions, QueueCounts } from './poll-queue.ts';
+export type { Backlog, Enqueued, EnqueueOptions, QueueCounts } from './poll-queue.ts';
 export type { OnNews, Watch } from './progress-channels.ts';
 export { STORED_KINDS, type StoredKind } from './read-stored.ts';
 export type { Brief } from './run-brief.ts';

@@ -1,3 +1,4 @@
+import type { ServiceTier } from '@eloquentpoll/contracts';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type FairPlace, fairTurns, priorityOf } from './fair-turns.ts';
@@ -6,7 +7,8 @@ import type { Keys } from './keys.ts';
 // The queue carries ids. The row in Postgres holds the poll, and claiming it there decides who runs it; a job that comes
 // twice, late or for nothing is harmless. Only this must hold: a running poll without a worker gets a job again.
 
-export const QUEUE = 'polls';
+/** Of each lane. */
+export const QUEUES: Readonly<Record<ServiceTier, string>> = { standard: 'polls', flex: 'flex' };
 
 export interface Job {
   pollId: string;
@@ -36,6 +38,11 @@ export interface EnqueueOptions {
   place?: FairPlace;
 }
 
+/** A poll and how it is enqueued. */
+export interface Enqueued extends EnqueueOptions {
+  pollId: string;
+}
+
 export interface WaitingJob extends Job {
   jobId: string;
 }
@@ -51,17 +58,25 @@ export interface PollQueue {
    * with the same id would be dropped: that is what `round` is for.
    */
   enqueue(pollId: string, options?: EnqueueOptions): Promise<void>;
+  /** The same for many polls, in one exchange with Redis. */
+  enqueueAll(polls: readonly Enqueued[]): Promise<void>;
   /** The jobs that are taken next, in order. */
   head(limit: number): Promise<WaitingJob[]>;
   /** False when a worker has it. */
   remove(jobId: string): Promise<boolean>;
   counts(): Promise<QueueCounts>;
+  waiting(): Promise<number>;
   backlog(ranks: readonly number[]): Promise<Backlog>;
   close(): Promise<void>;
 }
 
-export function openQueue(connection: Redis, keys: Keys, onError: (error: Error) => void): PollQueue {
-  const queue = new Queue<Job>(QUEUE, {
+export function openQueue(
+  connection: Redis,
+  keys: Keys,
+  lane: ServiceTier,
+  onError: (error: Error) => void,
+): PollQueue {
+  const queue = new Queue<Job>(QUEUES[lane], {
     connection,
     prefix: keys.queue,
     skipWaitingForReady: true,
@@ -70,16 +85,25 @@ export function openQueue(connection: Redis, keys: Keys, onError: (error: Error)
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
   });
   queue.on('error', onError);
-  const turns = fairTurns(connection, queue.toKey('prioritized'), keys.turn);
+  const turns = fairTurns(connection, queue.toKey('prioritized'), keys.turn(lane));
+
+  async function enqueueAll(polls: readonly Enqueued[]): Promise<void> {
+    const turn = polls.some(({ place }) => place) ? await turns.present() : 0;
+    await queue.addBulk(
+      polls.map(({ pollId, round = 0, tenant, place }) => ({
+        name: 'poll',
+        data: tenant === undefined ? { pollId } : { pollId, tenant },
+        opts: { jobId: round === 0 ? pollId : `${pollId}.${round}`, priority: place ? priorityOf(turn, place) : 0 },
+      })),
+    );
+  }
+
   return {
     async ready() {
       await queue.waitUntilReady();
     },
-    async enqueue(pollId, { round = 0, tenant, place } = {}) {
-      const jobId = round === 0 ? pollId : `${pollId}.${round}`;
-      const priority = place ? priorityOf(await turns.present(), place) : 0;
-      await queue.add('poll', tenant === undefined ? { pollId } : { pollId, tenant }, { jobId, priority });
-    },
+    enqueue: (pollId, options) => enqueueAll([{ pollId, ...options }]),
+    enqueueAll,
     async head(limit) {
       const lists = await Promise.all([
         queue.getJobs(['waiting'], 0, limit - 1, true),
@@ -96,6 +120,10 @@ export function openQueue(connection: Redis, keys: Keys, onError: (error: Error)
       ]);
       const since = oldest.flat().map((job) => job.timestamp);
       return { waiting: waiting + prioritized, active, oldestAt: since.length > 0 ? Math.min(...since) : null };
+    },
+    async waiting() {
+      const { waiting = 0, prioritized = 0 } = await queue.getJobCounts('waiting', 'prioritized');
+      return waiting + prioritized;
     },
     async backlog(ranks) {
       const [before, { waiting = 0, active = 0 }] = await Promise.all([

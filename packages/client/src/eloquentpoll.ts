@@ -49,6 +49,8 @@ export interface PollRequest {
   reasons?: boolean;
   /** Labels of your own, which `polls` filters by: at most 16 pairs, keys to 64 and values to 512 characters. */
   metadata?: Record<string, string>;
+  /** Of `begin` only. `flex`: cheaper, run when no other poll waits, and ended within 24 hours. */
+  service_tier?: 'standard' | 'flex';
 }
 
 /** A signed statement about a poll: a JWS in flattened JSON. `eloquentpoll verify` works out all that it says. */

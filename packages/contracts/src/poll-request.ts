@@ -1,7 +1,7 @@
 import { type Static, type TArray, type TString, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
 import { Metadata } from './metadata.ts';
-import { FREE_PRESETS, PRESETS } from './poll.ts';
+import { FREE_PRESETS, PRESETS, SERVICE_TIERS } from './poll.ts';
 import { ChosenModels, SavedPanelName } from './saved-panel.ts';
 import { literals, Probability } from './vocabulary.ts';
 
@@ -89,9 +89,17 @@ export const PollRequest = Type.Object(
 );
 export type PollRequest = Static<typeof PollRequest>;
 
+export const ServiceTierTerm = Type.Optional(
+  literals(SERVICE_TIERS, {
+    default: 'standard',
+    description:
+      '`flex`: cheaper, run when no other poll waits, and ended within 24 hours. Once it runs it has the time that its preset has.',
+  }),
+);
+
 /** The body of asynchronous and of streaming polls. */
 export const SessionRequest = Type.Object(
-  { question, options, ...terms, reasons, metadata },
+  { question, options, ...terms, reasons, metadata, service_tier: ServiceTierTerm },
   { $id: 'SessionRequest' },
 );
 export type SessionRequest = Static<typeof SessionRequest>;
@@ -105,6 +113,7 @@ export const DryRunRequest = Type.Object(
     panel: Type.Optional(Type.String()),
     confidence_threshold: Type.Optional(Type.Number()),
     max_cost_usd: Type.Optional(Type.Number()),
+    service_tier: Type.Optional(Type.String()),
   },
   { $id: 'DryRunRequest' },
 );
@@ -193,5 +202,6 @@ export const EstimateQuery = Type.Object({
     Type.Number({ exclusiveMinimum: 0, maximum: LIMITS.max_cost_usd.max, description: 'The limit of the poll.' }),
   ),
   reasons: Type.Optional(Type.Boolean({ description: 'Whether each model is asked for a reason too.' })),
+  service_tier: ServiceTierTerm,
 });
 export type EstimateQuery = Static<typeof EstimateQuery>;

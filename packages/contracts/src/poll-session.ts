@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PanelStanding } from './panel-standing.ts';
+import { SERVICE_TIERS } from './poll.ts';
 import { PollResponse, RESULT_STATUSES } from './poll-response.ts';
 import { POLL_STATUSES, Progress } from './progress.ts';
 import { literals, nullable, Usd } from './vocabulary.ts';
@@ -12,6 +13,7 @@ export const PollSession = Type.Object(
     result_id: nullable(Type.String()),
     status_url: Type.String(),
     result_url: Type.String(),
+    service_tier: Type.Optional(literals(SERVICE_TIERS)),
   },
   { $id: 'PollSession' },
 );

@@ -9,6 +9,8 @@ export const FREE_PRESETS = ['free', 'free_search'] as const;
 export const TERMINATION_REASONS = ['mathematical_lock', 'confidence', 'budget', 'roster_exhausted'] as const;
 /** In which order a panel's models are asked. */
 export const ASKING_ORDERS = ['cheapest', 'shuffled'] as const;
+/** `flex`: later and cheaper, behind every poll that is of the other tier. */
+export const SERVICE_TIERS = ['standard', 'flex'] as const;
 export const VOTE_ERRORS = [
   'timeout',
   'refusal',
@@ -28,6 +30,7 @@ export type RosterPanel = (typeof ROSTER_PANELS)[number];
 export const PANEL_NAMES = [...ROSTER_PANELS, 'custom'] as const;
 export type PanelName = (typeof PANEL_NAMES)[number];
 export type TerminationReason = (typeof TERMINATION_REASONS)[number];
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
 export type VoteError = (typeof VOTE_ERRORS)[number];
 
 const MicroUsd = Type.Integer({ minimum: 0 });
@@ -76,6 +79,8 @@ export const PollSpec = Type.Object({
   min_votes: Type.Integer({ minimum: 1 }),
   /** Ask the web-search variant of a model where it has one. */
   search: Type.Boolean(),
+  /** Missing where it is `standard`. */
+  service_tier: Type.Optional(literals(SERVICE_TIERS)),
   /** Each model gives a reason with its vote. */
   reasons: Type.Optional(Type.Boolean()),
   /** Seeds labels and option order, so that a resumed poll asks the same question. */

@@ -45,7 +45,7 @@ export async function wholeService(
   };
   const worker = await openWorker(readConfig(settings));
   t.teardown(() => worker[Symbol.asyncDispose]());
-  const consumer = servePolls(worker, 20);
+  const consumer = servePolls(worker, { concurrency: 20, flex: { concurrency: 5, reserved: 1 } });
   t.teardown(() => consumer.drain(1_000));
   const gateway = await openGateway(readGatewayConfig(settings));
   t.teardown(() => gateway[Symbol.asyncDispose]());

@@ -10,6 +10,10 @@ export interface QueueFigures {
   oldestAt: number | null;
 }
 
+/** The service tiers, each of which has a queue of its own. */
+const LANES = ['standard', 'flex'] as const;
+export type Lane = (typeof LANES)[number];
+
 export interface StoreFigures {
   held: number;
   lapsed: number;
@@ -33,7 +37,7 @@ type MoneySource = (typeof MONEY_SOURCES)[number];
 const KEPT_MS = 5_000;
 
 export interface FleetSource {
-  queue(): Promise<QueueFigures>;
+  queue(): Promise<Record<Lane, QueueFigures>>;
   store(): Promise<StoreFigures>;
   money(): Promise<MoneyFigures>;
 }
@@ -42,13 +46,16 @@ export interface FleetSource {
 export function fleetFigures(metrics: Metrics, asked: FleetSource): FleetSource {
   const fleet: FleetSource = { queue: keep(asked.queue), store: keep(asked.store), money: keep(asked.money) };
   metrics.reading('eloquentpoll_queue_jobs', async () => {
-    const { waiting, active } = await fleet.queue();
-    return [
-      [['waiting'], waiting],
-      [['active'], active],
-    ];
+    const queues = await fleet.queue();
+    return LANES.flatMap((lane) => [
+      [[lane, 'waiting'], queues[lane].waiting] as const,
+      [[lane, 'active'], queues[lane].active] as const,
+    ]);
   });
-  metrics.reading('eloquentpoll_queue_oldest_seconds', async () => ageS((await fleet.queue()).oldestAt));
+  metrics.reading('eloquentpoll_queue_oldest_seconds', async () => {
+    const queues = await fleet.queue();
+    return LANES.map((lane) => [[lane], ageS(queues[lane].oldestAt)] as const);
+  });
   metrics.reading('eloquentpoll_fleet_polls', async () => {
     const { held, lapsed, overdue } = await fleet.store();
     return [

@@ -114,12 +114,23 @@ export const METRICS = {
   },
 
   // What a worker does.
-  eloquentpoll_polls_running: { type: 'gauge', on: WORKER, labels: [], help: 'Polls that this worker runs.' },
+  eloquentpoll_polls_running: {
+    type: 'gauge',
+    on: WORKER,
+    labels: ['lane'],
+    help: 'Polls that this worker runs, by lane.',
+  },
   eloquentpoll_worker_slots: {
     type: 'gauge',
     on: WORKER,
+    labels: ['lane'],
+    help: 'Polls that this worker runs at most at once, by lane (WORKER_CONCURRENCY, WORKER_FLEX_CONCURRENCY).',
+  },
+  eloquentpoll_flex_paused: {
+    type: 'gauge',
+    on: WORKER,
     labels: [],
-    help: 'Polls that this worker runs at most at once (WORKER_CONCURRENCY).',
+    help: '1 while this worker takes no flex polls, because others wait or it is busy with them.',
   },
   eloquentpoll_polls_claimed_total: { type: 'counter', on: WORKER, labels: [], help: 'Polls that this worker took.' },
   eloquentpoll_poll_queue_wait_seconds: {
@@ -127,14 +138,14 @@ export const METRICS = {
     on: WORKER,
     labels: ['class', 'awaited'],
     buckets: WAIT_S,
-    help: 'From accepted to first claimed, by class (account, free_account, anonymous) and whether its caller waits (yes, no).',
+    help: 'From accepted to first claimed, by class (account, free_account, anonymous, flex) and whether its caller waits (yes, no).',
   },
   eloquentpoll_poll_duration_seconds: {
     type: 'histogram',
     on: WORKER,
     labels: ['panel'],
     buckets: POLL_S,
-    help: 'From accepted to stored.',
+    help: 'From accepted to stored; of a flex poll, from claimed to stored.',
   },
   eloquentpoll_polls_ended_total: {
     type: 'counter',
@@ -335,14 +346,14 @@ export const METRICS = {
   eloquentpoll_queue_jobs: {
     type: 'gauge',
     on: BOTH,
-    labels: ['state'],
-    help: 'Jobs in the queue: waiting, or active.',
+    labels: ['lane', 'state'],
+    help: 'Jobs in the queue of each lane (standard, flex): waiting, or active.',
   },
   eloquentpoll_queue_oldest_seconds: {
     type: 'gauge',
     on: BOTH,
-    labels: [],
-    help: 'Age of the oldest waiting job; 0 when none waits.',
+    labels: ['lane'],
+    help: 'Age of the oldest waiting job of each lane; 0 when none waits.',
   },
   eloquentpoll_fleet_polls: {
     type: 'gauge',

@@ -1,4 +1,4 @@
-export { deadlineMsOf, hedgeOf, isFree, minVotesOf } from './panel-rules.ts';
+export { deadlineMsOf, hedgeOf, isFree, laneOf, minVotesOf, runLimitMsOf } from './panel-rules.ts';
 export { isPollId, isResultId, newPollId, newResultId } from './poll-ids.ts';
 export {
   type Charges,

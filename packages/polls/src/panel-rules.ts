@@ -1,4 +1,10 @@
-import { FREE_PRESETS, type FreePreset, type PanelName } from '@eloquentpoll/contracts';
+import {
+  FREE_PRESETS,
+  type FreePreset,
+  type PanelName,
+  type PollSpec,
+  type ServiceTier,
+} from '@eloquentpoll/contracts';
 import type { Hedge } from '@eloquentpoll/voting';
 
 // What a poll of each panel is allowed: who pays, how long it may take, how many votes it needs, how it hedges.
@@ -15,8 +21,20 @@ const DEADLINE_MS: Record<PanelName, number> = {
   custom: 120_000,
 };
 
+type Timed = Pick<PollSpec, 'panel_name' | 'service_tier'>;
+
+const FLEX_DEADLINE_MS = 24 * 3_600_000;
+
+/** The way a poll takes to a worker: a queue of its own for each service tier. */
+export const laneOf = ({ service_tier }: Pick<PollSpec, 'service_tier'>): ServiceTier => service_tier ?? 'standard';
+
 /** From acceptance to the end of the poll at the latest. */
-export const deadlineMsOf = (panel: PanelName): number => DEADLINE_MS[panel];
+export const deadlineMsOf = (poll: Timed): number =>
+  laneOf(poll) === 'flex' ? FLEX_DEADLINE_MS : DEADLINE_MS[poll.panel_name];
+
+/** How long a worker may run it, from its claim; undefined where its deadline is the only limit. */
+export const runLimitMsOf = (poll: Timed): number | undefined =>
+  laneOf(poll) === 'flex' ? DEADLINE_MS[poll.panel_name] : undefined;
 
 const MIN_VOTES = 3;
 const FREE_MIN_VOTES = 1;
@@ -34,4 +52,4 @@ const HEDGE: Record<PanelName, Hedge> = {
 };
 
 /** How many models are asked beyond those that are needed: the price of not waiting for the slowest. */
-export const hedgeOf = (panel: PanelName): Hedge => HEDGE[panel];
+export const hedgeOf = (poll: Timed): Hedge => (laneOf(poll) === 'flex' ? 'none' : HEDGE[poll.panel_name]);

@@ -10,7 +10,7 @@ export const rulesOf = (order: PollOrder): Rules => ({
   threshold: order.confidence_threshold,
   maxCostU: BigInt(order.max_cost_u),
   minVotes: order.min_votes,
-  hedge: hedgeOf(order.panel_name),
+  hedge: hedgeOf(order),
 });
 
 export const votingSeat = (seat: Seat): VotingSeat => ({

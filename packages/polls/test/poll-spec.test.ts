@@ -1,6 +1,16 @@
 import { FREE_PRESETS, type PanelName, PRESETS } from '@eloquentpoll/contracts';
 import t from 'tap';
-import { deadlineMsOf, hedgeOf, holdOf, isFree, maxCostUsdOf, minVotesOf, specOf } from '../src/index.ts';
+import {
+  deadlineMsOf,
+  hedgeOf,
+  holdOf,
+  isFree,
+  laneOf,
+  maxCostUsdOf,
+  minVotesOf,
+  runLimitMsOf,
+  specOf,
+} from '../src/index.ts';
 import { SPEC, seat } from './make-spec.ts';
 
 const { seats: _, seed: __, simulated: ___, ...ORDER } = SPEC;
@@ -33,7 +43,12 @@ t.test('the maximum cost is shown as it was written, else from micro-USD', async
 });
 
 t.test('what each panel is allowed', async (t) => {
-  const rules = (panel: PanelName) => [isFree(panel), deadlineMsOf(panel), minVotesOf(panel), hedgeOf(panel)];
+  const rules = (panel_name: PanelName) => [
+    isFree(panel_name),
+    deadlineMsOf({ panel_name }),
+    minVotesOf(panel_name),
+    hedgeOf({ panel_name }),
+  ];
   t.same(Object.fromEntries([...PRESETS, ...FREE_PRESETS].map((panel) => [panel, rules(panel)])), {
     broad: [false, 120_000, 3, 'one'],
     fast: [false, 45_000, 3, 'all'],
@@ -41,4 +56,11 @@ t.test('what each panel is allowed', async (t) => {
     free: [true, 45_000, 1, 'one'],
     free_search: [true, 120_000, 1, 'one'],
   });
+  const flex = { panel_name: 'fast', service_tier: 'flex' } as const;
+  t.same(
+    [deadlineMsOf(flex), runLimitMsOf(flex), hedgeOf(flex), laneOf(flex)],
+    [86_400_000, 45_000, 'none', 'flex'],
+    'a flex poll has a day to start, and the time of its panel once it runs',
+  );
+  t.same([runLimitMsOf({ panel_name: 'fast' }), laneOf({})], [undefined, 'standard']);
 });

@@ -2,7 +2,7 @@
 --   accepted      this poll exists now (also when it did before: a retry after a lost answer)
 --   joined        the key belongs to poll_id, accepted earlier with the same body
 --   reused        the key was used with another body
---   too_many      the tenant has max_running polls that have not ended
+--   too_many      the tenant has max_running polls of this lane that have not ended
 --   too_many_of_key  so has the key that asks, with max_running_of_key
 --   too_late      more than max_waiting polls of the tenant wait for a worker: this one could not start in time
 --   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says until when
@@ -31,6 +31,7 @@ declare
   v_settling_u bigint;
   v_posted_u bigint;
   v_tenant constant text := p ->> 'tenant';
+  v_lane constant text := coalesce(p ->> 'lane', 'standard');
   v_key_id constant uuid := (p ->> 'key_id')::uuid;
   v_running integer := 0;
   v_of_key integer := 0;
@@ -91,7 +92,7 @@ begin
     perform pg_advisory_xact_lock(hashtextextended(v_tenant, 0));
     select count(*), count(*) filter (where key_id = v_key_id), count(*) filter (where lease_owner is null)
       into v_running, v_of_key, v_waiting
-      from (select key_id, lease_owner from polls where tenant = v_tenant and status = 'running'
+      from (select key_id, lease_owner from polls where tenant = v_tenant and lane = v_lane and status = 'running'
              limit (p ->> 'max_running')::integer) r;
     v_refusal := case
       when v_running >= (p ->> 'max_running')::integer then 'too_many'
@@ -160,11 +161,14 @@ begin
   end if;
 
   insert into polls (id, result_id, account_id, tenant, key_id, awaited, spec, entry_point, request_id, traceparent,
-                     context_id, metadata, webhook_url, lease_until, deadline_at, provider_max_u, spend_shard, audit_version)
+                     context_id, metadata, webhook_url, lease_until, deadline_at, lane, run_limit_ms, provider_max_u,
+                     spend_shard, audit_version)
   values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, coalesce((p ->> 'awaited')::boolean, false), p -> 'spec',
           p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', p ->> 'context_id', p -> 'metadata', p ->> 'webhook_url',
-          now() + interval '5 seconds',
-          now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', (p ->> 'provider_max_u')::bigint, v_shard,
+          -- Until then it need not be looked for: in the flex lane it may wait for long.
+          now() + case v_lane when 'flex' then interval '60 seconds' else interval '5 seconds' end,
+          now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', v_lane,
+          (p ->> 'run_limit_ms')::integer, (p ->> 'provider_max_u')::bigint, v_shard,
           p ->> 'audit_version');
   if p ? 'metadata' and v_account is not null then
     insert into poll_labels (account_id, label, created_at, poll_id)

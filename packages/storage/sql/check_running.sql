@@ -16,7 +16,7 @@ open_holds as materialized (
    where not exists (select from transfers r where r.pending_id = h.id and r.kind in ('post', 'void'))
 ),
 running as materialized (
-  select p.id, p.deadline_at, h.id as hold_id
+  select p.id, least(p.deadline_at, p.run_until) as deadline_at, h.id as hold_id
     from polls p left join transfers h on h.idem = 'hold:' || p.id where p.status = 'running'
 )
 

@@ -1,4 +1,5 @@
 import type { Metadata, PollSpec } from '@eloquentpoll/contracts';
+import { laneOf, runLimitMsOf } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Storage } from './open-storage.ts';
 import { ceilingRetryS, type SpendCeiling } from './provider-spend.ts';
@@ -41,7 +42,7 @@ export interface IdempotencyKey {
   fingerprint: string;
 }
 
-/** How many polls a tenant may have that have not ended, and how many of them may wait for a worker. */
+/** How many polls of one lane a tenant may have that have not ended, and how many of them may wait for a worker. */
 export interface TenantLimits {
   running: number;
   runningOfKey?: number | undefined;
@@ -100,6 +101,8 @@ export async function acceptPoll(
     awaited: poll.isAwaited ?? false,
     spec: poll.spec,
     deadline_ms: poll.deadlineMs,
+    lane: laneOf(poll.spec),
+    run_limit_ms: runLimitMsOf(poll.spec) ?? null,
     entry_point: poll.entryPoint,
     request_id: poll.requestId ?? null,
     traceparent: poll.traceparent ?? null,

@@ -7,7 +7,7 @@ import { FREE_POOL } from './system-accounts.ts';
 export interface FleetFigures {
   /** Running polls that a worker holds. */
   held: number;
-  /** Running polls without a holder: not claimed yet, or left by a dead worker. */
+  /** Running polls without a holder: not claimed yet, unless they are flex polls, which may wait; or left by a dead worker. */
   lapsed: number;
   /** Running polls past their deadline, held or not. */
   overdue: number;
@@ -27,8 +27,9 @@ export async function readFleetFigures(queries: Queries): Promise<FleetFigures> 
   const { rows } = await sql<Row>`
     select p.held, p.lapsed, p.overdue, b.buried, f.free_pool_u, l.checked_at, l.took_ms, l.violations, l.failures
       from (select count(*) filter (where lease_owner is not null and lease_until >= now())::integer as held,
-                   count(*) filter (where lease_owner is null or lease_until < now())::integer as lapsed,
-                   count(*) filter (where deadline_at < now())::integer as overdue
+                   count(*) filter (where (lease_owner is null or lease_until < now())
+                                        and (lane = 'standard' or lease_epoch > 0))::integer as lapsed,
+                   count(*) filter (where least(deadline_at, run_until) < now())::integer as overdue
               from polls where status = 'running') p
      cross join (select count(*)::integer as buried from dead_letters where seen_at is null) b
      cross join (select posted_u - held_u as free_pool_u from balances where account_id = ${FREE_POOL}) f

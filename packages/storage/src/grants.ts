@@ -25,7 +25,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   balances: { gateway: 'insert (account_id), update (held_back_u)' },
   polls: {
     gateway: `update (${EMPTIED_POLL}, lease_owner, lease_until, deadline_at)`,
-    worker: `update (${EMPTIED_POLL}, lease_owner, lease_epoch, lease_until, claims)`,
+    worker: `update (${EMPTIED_POLL}, lease_owner, lease_epoch, lease_until, run_until, claims)`,
   },
   poll_labels: { gateway: 'delete', worker: 'delete' },
   results: { gateway: `update (${EMPTIED_RESULT})`, worker: `update (${EMPTIED_RESULT})` },

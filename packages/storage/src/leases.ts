@@ -1,4 +1,4 @@
-import type { PollSpec } from '@eloquentpoll/contracts';
+import type { PollSpec, ServiceTier } from '@eloquentpoll/contracts';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import { inTransaction, repeatable } from './transaction.ts';
@@ -27,6 +27,9 @@ const MAX_SUSPECTS = 16;
 const suspectLimit = (deaths: string) =>
   sql.raw(`greatest(1, ${MAX_SUSPECTS} >> least(${deaths} - ${DEATHS_BEFORE_SUSPECT}, 8))`);
 
+/** Of a poll whose run has a limit of its own: the end of that, once a worker has claimed it. */
+const mustEndAt = sql<Date>`least(deadline_at, run_until)`;
+
 /** What a worker gets to run a poll. */
 export interface Claim {
   id: string;
@@ -51,7 +54,7 @@ export interface Claim {
   isCanceled: boolean;
   createdAt: Date;
   deadlineAt: Date;
-  /** Since the poll was accepted, and left until its deadline, by Postgres' clock when the claim was made. */
+  /** Since the poll was accepted, and left until it has to end, by Postgres' clock when the claim was made. */
   ageMs: number;
   remainingMs: number;
 }
@@ -65,6 +68,7 @@ export interface Lease {
 export interface FoundPoll extends Lease {
   tenant: string | null;
   isAwaited: boolean;
+  lane: ServiceTier;
 }
 
 /** null when the poll has ended, another worker holds it, it is unknown, or has to wait for other suspects to end. */
@@ -92,7 +96,7 @@ function claim({ db }: Queries, pollId: string, worker: string, leaseMs: number,
   return sql<ClaimRow>`
     update polls
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
-           lease_until = ${endOf(leaseMs)}
+           lease_until = ${endOf(leaseMs)}, run_until = now() + run_limit_ms * interval '1 millisecond'
      where id = ${pollId} and status = 'running' and (lease_owner is null or lease_until < now())
        and schema_version <= ${KNOWN_SCHEMA} and ${condition}
     returning ${claimed}`.execute(db);
@@ -120,7 +124,7 @@ export async function claimOverdue(
     update polls
        set lease_epoch = lease_epoch + 1, lease_owner = ${worker}, claims = claims + 1,
            lease_until = ${endOf(LEASE_MS)}
-     where id = ${pollId} and status = 'running' and deadline_at < now() - ${graceMs} * interval '1 millisecond'
+     where id = ${pollId} and status = 'running' and ${mustEndAt} < now() - ${graceMs} * interval '1 millisecond'
     returning ${claimed}`.execute(db);
   return toClaim(rows[0]);
 }
@@ -155,7 +159,7 @@ export async function renewLeases({ db }: Queries, worker: string, leases: reado
 export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('polls')
-    .set({ lease_owner: null, lease_until: sql<Date>`now()`, claims: sql<number>`claims - 1` })
+    .set({ lease_owner: null, lease_until: sql<Date>`now()`, run_until: null, claims: sql<number>`claims - 1` })
     .where('id', '=', id)
     .where('lease_epoch', '=', epoch)
     .where('lease_owner', 'is not', null)
@@ -168,7 +172,7 @@ export async function releaseLease({ db }: Queries, { id, epoch }: Lease): Promi
 export async function findLapsed({ db }: Queries, limit: number, skip = 0): Promise<FoundPoll[]> {
   return db
     .selectFrom('polls')
-    .select(['id', 'lease_epoch as epoch', 'tenant', 'awaited as isAwaited'])
+    .select(['id', 'lease_epoch as epoch', 'tenant', 'awaited as isAwaited', 'lane'])
     .where('status', '=', 'running')
     .where('lease_until', '<', sql<Date>`now()`)
     .orderBy('deadline_at')
@@ -181,9 +185,9 @@ export async function findLapsed({ db }: Queries, limit: number, skip = 0): Prom
 export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): Promise<FoundPoll[]> {
   return db
     .selectFrom('polls')
-    .select(['id', 'lease_epoch as epoch', 'tenant', 'awaited as isAwaited'])
+    .select(['id', 'lease_epoch as epoch', 'tenant', 'awaited as isAwaited', 'lane'])
     .where('status', '=', 'running')
-    .where('deadline_at', '<', sql<Date>`now() - ${graceMs} * interval '1 millisecond'`)
+    .where(mustEndAt, '<', sql<Date>`now() - ${graceMs} * interval '1 millisecond'`)
     .orderBy('deadline_at')
     .limit(limit)
     .execute();
@@ -192,7 +196,7 @@ export async function findOverdue({ db }: Queries, limit: number, graceMs = 0): 
 const claimed =
   sql.raw(`id, result_id, account_id, tenant, awaited, lease_epoch, claims, spec, schema_version, entry_point, request_id,
   traceparent, audit_version, canceled_at is not null as is_canceled, created_at, deadline_at, greatest(0, ceil(extract(epoch from now() - created_at) * 1000))::integer as age_ms,
-  greatest(0, ceil(extract(epoch from deadline_at - now()) * 1000))::integer as remaining_ms`);
+  greatest(0, ceil(extract(epoch from least(deadline_at, run_until) - now()) * 1000))::integer as remaining_ms`);
 
 interface ClaimRow {
   id: string;

@@ -1,4 +1,4 @@
-import type { PanelName, ResultStatus } from '@eloquentpoll/contracts';
+import type { PanelName, ResultStatus, ServiceTier } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
 
@@ -23,7 +23,7 @@ export async function runningPolls({ db }: Queries, limit: number): Promise<Runn
     select id as "pollId", spec ->> 'panel_name' as panel, entry_point as "entryPoint", lease_epoch as epoch, claims,
            case when lease_until >= now() then lease_owner end as worker,
            extract(epoch from now() - created_at)::integer as "ageS",
-           extract(epoch from deadline_at - now())::integer as "leftS"
+           extract(epoch from least(deadline_at, run_until) - now())::integer as "leftS"
       from polls where status = 'running' order by deadline_at limit ${limit}`.execute(db);
   return rows;
 }
@@ -59,13 +59,13 @@ export async function failedPolls({ db }: Queries, limit: number): Promise<Faile
  * Takes a running poll from its holder, so that any worker can claim it at once. The holder learns of it at its next
  * renewal, and cannot store anything once the poll has been claimed. Null when the poll has ended.
  */
-export async function freeLease({ db }: Queries, pollId: string): Promise<{ epoch: number } | null> {
+export async function freeLease({ db }: Queries, pollId: string): Promise<{ epoch: number; lane: ServiceTier } | null> {
   const row = await db
     .updateTable('polls')
     .set({ lease_owner: null, lease_until: sql<Date>`now()` })
     .where('id', '=', pollId)
     .where('status', '=', 'running')
-    .returning('lease_epoch as epoch')
+    .returning(['lease_epoch as epoch', 'lane'])
     .executeTakeFirst();
   return row ?? null;
 }

@@ -8,6 +8,7 @@ import {
   findOverdue,
   finishPoll,
   LEASE_MS,
+  readFleetFigures,
   releaseLease,
   renewLeases,
 } from '../src/index.ts';
@@ -46,7 +47,7 @@ t.test('a lease that ran out or was handed back can be claimed, with a new epoch
   t.equal(await claimPoll(storage, id, 'second'), null);
   t.equal(await claimPoll(storage, id, 'first'), null, 'not even its own worker runs it twice');
   await query(`update polls set lease_until = now() - interval '1 second'`);
-  t.same(await findLapsed(storage, 10), [{ id, epoch: 1, tenant: null, isAwaited: false }]);
+  t.same(await findLapsed(storage, 10), [{ id, epoch: 1, tenant: null, isAwaited: false, lane: 'standard' }]);
   t.match(await claimPoll(storage, id, 'second'), { epoch: 2, claims: 2 });
   t.same(await findLapsed(storage, 10), []);
   t.equal(await releaseLease(storage, { id, epoch: 1 }), false);
@@ -107,6 +108,31 @@ t.test('every way to a lease grants LEASE_MS: a claim, a renewal, the claim of a
   t.equal(await term(() => claimOverdue(storage, id, 'sweeper')), LEASE_MS);
 });
 
+t.test('a flex poll has the time of its panel from each claim on, within its day', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, USD);
+  const flex = newPoll(accountId, { deadlineMs: 86_400_000 });
+  const poll = { ...flex, spec: { ...flex.spec, panel_name: 'fast' as const, service_tier: 'flex' as const } };
+  await acceptPoll(storage, acceptance(accountId, { poll }));
+  await query(`update polls set created_at = now() - interval '20 hours', deadline_at = now() + interval '4 hours'`);
+  t.same(await findLapsed(storage, 10), [], 'it may wait, and need not be looked for');
+  const first = await claimPoll(storage, poll.id, 'first');
+  t.ok(first!.remainingMs > 44_000 && first!.remainingMs <= 45_000, 'the time of a fast poll');
+  t.ok(first!.ageMs >= 72_000_000);
+  await query(`update polls set run_until = now() - interval '6 seconds'`);
+  t.match(await findOverdue(storage, 10, 5_000), [{ id: poll.id, lane: 'flex' }], 'a worker that hangs loses it');
+  t.match(await readFleetFigures(storage), { overdue: 1, lapsed: 0 });
+  await query(`update polls set lease_until = now() - interval '1 second'`);
+  t.match(await readFleetFigures(storage), { lapsed: 1 }, 'left by a worker, unlike one that no worker has had');
+  const second = await claimPoll(storage, poll.id, 'second');
+  t.ok(second!.remainingMs > 44_000, 'the next worker has the whole time again');
+  t.ok(await releaseLease(storage, second!));
+  t.same(await findOverdue(storage, 10), []);
+  await query(`update polls set deadline_at = now() + interval '10 seconds'`);
+  t.ok((await claimPoll(storage, poll.id, 'third'))!.remainingMs <= 10_000, 'within its day');
+  t.same(await checkLedger(storage), []);
+});
+
 t.test('a poll past its deadline is taken from its worker and settled', async (t) => {
   const { storage, query } = await open(t);
   const request = acceptance(await funded(storage, USD));
@@ -116,7 +142,7 @@ t.test('a poll past its deadline is taken from its worker and settled', async (t
   t.equal(await claimOverdue(storage, id, 'sweeper'), null, 'not before its time');
   await query(`update polls set deadline_at = now() - interval '10 seconds'`);
   t.same(await findOverdue(storage, 10, 11_000), []);
-  t.same(await findOverdue(storage, 10, 5_000), [{ id, epoch: 1, tenant: null, isAwaited: false }]);
+  t.same(await findOverdue(storage, 10, 5_000), [{ id, epoch: 1, tenant: null, isAwaited: false, lane: 'standard' }]);
   t.equal(await claimOverdue(storage, id, 'sweeper', 11_000), null);
   const taken = await claimOverdue(storage, id, 'sweeper', 5_000);
   t.match(taken, { epoch: 2, remainingMs: 0 });

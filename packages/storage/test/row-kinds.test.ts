@@ -45,7 +45,13 @@ const CLAIM: Kinds<Claim> = {
   ageMs: 'number',
   remainingMs: 'number',
 };
-const LEASE: Kinds<FoundPoll> = { id: 'string', epoch: 'number', tenant: 'string?', isAwaited: 'boolean' };
+const LEASE: Kinds<FoundPoll> = {
+  id: 'string',
+  epoch: 'number',
+  tenant: 'string?',
+  isAwaited: 'boolean',
+  lane: 'string',
+};
 const RUNNING: Kinds<RunningPoll> = {
   pollId: 'string',
   panel: 'string',

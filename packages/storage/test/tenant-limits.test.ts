@@ -33,6 +33,24 @@ t.test(
   },
 );
 
+t.test(
+  'flex polls use up nothing of what an account may have of standard ones, and have a limit of their own',
+  async (t) => {
+    const { storage } = await open(t);
+    const accountId = await funded(storage, 99n * USD);
+    const ask = (tier: 'standard' | 'flex', running: number) => {
+      const poll = newPoll(accountId, { tenant: accountId });
+      const spec = { ...poll.spec, ...(tier === 'flex' && { service_tier: tier }) };
+      return acceptPoll(storage, acceptance(accountId, { poll: { ...poll, spec }, limits: { running } }));
+    };
+    for (let rank = 0; rank < 4; rank++) t.match(await ask('flex', 4), { kind: 'accepted', rank });
+    t.match(await ask('flex', 4), { kind: 'too_many', running: 4 });
+    t.match(await ask('standard', 2), { kind: 'accepted', rank: 0 });
+    t.match(await ask('standard', 2), { kind: 'accepted', rank: 1 });
+    t.match(await ask('standard', 2), { kind: 'too_many', running: 2 });
+  },
+);
+
 t.test('a poll over the limit leaves its idempotency key free', async (t) => {
   const { storage } = await open(t);
   const accountId = await funded(storage, 9n * USD);

@@ -16,6 +16,8 @@ export function wantedInFlight(hedge: Hedge, needed: number, remaining: number, 
       return atLeast + 1;
     case 'when_slow':
       return slow ? atLeast + 1 : atLeast;
+    case 'none':
+      return atLeast;
   }
 }
 

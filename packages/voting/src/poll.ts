@@ -6,7 +6,7 @@ import { budgetLeftU } from './budget.ts';
 import type { Bar } from './need.ts';
 
 /** Calls in flight beyond the need: every seat at once, one more, or one more while the oldest call is slow. */
-export type Hedge = 'all' | 'one' | 'when_slow';
+export type Hedge = 'all' | 'one' | 'when_slow' | 'none';
 
 export interface Rules extends Bar {
   readonly optionCount: number;

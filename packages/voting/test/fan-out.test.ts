@@ -22,6 +22,7 @@ t.test('how many calls are wanted', async (t) => {
   t.equal(wantedInFlight('one', 2, 7, false), 3);
   t.equal(wantedInFlight('when_slow', 2, 7, false), 2);
   t.equal(wantedInFlight('when_slow', 2, 7, true), 3);
+  t.equal(wantedInFlight('none', 2, 7, true), 2);
   t.equal(wantedInFlight('when_slow', 0, 7, false), 1, 'a poll that goes on asks at least one');
   t.equal(wantedInFlight('one', 0, 7, false), 2);
 });

@@ -34,7 +34,7 @@ const scripts: fc.Arbitrary<Script> = fc.integer({ min: 2, max: 6 }).chain((opti
       threshold: fc.oneof(fc.constantFrom(0, 0.8, 0.95, 1), fc.double({ min: 0, max: 1, noNaN: true })),
       minVotes: fc.integer({ min: 1, max: 4 }),
       maxCostU: fc.oneof(fc.constant(10_000n), fc.bigInt({ min: 0n, max: 300n })),
-      hedge: fc.constantFrom('all', 'one', 'when_slow'),
+      hedge: fc.constantFrom('all', 'one', 'when_slow', 'none'),
     }),
     seats: fc.array(
       fc.record({

@@ -2,7 +2,7 @@ import { type LogLevel, type TraceSettings, traceSettings } from '@eloquentpoll/
 import { type Environment, isLoopback, readSettings, refuseClearText, SettingError } from '@eloquentpoll/ops/settings';
 import type { HoldBackRules } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type PriceFactors, priceFactors } from './list-prices.ts';
+import { flexPriceOf, type PriceFactors, type PriceTerms, priceFactors } from './list-prices.ts';
 import {
   type CheckoutSettings,
   checkoutSettings,
@@ -55,6 +55,7 @@ export interface Config {
   streams: { perAccount: number; perNetwork: number };
   /** List prices by the providers' prices. */
   pricePpm: PriceFactors;
+  flexPrice: PriceTerms['flexPrice'];
   /** What providers may charge the fleet; an amount is null where the operator names none. */
   providerSpend: { hourU: bigint | null; dayU: bigint | null; freeShare: number };
   /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
@@ -63,6 +64,8 @@ export interface Config {
   audits: { rate: number; laterRate: number; rateUntil: number; gate: number; refreshMs: number };
   /** Polls that may run or wait at once, of an account, of one of its keys and of a network without credentials. */
   maxRunningPolls: { account: number; key: number; network: number };
+  /** The same of an account's flex polls, beside those. */
+  maxRunningFlexPolls: number;
   /** A poll that would wait in the queue for longer than this share of its deadline is refused. */
   maxQueueShare: number;
   /** Where metrics and probes are served; null where they are not. */
@@ -130,6 +133,7 @@ export function readConfig(env: Environment): Config {
     streams: { perAccount: values.STREAMS_PER_ACCOUNT, perNetwork: values.STREAMS_PER_NETWORK },
     rateLimits: values.RATE_LIMITS ?? readPolicies(undefined),
     pricePpm: priceFactors(values.ABORTED_SHARES, values.PAYMENT_FEE_SHARE),
+    flexPrice: flexPriceOf(values.FLEX_PRICE_PPM, values.PAYMENT_FEE_SHARE),
     providerSpend: {
       hourU: values.PROVIDER_SPEND_HOUR_USD ?? null,
       dayU: values.PROVIDER_SPEND_DAY_USD ?? null,
@@ -148,6 +152,7 @@ export function readConfig(env: Environment): Config {
       key: values.MAX_RUNNING_POLLS_PER_KEY,
       network: values.MAX_RUNNING_FREE_POLLS,
     },
+    maxRunningFlexPolls: values.MAX_RUNNING_FLEX_POLLS,
     maxQueueShare: values.MAX_QUEUE_SHARE,
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     adminToken: adminToken(values),

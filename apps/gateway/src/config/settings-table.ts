@@ -121,6 +121,11 @@ export const GATEWAY_SETTINGS = {
     '0.059',
     'The share of a payment that its processor keeps; list prices carry it. The default is 2.9 % and 30 cents of 10 USD; 0.329 covers the smallest top-up, 1 USD.',
   ),
+  FLEX_PRICE_PPM: withDefault(
+    integer(1, 1_000_000),
+    850_000,
+    'What a flex poll costs by the list price of a standard one, in millionths; never less than what providers charge and the fee of a payment.',
+  ),
   FREE_DAILY_CAP_USD: withDefault(microUsd, '5', 'The most that free polls may cost per UTC day; 0 closes them.'),
   AUDIT_RATE: withDefault(
     share,
@@ -136,6 +141,11 @@ export const GATEWAY_SETTINGS = {
   ),
   MAX_RUNNING_POLLS: withDefault(integer(1, 100_000), 500, 'Polls of one account that may run or wait at once.'),
   MAX_RUNNING_POLLS_PER_KEY: withDefault(integer(1, 100_000), 250, 'The same of one API key.'),
+  MAX_RUNNING_FLEX_POLLS: withDefault(
+    integer(1, 1_000_000),
+    5_000,
+    'Flex polls of one account that may run or wait at once, beside the others; those of batches are not counted.',
+  ),
   MAX_QUEUE_SHARE: withDefault(
     share,
     0.5,

@@ -81,7 +81,10 @@ export async function openOps(context: OperatorsContext, app: Listening): Promis
 }
 
 const fleetOf = ({ bus, storage }: OperatorsContext): FleetSource => ({
-  queue: () => bus.queueCounts(),
+  queue: async () => {
+    const [standard, flex] = await Promise.all([bus.queueCounts('standard'), bus.queueCounts('flex')]);
+    return { standard, flex };
+  },
   store: () => readFleetFigures(storage),
   money: () => readMoneyFigures(storage),
 });

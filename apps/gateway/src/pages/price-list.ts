@@ -69,7 +69,7 @@ export async function votePrices({ panels, health, config }: Parts, question: Pr
   const order = typicalOrder({ preset, confidence_threshold: threshold }, options);
   const panel = panels.panelOf(order);
   const records = await health.snapshot(panel.models.map(({ id }) => id));
-  const pricePpm = pricePpmOf(config, preset);
+  const pricePpm = pricePpmOf(config, { panel_name: preset });
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });
   return panel.models.map(({ id, price }, i) => ({
     modelId: id,

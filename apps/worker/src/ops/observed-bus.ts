@@ -1,4 +1,4 @@
-import type { Vote } from '@eloquentpoll/contracts';
+import type { ServiceTier, Vote } from '@eloquentpoll/contracts';
 import type { Metrics } from '@eloquentpoll/ops';
 import type { PollBus } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
@@ -6,7 +6,12 @@ import type { JobActivity } from './liveness.ts';
 
 // Metrics at the bus: jobs that begin and end, votes as they arrive, and writes that were fenced.
 
-export function observedBus(bus: PollBus, metrics: Metrics, activity: JobActivity, traces: JobTraces): PollBus {
+export function observedBus(
+  bus: PollBus,
+  metrics: Metrics,
+  activity: Record<ServiceTier, JobActivity>,
+  traces: JobTraces,
+): PollBus {
   const { runs } = bus;
   const stale = metrics.counter('eloquentpoll_stale_epoch_total', 'progress');
   const countVote = voteCounts(metrics);
@@ -19,18 +24,20 @@ export function observedBus(bus: PollBus, metrics: Metrics, activity: JobActivit
 
   return {
     enqueuePoll: (...args) => bus.enqueuePoll(...args),
-    queueCounts: () => bus.queueCounts(),
-    consumePolls: ({ run, ...slots }) =>
+    queueCounts: (...args) => bus.queueCounts(...args),
+    queueWaiting: (...args) => bus.queueWaiting(...args),
+    consumePolls: ({ run, lane = 'standard', ...slots }) =>
       bus.consumePolls({
         ...slots,
+        lane,
         async run(pollId, signal) {
           let error: string | null = 'failed';
-          activity.began();
+          activity[lane].began();
           try {
             await run(pollId, signal);
             error = null;
           } finally {
-            activity.ended();
+            activity[lane].ended();
             traces.end(pollId, error);
           }
         },

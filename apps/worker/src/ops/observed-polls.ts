@@ -1,6 +1,6 @@
 import { FREE_PRESETS, PRESETS } from '@eloquentpoll/contracts';
 import type { Counter, Histogram, Metrics } from '@eloquentpoll/ops';
-import { isFree } from '@eloquentpoll/polls';
+import { isFree, laneOf } from '@eloquentpoll/polls';
 import type { Claim, Finished, FinishedPoll } from '@eloquentpoll/storage';
 import type { PollStore } from '../ports.ts';
 import type { JobTraces } from './job-traces.ts';
@@ -18,14 +18,21 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
   const money = moneyMetrics(metrics);
   /** Polls that an operator retried: the free pool pays them, whatever their panel is. */
   const paidByPool = new Set<string>();
+  const flex = new Set<string>();
 
   function claimed(claim: Claim | null): Claim | null {
     if (!claim) return null;
     claims.n += 1;
     if (claim.epoch === 1) waitsOf(metrics, claim).observe(claim.ageMs / 1_000);
     if (claim.entryPoint === OPERATOR) paidByPool.add(claim.id);
+    if (laneOf(claim.spec) === 'flex') flex.add(claim.id);
     traces.begin(claim);
     return claim;
+  }
+
+  function forget(pollId: string): void {
+    paidByPool.delete(pollId);
+    flex.delete(pollId);
   }
 
   return {
@@ -40,16 +47,20 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
     async release(lease) {
       const released = await polls.release(lease);
       if (released) handedOver.n += 1;
-      paidByPool.delete(lease.id);
+      forget(lease.id);
       return released;
     },
     async finish(poll) {
       const span = traces.step(poll.id, 'store result', 'internal', { status: poll.response.status });
       try {
         const finish = await polls.finish(poll);
-        if (finish.outcome === 'stored') money.enter(poll, finish, paidByPool.has(poll.id));
-        else staleStore.n += 1;
-        paidByPool.delete(poll.id);
+        if (finish.outcome === 'stored') {
+          money.enter(poll, finish, paidByPool.has(poll.id));
+          const { preset, timing } = finish.response;
+          const durations = metrics.histogram('eloquentpoll_poll_duration_seconds', preset);
+          durations.observe((flex.has(poll.id) ? timing.gather_ms : timing.total_ms) / 1_000);
+        } else staleStore.n += 1;
+        forget(poll.id);
         span?.end({ outcome: finish.outcome }, finish.outcome === 'fenced' ? 'fenced' : null);
         return finish;
       } catch (error) {
@@ -74,7 +85,8 @@ export function observedPolls(polls: PollStore, metrics: Metrics, traces: JobTra
 /** Shows whether some callers wait while others do not. */
 function waitsOf(metrics: Metrics, { accountId, spec, isAwaited }: Claim): Histogram {
   const ofAccount = isFree(spec.panel_name) ? 'free_account' : 'account';
-  const of = accountId === null ? 'anonymous' : ofAccount;
+  const ofStandard = accountId === null ? 'anonymous' : ofAccount;
+  const of = laneOf(spec) === 'flex' ? 'flex' : ofStandard;
   return metrics.histogram('eloquentpoll_poll_queue_wait_seconds', of, isAwaited ? 'yes' : 'no');
 }
 
@@ -106,7 +118,6 @@ function moneyMetrics(metrics: Metrics) {
       const payer = paidByPool || isFree(panel) ? 'free_pool' : 'account';
       const reason = response.termination_reason ?? 'deadline';
       metrics.counter('eloquentpoll_polls_ended_total', panel, response.status, reason).n += 1;
-      metrics.histogram('eloquentpoll_poll_duration_seconds', panel).observe(response.timing.total_ms / 1_000);
       metrics.counter('eloquentpoll_votes_skipped_total', panel).n += response.models_skipped;
       for (const { model_id: model, billed_u, provider_cost_u, cost, calls } of votes) {
         billed(model, payer, billed_u);

@@ -12,6 +12,7 @@ import { readFailedModels, readFleetFigures, readMoneyFigures } from '@eloquentp
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 import type { OpenContext } from '../context.ts';
+import type { Serving } from '../serve-polls.ts';
 import { type LivenessLimits, livenessCheck } from './liveness.ts';
 
 // The worker's ops port. A worker can do nothing without Postgres or Redis, so each check is vital.
@@ -20,7 +21,7 @@ export interface Ops extends AsyncDisposable {
   readonly url: string;
   readonly readiness: Readiness;
   /** Jobs are taken from now on. */
-  began(): void;
+  began(serving: Pick<Serving, 'isFlexPaused'>): void;
 }
 
 /** Null where OPS_PORT is not set. */
@@ -32,13 +33,24 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
   made.use(processFigures(metrics, { version: packageJson.version, commit: config.gitCommit }));
   poolFigures(metrics, storage.pool, config.databasePool);
   const sources: FleetSource = {
-    queue: () => redis.queueCounts(),
+    queue: async () => {
+      const [standard, flex] = await Promise.all([redis.queueCounts('standard'), redis.queueCounts('flex')]);
+      return { standard, flex };
+    },
     store: () => readFleetFigures(storage),
     money: () => readMoneyFigures(storage),
   };
   const fleet = fleetFigures(metrics, sources);
-  metrics.reading('eloquentpoll_polls_running', () => activity.running);
-  metrics.reading('eloquentpoll_worker_slots', () => config.concurrency);
+  metrics.reading('eloquentpoll_polls_running', () => [
+    [['standard'], activity.standard.running],
+    [['flex'], activity.flex.running],
+  ]);
+  metrics.reading('eloquentpoll_worker_slots', () => [
+    [['standard'], config.concurrency],
+    [['flex'], config.flex.concurrency],
+  ]);
+  let serving: Pick<Serving, 'isFlexPaused'> | null = null;
+  metrics.reading('eloquentpoll_flex_paused', () => (serving?.isFlexPaused ? 1 : 0));
   metrics.reading('eloquentpoll_breaker_open', async () =>
     [...(await models.snapshot())].map(([model, { resting }]) => [[model], resting ? 1 : 0] as const),
   );
@@ -46,9 +58,8 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
     const failed = new Set((await readFailedModels(storage)).map(({ modelId }) => modelId));
     return panels.models().map(({ id }) => [[id], failed.has(id) ? 1 : 0] as const);
   });
-  let consuming = false;
   const readiness = openReadiness(metrics, {
-    consuming: { vital: true, ask: () => (consuming ? null : 'takes no jobs yet') },
+    consuming: { vital: true, ask: () => (serving ? null : 'takes no jobs yet') },
     postgres: {
       vital: true,
       async ask() {
@@ -64,10 +75,10 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
       },
     },
     event_loop: loop,
-    liveness: livenessCheck(activity, {
+    liveness: livenessCheck(activity.standard, {
       // With these taken a worker does all it can for a tenant that is alone.
       slots: config.concurrency - config.reserved,
-      oldestAt: async () => (await fleet.queue()).oldestAt,
+      oldestAt: async () => (await fleet.queue()).standard.oldestAt,
       ...(limits && { limits }),
     }),
   });
@@ -76,8 +87,8 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
   return {
     url: port.url,
     readiness,
-    began() {
-      consuming = true;
+    began(consumers) {
+      serving = consumers;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -93,7 +93,7 @@ export async function fuzzedService(options: ServiceOptions): Promise<Service> {
   };
   const sink = { write: options.onLog };
   const worker = made.use(await openWorker(readConfig({ ...settings, LOG_LEVEL: 'silent' })));
-  const consumer = servePolls(worker, 20);
+  const consumer = servePolls(worker, { concurrency: 20, flex: { concurrency: 5, reserved: 1 } });
   made.defer(() => consumer.drain(2_000));
 
   const config = readGatewayConfig(settings);

@@ -15,7 +15,8 @@ export const polls: Migration = {
 -- provider_max_u: what providers may charge for it, set aside in the row spend_shard of provider_spend. provider_cost_u:
 -- what they did, as far as it is known, the calls that a stop aborted included. unvoted_u: what the free pool paid for
 -- calls that brought no stored vote. audit_version: it was drawn for an audit of this roster version, which its caller never
--- sees.
+-- sees. lane: the queue that it waits in. run_limit_ms: how long a worker may run it, from its claim to run_until; null where
+-- deadline_at is the only limit.
 create table polls (
   id             text collate "C" primary key,
   result_id      text collate "C" not null constraint polls_result_id unique,
@@ -38,6 +39,9 @@ create table polls (
   claims         integer not null default 0,
   created_at     timestamptz not null default now(),
   deadline_at    timestamptz not null,
+  lane           text collate "C" not null default 'standard' check (lane in ('standard', 'flex')),
+  run_limit_ms   integer,
+  run_until      timestamptz,
   finished_at    timestamptz,
   canceled_at    timestamptz,
   provider_max_u  bigint,
@@ -51,6 +55,7 @@ create table polls (
 ) with (fillfactor = 80);
 create index polls_running on polls (deadline_at) where status = 'running';
 create index polls_running_tenant on polls (tenant, created_at desc, id desc) where status = 'running';
+create index polls_running_lane on polls (tenant, lane) where status = 'running';
 create index polls_account on polls (account_id, created_at desc, id desc) where account_id is not null;
 create index polls_tasks on polls (account_id, (coalesce(finished_at, created_at)) desc, id desc)
   where entry_point in ('a2a', 'a2a-named');

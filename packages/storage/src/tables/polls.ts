@@ -5,6 +5,7 @@ import type {
   PollSpec,
   PollStatus,
   ResultStatus,
+  ServiceTier,
   TerminationReason,
   VoteError,
 } from '@eloquentpoll/contracts';
@@ -33,6 +34,9 @@ export interface PollsTable {
   claims: Generated<number>;
   created_at: Generated<Date>;
   deadline_at: Date;
+  lane: Generated<ServiceTier>;
+  run_limit_ms: number | null;
+  run_until: Date | null;
   finished_at: Date | null;
   canceled_at: Date | null;
   provider_max_u: bigint | null;

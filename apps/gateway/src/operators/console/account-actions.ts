@@ -76,6 +76,7 @@ export const revoke: OperatorAction = {
 async function spread(context: OperatorsContext, { keys, ended }: Shut): Promise<void> {
   await Promise.all([
     ...keys.map((hash) => context.keys.invalidate(hash)),
-    ...ended.map(({ id, epoch }) => enqueue(context, id, epoch)),
+    // They end without a call, so also those of the flex lane need not wait.
+    ...ended.map(({ id, epoch }) => enqueue(context, id, { epoch, lane: 'standard' })),
   ]);
 }

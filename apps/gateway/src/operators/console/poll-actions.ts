@@ -1,4 +1,5 @@
-import { deadlineMsOf, holdOf, newPollId, newResultId } from '@eloquentpoll/polls';
+import type { ServiceTier } from '@eloquentpoll/contracts';
+import { deadlineMsOf, holdOf, laneOf, newPollId, newResultId } from '@eloquentpoll/polls';
 import { acceptPoll, buriedPolls, freeLease, noteBuriedSeen, noteRetried } from '@eloquentpoll/storage';
 import type { OperatorsContext } from '../context.ts';
 import { OF_POLL, OF_ROW, type OperatorAction } from './operator-action.ts';
@@ -12,7 +13,7 @@ export const release: OperatorAction = {
   async perform(context, { subject }) {
     const freed = await freeLease(context.storage, subject);
     if (!freed) return { outcome: 'gone' };
-    await enqueue(context, subject, freed.epoch);
+    await enqueue(context, subject, freed);
     return { outcome: 'released' };
   },
 };
@@ -35,7 +36,7 @@ export const retry: OperatorAction = {
         resultId: newResultId(),
         accountId,
         spec,
-        deadlineMs: deadlineMsOf(spec.panel_name),
+        deadlineMs: deadlineMsOf(spec),
         entryPoint: 'operator',
       },
       holdU: holdOf(spec),
@@ -46,7 +47,7 @@ export const retry: OperatorAction = {
     if (accepted.kind === 'insufficient') return { outcome: 'no_money' };
     if (accepted.kind !== 'accepted' && accepted.kind !== 'joined') return { outcome: 'gone' };
     await noteRetried(context.storage, buried.letterId, accepted.pollId);
-    if (accepted.kind === 'accepted') await enqueue(context, accepted.pollId, 0);
+    if (accepted.kind === 'accepted') await enqueue(context, accepted.pollId, { epoch: 0, lane: laneOf(spec) });
     return { outcome: 'retried', facts: { poll_id: accepted.pollId } };
   },
 };
@@ -61,8 +62,12 @@ export const seen: OperatorAction = {
 };
 
 /** Without Redis the sweep enqueues the poll later. */
-export async function enqueue({ bus, log }: OperatorsContext, pollId: string, epoch: number): Promise<void> {
+export async function enqueue(
+  { bus, log }: OperatorsContext,
+  pollId: string,
+  { epoch, lane }: { epoch: number; lane: ServiceTier },
+): Promise<void> {
   await bus
-    .enqueuePoll(pollId, { round: epoch })
+    .enqueuePoll(pollId, { round: epoch, lane })
     .catch((error) => log.warn({ poll_id: pollId, err: error }, 'poll.enqueue_failed'));
 }

@@ -1,10 +1,4 @@
-import {
-  type DryRunEstimates,
-  type DryRunResult,
-  type Issue,
-  isJsonObject,
-  type PollRequest,
-} from '@eloquentpoll/contracts';
+import { type DryRunEstimates, type DryRunResult, type Issue, isJsonObject } from '@eloquentpoll/contracts';
 import { holdOf, isFree, maxCostUsdOf, type PollOrder } from '@eloquentpoll/polls';
 import { balanceOf } from '@eloquentpoll/storage';
 import { lookAlikes } from '../../http/validation/option-rules.ts';
@@ -14,7 +8,7 @@ import { askingNow } from './asking-now.ts';
 import { chooseModels, chosenModelIssues } from './choose-models.ts';
 import { estimatePoll } from './estimate-poll.ts';
 import { freezeOrder } from './freeze-order.ts';
-import { panelIssues, pollIssues, profileIssues } from './poll-order.ts';
+import { panelIssues, pollIssues, profileIssues, type RunRequest } from './poll-order.ts';
 import { typicalOrder } from './typical-poll.ts';
 
 // What is wrong with a poll, what it would take and whether its caller can pay for it. Nothing is stored or held, and no
@@ -54,7 +48,7 @@ function orderOfRest(body: unknown, issues: readonly Issue[]): PollOrder | null 
   const wrong = new Set((issues.length > 0 ? everyIssue(body) : []).map(({ pointer }) => pointer.split('/')[1]));
   if (wrong.has(undefined) || PANEL_FIELDS.some((field) => wrong.has(field))) return null;
   const valid = Object.entries(body as object).filter(([name]) => !wrong.has(name));
-  return typicalOrder(Object.fromEntries(valid) as Partial<PollRequest>);
+  return typicalOrder(Object.fromEntries(valid) as Partial<RunRequest>);
 }
 
 /** Without a panel there is nothing to estimate. */

@@ -23,7 +23,7 @@ export async function estimatePoll(
   const asking = await askingNow(context, order);
   const { panel } = asking;
   const records = await health.snapshot(panel.models.map((model) => model.id));
-  const pricePpm = pricePpmOf(config, order.panel_name);
+  const pricePpm = pricePpmOf(config, order);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm }).map((seat) => ({
     ...votingSeat(seat),
     typicalCostU: listPrice(BigInt(seat.call_typical_u!), pricePpm),

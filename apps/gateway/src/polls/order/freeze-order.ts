@@ -18,7 +18,7 @@ export async function freezeOrder(
   const { panel } = asking;
   if (panel.models.length === 0) throw new ApiError('service_unavailable', { detail: NO_MODELS });
   const records = await health.snapshot(panel.models.map((model) => model.id));
-  const pricePpm = pricePpmOf(config, order.panel_name);
+  const pricePpm = pricePpmOf(config, order);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });
   return specOf(order, { seats, simulated: panels.simulated, pricePpm, caller, asking });
 }

@@ -1,4 +1,11 @@
-import { type Issue, isJsonObject, PollRequest, type Preset } from '@eloquentpoll/contracts';
+import {
+  type Issue,
+  isJsonObject,
+  PollRequest,
+  type Preset,
+  SERVICE_TIERS,
+  type SessionRequest,
+} from '@eloquentpoll/contracts';
 import { minVotesOf, type PollOrder } from '@eloquentpoll/polls';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
@@ -9,16 +16,24 @@ import { refuseDryRun } from './wants-dry-run.ts';
 // From the long form of a request to an order, for every entry point (REST, streams, MCP, A2A). Fields that the request
 // schema does not name never get into the order.
 
-export function readPollOrder(body: unknown): PollOrder {
+export const readPollOrder = (body: unknown): PollOrder => readOrder(body, 'awaited');
+
+/** The same where no caller waits for the end, which may then be late: `service_tier` has a meaning. */
+export const readRunOrder = (body: unknown): PollOrder => readOrder(body, 'not_awaited');
+
+/** Whether the caller waits for the end of the poll. */
+type Caller = 'awaited' | 'not_awaited';
+
+function readOrder(body: unknown, caller: Caller): PollOrder {
   refuseDryRun(body);
-  const issues = pollIssues(body);
+  const issues = pollIssues(body, caller);
   if (issues.length > 0) throw refusal(issues);
-  return toOrder(body as PollRequest);
+  return toOrder(body as RunRequest);
 }
 
 /** Everything that is wrong with a request for a poll, in the words of its 400. */
-export function pollIssues(body: unknown): Issue[] {
-  const shape = issuesOf(PollRequest, body);
+export function pollIssues(body: unknown, caller: Caller = 'not_awaited'): Issue[] {
+  const shape = [...issuesOf(PollRequest, body), ...tierIssues(body, caller)];
   const unsupported = unsupportedIssues(body, LONG_FORM_ONLY);
   if (shape.length > 0) return [...shape, ...(isJsonObject(body) ? missingQuestion(body) : []), ...unsupported];
   const { question, prompt, options } = body as PollRequest;
@@ -29,6 +44,17 @@ export function pollIssues(body: unknown): Issue[] {
     ...panelIssues(body as PollRequest),
     ...unsupported,
   ];
+}
+
+const FLEX_HERE =
+  'service_tier is standard where the answer is waited for; POST /api/polls and POST /api/batches take flex';
+
+/** A caller who sends `flex` relies on its price. */
+export function tierIssues(body: unknown, caller: 'awaited' | 'not_awaited'): Issue[] {
+  const tier = isJsonObject(body) ? body.service_tier : undefined;
+  const [pointer, known] = ['#/service_tier', SERVICE_TIERS.some((each) => each === tier)];
+  if (tier === undefined || (known && (tier === 'standard' || caller === 'not_awaited'))) return [];
+  return [{ pointer, detail: known ? FLEX_HERE : `service_tier must be one of ${SERVICE_TIERS.join(', ')}` }];
 }
 
 export function profileIssues({ profile }: Terms): Issue[] {
@@ -59,7 +85,9 @@ function whichQuestion(question: string | undefined, prompt: string | undefined)
 const missingQuestion = (body: object): Issue[] =>
   'question' in body || 'prompt' in body ? [] : [{ pointer: '#/question', detail: 'question is required' }];
 
-export function toOrder(request: PollRequest): PollOrder {
+export type RunRequest = PollRequest & Pick<SessionRequest, 'service_tier'>;
+
+export function toOrder(request: RunRequest): PollOrder {
   const terms = termsOf(request);
   return {
     question: request.question ?? request.prompt ?? '',
@@ -68,6 +96,7 @@ export function toOrder(request: PollRequest): PollOrder {
     min_votes: minVotesOf(terms.panel_name),
     search: false,
     ...(request.reasons && { reasons: true }),
+    ...(request.service_tier === 'flex' && { service_tier: 'flex' as const }),
     ...metadataOf(request),
   };
 }

@@ -4,7 +4,7 @@ import { invalid } from '../../http/api-error.ts';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
 import { type Folded, type FromField, foldAliases, withinPoll } from './fold-aliases.ts';
-import { metadataOf, panelIssues, profileIssues, termsOf } from './poll-order.ts';
+import { metadataOf, panelIssues, profileIssues, termsOf, tierIssues } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
 import { type CallerKind, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 import { unsupportedIssues } from './unsupported-fields.ts';
@@ -26,7 +26,12 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
   refuse(issuesOf(shape, body));
   refuse(issuesOf(ShortPollRequest, body));
   const request = body as ShortPollRequest;
-  refuse([...profileIssues(request), ...panelIssues(request), ...unsupportedIssues(body)]);
+  refuse([
+    ...profileIssues(request),
+    ...panelIssues(request),
+    ...unsupportedIssues(body),
+    ...tierIssues(body, 'awaited'),
+  ]);
   const { panel, search } = panelOfTheme(request, caller);
 
   const folded = foldAliases(request);

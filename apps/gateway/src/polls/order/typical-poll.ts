@@ -1,12 +1,11 @@
-import type { PollRequest } from '@eloquentpoll/contracts';
 import type { PollOrder } from '@eloquentpoll/polls';
-import { toOrder } from './poll-order.ts';
+import { type RunRequest, toOrder } from './poll-order.ts';
 
 const QUESTION_LENGTH = 120;
 const OPTION_LENGTH = 24;
 
 /** An incomplete order, completed with texts of usual length: only their length enters an estimate. */
-export const typicalOrder = ({ options, ...named }: Partial<PollRequest>, optionCount = 2): PollOrder =>
+export const typicalOrder = ({ options, ...named }: Partial<RunRequest>, optionCount = 2): PollOrder =>
   toOrder({
     ...named,
     question: named.question ?? named.prompt ?? 'x'.repeat(QUESTION_LENGTH),

@@ -5,7 +5,7 @@ import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import type { PollsContext } from '../context.ts';
-import { readPollOrder } from '../order/poll-order.ts';
+import { readRunOrder } from '../order/poll-order.ts';
 import { type RunView, viewOfStored } from '../read/run-view.ts';
 import { toSession } from '../read/to-wire.ts';
 import { submissionOf } from '../run/submission.ts';
@@ -41,13 +41,14 @@ export function startRunRoute(app: FastifyInstance, context: PollsContext): void
       },
     },
     async (request, reply): Promise<PollSession> => {
-      const submission = submissionOf(context, request, 'polls', { order: readPollOrder(request.body) });
+      const submission = submissionOf(context, request, 'polls', { order: readRunOrder(request.body) });
       const { pollId, joined } = await submitPoll(context, submission);
       if (joined) markReplayed(reply);
       const run = joined ?? newRun(pollId, submission.accountId);
-      const session = toSession(context.config, run);
+      const { service_tier } = submission.order;
+      const session = { ...toSession(context.config, run), ...(service_tier && { service_tier }) };
       reply.code(202).header('location', session.status_url);
-      if (run.status === 'running') reply.header('retry-after', '1');
+      if (run.status === 'running') reply.header('retry-after', service_tier === 'flex' ? '30' : '1');
       return session;
     },
   );

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import type { EnqueueOptions } from '@eloquentpoll/bus';
-import type { PollSpec } from '@eloquentpoll/contracts';
+import type { Bus } from '@eloquentpoll/bus';
+import type { PollSpec, ServiceTier } from '@eloquentpoll/contracts';
 import { providerMaxU } from '@eloquentpoll/models/panels';
-import { deadlineMsOf, holdOf, isFree, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
+import { deadlineMsOf, holdOf, isFree, laneOf, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
 import {
   type Acceptance,
   acceptPoll,
@@ -74,7 +74,7 @@ export async function submitPoll(
 }
 
 async function submitOnce(context: PollsContext, submission: Submission, follower?: PollFollower): Promise<Submitted> {
-  const deadlineMs = deadlineMsOf(submission.order.panel_name);
+  const deadlineMs = deadlineMsOf(submission.order);
   const newId = newPollId();
   // Beside the transaction: the new id is nearly always the poll's.
   const subscribed = follower?.subscribe(newId);
@@ -84,7 +84,7 @@ async function submitOnce(context: PollsContext, submission: Submission, followe
   if (isNew) {
     // Not awaited: the poll is accepted, and its end is noticed in any case.
     const { tenant, requestId } = submission;
-    void enqueueIfPossible(context, pollId, requestId, { tenant, place: { rank, isAwaited } });
+    void enqueueIfPossible(context, pollId, requestId, { lane: laneOf(spec), tenant, place: { rank, isAwaited } });
     return { pollId, resultId, joined: null, spec, deadlineMs };
   }
   const joined = await readRun(context, pollId);
@@ -127,7 +127,7 @@ async function accept(
       auditVersion,
     },
     holdU,
-    limits: { ...tenantLimits(context, accountId), waiting: context.outlook.maxWaiting(startWithinMs) },
+    limits: tenantLimits(context, { accountId, lane: laneOf(spec), startWithinMs }),
     idempotency,
     free: free ? { dailyCapU: context.config.freeDailyCapU } : undefined,
     providerMaxU: providerMaxU(spec),
@@ -178,9 +178,18 @@ const keyReused = (name?: string): ApiError =>
     detail: `This ${name ?? 'Idempotency-Key'} came with another body before: send that body again, or another ${name ?? 'key'}.`,
   });
 
-function tenantLimits({ config: { maxRunningPolls } }: PollsContext, accountId: string | null): TenantLimits {
-  if (accountId === null) return { running: maxRunningPolls.network };
-  return { running: maxRunningPolls.account, runningOfKey: maxRunningPolls.key };
+interface Limited {
+  accountId: string | null;
+  lane: ServiceTier;
+  startWithinMs: number;
+}
+
+/** Flex polls are made to wait: they use up nothing of what standard polls may, and none of them starts too late. */
+function tenantLimits({ config, outlook }: PollsContext, { accountId, lane, startWithinMs }: Limited): TenantLimits {
+  if (lane === 'flex') return { running: config.maxRunningFlexPolls };
+  const { account, key, network } = config.maxRunningPolls;
+  const waiting = outlook.maxWaiting(startWithinMs);
+  return accountId === null ? { running: network, waiting } : { running: account, runningOfKey: key, waiting };
 }
 
 /** The queue in front of the poll has to become shorter by what it is too long. */
@@ -217,7 +226,7 @@ async function enqueueIfPossible(
   { bus, log, metrics }: PollsContext,
   pollId: string,
   requestId: string,
-  options: EnqueueOptions,
+  options: Parameters<Bus['enqueuePoll']>[1],
 ): Promise<void> {
   try {
     await bus.enqueuePoll(pollId, options);

@@ -1,4 +1,5 @@
 import type { Vote } from '@eloquentpoll/contracts';
+import { laneOf } from '@eloquentpoll/polls';
 import {
   type Acceptance,
   type Accepted,
@@ -149,7 +150,10 @@ export function modelStore(now: () => number): ModelStore {
       .filter((poll) => poll.status === 'running')
       .toSorted((a, b) => a.deadlineAt - b.deadlineAt)
       .slice(0, limit)
-      .map(({ id, leaseEpoch, acceptance }) => ({ id, epoch: leaseEpoch, ...askedBy(acceptance) }));
+      .map(({ id, leaseEpoch, acceptance }) => ({
+        ...{ id, epoch: leaseEpoch, ...askedBy(acceptance) },
+        lane: laneOf(acceptance.poll.spec),
+      }));
 
   return {
     polls,

@@ -46,7 +46,7 @@ export function hireWorker(world: World, process: SimulatedProcess, concurrency:
     },
     world,
   );
-  return { process, context, serving: servePolls(context, concurrency) };
+  return { process, context, serving: servePolls(context, { concurrency }) };
 }
 
 /** What a worker may not be blamed for: under which epoch it runs a poll, and what it could not find out. */
@@ -145,6 +145,7 @@ function busPort(world: World, process: SimulatedProcess, known: Known): PollBus
     effects.perform(process, 'bus', what, pollId, effect);
   return {
     queueCounts: () => perform('count the jobs', null, () => ({ waiting: bus.jobs(), active: 0, oldestAt: null })),
+    queueWaiting: () => perform('count the jobs', null, () => bus.jobs()),
     enqueuePoll: (id, { round } = {}) => perform('enqueue', id, () => bus.enqueue(id, round)),
     consumePolls: consumePolls(process, world),
     runs: {
