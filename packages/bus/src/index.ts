@@ -1,5 +1,6 @@
 export { type Bus, type BusOptions, openBus } from './bus.ts';
 export { JOB_LOCK_MS, type PollConsumer } from './consume-queue.ts';
+export { eachSlot } from './each-slot.ts';
 export type { Backlog, Enqueued, EnqueueOptions, QueueCounts } from './poll-queue.ts';
 export type { OnNews, Watch } from './progress-channels.ts';
 export { STORED_KINDS, type StoredKind } from './read-stored.ts';

@@ -1,6 +1,7 @@
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { responseJson } from '@eloquentpoll/polls';
-import type { ChainableCommander, Redis, Result } from 'ioredis';
+import type { Redis, Result } from 'ioredis';
+import { eachSlot } from './each-slot.ts';
 import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot, readVote } from './read-stored.ts';
 import { type Brief, briefOf, readBrief } from './run-brief.ts';
@@ -83,10 +84,8 @@ export interface RunRecord {
   takeOver(pollId: string, epoch: number): Promise<Vote[] | null>;
   votes(pollId: string): Promise<Vote[]>;
   read(pollId: string): Promise<RunState | null>;
-  /** Appends one command that reads the briefs to the caller's pipeline; `parse` reads its reply. */
-  batch(into: ChainableCommander, pollIds: readonly string[]): void;
-  /** Null when there is no record, or none that says who owns it. */
-  parse(reply: unknown, place?: number): Brief | null;
+  /** In the order of the ids; null when there is no record, or none that says who owns it. */
+  briefs(pollIds: readonly string[]): Promise<(Brief | null)[]>;
 }
 
 export function runRecord(redis: Redis, keys: Keys, onRefused: OnRefused): RunRecord {
@@ -136,13 +135,14 @@ export function runRecord(redis: Redis, keys: Keys, onRefused: OnRefused): RunRe
       if (!read) onRefused('snapshot');
       return read && { owner: owner ?? null, snapshot: read };
     },
-    batch: (into, ids) => void into.epBriefs(ids.length, ...ids.map(keys.run)),
-    parse(reply, place = 0) {
-      const text: unknown = Array.isArray(reply) ? reply[place] : null;
-      if (typeof text !== 'string') return null;
-      const brief = readBrief(text);
-      if (!brief) onRefused('brief');
-      return brief;
+    async briefs(ids) {
+      const texts = await eachSlot(redis, ids.map(keys.run), (slot) => redis.epBriefs(slot.length, ...slot));
+      return texts.map((text) => {
+        if (typeof text !== 'string') return null;
+        const brief = readBrief(text);
+        if (!brief) onRefused('brief');
+        return brief;
+      });
     },
   };
 }

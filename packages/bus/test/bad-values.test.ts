@@ -86,9 +86,11 @@ t.test('a damaged snapshot is no snapshot, for readers of the record and of mess
 });
 
 t.test('a damaged brief is no brief', async (t) => {
-  const { bus, refused } = await open(t);
+  const { bus, set, refused } = await open(t);
+  const brief = async () => (await bus.runs.briefs([POLL]))[0];
   const progress = '{"received":1,"succeeded":1,"failed":0,"total":3}';
-  t.match(bus.runs.parse([`account 1 running - ${progress}`]), { owner: 'account', seq: 1, progress });
+  await set('brief', `account 1 running - ${progress}`);
+  t.match(await brief(), { owner: 'account', seq: 1, progress });
   const damaged = [
     '',
     'account',
@@ -98,9 +100,11 @@ t.test('a damaged brief is no brief', async (t) => {
     'account 1 running - {"received":"1","succeeded":1,"failed":0,"total":3}',
     'account 1 running - 7',
   ];
-  for (const text of damaged) t.equal(bus.runs.parse([text]), null, text);
+  for (const text of damaged) {
+    await set('brief', text);
+    t.equal(await brief(), null, text);
+  }
   t.same(refused, Array(damaged.length).fill('brief'));
-  t.equal(bus.runs.parse([null]), null);
-  t.equal(bus.runs.parse('no list'), null);
+  t.same(await bus.runs.briefs(['ps_unknown']), [null]);
   t.equal(refused.length, damaged.length, 'what is not there was not refused');
 });

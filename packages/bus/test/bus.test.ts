@@ -5,7 +5,7 @@ import { eventually } from '@eloquentpoll/testkit/eventually';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import { Redis } from 'ioredis';
 import t, { type Test } from 'tap';
-import { type Bus, openBus } from '../src/index.ts';
+import { openBus } from '../src/index.ts';
 
 async function bus(t: Test) {
   const { url, prefix } = testRedis(t);
@@ -235,32 +235,28 @@ t.test(
     await b.redis.del(`${prefix}:{ps_a}:run`);
     await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
     t.match(await b.runs.read('ps_a'), { owner: null, snapshot: { seq: 1 } });
-    t.equal(await brief(b, 'ps_a'), null, 'a record without an owner is not shown');
+    t.same(await b.runs.briefs(['ps_a']), [null], 'a record without an owner is not shown');
     await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'completed' }));
     t.match(await b.runs.read('ps_a'), { owner: 'acc', snapshot: { seq: 2 } });
   },
 );
 
-t.test('a record is read in brief, as part of a batch', async (t) => {
+t.test('records are read in brief, in the order of their ids', async (t) => {
   const { bus: b } = await bus(t);
-  t.equal(await brief(b, 'ps_a'), null);
+  t.same(await b.runs.briefs(['ps_a']), [null]);
+  t.same(await b.runs.briefs([]), []);
   await b.runs.open('ps_a', 1, 'acc', snapshot(0));
   await b.runs.vote('ps_a', 1, vote(0), snapshot(1));
   const progress = JSON.stringify(snapshot(1).progress);
-  t.same(await brief(b, 'ps_a'), { owner: 'acc', status: 'running', seq: 1, resultId: null, progress });
+  const running = { owner: 'acc', status: 'running', seq: 1, resultId: null, progress };
+  t.same(await b.runs.briefs(['ps_b', 'ps_a']), [null, running]);
   await b.runs.end('ps_a', 1, 'acc', snapshot(2, { status: 'failed', result_id: 'EP-1' }));
-  t.match(await brief(b, 'ps_a'), { owner: 'acc', status: 'failed', seq: 2, resultId: 'EP-1' });
-  for (const reply of [null, undefined, 1, [], '', 'acc', ' 1 running - {}', 'acc 1 running -', 'acc 1 asleep - {}']) {
-    t.equal(b.runs.parse([reply]), null, JSON.stringify(reply));
+  t.match(await b.runs.briefs(['ps_a']), [{ owner: 'acc', status: 'failed', seq: 2, resultId: 'EP-1' }]);
+  for (const stored of ['', 'acc', ' 1 running - {}', 'acc 1 running -', 'acc 1 asleep - {}']) {
+    await b.redis.hset(`${b.prefix}:{ps_a}:run`, 'brief', stored);
+    t.same(await b.runs.briefs(['ps_a']), [null], JSON.stringify(stored));
   }
 });
-
-async function brief(b: Bus, pollId: string) {
-  const batch = b.redis.pipeline();
-  b.runs.batch(batch, [pollId]);
-  const replies = await batch.exec();
-  return b.runs.parse(replies?.[0]?.[1]);
-}
 
 t.test('refuses a Redis that evicts', async (t) => {
   const { url } = testRedis(t);

@@ -212,13 +212,13 @@ t.test(
 
 t.test('malformed ids reach neither Redis nor Postgres', async (t) => {
   const asked: string[] = [];
-  const { batch } = context.bus.runs;
-  context.bus.runs.batch = (into, ids) => {
+  const { briefs } = context.bus.runs;
+  context.bus.runs.briefs = (ids) => {
     asked.push(...ids);
-    batch(into, ids);
+    return briefs(ids);
   };
   t.teardown(() => {
-    context.bus.runs.batch = batch;
+    context.bus.runs.briefs = briefs;
   });
   const good = newPollId();
   const bad = [good.slice(1), `${good}0`, good.toUpperCase(), good.replace('ps_', 'EP-'), 'ps_', "'--", '*', '%2A%0A'];

@@ -1,5 +1,6 @@
+import { eachSlot } from '@eloquentpoll/bus';
 import { findKeyByHash, type Storage } from '@eloquentpoll/storage';
-import type { ChainableCommander, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { type KeyOwner, ownerSeal } from './cached-owner.ts';
 import { type HashedKey, nameOfHash } from './hashed-key.ts';
 
@@ -14,10 +15,8 @@ const TOMBSTONE = '-';
 export interface KeyCache {
   /** `beforeStore` runs before Postgres is asked; what it throws ends the search. */
   find(hash: Buffer, beforeStore?: () => void): Promise<KeyOwner | null>;
-  /** Appends one MGET of all keys to the caller's pipeline. */
-  appendTo(pipeline: ChainableCommander, keys: readonly HashedKey[]): void;
-  /** The owner of the key at `index` in that MGET's reply; null on a miss: call `find`. */
-  readReply(reply: unknown, index: number, key: HashedKey): KeyOwner | null;
+  /** Those that are cached, in the order of the keys; null on a miss: call `find`. */
+  findCached(keys: readonly HashedKey[]): Promise<(KeyOwner | null)[]>;
   /** Call after a revocation, and after an account was frozen or unfrozen. Then no replica serves the key from cache. */
   invalidate(hash: Buffer): Promise<void>;
 }
@@ -68,8 +67,11 @@ export function keyCache({ redis, prefix, storage, pepper, onUse, now = Date.now
       beforeStore?.();
       return findInPostgres(hash);
     },
-    appendTo: (pipeline, keys) => void pipeline.mget(keys.map(({ name }) => redisKey(name))),
-    readReply: (reply, index, { name }) => (Array.isArray(reply) ? parse(name, reply[index]) : null),
+    async findCached(keys) {
+      const names = keys.map(({ name }) => name);
+      const replies = await eachSlot(redis, names.map(redisKey), (slot) => redis.mget([...slot])).catch(() => []);
+      return names.map((name, i) => parse(name, replies[i]));
+    },
     async invalidate(hash) {
       try {
         await redis.set(redisKey(nameOfHash(hash)), TOMBSTONE, 'EX', TOMBSTONE_TTL_S);

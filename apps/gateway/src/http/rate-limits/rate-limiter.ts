@@ -1,4 +1,5 @@
-import type { ChainableCommander, Redis, Result } from 'ioredis';
+import { eachSlot } from '@eloquentpoll/bus';
+import type { Redis, Result } from 'ioredis';
 import type { BudgetName, Policies, Policy, Window, WindowState } from '../../config/rate-limit-policies.ts';
 import { localBudget } from './local-budget.ts';
 
@@ -19,13 +20,16 @@ export interface Caller {
   calls: number;
 }
 
+/** Of each window of an operation: calls so far, and milliseconds until it begins anew. */
+export type Counted = readonly (readonly [count: number, leftMs: number])[];
+
 export interface RateLimiter {
   take(operation: BudgetName, principal: string): Promise<BudgetState>;
-  /** Appends the same for several callers, each with its number of calls, to the caller's pipeline. */
-  appendTo(pipeline: ChainableCommander, operation: BudgetName, callers: readonly Caller[]): void;
-  /** One caller's budget in the command's reply, for a call that was counted with `callsAfter` after it. */
-  readReply(operation: BudgetName, reply: unknown, caller?: number, callsAfter?: number): BudgetState;
-  /** The budget when the pipeline did not reach Redis. */
+  /** Counts the calls of several callers, in their order; null for one that could not be counted. */
+  count(operation: BudgetName, callers: readonly Caller[]): Promise<(Counted | null)[]>;
+  /** The budget of a call that was counted with `callsAfter` after it. */
+  budgetOf(operation: BudgetName, counted: Counted, callsAfter: number): BudgetState;
+  /** The budget of a call that could not be counted in Redis. */
   withoutRedis(operation: BudgetName, principal: string): BudgetState;
 }
 
@@ -48,22 +52,28 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
   redis.defineCommand('epTake', { lua: TAKE });
   const local = localBudget();
 
-  function argumentsOf(operation: BudgetName, callers: readonly Caller[]): [number, ...(string | number)[]] {
+  async function count(operation: BudgetName, callers: readonly Caller[]): Promise<(Counted | null)[]> {
     const { windows } = policies[operation];
-    // All windows of one principal live in one slot of a cluster.
-    const keys = callers.flatMap(({ principal }) =>
-      windows.map(({ seconds }) => `${prefix}:limit:{${principal}}:${operation}:${seconds}`),
+    const counters = callers.flatMap(({ principal, calls }) =>
+      windows.map(({ seconds }) => ({
+        key: `${prefix}:limit:{${principal}}:${operation}:${seconds}`,
+        terms: [seconds * 1_000, calls],
+      })),
     );
-    const terms = callers.flatMap(({ calls }) => windows.flatMap(({ seconds }) => [seconds * 1_000, calls]));
-    return [keys.length, ...keys, ...terms];
+    const keys = counters.map(({ key }) => key);
+    const take = (slot: readonly string[], places: readonly number[]) =>
+      redis.epTake(slot.length, ...slot, ...places.flatMap((place) => counters[place]!.terms));
+    const replies = await eachSlot(redis, keys, take).catch(() => []);
+    return callers.map((_, caller) => {
+      const own = replies.slice(caller * windows.length, (caller + 1) * windows.length);
+      return own.length === windows.length && own.every(isCount) ? own : null;
+    });
   }
 
-  function readReply(operation: BudgetName, reply: unknown, caller = 0, callsAfter = 0): BudgetState {
+  function budgetOf(operation: BudgetName, counted: Counted, callsAfter: number): BudgetState {
     const policy = policies[operation];
-    const counts: unknown[] = Array.isArray(reply) ? reply : [];
     const states = policy.windows.map((window, i) => {
-      const entry = counts[caller * policy.windows.length + i];
-      const [count = 0, leftMs = 0] = Array.isArray(entry) ? entry.map(Number) : [];
+      const [count, leftMs] = counted[i]!;
       return { window, count: count - callsAfter, leftMs };
     });
     return tightest(policy, states);
@@ -80,17 +90,17 @@ export function rateLimiter(redis: Redis, prefix: string, policies: Policies): R
 
   return {
     async take(operation, principal) {
-      try {
-        return readReply(operation, await redis.epTake(...argumentsOf(operation, [{ principal, calls: 1 }])));
-      } catch {
-        return withoutRedis(operation, principal);
-      }
+      const [counted] = await count(operation, [{ principal, calls: 1 }]);
+      return counted ? budgetOf(operation, counted, 0) : withoutRedis(operation, principal);
     },
-    appendTo: (pipeline, operation, callers) => void pipeline.epTake(...argumentsOf(operation, callers)),
-    readReply,
+    count,
+    budgetOf,
     withoutRedis,
   };
 }
+
+const isCount = (reply: unknown): reply is readonly [number, number] =>
+  Array.isArray(reply) && reply.length === 2 && reply.every((part) => typeof part === 'number');
 
 const CLOSED_RETRY_S = 10;
 

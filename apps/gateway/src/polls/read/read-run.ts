@@ -24,11 +24,8 @@ export const readRun = async (context: PollsContext, pollId: string): Promise<Ru
 
 /** What the run record says; null without one, and while Redis is away. */
 export async function runFromRedis({ bus }: PollsContext, pollId: string): Promise<RunView | null> {
-  const pipeline = bus.redis.pipeline();
-  bus.runs.batch(pipeline, [pollId]);
-  const replies = await pipeline.exec().catch(() => null);
-  const brief = bus.runs.parse(replies?.[0]?.[1]);
-  return brief && viewOfBrief(pollId, brief);
+  const [brief] = await bus.runs.briefs([pollId]).catch(() => []);
+  return brief ? viewOfBrief(pollId, brief) : null;
 }
 
 /** What Postgres says, or said a moment ago; null when there is no such poll. */

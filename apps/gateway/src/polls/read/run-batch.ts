@@ -4,7 +4,7 @@ import type { HashedKey } from '../../accounts/keys/hashed-key.ts';
 import type { KeyCache } from '../../accounts/keys/key-cache.ts';
 import type { BudgetState, RateLimiter } from '../../http/rate-limits/rate-limiter.ts';
 
-// Key, budget and run of every status request that arrived in one turn of the event loop, in one pipeline to Redis.
+// Key, budget and run of every status request that arrived in one turn of the event loop, in one write to Redis.
 // Requests with the same key share its look-up and its counter. Nothing is kept between turns, so revocation holds.
 
 export interface RunReply {
@@ -29,32 +29,24 @@ interface QueuedRead {
 export function runBatch({ bus, keys, limiter }: Parts): RunBatch {
   let queue: QueuedRead[] = [];
 
-  function flush(): void {
+  async function flush(): Promise<void> {
     const batch = queue;
     queue = [];
     const callers = [...Map.groupBy(batch, ({ key }) => key)].map(([key, calls]) => callerOf(key, calls));
     const polls = new Map<string, number>();
     for (const { pollId } of batch) if (pollId !== null && !polls.has(pollId)) polls.set(pollId, polls.size);
 
-    const pipeline = bus.redis.pipeline();
-    keys.appendTo(
-      pipeline,
-      callers.map(({ key }) => key),
-    );
-    limiter.appendTo(pipeline, 'session', callers);
-    if (polls.size > 0) bus.runs.batch(pipeline, [...polls.keys()]);
-    pipeline.exec().then(
-      (replies) => distribute(...(replies ?? []).map(([error, reply]) => (error ? null : reply))),
-      () => distribute(),
-    );
-
-    function distribute(owners?: unknown, counts?: unknown, briefs?: unknown): void {
-      for (const [i, { key, reads }] of callers.entries()) {
-        const owner = keys.readReply(owners, i, key);
-        for (const [place, { pollId, resolve }] of reads.entries()) {
-          const budget = counts ? limiter.readReply('session', counts, i, reads.length - 1 - place) : null;
-          resolve({ owner, budget, brief: pollId === null ? null : bus.runs.parse(briefs, polls.get(pollId)) });
-        }
+    const [owners, counts, briefs] = await Promise.all([
+      keys.findCached(callers.map(({ key }) => key)),
+      limiter.count('session', callers),
+      bus.runs.briefs([...polls.keys()]).catch(() => []),
+    ]);
+    for (const [i, { reads }] of callers.entries()) {
+      const owner = owners[i] ?? null;
+      const counted = counts[i] ?? null;
+      for (const [place, { pollId, resolve }] of reads.entries()) {
+        const budget = counted && limiter.budgetOf('session', counted, reads.length - 1 - place);
+        resolve({ owner, budget, brief: (pollId !== null && briefs[polls.get(pollId)!]) || null });
       }
     }
   }
@@ -62,7 +54,7 @@ export function runBatch({ bus, keys, limiter }: Parts): RunBatch {
   return {
     read: (key, pollId) =>
       new Promise((resolve) => {
-        if (queue.push({ key, pollId, resolve }) === 1) setImmediate(flush);
+        if (queue.push({ key, pollId, resolve }) === 1) setImmediate(() => void flush());
       }),
   };
 }

@@ -1,0 +1,31 @@
+import calculateSlot from 'cluster-key-slot';
+import { Cluster, type Redis } from 'ioredis';
+
+/**
+ * What `read` says of many keys, in their order. A command touches one slot of a cluster, so it is sent once for each;
+ * on a single Redis once for all.
+ */
+export async function eachSlot(
+  redis: Redis,
+  keys: readonly string[],
+  read: (keys: readonly string[], places: readonly number[]) => Promise<unknown>,
+): Promise<unknown[]> {
+  if (keys.length === 0) return [];
+  const all = [...keys.keys()];
+  if (!((redis as object) instanceof Cluster)) return listOf(await read(keys, all));
+  const replies: unknown[] = [];
+  const slots = Map.groupBy(all, (place) => calculateSlot(keys[place]!));
+  const readSlot = async (places: readonly number[]): Promise<void> => {
+    const found = listOf(
+      await read(
+        places.map((place) => keys[place]!),
+        places,
+      ),
+    );
+    for (const [i, place] of places.entries()) replies[place] = found[i];
+  };
+  await Promise.all([...slots.values()].map(readSlot));
+  return replies;
+}
+
+const listOf = (reply: unknown): unknown[] => (Array.isArray(reply) ? reply : []);
