@@ -1,5 +1,5 @@
 export { deadlineMsOf, hedgeOf, isFree, laneOf, minVotesOf, runLimitMsOf } from './panel-rules.ts';
-export { isPollId, isResultId, newPollId, newResultId } from './poll-ids.ts';
+export { isBatchId, isPollId, isResultId, newBatchId, newPollId, newResultId } from './poll-ids.ts';
 export {
   type Charges,
   type PollOutcome,

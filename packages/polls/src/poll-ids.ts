@@ -21,5 +21,13 @@ const RESULT_ID = /^EP-\d{4}-\d\d-\d\d-[0-9a-hjkmnp-tv-z]{16}$/;
 /** Whether the text has the form of a result id; other texts are not looked up. */
 export const isResultId = (text: string): boolean => RESULT_ID.test(text);
 
+/** `pb_` and 32 hexadecimal digits. */
+export const newBatchId = (): string => `pb_${randomBytes(16).toString('hex')}`;
+
+const BATCH_ID = /^pb_[0-9a-f]{32}$/;
+
+/** Whether the text has the form of a batch's id; other texts are not looked up. */
+export const isBatchId = (text: string): boolean => BATCH_ID.test(text);
+
 /** A byte's lower five bits are as random as the byte. */
 const randomBase32 = (length: number): string => Array.from(randomBytes(length), (byte) => BASE32[byte & 31]).join('');

@@ -139,7 +139,7 @@ begin
     end if;
     delete from idempotency i
      where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
-    select posted_u - held_u - held_back_u, posted_u, held_back_u into v_available_u, v_posted_u, v_settling_u
+    select posted_u - held_u - reserved_u - held_back_u, posted_u, held_back_u into v_available_u, v_posted_u, v_settling_u
       from balances where account_id = v_payer;
     return query select 'insufficient', null::text, coalesce(v_available_u, 0),
       case when not p ? 'free_daily_cap_u' then null
@@ -160,19 +160,6 @@ begin
     end if;
   end if;
 
-  insert into polls (id, result_id, account_id, tenant, key_id, awaited, spec, entry_point, request_id, traceparent,
-                     context_id, metadata, webhook_url, lease_until, deadline_at, lane, run_limit_ms, provider_max_u,
-                     spend_shard, audit_version)
-  values (v_id, p ->> 'result_id', v_account, v_tenant, v_key_id, coalesce((p ->> 'awaited')::boolean, false), p -> 'spec',
-          p ->> 'entry_point', p ->> 'request_id', p ->> 'traceparent', p ->> 'context_id', p -> 'metadata', p ->> 'webhook_url',
-          -- Until then it need not be looked for: in the flex lane it may wait for long.
-          now() + case v_lane when 'flex' then interval '60 seconds' else interval '5 seconds' end,
-          now() + (p ->> 'deadline_ms')::integer * interval '1 millisecond', v_lane,
-          (p ->> 'run_limit_ms')::integer, (p ->> 'provider_max_u')::bigint, v_shard,
-          p ->> 'audit_version');
-  if p ? 'metadata' and v_account is not null then
-    insert into poll_labels (account_id, label, created_at, poll_id)
-    select v_account, label_of(key, value), now(), v_id from jsonb_each_text(p -> 'metadata');
-  end if;
+  perform insert_polls(jsonb_build_array(p), v_shard);
   return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
 end $$;

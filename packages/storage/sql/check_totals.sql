@@ -68,4 +68,10 @@ select 'held_back', account_id::text, format('running %s, checkouts %s', coalesc
   full join (select account_id, sum(held_back_u) as held_back_u from checkouts where held_back_u > 0 group by account_id) c
     using (account_id)
  where coalesce(b.held_back_u, 0) <> coalesce(c.held_back_u, 0)
+union all
+select 'reserved', account_id::text, format('running %s, batches %s', coalesce(b.reserved_u, 0), coalesce(t.reserved_u, 0))
+  from (select account_id, reserved_u from balances where reserved_u > 0) b
+  full join (select account_id, sum(reserved_u) as reserved_u from batches
+              where status in ('running', 'canceling') and reserved_u > 0 group by account_id) t using (account_id)
+ where coalesce(b.reserved_u, 0) <> coalesce(t.reserved_u, 0)
 $$;

@@ -87,6 +87,9 @@ begin
   if not ledger_resolve('hold:' || v_id, v_stored.billed_u + v_poll.unvoted_u) then
     raise exception 'the hold of % was resolved before its poll ended', v_id using errcode = 'EP005';
   end if;
+  perform end_batch_poll(v_poll, case
+    when v_response ->> 'status' in ('success', 'partial') then v_response ->> 'status'
+    when v_poll.canceled_at is not null then 'canceled' else 'failed' end, v_hold.amount_u, v_stored.billed_u);
   if v_extra_u > 0 then
     -- A provider that charges more than its price list; the pool pays as long as it has anything.
     select least(v_extra_u, posted_u - held_u) into v_extra_u from balances where account_id = v_pool;

@@ -3,7 +3,7 @@ create or replace function ledger_hold(p_account uuid, p_amount_u bigint, p_idem
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   update balances set held_u = held_u + p_amount_u
-   where account_id = p_account and posted_u - held_u - held_back_u >= p_amount_u and not allow_negative;
+   where account_id = p_account and posted_u - held_u - reserved_u - held_back_u >= p_amount_u and not allow_negative;
   if not found then
     return false;
   end if;

@@ -9,6 +9,7 @@ export interface AccountRecord {
   closedAt: Date | null;
   postedU: bigint;
   heldU: bigint;
+  reservedU: bigint;
   heldBackU: bigint;
   usedU: bigint;
   activeKeys: number;
@@ -22,7 +23,7 @@ const MAX_PAYMENTS = 50;
 export async function readAccountRecord({ db }: Queries, accountId: string): Promise<AccountRecord | null> {
   const { rows } = await sql<AccountRecord>`
     select a.id as "accountId", a.created_at as "createdAt", a.frozen_at as "frozenAt", a.deleted_at as "closedAt",
-           b.posted_u as "postedU", b.held_u as "heldU", b.held_back_u as "heldBackU", b.used_u as "usedU",
+           b.posted_u as "postedU", b.held_u as "heldU", b.reserved_u as "reservedU", b.held_back_u as "heldBackU", b.used_u as "usedU",
            (select count(*)::integer from api_keys k where k.account_id = a.id and k.revoked_at is null) as "activeKeys",
            (select coalesce(json_agg(c), '[]') from (
               select id, state, amount_cents as "amountCents", reversed_cents as "reversedCents", created_at as "createdAt"

@@ -53,6 +53,10 @@ export function closeAccount(storage: Storage, accountId: string): Promise<Shut 
     if (!(await lockOpen(tx, accountId))) return null;
     const keys = await activeKeys(tx, accountId);
     const ended = await endPolls(tx, accountId);
+    await sql`
+      select cancel_batch(id, account_id) from batches where account_id = ${accountId} and status = 'running'`.execute(
+      db,
+    );
     await db
       .updateTable('accounts')
       .set({ deleted_at: sql<Date>`now()`, frozen_at: sql<Date>`coalesce(frozen_at, now())`, email: null })
@@ -106,9 +110,13 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<numb
         update dead_letters set seen_at = coalesce(seen_at, now()) where poll_id = any(${ids}::text[])`.execute(db);
     }
     await sql`
+      select delete_batch(b.id, b.account_id) from accounts a join batches b on b.account_id = a.id
+       where a.deleted_at is not null and a.emptied_at is null and b.ended_at is not null`.execute(db);
+    await sql`
       update accounts a set emptied_at = now()
        where deleted_at is not null and emptied_at is null
-         and not exists (select from polls p where p.account_id = a.id)`.execute(db);
+         and not exists (select from polls p where p.account_id = a.id)
+         and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')`.execute(db);
     return ids.length;
   });
 }

@@ -7,12 +7,13 @@ import type { Queries } from './open-storage.ts';
 // between two chunks; each rule about the rest is one statement.
 
 export interface LedgerCheckStep {
-  step: 'pages' | 'days' | 'polls' | 'keys' | 'payments' | 'open part';
+  step: 'pages' | 'days' | 'polls' | 'batches' | 'keys' | 'payments' | 'open part';
   done: number;
   of: number;
 }
 
 const POLLS_PER_CHUNK = 20_000;
+const BATCHES_PER_CHUNK = 10;
 const HOURS_OF_KEYS = 26;
 
 export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerCheckStep, LedgerViolation[]> {
@@ -44,6 +45,14 @@ export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerC
     yield { step: 'polls', done: chunk, of: Math.max(chunk, chunks) };
     if (to === undefined) break;
     after = to;
+  }
+
+  const batches = await list(sql<{ value: string }>`
+    select id as value from (select id, row_number() over (order by id) as place from batches) b
+     where place % ${BATCHES_PER_CHUNK}::integer = 0 order by id`);
+  for (const [index, to] of [...batches, AFTER_ALL_IDS].entries()) {
+    await add(sql`check_batches(${batches[index - 1] ?? ''}, ${to})`);
+    yield { step: 'batches', done: index + 1, of: batches.length + 1 };
   }
 
   await add(sql`check_keys('-infinity', now())`);

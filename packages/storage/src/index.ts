@@ -43,6 +43,42 @@ export {
   type UnmadeAudit,
 } from './audits.ts';
 export {
+  acceptBatchPolls,
+  type BatchEnding,
+  type BatchPolls,
+  type BatchRowAnswer,
+  type ClaimedBatch,
+  claimBatches,
+  endBatch,
+  failBatchRows,
+  type NewBatchPoll,
+  type RunnersBatch,
+  renewBatch,
+  runningPollsOfBatch,
+  type WaitingRow,
+  waitingRows,
+} from './batch-runs.ts';
+export {
+  addBatchRows,
+  type BatchStart,
+  findBatchKey,
+  type NewBatch,
+  type NewBatchRow,
+  openBatch,
+  type RepeatedCustomId,
+  type StartedBatch,
+  startBatch,
+} from './batch-uploads.ts';
+export {
+  type BatchLine,
+  cancelBatch,
+  deleteBatch,
+  findBatch,
+  listBatches,
+  readBatchLines,
+  type StoredBatch,
+} from './batches.ts';
+export {
   bringModelBack,
   type CanaryTerms,
   type ClaimedCanary,

@@ -8,6 +8,8 @@ import { FUNDING, type FundingSource } from './system-accounts.ts';
 export interface LedgerBalance {
   postedU: bigint;
   heldU: bigint;
+  /** Set aside for open batches, beside what their running polls hold. */
+  reservedU: bigint;
   /** Not set aside; below zero after a reversal of money that was already spent. */
   availableU: bigint;
   /** Of it, what card payments have paid that have not settled; no hold takes it. */
@@ -27,14 +29,15 @@ export interface Movement {
 export async function balanceOf({ db }: Queries, accountId: string): Promise<LedgerBalance | null> {
   const row = await db
     .selectFrom('balances')
-    .select(['posted_u', 'held_u', 'used_u', 'held_back_u'])
+    .select(['posted_u', 'held_u', 'used_u', 'held_back_u', 'reserved_u'])
     .where('account_id', '=', accountId)
     .executeTakeFirst();
   if (!row) return null;
   return {
     postedU: row.posted_u,
     heldU: row.held_u,
-    availableU: row.posted_u - row.held_u,
+    reservedU: row.reserved_u,
+    availableU: row.posted_u - row.held_u - row.reserved_u,
     heldBackU: row.held_back_u,
     usageU: row.used_u,
   };

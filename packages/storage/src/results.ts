@@ -157,5 +157,10 @@ function toResult(row: Awaited<ReturnType<ReturnType<typeof resultColumns>['exec
   };
 }
 
-const chargesOf = ({ votes_u, failed_calls_u }: { votes_u: bigint[] | null; failed_calls_u: bigint }): Charges | null =>
-  votes_u && { votesU: votes_u.map(Number), failedCallsU: Number(failed_calls_u) };
+export const chargesOf = ({
+  votes_u,
+  failed_calls_u,
+}: {
+  votes_u: bigint[] | null;
+  failed_calls_u: bigint;
+}): Charges | null => votes_u && { votesU: votes_u.map(Number), failedCallsU: Number(failed_calls_u) };

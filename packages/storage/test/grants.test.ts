@@ -53,6 +53,9 @@ const OTHERS: Record<string, string[]> = {
     'select prune_expired(1)',
     'select * from end_ledger_check(null, 1)',
     'update polls set lease_epoch = 1',
+    'update batches set reserved_u = 1',
+    "insert into batch_rows values ('pb_1', 1, 'a')",
+    "select end_batch_poll(null, 'success', 1, 1)",
   ],
   [WORKER_ROLE]: [
     "select accept_poll('{}')",

@@ -108,6 +108,10 @@ export const DAMAGE: Record<string, string[]> = {
     "update balances set held_back_u = 1 where account_id = '$user'",
     "update checkouts set held_back_u = 1 where processor_id = 'cs_1'",
   ],
+  reserved: [
+    "update balances set reserved_u = 1 where account_id = '$user'",
+    "insert into batches (id, account_id, status, reserved_u, skipped) values ('pb_1', '$user', 'running', 1, '{}')",
+  ],
   chain_credit: [
     "update deposits set state = 'settled'",
     'update deposits set amount_u = amount_u + 1',
@@ -118,6 +122,15 @@ export const DAMAGE: Record<string, string[]> = {
 
 /** What only reading everything finds. */
 export const HIDDEN_DAMAGE: Record<string, string[]> = {
+  batch_rows: [
+    "insert into batches (id, account_id, status, total, skipped) values ('pb_1', '$user', 'completed', 1, '{}')",
+    `insert into batches (id, account_id, status, skipped) values ('pb_1', '$user', 'running', '{}');
+     insert into batch_rows (batch_id, line, custom_id) values ('pb_1', 1, 'a')`,
+  ],
+  reserved: [
+    `alter table batches drop constraint batches_reserved;
+     insert into batches (id, account_id, status, reserved_u, skipped) values ('pb_1', '$user', 'completed', 1, '{}')`,
+  ],
   vote_without_poll: [
     `alter table votes drop constraint votes_poll_id_fkey;
      insert into votes select 'ps_none', seat, model_id, null, 'error', 1, 0, 0, 0, 0, 0, 1, false, labels from votes where poll_id = '$done'`,

@@ -40,6 +40,7 @@ t.test('a reversal may take an account below zero: then nothing is held until cr
     postedU: -4n * USD,
     heldU: USD,
     heldBackU: 0n,
+    reservedU: 0n,
     availableU: -5n * USD,
     usageU: 4n * USD,
   });

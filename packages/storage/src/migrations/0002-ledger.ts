@@ -20,16 +20,18 @@ insert into accounts (id, kind) values
 
 -- Only user accounts and the free pool carry a running balance. Revenue and funding are derived from the transfers
 -- when asked: finishing polls would queue behind a balance row that each of them updates.
--- available = posted_u - held_u. It may be negative only after a reversal took back money that was already spent
+-- available = posted_u - held_u - reserved_u. posted_u - held_u may be negative only after a reversal took back money that was already spent
 -- (allow_negative); such an account gets no new hold until credits lift it again. used_u = sum of captures; used_today_u
 -- and used_yesterday_u are those of the UTC day used_on and of the day before.
 -- held_back_u: available, and not to be held, because the card that paid it has not settled (checkouts).
+-- reserved_u: set aside for open batches, whose polls draw their holds from it (batches).
 create table balances (
   account_id     uuid primary key references accounts,
   posted_u       bigint not null default 0,
   held_u         bigint not null default 0 check (held_u >= 0),
   used_u         bigint not null default 0 check (used_u >= 0),
   held_back_u    bigint not null default 0 check (held_back_u >= 0),
+  reserved_u     bigint not null default 0 check (reserved_u >= 0),
   allow_negative boolean not null default false,
   topped_up_on   date,
   used_on          date,

@@ -9,7 +9,8 @@ export const polls: Migration = {
 -- account_id is the owner: null for an anonymous poll and after the owner left. tenant is whose running polls are
 -- counted together: an account, or the keyed hash of an anonymous caller's network. key_id: the API key that asked, for
 -- the limit of each key. awaited: its caller waits for the end. context_id: what the caller of an agent's task groups it
--- by. metadata: labels of the caller's own. is_close: a vote more or
+-- by. batch_id, batch_line: the row of a batch that it answers.
+-- metadata: labels of the caller's own. is_close: a vote more or
 -- less could have changed its outcome. claims counts how often a worker took the poll. The fillfactor leaves space for lease updates on the same page; no
 -- index has a lease column, so they stay heap-only.
 -- provider_max_u: what providers may charge for it, set aside in the row spend_shard of provider_spend. provider_cost_u:
@@ -31,6 +32,8 @@ create table polls (
   request_id     text,
   traceparent    text,
   context_id     text,
+  batch_id       text collate "C",
+  batch_line     integer,
   metadata       jsonb,
   is_close       boolean not null default false,
   lease_owner    text,
@@ -198,6 +201,7 @@ ${functionText('charge_failures')}
 ${functionText('note_failures')}
 ${functionText('votes_of')}
 ${functionText('label_of')}
+${functionText('insert_polls')}
 ${functionText('accept_poll')}
 ${functionText('finish_poll')}
 ${functionText('cancel_poll')}

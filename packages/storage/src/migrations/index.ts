@@ -9,6 +9,7 @@ import { receipts } from './0008-receipts.ts';
 import { canaries } from './0009-canaries.ts';
 import { modelEvidence } from './0010-model-evidence.ts';
 import { auditMonths } from './0011-audit-months.ts';
+import { batches } from './0012-batches.ts';
 import { webhooks } from './0013-webhooks.ts';
 import type { Migration } from './migration.ts';
 
@@ -25,5 +26,6 @@ export const migrations: readonly Migration[] = [
   canaries,
   modelEvidence,
   auditMonths,
+  batches,
   webhooks,
 ];

@@ -13,6 +13,7 @@ import type {
   RosterVersionsTable,
   TrackRecordsTable,
 } from './audits.ts';
+import type { BatchesTable, BatchRowsTable } from './batches.ts';
 import type { CanaryDaysTable, CanaryResultsTable, ModelStandingsTable } from './canaries.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
 import type { ModelEvidenceTable } from './model-evidence.ts';
@@ -60,6 +61,8 @@ export interface Tables {
   transfers: TransfersTable;
   polls: PollsTable;
   poll_labels: PollLabelsTable;
+  batches: BatchesTable;
+  batch_rows: BatchRowsTable;
   results: ResultsTable;
   votes: VotesTable;
   caller_days: CallerDaysTable;

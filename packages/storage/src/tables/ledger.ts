@@ -6,6 +6,7 @@ export interface BalancesTable {
   held_u: Generated<bigint>;
   used_u: Generated<bigint>;
   held_back_u: Generated<bigint>;
+  reserved_u: Generated<bigint>;
   allow_negative: Generated<boolean>;
   topped_up_on: string | null;
   used_on: string | null;

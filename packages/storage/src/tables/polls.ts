@@ -25,6 +25,8 @@ export interface PollsTable {
   request_id: string | null;
   traceparent: string | null;
   context_id: string | null;
+  batch_id: string | null;
+  batch_line: number | null;
   metadata: Metadata | null;
   webhook_url: string | null;
   is_close: Generated<boolean>;

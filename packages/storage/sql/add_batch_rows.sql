@@ -1,0 +1,23 @@
+-- Adds rows to a batch that is being uploaded: an array of line, custom_id, request, gold. Answers those that were left
+-- out because an earlier row, known_line, has their custom_id. Safe to repeat.
+create or replace function add_batch_rows(p_id text, p_rows jsonb)
+returns table (line integer, custom_id text, known_line integer)
+language plpgsql security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+begin
+  update batches set loading_until = now() + interval '2 minutes' where id = p_id and status = 'loading';
+  if not found then
+    raise exception 'batch % takes no rows', p_id using errcode = 'EP007';
+  end if;
+  insert into batch_rows (batch_id, line, custom_id, request, gold)
+  select p_id, r.line, r.custom_id, r.request, r.gold
+    from jsonb_to_recordset(p_rows) as r (line integer, custom_id text, request jsonb, gold text)
+   order by r.line
+  on conflict do nothing;
+  return query
+  select r.line, r.custom_id, known.line
+    from jsonb_to_recordset(p_rows) as r (line integer, custom_id text)
+    join batch_rows known on known.batch_id = p_id and known.custom_id = r.custom_id
+   where known.line <> r.line
+   order by r.line;
+end $$;

@@ -1,0 +1,40 @@
+-- Ends a batch of which no poll runs any more: gives back what is left of its reservation. Rows without a poll do not get
+-- one: p_reason says why, 'canceled', 'expired' or 'uncovered'; null where no row waits.
+--   ended_now, ended  it has ended, by this call or before
+--   running, waiting  polls of it run; rows of it wait, and neither p_reason nor its caller says that they should not run
+--   fenced            another runner has it
+create or replace function end_batch(p_id text, p_epoch integer, p_reason text) returns text
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  v_batch batches;
+  v_left integer;
+begin
+  perform 1 from balances where account_id = (select account_id from batches where id = p_id) for update;
+  select * into v_batch from batches where id = p_id for update;
+  if not found or v_batch.status not in ('running', 'canceling') then
+    return 'ended';
+  end if;
+  v_left := v_batch.total - v_batch.succeeded - v_batch.partial - v_batch.failed - v_batch.canceled - v_batch.running;
+  if v_batch.runner_epoch <> p_epoch then
+    return 'fenced';
+  elsif v_batch.running > 0 then
+    return 'running';
+  elsif v_left > 0 and p_reason is null and v_batch.status = 'running' then
+    return 'waiting';
+  end if;
+  update balances set reserved_u = reserved_u - v_batch.reserved_u where account_id = v_batch.account_id;
+  update batches
+     set status = case when v_batch.status = 'canceling' then 'canceled' when p_reason = 'expired' then 'expired' else 'completed' end,
+         not_run = v_left,
+         not_run_reason = case when v_left > 0 then case when v_batch.status = 'canceling' then 'canceled' else p_reason end end,
+         reserved_u = 0, runner_owner = null, ended_at = now()
+   where id = p_id
+  returning * into v_batch;
+  perform note_webhook_event(v_batch.account_id, 'batch.completed', jsonb_build_object(
+    'batch_id', p_id, 'status', v_batch.status, 'total', v_batch.total, 'success', v_batch.succeeded,
+    'partial', v_batch.partial, 'failed', v_batch.failed, 'cost_usd', trim_scale(v_batch.cost_u / 1000000.0),
+    'metadata', coalesce(v_batch.metadata, '{}'),
+    'created_at', to_char(v_batch.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'ended_at', to_char(v_batch.ended_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), v_batch.webhook_url);
+  return 'ended_now';
+end $$;

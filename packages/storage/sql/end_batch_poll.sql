@@ -1,0 +1,21 @@
+-- A poll has ended, and its hold is resolved: what was not captured of the hold goes back to the reservation of its batch.
+-- p_outcome: what the row of the batch came to. Nothing happens to a poll without a batch.
+create or replace function end_batch_poll(p_poll polls, p_outcome text, p_hold_u bigint, p_captured_u bigint) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if p_poll.batch_id is null then
+    return;
+  end if;
+  -- The order of locks is that of accept_batch_polls; resolving the hold has locked the balance before.
+  update balances b set reserved_u = b.reserved_u + p_hold_u - p_captured_u
+    from batches t where t.id = p_poll.batch_id and b.account_id = t.account_id;
+  update batches
+     set running = running - 1,
+         succeeded = succeeded + (p_outcome = 'success')::integer,
+         partial = partial + (p_outcome = 'partial')::integer,
+         failed = failed + (p_outcome = 'failed')::integer,
+         canceled = canceled + (p_outcome = 'canceled')::integer,
+         cost_u = cost_u + p_captured_u, reserved_u = reserved_u + p_hold_u - p_captured_u
+   where id = p_poll.batch_id;
+  update batch_rows set outcome = p_outcome where batch_id = p_poll.batch_id and line = p_poll.batch_line;
+end $$;

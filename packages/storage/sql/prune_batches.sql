@@ -1,0 +1,13 @@
+-- Deletes uploads that were broken off and what callers deleted, at most p_limit rows; returns how many.
+create or replace function prune_batches(p_limit integer) returns integer language plpgsql as $$
+declare
+  v_rows integer;
+begin
+  update batches set status = 'deleted' where status = 'loading' and loading_until < now();
+  delete from batch_rows where ctid = any(array(
+    select r.ctid from batches b join batch_rows r on r.batch_id = b.id
+     where b.status = 'deleted' limit p_limit for update of r skip locked));
+  get diagnostics v_rows = row_count;
+  delete from batches b where status = 'deleted' and not exists (select from batch_rows r where r.batch_id = b.id);
+  return v_rows;
+end $$;

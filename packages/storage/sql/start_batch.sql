@@ -1,0 +1,71 @@
+-- Lets an uploaded batch run: takes its key, reserves reserve_u of the account's balance and counts its rows, or leaves
+-- nothing of it. Safe to repeat.
+-- p: id, account_id, key and fingerprint where it has them, reserve_u, max_cost_u, metadata, webhook_url, skipped (count
+-- and the first of them).
+--   started       it runs
+--   joined        the key belongs to batch_id, uploaded earlier with the same body
+--   reused        the key was used with another body
+--   frozen        an operator froze or closed the account
+--   insufficient  the account cannot cover the reservation; settling_u more is held back until its payment has settled
+--   gone          its upload was given up
+create or replace function start_batch(p jsonb)
+returns table (outcome text, batch_id text, available_u bigint, settling_u bigint)
+language plpgsql security definer set search_path = public, pg_temp as $$
+#variable_conflict use_column
+declare
+  v_id constant text := p ->> 'id';
+  v_account constant uuid := p ->> 'account_id';
+  v_key constant text := p ->> 'key';
+  v_reserve_u constant bigint := p ->> 'reserve_u';
+  v_status text;
+  v_known batches;
+  v_outcome text;
+  v_available_u bigint;
+  v_settling_u bigint;
+begin
+  -- The order of locks is that of accept_batch_polls: account, balance, batch.
+  perform 1 from accounts where id = v_account and frozen_at is null and deleted_at is null for key share;
+  v_outcome := case when not found then 'frozen' end;
+  perform 1 from balances where account_id = v_account for update;
+  if v_key is not null then
+    -- A key stands for its batch for as long as keys of polls do.
+    update batches set idempotency_key = null
+     where account_id = v_account and idempotency_key = v_key and created_at <= now() - interval '24 hours';
+    select * into v_known from batches where account_id = v_account and idempotency_key = v_key;
+    if found and v_known.id <> v_id then
+      v_outcome := case when v_known.fingerprint = p ->> 'fingerprint' then 'joined' else 'reused' end;
+    end if;
+  end if;
+  select status into v_status from batches where id = v_id and account_id = v_account for update;
+  if v_status is null or v_status = 'deleted' then
+    return query select 'gone', null::text, null::bigint, null::bigint;
+    return;
+  elsif v_status <> 'loading' then
+    return query select 'started', v_id, null::bigint, null::bigint;
+    return;
+  end if;
+
+  if v_outcome is null then
+    update balances set reserved_u = reserved_u + v_reserve_u
+     where account_id = v_account and posted_u - held_u - reserved_u - held_back_u >= v_reserve_u and not allow_negative;
+    if not found then
+      v_outcome := 'insufficient';
+      select posted_u - held_u - reserved_u - held_back_u, held_back_u into v_available_u, v_settling_u
+        from balances where account_id = v_account;
+    end if;
+  end if;
+  if v_outcome is not null then
+    update batches set status = 'deleted' where id = v_id;
+    return query select v_outcome, case v_outcome when 'joined' then v_known.id end, v_available_u, v_settling_u;
+    return;
+  end if;
+
+  update batches b
+     set status = 'running', idempotency_key = v_key, fingerprint = p ->> 'fingerprint', metadata = p -> 'metadata',
+         webhook_url = p ->> 'webhook_url', max_cost_u = (p ->> 'max_cost_u')::bigint, reserved_u = v_reserve_u,
+         skipped = p -> 'skipped', total = r.total, has_gold = r.golds > 0,
+         created_at = now(), expires_at = now() + interval '24 hours', loading_until = null
+    from (select count(*) as total, count(gold) as golds from batch_rows where batch_id = v_id) r
+   where b.id = v_id;
+  return query select 'started', v_id, null::bigint, null::bigint;
+end $$;

@@ -1,0 +1,190 @@
+import type { Metadata, PollSpec } from '@eloquentpoll/contracts';
+import type { PollOrder } from '@eloquentpoll/polls';
+import { sql } from 'kysely';
+import type { Queries, Storage } from './open-storage.ts';
+import type { SpendCeiling } from './provider-spend.ts';
+import type { NotRunReason } from './tables/batches.ts';
+import { repeatable } from './transaction.ts';
+
+// What a batch's runner does with it: one process at a time has it, under an epoch that fences the one before.
+
+export interface ClaimedBatch {
+  id: string;
+  accountId: string;
+  epoch: number;
+  expiresAt: Date;
+}
+
+/** Takes batches that no runner has, or whose runner is late; the longest unattended first. */
+export async function claimBatches(
+  { db }: Queries,
+  owner: string,
+  leaseMs: number,
+  limit: number,
+): Promise<ClaimedBatch[]> {
+  const { rows } = await sql<ClaimedBatch>`
+    update batches b
+       set runner_owner = ${owner}, runner_epoch = runner_epoch + 1,
+           runner_until = now() + ${leaseMs} * interval '1 millisecond'
+      from (select id from batches where status in ('running', 'canceling') and runner_until <= now()
+             order by runner_until limit ${limit} for update skip locked) free
+     where b.id = free.id
+    returning b.id, account_id as "accountId", runner_epoch as epoch, expires_at as "expiresAt"`.execute(db);
+  return rows;
+}
+
+/** How a batch stands for its runner. */
+export interface RunnersBatch {
+  status: 'running' | 'canceling';
+  /** Rows that wait, and polls that run. */
+  waiting: number;
+  running: number;
+  reservedU: bigint;
+}
+
+/** Keeps a batch for `leaseMs` more, or hands it back with 0; null when it has ended or another runner has it. */
+export async function renewBatch(
+  { db }: Queries,
+  { id, epoch }: Pick<ClaimedBatch, 'id' | 'epoch'>,
+  leaseMs: number,
+): Promise<RunnersBatch | null> {
+  const { rows } = await sql<RunnersBatch>`
+    update batches set runner_until = now() + ${leaseMs} * interval '1 millisecond'
+     where id = ${id} and runner_epoch = ${epoch} and status in ('running', 'canceling')
+    returning status, running, reserved_u as "reservedU",
+              total - running - succeeded - partial - failed - canceled as waiting`.execute(db);
+  return rows[0] ?? null;
+}
+
+export interface WaitingRow {
+  line: number;
+  order: PollOrder;
+}
+
+/** Rows after `afterLine` that have no poll yet, in the order of their lines. */
+export async function waitingRows(
+  { db }: Queries,
+  batchId: string,
+  afterLine: number,
+  limit: number,
+): Promise<WaitingRow[]> {
+  const rows = await db
+    .selectFrom('batch_rows')
+    .select(['line', 'request as order'])
+    .where('batch_id', '=', batchId)
+    .where('line', '>', afterLine)
+    .where('outcome', 'is', null)
+    .where('poll_id', 'is', null)
+    .orderBy('line')
+    .limit(limit)
+    .execute();
+  return rows.map(({ line, order }) => ({ line, order: order! }));
+}
+
+/** Polls of a batch that have not ended, in the order of their lines. */
+export async function runningPollsOfBatch({ db }: Queries, batchId: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('batch_rows')
+    .select('poll_id')
+    .where('batch_id', '=', batchId)
+    .where('outcome', 'is', null)
+    .where('poll_id', 'is not', null)
+    .orderBy('line')
+    .limit(limit)
+    .execute();
+  return rows.map(({ poll_id }) => poll_id!);
+}
+
+export interface NewBatchPoll {
+  line: number;
+  id: string;
+  resultId: string;
+  spec: PollSpec;
+  holdU: bigint;
+  providerMaxU: number;
+  deadlineMs: number;
+  auditVersion?: string | undefined;
+  metadata?: Metadata | undefined;
+  requestId?: string | undefined;
+  traceparent?: string | undefined;
+}
+
+export interface BatchPolls {
+  batchId: string;
+  epoch: number;
+  /** Their operation, as metrics and history name it. */
+  entryPoint: string;
+  polls: readonly NewBatchPoll[];
+  ceiling?: SpendCeiling | undefined;
+}
+
+export type BatchRowAnswer =
+  | { line: number; outcome: 'accepted'; pollId: string }
+  | {
+      line: number;
+      /** `over`: the batch has ended. */
+      outcome: 'ended' | 'uncovered' | 'stopped' | 'frozen' | 'fenced' | 'canceled' | 'expired' | 'over';
+    }
+  | { line: number; outcome: 'over_ceiling'; retryAfterS: number | null };
+
+/** One answer for each poll, see accept_batch_polls. Safe to repeat with the same ids. */
+export const acceptBatchPolls = (
+  { db }: Storage,
+  { batchId, epoch, entryPoint, polls, ceiling }: BatchPolls,
+): Promise<BatchRowAnswer[]> =>
+  repeatable(async () => {
+    const request = JSON.stringify({
+      batch_id: batchId,
+      epoch,
+      ...(ceiling && { spend: { hour_cap_u: String(ceiling.hourU), day_cap_u: String(ceiling.dayU) } }),
+      polls: polls.map((poll) => ({
+        line: poll.line,
+        id: poll.id,
+        result_id: poll.resultId,
+        spec: poll.spec,
+        hold_u: String(poll.holdU > 1n ? poll.holdU : 1n),
+        provider_max_u: poll.providerMaxU,
+        deadline_ms: poll.deadlineMs,
+        audit_version: poll.auditVersion ?? null,
+        entry_point: entryPoint,
+        request_id: poll.requestId ?? null,
+        traceparent: poll.traceparent ?? null,
+        ...(poll.metadata && { metadata: poll.metadata }),
+      })),
+    });
+    const { rows } = await sql<{
+      line: number;
+      outcome: BatchRowAnswer['outcome'];
+      poll_id: string | null;
+      retry_after_s: number | null;
+    }>`select * from accept_batch_polls(${request}::jsonb) order by line`.execute(db);
+    return rows.map(({ line, outcome, poll_id, retry_after_s }): BatchRowAnswer => {
+      if (outcome === 'accepted') return { line, outcome, pollId: poll_id! };
+      return outcome === 'over_ceiling' ? { line, outcome, retryAfterS: retry_after_s } : { line, outcome };
+    });
+  });
+
+type Fenced = Pick<ClaimedBatch, 'id' | 'epoch'>;
+
+/** Ends rows that cannot be asked; `error` is a code of the catalogue. False when another runner has the batch. */
+export const failBatchRows = (
+  { db }: Storage,
+  { id, epoch }: Fenced,
+  lines: readonly number[],
+  error: string,
+): Promise<boolean> =>
+  repeatable(async () => {
+    const { rows } = await sql<{ done: boolean }>`
+      select fail_batch_rows(${id}, ${epoch}, ${[...lines]}::integer[], ${error}) as done`.execute(db);
+    return rows[0]!.done;
+  });
+
+export type BatchEnding = 'ended_now' | 'ended' | 'running' | 'waiting' | 'fenced';
+
+/** `reason`: why rows that wait are not run; null where none waits. See end_batch. */
+export const endBatch = ({ db }: Storage, { id, epoch }: Fenced, reason: NotRunReason | null): Promise<BatchEnding> =>
+  repeatable(async () => {
+    const { rows } = await sql<{ ending: BatchEnding }>`
+      select end_batch(${id}, ${epoch}, ${reason}) as ending`.execute(db);
+    return rows[0]!.ending;
+  });

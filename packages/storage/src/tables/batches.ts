@@ -1,0 +1,52 @@
+import type { BatchOutcome, BatchSkipped, Metadata } from '@eloquentpoll/contracts';
+import type { PollOrder } from '@eloquentpoll/polls';
+import type { Generated, JSONColumnType } from 'kysely';
+
+export type StoredBatchStatus = 'loading' | 'running' | 'canceling' | 'completed' | 'canceled' | 'expired' | 'deleted';
+
+/** Why rows of a batch that has ended were not run. */
+export type NotRunReason = 'canceled' | 'expired' | 'uncovered';
+
+export interface BatchesTable {
+  id: string;
+  account_id: string;
+  key_id: string | null;
+  status: Generated<StoredBatchStatus>;
+  idempotency_key: string | null;
+  fingerprint: string | null;
+  metadata: Metadata | null;
+  webhook_url: string | null;
+  max_cost_u: bigint | null;
+  reserved_u: Generated<bigint>;
+  cost_u: Generated<bigint>;
+  has_gold: Generated<boolean>;
+  skipped: BatchSkipped | null;
+  total: Generated<number>;
+  running: Generated<number>;
+  succeeded: Generated<number>;
+  partial: Generated<number>;
+  failed: Generated<number>;
+  canceled: Generated<number>;
+  not_run: Generated<number>;
+  not_run_reason: NotRunReason | null;
+  runner_owner: string | null;
+  runner_epoch: Generated<number>;
+  runner_until: Generated<Date>;
+  created_at: Generated<Date>;
+  loading_until: Date | null;
+  expires_at: Date | null;
+  cancel_requested_at: Date | null;
+  ended_at: Date | null;
+}
+
+export interface BatchRowsTable {
+  batch_id: string;
+  line: number;
+  custom_id: string;
+  request: JSONColumnType<PollOrder> | null;
+  gold: string | null;
+  poll_id: string | null;
+  /** Null of a row that waits, runs or was not run. */
+  outcome: Exclude<BatchOutcome, 'not_run'> | null;
+  error: string | null;
+}

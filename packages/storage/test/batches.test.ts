@@ -1,0 +1,360 @@
+import { newBatchId, newPollId, newResultId } from '@eloquentpoll/polls';
+import t from 'tap';
+import {
+  acceptBatchPolls,
+  addBatchRows,
+  type BatchStart,
+  balanceOf,
+  cancelBatch,
+  cancelPoll,
+  claimBatches,
+  claimPoll,
+  closeAccount,
+  deleteBatch,
+  emptyClosedAccounts,
+  endBatch,
+  failBatchRows,
+  findBatch,
+  finishPoll,
+  freezeAccount,
+  listBatches,
+  type NewBatchPoll,
+  openBatch,
+  pruneExpired,
+  readBatchLines,
+  renewBatch,
+  reverseCredit,
+  runningPollsOfBatch,
+  type Storage,
+  startBatch,
+  waitingRows,
+} from '../src/index.ts';
+import { type Fixture, finished, funded, open, spec, together, USD, unique } from './fixtures.ts';
+import { wholeCheck } from './whole-check.ts';
+
+// slow: 4 s
+
+const ORDER = {
+  question: spec.question,
+  options: spec.options,
+  panel_name: 'broad' as const,
+  confidence_threshold: 0.95,
+  max_cost_u: 1_000_000,
+  min_votes: 3,
+  search: false,
+};
+
+async function uploaded(storage: Storage, accountId: string, rows: number, more: Partial<BatchStart> = {}) {
+  const id = newBatchId();
+  t.equal(await openBatch(storage, { id, accountId, maxOpen: 100 }), 'opened');
+  const added = Array.from({ length: rows }, (_, i) => ({
+    line: i + 1,
+    customId: `row ${i + 1}`,
+    order: ORDER,
+    gold: i === 0 ? 'A' : null,
+  }));
+  t.same(await addBatchRows(storage, id, added), []);
+  return startBatch(storage, {
+    id,
+    accountId,
+    reserveU: BigInt(rows) * USD,
+    maxCostU: null,
+    metadata: {},
+    skipped: { count: 0, first: [] },
+    ...more,
+  });
+}
+
+async function running(storage: Storage, accountId: string, rows: number, more: Partial<BatchStart> = {}) {
+  const started = await uploaded(storage, accountId, rows, more);
+  if (started.kind !== 'started') throw new Error(`not started: ${started.kind}`);
+  const [claimed] = await claimBatches(storage, 'runner', 60_000, 1);
+  return claimed!;
+}
+
+const pollFor = (line: number, more: Partial<NewBatchPoll> = {}): NewBatchPoll => ({
+  line,
+  id: newPollId(),
+  resultId: newResultId(),
+  spec: { ...spec, service_tier: 'flex' } as NewBatchPoll['spec'],
+  holdU: USD,
+  providerMaxU: 5_000,
+  deadlineMs: 86_400_000,
+  ...more,
+});
+
+const accept = (
+  storage: Storage,
+  { id, epoch }: { id: string; epoch: number },
+  polls: NewBatchPoll[],
+  ceilingU?: bigint,
+) =>
+  acceptBatchPolls(storage, {
+    batchId: id,
+    epoch,
+    entryPoint: 'batches',
+    polls,
+    ...(ceilingU !== undefined && { ceiling: { hourU: ceilingU, dayU: ceilingU } }),
+  });
+
+/** Claims and finishes a poll; what its votes are billed is 801 micro-USD. */
+async function finish(storage: Storage, id: string): Promise<string> {
+  const claim = await claimPoll(storage, id, 'worker');
+  if (!claim) return 'not claimed';
+  return (await finishPoll(storage, finished({ id, epoch: claim.epoch }))).outcome;
+}
+
+async function money(storage: Storage, accountId: string) {
+  const { availableU, reservedU, heldU } = (await balanceOf(storage, accountId))!;
+  return { availableU, reservedU, heldU };
+}
+
+async function noViolation(fixture: Fixture, test = t): Promise<void> {
+  test.same(await wholeCheck(fixture.storage), []);
+}
+
+t.test('each poll of a batch draws its hold from the reservation, and gives back what it does not use', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const accountId = await funded(storage, 10n * USD);
+  const batch = await running(storage, accountId, 4);
+  t.same(await money(storage, accountId), { availableU: 6n * USD, reservedU: 4n * USD, heldU: 0n });
+  const polls = [1, 2, 3].map((line) => pollFor(line, { metadata: { of: String(line) } }));
+  const answers = await accept(storage, batch, polls);
+  t.same(
+    answers,
+    polls.map(({ line, id }) => ({ line, outcome: 'accepted', pollId: id })),
+  );
+  t.same(await accept(storage, batch, polls), answers, 'a repeat after a lost answer');
+  t.same(
+    (await accept(storage, batch, [pollFor(2)])).map((answer) => 'pollId' in answer && answer.pollId),
+    [polls[1]!.id],
+    'a row has one poll',
+  );
+  t.same(await money(storage, accountId), { availableU: 6n * USD, reservedU: USD, heldU: 3n * USD });
+  t.same(await query('select lane, batch_line, tenant from polls order by batch_line'), [
+    { lane: 'flex', batch_line: 1, tenant: accountId },
+    { lane: 'flex', batch_line: 2, tenant: accountId },
+    { lane: 'flex', batch_line: 3, tenant: accountId },
+  ]);
+  t.equal((await query('select from poll_labels')).length, 3);
+  await noViolation(fixture, t);
+
+  t.equal(await finish(storage, polls[0]!.id), 'stored');
+  t.same(await cancelPoll(storage, accountId, polls[1]!.id), { outcome: 'ended_now' });
+  t.same(await money(storage, accountId), { availableU: 6n * USD, reservedU: 3n * USD - 801n, heldU: USD });
+  t.equal(await endBatch(storage, batch, null), 'running');
+  t.equal(await finish(storage, polls[2]!.id), 'stored');
+  t.same(await waitingRows(storage, batch.id, 0, 10), [{ line: 4, order: ORDER }]);
+  t.equal(await endBatch(storage, batch, null), 'waiting');
+  t.ok(await failBatchRows(storage, batch, [4, 3], 'model_not_found'));
+  await noViolation(fixture, t);
+  t.equal(await endBatch(storage, batch, null), 'ended_now');
+  t.equal(await endBatch(storage, batch, null), 'ended');
+  t.same(await money(storage, accountId), { availableU: 10n * USD - 1_602n, reservedU: 0n, heldU: 0n });
+  t.match(await findBatch(storage, accountId, batch.id), {
+    status: 'completed',
+    total: 4,
+    running: 0,
+    succeeded: 2,
+    canceled: 1,
+    failed: 1,
+    notRun: 0,
+    costU: 1_602n,
+    reservedU: 0n,
+    hasGold: true,
+    endedAt: Date,
+  });
+  const lines = await readBatchLines(storage, batch.id, { afterLine: 0, limit: 10, isOver: true });
+  t.match(lines, [
+    { line: 1, customId: 'row 1', gold: 'A', outcome: 'success', detail: { winning_option: 'A' } },
+    { line: 2, outcome: 'canceled', pollId: polls[1]!.id, detail: null },
+    { line: 3, outcome: 'success' },
+    { line: 4, outcome: 'failed', pollId: null, error: 'model_not_found' },
+  ]);
+  await noViolation(fixture, t);
+});
+
+t.test('a maximum cost, a reversal, a ceiling and a freeze each stop further rows, and cost nothing', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const accountId = await funded(storage, 10n * USD);
+  const batch = await running(storage, accountId, 5, { reserveU: 2n * USD, maxCostU: 2n * USD });
+  const outcomes = async (lines: number[], ceilingU?: bigint) =>
+    (
+      await accept(
+        storage,
+        batch,
+        lines.map((line) => pollFor(line)),
+        ceilingU,
+      )
+    ).map(({ outcome }) => outcome);
+  t.match(await accept(storage, batch, [pollFor(1)], 4_999n), [{ outcome: 'over_ceiling', retryAfterS: Number }]);
+  t.same(await outcomes([1, 2], 5_000n), ['accepted', 'over_ceiling'], 'as many as fit under the ceiling');
+  t.same(await outcomes([2, 3, 4]), ['accepted', 'uncovered', 'uncovered']);
+  for (const id of await runningPollsOfBatch(storage, batch.id, 10)) await finish(storage, id);
+  t.same(await outcomes([3, 4]), ['accepted', 'uncovered'], 'what the first did not use pays for the next');
+  await query('update controls set polls_stopped = true');
+  t.same(await outcomes([4]), ['stopped']);
+  await query('update controls set polls_stopped = false');
+  await reverseCredit(storage, { accountId, amountU: 20n * USD, source: 'operator', idem: unique('reversal:') });
+  t.same(await outcomes([4]), ['uncovered'], 'a reservation is worth nothing once its money was taken back');
+  t.ok(await freezeAccount(storage, accountId));
+  t.same(await outcomes([4]), ['frozen']);
+  for (const id of await runningPollsOfBatch(storage, batch.id, 10)) await finish(storage, id);
+  t.equal(await endBatch(storage, batch, 'uncovered'), 'ended_now');
+  t.match(await findBatch(storage, accountId, batch.id), { status: 'completed', notRun: 2, notRunReason: 'uncovered' });
+  t.equal((await balanceOf(storage, accountId))!.reservedU, 0n);
+  await noViolation(fixture, t);
+});
+
+t.test(
+  'a key stands for one body; an upload without money, with a used key or broken off leaves nothing',
+  async (t) => {
+    const fixture = await open(t);
+    const { storage, query } = fixture;
+    const accountId = await funded(storage, 3n * USD);
+    const idempotency = { key: 'k', fingerprint: 'one' };
+    const first = await uploaded(storage, accountId, 2, { idempotency });
+    t.equal(first.kind, 'started');
+    t.same(await uploaded(storage, accountId, 2, { idempotency }), { ...first, kind: 'joined' });
+    t.same(await uploaded(storage, accountId, 1, { idempotency: { key: 'k', fingerprint: 'two' } }), {
+      kind: 'reused',
+    });
+    t.same(await uploaded(storage, accountId, 2), { kind: 'insufficient', availableU: USD, settlingU: 0n });
+    const atOnce = await together(4, 4, () =>
+      uploaded(storage, accountId, 1, { idempotency: { key: 'k2', fingerprint: 'x' } }),
+    );
+    t.same(atOnce.map(({ kind }) => kind).toSorted(), ['joined', 'joined', 'joined', 'started']);
+    t.equal(new Set(atOnce.map((each) => 'batchId' in each && each.batchId)).size, 1);
+    t.same(await money(storage, accountId), { availableU: 0n, reservedU: 3n * USD, heldU: 0n });
+
+    const id = newBatchId();
+    t.equal(await openBatch(storage, { id, accountId, maxOpen: 3 }), 'opened');
+    t.equal(await openBatch(storage, { id: newBatchId(), accountId, maxOpen: 3 }), 'too_many');
+    const row = (line: number, customId: string) => ({ line, customId, order: ORDER, gold: null });
+    await addBatchRows(storage, id, [row(1, 'a'), row(2, 'b')]);
+    const repeated = [{ line: 3, customId: 'b', knownLine: 2 }];
+    for (let i = 0; i < 2; i++) t.same(await addBatchRows(storage, id, [row(3, 'b'), row(4, 'c')]), repeated);
+    t.same(
+      await addBatchRows(storage, id, [row(5, 'd'), row(6, 'd')]),
+      [{ line: 6, customId: 'd', knownLine: 5 }],
+      'in one chunk',
+    );
+    t.equal(await findBatch(storage, accountId, id), null, 'an upload is not shown');
+    await query("update batches set loading_until = now() - interval '1 second' where id = $1", [id]);
+    await pruneExpired(storage);
+    t.same(await query('select status, count(*)::integer from batches group by status'), [
+      { status: 'running', count: 2 },
+    ]);
+    t.same(await query('select count(*)::integer from batch_rows'), [{ count: 3 }]);
+    await t.rejects(addBatchRows(storage, id, [row(9, 'z')]), { code: 'EP007' });
+    const gone = { id, accountId, reserveU: 0n, maxCostU: null, metadata: {}, skipped: { count: 0, first: [] } };
+    t.same(await startBatch(storage, gone), { kind: 'gone' });
+    await noViolation(fixture, t);
+  },
+);
+
+t.test('one runner has a batch; the one before is fenced', async (t) => {
+  const { storage, query } = await open(t);
+  const accountId = await funded(storage, 5n * USD);
+  const batch = await running(storage, accountId, 2);
+  t.same(await claimBatches(storage, 'other', 60_000, 5), []);
+  t.match(await renewBatch(storage, batch, 60_000), { status: 'running', waiting: 2, running: 0, reservedU: 2n * USD });
+  await query('update batches set runner_until = now()');
+  const [next] = await claimBatches(storage, 'other', 60_000, 5);
+  t.match(next, { id: batch.id, epoch: batch.epoch + 1 });
+  t.equal(await renewBatch(storage, batch, 60_000), null);
+  t.match(await accept(storage, batch, [pollFor(1)]), [{ outcome: 'fenced' }]);
+  t.equal(await failBatchRows(storage, batch, [1], 'x'), false);
+  t.equal(await endBatch(storage, batch, 'expired'), 'fenced');
+  await query("update batches set expires_at = now() - interval '1 second'");
+  t.match(await accept(storage, next!, [pollFor(1)]), [{ outcome: 'expired' }]);
+  t.equal(await endBatch(storage, next!, 'expired'), 'ended_now');
+  t.match(await findBatch(storage, accountId, batch.id), { status: 'expired', notRun: 2 });
+  t.match(await accept(storage, next!, [pollFor(1)]), [{ outcome: 'over' }]);
+});
+
+t.test('accepting, finishing, canceling and ending at once lose no money and run no row twice', async (t) => {
+  const fixture = await open(t, { maxConnections: 12 });
+  const { storage, query } = fixture;
+  const accountId = await funded(storage, 1_000n * USD);
+  for (let round = 0; round < 6; round++) {
+    const batch = await running(storage, accountId, 60);
+    const lines = Array.from({ length: 60 }, (_, i) => i + 1);
+    const work = [
+      ...Array.from(
+        { length: 12 },
+        (_, i) => () =>
+          accept(
+            storage,
+            batch,
+            lines.slice(i * 5, i * 5 + 8).map((line) => pollFor(line)),
+          ),
+      ),
+      ...Array.from({ length: 20 }, () => async () => {
+        const ids = await runningPollsOfBatch(storage, batch.id, 20);
+        const id = ids[Math.floor(Math.random() * ids.length)];
+        if (id) await (Math.random() < 0.5 ? finish(storage, id) : cancelPoll(storage, accountId, id));
+      }),
+      () => (round % 2 ? cancelBatch(storage, accountId, batch.id) : Promise.resolve()),
+      ...Array.from({ length: 3 }, () => () => endBatch(storage, batch, 'uncovered')),
+    ].toSorted(() => Math.random() - 0.5);
+    await together(work.length, 10, (i) => work[i]!());
+    for (const id of await runningPollsOfBatch(storage, batch.id, 100)) {
+      if ((await finish(storage, id)) === 'not claimed') await cancelPoll(storage, accountId, id);
+    }
+    await endBatch(storage, batch, 'uncovered');
+    t.equal(
+      (await findBatch(storage, accountId, batch.id))!.status,
+      round % 2 && (await wasCanceled(batch.id)) ? 'canceled' : 'completed',
+    );
+  }
+  async function wasCanceled(id: string): Promise<boolean> {
+    return (await query('select from batches where id = $1 and cancel_requested_at is not null', [id])).length > 0;
+  }
+  t.match(await money(storage, accountId), { reservedU: 0n, heldU: 0n });
+  t.same(await query('select from polls group by batch_id, batch_line having count(*) > 1'), []);
+  await noViolation(fixture, t);
+});
+
+t.test('batches are listed by cursor, deleted once they have ended, and go with their account', async (t) => {
+  const fixture = await open(t);
+  const { storage, query } = fixture;
+  const accountId = await funded(storage, 50n * USD);
+  const batches = [];
+  for (let i = 0; i < 4; i++) batches.unshift(await running(storage, accountId, 1));
+  const ids = batches.map(({ id }) => id);
+  const list = async (terms: Parameters<typeof listBatches>[2]) => {
+    const page = await listBatches(storage, accountId, terms);
+    return page && { ids: page.batches.map(({ id }) => ids.indexOf(id)), hasMore: page.hasMore };
+  };
+  t.same(await list({ limit: 3 }), { ids: [0, 1, 2], hasMore: true });
+  t.same(await list({ limit: 3, from: { batchId: ids[2]!, direction: 'older' } }), { ids: [3], hasMore: false });
+  t.same(await list({ limit: 2, from: { batchId: ids[3]!, direction: 'newer' } }), { ids: [1, 2], hasMore: true });
+  t.equal(await list({ limit: 2, from: { batchId: newBatchId(), direction: 'newer' } }), null);
+  t.equal(await deleteBatch(storage, accountId, ids[0]!), 'open');
+  t.equal(await cancelBatch(storage, accountId, ids[0]!), 'canceling');
+  t.equal(await endBatch(storage, batches[0]!, 'canceled'), 'ended_now');
+  t.same(await list({ limit: 3, status: 'canceled' }), { ids: [0], hasMore: false });
+  const other = await funded(storage, 0n);
+  for (const act of [cancelBatch, deleteBatch]) t.equal(await act(storage, other, ids[0]!), null);
+  t.equal(await deleteBatch(storage, accountId, ids[0]!), 'deleted');
+  t.equal(await findBatch(storage, accountId, ids[0]!), null);
+  await pruneExpired(storage);
+  t.same(await query('select count(*)::integer from batch_rows'), [{ count: 3 }]);
+
+  t.ok(await closeAccount(storage, accountId));
+  await emptyClosedAccounts(storage);
+  t.same(await query('select emptied_at from accounts where id = $1', [accountId]), [{ emptied_at: null }]);
+  for (const batch of batches.slice(1)) {
+    t.match(await accept(storage, batch, [pollFor(1)]), [{ outcome: 'canceled' }]);
+    t.equal(await endBatch(storage, batch, null), 'ended_now');
+  }
+  await emptyClosedAccounts(storage);
+  await pruneExpired(storage);
+  t.same(await query('select from batches'), []);
+  t.same(await query('select from batch_rows'), []);
+  t.match(await query('select emptied_at from accounts where id = $1', [accountId]), [{ emptied_at: Date }]);
+  await noViolation(fixture, t);
+});
