@@ -93,7 +93,11 @@ t.test('a check finds nothing in true books and every kind of damage in their op
     sources.flatMap(({ text }) => [...text.matchAll(/^select '(\w+)'/gm)].map((match) => match[1]!)),
   );
   t.ok(rules.size > 20);
-  t.same([...rules].toSorted(), Object.keys({ ...DAMAGE, ...CLOSED_DAMAGE, ...HIDDEN_DAMAGE }).toSorted(), 'no rule without its damage');
+  t.same(
+    [...rules].toSorted(),
+    Object.keys({ ...DAMAGE, ...CLOSED_DAMAGE, ...HIDDEN_DAMAGE }).toSorted(),
+    'no rule without its damage',
+  );
 });
 
 t.test('damage to closed and sealed days is found by reading everything', async (t) => {
