@@ -1,5 +1,5 @@
 import { newBatchId, newPollId, newResultId } from '@eloquentpoll/polls';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import {
   acceptBatchPolls,
   addBatchRows,
@@ -109,7 +109,7 @@ async function money(storage: Storage, accountId: string) {
   return { availableU, reservedU, heldU };
 }
 
-async function noViolation(fixture: Fixture, test = t): Promise<void> {
+async function noViolation(fixture: Fixture, test: Test): Promise<void> {
   test.same(await wholeCheck(fixture.storage), []);
 }
 
@@ -282,7 +282,7 @@ t.test('accepting, finishing, canceling and ending at once lose no money and run
   for (let round = 0; round < 6; round++) {
     const batch = await running(storage, accountId, 60);
     const lines = Array.from({ length: 60 }, (_, i) => i + 1);
-    const work = [
+    const work: (() => Promise<unknown>)[] = [
       ...Array.from(
         { length: 12 },
         (_, i) => () =>
