@@ -24,6 +24,7 @@ declare
   v_new jsonb;
   v_shard smallint;
   v_held_u bigint;
+  v_left_ms integer;
 begin
   perform 1 from controls where polls_stopped;
   v_refusal := case when found then 'stopped' end;
@@ -83,9 +84,12 @@ begin
     update batches set reserved_u = reserved_u - v_held_u, running = running + jsonb_array_length(v_new) where id = v_id;
     update batch_rows r set poll_id = e ->> 'id', request = null
       from jsonb_array_elements(v_new) e where r.batch_id = v_id and r.line = (e ->> 'line')::integer;
+    v_left_ms := extract(epoch from v_batch.expires_at - now()) * 1000;
     perform insert_polls((
-      select jsonb_agg(e || jsonb_build_object('account_id', v_account, 'tenant', v_account::text, 'key_id', v_batch.key_id,
-                                               'batch_id', v_id))
+      select jsonb_agg(e || jsonb_build_object(
+               'account_id', v_account, 'tenant', v_account::text, 'key_id', v_batch.key_id, 'batch_id', v_id,
+               -- The last one that begins in time may still run.
+               'deadline_ms', least((e ->> 'deadline_ms')::integer, v_left_ms + coalesce((e ->> 'run_limit_ms')::integer, 0))))
         from jsonb_array_elements(v_new) e), v_shard);
   end if;
 

@@ -1,5 +1,5 @@
 import type { Metadata, PollSpec } from '@eloquentpoll/contracts';
-import type { PollOrder } from '@eloquentpoll/polls';
+import { deadlineMsOf, laneOf, type PollOrder, runLimitMsOf } from '@eloquentpoll/polls';
 import { sql } from 'kysely';
 import type { Queries, Storage } from './open-storage.ts';
 import type { SpendCeiling } from './provider-spend.ts';
@@ -102,7 +102,6 @@ export interface NewBatchPoll {
   spec: PollSpec;
   holdU: bigint;
   providerMaxU: number;
-  deadlineMs: number;
   auditVersion?: string | undefined;
   metadata?: Metadata | undefined;
   requestId?: string | undefined;
@@ -144,7 +143,9 @@ export const acceptBatchPolls = (
         spec: poll.spec,
         hold_u: String(poll.holdU > 1n ? poll.holdU : 1n),
         provider_max_u: poll.providerMaxU,
-        deadline_ms: poll.deadlineMs,
+        deadline_ms: deadlineMsOf(poll.spec),
+        lane: laneOf(poll.spec),
+        run_limit_ms: runLimitMsOf(poll.spec) ?? null,
         audit_version: poll.auditVersion ?? null,
         entry_point: entryPoint,
         request_id: poll.requestId ?? null,

@@ -76,10 +76,9 @@ const pollFor = (line: number, more: Partial<NewBatchPoll> = {}): NewBatchPoll =
   line,
   id: newPollId(),
   resultId: newResultId(),
-  spec: { ...spec, service_tier: 'flex' } as NewBatchPoll['spec'],
+  spec: { ...spec, service_tier: 'flex' },
   holdU: USD,
   providerMaxU: 5_000,
-  deadlineMs: 86_400_000,
   ...more,
 });
 
