@@ -260,7 +260,10 @@ async function leftIn({ real, model, accountId, run }: Sides): Promise<[unknown,
   const { postedU, heldU, usedU } = model.books.balances.get(accountId)!;
   return [
     { rows, balance },
-    { rows: modelled, balance: { postedU, heldU, availableU: postedU - heldU, heldBackU: 0n, reservedU: 0n, usageU: usedU } },
+    {
+      rows: modelled,
+      balance: { postedU, heldU, availableU: postedU - heldU, heldBackU: 0n, reservedU: 0n, usageU: usedU },
+    },
   ];
 }
 
