@@ -41,7 +41,8 @@ t.test('what is missing of a poll is left to be asked for', async (t) => {
 });
 
 t.test('other commands, service address and key are parsed', async (t) => {
-  for (const name of ['result', 'watch', 'open']) t.match(read([name, 'EP-1']), { name, id: 'EP-1' });
+  for (const name of ['result', 'open']) t.match(read([name, 'EP-1']), { name, id: 'EP-1' });
+  t.match(read(['watch', 'ps_1', 'EP-1', 'ps_1']), { name: 'watch', ids: ['ps_1', 'EP-1'] });
   for (const name of ['balance', 'logout']) t.match(read([name]), { name });
   t.match(read(['history', '--limit', '5']), { name: 'history', limit: 5, offset: 0 });
   t.match(read(['keys']), { name: 'keys', action: 'list' });

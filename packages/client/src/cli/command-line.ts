@@ -3,7 +3,7 @@
 export const COMMANDS = {
   ask: 'run a poll',
   result: 'show a result',
-  watch: 'follow a running poll to its end',
+  watch: 'follow running polls to their ends',
   cancel: 'stop a running poll',
   open: 'open a result in the browser',
   verify: 'check a receipt',

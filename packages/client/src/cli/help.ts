@@ -7,7 +7,7 @@ Commands
   ask TEXT       run a poll: a question, then its options in square brackets, separated by commas;
                  on a terminal you are asked for what is missing
   result ID      show a result (EP-…), or wait for a poll that is running (ps_…)
-  watch ID       follow a running poll (ps_…) to its end
+  watch ID...    follow running polls (ps_…) to their ends; without an id all of yours that run
   cancel ID      stop a running poll (ps_…); the votes that were given are charged
   open ID        open a result in the browser
   verify ID      check the receipt of a result: signature, votes, odds and decision are worked out here;

@@ -1,12 +1,10 @@
 import type { ApiKey } from '../eloquentpoll.ts';
-import type { Command } from './arguments.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
 import { pad, plain } from './plain-text.ts';
+import type { KeysCommand } from './read-key-terms.ts';
 import { print } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
-
-type KeysCommand = Extract<Command, { name: 'keys' }>;
 
 export async function keysCommand(invocation: Invocation, command: KeysCommand): Promise<Exit> {
   const { polls, terminal, json } = invocation;

@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { BASE_URL, EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
-import { type CliSettings, type Command, readArguments } from './arguments.ts';
+import { type Command, readArguments } from './arguments.ts';
 import { askCommand } from './ask.ts';
 import { balanceCommand } from './balance.ts';
 import { cancelCommand } from './cancel.ts';
@@ -15,6 +15,7 @@ import type { Invocation } from './invocation.ts';
 import { keysCommand } from './keys.ts';
 import { loginCommand, logoutCommand } from './login.ts';
 import { openCommand } from './open.ts';
+import type { CliSettings } from './options.ts';
 import { pollsCommand } from './polls.ts';
 import { completePoll, questionFor } from './prompts.ts';
 import { report } from './report.ts';
@@ -82,7 +83,8 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
     case 'result':
       return showOutcome(await resultOf(polls, command.id, terminal.signal), invocation);
     case 'watch':
-      return watchCommand(invocation, command.id);
+      if (command.ids.length === 0) requireKey('What runs is listed with an API key; name an id, or');
+      return watchCommand(invocation, command.ids);
     case 'cancel':
       requireKey('Cancelling a poll needs an API key');
       return cancelCommand(invocation, command.id);

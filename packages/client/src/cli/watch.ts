@@ -1,11 +1,28 @@
-import type { Exit } from './exit-codes.ts';
+import type { EloquentPoll } from '../eloquentpoll.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
 import { followEvents } from './follow-events.ts';
 import type { Invocation } from './invocation.ts';
 import { showOutcome } from './show-outcome.ts';
+import { print } from './terminal.ts';
+import { watchMany } from './watch-many.ts';
 
-/** Follows a poll to its end and shows its result; a result id belongs to a poll that has ended. */
-export async function watchCommand(invocation: Invocation, id: string): Promise<Exit> {
-  const { polls, terminal } = invocation;
+/** Follows polls to their ends and shows their results; without an id all that run. A result id is of an ended poll. */
+export async function watchCommand(invocation: Invocation, ids: readonly string[]): Promise<Exit> {
+  const { polls, terminal, json } = invocation;
+  const watched = ids.length > 0 ? ids : await runningPolls(polls, terminal.signal);
+  const [id] = watched;
+  if (id === undefined) {
+    if (!json) print(terminal.err, 'No poll of yours runs.');
+    return EXIT.winner;
+  }
+  if (watched.length > 1) return watchMany(invocation, watched);
   if (id.startsWith('ps_')) return followEvents(polls.session(id).stream({ signal: terminal.signal }), invocation);
   return showOutcome(await polls.result(id, { signal: terminal.signal }), invocation);
+}
+
+/** The newest last, so that those that are likely to end first are shown first. */
+async function runningPolls(polls: EloquentPoll, signal: AbortSignal): Promise<string[]> {
+  const running: string[] = [];
+  for await (const { session_id } of polls.eachPoll({ status: 'running' }, { signal })) running.push(session_id);
+  return running.reverse();
 }
