@@ -66,6 +66,7 @@ import { depositRoute } from './payments/routes/deposit.ts';
 import { stripeWebhookRoute } from './payments/routes/stripe-webhook.ts';
 import { cancelRunRoute } from './polls/routes/cancel-run.ts';
 import { createPollRoute } from './polls/routes/create-poll.ts';
+import { deleteResultRoute } from './polls/routes/delete-result.ts';
 import { dryRunRoute } from './polls/routes/dry-run.ts';
 import { estimateRoute } from './polls/routes/estimate.ts';
 import { feedbackSummaryRoute } from './polls/routes/feedback-summary.ts';
@@ -120,6 +121,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
 
     ['GET', '/api/results/recent', 'listRecentResults', 'login', () => recentResultsRoute(app, context)],
     ['GET', '/api/results/:resultId', 'getResult', 'anyone', () => publicResultRoute(app, context)],
+    ['DELETE', '/api/results/:resultId', 'deleteResult', 'login or key', () => deleteResultRoute(app, context)],
     ['GET', '/api/results/:resultId/receipt', 'getReceipt', 'login, key or none', () => receiptRoute(app, context)],
     ['GET', '/api/receipts/days', 'listReceiptDays', 'anyone', () => receiptDaysRoute(app, context)],
     ['GET', '/.well-known/jwks.json', 'getReceiptKeys', 'anyone', () => receiptKeysRoute(app, context)],

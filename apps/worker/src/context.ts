@@ -70,8 +70,10 @@ export async function openContext(config: Config, metrics: Metrics = openMetrics
   const storage = opened.use(connectStorage(config, metrics));
   const onError = (err: unknown) => log.warn({ err }, 'track_record.read_failed');
   const records = keepTrackRecords(storage, { freshMs: config.audits.refreshMs, onError });
-  const polls = observedPolls(storedPolls(storage, records), metrics, traces);
   const redis = opened.use(await connectBus(config, log, metrics));
+  const onDeleted = (pollIds: readonly string[]) =>
+    void redis.forgetPolls(pollIds).catch((err) => log.warn({ err }, 'polls.deletion_not_announced'));
+  const polls = observedPolls(storedPolls(storage, { records, onDeleted }), metrics, traces);
   const { modelsFile: file, modelsBaseUrl: baseUrl, modelsHttpsOnly: httpsOnly } = config;
   const panels = loadPanels({ file, baseUrl, httpsOnly });
   const ceiling = spendCeiling(config.providerSpend, panels.simulated, 'free');

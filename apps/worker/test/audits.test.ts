@@ -10,7 +10,6 @@ import {
   creditAccount,
   findPoll,
   findResult,
-  keepTrackRecords,
   noteRosterVersion,
   openStorage,
   type RosterVersion,
@@ -95,7 +94,7 @@ async function bench(t: Test) {
   const asked: number[] = [];
 
   function worker(workerId: string, ask: Context['ask'] = async ({ seat }) => vote(seat)): Context {
-    const polls = storedPolls(storage, keepTrackRecords(storage));
+    const polls = storedPolls(storage);
     const context: Context = {
       ...{ workerId, polls, bus, audits: null, evidence: NO_EVIDENCE },
       async ask(request, options) {

@@ -31,6 +31,9 @@ export interface Bus {
   /** A hint to the worker that has the poll, which reads the rest from Postgres. */
   announceCancel(pollId: string): Promise<void>;
   onCancel(listener: (pollId: string) => void): void;
+  /** Deletes what Redis has of these polls, and says so to every process. */
+  forgetPolls(pollIds: readonly string[]): Promise<void>;
+  onDeletion(listener: (pollId: string) => void): void;
   readonly runs: RunRecord;
   /** For what else lives in this Redis under the same prefix: limiter, breakers, key cache. Fails fast. */
   readonly redis: Redis;
@@ -83,7 +86,13 @@ export async function openBus({
     async announceCancel(pollId) {
       await redis.publish(keys.cancels, pollId);
     },
-    onCancel: channels.onCancel,
+    onCancel: (listener) => channels.hear(keys.cancels, listener),
+    async forgetPolls(pollIds) {
+      const pipeline = redis.pipeline();
+      for (const id of pollIds) pipeline.del(keys.run(id)).publish(keys.deletions, id);
+      for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
+    },
+    onDeletion: (listener) => channels.hear(keys.deletions, listener),
     runs: runRecord(redis, keys, onRefused),
     redis,
     prefix,

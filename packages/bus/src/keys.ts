@@ -16,6 +16,8 @@ export interface Keys {
   endChannel(pollId: string): string;
   /** The channel with the ids of polls that their callers canceled. */
   readonly cancels: string;
+  /** The same of polls that were deleted. */
+  readonly deletions: string;
 }
 
 export function keysUnder(prefix: string): Keys {
@@ -27,5 +29,6 @@ export function keysUnder(prefix: string): Keys {
     channel: (pollId) => `${open}{${pollId}}`,
     endChannel: (pollId) => `${open}{${pollId}}:end`,
     cancels: `${open}cancels`,
+    deletions: `${open}deletions`,
   };
 }

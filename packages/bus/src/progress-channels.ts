@@ -16,8 +16,8 @@ export interface Watch {
 export interface ProgressChannels {
   /** Resolves when the subscription stands: what is published after that is seen. Rejects while Redis is away. */
   watch(channel: string, onNews: OnNews): Promise<Watch>;
-  /** Hears the ids of canceled polls for as long as the connections live; one that is lost is not repeated. */
-  onCancel(listener: (pollId: string) => void): void;
+  /** Hears the ids of polls on a channel for as long as the connections live; one that is lost is not repeated. */
+  hear(channel: string, listener: (pollId: string) => void): void;
   /** Channels watched here, for metrics and leak checks. */
   watched(): number;
   close(): Promise<void>;
@@ -40,11 +40,12 @@ export function openChannels(
   redis.on('error', onError);
   const topics = new Map<string, Topic>();
 
-  const cancelListeners = new Set<(pollId: string) => void>();
+  const listeners = new Map<string, Set<(pollId: string) => void>>();
 
   redis.on('message', (channel: string, message: string) => {
-    if (channel === keys.cancels) {
-      for (const hear of cancelListeners) hear(message);
+    const heard = listeners.get(channel);
+    if (heard) {
+      for (const hear of heard) hear(message);
       return;
     }
     const topic = topics.get(channel);
@@ -56,7 +57,7 @@ export function openChannels(
   // Not left to the client: its own resubscription leaves a rejection unhandled when the connection breaks again, which
   // ends the process.
   redis.on('ready', () => {
-    const joined = [...topics.keys(), ...(cancelListeners.size > 0 ? [keys.cancels] : [])];
+    const joined = [...topics.keys(), ...listeners.keys()];
     if (joined.length === 0) return;
     redis.subscribe(...joined).then(
       () => {
@@ -96,9 +97,9 @@ export function openChannels(
       }
       return { close: () => leave(channel, onNews) };
     },
-    onCancel(listener) {
-      cancelListeners.add(listener);
-      void connected.then(() => redis.subscribe(keys.cancels)).catch(() => undefined);
+    hear(channel, listener) {
+      listeners.set(channel, (listeners.get(channel) ?? new Set()).add(listener));
+      void connected.then(() => redis.subscribe(channel)).catch(() => undefined);
     },
     watched: () => topics.size,
     async close() {

@@ -18,9 +18,15 @@ export type StoredKind = (typeof STORED_KINDS)[number];
 /** Called for each value that was refused. */
 export type OnRefused = (kind: StoredKind) => void;
 
+const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));
+
 /** One instance each: shapes that stand in several of these schemas carry their names. */
 const checkOf = <T>(schema: object): ValidateFunction<T> =>
-  new Ajv({ strict: false, schemas: [VoteResult, Timing, Verdict, PanelStanding, PollReading] }).compile<T>(schema);
+  new Ajv({
+    strict: false,
+    formats: { 'date-time': isTime },
+    schemas: [VoteResult, Timing, Verdict, PanelStanding, PollReading],
+  }).compile<T>(schema);
 
 /** Compiled on first use: a process reads one or two of these kinds, and its start should not wait for the others. */
 function reader<T>(schema: object): (text: string) => T | null {

@@ -51,6 +51,8 @@ export interface PollRequest {
   metadata?: Record<string, string>;
   /** Of `begin` only. `flex`: cheaper, run when no other poll waits, and ended within 24 hours. */
   service_tier?: 'standard' | 'flex';
+  /** Seconds after which the poll and its result are deleted; at most what the service keeps polls for. */
+  expires_in?: number;
 }
 
 /** A signed statement about a poll: a JWS in flattened JSON. `eloquentpoll verify` works out all that it says. */
@@ -200,6 +202,8 @@ export interface PollResponse {
   /** The account's name of the panel, where one was asked for. */
   saved_panel?: string;
   simulated: boolean;
+  /** When it is deleted. */
+  expires_at?: string;
 }
 
 /** A result as anyone who holds its id may read it. */
@@ -232,6 +236,8 @@ export interface ResultDetail {
   reading?: Reading;
   preset?: string;
   simulated?: boolean;
+  /** When it is deleted. */
+  expires_at?: string;
 }
 
 export interface RecentResult {
@@ -249,6 +255,8 @@ export interface HistoryResult extends RecentResult {
   /** Decimal US dollars. */
   totalCostUsd: string;
   totalMs: number | null;
+  /** When it is deleted. */
+  expiresAt?: string | null;
 }
 
 export interface Progress {
@@ -286,6 +294,8 @@ export interface ListedPoll {
   cost_usd: number | null;
   created_at: string;
   ended_at: string | null;
+  /** When it is deleted. */
+  expires_at: string | null;
 }
 
 export interface PollList {
@@ -333,6 +343,8 @@ export interface QuickRequest {
   reasons?: boolean;
   /** Needs a key. */
   metadata?: Record<string, string>;
+  /** Seconds after which the poll and its result are deleted. */
+  expires_in?: number;
 }
 
 export interface QuickResult {

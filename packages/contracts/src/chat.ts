@@ -48,6 +48,7 @@ export const ChatCompletionRequest = Type.Object(
     max_cost_usd: PollRequest.properties.max_cost_usd,
     reasons: PollRequest.properties.reasons,
     metadata: PollRequest.properties.metadata,
+    expires_in: PollRequest.properties.expires_in,
   },
   { $id: 'ChatCompletionRequest' },
 );

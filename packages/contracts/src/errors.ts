@@ -116,6 +116,11 @@ export const ERRORS = {
   method_not_allowed: change(405, 'Method not allowed', 'The path exists; the Allow header names its methods.'),
   not_acceptable: change(406, 'Not acceptable', 'The operation cannot answer in a media type that Accept allows.'),
   request_timeout: wait(408, 'Request timeout', 'The request did not arrive completely in time.'),
+  poll_running: change(
+    409,
+    'Poll still runs',
+    'A poll is deleted once it has ended: cancel it with POST /api/polls/{id}/cancel, or wait.',
+  ),
   key_limit_reached: change(
     409,
     'Too many keys',

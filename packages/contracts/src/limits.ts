@@ -8,6 +8,8 @@ export const LIMITS = {
   max_cost_usd: { default: 1, max: 25 },
   chosen_models: { min: 3, max: 15, id: 200 },
   saved_panel: { name: 40, count: 50 },
+  /** Seconds: an hour to ten years. */
+  expires_in: { min: 3_600, max: 315_360_000 },
   metadata: { pairs: 16, key: 64, value: 512 },
   free: { question: 1000, options: 5, option: 50 },
   shorthand: 4000,

@@ -26,6 +26,7 @@ export const ListedPoll = Type.Object(
     cost_usd: nullable(Usd),
     created_at: DateTime,
     ended_at: nullable(DateTime),
+    expires_at: nullable({ ...DateTime, description: 'When it is deleted.' }),
   },
   { $id: 'ListedPoll' },
 );
@@ -70,6 +71,10 @@ export const PollListQuery = Type.Object(
   { additionalProperties: false },
 );
 export type PollListQuery = Static<typeof PollListQuery>;
+
+/** What DELETE /api/results/{id} deleted. */
+export const PollDeleted = Type.Object({ deleted: Type.Boolean(), session_id: Type.String() }, { $id: 'PollDeleted' });
+export type PollDeleted = Static<typeof PollDeleted>;
 
 export const StatusesQuery = Type.Object({
   ids: Type.String({

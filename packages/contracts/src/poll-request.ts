@@ -63,6 +63,15 @@ const reasons = Type.Optional(
 
 const metadata = Type.Optional(Metadata);
 
+const expires_in = Type.Optional(
+  Type.Integer({
+    minimum: LIMITS.expires_in.min,
+    maximum: LIMITS.expires_in.max,
+    description:
+      'Seconds after which the poll and its result are deleted, counted from when it has to have ended; at most, and without it, what this service keeps polls for. The result says when: `expires_at`.',
+  }),
+);
+
 const profile = Type.Optional(
   Type.String({
     description: 'A named bundle of the three fields, listed at /api/profiles. Those that are sent override it.',
@@ -83,6 +92,7 @@ export const PollRequest = Type.Object(
     profile,
     reasons,
     metadata,
+    expires_in,
     dry_run,
   },
   { $id: 'PollRequest' },
@@ -99,7 +109,7 @@ export const ServiceTierTerm = Type.Optional(
 
 /** The body of asynchronous and of streaming polls. */
 export const SessionRequest = Type.Object(
-  { question, options, ...terms, reasons, metadata, service_tier: ServiceTierTerm },
+  { question, options, ...terms, reasons, metadata, expires_in, service_tier: ServiceTierTerm },
   { $id: 'SessionRequest' },
 );
 export type SessionRequest = Static<typeof SessionRequest>;
@@ -150,6 +160,7 @@ export const QuickPollRequest = Type.Object(
     ...chosen,
     reasons,
     metadata,
+    expires_in,
   },
   { $id: 'QuickPollRequest' },
 );
@@ -168,6 +179,7 @@ export const FreePollRequest = Type.Object(
     ),
     theme: Type.Optional(literals(FREE_PRESETS, { default: 'free' })),
     reasons,
+    expires_in,
   },
   { $id: 'FreePollRequest' },
 );

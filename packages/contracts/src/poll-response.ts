@@ -5,6 +5,7 @@ import { PollReading } from './poll-reading.ts';
 import {
   Chances,
   Count,
+  DateTime,
   literals,
   Milliseconds,
   nullable,
@@ -129,6 +130,7 @@ export const PollResponse = Type.Object(
       Type.String({ description: "The account's name of the panel, where one was asked for." }),
     ),
     simulated: Type.Boolean({ description: 'True when simulated models voted; their ids start with `sim/`.' }),
+    expires_at: Type.Optional({ ...DateTime, description: 'When it is deleted.' }),
   },
   { $id: 'PollResponse' },
 );

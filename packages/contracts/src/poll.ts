@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { literals } from './vocabulary.ts';
+import { DateTime, literals } from './vocabulary.ts';
 
 // The shapes that travel inside the service: from the gateway to Postgres, from Postgres to the worker, from the
 // worker to every follower. Money is integer micro-USD and fits a JSON number (a poll costs at most 25 USD).
@@ -93,6 +93,8 @@ export const PollSpec = Type.Object({
   track_record: Type.Optional(AskedByRecord),
   /** Pseudonym of who asks, for providers that take one. */
   caller: Type.Optional(Type.String()),
+  /** When the poll and its result are deleted; missing where nothing deletes them but their owner. */
+  expires_at: Type.Optional(DateTime),
   simulated: Type.Boolean(),
 });
 export type PollSpec = Static<typeof PollSpec>;

@@ -49,6 +49,7 @@ export const ResultDetail = Type.Object(
     reading: Type.Optional(Type.Ref(PollReading)),
     preset: Type.Optional(Type.String()),
     simulated: Type.Optional(Type.Boolean()),
+    expires_at: Type.Optional({ ...DateTime, description: 'When it is deleted.' }),
   },
   { $id: 'ResultDetail' },
 );
@@ -73,6 +74,7 @@ export const HistoryResult = Type.Object(
     status: literals(RESULT_STATUSES),
     totalCostUsd: Type.String({ description: 'Decimal US dollars, as text so that no digit is lost.' }),
     totalMs: nullable(Milliseconds),
+    expiresAt: Type.Optional(nullable({ ...DateTime, description: 'When it is deleted.' })),
   },
   { $id: 'HistoryResult' },
 );

@@ -77,6 +77,7 @@ export function pollResponse(outcome: PollOutcome): PollResponse {
     preset: spec.panel_name,
     ...(spec.saved_panel !== undefined && { saved_panel: spec.saved_panel }),
     simulated: spec.simulated,
+    ...(spec.expires_at !== undefined && { expires_at: spec.expires_at }),
   };
   if (conclusion.reason === 'budget' && votes.length === 0) {
     response.code = 'budget_too_small';

@@ -4,11 +4,13 @@ import { askingOrder } from '@eloquentpoll/voting';
 
 /** What a caller asked for: aliases folded, defaults filled in, every rule checked. */
 export interface PollOrder
-  extends Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller' | 'track_record'> {
+  extends Omit<PollSpec, 'seats' | 'seed' | 'simulated' | 'price_ppm' | 'caller' | 'track_record' | 'expires_at'> {
   /** Of a custom panel, once they are known: a saved panel is read when the poll is accepted. */
   models?: readonly string[];
   /** The caller's own labels; no part of the spec, so no worker and no model has them. */
   metadata?: Metadata;
+  /** Seconds from when it is accepted; without them the service's own time. */
+  expires_in?: number;
 }
 
 export interface Freeze {
@@ -19,6 +21,8 @@ export interface Freeze {
   pricePpm?: number | undefined;
   /** Pseudonym of who asks. */
   caller?: string | undefined;
+  /** When the poll and its result are deleted. */
+  expiresAt?: Date | undefined;
   seed?: string;
   /** In which order the panel is asked, and what stops it; shuffled, and the urn, where it is left out. */
   asking?: AskedBy | undefined;
@@ -33,8 +37,8 @@ export interface AskedBy {
 
 /** Makes an order exact: which models, in which order, at which prices. A worker needs nothing else. */
 export function specOf(
-  { models: _models, metadata: _metadata, ...order }: PollOrder,
-  { seats, simulated, pricePpm, caller, seed = newSeed(), asking }: Freeze,
+  { models: _models, metadata: _metadata, expires_in: _expiresIn, ...order }: PollOrder,
+  { seats, simulated, pricePpm, caller, expiresAt, seed = newSeed(), asking }: Freeze,
 ): PollSpec {
   const trackRecord = asking?.trackRecord ?? null;
   const priced = seats.map(({ family }, i) => ({ family, typicalCostU: asking?.pricesU[i] ?? 0n }));
@@ -45,6 +49,7 @@ export function specOf(
     ...(trackRecord && { track_record: trackRecord }),
     ...(pricePpm !== undefined && { price_ppm: pricePpm }),
     ...(caller !== undefined && { caller }),
+    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
     simulated,
   };
 }

@@ -106,14 +106,14 @@ begin
     insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, winning_option,
                          is_tie, early_terminated, termination_reason, models_requested, models_succeeded,
                          models_failed, models_skipped, total_cost_u, gather_ms, total_ms, detail, votes_u,
-                         failed_calls_u, receipt_leaf)
+                         failed_calls_u, receipt_leaf, expires_at)
     values (v_id, v_poll.result_id, v_poll.account_id, v_response ->> 'status', v_poll.spec ->> 'panel_name',
             v_poll.entry_point, (v_poll.spec ->> 'simulated')::boolean, v_response ->> 'winning_option',
             (v_response ->> 'is_tie')::boolean, (v_response ->> 'early_terminated')::boolean,
             v_response ->> 'termination_reason', v_stored.votes, v_stored.valid, v_stored.votes - v_stored.valid,
             (v_response ->> 'models_skipped')::smallint, v_stored.billed_u,
             (v_response #>> '{timing,gather_ms}')::integer, (v_response #>> '{timing,total_ms}')::integer, v_response,
-            case when v_failed_u > 0 then v_stored.votes_u end, v_failed_u, v_leaf);
+            case when v_failed_u > 0 then v_stored.votes_u end, v_failed_u, v_leaf, v_poll.expires_at);
   end if;
 
   if v_leaf is not null then

@@ -4,15 +4,16 @@ create or replace function insert_polls(p_polls jsonb, p_shard smallint) returns
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   insert into polls (id, result_id, account_id, tenant, key_id, awaited, spec, entry_point, request_id, traceparent,
-                     context_id, metadata, webhook_url, batch_id, batch_line, lease_until, deadline_at, lane, run_limit_ms,
-                     provider_max_u, spend_shard, audit_version)
+                     context_id, metadata, webhook_url, batch_id, batch_line, lease_until, deadline_at, expires_at, lane,
+                     run_limit_ms, provider_max_u, spend_shard, audit_version)
   select e ->> 'id', e ->> 'result_id', (e ->> 'account_id')::uuid, e ->> 'tenant', (e ->> 'key_id')::uuid,
          coalesce((e ->> 'awaited')::boolean, false), e -> 'spec', e ->> 'entry_point', e ->> 'request_id',
          e ->> 'traceparent', e ->> 'context_id', e -> 'metadata', e ->> 'webhook_url', e ->> 'batch_id',
          (e ->> 'line')::integer,
          -- Until then it need not be looked for: in the flex lane it may wait for long.
          now() + case e ->> 'lane' when 'flex' then interval '60 seconds' else interval '5 seconds' end,
-         now() + (e ->> 'deadline_ms')::integer * interval '1 millisecond', coalesce(e ->> 'lane', 'standard'),
+         now() + (e ->> 'deadline_ms')::integer * interval '1 millisecond', (e #>> '{spec,expires_at}')::timestamptz,
+         coalesce(e ->> 'lane', 'standard'),
          (e ->> 'run_limit_ms')::integer, (e ->> 'provider_max_u')::bigint, p_shard, e ->> 'audit_version'
     from jsonb_array_elements(p_polls) e;
   insert into poll_labels (account_id, label, created_at, poll_id)

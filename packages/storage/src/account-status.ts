@@ -81,34 +81,15 @@ export function closeAccount(storage: Storage, accountId: string): Promise<Shut 
   });
 }
 
-/**
- * Empties ended polls of closed accounts, so many at a time: question, options and answers go; what the books need stays,
- * without an owner. Returns how many polls there were; fewer than `limit` when none is left.
- */
-export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<number> {
+/** Empties ended polls of closed accounts, so many at a time. Returns them; fewer than `limit` when none is left. */
+export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<string[]> {
   return inTransaction(storage, async ({ db }) => {
     const { rows } = await sql<{ id: string }>`
       select p.id from accounts a join polls p on p.account_id = a.id
        where a.deleted_at is not null and a.emptied_at is null and p.status <> 'running'
        limit ${limit} for update of p skip locked`.execute(db);
     const ids = rows.map(({ id }) => id);
-    if (ids.length > 0) {
-      await sql`
-        delete from poll_labels l using polls p, jsonb_each_text(p.metadata) pair
-         where p.id = any(${ids}::text[]) and l.account_id = p.account_id and l.label = label_of(pair.key, pair.value)
-           and l.created_at = p.created_at and l.poll_id = p.id`.execute(db);
-      await sql`
-        update polls set account_id = null, tenant = null, key_id = null, request_id = null, traceparent = null, context_id = null,
-               metadata = null, webhook_url = null, spec = spec - 'question' - 'options' where id = any(${ids}::text[])`.execute(
-        db,
-      );
-      await sql`
-        update results set account_id = null, winning_option = null, detail = '{}', emptied_at = now()
-         where poll_id = any(${ids}::text[])`.execute(db);
-      await db.deleteFrom('feedback').where('poll_id', 'in', ids).execute();
-      await sql`
-        update dead_letters set seen_at = coalesce(seen_at, now()) where poll_id = any(${ids}::text[])`.execute(db);
-    }
+    if (ids.length > 0) await sql`select empty_polls(${ids}::text[])`.execute(db);
     await sql`
       select delete_batch(b.id, b.account_id) from accounts a join batches b on b.account_id = a.id
        where a.deleted_at is not null and a.emptied_at is null and b.ended_at is not null`.execute(db);
@@ -117,7 +98,7 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<numb
        where deleted_at is not null and emptied_at is null
          and not exists (select from polls p where p.account_id = a.id)
          and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')`.execute(db);
-    return ids.length;
+    return ids;
   });
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import { isResultInTime } from './results.ts';
 
 // What callers say about an outcome: one row per account and poll, the latest word counts.
 
@@ -27,7 +28,7 @@ export async function storeFeedback({ db }: Queries, feedback: Feedback): Promis
     insert into feedback (account_id, poll_id, outcome_correct, confidence, notes)
     select ${feedback.accountId}::uuid, poll_id, ${feedback.outcomeCorrect}::boolean,
            ${feedback.confidence}::double precision, ${feedback.notes}::text
-      from results r where result_id = ${feedback.resultId} and emptied_at is null
+      from results r where result_id = ${feedback.resultId} and emptied_at is null and (expires_at is null or expires_at > now())
        and not exists (select from accounts a where a.id = r.account_id and a.deleted_at is not null)
     on conflict (account_id, poll_id) do update
       set outcome_correct = excluded.outcome_correct, confidence = excluded.confidence, notes = excluded.notes,
@@ -39,7 +40,8 @@ export async function storeFeedback({ db }: Queries, feedback: Feedback): Promis
 export async function readFeedbackSummary({ db }: Queries, resultId: string): Promise<StoredFeedbackSummary> {
   const { rows } = await sql<SummaryRow>`
     with given as (
-      select f.* from feedback f join results r using (poll_id) where r.result_id = ${resultId}
+      select f.* from feedback f join results r using (poll_id)
+       where r.result_id = ${resultId} and (r.expires_at is null or r.expires_at > now())
     )
     select count(*)::integer as total,
            (count(*) filter (where outcome_correct))::integer as correct,
@@ -50,6 +52,7 @@ export async function readFeedbackSummary({ db }: Queries, resultId: string): Pr
     .innerJoin('results', 'results.poll_id', 'feedback.poll_id')
     .select(['feedback.id', 'outcome_correct', 'confidence', 'feedback.created_at'])
     .where('results.result_id', '=', resultId)
+    .where(isResultInTime)
     .orderBy('feedback.created_at', 'desc')
     .orderBy('feedback.id')
     .limit(MAX_ENTRIES)

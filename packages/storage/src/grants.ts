@@ -10,10 +10,6 @@ const ROLES = { gateway: GATEWAY_ROLE, worker: WORKER_ROLE } as const;
 type App = keyof typeof ROLES;
 export const APP_ROLES: readonly string[] = Object.values(ROLES);
 
-/** What `emptyClosedAccounts` takes out of a poll and its result; both apps do it. */
-const EMPTIED_POLL = 'account_id, tenant, key_id, request_id, traceparent, context_id, metadata, webhook_url, spec';
-const EMPTIED_RESULT = 'account_id, winning_option, detail, emptied_at';
-
 /** Beside reading. A table that is not in here is read only. */
 export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>> = {
   accounts: { gateway: 'insert, update', worker: 'update (emptied_at)' },
@@ -24,13 +20,11 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   saved_panels: { gateway: 'insert, update, delete' },
   balances: { gateway: 'insert (account_id), update (held_back_u)' },
   polls: {
-    gateway: `update (${EMPTIED_POLL}, lease_owner, lease_until, deadline_at)`,
-    worker: `update (${EMPTIED_POLL}, lease_owner, lease_epoch, lease_until, run_until, claims)`,
+    gateway: 'update (lease_owner, lease_until, deadline_at)',
+    worker: 'update (lease_owner, lease_epoch, lease_until, run_until, claims)',
   },
   batches: { gateway: 'update (runner_owner, runner_epoch, runner_until)' },
-  poll_labels: { gateway: 'delete', worker: 'delete' },
-  results: { gateway: `update (${EMPTIED_RESULT})`, worker: `update (${EMPTIED_RESULT})` },
-  feedback: { gateway: 'insert, update, delete', worker: 'delete' },
+  feedback: { gateway: 'insert, update, delete' },
   caller_days: { gateway: 'delete' },
   idempotency: { gateway: 'insert, update, delete' },
   checkouts: { gateway: 'insert, update' },
@@ -39,7 +33,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
   deposits: { gateway: 'insert, update' },
   money_scans: { gateway: 'insert, update' },
   misfits: { gateway: 'insert, update' },
-  dead_letters: { gateway: 'update (seen_at, retried_as)', worker: 'update (seen_at)' },
+  dead_letters: { gateway: 'update (seen_at, retried_as)' },
   controls: { gateway: 'update' },
   operator_log: { gateway: 'insert' },
   model_evidence: { worker: 'insert, delete' },
@@ -62,6 +56,8 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   accept_poll: ['gateway'],
   finish_poll: ['worker'],
   cancel_poll: ['gateway'],
+  empty_polls: ['gateway', 'worker'],
+  empty_expired_polls: ['worker'],
   insert_polls: [],
   open_batch: ['gateway'],
   add_batch_rows: ['gateway'],

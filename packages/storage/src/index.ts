@@ -111,6 +111,7 @@ export { storageTime } from './clock.ts';
 export { closeBooks } from './close-books.ts';
 export { type Controls, readControls, setControl } from './controls.ts';
 export { type BuriedPoll, buriedPolls, noteBuriedSeen, noteRetried } from './dead-letters.ts';
+export { deletePoll, emptyExpiredPolls, emptyPolls, type PollDeletion } from './delete-polls.ts';
 export {
   bookTransfer,
   type IncomingTransfer,

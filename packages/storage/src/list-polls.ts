@@ -3,6 +3,7 @@ import { isFree } from '@eloquentpoll/polls';
 import { type RawBuilder, sql } from 'kysely';
 import { ownsKey } from './api-keys.ts';
 import type { Queries } from './open-storage.ts';
+import { isInTime } from './polls.ts';
 
 // The polls of an account, newest first, page by page. One filter chooses the index that is read in the order of the list;
 // the others are applied to what it finds. A page reads a bounded number of rows however rarely they match.
@@ -45,6 +46,8 @@ export interface PollLine {
   costU: bigint | null;
   createdAt: Date;
   finishedAt: Date | null;
+  /** Null where it is kept until it is deleted. */
+  expiresAt: Date | null;
 }
 
 export interface PollPage {
@@ -211,7 +214,7 @@ export async function findPollLines(
   );
 }
 
-/** In the order of the ids. */
+/** In the order of the ids, without those whose time is over. */
 async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<PollLine[]> {
   const rows = await db
     .selectFrom('polls')
@@ -224,6 +227,7 @@ async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<Pol
       'polls.is_close',
       'polls.created_at',
       'polls.finished_at',
+      'polls.expires_at',
       'results.result_id',
       'results.winning_option',
       'results.is_tie',
@@ -232,6 +236,7 @@ async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<Pol
       sql<PanelName>`polls.spec ->> 'panel_name'`.as('panel_name'),
     ])
     .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where(isInTime)
     .execute();
   const place = new Map(pollIds.map((id, i) => [id, i]));
   rows.sort((a, b) => place.get(a.id)! - place.get(b.id)!);
@@ -249,5 +254,6 @@ async function linesOf({ db }: Queries, pollIds: readonly string[]): Promise<Pol
     costU: row.status === 'running' ? null : isFree(row.panel_name) ? 0n : (row.total_cost_u ?? 0n),
     createdAt: row.created_at,
     finishedAt: row.finished_at,
+    expiresAt: row.expires_at,
   }));
 }

@@ -30,6 +30,9 @@ export async function findPollByResult({ db }: Queries, resultId: string): Promi
   return toPollOrNull(await pollColumns({ db }).where('result_id', '=', resultId).executeTakeFirst());
 }
 
+/** A poll whose time is over is gone before a worker has emptied it; one that runs ends first. */
+export const isInTime = sql<boolean>`(polls.expires_at is null or polls.expires_at > now() or polls.status = 'running')`;
+
 /** How a poll stands, without what it asks: all that its session shows. */
 export interface StoredRun {
   pollId: string;
@@ -45,6 +48,7 @@ export async function findRunStates({ db }: Queries, pollIds: readonly string[])
     .leftJoin('results', 'results.poll_id', 'polls.id')
     .select(['polls.id', 'polls.account_id', 'polls.status', 'results.result_id'])
     .where((poll) => poll('polls.id', '=', poll.fn.any(poll.val([...pollIds]))))
+    .where(isInTime)
     .execute();
   return rows.map(({ id, account_id, status, result_id }) => ({
     pollId: id,

@@ -36,6 +36,8 @@ export interface ResultLine {
   totalCostU: bigint;
   totalMs: number;
   createdAt: Date;
+  /** Null where it is kept until it is deleted. */
+  expiresAt: Date | null;
 }
 
 export async function findResult(queries: Queries, resultId: string): Promise<Result | null> {
@@ -78,11 +80,13 @@ export async function readHistory(
       'total_cost_u',
       'total_ms',
       'created_at',
+      'expires_at',
       sql<string>`detail->>'question'`.as('question'),
       sql<Record<string, number>>`detail->'tally'`.as('tally'),
       wasCanceledByCaller.as('is_canceled'),
     ])
     .where('account_id', '=', accountId)
+    .where(isResultInTime)
     .orderBy('created_at', 'desc')
     .orderBy('poll_id')
     .limit(limit)
@@ -103,6 +107,7 @@ export async function readHistory(
     totalCostU: isFree(row.panel_name) ? 0n : row.total_cost_u,
     totalMs: row.total_ms,
     createdAt: row.created_at,
+    expiresAt: row.expires_at,
   }));
 }
 
@@ -120,9 +125,12 @@ const isOfOpenAccount = sql<boolean>`(
   results.account_id is null or not exists (
     select from accounts where accounts.id = results.account_id and accounts.deleted_at is not null))`;
 
+/** From that moment on a result is gone, too; a worker empties its row later. */
+export const isResultInTime = sql<boolean>`(results.expires_at is null or results.expires_at > now())`;
+
 /** Those that may be read. */
 export const openResults = ({ db }: Queries) =>
-  db.selectFrom('results').where('emptied_at', 'is', null).where(isOfOpenAccount);
+  db.selectFrom('results').where('emptied_at', 'is', null).where(isResultInTime).where(isOfOpenAccount);
 
 function resultColumns(queries: Queries) {
   return openResults(queries).select([

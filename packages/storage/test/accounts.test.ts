@@ -138,11 +138,11 @@ t.test('a closed account is forgotten at once, what it asked batch by batch, and
   const late = await claimPoll(storage, running.poll.id, 'worker');
   t.equal(late?.remainingMs, 0);
 
-  t.equal(await emptyClosedAccounts(storage), 1, 'the poll that is running is left');
+  t.equal((await emptyClosedAccounts(storage)).length, 1, 'the poll that is running is left');
   t.match(await finishPoll(storage, finished(late!)), { outcome: 'stored' }, 'it ends');
   t.equal(await findResult(storage, running.poll.resultId), null);
-  t.equal(await emptyClosedAccounts(storage), 1);
-  t.equal(await emptyClosedAccounts(storage), 0);
+  t.equal((await emptyClosedAccounts(storage)).length, 1);
+  t.equal((await emptyClosedAccounts(storage)).length, 0);
   const texts = await query<{ text: string }>(
     `
     select concat(p.spec, r.detail, r.winning_option, p.account_id, r.account_id, p.tenant, p.request_id) as text

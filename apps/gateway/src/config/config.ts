@@ -66,6 +66,8 @@ export interface Config {
   maxRunningPolls: { account: number; key: number; network: number };
   /** The same of an account's flex polls, beside those. */
   maxRunningFlexPolls: number;
+  /** How long a poll and its result are kept at most. */
+  retentionS: number;
   /** A poll that would wait in the queue for longer than this share of its deadline is refused. */
   maxQueueShare: number;
   /** Where metrics and probes are served; null where they are not. */
@@ -153,6 +155,7 @@ export function readConfig(env: Environment): Config {
       network: values.MAX_RUNNING_FREE_POLLS,
     },
     maxRunningFlexPolls: values.MAX_RUNNING_FLEX_POLLS,
+    retentionS: values.RETENTION_DAYS * 86_400,
     maxQueueShare: values.MAX_QUEUE_SHARE,
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     adminToken: adminToken(values),

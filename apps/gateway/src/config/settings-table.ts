@@ -146,6 +146,11 @@ export const GATEWAY_SETTINGS = {
     5_000,
     'Flex polls of one account that may run or wait at once, beside the others; those of batches are not counted.',
   ),
+  RETENTION_DAYS: withDefault(
+    integer(1, 3_650),
+    365,
+    'How long polls and their results are kept; expires_in of a poll makes it shorter.',
+  ),
   MAX_QUEUE_SHARE: withDefault(
     share,
     0.5,

@@ -10,6 +10,17 @@ export function sendTagged(request: FastifyRequest, reply: FastifyReply, body: s
   return reply.send(body);
 }
 
+/** The same for what is made from a text, and made only for callers that do not have it. */
+export async function sendMadeOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  source: string,
+  make: () => Promise<Buffer>,
+): Promise<FastifyReply> {
+  if (hasIt(request, reply, tagOf(source))) return notModified(reply);
+  return reply.send(await make());
+}
+
 /** The same for a public text without any secret in it: compressed, where the caller takes that. */
 export async function sendPublicText(
   request: FastifyRequest,

@@ -43,6 +43,7 @@ export function openPollsContext(
   const { bus, config, keys, limiter, log, storage } = base;
   const panels = overrides.panels ?? openPanels(config);
   const runs = overrides.runs ?? runCache();
+  bus.onDeletion((pollId) => runs.forget(pollId));
   return {
     ...base,
     panels,

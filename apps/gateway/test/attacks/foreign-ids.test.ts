@@ -71,6 +71,13 @@ async function savedPanelOf({ headers, mark }: Person): Promise<{ url: string }>
   return { url };
 }
 
+/** Free, so that one can have it without money. */
+async function pollToDelete({ headers }: Person): Promise<string> {
+  const payload = { ...ORDER, theme: 'free' };
+  const asked = await app.inject({ method: 'POST', url: '/api/quick-poll', headers: headers.key, payload });
+  return asked.json().poll_id;
+}
+
 const ACCESS: Record<string, Access> = {
   'GET /api/polls/{id}/status': {
     kind: 'own',
@@ -113,6 +120,11 @@ const ACCESS: Record<string, Access> = {
     kind: 'own',
     by: onlyKey,
     ask: ({ task }) => ({ url: '/api/a2a/tasks/send', payload: rpc('GetTask', { id: task }) }),
+  },
+  'DELETE /api/results/{resultId}': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (of) => ({ url: `/api/results/${await pollToDelete(of)}` }),
   },
   'GET /api/results/{resultId}': { kind: 'public', ask: ({ result }) => ({ url: `/api/results/${result}` }) },
   'GET /api/results/{resultId}/receipt': {

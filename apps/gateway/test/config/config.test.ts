@@ -17,6 +17,7 @@ t.test('three settings are enough', (t) => {
     mcpUserIdBearer: false,
     trustedProxies: [],
     freeDailyCapU: 5_000_000n,
+    retentionS: 31_536_000,
     maxQueueShare: 0.5,
     maxRunningPolls: { account: 500, key: 250, network: 60 },
     logLevel: 'info',

@@ -19,7 +19,7 @@ t.test('[§4.2-mermaid-200, §1-support-graph] votes and result as a diagram', a
     'content-type': 'text/plain; charset=utf-8',
     'x-content-type-options': 'nosniff',
     'x-robots-tag': 'noindex',
-    'cache-control': 'public, max-age=3600',
+    'cache-control': 'public, no-cache',
     'access-control-allow-origin': '*',
   });
   const { labels, edges } = read(answer.body);

@@ -17,7 +17,8 @@ export const polls: Migration = {
 -- what they did, as far as it is known, the calls that a stop aborted included. unvoted_u: what the free pool paid for
 -- calls that brought no stored vote. audit_version: it was drawn for an audit of this roster version, which its caller never
 -- sees. lane: the queue that it waits in. run_limit_ms: how long a worker may run it, from its claim to run_until; null where
--- deadline_at is the only limit.
+-- deadline_at is the only limit. expires_at: from then on nothing of it can be read; an ended one is emptied soon after, and has none
+-- any more.
 create table polls (
   id             text collate "C" primary key,
   result_id      text collate "C" not null constraint polls_result_id unique,
@@ -47,6 +48,7 @@ create table polls (
   run_until      timestamptz,
   finished_at    timestamptz,
   canceled_at    timestamptz,
+  expires_at     timestamptz,
   provider_max_u  bigint,
   spend_shard     smallint,
   audit_version   text,
@@ -66,6 +68,7 @@ create index polls_tasks on polls (account_id, (coalesce(finished_at, created_at
 create index polls_failed on polls (account_id, created_at desc, id desc) where status = 'failed';
 create index polls_close on polls (account_id, created_at desc, id desc) where is_close;
 create index polls_key on polls (key_id, created_at desc, id desc) where key_id is not null;
+create index polls_expiry on polls (expires_at) where expires_at is not null and status <> 'running';
 
 -- A row for each pair of a poll's metadata, in the order in which polls are listed; label: see label_of.
 create table poll_labels (
@@ -76,7 +79,7 @@ create table poll_labels (
   primary key (account_id, label, created_at, poll_id)
 );
 
--- emptied_at: its account was closed; detail holds nothing, and it cannot be read. receipt_leaf: see 0008-receipts.
+-- emptied_at: it was deleted; detail holds nothing, and it cannot be read. expires_at: that of its poll. receipt_leaf: see 0008-receipts.
 -- detail is json, not jsonb: a response comes back with its members in the order in which it was sent. votes_u and
 -- failed_calls_u: what was charged where that is more than detail says, by vote and for calls that the question made fail.
 create table results (
@@ -103,6 +106,7 @@ create table results (
   votes_u            bigint[],
   failed_calls_u     bigint not null default 0,
   receipt_leaf       bytea,
+  expires_at         timestamptz,
   emptied_at         timestamptz,
   created_at         timestamptz not null default now()
 );
@@ -191,6 +195,7 @@ create table idempotency (
   primary key (principal, entry_point, key)
 );
 create index idempotency_expiry on idempotency (expires_at);
+create index idempotency_poll on idempotency (poll_id) where poll_id is not null;
 
 ${functionText('top_up_pool')}
 ${functionText('share_of')}

@@ -41,6 +41,7 @@ export interface PollsTable {
   run_until: Date | null;
   finished_at: Date | null;
   canceled_at: Date | null;
+  expires_at: Date | null;
   provider_max_u: bigint | null;
   spend_shard: number | null;
   audit_version: string | null;
@@ -81,6 +82,7 @@ export interface ResultsTable {
   votes_u: bigint[] | null;
   failed_calls_u: Generated<bigint>;
   receipt_leaf: Buffer | null;
+  expires_at: Date | null;
   emptied_at: Date | null;
   created_at: Generated<Date>;
 }

@@ -15,6 +15,7 @@ const USED = [
   'max_cost_usd',
   'reasons',
   'metadata',
+  'expires_in',
 ];
 
 /** What steers how one model writes text, or what the vendor keeps: the outcome of a poll is the same without it. */

@@ -27,11 +27,11 @@ export function readChatRequest(body: unknown, caller: CallerKind): AskedByChat 
   if (issues.length > 0) throw invalid(issues.slice(0, MAX_ISSUES));
   const panel = panelOfModel(body.model);
   const choice = readChoice(body, readMessages(body.messages));
-  const { confidence_threshold, max_cost_usd, reasons, metadata } = withoutNull(body);
+  const { confidence_threshold, max_cost_usd, reasons, metadata, expires_in } = withoutNull(body);
   const { question, options } = choice;
   // Clients that send it with every request are not refused where there is no account to keep it for.
   const kept = caller === 'anonymous' ? undefined : metadata;
-  const poll = { question, options, confidence_threshold, max_cost_usd, reasons, metadata: kept };
+  const poll = { question, options, confidence_threshold, max_cost_usd, reasons, metadata: kept, expires_in };
   const order = inOwnMembers(choice, () =>
     isFreeModel(body.model)
       ? readShortOrder(withoutNull({ ...poll, theme: 'free' }), caller).order

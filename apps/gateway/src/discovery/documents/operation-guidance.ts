@@ -46,6 +46,11 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     not: 'You only stop waiting: hang up, and the poll goes on by itself.',
     effects: ['ends the poll'],
   },
+  'DELETE /api/results/{resultId}': {
+    use: 'A poll must not be kept: nothing of what was asked and answered is left, and its public addresses answer 404.',
+    not: 'It only has to go some day: send `expires_in` with the poll.',
+    effects: ['deletes the poll, its result, its votes and its feedback; what it cost stays on the books'],
+  },
   'POST /api/poll/stream': {
     use: 'A person watches, and votes should show as they arrive.',
     not: 'Only the result matters: /api/poll is simpler.',

@@ -31,6 +31,7 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   cancelSession: { path: { id: SESSION } },
   getSessionResult: { path: { id: SESSION } },
   getResult: { path: { resultId: RESULT } },
+  deleteResult: { path: { resultId: RESULT } },
   listResults: { query: { limit: '20' } },
   getMermaid: { path: { pollId: RESULT } },
   giveFeedback: { body: { poll_id: RESULT, outcome_correct: true } },

@@ -6,7 +6,7 @@ import { inlined } from './inlined.ts';
 // A poll as a tool, with self-contained schemas. MCP, the node spec and the other documents all use it.
 
 const { question, options, poll_type, preset, models, panel } = PollRequest.properties;
-const { confidence_threshold, max_cost_usd, profile, reasons, metadata } = PollRequest.properties;
+const { confidence_threshold, max_cost_usd, profile, reasons, metadata, expires_in } = PollRequest.properties;
 
 /** Without aliases, because readers of the schema do not need them. */
 const input: TSchema = Type.Object({
@@ -20,6 +20,7 @@ const input: TSchema = Type.Object({
   max_cost_usd,
   reasons,
   metadata,
+  expires_in,
   profile: { ...profile, enum: PROFILES.map(({ name }) => name) },
   idempotency_key: Type.Optional(
     Type.String({

@@ -49,8 +49,8 @@ export const close: OperatorAction = {
     let emptied = 0;
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
       const polls = await emptyClosedAccounts(storage);
-      emptied += polls;
-      if (polls === 0) break;
+      emptied += polls.length;
+      if (polls.length === 0) break;
     }
     return {
       outcome: 'closed',

@@ -17,7 +17,7 @@ import { errors, NOT_MODIFIED, orPage, redirect, textAnswer } from '../../http/a
 import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import { inAskedForm } from '../../http/hooks/page-markdown.ts';
-import { sendPublicText } from '../../http/send-tagged.ts';
+import { sendMadeOf, sendPublicText } from '../../http/send-tagged.ts';
 import { RESULT_HEADERS, resultWithId } from '../../polls/read/find-result.ts';
 import { toResultDetail } from '../../polls/read/public-result.ts';
 import { watchPoll } from '../../polls/run/stream-poll.ts';
@@ -110,7 +110,7 @@ export async function resultPageRoutes(
         if (request.principal) {
           return reply.header('cache-control', 'private, no-store').send(inAskedForm(request, reply, page));
         }
-        return await sendPublicText(request, reply.header('cache-control', 'public, max-age=30'), page);
+        return await sendPublicText(request, reply.header('cache-control', RESULT_HEADERS['cache-control']), page);
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'result_not_found' || readsJson(request)) throw error;
         const poll = await watchable(resultId, request);
@@ -141,11 +141,9 @@ export async function resultPageRoutes(
       schema: { hide: true, security: access.none, response: errors('result_not_found') },
     },
     async (request, reply) => {
-      const found = await resultWithId(context, request.params.resultId);
-      return reply
-        .headers(RESULT_HEADERS)
-        .type('image/png')
-        .send(await resultCard(toResultDetail(found)));
+      const found = toResultDetail(await resultWithId(context, request.params.resultId));
+      reply.headers(RESULT_HEADERS).type('image/png');
+      return sendMadeOf(request, reply, JSON.stringify(found), () => resultCard(found));
     },
   );
 

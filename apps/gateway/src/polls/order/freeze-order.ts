@@ -1,6 +1,6 @@
 import type { PollSpec } from '@eloquentpoll/contracts';
 import { type PollText, promptStyle, seatsFor } from '@eloquentpoll/models/panels';
-import { type PollOrder, specOf } from '@eloquentpoll/polls';
+import { deadlineMsOf, type PollOrder, specOf } from '@eloquentpoll/polls';
 import { pricePpmOf } from '../../config/list-prices.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
@@ -20,7 +20,9 @@ export async function freezeOrder(
   const records = await health.snapshot(panel.models.map((model) => model.id));
   const pricePpm = pricePpmOf(config, order);
   const seats = seatsFor(panel, pollTextOf(order), { records, pricePpm });
-  return specOf(order, { seats, simulated: panels.simulated, pricePpm, caller, asking });
+  const keptS = Math.min(order.expires_in ?? config.retentionS, config.retentionS);
+  const expiresAt = new Date(Date.now() + deadlineMsOf(order) + 1_000 * keptS);
+  return specOf(order, { seats, simulated: panels.simulated, pricePpm, caller, expiresAt, asking });
 }
 
 /** The part of an order that the models will read. */

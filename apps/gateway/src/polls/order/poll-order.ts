@@ -98,12 +98,16 @@ export function toOrder(request: RunRequest): PollOrder {
     ...(request.reasons && { reasons: true }),
     ...(request.service_tier === 'flex' && { service_tier: 'flex' as const }),
     ...metadataOf(request),
+    ...expiryOf(request),
   };
 }
 
 /** An empty one is none: both are the same request to an Idempotency-Key. */
 export const metadataOf = ({ metadata }: Pick<PollRequest, 'metadata'>): Pick<PollOrder, 'metadata'> =>
   metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
+
+export const expiryOf = ({ expires_in }: Pick<PollRequest, 'expires_in'>): Pick<PollOrder, 'expires_in'> =>
+  expires_in === undefined ? {} : { expires_in };
 
 type Terms = Pick<PollRequest, 'preset' | 'models' | 'panel' | 'confidence_threshold' | 'max_cost_usd' | 'profile'>;
 

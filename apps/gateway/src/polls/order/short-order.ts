@@ -4,7 +4,7 @@ import { invalid } from '../../http/api-error.ts';
 import { optionIssues, questionIssues } from '../../http/validation/option-rules.ts';
 import { issuesOf, refusal } from '../../http/validation/validator.ts';
 import { type Folded, type FromField, foldAliases, withinPoll } from './fold-aliases.ts';
-import { metadataOf, panelIssues, profileIssues, termsOf, tierIssues } from './poll-order.ts';
+import { expiryOf, metadataOf, panelIssues, profileIssues, termsOf, tierIssues } from './poll-order.ts';
 import { suppliedOptions } from './supplied-options.ts';
 import { type CallerKind, panelOfTheme, refusePaid, wantsFree } from './themes.ts';
 import { unsupportedIssues } from './unsupported-fields.ts';
@@ -50,6 +50,7 @@ export function readShortOrder(body: unknown, caller: CallerKind): ShortOrder {
       search,
       ...(request.reasons && { reasons: true }),
       ...metadataOf(request),
+      ...expiryOf(request),
     },
     optionsSource: options ? 'caller' : 'server',
   };

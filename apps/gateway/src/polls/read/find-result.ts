@@ -15,10 +15,10 @@ export async function resultWithId(
 }
 
 /**
- * A result never changes, so caches may keep it, but not for longer than one may be read whose account was closed. Search
- * engines must not index what only its id opens.
+ * A result never changes until it is deleted: caches may keep it and have to ask each time whether it is still there.
+ * Search engines must not index what only its id opens.
  */
 export const RESULT_HEADERS = {
-  'cache-control': 'public, max-age=3600',
+  'cache-control': 'public, no-cache',
   'x-robots-tag': 'noindex',
 } as const;

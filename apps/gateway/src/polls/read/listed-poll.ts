@@ -16,4 +16,5 @@ export const toListedPoll = (line: PollLine): ListedPoll => ({
   cost_usd: line.costU === null ? null : Number(line.costU) / 1_000_000,
   created_at: line.createdAt.toISOString(),
   ended_at: line.finishedAt?.toISOString() ?? null,
+  expires_at: line.expiresAt?.toISOString() ?? null,
 });

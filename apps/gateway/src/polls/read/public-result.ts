@@ -47,6 +47,7 @@ export function toResultDetail(result: Result): ResultDetail {
     ...(response.reading && { reading: toPublicReading(response.reading) }),
     preset: response.preset,
     simulated: response.simulated,
+    ...(response.expires_at !== undefined && { expires_at: response.expires_at }),
   };
 }
 
@@ -110,4 +111,5 @@ export const toHistoryResult = (line: ResultLine): HistoryResult => ({
   totalCostUsd: decimalUsd(line.totalCostU),
   totalMs: line.totalMs,
   createdAt: line.createdAt.toISOString(),
+  expiresAt: line.expiresAt?.toISOString() ?? null,
 });

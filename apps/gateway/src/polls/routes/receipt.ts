@@ -5,10 +5,8 @@ import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NOT_MODIFIED } from '../../http/answers.ts';
 import { sendTagged } from '../../http/send-tagged.ts';
 import type { PollsContext } from '../context.ts';
+import { RESULT_HEADERS } from '../read/find-result.ts';
 import { receiptOf } from '../read/receipt.ts';
-
-/** An hour once nothing can be added to it, else a minute. */
-const cacheFor = ({ proof }: ResultReceipt): string => `public, max-age=${proof === null ? 60 : 3_600}`;
 
 /** GET /api/results/{resultId}/receipt: a signed statement about a poll, for anyone with its id. */
 export function receiptRoute(app: FastifyInstance, context: PollsContext): void {
@@ -40,7 +38,7 @@ export function receiptRoute(app: FastifyInstance, context: PollsContext): void 
         .type('application/json; charset=utf-8')
         .header('x-robots-tag', 'noindex')
         .header('vary', 'Authorization, Cookie')
-        .header('cache-control', principal === null ? cacheFor(receipt) : 'private, no-store');
+        .header('cache-control', principal === null ? RESULT_HEADERS['cache-control'] : 'private, no-store');
       return sendTagged(request, reply, JSON.stringify(receipt));
     },
   );
