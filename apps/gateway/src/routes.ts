@@ -48,7 +48,7 @@ import { failedLogin } from './pages/failed-login.ts';
 import { connectRoutes } from './pages/routes/connect.ts';
 import { dashboardRoute } from './pages/routes/dashboard.ts';
 import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
-import { dashboardPollsRoute } from './pages/routes/dashboard-polls.ts';
+import { dashboardPollsRoutes } from './pages/routes/dashboard-polls.ts';
 import { docsRoute } from './pages/routes/docs.ts';
 import { errorCatalogRoutes } from './pages/routes/error-catalog.ts';
 import { grantRoutes } from './pages/routes/grant.ts';
@@ -245,7 +245,15 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/guides/:guide', 'getGuide', 'anyone'],
     ['GET', '/surfaces', 'getSurfacesPage', 'anyone', () => surfacesPageRoute(app, facts)],
     ['GET', '/dashboard', 'getDashboard', 'login or none', () => dashboardRoute(app, context, facts)],
-    ['GET', '/dashboard/polls', 'getDashboardPolls', 'login or none', () => dashboardPollsRoute(app, context, facts)],
+    [
+      'GET',
+      '/dashboard/polls',
+      'getDashboardPolls',
+      'login or none',
+      () => app.register(dashboardPollsRoutes, { context, facts }),
+    ],
+    ['GET', '/dashboard/polls/export', 'exportDashboardPolls', 'login'],
+    ['POST', '/dashboard/polls/:id/cancel', 'sendPollCancellation', 'login or none'],
     [
       'GET',
       '/dashboard/keys',

@@ -2,11 +2,15 @@ import { LIMITS, PRESETS, type Preset, type ResultDetail } from '@eloquentpoll/c
 import type { Advice } from '@eloquentpoll/voting/verdict';
 import type { Facts } from '../discovery/documents/facts.ts';
 import { aboutUsd } from '../discovery/documents/poll-figures.ts';
+import { SAVED } from './browser/saved-panel.ts';
 import { type Html, html } from './html.ts';
 
 // Links from a result to its next poll. Each opens a form with its fields filled in; nothing is asked before it is sent.
 
-type Asked = Pick<ResultDetail, 'question' | 'options' | 'preset' | 'confidence_threshold' | 'max_cost_usd'>;
+type Asked = Pick<ResultDetail, 'question' | 'options' | 'preset' | 'confidence_threshold' | 'max_cost_usd'> & {
+  /** Known to its owner alone. */
+  saved_panel?: string;
+};
 
 interface Changed {
   preset?: string;
@@ -17,7 +21,12 @@ interface Changed {
 export const freePollLink = ({ question, options }: { question: string | null; options: readonly string[] }): string =>
   `/playground?${fieldsOf(question, options)}`;
 
-/** The form has no models to choose one by one. */
+/** A saved panel is a choice of its owner's form alone; the form has no models to choose one by one. */
+function panelOf({ preset, saved_panel }: Asked): string {
+  if (saved_panel !== undefined) return `${SAVED}${saved_panel}`;
+  return isPreset(preset) ? preset : 'broad';
+}
+
 const isPreset = (name: string | undefined): name is Preset => PRESETS.some((preset) => preset === name);
 
 const isFree = ({ preset }: Asked): boolean => preset === 'free' || preset === 'free_search';
@@ -25,7 +34,7 @@ const isFree = ({ preset }: Asked): boolean => preset === 'free' || preset === '
 /** With the fields of the poll, changed where it says so. */
 function paidPollLink(asked: Asked, { preset, threshold, limitUsd }: Changed = {}): string {
   const query = fieldsOf(asked.question, asked.options);
-  query.set('preset', preset ?? (isPreset(asked.preset) ? asked.preset : 'broad'));
+  query.set('preset', preset ?? panelOf(asked));
   query.set('threshold', String(threshold ?? asked.confidence_threshold ?? LIMITS.confidence_threshold.default));
   query.set(
     'limit',
@@ -42,7 +51,7 @@ function fieldsOf(question: string | null, options: readonly string[]): URLSearc
   return query;
 }
 
-const sameAgain = (asked: Asked): string => (isFree(asked) ? freePollLink(asked) : paidPollLink(asked));
+export const againLink = (asked: Asked): string => (isFree(asked) ? freePollLink(asked) : paidPollLink(asked));
 
 /** Without the question: the options stay, and the words are new. */
 const reworded = (asked: Asked): string =>
@@ -57,8 +66,8 @@ export const adviceLinks = (advice: readonly Advice[], asked: Asked, facts: Pick
 
 const LINKS: Record<Advice, (asked: Asked, facts: Pick<Facts, 'figures'>) => Html> = {
   ask_strong_panel: strongPanel,
-  rephrase: (asked) => html`<a class="button secondary" href="${sameAgain(asked)}">Rephrase</a>`,
-  retry: (asked) => html`<a class="button secondary" href="${sameAgain(asked)}">Retry</a>`,
+  rephrase: (asked) => html`<a class="button secondary" href="${againLink(asked)}">Rephrase</a>`,
+  retry: (asked) => html`<a class="button secondary" href="${againLink(asked)}">Retry</a>`,
   raise_limit: (asked) =>
     html`<a class="button secondary" href="${paidPollLink(asked, { limitUsd: raised(asked) })}">Raise the limit</a>`,
 };
@@ -66,10 +75,10 @@ const LINKS: Record<Advice, (asked: Asked, facts: Pick<Facts, 'figures'>) => Htm
 const raised = ({ max_cost_usd: limit }: Asked): number =>
   Math.min(LIMITS.max_cost_usd.max, Math.max(LIMITS.max_cost_usd.default, 10 * (limit ?? 0)));
 
-export const askAgain = (result: ResultDetail, facts: Pick<Facts, 'figures'>, together: Html): Html =>
+export const askAgain = (result: ResultDetail & Asked, facts: Pick<Facts, 'figures'>, together: Html): Html =>
   html`<section class="card stack ask-again" id="again"><h2>Ask again</h2>
 ${together}
-<p class="row"><a class="button" href="${sameAgain(result)}">Edit and ask again</a>
+<p class="row"><a class="button" href="${againLink(result)}">Edit and ask again</a>
 <a class="button secondary" href="${reworded(result)}">Another wording</a>
 ${result.models_skipped > 0 && result.votes.length > 0 ? html`<a class="button secondary" href="${paidPollLink(result, { threshold: 1 })}">Ask the full panel</a>` : ''}
 ${result.preset === 'strong' ? '' : strongPanel(result, facts)}</p>

@@ -34,6 +34,8 @@ export interface ResultReader {
   signedIn: boolean;
   /** What only who paid for the poll sees. */
   figures: OwnersFigures;
+  /** Its owner's name for the panel. */
+  savedPanel?: string;
   /** The account's own polls of this question, this one included. */
   sameQuestion: readonly SameQuestion[];
 }
@@ -45,6 +47,7 @@ export function resultPage(shown: ShownResult): string {
   const { facts, result, reader } = shown;
   const path = `/result/${result.poll_id}`;
   const question = result.question ?? '';
+  const asked = { ...result, ...(reader.savedPanel !== undefined && { saved_panel: reader.savedPanel }) };
   const verdict = endedVerdict(result, reader.figures);
   const picture = pictureOf(result);
   const headline = inLine(verdict.headline, 90);
@@ -64,7 +67,7 @@ export function resultPage(shown: ShownResult): string {
 <section class="card ${result.status}">
 ${written([verdictBlock(verdict, result.options), juryRow(picture)])}
 ${readingLine(result)}
-${adviceLinks(verdict.advice, result, facts)}</section>
+${adviceLinks(verdict.advice, asked, facts)}</section>
 ${
   result.votes.length === 0
     ? ''
@@ -77,7 +80,7 @@ ${oddsSection(picture)}
 ${reasonsSection(result)}
 ${votesSection(result)}
 <div class="grid wide-cells after">
-${askAgain(result, facts, together(result, reader))}
+${askAgain(asked, facts, together(result, reader))}
 <div class="column">
 ${share(facts.baseUrl, path, result.poll_id)}
 ${shown.hasReceipt ? receiptCard(result.poll_id) : ''}

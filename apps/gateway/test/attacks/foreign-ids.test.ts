@@ -111,6 +111,8 @@ const ACCESS: Record<string, Access> = {
   },
   // Leads back whatever it did: that it did nothing is shown in key-forms.test.ts.
   'POST /dashboard/keys/{keyId}/revoke': { kind: 'own' },
+  // The same: that it cancels polls of the account alone is shown in dashboard-polls.test.ts.
+  'POST /dashboard/polls/{id}/cancel': { kind: 'own' },
   'POST /api/poll/stream': {
     kind: 'own',
     by: onlyKey,

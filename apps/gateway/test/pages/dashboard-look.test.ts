@@ -67,7 +67,7 @@ for (const colorScheme of SCHEMES) {
     t.ok((await answer!.body()).length < MAX_BYTES);
     await use(page);
     await look('dashboard');
-    await page.goto('/dashboard/polls');
+    await page.goto('/dashboard/polls?q=which&preset=broad');
     await look('dashboard-polls');
     await page.goto('/dashboard/keys');
     await page.getByLabel('Key name').fill('One more');

@@ -6,7 +6,6 @@ import { installWallet } from '../fixtures/browser-wallet.ts';
 import { takePoll } from '../fixtures/hand-worker.ts';
 import { openSite } from '../fixtures/open-site.ts';
 import { logIn, openDashboard } from '../fixtures/signed-in.ts';
-import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
 // slow: 6 s
 
@@ -231,44 +230,6 @@ t.test(
     t.notMatch(await page.locator('[data-estimate]').textContent(), /_/);
   },
 );
-
-t.test('[§4.2-history-own, §4.2-history-limit] the history is paged by links, without scripts', async (t) => {
-  await standInWorker(t, context);
-  const { accountId, bearer } = await site.keyWith(5);
-  const other = await site.keyWith(5);
-  const payload = {
-    question: `Which <i>of</i> the two is ${'really '.repeat(40)}it?`,
-    options: ['This <one>', 'That'],
-  };
-  const poll = (headers: object) => app.inject({ method: 'POST', url: '/api/poll', headers: { ...headers }, payload });
-  const ids: string[] = [];
-  for (let i = 0; i < 23; i++) ids.unshift((await poll(bearer)).json().poll_id);
-  const foreign = (await poll(other.bearer)).json().poll_id;
-
-  const page = await openDashboard(site, accountId, { javaScriptEnabled: false }, '/dashboard/polls');
-  const shown = async () =>
-    Promise.all(
-      (await page.locator('#history tbody a').all()).map(async (link) =>
-        (await link.getAttribute('href'))?.replace('/result/', ''),
-      ),
-    );
-  t.same(await shown(), ids.slice(0, 20));
-  t.equal(await page.getByText('This <one>').count(), 20);
-  t.equal(await page.getByRole('rowheader', { name: /^Which <i>of<\/i> the two is (really )+re…$/ }).count(), 20);
-  await page.getByRole('link', { name: 'Older' }).click();
-  t.same(await shown(), ids.slice(20));
-  t.equal(await page.getByRole('link', { name: 'Older' }).count(), 0);
-  await page.getByRole('link', { name: 'Newer' }).click();
-  t.same(await shown(), ids.slice(0, 20));
-  t.notOk((await page.content()).includes(foreign));
-  await page.goto('/dashboard/polls?page=4000');
-  await page.getByText('No polls here.').waitFor();
-  for (const strange of ['0', '-1', 'x', '1e9', '%00', '9'.repeat(20), '1&page=2']) {
-    const { cookie } = await site.sessionFor(accountId);
-    const answer = await get(`/dashboard/polls?page=${strange}`, { cookie });
-    t.ok([200, 400].includes(answer.statusCode), strange);
-  }
-});
 
 t.test('[§4.5-logout-clears] signing out is final: nothing is left to go back to', async (t) => {
   const { accountId } = await site.keyWith(3);

@@ -1,9 +1,10 @@
-import { balanceOf, listIdentities, listKeys, listSavedPanels, readRecentResults } from '@eloquentpoll/storage';
+import { balanceOf, listIdentities, listKeys, listSavedPanels } from '@eloquentpoll/storage';
 import { toBalance } from '../../accounts/balance.ts';
 import { currentUser } from '../../accounts/current-user.ts';
 import { paymentOnReturn } from '../../payments/card/payment-return.ts';
 import type { PagesContext } from '../context.ts';
 import type { AccountView, PaymentReturn } from './account.ts';
+import { readRecentPolls } from './read-polls.ts';
 
 export interface AccountQuery {
   checkout: 'success' | 'cancelled' | null;
@@ -25,7 +26,7 @@ export async function accountView(
     listIdentities(storage, accountId),
     listKeys(storage, accountId),
     listSavedPanels(storage, accountId),
-    readRecentResults(storage, accountId),
+    readRecentPolls(context, accountId),
   ]);
   if (!user || !balance) return null;
   const wallets = identities.flatMap((identity) => (identity.kind === 'wallet' ? [identity.address] : []));

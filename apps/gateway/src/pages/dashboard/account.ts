@@ -1,5 +1,6 @@
 import type { Balance, CurrentUser } from '@eloquentpoll/contracts';
-import type { ResultLine, StoredPanel } from '@eloquentpoll/storage';
+import type { StoredPanel } from '@eloquentpoll/storage';
+import type { PollRow } from './read-polls.ts';
 
 /** What the dashboard shows of an account. */
 export interface AccountView {
@@ -13,7 +14,7 @@ export interface AccountView {
   heldU: bigint;
   hasKey: boolean;
   /** The newest polls. */
-  recent: readonly ResultLine[];
+  recent: readonly PollRow[];
   panels: readonly Pick<StoredPanel, 'name' | 'models'>[];
   /** Set after the return from the card payment page. */
   payment: PaymentReturn | null;

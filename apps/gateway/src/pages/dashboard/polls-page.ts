@@ -1,33 +1,68 @@
-import type { ResultLine } from '@eloquentpoll/storage';
+import type { StoredApiKey } from '@eloquentpoll/storage';
+import { whole } from '../figures.ts';
 import { type Html, html } from '../html.ts';
+import { localTime } from '../result-parts.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
+import { MAX_EXPORTED } from './polls-export.ts';
+import { addressOf, type PollsFilter } from './polls-filter.ts';
+import { pollsForm } from './polls-form.ts';
 import { pollsTable } from './polls-table.ts';
+import type { PollsView } from './read-polls.ts';
+import { runningSection } from './running-section.ts';
 
 export const POLLS_PATH = '/dashboard/polls';
 
-export interface HistoryPage {
-  lines: readonly ResultLine[];
-  /** From 1. */
-  number: number;
-  hasOlder: boolean;
-}
-
-/** The account's polls, paged by links. */
-export const pollsPage = (baseUrl: string, { lines, number, hasOlder }: HistoryPage): string =>
+/** The account's polls, filtered and paged by the address. */
+export const pollsPage = (
+  baseUrl: string,
+  shown: PollsFilter,
+  view: PollsView,
+  keys: readonly StoredApiKey[],
+): string =>
   dashboardLayout({
     baseUrl,
     path: POLLS_PATH,
     heading: 'Polls',
-    main: html`<section id="history" aria-label="History">
-${lines.length === 0 ? html`<p class="muted">${number === 1 ? html`No polls yet. <a href="/dashboard#run">Run your first one</a>.` : html`No polls here. <a href="${POLLS_PATH}">Back to the newest</a>`}</p>` : pollsTable('Polls, newest first', lines)}
-${number > 1 || hasOlder ? pager(number, hasOlder) : ''}</section>`,
+    scripts: ['dashboard-polls'],
+    main: html`${runningSection(view.running)}
+${pollsForm(POLLS_PATH, shown, keys)}
+<section id="history" aria-label="Ended polls">
+${view.rows.length === 0 ? nothingFound(shown, view) : exportForm(shown, view)}
+${scope(shown, view)}${pager(shown, view)}</section>`,
   });
 
-const pager = (number: number, hasOlder: boolean): Html => html`<nav class="pager" aria-label="Pages of the history">
-<span>${number > 1 ? html`<a rel="prev" href="${pathOf(number - 1)}">Newer</a>` : ''}</span>
-<span class="muted">Page ${number}</span>
-<span>${hasOlder ? html`<a rel="next" href="${pathOf(number + 1)}">Older</a>` : ''}</span>
+function nothingFound({ fields, after, before }: PollsFilter, { running }: PollsView): Html {
+  if (after ?? before)
+    return html`<p class="muted">No polls here. <a href="${addressOf(POLLS_PATH, fields)}">Back to the start</a></p>`;
+  if (Object.keys(fields).length > 0)
+    return html`<p class="muted">No poll matches. <a href="${POLLS_PATH}">Show all polls</a></p>`;
+  return html`<p class="muted">${running.length > 0 ? 'No poll has ended yet.' : html`No polls yet. <a href="/dashboard#run">Run your first one</a>.`}</p>`;
+}
+
+const exportForm = ({ fields }: PollsFilter, { rows }: PollsView): Html => html`<form action="${POLLS_PATH}/export">
+${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}
+${pollsTable('Ended polls', rows, { isChosen: true })}
+<p class="row small export"><span class="muted">Export the checked polls, or all that match (at most ${whole(MAX_EXPORTED)}):</span>
+<button class="button secondary small" name="format" value="csv">CSV</button>
+<button class="button secondary small" name="format" value="jsonl">JSON Lines</button></p>
+</form>`;
+
+/** A page reads a bounded number of polls, however rarely they match: how far it looked. */
+function scope({ fields, isOldestFirst }: PollsFilter, { rows, looked, after, before }: PollsView): Html {
+  if (looked.until === null || looked.polls <= rows.length + 1 || Object.keys(fields).length === 0) return html``;
+  const further = after !== null && rows.length === 0;
+  return html`<p class="muted small">Looked through ${whole(looked.polls)} polls${before === null ? '' : ' from here'}, ${isOldestFirst ? 'up' : 'back'} to ${localTime(looked.until.toISOString())}.${further ? html` <a href="${addressOf(POLLS_PATH, fields, { after })}">Look further</a>` : ''}</p>
+`;
+}
+
+function pager({ fields, isOldestFirst }: PollsFilter, { rows, after, before }: PollsView): Html {
+  if (after === null && before === null) return html``;
+  const [back, on] = isOldestFirst ? ['Older', 'Newer'] : ['Newer', 'Older'];
+  const link = (rel: string, name: string, position: Record<string, string>) =>
+    html`<a rel="${rel}" href="${addressOf(POLLS_PATH, fields, position)}">${name}</a>`;
+  return html`<nav class="pager" aria-label="Pages of the history">
+<span>${before === null ? '' : link('prev', back, { before })}</span>
+<span>${after === null || rows.length === 0 ? '' : link('next', on, { after })}</span>
 </nav>
 `;
-
-const pathOf = (number: number): string => (number === 1 ? POLLS_PATH : `${POLLS_PATH}?page=${number}`);
+}

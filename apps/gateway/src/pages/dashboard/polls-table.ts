@@ -1,48 +1,80 @@
-import type { ResultLine } from '@eloquentpoll/storage';
 import { bandOf } from '@eloquentpoll/voting/verdict';
+import { againLink } from '../ask-again.ts';
 import { badge, table } from '../components.ts';
 import { seconds, usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
+import type { PollRow } from './read-polls.ts';
 
-/** Ended polls, newest first. */
-export const pollsTable = (label: string, lines: readonly ResultLine[]): Html =>
+/** `isChosen`: with a box in each row, for a form around it. */
+export const pollsTable = (label: string, rows: readonly PollRow[], { isChosen = false } = {}): Html =>
   table(
     label,
-    html`<tr><th scope="col">Question</th><th scope="col">Winner</th><th scope="col">Agreement</th><th scope="col" class="wide-only">When</th><th scope="col" class="wide-only">Panel</th><th scope="col" class="number wide-only">Cost</th><th scope="col" class="number wide-only">Took</th></tr>`,
-    lines.map(
-      (line) => html`<tr>
-<th scope="row" class="about" dir="auto"><a href="/result/${line.resultId}">${beginning(line.question)}</a><span class="narrow-only muted small" dir="ltr">${whenOf(line)}, ${costOf(line)}</span></th>
-<td class="winner" dir="auto">${line.winningOption ?? (line.isTie ? 'Tie' : 'No votes')}</td>
-<td class="agreement">${agreement(line)}</td>
-<td class="when wide-only">${whenOf(line)}</td>
-<td class="wide-only">${line.panelName}</td>
-<td class="number wide-only">${costOf(line)}</td>
-<td class="number wide-only">${seconds(line.totalMs)}</td>
+    html`<tr>${isChosen ? html`<th scope="col" class="choose"><input type="checkbox" data-check-all hidden aria-label="Check all"></th>` : ''}<th scope="col">Question</th><th scope="col">Winner</th><th scope="col">Agreement</th><th scope="col" class="wide-only">When</th><th scope="col" class="wide-only">Panel</th><th scope="col" class="number wide-only">Cost</th><th scope="col" class="number wide-only">Took</th><th scope="col" class="wide-only"><span class="hidden-text">Again</span></th></tr>`,
+    rows.map(
+      (row) => html`<tr>
+${isChosen ? html`<td class="choose"><input type="checkbox" name="id" value="${row.pollId}" aria-label="Check: ${beginning(row.question)}"></td>\n` : ''}<th scope="row" class="about"><span dir="auto">${questionOf(row)}</span>${labelsOf(row)}<span class="narrow-only muted small">${localTime(row.createdAt.toISOString(), 'short')}, ${usd(costOf(row))} · ${again(row)}</span></th>
+<td class="winner" dir="auto">${winnerOf(row)}</td>
+<td class="agreement">${agreement(row)}</td>
+<td class="when wide-only">${localTime(row.createdAt.toISOString(), 'short')}</td>
+<td class="wide-only">${row.outcome.savedPanel ?? row.panelName}</td>
+<td class="number wide-only">${usd(costOf(row))}</td>
+<td class="number wide-only">${seconds(row.outcome.totalMs)}</td>
+<td class="number wide-only">${again(row)}</td>
 </tr>
 `,
     ),
   );
 
-const whenOf = ({ createdAt }: ResultLine): Html => localTime(createdAt.toISOString(), 'short');
+const costOf = ({ costU }: PollRow): number | null => (costU === null ? null : Number(costU) / 1_000_000);
 
-const costOf = ({ totalCostU }: ResultLine): string => usd(Number(totalCostU) / 1_000_000);
+const again = ({ question, panelName: preset, outcome }: PollRow): Html => {
+  const { options, confidenceThreshold: confidence_threshold, maxCostUsd: max_cost_usd, savedPanel } = outcome;
+  const link = againLink({
+    ...{ question, options: [...options], preset, confidence_threshold, max_cost_usd },
+    ...(savedPanel !== null && { saved_panel: savedPanel }),
+  });
+  return html`<a href="${link}">Ask again<span class="hidden-text">: ${beginning(question)}</span></a>`;
+};
 
-/** A row shows the beginning of the question; the result page has all of it. */
-function beginning(question: string): string {
+/** The result page has all of it; one without a result has no page. */
+const questionOf = ({ question, status, resultId, outcome }: PollRow): Html =>
+  resultId === null && status !== 'running'
+    ? html`${beginning(question)}`
+    : html`<a href="/result/${outcome.resultId}">${beginning(question)}</a>`;
+
+const SHOWN = 120;
+
+/** A row shows the beginning of the question. */
+export function beginning(question: string): string {
   const characters = [...question];
   return characters.length <= SHOWN ? question : `${characters.slice(0, SHOWN).join('').trimEnd()}…`;
 }
 
-const SHOWN = 120;
+const MAX_LABELS = 3;
+
+/** The first pairs of the caller's metadata. */
+function labelsOf({ metadata }: PollRow): Html {
+  const pairs = Object.entries(metadata ?? {});
+  if (pairs.length === 0) return html``;
+  const shown = pairs.slice(0, MAX_LABELS).map(([key, value]) => html`<bdi>${key}=${beginning(value)}</bdi> `);
+  return html`<span class="labels muted small">${shown}${pairs.length > MAX_LABELS ? `and ${pairs.length - MAX_LABELS} more` : ''}</span>`;
+}
+
+function winnerOf({ status, winningOption, isTie, outcome: { counts } }: PollRow): string {
+  if (status === 'running') return '–';
+  return winningOption ?? (isTie ? 'Tie' : counts.length === 0 ? 'No votes' : 'None');
+}
 
 /** How close it was. Only what is not as one expects is marked. */
-function agreement({ status, counts, isCanceled, modelsRequested, modelsSucceeded }: ResultLine): Html {
+function agreement({ status: pollStatus, outcome }: PollRow): Html {
+  const { status, counts, isCanceled, modelsRequested, modelsSucceeded } = outcome;
+  if (pollStatus === 'running') return badge('Running', 'accent');
   const band = bandOf(counts);
   const shares = counts.length === 1 ? `${counts[0]}:0` : counts.join(':');
   const words = counts.length === 0 ? '' : `${shares}${band ? ` ${band}` : ''}`;
   if (isCanceled) return html`${words} ${badge('Canceled', 'warn')}`;
-  if (status === 'failed') return badge('No answer', 'bad');
+  if (pollStatus === 'failed' || status === 'failed') return badge('No answer', 'bad');
   if (status === 'partial') return html`${words} ${badge(`${modelsRequested - modelsSucceeded} failed`, 'warn')}`;
   return band === 'split' || band === 'tied' ? badge(words, 'accent') : html`${words}`;
 }

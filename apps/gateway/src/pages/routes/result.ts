@@ -59,6 +59,7 @@ export async function resultPageRoutes(
     return {
       signedIn: principal !== null,
       figures: isOwner && !isFree(detail.preset) ? ownersFigures(detail) : {},
+      ...(isOwner && detail.saved_panel !== undefined && { savedPanel: detail.saved_panel }),
       sameQuestion: isOwner ? await pollsOfQuestion(storage, principal.accountId, detail) : [],
     };
   }

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { type TProperties, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
@@ -27,10 +27,6 @@ export function serveAccountPage(
   { path, operationId, summary, query, render }: AccountPage,
 ): void {
   const signIn = signInPage(facts, path);
-  const parameters = Object.entries(query).map(([name, description]) => [
-    name,
-    Type.Optional(Type.String({ description, maxLength: MAX_PARAMETER })),
-  ]);
   app.get<{ Querystring: PageQuery }>(
     path,
     {
@@ -40,7 +36,7 @@ export function serveAccountPage(
         tags: ['System'],
         summary,
         security: access.sessionOptional,
-        querystring: Type.Object(Object.fromEntries(parameters)),
+        querystring: Type.Object(describedTexts(query)),
         response: {
           200: textAnswer('The page, or the one to sign in with.', 'text/html'),
           ...errors('account_frozen'),
@@ -53,3 +49,12 @@ export function serveAccountPage(
     },
   );
 }
+
+/** Query parameters that take any text. */
+export const describedTexts = (query: Readonly<Record<string, string>>): TProperties =>
+  Object.fromEntries(
+    Object.entries(query).map(([name, description]) => [
+      name,
+      Type.Optional(Type.String({ description, maxLength: MAX_PARAMETER })),
+    ]),
+  );

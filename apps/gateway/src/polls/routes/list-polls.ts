@@ -1,11 +1,12 @@
 import { LIMITS, PollList, PollListQuery } from '@eloquentpoll/contracts';
-import { listPolls, type PollPage } from '@eloquentpoll/storage';
+import { listPolls } from '@eloquentpoll/storage';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { toListedPoll } from '../read/listed-poll.ts';
+import { cursorsOf } from '../read/page-cursors.ts';
 
 const LINK = { link: { type: 'string', description: 'The pages beside this one, `rel="next"` and `rel="prev"`.' } };
 
@@ -68,14 +69,6 @@ export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsC
 }
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
-
-/** Back from a page is where it was come from: its first or last line, or else the cursor itself. */
-function cursorsOf({ lines, goOn }: PollPage, after?: string, before?: string): Pick<PollList, 'after' | 'before'> {
-  const newest = lines[0]?.pollId;
-  const oldest = lines.at(-1)?.pollId;
-  if (before !== undefined) return { after: oldest ?? before, before: goOn };
-  return { after: goOn, before: after === undefined ? null : (newest ?? after) };
-}
 
 function linksOf(
   address: string,

@@ -1,0 +1,55 @@
+import { csvLine } from '../../http/csv.ts';
+import { toListedPoll } from '../../polls/read/listed-poll.ts';
+import type { PollRow } from './read-polls.ts';
+
+// Polls of the history as a file: a line each, with what GET /api/polls has of it and how its votes fell.
+
+export const MAX_EXPORTED = 1_000;
+
+export const EXPORT_FORMATS = {
+  csv: { mediaType: 'text/csv; charset=utf-8; header=present', write: pollsCsv },
+  jsonl: { mediaType: 'application/jsonl; charset=utf-8', write: pollsJsonl },
+} as const;
+export type ExportFormat = keyof typeof EXPORT_FORMATS;
+
+const exported = (row: PollRow) => ({
+  ...toListedPoll(row),
+  options: row.outcome.options,
+  votes: row.outcome.counts,
+  models_asked: row.outcome.modelsRequested,
+  took_ms: row.outcome.totalMs,
+});
+
+function pollsJsonl(rows: readonly PollRow[]): string {
+  return rows.map((row) => `${JSON.stringify(exported(row))}\n`).join('');
+}
+
+const COLUMNS = [
+  'session_id',
+  'status',
+  'result_id',
+  'question',
+  'options',
+  'preset',
+  'winning_option',
+  'votes',
+  'is_tie',
+  'is_close',
+  'models_asked',
+  'cost_usd',
+  'took_ms',
+  'key_id',
+  'metadata',
+  'created_at',
+  'ended_at',
+] as const satisfies (keyof ReturnType<typeof exported>)[];
+
+function pollsCsv(rows: readonly PollRow[]): string {
+  const lines = rows.map(exported).map((poll) => ({
+    ...poll,
+    options: poll.options.join(' | '),
+    votes: poll.votes.join(':'),
+    metadata: Object.keys(poll.metadata).length === 0 ? '' : JSON.stringify(poll.metadata),
+  }));
+  return [csvLine(COLUMNS), ...lines.map((line) => csvLine(COLUMNS.map((column) => line[column])))].join('');
+}

@@ -1,0 +1,106 @@
+import { type Metadata, PANEL_NAMES, type PanelName } from '@eloquentpoll/contracts';
+import { isPollId } from '@eloquentpoll/polls';
+import type { PollFilter } from '@eloquentpoll/storage';
+import { isKeyId } from '../../accounts/keys/revoke-key.ts';
+import type { PageQuery } from '../routes/serve-account-page.ts';
+
+// The filter of the history is its address, so that it works without scripts and can be kept as a bookmark.
+
+export const SHOWN = [
+  { value: '', label: 'All' },
+  { value: 'close', label: 'Close calls' },
+  { value: 'ties', label: 'Ties' },
+  { value: 'failed', label: 'No answer' },
+] as const;
+
+export const SORTED = [
+  { value: '', label: 'Newest first' },
+  { value: 'oldest', label: 'Oldest first' },
+] as const;
+
+/** Parameters of the address with their descriptions. */
+export const POLLS_QUERY = {
+  q: 'Text in the question.',
+  show: '`close`, `ties` or `failed`.',
+  preset: 'Panel that was asked.',
+  key: 'Id of the API key that asked.',
+  from: 'First day, in UTC.',
+  to: 'Last day, in UTC.',
+  label: 'A pair of the metadata, `key=value`.',
+  sort: '`oldest` for oldest first.',
+};
+
+/** Which page of the list. */
+export const POLLS_CURSORS = { after: 'Session id to go on after.', before: 'Session id to go back from.' };
+
+export interface PollsFilter {
+  /** What the form shows, and links repeat: nothing that is empty or unknown. */
+  fields: Readonly<Partial<Record<keyof typeof POLLS_QUERY, string>>>;
+  filter: PollFilter;
+  isOldestFirst: boolean;
+  after?: string | undefined;
+  before?: string | undefined;
+}
+
+/** What is not understood is left out, and its field comes back empty. */
+export function readPollsFilter(query: PageQuery): PollsFilter {
+  const q = query.q?.trim() || undefined;
+  const show = SHOWN.find(({ value }) => value === query.show)?.value || undefined;
+  const preset = PANEL_NAMES.find((name): name is PanelName => name === query.preset);
+  const keyId = query.key && isKeyId(query.key) ? query.key : undefined;
+  const [from, to] = [dayOf(query.from), dayOf(query.to)];
+  const metadata = pairOf(query.label);
+  const isOldestFirst = query.sort === 'oldest';
+  return {
+    fields: defined({
+      q,
+      show,
+      preset,
+      key: keyId,
+      from: from && query.from,
+      to: to && query.to,
+      label: metadata && query.label?.trim(),
+      sort: isOldestFirst ? 'oldest' : undefined,
+    }),
+    filter: {
+      hasEnded: true,
+      text: q,
+      isClose: show === 'close' ? true : undefined,
+      isTie: show === 'ties' ? true : undefined,
+      status: show === 'failed' ? 'failed' : undefined,
+      preset,
+      keyId,
+      createdAfter: from,
+      createdBefore: to && new Date(to.getTime() + DAY_MS),
+      metadata,
+    },
+    isOldestFirst,
+    after: positionOf(query.after),
+    before: positionOf(query.before),
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+function dayOf(text = ''): Date | undefined {
+  const date = new Date(`${text}T00:00:00Z`);
+  return /^20\d\d-\d\d-\d\d$/.test(text) && !Number.isNaN(date.getTime()) ? date : undefined;
+}
+
+function pairOf(text = ''): Metadata | undefined {
+  const [, key, value] = /^\s*([^=]+?)\s*=\s*(.*?)\s*$/s.exec(text) ?? [];
+  return key === undefined || value === undefined ? undefined : { [key]: value };
+}
+
+const positionOf = (text = ''): string | undefined => (isPollId(text) ? text : undefined);
+
+const defined = <Key extends string>(fields: Record<Key, string | undefined>): Partial<Record<Key, string>> =>
+  Object.fromEntries(Object.entries<string | undefined>(fields).filter(([, value]) => value !== undefined)) as Partial<
+    Record<Key, string>
+  >;
+
+/** The same filter at another place of the list. */
+export const addressOf = (path: string, fields: PollsFilter['fields'], more: Record<string, string> = {}): string => {
+  const query = new URLSearchParams({ ...fields, ...more }).toString();
+  return query === '' ? path : `${path}?${query}`;
+};

@@ -1,0 +1,101 @@
+import {
+  findPollLines,
+  type ListedOutcome,
+  listPolls,
+  type PollFilter,
+  type PollLine,
+  type PollPage,
+  readOutcomes,
+} from '@eloquentpoll/storage';
+import { cursorsOf } from '../../polls/read/page-cursors.ts';
+import { type RunProgress, readProgress } from '../../polls/read/read-progress.ts';
+import type { PagesContext } from '../context.ts';
+import type { PollsFilter } from './polls-filter.ts';
+
+const PAGE = 25;
+const MAX_RUNNING = 10;
+const MAX_RECENT = 5;
+
+export interface PollRow extends PollLine {
+  outcome: ListedOutcome;
+  /** Null for one that has ended, and where it is not known. */
+  progress: RunProgress | null;
+}
+
+export interface PollsView {
+  rows: readonly PollRow[];
+  /** Positions of the pages beside this one, in the order in which polls are shown. */
+  after: string | null;
+  before: string | null;
+  looked: PollPage['looked'];
+  /** Only on the first page of everything. */
+  running: readonly PollRow[];
+}
+
+export async function readPolls(context: PagesContext, accountId: string, shown: PollsFilter): Promise<PollsView> {
+  const { fields, isOldestFirst } = shown;
+  const cursor = shown.after ?? shown.before ?? null;
+  // A position that is not the account's is none.
+  const page = (await pageAt(context, accountId, shown, cursor)) ?? (await pageAt(context, accountId, shown, null))!;
+  const lines = isOldestFirst ? page.lines.toReversed() : page.lines;
+  const isFirst = cursor === null && Object.keys(fields).length === 0;
+  const running = isFirst ? await listAll(context, accountId, { status: 'running' }, MAX_RUNNING) : [];
+  return {
+    rows: await withOutcomes(context, lines),
+    ...cursorsOf({ lines, goOn: page.goOn }, shown.after, shown.before),
+    looked: page.looked,
+    running: await withOutcomes(context, running),
+  };
+}
+
+function pageAt(
+  { storage }: PagesContext,
+  accountId: string,
+  { filter, isOldestFirst, after, before }: PollsFilter,
+  pollId: string | null,
+): Promise<PollPage | null> {
+  const isBack = pollId !== null && after === undefined && before !== undefined;
+  const direction = isOldestFirst === isBack ? 'older' : 'newer';
+  return listPolls(storage, accountId, filter, { limit: PAGE, from: { pollId, direction } });
+}
+
+/** The newest polls, running ones among them. */
+export const readRecentPolls = async (context: PagesContext, accountId: string): Promise<PollRow[]> =>
+  withOutcomes(context, await listAll(context, accountId, {}, MAX_RECENT));
+
+async function listAll(
+  { storage }: PagesContext,
+  accountId: string,
+  filter: PollFilter,
+  limit: number,
+): Promise<PollLine[]> {
+  return (await listPolls(storage, accountId, filter, { limit }))!.lines;
+}
+
+/** These polls of the account, or the newest that fit the filter. */
+export async function readForExport(
+  context: PagesContext,
+  accountId: string,
+  { filter, isOldestFirst }: PollsFilter,
+  { pollIds, limit }: { pollIds: readonly string[]; limit: number },
+): Promise<PollRow[]> {
+  if (pollIds.length > 0) return withOutcomes(context, await findPollLines(context.storage, accountId, pollIds));
+  const from = { pollId: null, direction: isOldestFirst ? 'newer' : 'older' } as const;
+  const { lines } = (await listPolls(context.storage, accountId, filter, { limit, from }))!;
+  return withOutcomes(context, isOldestFirst ? lines.toReversed() : lines);
+}
+
+async function withOutcomes(context: PagesContext, lines: readonly PollLine[]): Promise<PollRow[]> {
+  const running = lines.filter(({ status }) => status === 'running').map(({ pollId }) => pollId);
+  const [outcomes, progress] = await Promise.all([
+    readOutcomes(
+      context.storage,
+      lines.map(({ pollId }) => pollId),
+    ),
+    readProgress(context, running),
+  ]);
+  return lines.flatMap((line) => {
+    const outcome = outcomes.get(line.pollId);
+    return outcome ? [{ ...line, outcome, progress: progress.get(line.pollId) ?? null }] : [];
+  });
+}

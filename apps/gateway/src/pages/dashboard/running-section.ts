@@ -1,0 +1,35 @@
+import { table } from '../components.ts';
+import { type Html, html } from '../html.ts';
+import { localTime } from '../result-parts.ts';
+import { beginning } from './polls-table.ts';
+import type { PollRow } from './read-polls.ts';
+
+/** Polls that run, with how far each is. A script takes it anew while there are any. */
+export const runningSection = (rows: readonly PollRow[]): Html =>
+  html`<div id="running">${
+    rows.length === 0
+      ? ''
+      : html`<section class="card running" aria-labelledby="running-title">
+<h2 id="running-title">Running</h2>
+${table(
+  'Running polls',
+  html`<tr><th scope="col">Question</th><th scope="col">Votes</th><th scope="col" class="wide-only">Started</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
+  rows.map(
+    (row) => html`<tr>
+<th scope="row" class="about" dir="auto"><a href="/result/${row.outcome.resultId}">${beginning(row.question)}</a></th>
+<td class="progress">${progressOf(row)}</td>
+<td class="when wide-only">${localTime(row.createdAt.toISOString(), 'short')}</td>
+<td class="number"><form method="post" action="/dashboard/polls/${row.pollId}/cancel"><button class="button secondary small">Cancel<span class="hidden-text">: ${beginning(row.question)}</span></button></form></td>
+</tr>
+`,
+  ),
+)}
+<p class="hint">Canceling asks no further model. Votes that were given are charged, and count.</p>
+</section>`
+  }</div>`;
+
+function progressOf({ progress, outcome: { modelsRequested } }: PollRow): Html {
+  if (!progress) return html`<span class="muted">waiting</span>`;
+  const share = (100 * progress.received) / Math.max(1, modelsRequested);
+  return html`${progress.received} of ${modelsRequested}<svg class="bar accent" aria-hidden="true"><rect width="${share.toFixed(1)}%" height="100%"/></svg>`;
+}

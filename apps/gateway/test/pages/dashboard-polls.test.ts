@@ -1,0 +1,202 @@
+import { savePanel } from '@eloquentpoll/storage';
+import t from 'tap';
+import { takePoll } from '../fixtures/hand-worker.ts';
+import { openSite } from '../fixtures/open-site.ts';
+import { openDashboard } from '../fixtures/signed-in.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// slow: 5 s
+
+// The history on the dashboard: filters and pages in the address, export, cancel, and running polls that are followed.
+
+const site = await openSite(t);
+const { app, context } = site;
+const { accountId, bearer } = await site.keyWith(20);
+const session = await site.sessionFor(accountId);
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const POLL = { question: 'Which <i>of</i> the two is better?', options: ['This <one>', 'That & more'] };
+const post = (payload: object, headers: object = bearer) =>
+  app.inject({ method: 'POST', url: '/api/poll', headers: { ...headers }, payload: { ...POLL, ...payload } });
+const resultOf = async (payload: object, headers?: object): Promise<string> =>
+  (await post(payload, headers)).json().poll_id;
+
+const page = async (path: string) => (await app.inject({ url: path, headers: session })).body;
+const idsOn = (body: string): string[] =>
+  [...body.slice(body.indexOf('id="history"')).matchAll(/<a href="\/result\/(EP-[\w-]+)">/g)].map(([, id]) => id!);
+const linkOn = (body: string, rel: string): string =>
+  new RegExp(`rel="${rel}" href="([^"]+)"`).exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+// Before there is a worker.
+const [shownRunning, followed] = await runningPolls();
+
+await standInWorker(t, context, {
+  opinion: (seat, { question }) => {
+    if (question.includes('silent')) return null;
+    if (question.includes('tied')) return seat < 8 ? seat % 2 : null;
+    return 0;
+  },
+});
+await savePanel(context.storage, accountId, {
+  name: 'night-checks',
+  models: context.panels
+    .models()
+    .slice(0, 3)
+    .map(({ id }) => id),
+});
+const plain: string[] = [];
+for (let i = 0; i < 28; i++) plain.unshift(await resultOf({}));
+const needle = await resultOf({ question: 'Where is THE Needle, do you think?', metadata: { customer: '<42>' } });
+const tied = await resultOf({ question: 'On what is the panel tied?' }, session);
+const silent = await resultOf({ question: 'What is left silent here?', preset: 'fast' });
+const saved = await resultOf({ question: 'What does the panel by night say?', panel: 'night-checks' });
+const newest = [saved, silent, tied, needle, ...plain];
+const stranger = await site.keyWith(5);
+const foreign = await resultOf({ question: 'Where is the needle of others?' }, stranger.bearer);
+
+t.test(
+  '[§4.2-history-own, §4.2-history-limit] filters in the address find what they name, and pages keep them',
+  async (t) => {
+    const [key] = (await app.inject({ url: '/api/keys', headers: session })).json();
+    const today = new Date().toISOString().slice(0, 10);
+    const found: [query: string, ids: string[]][] = [
+      ['', newest.slice(0, 25)],
+      ['?q=the+needle', [needle]],
+      ['?show=close', [tied]],
+      ['?show=ties', [tied]],
+      ['?show=failed', [silent]],
+      ['?preset=custom', [saved]],
+      [`?label=${encodeURIComponent('customer = <42>')}`, [needle]],
+      [`?key=${key.id}&q=panel`, [saved]],
+      [`?from=${today}&to=${today}&q=needle`, [needle]],
+      ['?to=2020-01-01', []],
+      ['?sort=oldest', newest.toReversed().slice(0, 25)],
+      ['?show=nonsense&preset=__proto__&key=x&from=2020-99-99&label=x&sort=up&after=ps_1', newest.slice(0, 25)],
+    ];
+    for (const [query, ids] of found) t.same(idsOn(await page(`/dashboard/polls${query}`)), ids, query);
+
+    for (const sort of ['', '&sort=oldest']) {
+      const first = await page(`/dashboard/polls?preset=broad${sort}`);
+      const second = await page(linkOn(first, 'next'));
+      t.equal(linkOn(second, 'next'), '');
+      const both = [...idsOn(first), ...idsOn(second)];
+      const broad = [tied, needle, ...plain];
+      t.same(both, sort ? broad.toReversed() : broad);
+      t.same(idsOn(await page(linkOn(second, 'prev'))), idsOn(first));
+    }
+    t.match(await page('/dashboard/polls?q=nowhere+to+be+found'), /Looked through 32 polls, back to <time/);
+    t.notOk((await page('/dashboard/polls?q=needle')).includes(foreign));
+    t.match(
+      await page('/dashboard/polls?q=%22%3E%3Cscript%3E'),
+      /value="&quot;&gt;&lt;script&gt;"/,
+      'what was searched for is shown as text',
+    );
+  },
+);
+
+t.test('a row says how close it was, marks only exceptions, and asks again with its own panel', async (t) => {
+  const body = await page('/dashboard/polls');
+  t.match(body, 'Which &lt;i&gt;of&lt;/i&gt; the two is better?');
+  t.match(body, '<bdi>customer=&lt;42&gt;</bdi>');
+  t.match(body, /4:4 tied <span class="badge" data-tone="warn">1 failed</);
+  t.match(body, /data-tone="bad">No answer</);
+  t.notMatch(body, /data-tone="good"/);
+  t.match(body, /preset=panel%3Anight-checks&amp;threshold=0.95&amp;limit=1#run/);
+  const own = (await app.inject({ url: `/result/${saved}`, headers: session })).body;
+  t.match(own, 'preset=panel%3Anight-checks', 'on the page of its result, too');
+  t.notMatch(
+    (await app.inject({ url: `/result/${saved}` })).body,
+    'night-checks',
+    'where others do not learn its name',
+  );
+});
+
+t.test('the export has the checked polls, or all that match', async (t) => {
+  const get = (query: string, headers: Record<string, string> = session) =>
+    app.inject({ url: `/dashboard/polls/export?${query}`, headers });
+  const all = await get('format=jsonl&q=panel');
+  t.match(all.headers, {
+    'content-type': /^application\/jsonl/,
+    'content-disposition': 'attachment; filename="polls.jsonl"',
+    'cache-control': 'no-store',
+  });
+  const lines = all.body
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.match(lines, [
+    { result_id: saved, preset: 'custom', options: POLL.options, votes: [3] },
+    { result_id: tied, is_tie: true, votes: [4, 4], winning_option: null, key_id: null },
+  ]);
+  const two = await get(`format=csv&id=${lines[0].session_id}&id=${lines[1].session_id}&id=ps_x`);
+  const [head, ...rows] = two.body.trimEnd().split('\r\n');
+  t.match(head, /^session_id,status,result_id,question,/);
+  t.equal(rows.length, 2);
+  t.match(
+    rows[0],
+    `,completed,${saved},What does the panel by night say?,This <one> | That & more,custom,This <one>,3,`,
+  );
+  t.equal((await get('format=csv')).body.trimEnd().split('\r\n').length, 33, 'all of them');
+  const theirs = await get(`format=csv&id=${lines[0].session_id}`, await site.sessionFor(stranger.accountId));
+  t.equal(theirs.body.trimEnd(), head, 'a poll of another account is none');
+  t.equal((await get('format=csv', {})).statusCode, 401);
+  t.equal((await get('format=xls')).statusCode, 400);
+});
+
+t.test('running polls stand on top with their votes, and one is canceled by its form without scripts', async (t) => {
+  for (const text of [
+    'Which poll waits for a worker?',
+    'waiting',
+    'Which poll has 2 votes?',
+    '2 of 9',
+    'No poll has ended',
+  ])
+    t.match(shownRunning, text);
+  t.same(followed, { canceled: 'failed', statuses: [303, 401, 403], running: 0, focused: 'q', checked: 2 });
+});
+
+/** One that waits and is canceled; another that is followed to its end, in a browser. */
+async function runningPolls(): Promise<[string, object]> {
+  const other = await site.keyWith(5);
+  const begin = async (question: string): Promise<string> => {
+    const payload = { ...POLL, question };
+    return (await app.inject({ method: 'POST', url: '/api/polls', headers: other.bearer, payload })).json().session_id;
+  };
+  const waiting = await begin('Which poll waits for a worker?');
+  const worker = await takePoll(context, await begin('Which poll has 2 votes?'));
+  await worker.open();
+  await worker.vote();
+  await worker.vote();
+  const still = await openDashboard(site, other.accountId, { javaScriptEnabled: false }, '/dashboard/polls');
+  const shown = (await still.locator('main').innerText()) ?? '';
+  await still.getByRole('button', { name: /^Cancel.*waits/ }).click();
+  await still.getByText('No poll has ended yet.').waitFor({ state: 'detached' });
+  const status = await app.inject({ url: `/api/polls/${waiting}/status`, headers: other.bearer });
+
+  // Neither another account nor another site cancels it.
+  const cancel = (headers: Record<string, string>) =>
+    app.inject({ method: 'POST', url: `/dashboard/polls/${worker.claim.id}/cancel`, headers: { ...headers, ...FORM } });
+  const { cookie } = await site.sessionFor(other.accountId);
+  const answers = [await cancel(session), await cancel({}), await cancel({ cookie, origin: 'https://evil.example' })];
+
+  const live = await openDashboard(site, other.accountId, {}, '/dashboard/polls');
+  await live.getByText('2 of 9').waitFor();
+  for (let i = 0; i < 7; i++) await worker.vote();
+  await worker.end();
+  await live.getByText('9:0 unanimous').waitFor();
+  await live.locator('body').press('/');
+  const focused = await live.locator(':focus').getAttribute('name');
+  const box = live.getByLabel('Check all');
+  await box.check();
+  const checked = await live.locator('#history [name="id"]:checked').count();
+  return [
+    shown,
+    {
+      canceled: status.json().status,
+      statuses: answers.map(({ statusCode }) => statusCode),
+      running: await live.locator('#running tr').count(),
+      focused,
+      checked,
+    },
+  ];
+}
