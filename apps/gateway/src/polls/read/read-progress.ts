@@ -11,13 +11,10 @@ export async function readProgress(
   pollIds: readonly string[],
 ): Promise<Map<string, RunProgress>> {
   if (pollIds.length === 0) return new Map();
-  const pipeline = bus.redis.pipeline();
-  bus.runs.batch(pipeline, pollIds);
-  const replies = await pipeline.exec().catch(() => null);
-  const briefs = pollIds.map((id, i) => [id, bus.runs.parse(replies?.[0]?.[1], i)] as const);
+  const briefs = await bus.runs.briefs(pollIds).catch(() => []);
   return new Map(
-    briefs.flatMap(([id, brief]) =>
-      brief?.status === 'running' ? [[id, JSON.parse(brief.progress) as RunProgress]] : [],
+    briefs.flatMap((brief, i) =>
+      brief?.status === 'running' ? [[pollIds[i]!, JSON.parse(brief.progress) as RunProgress]] : [],
     ),
   );
 }
