@@ -32,7 +32,7 @@ export async function accountView(
   const wallets = identities.flatMap((identity) => (identity.kind === 'wallet' ? [identity.address] : []));
   return {
     user,
-    wallets: await Promise.all(wallets.map(addressOf)),
+    wallets: await Promise.all(wallets.map(pollsAddress)),
     providers: identities.flatMap((identity) => (identity.kind === 'oidc' ? [identity.issuer] : [])),
     balance: toBalance(balance),
     heldU: balance.heldU,
@@ -56,7 +56,7 @@ async function paymentReturn(
   return { kind: 'waiting', looks };
 }
 
-async function addressOf(bytes: Buffer): Promise<string> {
+async function pollsAddress(bytes: Buffer): Promise<string> {
   const { getAddress } = await import('ethers');
   return getAddress(`0x${bytes.toString('hex')}`);
 }

@@ -1,6 +1,6 @@
 import type { Balance, CurrentUser } from '@eloquentpoll/contracts';
 import type { StoredPanel } from '@eloquentpoll/storage';
-import type { PollRow } from './read-polls.ts';
+import type { HistoryRow } from './read-polls.ts';
 
 /** What the dashboard shows of an account. */
 export interface AccountView {
@@ -14,7 +14,7 @@ export interface AccountView {
   heldU: bigint;
   hasKey: boolean;
   /** The newest polls. */
-  recent: readonly PollRow[];
+  recent: readonly HistoryRow[];
   panels: readonly Pick<StoredPanel, 'name' | 'models'>[];
   /** Set after the return from the card payment page. */
   payment: PaymentReturn | null;

@@ -1,6 +1,6 @@
 import { csvLine } from '../../http/csv.ts';
 import { toListedPoll } from '../../polls/read/listed-poll.ts';
-import type { PollRow } from './read-polls.ts';
+import type { HistoryRow } from './read-polls.ts';
 
 // Polls of the history as a file: a line each, with what GET /api/polls has of it and how its votes fell.
 
@@ -12,7 +12,7 @@ export const EXPORT_FORMATS = {
 } as const;
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
-const exported = (row: PollRow) => ({
+const exported = (row: HistoryRow) => ({
   ...toListedPoll(row),
   options: row.outcome.options,
   votes: row.outcome.counts,
@@ -20,7 +20,7 @@ const exported = (row: PollRow) => ({
   took_ms: row.outcome.totalMs,
 });
 
-function pollsJsonl(rows: readonly PollRow[]): string {
+function pollsJsonl(rows: readonly HistoryRow[]): string {
   return rows.map((row) => `${JSON.stringify(exported(row))}\n`).join('');
 }
 
@@ -44,7 +44,7 @@ const COLUMNS = [
   'ended_at',
 ] as const satisfies (keyof ReturnType<typeof exported>)[];
 
-function pollsCsv(rows: readonly PollRow[]): string {
+function pollsCsv(rows: readonly HistoryRow[]): string {
   const lines = rows.map(exported).map((poll) => ({
     ...poll,
     options: poll.options.join(' | '),

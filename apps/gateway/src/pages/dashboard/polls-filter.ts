@@ -100,7 +100,11 @@ const defined = <Key extends string>(fields: Record<Key, string | undefined>): P
   >;
 
 /** The same filter at another place of the list. */
-export const addressOf = (path: string, fields: PollsFilter['fields'], more: Record<string, string> = {}): string => {
+export const pollsAddress = (
+  path: string,
+  fields: PollsFilter['fields'],
+  more: Record<string, string> = {},
+): string => {
   const query = new URLSearchParams({ ...fields, ...more }).toString();
   return query === '' ? path : `${path}?${query}`;
 };

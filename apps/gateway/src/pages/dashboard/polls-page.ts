@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
 import { MAX_EXPORTED } from './polls-export.ts';
-import { addressOf, type PollsFilter } from './polls-filter.ts';
+import { type PollsFilter, pollsAddress } from './polls-filter.ts';
 import { pollsForm } from './polls-form.ts';
 import { pollsTable } from './polls-table.ts';
 import type { PollsView } from './read-polls.ts';
@@ -33,7 +33,7 @@ ${scope(shown, view)}${pager(shown, view)}</section>`,
 
 function nothingFound({ fields, after, before }: PollsFilter, { running }: PollsView): Html {
   if (after ?? before)
-    return html`<p class="muted">No polls here. <a href="${addressOf(POLLS_PATH, fields)}">Back to the start</a></p>`;
+    return html`<p class="muted">No polls here. <a href="${pollsAddress(POLLS_PATH, fields)}">Back to the start</a></p>`;
   if (Object.keys(fields).length > 0)
     return html`<p class="muted">No poll matches. <a href="${POLLS_PATH}">Show all polls</a></p>`;
   return html`<p class="muted">${running.length > 0 ? 'No poll has ended yet.' : html`No polls yet. <a href="/dashboard#run">Run your first one</a>.`}</p>`;
@@ -51,7 +51,7 @@ ${pollsTable('Ended polls', rows, { isChosen: true })}
 function scope({ fields, isOldestFirst }: PollsFilter, { rows, looked, after, before }: PollsView): Html {
   if (looked.until === null || looked.polls <= rows.length + 1 || Object.keys(fields).length === 0) return html``;
   const further = after !== null && rows.length === 0;
-  return html`<p class="muted small">Looked through ${whole(looked.polls)} polls${before === null ? '' : ' from here'}, ${isOldestFirst ? 'up' : 'back'} to ${localTime(looked.until.toISOString())}.${further ? html` <a href="${addressOf(POLLS_PATH, fields, { after })}">Look further</a>` : ''}</p>
+  return html`<p class="muted small">Looked through ${whole(looked.polls)} polls${before === null ? '' : ' from here'}, ${isOldestFirst ? 'up' : 'back'} to ${localTime(looked.until.toISOString())}.${further ? html` <a href="${pollsAddress(POLLS_PATH, fields, { after })}">Look further</a>` : ''}</p>
 `;
 }
 
@@ -59,7 +59,7 @@ function pager({ fields, isOldestFirst }: PollsFilter, { rows, after, before }: 
   if (after === null && before === null) return html``;
   const [back, on] = isOldestFirst ? ['Older', 'Newer'] : ['Newer', 'Older'];
   const link = (rel: string, name: string, position: Record<string, string>) =>
-    html`<a rel="${rel}" href="${addressOf(POLLS_PATH, fields, position)}">${name}</a>`;
+    html`<a rel="${rel}" href="${pollsAddress(POLLS_PATH, fields, position)}">${name}</a>`;
   return html`<nav class="pager" aria-label="Pages of the history">
 <span>${before === null ? '' : link('prev', back, { before })}</span>
 <span>${after === null || rows.length === 0 ? '' : link('next', on, { after })}</span>

@@ -4,10 +4,10 @@ import { badge, table } from '../components.ts';
 import { seconds, usd } from '../figures.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
-import type { PollRow } from './read-polls.ts';
+import type { HistoryRow } from './read-polls.ts';
 
 /** `isChosen`: with a box in each row, for a form around it. */
-export const pollsTable = (label: string, rows: readonly PollRow[], { isChosen = false } = {}): Html =>
+export const pollsTable = (label: string, rows: readonly HistoryRow[], { isChosen = false } = {}): Html =>
   table(
     label,
     html`<tr>${isChosen ? html`<th scope="col" class="choose"><input type="checkbox" data-check-all hidden aria-label="Check all"></th>` : ''}<th scope="col">Question</th><th scope="col">Winner</th><th scope="col">Agreement</th><th scope="col" class="wide-only">When</th><th scope="col" class="wide-only">Panel</th><th scope="col" class="number wide-only">Cost</th><th scope="col" class="number wide-only">Took</th><th scope="col" class="wide-only"><span class="hidden-text">Again</span></th></tr>`,
@@ -26,9 +26,9 @@ ${isChosen ? html`<td class="choose"><input type="checkbox" name="id" value="${r
     ),
   );
 
-const costOf = ({ costU }: PollRow): number | null => (costU === null ? null : Number(costU) / 1_000_000);
+const costOf = ({ costU }: HistoryRow): number | null => (costU === null ? null : Number(costU) / 1_000_000);
 
-const again = ({ question, panelName: preset, outcome }: PollRow): Html => {
+const again = ({ question, panelName: preset, outcome }: HistoryRow): Html => {
   const { options, confidenceThreshold: confidence_threshold, maxCostUsd: max_cost_usd, savedPanel } = outcome;
   const link = againLink({
     ...{ question, options: [...options], preset, confidence_threshold, max_cost_usd },
@@ -38,7 +38,7 @@ const again = ({ question, panelName: preset, outcome }: PollRow): Html => {
 };
 
 /** The result page has all of it; one without a result has no page. */
-const questionOf = ({ question, status, resultId, outcome }: PollRow): Html =>
+const questionOf = ({ question, status, resultId, outcome }: HistoryRow): Html =>
   resultId === null && status !== 'running'
     ? html`${beginning(question)}`
     : html`<a href="/result/${outcome.resultId}">${beginning(question)}</a>`;
@@ -54,20 +54,20 @@ export function beginning(question: string): string {
 const MAX_LABELS = 3;
 
 /** The first pairs of the caller's metadata. */
-function labelsOf({ metadata }: PollRow): Html {
+function labelsOf({ metadata }: HistoryRow): Html {
   const pairs = Object.entries(metadata ?? {});
   if (pairs.length === 0) return html``;
   const shown = pairs.slice(0, MAX_LABELS).map(([key, value]) => html`<bdi>${key}=${beginning(value)}</bdi> `);
   return html`<span class="labels muted small">${shown}${pairs.length > MAX_LABELS ? `and ${pairs.length - MAX_LABELS} more` : ''}</span>`;
 }
 
-function winnerOf({ status, winningOption, isTie, outcome: { counts } }: PollRow): string {
+function winnerOf({ status, winningOption, isTie, outcome: { counts } }: HistoryRow): string {
   if (status === 'running') return '–';
   return winningOption ?? (isTie ? 'Tie' : counts.length === 0 ? 'No votes' : 'None');
 }
 
 /** How close it was. Only what is not as one expects is marked. */
-function agreement({ status: pollStatus, outcome }: PollRow): Html {
+function agreement({ status: pollStatus, outcome }: HistoryRow): Html {
   const { status, counts, isCanceled, modelsRequested, modelsSucceeded } = outcome;
   if (pollStatus === 'running') return badge('Running', 'accent');
   const band = bandOf(counts);

@@ -16,20 +16,20 @@ const PAGE = 25;
 const MAX_RUNNING = 10;
 const MAX_RECENT = 5;
 
-export interface PollRow extends PollLine {
+export interface HistoryRow extends PollLine {
   outcome: ListedOutcome;
   /** Null for one that has ended, and where it is not known. */
   progress: RunProgress | null;
 }
 
 export interface PollsView {
-  rows: readonly PollRow[];
+  rows: readonly HistoryRow[];
   /** Positions of the pages beside this one, in the order in which polls are shown. */
   after: string | null;
   before: string | null;
   looked: PollPage['looked'];
   /** Only on the first page of everything. */
-  running: readonly PollRow[];
+  running: readonly HistoryRow[];
 }
 
 export async function readPolls(context: PagesContext, accountId: string, shown: PollsFilter): Promise<PollsView> {
@@ -60,7 +60,7 @@ function pageAt(
 }
 
 /** The newest polls, running ones among them. */
-export const readRecentPolls = async (context: PagesContext, accountId: string): Promise<PollRow[]> =>
+export const readRecentPolls = async (context: PagesContext, accountId: string): Promise<HistoryRow[]> =>
   withOutcomes(context, await listAll(context, accountId, {}, MAX_RECENT));
 
 async function listAll(
@@ -78,14 +78,14 @@ export async function readForExport(
   accountId: string,
   { filter, isOldestFirst }: PollsFilter,
   { pollIds, limit }: { pollIds: readonly string[]; limit: number },
-): Promise<PollRow[]> {
+): Promise<HistoryRow[]> {
   if (pollIds.length > 0) return withOutcomes(context, await findPollLines(context.storage, accountId, pollIds));
   const from = { pollId: null, direction: isOldestFirst ? 'newer' : 'older' } as const;
   const { lines } = (await listPolls(context.storage, accountId, filter, { limit, from }))!;
   return withOutcomes(context, isOldestFirst ? lines.toReversed() : lines);
 }
 
-async function withOutcomes(context: PagesContext, lines: readonly PollLine[]): Promise<PollRow[]> {
+async function withOutcomes(context: PagesContext, lines: readonly PollLine[]): Promise<HistoryRow[]> {
   const running = lines.filter(({ status }) => status === 'running').map(({ pollId }) => pollId);
   const [outcomes, progress] = await Promise.all([
     readOutcomes(

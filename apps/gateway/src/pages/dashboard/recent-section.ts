@@ -1,10 +1,10 @@
 import { type Html, html } from '../html.ts';
 import { pollsTable } from './polls-table.ts';
-import type { PollRow } from './read-polls.ts';
+import type { HistoryRow } from './read-polls.ts';
 
 /** The newest polls; all of them have a page of their own. */
 export const recentSection = (
-  lines: readonly PollRow[],
+  lines: readonly HistoryRow[],
 ): Html => html`<section id="history" aria-labelledby="history-title">
 <div class="row spread section-head"><h2 id="history-title">Recent polls</h2>${lines.length === 0 ? '' : html`<a href="/dashboard/polls">All polls</a>`}</div>
 ${lines.length === 0 ? html`<p class="muted">No polls yet.</p>` : pollsTable('Recent polls, newest first', lines)}

@@ -2,10 +2,10 @@ import { table } from '../components.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import { beginning } from './polls-table.ts';
-import type { PollRow } from './read-polls.ts';
+import type { HistoryRow } from './read-polls.ts';
 
 /** Polls that run, with how far each is. A script takes it anew while there are any. */
-export const runningSection = (rows: readonly PollRow[]): Html =>
+export const runningSection = (rows: readonly HistoryRow[]): Html =>
   html`<div id="running">${
     rows.length === 0
       ? ''
@@ -28,7 +28,7 @@ ${table(
 </section>`
   }</div>`;
 
-function progressOf({ progress, outcome: { modelsRequested } }: PollRow): Html {
+function progressOf({ progress, outcome: { modelsRequested } }: HistoryRow): Html {
   if (!progress) return html`<span class="muted">waiting</span>`;
   const share = (100 * progress.received) / Math.max(1, modelsRequested);
   return html`${progress.received} of ${modelsRequested}<svg class="bar accent" aria-hidden="true"><rect width="${share.toFixed(1)}%" height="100%"/></svg>`;
