@@ -14,6 +14,9 @@ import { walletChallengeRoute } from './accounts/routes/wallet-challenge.ts';
 import { walletRevokeKeyRoute } from './accounts/routes/wallet-revoke-key.ts';
 import { walletRotateKeyRoute } from './accounts/routes/wallet-rotate-key.ts';
 import { walletVerifyRoute } from './accounts/routes/wallet-verify.ts';
+import { webhookDeliveryRoutes } from './accounts/routes/webhook-deliveries.ts';
+import { webhookEndpointRoutes } from './accounts/routes/webhook-endpoints.ts';
+import { webhookSecretRoutes } from './accounts/routes/webhook-secrets.ts';
 import { a2aRoute } from './agents/routes/a2a.ts';
 import { agentCardRoutes } from './agents/routes/cards.ts';
 import { chatCompletionsRoute } from './agents/routes/chat-completions.ts';
@@ -139,6 +142,40 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['POST', '/api/keys/redeem', 'redeemGrant', 'anyone', () => redeemGrantRoute(app, context)],
     ['DELETE', '/api/keys', 'revokeAllKeys', 'login or key', () => revokeAllKeysRoute(app, context)],
     ['DELETE', '/api/keys/:keyId', 'revokeKey', 'login or key', () => revokeKeyRoute(app, context)],
+
+    [
+      'GET',
+      '/api/webhook-endpoints',
+      'listWebhookEndpoints',
+      'login or key',
+      () => webhookEndpointRoutes(app, context),
+    ],
+    ['POST', '/api/webhook-endpoints', 'createWebhookEndpoint', 'login or key'],
+    ['GET', '/api/webhook-endpoints/:endpointId', 'getWebhookEndpoint', 'login or key'],
+    ['PATCH', '/api/webhook-endpoints/:endpointId', 'changeWebhookEndpoint', 'login or key'],
+    ['DELETE', '/api/webhook-endpoints/:endpointId', 'removeWebhookEndpoint', 'login or key'],
+    [
+      'GET',
+      '/api/webhook-endpoints/:endpointId/secret',
+      'getWebhookSecret',
+      'login or key',
+      () => webhookSecretRoutes(app, context),
+    ],
+    ['POST', '/api/webhook-endpoints/:endpointId/rotate-secret', 'rotateWebhookSecret', 'login or key'],
+    [
+      'GET',
+      '/api/webhook-endpoints/:endpointId/deliveries',
+      'listWebhookDeliveries',
+      'login or key',
+      () => webhookDeliveryRoutes(app, context),
+    ],
+    ['POST', '/api/webhook-endpoints/:endpointId/test', 'testWebhookEndpoint', 'login or key'],
+    [
+      'POST',
+      '/api/webhook-endpoints/:endpointId/deliveries/:deliveryId/resend',
+      'resendWebhookDelivery',
+      'login or key',
+    ],
 
     ['GET', '/api/auth/login', 'login', 'anyone', () => loginRoute(app, context, onFailedLogin)],
     ['GET', '/api/auth/callback', 'loginCallback', 'anyone', () => loginCallbackRoute(app, context, onFailedLogin)],

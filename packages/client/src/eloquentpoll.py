@@ -70,6 +70,8 @@ class PollTerms(TypedDict, total=False):
     """Ask each model for one sentence with its vote."""
     metadata: Mapping[str, str]
     """Labels of your own, which `polls` filters by: at most 16 pairs, keys to 64 and values to 512 characters."""
+    webhook_url: str
+    """Of a session or a stream: where its end is sent as a webhook."""
 
 
 class QuickTerms(TypedDict, total=False):

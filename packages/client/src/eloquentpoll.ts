@@ -53,6 +53,8 @@ export interface PollRequest {
   service_tier?: 'standard' | 'flex';
   /** Seconds after which the poll and its result are deleted; at most what the service keeps polls for. */
   expires_in?: number;
+  /** Of a session or a stream: where its end is sent as a webhook. */
+  webhook_url?: string;
 }
 
 /** A signed statement about a poll: a JWS in flattened JSON. `eloquentpoll verify` works out all that it says. */

@@ -31,3 +31,4 @@ export * from './stream-events.ts';
 export * from './tag-flags.ts';
 export * from './vote-result.ts';
 export * from './wallet.ts';
+export * from './webhooks.ts';

@@ -4,6 +4,7 @@ import { Metadata } from './metadata.ts';
 import { FREE_PRESETS, PRESETS, SERVICE_TIERS } from './poll.ts';
 import { ChosenModels, SavedPanelName } from './saved-panel.ts';
 import { literals, Probability } from './vocabulary.ts';
+import { WebhookUrl } from './webhooks.ts';
 
 // What a caller may ask. Unknown fields are ignored and never stored. Options that are the same text in other characters
 // are duplicates too; that rule is the gateway's and cannot be said in JSON Schema.
@@ -109,7 +110,16 @@ export const ServiceTierTerm = Type.Optional(
 
 /** The body of asynchronous and of streaming polls. */
 export const SessionRequest = Type.Object(
-  { question, options, ...terms, reasons, metadata, expires_in, service_tier: ServiceTierTerm },
+  {
+    question,
+    options,
+    ...terms,
+    reasons,
+    metadata,
+    expires_in,
+    service_tier: ServiceTierTerm,
+    webhook_url: Type.Optional(WebhookUrl),
+  },
   { $id: 'SessionRequest' },
 );
 export type SessionRequest = Static<typeof SessionRequest>;

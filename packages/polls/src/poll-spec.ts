@@ -11,6 +11,8 @@ export interface PollOrder
   metadata?: Metadata;
   /** Seconds from when it is accepted; without them the service's own time. */
   expires_in?: number;
+  /** Where its end is sent; no part of the spec either. */
+  webhook_url?: string;
 }
 
 export interface Freeze {
@@ -37,7 +39,7 @@ export interface AskedBy {
 
 /** Makes an order exact: which models, in which order, at which prices. A worker needs nothing else. */
 export function specOf(
-  { models: _models, metadata: _metadata, expires_in: _expiresIn, ...order }: PollOrder,
+  { models: _models, metadata: _metadata, expires_in: _expiresIn, webhook_url: _webhookUrl, ...order }: PollOrder,
   { seats, simulated, pricePpm, caller, expiresAt, seed = newSeed(), asking }: Freeze,
 ): PollSpec {
   const trackRecord = asking?.trackRecord ?? null;

@@ -1,14 +1,17 @@
--- The event of a poll's end: ids and figures, never what was asked or answered. A poll without an account has none.
+-- The event of a poll's end: ids and figures, never what was asked or answered. A poll without an account has none; one of
+-- a batch has one only for a webhook_url of its own, because endpoints hear of the batch.
 create or replace function note_poll_ended(p_poll polls, p_status text, p_has_result boolean, p_billed_u bigint)
 returns void language plpgsql set search_path = public, pg_temp as $$
 declare
   v_type constant text := case when p_status = 'failed' then 'poll.failed' else 'poll.completed' end;
 begin
-  if p_poll.account_id is null or (p_poll.webhook_url is null and not hears_webhooks(p_poll.account_id, v_type)) then
+  if p_poll.account_id is null then return; end if;
+  if p_poll.webhook_url is null and (p_poll.batch_id is not null or not hears_webhooks(p_poll.account_id, v_type)) then
     return;
   end if;
   perform note_webhook_event(p_poll.account_id, v_type, jsonb_build_object(
     'session_id', p_poll.id,
+    'batch_id', p_poll.batch_id,
     'poll_id', case when p_has_result then p_poll.result_id end,
     'status', p_status,
     'preset', p_poll.spec ->> 'panel_name',

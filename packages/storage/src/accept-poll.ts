@@ -32,6 +32,8 @@ export interface NewPoll {
   contextId?: string | undefined;
   /** The caller's own labels. */
   metadata?: Metadata | undefined;
+  /** Where its end is sent; its account has an endpoint that stands for it. */
+  webhookUrl?: string | undefined;
 }
 
 export interface IdempotencyKey {
@@ -109,6 +111,7 @@ export async function acceptPoll(
     audit_version: poll.auditVersion ?? null,
     context_id: poll.contextId ?? null,
     ...(poll.metadata && { metadata: poll.metadata }),
+    webhook_url: poll.webhookUrl ?? null,
     hold_u: String(holdU > 1n ? holdU : 1n),
     ...(limits &&
       poll.tenant !== undefined && {

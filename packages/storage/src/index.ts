@@ -281,3 +281,25 @@ export {
   type StoredTrackRecord,
 } from './track-records.ts';
 export { inTransaction } from './transaction.ts';
+export {
+  type AttemptOutcome,
+  type ClaimedDelivery,
+  type ClaimTerms,
+  claimDeliveries,
+  endAttempt,
+  readWebhookFigures,
+  spreadWebhookEvents,
+} from './webhook-deliveries.ts';
+export {
+  changeWebhookEndpoint,
+  type EndpointChange,
+  ensureAccountEndpoint,
+  findWebhookEndpoint,
+  insertWebhookEndpoint,
+  listWebhookEndpoints,
+  removeWebhookEndpoint,
+  rotateWebhookSecret,
+  type StoredWebhookEndpoint,
+  testWebhookEndpoint,
+} from './webhook-endpoints.ts';
+export { findDelivery, listDeliveries, resendDelivery, type StoredDelivery } from './webhook-log.ts';

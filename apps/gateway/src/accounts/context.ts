@@ -7,6 +7,7 @@ import { type KeyUsage, keyUsage } from './keys/key-usage.ts';
 import { type IdentityProvider, identityProvider } from './login/identity-provider.ts';
 import { ATTEMPT_COOKIE } from './login/login-attempt.ts';
 import { type Sealer, sealer } from './login/login-cookie.ts';
+import { openWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 /** What recognises a caller: keys, logins, and the identity provider. */
 export interface AccountsContext extends HttpContext {
@@ -20,6 +21,8 @@ export interface AccountsContext extends HttpContext {
   /** Seals the cookies of login attempts. */
   readonly attemptSealer: Sealer;
   readonly identityProvider: IdentityProvider | null;
+  /** Null where the operator has set up none. */
+  readonly webhooks: Webhooks | null;
 }
 
 export function openAccountsContext(
@@ -40,6 +43,7 @@ export function openAccountsContext(
     sealer: overrides.sealer ?? sealer(config.cookieSecrets),
     attemptSealer: overrides.attemptSealer ?? sealer(config.cookieSecrets, ATTEMPT_COOKIE),
     identityProvider: overrides.identityProvider ?? openProvider(config),
+    webhooks: overrides.webhooks ?? openWebhooks(config.webhooks),
   };
 }
 

@@ -1,5 +1,13 @@
 import { type LogLevel, type TraceSettings, traceSettings } from '@eloquentpoll/ops';
-import { type Environment, isLoopback, readSettings, refuseClearText, SettingError } from '@eloquentpoll/ops/settings';
+import {
+  type Environment,
+  isLoopback,
+  readSettings,
+  refuseClearText,
+  SettingError,
+  type WebhookSettings,
+  webhookSettings,
+} from '@eloquentpoll/ops/settings';
 import type { HoldBackRules } from '@eloquentpoll/storage';
 import packageJson from '../../package.json' with { type: 'json' };
 import { flexPriceOf, type PriceFactors, type PriceTerms, priceFactors } from './list-prices.ts';
@@ -59,6 +67,8 @@ export interface Config {
   /** What providers may charge the fleet; an amount is null where the operator names none. */
   providerSpend: { hourU: bigint | null; dayU: bigint | null; freeShare: number };
   /** The most that all free polls of a UTC day may cost the operator, in micro-USD. */
+  /** Null without sealing keys: there are no webhooks. */
+  webhooks: WebhookSettings | null;
   freeDailyCapU: bigint;
   /** Which share of polls is audited until a panel has so many audits, and after; and how many open the gate. */
   audits: { rate: number; laterRate: number; rateUntil: number; gate: number; refreshMs: number };
@@ -141,6 +151,7 @@ export function readConfig(env: Environment): Config {
       dayU: values.PROVIDER_SPEND_DAY_USD ?? null,
       freeShare: values.PROVIDER_SPEND_FREE_SHARE,
     },
+    webhooks: webhookSettings(values),
     freeDailyCapU: values.FREE_DAILY_CAP_USD,
     audits: {
       rate: values.AUDIT_RATE,

@@ -42,6 +42,8 @@ export const BUDGETS = {
   login: per([60, 60]),
   /** Keys and tokens that are not valid, by the network they come from. */
   failed_authentication: per([60, 60]),
+  /** Having a message sent somewhere: a test event, or a delivery once more. */
+  webhook_test: per([60, 60]),
   deposit: per([30, 60]),
   /** Each opens a page at the payment processor; many are how stolen cards are tried out. */
   checkout: per([10, 3_600], [30, 86_400]),

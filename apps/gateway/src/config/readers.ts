@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { PRESETS } from '@eloquentpoll/contracts';
-import { type Reader, share, text } from '@eloquentpoll/ops/settings';
+import { type Reader, share } from '@eloquentpoll/ops/settings';
 import type { AbortedShares } from './list-prices.ts';
 import { type Policies, readPolicies } from './rate-limit-policies.ts';
 
@@ -58,8 +58,6 @@ export const hex = (bytes: number, form: string): Reader<`0x${string}`> => ({
     return new RegExp(`^[0-9a-f]{${bytes * 2}}$`).test(digits) && !/^0+$/.test(digits) ? `0x${digits}` : undefined;
   },
 });
-
-export const atLeast32 = text('at least 32 characters', /^.{32,}$/s);
 
 export const shareBelow = (most: number): Reader<number> => ({
   form: `a share from 0 to ${most}`,

@@ -1,4 +1,5 @@
 import {
+  atLeast32,
   httpsUrl,
   integer,
   list,
@@ -16,7 +17,6 @@ import {
 } from '@eloquentpoll/ops/settings';
 import {
   abortedShares,
-  atLeast32,
   bytes32,
   CONTENT_SIGNAL,
   contentSignal,
@@ -35,7 +35,6 @@ export const GATEWAY_SETTINGS = {
   ...SHARED_SETTINGS,
   PORT: withDefault(integer(0, 65_535), 8080, 'Where the API listens; 0 is any free port, and needs BASE_URL.'),
   HOST: withDefault(text('a host name or address'), '127.0.0.1', 'The address that it listens on.'),
-  BASE_URL: optional(http, 'Begins every link that is written; an origin. Default: http://localhost and the port.'),
   KEY_PEPPER: required(secret(atLeast32), 'API keys are stored as HMAC under it.'),
   COOKIE_SECRETS: optional(
     secret(list(atLeast32)),

@@ -66,6 +66,7 @@ const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   compute: 'polls:run',
   session: 'results:read',
   account: 'account',
+  webhook_test: 'account',
   checkout: 'account',
 };
 

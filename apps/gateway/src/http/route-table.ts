@@ -4,7 +4,7 @@ import { access } from './access.ts';
 type Callers = 'anyone' | 'key' | 'key or none' | 'login' | 'login or none' | 'login or key' | 'login, key or none';
 
 export type RouteRow = readonly [
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   operationId: string,
   callers: Callers,

@@ -7,6 +7,10 @@ export const TAGS = [
     description: 'Say whether an outcome was right, and find the operation that does what you want.',
   },
   { name: 'Account', description: 'Log in, keep API keys, see and fill the balance.' },
+  {
+    name: 'Webhooks',
+    description: 'Hear of the end of polls and batches: endpoints, their secrets, and the log of what was sent.',
+  },
   { name: 'Agents', description: 'The service as agents speak to it: tools of MCP, tasks of A2A, and their cards.' },
   {
     name: 'Chat',

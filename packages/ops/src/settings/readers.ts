@@ -14,6 +14,8 @@ export const text = (form: string, pattern = /^/): Reader<string> => ({
   read: (value) => (pattern.test(value) ? value : undefined),
 });
 
+export const atLeast32 = text('at least 32 characters', /^.{32,}$/s);
+
 export const integer = (min: number, max: number): Reader<number> => ({
   form: `a whole number from ${min} to ${max}`,
   shown: 'text',

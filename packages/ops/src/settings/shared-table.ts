@@ -1,5 +1,18 @@
 import { LOG_LEVELS } from '../log.ts';
-import { integer, isLoopback, microUsd, oneOf, pairs, secret, share, text, url } from './readers.ts';
+import {
+  atLeast32,
+  integer,
+  isLoopback,
+  list,
+  microUsd,
+  oneOf,
+  onOff,
+  pairs,
+  secret,
+  share,
+  text,
+  url,
+} from './readers.ts';
 import { optional, required, SettingError, withDefault } from './table.ts';
 
 const http = url('http:', 'https:');
@@ -7,6 +20,10 @@ const http = url('http:', 'https:');
 /** What gateway and worker read in the same way. */
 export const SHARED_SETTINGS = {
   NODE_ENV: optional(text('a name'), 'In production addresses that secrets are sent to must be https.'),
+  BASE_URL: optional(
+    http,
+    'Begins every link that is written; an origin. Default of the gateway: http://localhost and the port. A worker needs it for webhooks.',
+  ),
   DATABASE_URL: required(url('postgres:', 'postgresql:'), 'The database, with user and password.'),
   DATABASE_POOL: withDefault(integer(1, 1_000), 10, 'Connections to it per process.'),
   REDIS_URL: required(url('redis:', 'rediss:'), 'Queue, messages and counters.'),
@@ -31,6 +48,15 @@ export const SHARED_SETTINGS = {
     'The share of both at which free polls are refused and audits wait.',
   ),
   AUDIT_REFRESH_S: withDefault(integer(1, 300), 60, 'How often a process reads the track records that it uses again.'),
+  WEBHOOK_SEALING_KEYS: optional(
+    secret(list(atLeast32)),
+    'Seal the signing secrets of webhooks in the database: the first one new ones, all of them old ones. Without it there are no webhooks.',
+  ),
+  WEBHOOKS_TO_LOOPBACK: withDefault(
+    onOff,
+    'off',
+    'Whether webhooks may also go to this machine, by http and to any port from 1024; for development.',
+  ),
   LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least level that is logged.'),
   OPS_HOST: withDefault(text('a host name or address'), '127.0.0.1', 'Where the port for operators listens.'),
   OPS_PORT: optional(integer(0, 65_535), 'Metrics, probes and console; unset, there are none. 0 is any free port.'),

@@ -44,6 +44,7 @@ create table webhook_events (
 );
 create index webhook_events_unspread on webhook_events (created_at) where spread_at is null;
 create index webhook_events_created on webhook_events (created_at);
+create index webhook_events_poll on webhook_events ((data ->> 'session_id')) where data ? 'session_id';
 create index webhook_events_account on webhook_events (account_id);
 create index webhook_events_poll on webhook_events ((data ->> 'session_id')) where data ? 'session_id';
 

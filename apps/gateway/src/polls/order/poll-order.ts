@@ -18,13 +18,10 @@ import { refuseDryRun } from './wants-dry-run.ts';
 
 export const readPollOrder = (body: unknown): PollOrder => readOrder(body, 'awaited');
 
-/** The same where no caller waits for the end, which may then be late: `service_tier` has a meaning. */
-export const readRunOrder = (body: unknown): PollOrder => readOrder(body, 'not_awaited');
+/** Whether the caller waits for the end of the poll. It may be late where none does: `service_tier` has a meaning. */
+export type Caller = 'awaited' | 'not_awaited';
 
-/** Whether the caller waits for the end of the poll. */
-type Caller = 'awaited' | 'not_awaited';
-
-function readOrder(body: unknown, caller: Caller): PollOrder {
+export function readOrder(body: unknown, caller: Caller): PollOrder {
   refuseDryRun(body);
   const issues = pollIssues(body, caller);
   if (issues.length > 0) throw refusal(issues);

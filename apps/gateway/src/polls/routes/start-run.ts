@@ -5,7 +5,7 @@ import { access } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { markReplayed } from '../../http/hooks/idempotency-key.ts';
 import type { PollsContext } from '../context.ts';
-import { readRunOrder } from '../order/poll-order.ts';
+import { readSessionOrder } from '../order/session-order.ts';
 import { type RunView, viewOfStored } from '../read/run-view.ts';
 import { toSession } from '../read/to-wire.ts';
 import { submissionOf } from '../run/submission.ts';
@@ -41,7 +41,7 @@ export function startRunRoute(app: FastifyInstance, context: PollsContext): void
       },
     },
     async (request, reply): Promise<PollSession> => {
-      const submission = submissionOf(context, request, 'polls', { order: readRunOrder(request.body) });
+      const submission = submissionOf(context, request, 'polls', { order: readSessionOrder(context, request.body) });
       const { pollId, joined } = await submitPoll(context, submission);
       if (joined) markReplayed(reply);
       const run = joined ?? newRun(pollId, submission.accountId);

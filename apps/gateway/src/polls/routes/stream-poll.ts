@@ -5,7 +5,7 @@ import { access, accountOf } from '../../http/access.ts';
 import { errors, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { requireEventStream } from '../../http/sse/open-event-stream.ts';
 import type { PollsContext } from '../context.ts';
-import { readPollOrder } from '../order/poll-order.ts';
+import { readSessionOrder } from '../order/session-order.ts';
 import { resumeStream, streamPoll } from '../run/stream-poll.ts';
 import { submissionOf } from '../run/submission.ts';
 
@@ -81,7 +81,7 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
       if (lastEventId) {
         return resumeStream(context, request, reply, { lastEventId, accountId: accountOf(request), progress });
       }
-      const submission = submissionOf(context, request, 'stream', { order: readPollOrder(request.body) });
+      const submission = submissionOf(context, request, 'stream', { order: readSessionOrder(context, request.body, 'awaited') });
       return streamPoll(context, request, reply, submission, { progress });
     },
   );

@@ -11,6 +11,7 @@ import {
   type TenantLimits,
 } from '@eloquentpoll/storage';
 import { accountFrozen } from '../../accounts/frozen.ts';
+import { prepareAccountEndpoint } from '../../accounts/webhooks/webhooks.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
 import { askingNow } from '../order/asking-now.ts';
@@ -102,6 +103,7 @@ async function accept(
   const asking = await askingNow(context, order);
   const spec = await freezeOrder(context, order, asking, callerOf(context, tenant));
   const auditVersion = await drawAudit(context, newId, asking);
+  if (order.webhook_url !== undefined && accountId !== null) await prepareAccountEndpoint(context, accountId);
   const resultId = newResultId();
   const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
@@ -122,6 +124,7 @@ async function accept(
       requestId,
       contextId,
       metadata: order.metadata,
+      webhookUrl: order.webhook_url,
       // The worker's spans continue this one.
       traceparent: span?.traceparent ?? traceparent,
       auditVersion,

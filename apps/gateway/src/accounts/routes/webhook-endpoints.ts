@@ -1,0 +1,132 @@
+import {
+  EndpointParams,
+  LIMITS,
+  NewWebhookEndpoint,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointList,
+  WebhookEndpointRemoval,
+  WebhookEndpointRequest,
+} from '@eloquentpoll/contracts';
+import { listWebhookEndpoints } from '@eloquentpoll/storage';
+import { Type } from '@sinclair/typebox';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../http/access.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
+import type { AccountsContext } from '../context.ts';
+import { addEndpoint, changeEndpoint, removeEndpoint } from '../webhooks/change-endpoints.ts';
+import { toWebhookEndpoint } from '../webhooks/to-wire.ts';
+import { endpointOf, webhooksOf } from '../webhooks/webhooks.ts';
+
+const config = { operation: 'account' } as const;
+const shared = { tags: ['Webhooks'], security: access.sessionOrBearer };
+const missing = ['webhook_endpoint_not_found', 'not_configured'] as const;
+const path = '/api/webhook-endpoints';
+
+/** The endpoints of an account: POST and GET of the list, GET, PATCH and DELETE of each. */
+export function webhookEndpointRoutes(app: FastifyInstance, context: AccountsContext): void {
+  app.get(
+    path,
+    {
+      config,
+      schema: {
+        ...shared,
+        operationId: 'listWebhookEndpoints',
+        summary: 'List webhook endpoints',
+        description:
+          'Those that were registered, oldest first; the one that stands for each `webhook_url` is /account.',
+        response: { 200: jsonAnswer('All of them.', WebhookEndpointList), ...errors(...NEEDS_KEY, 'not_configured') },
+      },
+    },
+    async (request): Promise<WebhookEndpointList> => {
+      webhooksOf(context);
+      const endpoints = await listWebhookEndpoints(context.storage, accountOf(request));
+      return { endpoints: endpoints.map(toWebhookEndpoint) };
+    },
+  );
+
+  app.post<{ Body: WebhookEndpointRequest }>(
+    path,
+    {
+      config,
+      schema: {
+        ...shared,
+        operationId: 'createWebhookEndpoint',
+        summary: 'Register a webhook endpoint',
+        description: `Events of the account are sent there from now on, as Standard Webhooks. At most ${LIMITS.webhooks.endpoints} per account.`,
+        body: Type.Ref(WebhookEndpointRequest),
+        response: {
+          201: jsonAnswer('The endpoint with its secret.', NewWebhookEndpoint),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'webhook_limit_reached', 'not_configured'),
+        },
+      },
+    },
+    async (request, reply): Promise<NewWebhookEndpoint> => {
+      const { endpoint, secret } = await addEndpoint(context, accountOf(request), request.body);
+      reply.code(201).header('location', `${context.config.baseUrl}${path}/${endpoint.id}`);
+      return { ...toWebhookEndpoint(endpoint), secret };
+    },
+  );
+
+  app.get<{ Params: EndpointParams }>(
+    `${path}/:endpointId`,
+    {
+      config,
+      schema: {
+        ...shared,
+        operationId: 'getWebhookEndpoint',
+        summary: 'Read a webhook endpoint',
+        params: EndpointParams,
+        response: { 200: jsonAnswer('The endpoint.', WebhookEndpoint), ...errors(...NEEDS_KEY, ...missing) },
+      },
+    },
+    async (request): Promise<WebhookEndpoint> =>
+      toWebhookEndpoint(await endpointOf(context, accountOf(request), request.params.endpointId)),
+  );
+
+  app.patch<{ Params: EndpointParams; Body: WebhookEndpointChange }>(
+    `${path}/:endpointId`,
+    {
+      config,
+      schema: {
+        ...shared,
+        operationId: 'changeWebhookEndpoint',
+        summary: 'Change a webhook endpoint',
+        description: 'What is not sent stays. Another address, or `enabled`, lets what failed before be forgotten.',
+        params: EndpointParams,
+        body: Type.Ref(WebhookEndpointChange),
+        response: {
+          200: jsonAnswer('The endpoint as it is now.', WebhookEndpoint),
+          ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'forbidden_origin'),
+        },
+      },
+    },
+    async (request): Promise<WebhookEndpoint> => {
+      const { url, description, event_types: eventTypes, status } = request.body;
+      const isEnabled = status && status === 'enabled';
+      const change = { url, description, eventTypes, isEnabled };
+      return toWebhookEndpoint(await changeEndpoint(context, accountOf(request), request.params.endpointId, change));
+    },
+  );
+
+  app.delete<{ Params: EndpointParams }>(
+    `${path}/:endpointId`,
+    {
+      config,
+      schema: {
+        ...shared,
+        operationId: 'removeWebhookEndpoint',
+        summary: 'Remove a webhook endpoint',
+        params: EndpointParams,
+        response: {
+          200: jsonAnswer('The endpoint is gone, with its log and what waited.', WebhookEndpointRemoval),
+          ...errors(...READS_BODY, ...NEEDS_KEY, ...missing, 'forbidden_origin'),
+        },
+      },
+    },
+    async (request): Promise<WebhookEndpointRemoval> => {
+      await removeEndpoint(context, accountOf(request), request.params.endpointId);
+      return { removed: true };
+    },
+  );
+}

@@ -1,0 +1,109 @@
+import { LIMITS, WEBHOOK_EVENT_TYPES, type WebhookEndpointRequest } from '@eloquentpoll/contracts';
+import {
+  changeWebhookEndpoint,
+  type EndpointChange,
+  findDelivery,
+  insertWebhookEndpoint,
+  removeWebhookEndpoint,
+  resendDelivery,
+  rotateWebhookSecret,
+  type StoredDelivery,
+  type StoredWebhookEndpoint,
+  testWebhookEndpoint,
+} from '@eloquentpoll/storage';
+import { newWebhookSecret } from '@eloquentpoll/webhooks';
+import { ApiError, invalid } from '../../http/api-error.ts';
+import type { AccountsContext } from '../context.ts';
+import { endpointOf, newEndpoint, receiverIssues, webhooksOf } from './webhooks.ts';
+
+// What the operations and the page do with endpoints.
+
+type Parts = Pick<AccountsContext, 'webhooks' | 'storage'>;
+
+/** Absolute, and as the URL parser writes it, so that what is checked is what is sent to. */
+function readReceiver(context: Parts, url: string): string {
+  const issues = receiverIssues(webhooksOf(context), 'url', url);
+  if (issues.length > 0) throw invalid(issues);
+  return new URL(url).href;
+}
+
+export async function addEndpoint(
+  context: Parts,
+  accountId: string,
+  { url, event_types: eventTypes = [...WEBHOOK_EVENT_TYPES], description = '' }: WebhookEndpointRequest,
+): Promise<{ endpoint: StoredWebhookEndpoint; secret: string }> {
+  const { id, secret, sealed } = newEndpoint(webhooksOf(context));
+  const receiver = readReceiver(context, url);
+  const endpoint = { id, url: receiver, description, eventTypes, secret: sealed };
+  if (!(await insertWebhookEndpoint(context.storage, accountId, endpoint)))
+    throw new ApiError('webhook_limit_reached', {
+      detail: `An account has at most ${LIMITS.webhooks.endpoints} webhook endpoints.`,
+    });
+  return { endpoint: await endpointOf(context, accountId, id), secret };
+}
+
+/** Not of the one that stands for webhook_url, which has no address and no types of its own. */
+export async function changeEndpoint(
+  context: Parts,
+  accountId: string,
+  endpointId: string,
+  { url, ...change }: EndpointChange,
+): Promise<StoredWebhookEndpoint> {
+  const receiver = url === undefined ? undefined : readReceiver(context, url);
+  const { id } = await endpointOf(context, accountId, endpointId);
+  if (!(await changeWebhookEndpoint(context.storage, accountId, id, { ...change, url: receiver })))
+    throw new ApiError('webhook_endpoint_not_found');
+  return endpointOf(context, accountId, id);
+}
+
+export async function removeEndpoint(context: Parts, accountId: string, endpointId: string): Promise<void> {
+  const { id } = await endpointOf(context, accountId, endpointId);
+  if (!(await removeWebhookEndpoint(context.storage, accountId, id))) throw new ApiError('webhook_endpoint_not_found');
+}
+
+export async function secretOf(context: Parts, endpoint: StoredWebhookEndpoint): Promise<string> {
+  return webhooksOf(context).box.open(endpoint.secret, endpoint.id);
+}
+
+export async function rotateSecret(
+  context: Parts,
+  accountId: string,
+  endpointId: string,
+  overlapS: number = LIMITS.webhooks.overlap_s.default,
+): Promise<{ endpoint: StoredWebhookEndpoint; secret: string }> {
+  const { id } = await endpointOf(context, accountId, endpointId);
+  const secret = newWebhookSecret();
+  const sealed = webhooksOf(context).box.seal(secret, id);
+  await rotateWebhookSecret(context.storage, accountId, { id, secret: sealed, overlapS });
+  return { endpoint: await endpointOf(context, accountId, id), secret };
+}
+
+export async function sendTest(context: Parts, accountId: string, endpointId: string): Promise<StoredDelivery> {
+  const { id, url, disabledAt } = await endpointOf(context, accountId, endpointId);
+  if (url === null) throw invalid([{ pointer: '#/endpoint_id', detail: NO_ADDRESS }]);
+  const delivery = disabledAt ? null : await testWebhookEndpoint(context.storage, accountId, id);
+  if (delivery === null) throw new ApiError('webhook_disabled');
+  return deliveryOf(context, accountId, { endpointId, deliveryId: delivery });
+}
+
+const NO_ADDRESS = 'the endpoint that stands for webhook_url has no address of its own; send a poll with webhook_url';
+
+export interface DeliveryIds {
+  endpointId: string;
+  deliveryId: string;
+}
+
+/** A delivery that is under way counts as sent again. */
+export async function sendAgain(context: Parts, accountId: string, ids: DeliveryIds): Promise<StoredDelivery> {
+  const { id } = await endpointOf(context, accountId, ids.endpointId);
+  const outcome = await resendDelivery(context.storage, accountId, id, ids.deliveryId);
+  if (outcome === 'disabled') throw new ApiError('webhook_disabled');
+  return deliveryOf(context, accountId, ids);
+}
+
+async function deliveryOf(context: Parts, accountId: string, ids: DeliveryIds): Promise<StoredDelivery> {
+  const { id } = await endpointOf(context, accountId, ids.endpointId);
+  const found = await findDelivery(context.storage, accountId, id, ids.deliveryId);
+  if (!found) throw new ApiError('webhook_delivery_not_found');
+  return found;
+}

@@ -1,0 +1,191 @@
+import { LIMITS, type WebhookEventType } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
+import type { Queries, Storage } from './open-storage.ts';
+import { inTransaction } from './transaction.ts';
+
+// Where an account wants its events. One endpoint, without a URL, stands for the webhook_url of its polls and batches: it
+// has their secret and their log.
+
+export interface StoredWebhookEndpoint {
+  id: string;
+  /** Null for the one that stands for each webhook_url. */
+  url: string | null;
+  description: string;
+  eventTypes: readonly WebhookEventType[];
+  /** Sealed. */
+  secret: string;
+  previousUntil: Date | null;
+  disabledAt: Date | null;
+  disabledWhy: 'owner' | 'gone' | 'failing' | null;
+  failingSince: Date | null;
+  skipped: number;
+  pending: number;
+  createdAt: Date;
+}
+
+export interface NewEndpoint {
+  id: string;
+  url: string;
+  description: string;
+  eventTypes: readonly WebhookEventType[];
+  /** Sealed. */
+  secret: string;
+}
+
+const pending = sql<number>`(
+  select count(*)::integer from (select from webhook_deliveries d
+    where d.endpoint_id = webhook_endpoints.id and d.status = 'pending' limit ${sql.raw(String(LIMITS.webhooks.pending))}) waiting)`;
+
+const selected = ({ db }: Queries, accountId: string) =>
+  db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .select([pending.as('pending'), sql<boolean>`previous_until > now()`.as('has_previous')])
+    .where('account_id', '=', accountId);
+
+type Row = Awaited<ReturnType<ReturnType<typeof selected>['executeTakeFirstOrThrow']>>;
+
+/** Registered ones, oldest first. */
+export async function listWebhookEndpoints(queries: Queries, accountId: string): Promise<StoredWebhookEndpoint[]> {
+  const rows = await selected(queries, accountId).where('url', 'is not', null).orderBy('created_at').execute();
+  return rows.map(toEndpoint);
+}
+
+/** `id` null: the one that stands for each webhook_url. */
+export async function findWebhookEndpoint(
+  queries: Queries,
+  accountId: string,
+  id: string | null,
+): Promise<StoredWebhookEndpoint | null> {
+  const query = selected(queries, accountId);
+  const row = await (id === null ? query.where('url', 'is', null) : query.where('id', '=', id)).executeTakeFirst();
+  return row ? toEndpoint(row) : null;
+}
+
+/** False where the account has as many as it may. */
+export function insertWebhookEndpoint(storage: Storage, accountId: string, endpoint: NewEndpoint): Promise<boolean> {
+  return inTransaction(storage, async ({ db }) => {
+    // Endpoints made at once count each other.
+    await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+    const { registered } = await db
+      .selectFrom('webhook_endpoints')
+      .select(sql<number>`count(*)::integer`.as('registered'))
+      .where('account_id', '=', accountId)
+      .where('url', 'is not', null)
+      .executeTakeFirstOrThrow();
+    if (registered >= LIMITS.webhooks.endpoints) return false;
+    const { id, url, description, eventTypes, secret } = endpoint;
+    await db
+      .insertInto('webhook_endpoints')
+      .values({ id, account_id: accountId, url, description, event_types: [...eventTypes], secret })
+      .execute();
+    return true;
+  });
+}
+
+/** Makes the endpoint that stands for each webhook_url, unless the account has it. */
+export async function ensureAccountEndpoint(
+  { db }: Queries,
+  accountId: string,
+  { id, secret }: Pick<NewEndpoint, 'id' | 'secret'>,
+): Promise<void> {
+  await db
+    .insertInto('webhook_endpoints')
+    .values({ id, account_id: accountId, url: null, event_types: [], secret })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export interface EndpointChange {
+  url?: string | undefined;
+  description?: string | undefined;
+  eventTypes?: readonly WebhookEventType[] | undefined;
+  isEnabled?: boolean | undefined;
+}
+
+/** False when the account has no such registered endpoint. */
+export function changeWebhookEndpoint(
+  storage: Storage,
+  accountId: string,
+  id: string,
+  { url, description, eventTypes, isEnabled }: EndpointChange,
+): Promise<boolean> {
+  return inTransaction(storage, async ({ db }) => {
+    const changed = await db
+      .updateTable('webhook_endpoints')
+      .set({
+        ...(url !== undefined && { url }),
+        ...(description !== undefined && { description }),
+        ...(eventTypes && { event_types: [...eventTypes] }),
+        ...(isEnabled === true && { disabled_at: null, disabled_why: null }),
+        ...((isEnabled === true || url !== undefined) && { failing_since: null }),
+        id,
+      })
+      .where('id', '=', id)
+      .where('account_id', '=', accountId)
+      .where('url', 'is not', null)
+      .returning('id')
+      .executeTakeFirst();
+    if (!changed) return false;
+    if (isEnabled === false) await sql`select disable_webhook_endpoint(${accountId}, ${id}, 'owner')`.execute(db);
+    // What was learned about the receiver is about the one before.
+    if (isEnabled === true || url !== undefined)
+      await sql`
+        update webhook_receivers set failures = 0, resting_until = '-infinity', next_due_at = now()
+         where endpoint_id = ${id}`.execute(db);
+    return true;
+  });
+}
+
+/** The secret before it signs too for `overlapS` more. False when the account has no such endpoint. */
+export async function rotateWebhookSecret(
+  { db }: Queries,
+  accountId: string,
+  { id, secret, overlapS }: { id: string; secret: string; overlapS: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_endpoints')
+    .set({
+      previous_secret: sql<string>`secret`,
+      previous_until: sql<Date>`now() + ${overlapS} * interval '1 second'`,
+      secret,
+    })
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** With its deliveries. False when the account has no such registered endpoint. */
+export async function removeWebhookEndpoint({ db }: Queries, accountId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('webhook_endpoints')
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .where('url', 'is not', null)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Sends a test event; null where there is no such endpoint, or it is disabled. */
+export async function testWebhookEndpoint({ db }: Queries, accountId: string, id: string): Promise<string | null> {
+  const { rows } = await sql<{ id: string | null }>`select test_webhook_endpoint(${accountId}, ${id}) as id`.execute(
+    db,
+  );
+  return rows[0]!.id;
+}
+
+const toEndpoint = (row: Row): StoredWebhookEndpoint => ({
+  id: row.id,
+  url: row.url,
+  description: row.description,
+  eventTypes: row.event_types as WebhookEventType[],
+  secret: row.secret,
+  previousUntil: row.has_previous ? row.previous_until : null,
+  disabledAt: row.disabled_at,
+  disabledWhy: row.disabled_why,
+  failingSince: row.failing_since,
+  skipped: row.skipped,
+  pending: row.pending,
+  createdAt: row.created_at,
+});

@@ -1,0 +1,55 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { WebhookError } from '@eloquentpoll/contracts';
+import { hostOf, isLoopbackHost, type ReceiverRules } from './receiver-rules.ts';
+
+// A name is resolved once per attempt; what was checked is what is connected to. An answer that changes between the check
+// and the connection (DNS rebinding) has nothing to change.
+
+export interface Address {
+  address: string;
+  family: 4 | 6;
+}
+
+/** Every address of a name; throws where there is none. */
+export type NameResolver = (host: string) => Promise<readonly string[]>;
+
+/** Why nothing was sent. */
+export class Unsendable extends Error {
+  override name = 'Unsendable';
+  readonly reason: WebhookError;
+
+  constructor(reason: WebhookError, options?: ErrorOptions) {
+    super(reason, options);
+    this.reason = reason;
+  }
+}
+
+/** Asks name servers itself: getaddrinfo has four threads for the whole process, and slow names would hold them. */
+export function systemResolver(): NameResolver {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  return async (host) => {
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length === 0) throw new Error('no address');
+    return addresses;
+  };
+}
+
+/** One address that is refused refuses the name: a public name has no business with an inside address. */
+export async function resolveReceiver(url: URL, rules: ReceiverRules, resolve: NameResolver): Promise<Address[]> {
+  const host = hostOf(url);
+  const found = await addressesOf(host, rules, resolve);
+  if (!found.every((address) => rules.allowsAddress(address))) throw new Unsendable('address_refused');
+  return found.map((address) => ({ address, family: isIP(address) === 6 ? 6 : 4 }));
+}
+
+async function addressesOf(host: string, rules: ReceiverRules, resolve: NameResolver): Promise<readonly string[]> {
+  if (isIP(host)) return [host];
+  if (rules.toLoopback && isLoopbackHost(host)) return ['127.0.0.1', '::1'];
+  try {
+    return await resolve(host);
+  } catch (cause) {
+    throw new Unsendable('name_not_resolved', { cause });
+  }
+}

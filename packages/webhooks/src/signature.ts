@@ -1,0 +1,28 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+// The symmetric scheme of Standard Webhooks 1.0. Ids and timestamps are ours and hold no full stop, so what is signed can
+// be split in one way only.
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+/** As receivers are given it: the prefix and base64. */
+export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+
+export interface SignedMessage {
+  /** The same in every attempt. */
+  id: string;
+  /** Of this attempt. */
+  sentAt: Date;
+  body: string;
+}
+
+/** With a signature for each secret, so that a receiver may check with either while one replaces the other. */
+export function signedHeaders({ id, sentAt, body }: SignedMessage, secrets: readonly string[]): Record<string, string> {
+  const timestamp = String(Math.floor(sentAt.getTime() / 1_000));
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}
