@@ -8,7 +8,7 @@ import { standInWorker } from '../fixtures/stand-in-worker.ts';
 // The id of another account's object gives no access to it. The routes come from the router: one that takes an id and is
 // not named here fails the test.
 
-const gateway = await build(t);
+const gateway = await build(t, { webhooks: { sealingKeys: ['a sealing key of 32 characters ..'], toLoopback: false } });
 const { app, context, keyWith, sessionFor } = gateway;
 await standInWorker(t, context);
 
@@ -49,6 +49,8 @@ interface Access {
   kind: 'own' | 'public' | 'catalogue';
   /** Credentials that open it to its owner; others are a 401. */
   by?: Credential[];
+  /** The status that its owner gets instead of 200. */
+  opens?: number;
   /** The status that others get instead of 404. */
   others?: number;
   /** The status without such a credential, instead of 401. */
@@ -71,6 +73,27 @@ async function savedPanelOf({ headers, mark }: Person): Promise<{ url: string }>
   return { url };
 }
 
+/** One for all operations on it: an account has few. */
+const endpoints = new Map<Person, string>();
+
+async function endpointOf(owner: Person): Promise<string> {
+  const known = endpoints.get(owner) ?? (await newEndpointOf(owner));
+  endpoints.set(owner, known);
+  return known;
+}
+
+async function newEndpointOf({ headers, mark }: Person): Promise<string> {
+  const payload = { url: 'https://receiver.example.com/hooks', description: mark };
+  const made = await app.inject({ method: 'POST', url: '/api/webhook-endpoints', headers: headers.key, payload });
+  return `/api/webhook-endpoints/${made.json().endpoint_id}`;
+}
+
+async function deliveryOf(owner: Person): Promise<string> {
+  const url = await endpointOf(owner);
+  const sent = await app.inject({ method: 'POST', url: `${url}/test`, headers: owner.headers.key });
+  return `${url}/deliveries/${sent.json().delivery_id}`;
+}
+
 /** Free, so that one can have it without money. */
 async function pollToDelete({ headers }: Person): Promise<string> {
   const payload = { ...ORDER, theme: 'free' };
@@ -88,6 +111,48 @@ const ACCESS: Record<string, Access> = {
     kind: 'own',
     by: onlyKey,
     ask: ({ session }) => ({ url: `/api/polls/${session}/result` }),
+  },
+  'GET /api/webhook-endpoints/{endpointId}': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (owner) => ({ url: await endpointOf(owner) }),
+  },
+  'PATCH /api/webhook-endpoints/{endpointId}': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (owner) => ({ url: await endpointOf(owner), payload: { event_types: ['poll.failed'] } }),
+  },
+  'DELETE /api/webhook-endpoints/{endpointId}': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (owner) => ({ url: await newEndpointOf(owner) }),
+  },
+  'GET /api/webhook-endpoints/{endpointId}/secret': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (owner) => ({ url: `${await endpointOf(owner)}/secret` }),
+  },
+  'POST /api/webhook-endpoints/{endpointId}/rotate-secret': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (owner) => ({ url: `${await endpointOf(owner)}/rotate-secret`, payload: {} }),
+  },
+  'GET /api/webhook-endpoints/{endpointId}/deliveries': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (owner) => ({ url: `${await endpointOf(owner)}/deliveries` }),
+  },
+  'POST /api/webhook-endpoints/{endpointId}/test': {
+    kind: 'own',
+    opens: 202,
+    by: ['key', 'cookie'],
+    ask: async (owner) => ({ url: `${await endpointOf(owner)}/test` }),
+  },
+  'POST /api/webhook-endpoints/{endpointId}/deliveries/{deliveryId}/resend': {
+    kind: 'own',
+    opens: 202,
+    by: ['key', 'cookie'],
+    ask: async (owner) => ({ url: `${await deliveryOf(owner)}/resend` }),
   },
   'POST /api/polls/{id}/cancel': {
     kind: 'own',
@@ -183,9 +248,11 @@ t.test(
   async (t) => {
     const people = await Promise.all([person('ada'), person('bob'), person('cyd', true)]);
     let asked = 0;
-    for (const [name, { kind, by = [], others = 404, without = 401, ask }] of Object.entries(ACCESS)) {
+    for (const [name, { kind, by = [], opens: good = 200, others = 404, without = 401, ask }] of Object.entries(
+      ACCESS,
+    )) {
       if (!ask) continue;
-      const method = name.split(' ')[0] as 'GET' | 'POST' | 'DELETE';
+      const method = name.split(' ')[0] as 'GET' | 'POST' | 'PATCH' | 'DELETE';
       for (const owner of people) {
         for (const caller of people) {
           for (const credential of ['key', 'cookie', 'none'] as const) {
@@ -195,7 +262,7 @@ t.test(
             asked += 1;
             const what = `${name}: ${caller.name} by ${credential} asks for what is ${owner.name}'s`;
             const opens = by.includes(credential) && caller === owner;
-            const due = kind === 'public' || opens ? 200 : by.includes(credential) ? others : without;
+            const due = kind === 'public' || opens ? good : by.includes(credential) ? others : without;
             if (statusCode !== due) t.fail(`${what}: ${statusCode} instead of ${due}: ${body.slice(0, 200)}`);
             const shown = opens || kind === 'public' ? people.filter((one) => one !== owner) : people;
             for (const { mark } of shown) if (body.includes(mark)) t.fail(`${what}: ${mark} is shown`);

@@ -46,7 +46,6 @@ create index webhook_events_unspread on webhook_events (created_at) where spread
 create index webhook_events_created on webhook_events (created_at);
 create index webhook_events_poll on webhook_events ((data ->> 'session_id')) where data ? 'session_id';
 create index webhook_events_account on webhook_events (account_id);
-create index webhook_events_poll on webhook_events ((data ->> 'session_id')) where data ? 'session_id';
 
 -- Who is sent to: an endpoint, or one origin among the webhook_url of an account. Its limits, and its circuit breaker.
 -- next_due_at: when to look for deliveries of it; never before resting_until. failures: attempts that failed in a row.

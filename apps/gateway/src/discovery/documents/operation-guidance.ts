@@ -78,6 +78,40 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     effects: ['replaces the panel of that name'],
   },
   'DELETE /api/panels/{name}': { use: 'A saved panel is of no more use.', effects: ['removes the panel'] },
+  'GET /api/webhook-endpoints': { use: 'You want to see where the events of the account are sent, and how that goes.' },
+  'POST /api/webhook-endpoints': {
+    use: 'A server of yours should hear of every poll or batch that ends, without asking.',
+    not: 'It should hear of single ones: send `webhook_url` with them. You run no server: `Prefer: wait=30` on the status.',
+    effects: ['sends the events of the account there from now on'],
+  },
+  'GET /api/webhook-endpoints/{endpointId}': {
+    use: 'You want to know whether an endpoint works, and what waits for it.',
+  },
+  'PATCH /api/webhook-endpoints/{endpointId}': {
+    use: 'The address or the events of an endpoint change, or it was disabled and works again.',
+    effects: ['`disabled` ends what waits'],
+  },
+  'DELETE /api/webhook-endpoints/{endpointId}': {
+    use: 'An endpoint is of no more use.',
+    not: 'You want to keep its log: disable it.',
+    effects: ['removes the endpoint, its log and what waits'],
+  },
+  'GET /api/webhook-endpoints/{endpointId}/secret': { use: 'You write the code that verifies messages.' },
+  'POST /api/webhook-endpoints/{endpointId}/rotate-secret': {
+    use: 'A secret leaked, or is old.',
+    effects: ['messages are signed with a new secret, and with the one before until the overlap is over'],
+  },
+  'GET /api/webhook-endpoints/{endpointId}/deliveries': {
+    use: 'You want to know what was sent to an endpoint, and what it answered.',
+  },
+  'POST /api/webhook-endpoints/{endpointId}/test': {
+    use: 'You want to see whether an endpoint receives and verifies.',
+    effects: ['sends an event of the type webhook.test'],
+  },
+  'POST /api/webhook-endpoints/{endpointId}/deliveries/{deliveryId}/resend': {
+    use: 'A delivery failed, or what it was for was lost.',
+    effects: ['sends the same event again'],
+  },
   'GET /api/results/recent': { use: 'A person is logged in and wants to see what was polled last.' },
   'GET /api/results/{resultId}': {
     use: 'You hold a result id and want the votes, or want to show the proof to another person.',

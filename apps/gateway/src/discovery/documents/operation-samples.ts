@@ -13,6 +13,8 @@ export interface RequestSample {
 const POLL = { ...EXAMPLE, preset: 'fast', max_cost_usd: 0.1 };
 const RESULT = 'EP-2026-01-31-4q7x2mfzk5wtb3ha';
 const SESSION = 'ps_0123456789abcdefghjkmnpq';
+const ENDPOINT = 'we_0123456789abcdef0123456789abcdef';
+const DELIVERY = 'wd_0123456789abcdef0123456789abcdef';
 
 export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   createPoll: { body: POLL },
@@ -25,6 +27,17 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   // Its models are those of the roster file, which GET /api/panels lists.
   savePanel: { path: { name: 'night-checks' } },
   removePanel: { path: { name: 'night-checks' } },
+  createWebhookEndpoint: {
+    body: { url: 'https://app.example.com/hooks', event_types: ['poll.completed', 'poll.failed'] },
+  },
+  getWebhookEndpoint: { path: { endpointId: ENDPOINT } },
+  changeWebhookEndpoint: { path: { endpointId: ENDPOINT }, body: { status: 'enabled' } },
+  removeWebhookEndpoint: { path: { endpointId: ENDPOINT } },
+  getWebhookSecret: { path: { endpointId: 'account' } },
+  rotateWebhookSecret: { path: { endpointId: ENDPOINT }, body: { overlap_s: 86_400 } },
+  listWebhookDeliveries: { path: { endpointId: ENDPOINT }, query: { status: 'failed' } },
+  testWebhookEndpoint: { path: { endpointId: ENDPOINT } },
+  resendWebhookDelivery: { path: { endpointId: ENDPOINT, deliveryId: DELIVERY } },
   listPolls: { query: { limit: '20', status: 'completed' } },
   getSessionStatuses: { query: { ids: SESSION } },
   getSessionStatus: { path: { id: SESSION } },

@@ -81,7 +81,9 @@ export function streamPollRoute(app: FastifyInstance, context: PollsContext): vo
       if (lastEventId) {
         return resumeStream(context, request, reply, { lastEventId, accountId: accountOf(request), progress });
       }
-      const submission = submissionOf(context, request, 'stream', { order: readSessionOrder(context, request.body, 'awaited') });
+      const submission = submissionOf(context, request, 'stream', {
+        order: readSessionOrder(context, request.body, 'awaited'),
+      });
       return streamPoll(context, request, reply, submission, { progress });
     },
   );
