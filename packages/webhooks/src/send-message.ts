@@ -18,7 +18,7 @@ export interface Message {
   body: string;
 }
 
-export interface Sent {
+export interface SendOutcome {
   /** Null where there was no answer; then `error` says why. */
   status: number | null;
   error: WebhookError | null;
@@ -26,7 +26,7 @@ export interface Sent {
   tookMs: number;
 }
 
-export type MessageSender = (message: Message, signal: AbortSignal) => Promise<Sent>;
+export type MessageSender = (message: Message, signal: AbortSignal) => Promise<SendOutcome>;
 
 export interface SenderOptions {
   rules: ReceiverRules;
@@ -75,7 +75,7 @@ function post(
   url: URL,
   { headers, body }: Message,
   options: RequestOptions & { ca?: string },
-): Promise<Pick<Sent, 'status' | 'retryAfterMs'>> {
+): Promise<Pick<SendOutcome, 'status' | 'retryAfterMs'>> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       ...options,

@@ -9,7 +9,7 @@ const SECRET_BYTES = 32;
 /** As receivers are given it: the prefix and base64. */
 export const newWebhookSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
-export interface SignedMessage {
+export interface MessageToSign {
   /** The same in every attempt. */
   id: string;
   /** Of this attempt. */
@@ -18,7 +18,7 @@ export interface SignedMessage {
 }
 
 /** With a signature for each secret, so that a receiver may check with either while one replaces the other. */
-export function signedHeaders({ id, sentAt, body }: SignedMessage, secrets: readonly string[]): Record<string, string> {
+export function signedHeaders({ id, sentAt, body }: MessageToSign, secrets: readonly string[]): Record<string, string> {
   const timestamp = String(Math.floor(sentAt.getTime() / 1_000));
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(PREFIX.length), 'base64');

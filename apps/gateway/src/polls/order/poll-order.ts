@@ -19,9 +19,9 @@ import { refuseDryRun } from './wants-dry-run.ts';
 export const readPollOrder = (body: unknown): PollOrder => readOrder(body, 'awaited');
 
 /** Whether the caller waits for the end of the poll. It may be late where none does: `service_tier` has a meaning. */
-export type Caller = 'awaited' | 'not_awaited';
+export type AskingCaller = 'awaited' | 'not_awaited';
 
-export function readOrder(body: unknown, caller: Caller): PollOrder {
+export function readOrder(body: unknown, caller: AskingCaller): PollOrder {
   refuseDryRun(body);
   const issues = pollIssues(body, caller);
   if (issues.length > 0) throw refusal(issues);
@@ -29,7 +29,7 @@ export function readOrder(body: unknown, caller: Caller): PollOrder {
 }
 
 /** Everything that is wrong with a request for a poll, in the words of its 400. */
-export function pollIssues(body: unknown, caller: Caller = 'not_awaited'): Issue[] {
+export function pollIssues(body: unknown, caller: AskingCaller = 'not_awaited'): Issue[] {
   const shape = [...issuesOf(PollRequest, body), ...tierIssues(body, caller)];
   const unsupported = unsupportedIssues(body, LONG_FORM_ONLY);
   if (shape.length > 0) return [...shape, ...(isJsonObject(body) ? missingQuestion(body) : []), ...unsupported];

@@ -3,19 +3,19 @@ import type { PollOrder } from '@eloquentpoll/polls';
 import { receiverIssues } from '../../accounts/webhooks/webhooks.ts';
 import { refusal } from '../../http/validation/validator.ts';
 import type { PollsContext } from '../context.ts';
-import { type Caller, pollIssues, readOrder } from './poll-order.ts';
+import { type AskingCaller, pollIssues, readOrder } from './poll-order.ts';
 
 // The long form of a poll whose end can be sent somewhere: sessions, streams, and the rows of batches.
 
 type Parts = Pick<PollsContext, 'webhooks'>;
 
 /** Everything that is wrong with it, as `pollIssues` says it. */
-export function sessionIssues(context: Parts, body: unknown, caller: Caller = 'not_awaited'): Issue[] {
+export function sessionIssues(context: Parts, body: unknown, caller: AskingCaller = 'not_awaited'): Issue[] {
   const { poll, webhookUrl } = split(context, body);
   return [...pollIssues(poll, caller), ...webhookIssues(context, webhookUrl)];
 }
 
-export function readSessionOrder(context: Parts, body: unknown, caller: Caller = 'not_awaited'): PollOrder {
+export function readSessionOrder(context: Parts, body: unknown, caller: AskingCaller = 'not_awaited'): PollOrder {
   const { poll, webhookUrl } = split(context, body);
   if (webhookIssues(context, webhookUrl).length > 0) throw refusal(sessionIssues(context, body, caller));
   const order = readOrder(poll, caller);
