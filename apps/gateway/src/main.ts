@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { redactedSettings, SettingError } from '@eloquentpoll/ops/settings';
 import { buildApp } from './app.ts';
+import { keepBatchesRunning } from './batches/run/keep-batches-running.ts';
 import { type Config, readConfig } from './config/config.ts';
 import { GATEWAY_SETTINGS } from './config/settings-table.ts';
 import { openContext } from './context.ts';
@@ -66,7 +67,7 @@ async function leave(signal: NodeJS.Signals): Promise<void> {
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void leave(signal));
 
 await app.listen(config.listen).catch((error: NodeJS.ErrnoException) => fail(portProblem(error)));
-background = [startReconciler(context), startHeartbeat(context)];
+background = [startReconciler(context), startHeartbeat(context), keepBatchesRunning(context)];
 context.deposits?.chain.token().catch((error) => log.warn({ err: error }, 'deposit.chain_unavailable'));
 const { address, port } = app.server.address() as AddressInfo;
 const ready = { msg: 'ready', service: 'gateway', address, port, base_url: config.baseUrl };

@@ -113,6 +113,13 @@ export const METRICS = {
     help: 'Rounds of reconciliation that failed: checkouts, deposits, transfers, movements.',
   },
 
+  eloquentpoll_batches_running: {
+    type: 'gauge',
+    on: GATEWAY,
+    labels: [],
+    help: 'Batches that this gateway runs.',
+  },
+
   // What a worker does.
   eloquentpoll_polls_running: {
     type: 'gauge',

@@ -11,7 +11,7 @@ begin
          e ->> 'traceparent', e ->> 'context_id', e -> 'metadata', e ->> 'webhook_url', e ->> 'batch_id',
          (e ->> 'line')::integer,
          -- Until then it need not be looked for: in the flex lane it may wait for long.
-         now() + case e ->> 'lane' when 'flex' then interval '60 seconds' else interval '5 seconds' end,
+         now() + case e ->> 'lane' when 'flex' then interval '20 seconds' else interval '5 seconds' end,
          now() + (e ->> 'deadline_ms')::integer * interval '1 millisecond', (e #>> '{spec,expires_at}')::timestamptz,
          coalesce(e ->> 'lane', 'standard'),
          (e ->> 'run_limit_ms')::integer, (e ->> 'provider_max_u')::bigint, p_shard, e ->> 'audit_version'

@@ -263,6 +263,7 @@ export {
 export { sealReceipts } from './seal-receipts.ts';
 export { pruneExpired, withSweepLock } from './sweep.ts';
 export { AUDIT_POOL, FREE_POOL, type FundingSource, REVENUE } from './system-accounts.ts';
+export type { NotRunReason } from './tables/batches.ts';
 export {
   listTaskPolls,
   NAMED_TASK,

@@ -30,7 +30,8 @@ interface Chosen {
 
 async function modelsOf({ panels, storage }: Sources, order: PollOrder, accountId: string | null): Promise<Chosen> {
   const { models, saved_panel: name } = order;
-  if (name === undefined) return { models, issues: unknownModelIssues(panels, models ?? []) };
+  // A row of a batch has both: they were chosen when it was uploaded.
+  if (name === undefined || models !== undefined) return { models, issues: unknownModelIssues(panels, models ?? []) };
   if (accountId === null) return { issues: [NEEDS_ACCOUNT] };
   const saved = await findSavedPanel(storage, accountId, name);
   if (!saved)

@@ -17,12 +17,23 @@ export async function cancelRun(
   pollId: string,
   stop: AbortSignal,
 ): Promise<RunView | null> {
+  const canceled = await requestCancel(context, accountId, pollId);
+  if (canceled !== 'ending') return canceled;
+  const run = await readRun(context, pollId);
+  return run && waitForChange(context, run, ({ status }) => status !== 'running', MAX_WAIT_MS, stop);
+}
+
+/** Without waiting for its worker: the run as it ended where none has it, and null when the account has no such poll. */
+export async function requestCancel(
+  context: PollsContext,
+  accountId: string,
+  pollId: string,
+): Promise<RunView | 'ending' | null> {
   const canceled = await cancelPoll(context.storage, accountId, pollId);
   if (!canceled) return null;
   if (canceled.outcome === 'ended_now') return announceEnd(context, accountId, pollId);
   if (canceled.outcome === 'ending') await hasten(context, pollId, canceled);
-  const run = await readRun(context, pollId);
-  return run && waitForChange(context, run, ({ status }) => status !== 'running', MAX_WAIT_MS, stop);
+  return 'ending';
 }
 
 async function announceEnd(context: PollsContext, accountId: string, pollId: string): Promise<RunView> {

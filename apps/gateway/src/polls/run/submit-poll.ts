@@ -1,8 +1,6 @@
-import { createHmac } from 'node:crypto';
 import type { Bus } from '@eloquentpoll/bus';
 import type { PollSpec, ServiceTier } from '@eloquentpoll/contracts';
-import { providerMaxU } from '@eloquentpoll/models/panels';
-import { deadlineMsOf, holdOf, isFree, laneOf, newPollId, newResultId, type PollOrder } from '@eloquentpoll/polls';
+import { isFree, laneOf, newPollId, type PollOrder } from '@eloquentpoll/polls';
 import {
   type Acceptance,
   acceptPoll,
@@ -14,15 +12,12 @@ import { accountFrozen } from '../../accounts/frozen.ts';
 import { prepareAccountEndpoint } from '../../accounts/webhooks/webhooks.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../context.ts';
-import { askingNow } from '../order/asking-now.ts';
-import { chooseModels } from '../order/choose-models.ts';
-import { freezeOrder } from '../order/freeze-order.ts';
 import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
 import { ceilingFor } from './ceiling-for.ts';
-import { drawAudit } from './draw-audit.ts';
 import { insufficientFunds } from './insufficient-funds.ts';
 import type { PollFollower } from './poll-follower.ts';
+import { preparePoll } from './prepare-poll.ts';
 
 // Hold and poll are stored in one transaction; from then on the poll ends, whatever happens to this process. The queue
 // only makes it soon: the workers' sweep finds a poll that was not queued.
@@ -75,37 +70,33 @@ export async function submitPoll(
 }
 
 async function submitOnce(context: PollsContext, submission: Submission, follower?: PollFollower): Promise<Submitted> {
-  const deadlineMs = deadlineMsOf(submission.order);
   const newId = newPollId();
   // Beside the transaction: the new id is nearly always the poll's.
   const subscribed = follower?.subscribe(newId);
   const isAwaited = follower !== undefined;
-  const { pollId, resultId, isNew, spec, rank } = await accept(context, submission, { newId, deadlineMs, isAwaited });
+  const { pollId, isNew, rank, ...prepared } = await accept(context, submission, { newId, isAwaited });
   await (pollId === newId ? subscribed : follower?.subscribe(pollId));
   if (isNew) {
     // Not awaited: the poll is accepted, and its end is noticed in any case.
     const { tenant, requestId } = submission;
-    void enqueueIfPossible(context, pollId, requestId, { lane: laneOf(spec), tenant, place: { rank, isAwaited } });
-    return { pollId, resultId, joined: null, spec, deadlineMs };
+    const lane = laneOf(prepared.spec);
+    void enqueueIfPossible(context, pollId, requestId, { lane, tenant, place: { rank, isAwaited } });
+    return { pollId, joined: null, ...prepared };
   }
   const joined = await readRun(context, pollId);
   if (!joined) throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
-  return { pollId, resultId, joined, spec, deadlineMs };
+  return { pollId, joined, ...prepared };
 }
 
 async function accept(
   context: PollsContext,
   submission: Submission,
-  { newId, deadlineMs, isAwaited }: { newId: string; deadlineMs: number; isAwaited: boolean },
+  { newId, isAwaited }: { newId: string; isAwaited: boolean },
 ) {
-  const { accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency, contextId } = submission;
-  const order = await chooseModels(context, submission.order, accountId);
-  const asking = await askingNow(context, order);
-  const spec = await freezeOrder(context, order, asking, callerOf(context, tenant));
-  const auditVersion = await drawAudit(context, newId, asking);
+  const { order, accountId, tenant, keyId, entryPoint, requestId, traceparent, idempotency, contextId } = submission;
+  const prepared = await preparePoll(context, { order, accountId, tenant, pollId: newId });
+  const { resultId, spec, metadata, holdU, providerMaxU, deadlineMs, auditVersion } = prepared;
   if (order.webhook_url !== undefined && accountId !== null) await prepareAccountEndpoint(context, accountId);
-  const resultId = newResultId();
-  const holdU = holdOf(spec);
   const attributes = { panel: spec.panel_name, entry_point: entryPoint };
   const span = context.tracer?.start('accept poll', 'internal', traceparent, attributes);
   const free = isFree(spec.panel_name);
@@ -123,7 +114,7 @@ async function accept(
       entryPoint,
       requestId,
       contextId,
-      metadata: order.metadata,
+      metadata,
       webhookUrl: order.webhook_url,
       // The worker's spans continue this one.
       traceparent: span?.traceparent ?? traceparent,
@@ -133,7 +124,7 @@ async function accept(
     limits: tenantLimits(context, { accountId, lane: laneOf(spec), startWithinMs }),
     idempotency,
     free: free ? { dailyCapU: context.config.freeDailyCapU } : undefined,
-    providerMaxU: providerMaxU(spec),
+    providerMaxU,
     ceiling: ceilingFor(context, spec.panel_name),
   };
   // All free polls wait for the lock of one balance.
@@ -144,9 +135,9 @@ async function accept(
   switch (accepted.kind) {
     case 'accepted':
       context.metrics.counter('eloquentpoll_polls_accepted_total', spec.panel_name).n += 1;
-      return { pollId: accepted.pollId, resultId, isNew: true, spec, rank: accepted.rank };
+      return { pollId: accepted.pollId, resultId, isNew: true, spec, deadlineMs, rank: accepted.rank };
     case 'joined':
-      return { pollId: accepted.pollId, resultId, isNew: false, spec, rank: 0 };
+      return { pollId: accepted.pollId, resultId, isNew: false, spec, deadlineMs, rank: 0 };
     case 'reused':
       throw keyReused(submission.keyName);
     case 'too_many':
@@ -201,13 +192,6 @@ const cannotStart = (waitMs: number, startWithinMs: number): ApiError =>
     detail: `The poll would wait about ${Math.ceil(waitMs / 1_000)} s for models, too long for its deadline.`,
     retryAfterSeconds: Math.max(1, Math.ceil((waitMs - startWithinMs) / 1_000)),
   });
-
-/**
- * Who asks, as providers hear it: the same for all polls of an account or network, and nothing that leads to it. They can
- * so stop one caller instead of all of ours.
- */
-const callerOf = ({ config }: PollsContext, tenant: string): string =>
-  createHmac('sha256', config.keyPepper).update(`provider user ${tenant}`).digest('base64url').slice(0, 32);
 
 /** Stopping is for minutes, and ends for the whole fleet at once: spread, so that callers do not come back together. */
 const pollsStopped = (): ApiError =>

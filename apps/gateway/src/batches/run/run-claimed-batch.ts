@@ -1,0 +1,75 @@
+import { type ClaimedBatch, endBatch, type NotRunReason, type RunnersBatch, renewBatch } from '@eloquentpoll/storage';
+import type { PollsContext } from '../../polls/context.ts';
+import { acceptRows, type Refusal } from './accept-rows.ts';
+import { cancelBatchPolls } from './cancel-batch-polls.ts';
+
+// One batch, from its claim to its end or until another gateway has it. A bounded number of its polls runs or waits at a
+// time; the rest are rows in Postgres, so a batch of any size costs this process the same memory.
+
+/** A gateway that is gone loses its batches after this. */
+export const RUNNER_LEASE_MS = 6_000;
+/** Polls of one batch that are accepted and have not ended. */
+const WINDOW = 500;
+/** So many free places are filled at once, unless fewer rows are left. */
+const REFILL = 50;
+/** And not more: they take less time than the lease. */
+const MAX_AT_ONCE = 200;
+const LOOK_EVERY_MS = 250;
+/** While operators have stopped polls, providers may charge no more, or the stores do not answer. */
+const BACKOFF_MS = { first: 1_000, longest: 30_000 };
+
+interface Runner {
+  /** Resolves early when the signal aborts. */
+  pause(ms: number): Promise<void>;
+  signal: AbortSignal;
+}
+
+/** Resolves once the batch is over for this process; what throws leaves it to whichever gateway claims it next. */
+export async function runClaimedBatch(
+  context: PollsContext,
+  batch: ClaimedBatch,
+  { pause, signal }: Runner,
+): Promise<'ended' | 'lost' | 'released'> {
+  const canceled = new Set<string>();
+  let afterLine = 0;
+  let waitsMs = BACKOFF_MS.first;
+  let resumeAt = 0;
+  let refusal: Refusal | null = null;
+
+  /** Why no further row of it is begun; null while rows may be. */
+  function overBy({ status, waiting, running }: RunnersBatch): NotRunReason | 'done' | null {
+    if (status === 'canceling') return 'canceled';
+    if (waiting === 0) return 'done';
+    if (batch.expiresAt.getTime() <= Date.now() || refusal === 'expired') return 'expired';
+    return refusal === 'uncovered' && running === 0 ? 'uncovered' : null;
+  }
+
+  while (!signal.aborted) {
+    const standing = await renewBatch(context.storage, batch, RUNNER_LEASE_MS);
+    if (!standing) return 'lost';
+    const over = overBy(standing);
+    if (over !== null && standing.running === 0) {
+      const ending = await endBatch(context.storage, batch, over === 'done' ? null : over);
+      if (ending === 'ended_now' || ending === 'ended') return 'ended';
+      if (ending === 'fenced') return 'lost';
+    } else if (over === 'canceled') {
+      await cancelBatchPolls(context, batch, canceled);
+    } else if (over === null && performance.now() >= resumeAt) {
+      const free = WINDOW - standing.running;
+      if (free >= Math.min(REFILL, standing.waiting)) {
+        const accepted = await acceptRows(context, batch, { afterLine, standing, limit: Math.min(free, MAX_AT_ONCE) });
+        ({ afterLine, refusal } = accepted);
+        if (refusal === 'lost') return 'lost';
+        if (refusal === null || refusal === 'uncovered') waitsMs = BACKOFF_MS.first;
+        else {
+          resumeAt = performance.now() + Math.min(accepted.retryAfterMs ?? waitsMs, BACKOFF_MS.longest);
+          waitsMs = Math.min(waitsMs * 2, BACKOFF_MS.longest);
+          context.log.warn({ batch_id: batch.id, refusal }, 'batch.waits');
+        }
+      }
+    }
+    await pause(LOOK_EVERY_MS);
+  }
+  await renewBatch(context.storage, batch, 0);
+  return 'released';
+}

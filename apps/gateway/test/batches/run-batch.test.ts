@@ -1,0 +1,129 @@
+import { newBatchId } from '@eloquentpoll/polls';
+import {
+  addBatchRows,
+  balanceOf,
+  cancelBatch,
+  checkLedger,
+  findBatch,
+  freezeAccount,
+  openBatch,
+  readBatchLines,
+  type Storage,
+  setControl,
+  startBatch,
+} from '@eloquentpoll/storage';
+import { eventually } from '@eloquentpoll/testkit/eventually';
+import t, { type Test } from 'tap';
+import { keepBatchesRunning } from '../../src/batches/run/keep-batches-running.ts';
+import type { Context } from '../../src/context.ts';
+import { openContext } from '../../src/context.ts';
+import { build } from '../fixtures/build.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+
+// slow: 8 s
+
+const ORDER = {
+  question: 'Which of these is the best choice?',
+  options: ['A', 'B'],
+  panel_name: 'fast' as const,
+  confidence_threshold: 0.95,
+  max_cost_u: 10_000,
+  min_votes: 3,
+  search: false,
+};
+
+async function uploaded(storage: Storage, accountId: string, rows: number, reserveU = BigInt(rows) * 10_000n) {
+  const id = newBatchId();
+  await openBatch(storage, { id, accountId, maxOpen: 10 });
+  const added = Array.from({ length: rows }, (_, i) => ({
+    ...{ line: i + 1, customId: `row ${i + 1}`, gold: null },
+    order: { ...ORDER, question: `${ORDER.question} ${i}` },
+  }));
+  await addBatchRows(storage, id, added);
+  const terms = { maxCostU: null, metadata: {}, skipped: { count: 0, first: [] } };
+  const started = await startBatch(storage, { id, accountId, reserveU, ...terms });
+  if (started.kind !== 'started') throw new Error(started.kind);
+  return id;
+}
+
+const runnerOf = (t: Test, context: Context) => {
+  const runner = keepBatchesRunning(context, 200);
+  t.teardown(() => runner[Symbol.asyncDispose]());
+  return runner;
+};
+
+const pollsOf = async (storage: Storage, batchId: string) =>
+  (await readBatchLines(storage, batchId, { afterLine: 0, limit: 10_000, isOver: false })).flatMap(({ pollId }) =>
+    pollId === null ? [] : [pollId],
+  );
+
+t.test('a batch of 700 rows goes to two gateways, one after the other; each row is asked once', async (t) => {
+  const { context, keyWith, asOwner } = await build(t);
+  const { storage } = context;
+  const { accountId } = await keyWith(100);
+  const worker = await standInWorker(t, context, { lane: 'flex' });
+  const id = await uploaded(storage, accountId, 700);
+  const first = runnerOf(t, context);
+  await eventually('the first gateway runs it', async () => (await findBatch(storage, accountId, id))!.succeeded > 20);
+  const other = await openContext(context.config, { log: context.log });
+  t.teardown(() => other[Symbol.asyncDispose]());
+  // As if the first one had hung for longer than its lease.
+  await asOwner(`update batches set runner_until = now() - interval '1 second'`);
+  const second = runnerOf(t, other);
+  await eventually('the second one has it', () => second.size === 1 || first.size === 0);
+  await eventually('it ends', async () => (await findBatch(storage, accountId, id))!.status === 'completed', 30_000);
+  const batch = (await findBatch(storage, accountId, id))!;
+  t.match(batch, { total: 700, running: 0, succeeded: 700, notRun: 0, reservedU: 0n });
+  const polls = await pollsOf(storage, id);
+  t.equal(new Set(polls).size, 700);
+  t.equal(worker.ran.length, 700, 'no poll ran that is not of a row');
+  t.same(worker.ran.toSorted(), polls.toSorted());
+  t.same(await checkLedger(storage), []);
+});
+
+t.test(
+  'while polls are stopped none is begun; what the reservation does not cover waits for what is given back',
+  async (t) => {
+    const { context, keyWith, log } = await build(t);
+    const { storage } = context;
+    const { accountId } = await keyWith(10);
+    await setControl(storage, 'pollsStopped', true);
+    // Two polls at a time.
+    const id = await uploaded(storage, accountId, 40, 25_000n);
+    await standInWorker(t, context, { lane: 'flex' });
+    const runner = runnerOf(t, context);
+    await eventually('a gateway has it', () => runner.size === 1);
+    await eventually('it waits', () => log.some((line) => line.includes('batch.waits')));
+    t.equal((await findBatch(storage, accountId, id))!.running, 0);
+    await setControl(storage, 'pollsStopped', false);
+    await eventually('it ends', async () => (await findBatch(storage, accountId, id))!.endedAt !== null, 30_000);
+    const batch = (await findBatch(storage, accountId, id))!;
+    t.equal(batch.notRunReason, 'uncovered');
+    t.equal(batch.succeeded + batch.notRun, 40);
+    t.ok(batch.succeeded >= 2 && batch.costU <= 25_000n, `${batch.succeeded} polls for ${batch.costU}`);
+    t.equal((await balanceOf(storage, accountId))!.availableU, 10_000_000n - batch.costU);
+    t.same(await checkLedger(storage), []);
+  },
+);
+
+t.test(
+  'cancellation and a frozen account end a batch: polls that no worker has at once, and its rows are not run',
+  async (t) => {
+    const { context, keyWith } = await build(t);
+    const { storage } = context;
+    const [one, other] = [await keyWith(10), await keyWith(10)];
+    const ids = [await uploaded(storage, one.accountId, 700), await uploaded(storage, other.accountId, 700)] as const;
+    runnerOf(t, context);
+    const stands = async (i: 0 | 1) => (await findBatch(storage, [one, other][i]!.accountId, ids[i]))!;
+    await eventually('both run', async () => (await stands(0)).running === 500 && (await stands(1)).running === 500);
+    t.equal(await cancelBatch(storage, one.accountId, ids[0]), 'canceling');
+    await freezeAccount(storage, other.accountId);
+    await eventually('the first ends', async () => (await stands(0)).status === 'canceled', 20_000);
+    t.match(await stands(0), { canceled: 500, notRun: 200, notRunReason: 'canceled', costU: 0n, reservedU: 0n });
+    await standInWorker(t, context, { lane: 'flex' });
+    await standInWorker(t, context);
+    await eventually('the other ends', async () => (await stands(1)).status === 'canceled', 20_000);
+    t.match(await stands(1), { total: 700, running: 0, reservedU: 0n, notRunReason: 'canceled' });
+    t.same(await checkLedger(storage), []);
+  },
+);
