@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import type { Stores } from '../fixture/stores.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
+import { withoutIndexes } from './without-indexes.ts';
+
+// Ended polls of one account over a year, with labels and results, made by Postgres itself: as many as a list may have to
+// be read from. Rows are in the order of time, as a service writes them; one in a hundred is of another account.
+
+export interface ListSize {
+  readonly polls: number;
+  /** Specs and results of a tenth of their usual size: for ten million polls. */
+  readonly thin: boolean;
+}
+
+/** The account, and its keys. */
+export interface Filled {
+  readonly accountId: string;
+  readonly keyIds: readonly string[];
+  /** Of the poll that was the n-th to be accepted; whole hundreds are of the other account. */
+  pollId(n: number): string;
+  readonly since: Date;
+}
+
+const DAYS = 365;
+const KEYS = 5;
+/** Micro-USD. */
+const COST_U = 300;
+const ACCOUNT = uuidOf('lists account');
+const OTHER = uuidOf('lists other account');
+
+export const pollIdOf = (n: number): string => `ps_${md5(String(n)).slice(0, 24)}`;
+
+function md5(text: string): string {
+  return createHash('md5').update(text).digest('hex');
+}
+
+function uuidOf(text: string): string {
+  return md5(text).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** SQL over `n`, from 1 to the number of polls; what is rare is spread evenly over the year. */
+const expressions = ({ polls, thin }: ListSize) => {
+  const filler = thin ? `'{}'` : `(select jsonb_agg(md5(n || ' ' || i)) from generate_series(1, 45) i)`;
+  const at = `date_trunc('hour', now()) - interval '${DAYS} days' + n * (interval '${DAYS} days' / ${polls})`;
+  return {
+    id: `'ps_' || left(md5(n::text), 24)`,
+    result: `'EP-' || left(md5(n || ' result'), 27)`,
+    account: `(case when n % 100 = 0 then '${OTHER}' else '${ACCOUNT}' end)::uuid`,
+    key: `md5('lists key ' || n % ${KEYS})::uuid`,
+    panel: `case n % 10 when 0 then 'strong' when 1 then 'broad' else 'fast' end`,
+    failed: `(n % 53 = 0)`,
+    close: `(n % 19 = 0)`,
+    tie: `(n % 97 = 0)`,
+    metadata: `jsonb_build_object('env', case when n % 7 = 0 then 'test' else 'prod' end, 'customer', 'c' || n % 50021)`,
+    question: `'Which of these is right for case ' || n || '?'`,
+    at,
+    filler,
+    series: `generate_series(1, ${polls}) n`,
+  };
+};
+
+const statements = (size: ListSize): Record<string, string> => {
+  const { id, result, account, key, panel, failed, close, tie, metadata, question, at, filler, series } =
+    expressions(size);
+  return {
+    polls: `
+      insert into polls (id, result_id, account_id, tenant, key_id, status, spec, entry_point, request_id, metadata, is_close,
+                         lease_until, created_at, deadline_at, finished_at, expires_at, provider_max_u, spend_shard)
+      select ${id}, ${result}, ${account}, (${account})::text, ${key},
+             case when ${failed} then 'failed' else 'completed' end,
+             jsonb_build_object('question', ${question}, 'options', '["yes","no"]'::jsonb, 'panel_name', ${panel},
+                                'max_cost_u', 1000, 'simulated', true, 'seats', ${filler}::jsonb),
+             'polls', 'req_' || n, ${metadata}, ${close}, ${at}, ${at}, ${at} + interval '2 minutes', ${at} + interval '3 s',
+             ${at} + interval '400 days', 5000, n % 16
+        from ${series}`,
+    poll_labels: `
+      insert into poll_labels (account_id, label, created_at, poll_id)
+      select ${account}, label_of(pair.key, pair.value), ${at}, ${id}
+        from ${series} cross join lateral jsonb_each_text(${metadata}) pair`,
+    results: `
+      insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, winning_option, is_tie,
+                           early_terminated, models_requested, models_succeeded, models_failed, models_skipped,
+                           total_cost_u, gather_ms, total_ms, detail, created_at, expires_at)
+      select ${id}, ${result}, ${account}, case when ${failed} then 'failed' else 'success' end, ${panel}, 'polls', true,
+             case when ${failed} or ${tie} then null else 'yes' end, ${tie}, true, 5, 5, 0, 2, ${COST_U}, 700, 3000,
+             json_build_object('question', ${question}, 'options', '["yes","no"]'::json, 'tally', '{"yes":4,"no":1}'::json,
+                               'votes', '[]'::json, 'arrivals', ${filler}::json), ${at} + interval '3 s',
+             ${at} + interval '400 days'
+        from ${series}`,
+  };
+};
+
+export async function fillLists(
+  { query }: Stores,
+  size: ListSize,
+  progress: ProgressLine,
+  signal?: AbortSignal,
+): Promise<Filled> {
+  await query(`insert into accounts (id) values ('${ACCOUNT}'), ('${OTHER}')`);
+  await query(`insert into balances (account_id, posted_u) values ('${ACCOUNT}', 1000000000000), ('${OTHER}', 0)`);
+  const keyIds = Array.from({ length: KEYS }, (_, n) => uuidOf(`lists key ${n}`));
+  for (const id of keyIds)
+    await query('insert into api_keys (id, account_id, hash, prefix) values ($1, $2, $3, $4)', [
+      id,
+      ACCOUNT,
+      Buffer.from(md5(id), 'hex'),
+      'ep_k_lists',
+    ]);
+  const filling = Object.entries(statements(size));
+  await withoutIndexes(
+    { query },
+    filling.map(([table]) => table),
+    async () => {
+      for (const [table, statement] of filling) {
+        signal?.throwIfAborted();
+        await query(`set session_replication_role = replica; ${statement}; reset session_replication_role`);
+        progress.note(`lists: ${table} filled`);
+      }
+    },
+  );
+  progress.note('lists: indexes made');
+  await query('vacuum analyze');
+  return { accountId: ACCOUNT, keyIds, pollId: pollIdOf, since: new Date(Date.now() - DAYS * 86_400_000) };
+}

@@ -1,0 +1,61 @@
+import { listPolls, type PollFilter, type Queries, readHistory, readRecentResults } from '@eloquentpoll/storage';
+import type { Filled } from './fill-lists.ts';
+
+/** What a page or an operation asks the database; `draw` is another whole number below its bound each time. */
+export interface ListQuestion {
+  readonly name: string;
+  ask(queries: Queries, draw: (below: number) => number): Promise<unknown>;
+}
+
+const LIMIT = 100;
+
+/** Each filter and direction of GET /api/polls, from anywhere in the list, and every list of results. */
+export function listQuestions({ accountId, keyIds, pollId, since }: Filled, polls: number): ListQuestion[] {
+  /** Not of the other account, which has the whole hundreds. */
+  const anyPoll = (draw: (below: number) => number): string => pollId(1 + Math.max(1, draw(polls / 100 - 1)) * 100);
+  const anyTime = (draw: (below: number) => number) => new Date(since.getTime() + draw(300 * 86_400) * 1_000);
+  const page =
+    (filter: PollFilter): ListQuestion['ask'] =>
+    (queries, draw) =>
+      listPolls(queries, accountId, filter, {
+        limit: LIMIT,
+        from: draw(4) === 0 ? undefined : { pollId: anyPoll(draw), direction: draw(2) === 0 ? 'older' : 'newer' },
+      });
+  const filters: Record<string, PollFilter> = {
+    'no filter': {},
+    'status=completed': { status: 'completed' },
+    'status=failed': { status: 'failed' },
+    'status=running': { status: 'running' },
+    'preset=strong': { preset: 'strong' },
+    'preset=custom (none)': { preset: 'custom' },
+    key_id: { keyId: keyIds[0] },
+    'key_id, preset=strong': { keyId: keyIds[0], preset: 'strong' },
+    'close=true': { isClose: true },
+    'close=false': { isClose: false },
+    'ties (pages)': { isTie: true },
+    'text of the question (pages)': { text: 'case 12345' },
+    'metadata env=prod': { metadata: { env: 'prod' } },
+    'metadata env=prod, customer': { metadata: { env: 'prod', customer: 'c17' } },
+    'metadata customer': { metadata: { customer: 'c17' } },
+    'metadata customer, close=true': { metadata: { customer: 'c17' }, isClose: true },
+    'metadata env=test, status=failed': { metadata: { env: 'test' }, status: 'failed' },
+    'status=failed, preset=custom (none)': { status: 'failed', preset: 'custom' },
+  };
+  const offsets = [0, 1_000, 10_000, 100_000].filter((offset) => offset < polls);
+  return [
+    ...Object.entries(filters).map(([name, filter]) => ({ name: `polls: ${name}`, ask: page(filter) })),
+    {
+      name: 'polls: created_after, created_before',
+      ask: (queries, draw) => {
+        const createdAfter = anyTime(draw);
+        const createdBefore = new Date(createdAfter.getTime() + 86_400_000);
+        return listPolls(queries, accountId, { createdAfter, createdBefore }, { limit: LIMIT });
+      },
+    },
+    ...offsets.map((offset) => ({
+      name: `history: offset=${offset}`,
+      ask: (queries: Queries) => readHistory(queries, accountId, LIMIT, offset),
+    })),
+    { name: 'history: recent', ask: (queries) => readRecentResults(queries, accountId) },
+  ];
+}
