@@ -58,6 +58,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly App[]>> = {
   cancel_poll: ['gateway'],
   empty_polls: ['gateway', 'worker'],
   empty_expired_polls: ['worker'],
+  expire_batch_polls: ['gateway'],
   insert_polls: [],
   open_batch: ['gateway'],
   add_batch_rows: ['gateway'],

@@ -11,13 +11,17 @@ import {
   claimPoll,
   closeAccount,
   deleteBatch,
+  deletePoll,
   emptyClosedAccounts,
+  emptyExpiredPolls,
   endBatch,
   failBatchRows,
   findBatch,
+  findResult,
   finishPoll,
   freezeAccount,
   listBatches,
+  listPolls,
   type NewBatchPoll,
   openBatch,
   pruneExpired,
@@ -316,6 +320,37 @@ t.test('accepting, finishing, canceling and ending at once lose no money and run
   t.same(await query('select from polls group by batch_id, batch_line having count(*) > 1'), []);
   await noViolation(fixture, t);
 });
+
+t.test(
+  'polls of a deleted batch cannot be read any more, and nothing of them is left when they are pruned',
+  async (t) => {
+    const { storage, query } = await open(t);
+    const accountId = await funded(storage, 50n * USD);
+    const batch = await running(storage, accountId, 2);
+    const polls = [pollFor(1), pollFor(2)];
+    await accept(storage, batch, polls);
+    for (const { id } of polls) t.equal(await finish(storage, id), 'stored');
+    const alone = await deletePoll(storage, accountId, polls[1]!.resultId);
+    t.match(alone, { outcome: 'deleted', pollId: polls[1]!.id });
+    t.match(await readBatchLines(storage, batch.id, { afterLine: 0, limit: 9, isOver: true }), [
+      { customId: 'row 1', gold: 'A', detail: { status: 'success' } },
+      { customId: polls[1]!.id, gold: null, detail: null, outcome: 'success' },
+    ]);
+    t.equal(await endBatch(storage, batch, null), 'ended_now');
+    t.ok(await findResult(storage, polls[0]!.resultId));
+    t.equal(await deleteBatch(storage, accountId, batch.id), 'deleted');
+    t.equal(await findResult(storage, polls[0]!.resultId), null);
+    t.match(await listPolls(storage, accountId, {}, { limit: 5 }), { lines: [] });
+    t.same(await emptyExpiredPolls(storage), [polls[0]!.id]);
+    t.same(await emptyExpiredPolls(storage), []);
+    t.same(
+      await query("select 1 from polls where spec ? 'question' or account_id is not null or expires_at is not null"),
+      [],
+    );
+    t.match(await balanceOf(storage, accountId), { usageU: 1_602n });
+    t.same(await wholeCheck(storage), []);
+  },
+);
 
 t.test('batches are listed by cursor, deleted once they have ended, and go with their account', async (t) => {
   const fixture = await open(t);

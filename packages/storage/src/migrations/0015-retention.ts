@@ -7,5 +7,6 @@ export const retention: Migration = {
   sql: () => `
 ${functionText('empty_polls')}
 ${functionText('empty_expired_polls')}
+${functionText('expire_batch_polls')}
 `,
 };
