@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { OnFailedLogin } from './accounts/login/failed-login.ts';
 import { balanceRoute } from './accounts/routes/balance.ts';
+import { changeKeyRoute } from './accounts/routes/change-key.ts';
 import { createKeyRoute } from './accounts/routes/create-key.ts';
 import { listKeysRoute } from './accounts/routes/list-keys.ts';
 import { loginRoute } from './accounts/routes/login.ts';
@@ -10,6 +11,8 @@ import { meRoute } from './accounts/routes/me.ts';
 import { redeemGrantRoute } from './accounts/routes/redeem-grant.ts';
 import { revokeAllKeysRoute } from './accounts/routes/revoke-all-keys.ts';
 import { revokeKeyRoute } from './accounts/routes/revoke-key.ts';
+import { usageRoute } from './accounts/routes/usage.ts';
+import { usageBalanceRoutes } from './accounts/routes/usage-balance.ts';
 import { walletChallengeRoute } from './accounts/routes/wallet-challenge.ts';
 import { walletRevokeKeyRoute } from './accounts/routes/wallet-revoke-key.ts';
 import { walletRotateKeyRoute } from './accounts/routes/wallet-rotate-key.ts';
@@ -141,6 +144,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['POST', '/api/keys', 'createKey', 'login or key', () => createKeyRoute(app, context)],
     ['POST', '/api/keys/redeem', 'redeemGrant', 'anyone', () => redeemGrantRoute(app, context)],
     ['DELETE', '/api/keys', 'revokeAllKeys', 'login or key', () => revokeAllKeysRoute(app, context)],
+    ['PATCH', '/api/keys/:keyId', 'changeKey', 'login or key', () => changeKeyRoute(app, context)],
     ['DELETE', '/api/keys/:keyId', 'revokeKey', 'login or key', () => revokeKeyRoute(app, context)],
 
     [
@@ -182,6 +186,9 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/auth/logout', 'logout', 'anyone', () => logoutRoute(app, context)],
     ['GET', '/api/auth/me', 'getCurrentUser', 'login', () => meRoute(app, context)],
     ['GET', '/api/balance', 'getBalance', 'login', () => balanceRoute(app, context)],
+    ['GET', '/api/usage', 'getUsage', 'login or key', () => usageRoute(app, context)],
+    ['GET', '/api/usage/balance', 'getUsageBalance', 'login or key', () => usageBalanceRoutes(app, context)],
+    ['PUT', '/api/usage/low-balance', 'setLowBalance', 'login or key'],
     ['POST', '/api/checkout', 'createCheckout', 'login', () => checkoutRoute(app, context)],
     [
       'POST',

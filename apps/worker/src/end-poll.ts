@@ -6,6 +6,7 @@ import { Abandoned } from './collect-votes.ts';
 import type { Context } from './context.ts';
 import { heardAudit } from './heard-audit.ts';
 import { type LeasedPoll, logFields, ownerOf } from './run.ts';
+import { savedByStopping } from './saved-by-stopping.ts';
 
 /** Stores the outcome under the claim's epoch, then announces it. */
 export async function storeResult(context: Context, run: LeasedPoll, collected: PanelVotes): Promise<void> {
@@ -25,6 +26,7 @@ export async function storeResult(context: Context, run: LeasedPoll, collected: 
   const statement = statementText({ spec, response, acceptedAt: claim.createdAt, faultsU });
   const finished = {
     ...{ id: pollId, epoch, votes, aborted, freeFailures, response, receiptLeaf: receiptLeaf(statement) },
+    savedU: savedByStopping({ spec, reason, votes, aborted }),
     ...(claim.auditVersion !== null && { audit: heardAudit(spec, collected) }),
   };
   const stored = await retryStore(context, run, () => polls.finish(finished));

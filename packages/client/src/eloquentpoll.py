@@ -464,8 +464,19 @@ class ApiKey(TypedDict):
     id: str
     key_prefix: str
     label: str
-    last_used_at: str | None
     expires_at: str | None
+    read_only: bool
+    """It may read, and neither ask nor change anything."""
+    limit_usd: float | None
+    """The most that its polls may be charged per period; None without a limit."""
+    limit_reset: Literal["never", "daily", "monthly"]
+    spent_usd: float | None
+    held_usd: float | None
+    """Charged in this period of the limit, and set aside for running polls."""
+    resets_at: str | None
+    spent_today_usd: float
+    spent_month_usd: float
+    last_used_at: str | None
     revoked_at: str | None
     created_at: str
 
@@ -477,6 +488,15 @@ class NewApiKey(TypedDict):
     key_prefix: str
     label: str
     expires_at: str | None
+    read_only: bool
+    """It may read, and neither ask nor change anything."""
+    limit_usd: float | None
+    """The most that its polls may be charged per period; None without a limit."""
+    limit_reset: Literal["never", "daily", "monthly"]
+    spent_usd: float | None
+    held_usd: float | None
+    """Charged in this period of the limit, and set aside for running polls."""
+    resets_at: str | None
     created_at: str
     warning: str
 

@@ -434,8 +434,19 @@ export interface ApiKey {
   id: string;
   key_prefix: string;
   label: string;
-  last_used_at: string | null;
   expires_at: string | null;
+  /** It may read, and neither ask nor change anything. */
+  read_only: boolean;
+  /** The most that its polls may be charged per period; null without a limit. */
+  limit_usd: number | null;
+  limit_reset: 'never' | 'daily' | 'monthly';
+  /** Charged in this period of the limit, and set aside for running polls. */
+  spent_usd: number | null;
+  held_usd: number | null;
+  resets_at: string | null;
+  spent_today_usd: number;
+  spent_month_usd: number;
+  last_used_at: string | null;
   revoked_at: string | null;
   created_at: string;
 }
@@ -447,6 +458,15 @@ export interface NewApiKey {
   key_prefix: string;
   label: string;
   expires_at: string | null;
+  /** It may read, and neither ask nor change anything. */
+  read_only: boolean;
+  /** The most that its polls may be charged per period; null without a limit. */
+  limit_usd: number | null;
+  limit_reset: 'never' | 'daily' | 'monthly';
+  /** Charged in this period of the limit, and set aside for running polls. */
+  spent_usd: number | null;
+  held_usd: number | null;
+  resets_at: string | null;
   created_at: string;
   warning: string;
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LIMITS } from './limits.ts';
-import { DateTime, nullable, Uuid } from './vocabulary.ts';
+import { DateTime, literals, nullable, Usd, Uuid } from './vocabulary.ts';
 
 export const Balance = Type.Object(
   {
@@ -32,13 +32,47 @@ export const CurrentUser = Type.Object(
 );
 export type CurrentUser = Static<typeof CurrentUser>;
 
+/** When what a key has spent is counted from zero again. */
+export const LIMIT_RESETS = ['never', 'daily', 'monthly'] as const;
+export type LimitReset = (typeof LIMIT_RESETS)[number];
+
+const Limit = Type.Number({ minimum: 0, maximum: LIMITS.key_limit_usd });
+const Reset = literals(LIMIT_RESETS, {
+  description: '`daily`: at midnight UTC; `monthly`: at midnight UTC of the first day of a month.',
+});
+
+/** What a key may do, as its owner sees it. */
+const KeyTerms = {
+  label: Type.String(),
+  expires_at: nullable(DateTime),
+  read_only: Type.Boolean({ description: 'It may read, and neither ask nor change anything.' }),
+  limit_usd: nullable(
+    Type.Number({
+      minimum: 0,
+      description: 'The most that its polls may be charged per period; null without a limit.',
+    }),
+  ),
+  limit_reset: Reset,
+  spent_usd: nullable(
+    Type.Number({ minimum: 0, description: 'Charged in this period of the limit; null without a limit.' }),
+  ),
+  held_usd: nullable(
+    Type.Number({
+      minimum: 0,
+      description: 'Set aside for running polls, which counts against the limit too; null without a limit.',
+    }),
+  ),
+  resets_at: nullable(DateTime),
+};
+
 export const ApiKey = Type.Object(
   {
     id: Uuid,
     key_prefix: Type.String({ description: 'The first 10 characters of the key.' }),
-    label: Type.String(),
+    ...KeyTerms,
+    spent_today_usd: Usd,
+    spent_month_usd: Usd,
     last_used_at: nullable(DateTime),
-    expires_at: nullable(DateTime),
     revoked_at: nullable(DateTime),
     created_at: DateTime,
   },
@@ -52,10 +86,26 @@ export const KeyRequest = Type.Object(
     expires_at: Type.Optional(
       Type.String({ format: 'date-time', description: 'When the key stops to authenticate; never without it.' }),
     ),
+    read_only: Type.Optional(Type.Boolean({ default: false })),
+    limit_usd: Type.Optional({ ...Limit, description: 'The most that its polls may be charged per period.' }),
+    limit_reset: Type.Optional({ ...Reset, default: 'never' }),
   },
   { $id: 'KeyRequest' },
 );
 export type KeyRequest = Static<typeof KeyRequest>;
+
+/** What is left out stays as it is. */
+export const KeyChange = Type.Object(
+  {
+    label: Type.Optional(Type.String({ maxLength: LIMITS.key_label })),
+    expires_at: Type.Optional(nullable(DateTime)),
+    read_only: Type.Optional(Type.Boolean()),
+    limit_usd: Type.Optional(nullable(Limit)),
+    limit_reset: Type.Optional(Reset),
+  },
+  { $id: 'KeyChange', additionalProperties: false, minProperties: 1 },
+);
+export type KeyChange = Static<typeof KeyChange>;
 
 /** Shows a whole key, which no later answer does. */
 export const NewKey = Type.Object(
@@ -63,8 +113,7 @@ export const NewKey = Type.Object(
     id: Uuid,
     key: Type.String(),
     key_prefix: Type.String(),
-    label: Type.String(),
-    expires_at: nullable(DateTime),
+    ...KeyTerms,
     created_at: DateTime,
     warning: Type.String(),
   },

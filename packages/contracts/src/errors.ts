@@ -67,6 +67,11 @@ export const ERRORS = {
   invalid_wallet_signature: logIn('Invalid wallet signature', 'The signature is wrong, used before or too old.'),
 
   insufficient_balance: pay('Insufficient balance', 'The available balance does not cover what the poll may cost.'),
+  key_budget_reached: change(
+    402,
+    'Spending limit of the key reached',
+    'What is left of the limit of this API key does not cover what the poll may cost; the account may have more.',
+  ),
   payment_required: pay('Payment required', 'The deposit needs a payment; the requirements are in the body.'),
   payment_verification_failed: pay('Payment verification failed', 'The payment proof was not accepted.'),
   payment_invalid_signature: pay('Payment signature invalid', 'The authorization is not signed by its payer.'),
@@ -83,6 +88,12 @@ export const ERRORS = {
     403,
     'Insufficient scope',
     'The access token was not granted what the operation needs; the WWW-Authenticate header names the scope.',
+  ),
+  read_only_key: change(403, 'Read-only key', 'The API key may read, and neither ask nor change anything.'),
+  restricted_key: change(
+    403,
+    'Restricted key',
+    'An API key that has a limit, expires or reads only manages neither keys nor the account; a login or another key does.',
   ),
   account_frozen: {
     status: 403,

@@ -29,6 +29,7 @@ export * from './result.ts';
 export * from './saved-panel.ts';
 export * from './stream-events.ts';
 export * from './tag-flags.ts';
+export * from './usage.ts';
 export * from './vote-result.ts';
 export * from './wallet.ts';
 export * from './webhooks.ts';

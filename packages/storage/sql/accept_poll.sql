@@ -8,6 +8,7 @@
 --   over_ceiling  providers may not charge the fleet more in this hour or day; retry_after_s says until when
 --   frozen        an operator froze or closed the account
 --   stopped       operators have stopped polls, or free ones
+--   key_limit     the key that asks has a limit, and the hold does not fit into what is left of it
 --   insufficient  the account cannot cover the hold; settling_u more is held back until its payment has settled;
 --                 retry_after_s is set for the free pool:
 --                 until midnight when it is spent, a few seconds when running polls hold what is left
@@ -131,7 +132,22 @@ begin
     perform top_up_pool(v_payer, 'free_pool', (p ->> 'free_daily_cap_u')::bigint);
   end if;
 
+  if v_payer = v_account and not take_key_limit(v_account, v_key_id, (p ->> 'hold_u')::bigint) then
+    perform 1 from polls where id = v_id;
+    if found then
+      return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;
+      return;
+    end if;
+    delete from idempotency i
+     where i.principal = v_principal and i.entry_point = v_entry_point and i.key = v_key and i.poll_id = v_id;
+    return query select 'key_limit', null::text, null::bigint, null::integer, null::integer, null::integer, null::bigint;
+    return;
+  end if;
+
   if not ledger_hold(v_payer, (p ->> 'hold_u')::bigint, 'hold:' || v_id, v_id) then
+    if v_payer = v_account and v_key_id is not null then
+      perform settle_key_limit(v_key_id, (p ->> 'hold_u')::bigint, 0);
+    end if;
     perform 1 from polls where id = v_id;
     if found then
       return query select 'accepted', v_id, null::bigint, null::integer, v_running, v_waiting, null::bigint;

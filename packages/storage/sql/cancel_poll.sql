@@ -31,6 +31,9 @@ begin
     raise exception 'the hold of % was resolved before its poll ended', p_id using errcode = 'EP005';
   end if;
   perform end_batch_poll(v_poll, 'canceled', (select amount_u from transfers where idem = 'hold:' || p_id), 0);
+  perform settle_key_limit(v_poll.key_id, amount_u, 0) from transfers
+    where idem = 'hold:' || p_id and debit = v_poll.account_id and v_poll.key_id is not null and v_poll.batch_id is null;
+  perform count_usage(v_poll, null, 0, 0);
   perform note_poll_ended(v_poll, 'failed', false, 0);
   if v_poll.spend_shard is not null then
     perform settle_spend(v_poll.spend_shard, v_poll.created_at, v_poll.provider_max_u, 0);

@@ -23,6 +23,7 @@ begin
     return 'waiting';
   end if;
   update balances set reserved_u = reserved_u - v_batch.reserved_u where account_id = v_batch.account_id;
+  perform settle_key_limit(v_batch.key_id, v_batch.reserved_u, 0);
   update batches
      set status = case when v_batch.status = 'canceling' then 'canceled' when p_reason = 'expired' then 'expired' else 'completed' end,
          not_run = v_left,

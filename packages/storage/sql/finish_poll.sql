@@ -4,7 +4,7 @@
 -- free pool pays what providers charged, or at most can have charged, for every call.
 -- p: id, epoch, votes, aborted (calls that a stop ended); response, the stored answer as a text (a jsonb value would lose
 -- the order of its members), or dead_letter, why the poll was given up without one; failures_free_u, failures_free_ppm;
--- audit, what was heard (see note_audit); receipt, the hash of its receipt in hexadecimal.
+-- audit, what was heard (see note_audit); receipt, the hash of its receipt in hexadecimal; saved_u, see count_usage.
 -- votes_u: what each vote is billed, in their order, where that is not what p says; failed_calls_u the part of it that the
 -- question caused. unvoted_u: what the pool paid besides its votes.
 create or replace function finish_poll(p jsonb)
@@ -16,6 +16,7 @@ declare
   v_id constant text := p ->> 'id';
   v_epoch constant integer := p ->> 'epoch';
   v_response constant json := p ->> 'response';
+  v_status constant text := v_response ->> 'status';
   v_leaf constant bytea := decode(p ->> 'receipt', 'hex');
   v_poll polls;
   v_hold transfers;
@@ -39,7 +40,7 @@ begin
 
   -- What became of the calls of an earlier worker is not known: the pool pays the most that they can have cost.
   update polls
-     set status = case when v_response is null or v_response ->> 'status' = 'failed' then 'failed' else 'completed' end,
+     set status = case when v_status is null or v_status = 'failed' then 'failed' else 'completed' end,
          is_close = coalesce(v_response #>> '{verdict,agreement}' in ('split', 'tied')
                              or v_response #>> '{verdict,kind}' = 'unsafe', false),
          finished_at = now(), lease_owner = null, lease_until = now(),
@@ -88,8 +89,14 @@ begin
     raise exception 'the hold of % was resolved before its poll ended', v_id using errcode = 'EP005';
   end if;
   perform end_batch_poll(v_poll, case
-    when v_response ->> 'status' in ('success', 'partial') then v_response ->> 'status'
+    when v_status in ('success', 'partial') then v_status
     when v_poll.canceled_at is not null then 'canceled' else 'failed' end, v_hold.amount_u, v_stored.billed_u);
+  if not v_free and v_poll.key_id is not null then
+    -- What a poll of a batch leaves of its hold stays reserved for the batch, which the limit counts too.
+    perform settle_key_limit(v_poll.key_id,
+      case when v_poll.batch_id is null then v_hold.amount_u else v_stored.billed_u end, v_stored.billed_u);
+  end if;
+  perform count_usage(v_poll, v_status, case when v_free then 0 else v_stored.billed_u end, (p ->> 'saved_u')::bigint);
   if v_extra_u > 0 then
     -- A provider that charges more than its price list; the pool pays as long as it has anything.
     select least(v_extra_u, posted_u - held_u) into v_extra_u from balances where account_id = v_pool;
@@ -107,7 +114,7 @@ begin
                          is_tie, early_terminated, termination_reason, models_requested, models_succeeded,
                          models_failed, models_skipped, total_cost_u, gather_ms, total_ms, detail, votes_u,
                          failed_calls_u, receipt_leaf, expires_at)
-    values (v_id, v_poll.result_id, v_poll.account_id, v_response ->> 'status', v_poll.spec ->> 'panel_name',
+    values (v_id, v_poll.result_id, v_poll.account_id, v_status, v_poll.spec ->> 'panel_name',
             v_poll.entry_point, (v_poll.spec ->> 'simulated')::boolean, v_response ->> 'winning_option',
             (v_response ->> 'is_tie')::boolean, (v_response ->> 'early_terminated')::boolean,
             v_response ->> 'termination_reason', v_stored.votes, v_stored.valid, v_stored.votes - v_stored.valid,
@@ -126,7 +133,7 @@ begin
   if p ? 'dead_letter' then
     insert into dead_letters (poll_id, reason, claims) values (v_id, p ->> 'dead_letter', v_poll.claims);
   end if;
-  perform note_poll_ended(v_poll, coalesce(v_response ->> 'status', 'failed'), v_response is not null, v_stored.billed_u);
+  perform note_poll_ended(v_poll, coalesce(v_status, 'failed'), v_response is not null, v_stored.billed_u);
   -- The last lock that is taken, because other polls share the row.
   if v_poll.spend_shard is not null then
     perform settle_spend(v_poll.spend_shard, v_poll.created_at, v_poll.provider_max_u,

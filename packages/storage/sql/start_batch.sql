@@ -6,6 +6,7 @@
 --   joined        the key belongs to batch_id, uploaded earlier with the same body
 --   reused        the key was used with another body
 --   frozen        an operator froze or closed the account
+--   key_limit     the key has a limit, and the reservation does not fit into what is left of it
 --   insufficient  the account cannot cover the reservation; settling_u more is held back until its payment has settled
 --   gone          its upload was given up
 create or replace function start_batch(p jsonb)
@@ -18,6 +19,7 @@ declare
   v_key constant text := p ->> 'key';
   v_reserve_u constant bigint := p ->> 'reserve_u';
   v_status text;
+  v_key_id uuid;
   v_known batches;
   v_outcome text;
   v_available_u bigint;
@@ -36,7 +38,7 @@ begin
       v_outcome := case when v_known.fingerprint = p ->> 'fingerprint' then 'joined' else 'reused' end;
     end if;
   end if;
-  select status into v_status from batches where id = v_id and account_id = v_account for update;
+  select status, key_id into v_status, v_key_id from batches where id = v_id and account_id = v_account for update;
   if v_status is null or v_status = 'deleted' then
     return query select 'gone', null::text, null::bigint, null::bigint;
     return;
@@ -45,11 +47,15 @@ begin
     return;
   end if;
 
+  if v_outcome is null and not take_key_limit(v_account, v_key_id, v_reserve_u) then
+    v_outcome := 'key_limit';
+  end if;
   if v_outcome is null then
     update balances set reserved_u = reserved_u + v_reserve_u
      where account_id = v_account and posted_u - held_u - reserved_u - held_back_u >= v_reserve_u and not allow_negative;
     if not found then
       v_outcome := 'insufficient';
+      perform settle_key_limit(v_key_id, v_reserve_u, 0);
       select posted_u - held_u - reserved_u - held_back_u, held_back_u into v_available_u, v_settling_u
         from balances where account_id = v_account;
     end if;

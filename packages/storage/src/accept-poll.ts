@@ -86,6 +86,8 @@ export type Accepted =
   | { kind: 'too_late'; waiting: number }
   /** Nothing was stored: providers may not charge the fleet any more for now. */
   | { kind: 'over_ceiling'; retryAfterS: number }
+  /** Nothing was stored: the limit of the key leaves too little. */
+  | { kind: 'key_limit' }
   /** Nothing was stored. `retryAfterS` says when the free pool may have some again; null for an account. */
   | { kind: 'insufficient'; availableU: bigint; settlingU: bigint; retryAfterS: number | null };
 
@@ -149,6 +151,7 @@ export async function acceptPoll(
     case 'reused':
     case 'frozen':
     case 'stopped':
+    case 'key_limit':
       return { kind: row.outcome };
     case 'insufficient':
       return {

@@ -1,4 +1,13 @@
 import { sql } from 'kysely';
+import {
+  findKeyLimit,
+  type KeyLimit,
+  type KeyLimitTerms,
+  type LimitRow,
+  limitColumns,
+  setKeyLimit,
+  toKeyLimit,
+} from './key-limits.ts';
 import type { Queries } from './open-storage.ts';
 
 // Keys are stored as a keyed hash and never leave again. A revoked key is never found by its hash.
@@ -7,6 +16,9 @@ export interface StoredApiKey {
   id: string;
   prefix: string;
   label: string;
+  /** It reads only. */
+  isReadOnly: boolean;
+  limit: KeyLimit | null;
   lastUsedAt: Date | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
@@ -20,6 +32,8 @@ export interface ApiKeyToStore {
   label?: string;
   /** From then on the key authenticates no more; never where it is left out. */
   expiresAt?: Date | undefined;
+  isReadOnly?: boolean | undefined;
+  limit?: KeyLimitTerms | undefined;
   /** Which pepper made the hash. */
   pepperId?: number;
 }
@@ -31,7 +45,16 @@ export class TooManyKeys extends Error {
   override name = 'TooManyKeys';
 }
 
-const columns = ['id', 'prefix', 'label', 'last_used_at', 'expires_at', 'revoked_at', 'created_at'] as const;
+const COLUMNS = [
+  'id',
+  'prefix',
+  'label',
+  'read_only',
+  'last_used_at',
+  'expires_at',
+  'revoked_at',
+  'created_at',
+] as const;
 
 const isActive = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > clock_timestamp())`;
 
@@ -54,10 +77,69 @@ export async function insertKey({ db }: Queries, key: ApiKeyToStore): Promise<St
       label: key.label ?? '',
       expires_at: key.expiresAt ?? null,
       pepper_id: key.pepperId ?? 1,
+      read_only: key.isReadOnly ?? false,
     })
-    .returning(columns)
+    .returning('id')
     .executeTakeFirstOrThrow();
-  return toKey(row);
+  if (key.limit) await setKeyLimit({ db }, { ...key.limit, accountId: key.accountId, keyId: row.id });
+  return findKey({ db }, row.id);
+}
+
+const findKey = async ({ db }: Queries, keyId: string): Promise<StoredApiKey> =>
+  toKey(await keysWithLimits({ db }).where('api_keys.id', '=', keyId).executeTakeFirstOrThrow());
+
+const keysWithLimits = ({ db }: Queries) =>
+  db
+    .selectFrom('api_keys')
+    .leftJoin('key_limits', 'key_limits.key_id', 'api_keys.id')
+    .select(COLUMNS.map((column) => `api_keys.${column}` as const))
+    .select(limitColumns);
+
+/** What is missing stays as it is. */
+export interface KeyTermsChange {
+  label?: string | undefined;
+  expiresAt?: Date | null | undefined;
+  isReadOnly?: boolean | undefined;
+  limit?: Partial<KeyLimitTerms> | undefined;
+}
+
+export interface ChangedKey {
+  key: StoredApiKey;
+  /** For invalidating caches. */
+  hash: Buffer;
+}
+
+/** A reset without a limit. */
+export class NoLimitToReset extends Error {
+  override name = 'NoLimitToReset';
+}
+
+/** For a transaction, which a `NoLimitToReset` ends. Null when the account has no such active key. */
+export async function changeKey(
+  { db }: Queries,
+  { accountId, keyId }: { accountId: string; keyId: string },
+  { label, expiresAt, isReadOnly, limit }: KeyTermsChange,
+): Promise<ChangedKey | null> {
+  await db.selectFrom('accounts').select('id').where('id', '=', accountId).forUpdate().execute();
+  const row = await db
+    .updateTable('api_keys')
+    .set({
+      label: label ?? sql`label`,
+      expires_at: expiresAt === undefined ? sql`expires_at` : expiresAt,
+      read_only: isReadOnly ?? sql`read_only`,
+    })
+    .where('id', '=', keyId)
+    .where('account_id', '=', accountId)
+    .where(isActive)
+    .returning('hash')
+    .executeTakeFirst();
+  if (!row) return null;
+  if (limit) {
+    const before = await findKeyLimit({ db }, keyId);
+    if (limit.limitU === undefined && !before) throw new NoLimitToReset();
+    await setKeyLimit({ db }, { limitU: null, reset: 'never', ...before, ...limit, accountId, keyId });
+  }
+  return { key: await findKey({ db }, keyId), hash: row.hash };
 }
 
 export interface KeyOwnerRow {
@@ -67,6 +149,9 @@ export interface KeyOwnerRow {
   secondsLeft: number | null;
   /** An operator froze the account. */
   isFrozen: boolean;
+  isReadOnly: boolean;
+  /** It has a limit, expires or reads only: it manages no keys. */
+  isRestricted: boolean;
 }
 
 /** The owner of a presented key; null when it is unknown, revoked or expired. */
@@ -74,9 +159,12 @@ export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyO
   const row = await db
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .leftJoin('key_limits', 'key_limits.key_id', 'api_keys.id')
     .select([
       'api_keys.id',
-      'account_id',
+      'api_keys.account_id',
+      'read_only',
+      sql<boolean>`read_only or expires_at is not null or limit_u is not null`.as('is_restricted'),
       sql<boolean>`frozen_at is not null`.as('is_frozen'),
       sql<number | null>`extract(epoch from expires_at - clock_timestamp())::float8`.as('seconds_left'),
     ])
@@ -84,7 +172,14 @@ export async function findKeyByHash({ db }: Queries, hash: Buffer): Promise<KeyO
     .where(isActive)
     .executeTakeFirst();
   return row
-    ? { keyId: row.id, accountId: row.account_id, secondsLeft: row.seconds_left, isFrozen: row.is_frozen }
+    ? {
+        keyId: row.id,
+        accountId: row.account_id,
+        secondsLeft: row.seconds_left,
+        isFrozen: row.is_frozen,
+        isReadOnly: row.read_only,
+        isRestricted: row.is_restricted,
+      }
     : null;
 }
 
@@ -108,7 +203,7 @@ export async function listKeys(
   { after, limit }: KeyPage = { limit: MAX_KEYS_PER_PAGE },
 ): Promise<StoredApiKey[]> {
   const position = sql<string>`not (${isActive}), -extract(epoch from created_at), id`;
-  let query = db.selectFrom('api_keys').select(columns).where('account_id', '=', accountId);
+  let query = keysWithLimits({ db }).where('api_keys.account_id', '=', accountId);
   if (after !== undefined) {
     query = query.where(sql<boolean>`(${position}) > (select ${position} from api_keys where id = ${after})`);
   }
@@ -150,10 +245,11 @@ export async function touchKeys({ db }: Queries, keyIds: readonly string[]): Pro
      where id in (select id from api_keys where id = any(${[...keyIds]}::uuid[]) order by id for update)`.execute(db);
 }
 
-interface Row {
+interface Row extends LimitRow {
   id: string;
   prefix: string;
   label: string;
+  read_only: boolean;
   last_used_at: Date | null;
   expires_at: Date | null;
   revoked_at: Date | null;
@@ -165,6 +261,8 @@ function toKey(row: Row): StoredApiKey {
     id: row.id,
     prefix: row.prefix,
     label: row.label,
+    isReadOnly: row.read_only,
+    limit: toKeyLimit(row),
     lastUsedAt: row.last_used_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

@@ -7,7 +7,7 @@ import type { Queries } from './open-storage.ts';
 // between two chunks; each rule about the rest is one statement.
 
 export interface LedgerCheckStep {
-  step: 'pages' | 'days' | 'polls' | 'batches' | 'keys' | 'payments' | 'open part';
+  step: 'pages' | 'days' | 'polls' | 'batches' | 'keys' | 'usage' | 'payments' | 'open part';
   done: number;
   of: number;
 }
@@ -62,6 +62,13 @@ export async function* checkWholeLedger({ db }: Queries): AsyncGenerator<LedgerC
       sql`check_keys(${from}, ${hour === HOURS_OF_KEYS - 1 ? sql`'infinity'` : sql`${from} + interval '1 hour'`})`,
     );
     yield { step: 'keys', done: hour + 1, of: HOURS_OF_KEYS };
+  }
+  const days = await list(sql<{ value: string }>`
+    select day::text as value from (select day from ledger_pages union select day from usage_days
+                                    union select (now() at time zone 'utc')::date) d order by day`);
+  for (const [index, day] of days.entries()) {
+    await add(sql`check_usage(${day})`);
+    yield { step: 'usage', done: index + 1, of: days.length };
   }
   await add(sql`check_payments()`);
   yield { step: 'payments', done: 1, of: 1 };

@@ -21,6 +21,8 @@ export interface FinishedPoll {
   receiptLeaf?: Buffer;
   /** What an account has free per UTC day of calls that its questions make fail. */
   freeFailures?: FreeFailures;
+  /** What the models that it did not have to ask would have cost its account. */
+  savedU?: number;
   /** Of a poll that was drawn for an audit. */
   audit?: HeardAudit | undefined;
 }
@@ -55,7 +57,7 @@ export type Finished =
   | { outcome: 'fenced' };
 
 export async function finishPoll(storage: Storage, poll: FinishedPoll): Promise<Finished> {
-  const { id, epoch, votes, aborted = [], response, receiptLeaf, freeFailures, audit } = poll;
+  const { id, epoch, votes, aborted = [], response, receiptLeaf, freeFailures, savedU = 0, audit } = poll;
   const freeOfCharge = freeFailures && {
     failures_free_u: String(freeFailures.atLeastU),
     failures_free_ppm: freeFailures.sharePpm,
@@ -66,6 +68,7 @@ export async function finishPoll(storage: Storage, poll: FinishedPoll): Promise<
       ...{ id, epoch, votes, aborted },
       ...(receiptLeaf && { receipt: receiptLeaf.toString('hex') }),
       ...freeOfCharge,
+      ...(savedU > 0 && { saved_u: savedU }),
       ...(audit && { audit: heardJson(audit) }),
     },
     responseJson(response),

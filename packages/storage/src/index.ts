@@ -17,11 +17,14 @@ export {
 export { type Account, createAccount, findAccount, noteEmail } from './accounts.ts';
 export {
   type ApiKeyToStore,
+  changeKey,
   findKeyByHash,
   insertKey,
+  type KeyTermsChange,
   listKeys,
   MAX_ACTIVE_KEYS,
   MAX_KEYS_PER_PAGE,
+  NoLimitToReset,
   ownsKey,
   revokeAllKeys,
   revokeKey,
@@ -172,6 +175,13 @@ export {
   type TrackRecords,
 } from './kept-track-records.ts';
 export {
+  findKeyLimit,
+  type KeyLimit,
+  type KeyLimitTerms,
+  type KeySpend,
+  readKeySpend,
+} from './key-limits.ts';
+export {
   type Claim,
   claimOverdue,
   claimPoll,
@@ -199,6 +209,7 @@ export { findPollLines, listPolls, type PollFilter, type PollLine, type PollPage
 export { type ListedOutcome, readOutcomes } from './listed-outcomes.ts';
 export { type LockName, withLock } from './locks.ts';
 export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
+export { setLowBalance } from './low-balance.ts';
 export { meanRunMs } from './mean-run.ts';
 export { migrate, OtherSchema } from './migrate.ts';
 export { closeMisfit, closeUnseenMisfits, type Misfit, type NewMisfit, noteMisfit, openMisfits } from './misfits.ts';
@@ -282,6 +293,16 @@ export {
   type StoredTrackRecord,
 } from './track-records.ts';
 export { inTransaction } from './transaction.ts';
+export {
+  readUsageGroups,
+  readUsageTotal,
+  type StoredUsage,
+  type StoredUsageGroup,
+  type UsageFilter,
+  type UsageGrouping,
+  type UsageRange,
+  WITHOUT_KEY,
+} from './usage.ts';
 export {
   type AttemptOutcome,
   type ClaimedDelivery,

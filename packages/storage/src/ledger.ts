@@ -16,6 +16,8 @@ export interface LedgerBalance {
   heldBackU: bigint;
   /** Sum of everything captured so far. */
   usageU: bigint;
+  /** The account's owner wants to know when less than this is posted. */
+  lowU: bigint | null;
 }
 
 export interface Movement {
@@ -29,7 +31,7 @@ export interface Movement {
 export async function balanceOf({ db }: Queries, accountId: string): Promise<LedgerBalance | null> {
   const row = await db
     .selectFrom('balances')
-    .select(['posted_u', 'held_u', 'used_u', 'held_back_u', 'reserved_u'])
+    .select(['posted_u', 'held_u', 'used_u', 'held_back_u', 'reserved_u', 'low_balance_u'])
     .where('account_id', '=', accountId)
     .executeTakeFirst();
   if (!row) return null;
@@ -40,6 +42,7 @@ export async function balanceOf({ db }: Queries, accountId: string): Promise<Led
     availableU: row.posted_u - row.held_u - row.reserved_u,
     heldBackU: row.held_back_u,
     usageU: row.used_u,
+    lowU: row.low_balance_u,
   };
 }
 

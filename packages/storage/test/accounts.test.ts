@@ -45,6 +45,8 @@ t.test('a key is found by its hash until its owner revokes it, once', async (t) 
     accountId: owner,
     secondsLeft: null,
     isFrozen: false,
+    isReadOnly: false,
+    isRestricted: false,
   });
   t.equal(await findKeyByHash(storage, randomBytes(32)), null);
   await t.rejects(insertKey(storage, { ...newKey(owner), hash: key.hash }), { name: 'StorageRefused' });

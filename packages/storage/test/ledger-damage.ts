@@ -1,5 +1,6 @@
-import { acceptPoll, bury, claimPoll, creditAccount, finishPoll, reverseCredit } from '../src/index.ts';
-import { acceptance, type Fixture, finished, funded, USD, unique, vote } from './fixtures.ts';
+import { randomBytes } from 'node:crypto';
+import { acceptPoll, bury, claimPoll, creditAccount, finishPoll, insertKey, reverseCredit } from '../src/index.ts';
+import { acceptance, type Fixture, finished, funded, newPoll, USD, unique, vote } from './fixtures.ts';
 
 // Damage planted by a superuser, who switches off the constraints and triggers that would have refused it.
 
@@ -30,6 +31,8 @@ export const DAMAGE: Record<string, string[]> = {
      update balances set posted_u = held_u - 1 where account_id = '$user'`,
   ],
   negative_unexplained: ["update balances set allow_negative = true where account_id = '$user'"],
+  key_limit_spent: ['update key_limits set spent_u = spent_u + 1', 'delete from usage_days'],
+  key_limit_held: ['update key_limits set held_u = held_u - 1'],
   no_balance: ["insert into accounts (kind) values ('user')"],
   parties: [
     `${FORGED} 'credit', gen_random_uuid(), '$user', 5, null, null`,
@@ -161,6 +164,7 @@ export const CLOSED_DAMAGE: Record<string, string[]> = {
     `update ledger_day_sums set used_u = used_u + 1 where account_id = '$user'`,
     "update ledger_seals set hash = sha256('')",
   ],
+  usage_cost: ['update usage_days set cost_u = cost_u + 1 where cost_u > 0', 'delete from usage_days'],
   sums: ["update ledger_sums set card_u = card_u + 1 where account_id = '$user'"],
 };
 
@@ -170,7 +174,10 @@ export async function populate({ storage, query }: Fixture) {
   const debtor = await funded(storage, USD);
   await reverseCredit(storage, { accountId: debtor, amountU: 3n * USD, source: 'operator', idem: unique('refund:') });
   await acceptPoll(storage, acceptance(null, { holdU: 5n, free: { dailyCapU: 100n } }));
-  const polls = { running: acceptance(user), done: acceptance(user), buried: acceptance(user) };
+  const limit = { limitU: 20n * USD, reset: 'never' } as const;
+  const { id: keyId } = await insertKey(storage, { accountId: user, hash: randomBytes(32), prefix: 'ep_k_', limit });
+  const byKey = () => acceptance(user, { poll: newPoll(user, { keyId, tenant: user }) });
+  const polls = { running: byKey(), done: byKey(), buried: acceptance(user) };
   for (const request of Object.values(polls)) await acceptPoll(storage, request);
   const done = await claimPoll(storage, polls.done.poll.id, 'worker');
   await finishPoll(storage, finished(done!));

@@ -1,6 +1,13 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import plugin from 'fastify-plugin';
-import { type Access, bearerOf, keyRecoveryActions, type Principal } from '../http/access.ts';
+import {
+  type Access,
+  bearerOf,
+  keyRecoveryActions,
+  type Principal,
+  requireWriting,
+  SAFE_METHODS,
+} from '../http/access.ts';
 import { ApiError } from '../http/api-error.ts';
 import { clientNetwork } from '../http/rate-limits/client-network.ts';
 import type { AccountsContext } from './context.ts';
@@ -9,7 +16,8 @@ import { LOGIN_COOKIE } from './login/login-cookie.ts';
 import { principalOfBearer, principalOfCookie } from './principal.ts';
 
 // A route's schema declares who may call it (`security`, also in OpenAPI); without it the gateway does not start.
-// Where a bearer is accepted, one that is sent must be valid, also where it is optional, and it wins over a cookie.
+// Where a bearer is accepted, one that is sent must be valid, also where it is optional, and it wins over a cookie. A
+// read-only key is refused by every unsafe method, but for routes that say `readsOnly`.
 
 export const auth = plugin(async (app: FastifyInstance, { context }: { context: AccountsContext }) => {
   app.decorateRequest('principal', null);
@@ -18,12 +26,14 @@ export const auth = plugin(async (app: FastifyInstance, { context }: { context: 
     if (security.length === 0) return;
     // Status requests authenticate and count together with their read: see polls/read/authorize-run.ts.
     if (route.config?.operation === 'session') return;
+    const isReading = route.config?.readsOnly ?? [route.method].flat().every((method) => SAFE_METHODS.has(method));
     const schemes = new Set(security.flatMap((one) => (Object.keys(one).length === 0 ? ['none'] : Object.keys(one))));
     const authenticate = async (request: FastifyRequest) => {
       request.principal =
         (schemes.has('apiKey') ? await principalOfHeader(context, request) : null) ??
         (schemes.has('session') ? await principalOfLogin(context, request) : null);
       if (!request.principal && !schemes.has('none')) throw unauthenticated(context, request, schemes);
+      if (!isReading) requireWriting(request.principal);
     };
     route.onRequest = [authenticate, ...[route.onRequest ?? []].flat()];
   });
@@ -45,13 +55,11 @@ function unauthenticated(context: AccountsContext, request: FastifyRequest, sche
 async function principalOfLogin(context: AccountsContext, request: FastifyRequest): Promise<Principal | null> {
   const cookie = request.cookies[LOGIN_COOKIE];
   const principal = cookie === undefined ? null : await principalOfCookie(context, cookie);
-  if (principal && !SAFE.has(request.method) && isCrossOrigin(request, context.config.baseUrl)) {
+  if (principal && !SAFE_METHODS.has(request.method) && isCrossOrigin(request, context.config.baseUrl)) {
     throw new ApiError('forbidden_origin', { detail: 'A cookie does not count in requests from pages of others.' });
   }
   return principal;
 }
-
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Browsers send Origin or Sec-Fetch-Site with unsafe methods. A client without both is a program, not a page. */
 function isCrossOrigin({ headers }: FastifyRequest, baseUrl: string): boolean {

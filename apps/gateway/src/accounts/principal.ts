@@ -26,8 +26,16 @@ export async function principalOfKey(
 ): Promise<Principal | null> {
   const hashed = context.hashedKey(key);
   const owner = hashed && (await ownerOfKey(context, hashed.hash, network));
-  return owner && { accountId: owner.accountId, keyId: owner.keyId, via: 'api_key' };
+  return owner && ofKey(owner);
 }
+
+export const ofKey = ({ accountId, keyId, isReadOnly, isRestricted }: KeyOwner): Principal => ({
+  accountId,
+  keyId,
+  via: 'api_key',
+  isReadOnly,
+  isRestricted,
+});
 
 export async function ownerOfKey(
   { keys, failures }: AccountsContext,

@@ -16,6 +16,10 @@ export interface Principal {
   scopes?: readonly Scope[];
   /** The id of the API key that was presented. */
   keyId?: string;
+  /** Of a key that may only read. */
+  isReadOnly?: boolean;
+  /** Of a key that has a limit, expires or may only read. */
+  isRestricted?: boolean;
   /** The login behind the cookie. */
   loginId?: string;
 }
@@ -24,6 +28,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the deprecated bearer, a user id, is accepted. */
     takesUserId?: boolean;
+    /** An operation with an unsafe method that a read-only key may call: it changes nothing, or says itself what does. */
+    readsOnly?: boolean;
   }
   interface FastifyRequest {
     /** null on operations that take no credentials, and for anonymous callers where those are allowed. */
@@ -59,6 +65,19 @@ export function accountOf(request: FastifyRequest): string {
   if (!request.principal) throw new ApiError('authentication_required');
   return request.principal.accountId;
 }
+
+/** Refuses a read-only key. */
+export function requireWriting(principal: Principal | null): void {
+  if (principal?.isReadOnly) throw new ApiError('read_only_key');
+}
+
+/** Refuses a key that could give itself more than its owner gave it. */
+export function requireUnrestricted(principal: Principal | null): void {
+  if (principal?.isRestricted) throw new ApiError('restricted_key');
+}
+
+/** Methods that change nothing. */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   poll: 'polls:run',

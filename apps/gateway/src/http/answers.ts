@@ -58,10 +58,18 @@ const FOR_ACCOUNTS: ReadonlySet<ErrorCode> = new Set([
   'invalid_wallet_signature',
 ]);
 
+const added = (codes: readonly ErrorCode[]): ErrorCode[] => [
+  ...(codes.some((code) => FOR_ACCOUNTS.has(code)) ? (['account_frozen'] as const) : []),
+  // Only operations that write read bodies, and only keys can be read-only or have a limit.
+  ...(codes.includes('invalid_api_key') && codes.includes('payload_too_large') ? (['read_only_key'] as const) : []),
+  ...(codes.includes('invalid_api_key') && codes.includes('insufficient_balance')
+    ? (['key_budget_reached'] as const)
+    : []),
+];
+
 /** One answer per status, whose description lists the codes that come with it. */
 export function errors(...codes: readonly ErrorCode[]): Record<number, AnswerSchema> {
-  const ofAccounts: ErrorCode[] = codes.some((code) => FOR_ACCOUNTS.has(code)) ? ['account_frozen'] : [];
-  const byStatus = Map.groupBy(new Set([...codes, ...ofAccounts, ...ALWAYS]), (code) => ERRORS[code].status);
+  const byStatus = Map.groupBy(new Set([...codes, ...added(codes), ...ALWAYS]), (code) => ERRORS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [status, { description: described(codes), content: errorContent, codes }]),
   );

@@ -38,7 +38,7 @@ async function open(t: Test) {
     used,
     hash,
     place,
-    owner: { accountId, keyId, isFrozen: false },
+    owner: { accountId, keyId, isFrozen: false, isReadOnly: false, isRestricted: false },
   };
 }
 
@@ -48,7 +48,7 @@ const remembered = (redis: Redis, place: string): Promise<string> =>
 t.test('a key that was found is cached for ten seconds, and onUse is called each time', async (t) => {
   const { storage, redis, cache, used, hash, place, owner } = await open(t);
   t.match(await cache.find(hash), owner);
-  t.match(await remembered(redis, place), new RegExp(`^${owner.accountId} ${owner.keyId} \\d{13} o [\\w-]{43}$`));
+  t.match(await remembered(redis, place), new RegExp(`^${owner.accountId} ${owner.keyId} \\d{13} of [\\w-]{43}$`));
   const ttl = await redis.pttl(place);
   t.ok(ttl > 0 && ttl <= 10_000, `for ${ttl} ms`);
   await revokeKey(storage, owner.accountId, owner.keyId);

@@ -164,6 +164,14 @@ const ACCESS: Record<string, Access> = {
     by: ['key', 'cookie'],
     ask: async (of) => ({ url: `/api/keys/${await keyIdOf(of.headers.key, of.mark)}` }),
   },
+  'PATCH /api/keys/{keyId}': {
+    kind: 'own',
+    by: ['key', 'cookie'],
+    ask: async (of) => ({
+      url: `/api/keys/${await keyIdOf(of.headers.key, of.mark)}`,
+      payload: { read_only: true },
+    }),
+  },
   'GET /api/panels/{name}': { kind: 'own', by: ['key', 'cookie'], ask: savedPanelOf },
   'DELETE /api/panels/{name}': { kind: 'own', by: ['key', 'cookie'], ask: savedPanelOf },
   // Saves a panel of the caller's own under that name: shown in chosen-models.test.ts.

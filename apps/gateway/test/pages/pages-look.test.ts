@@ -62,6 +62,8 @@ const MADE: Record<string, string> = {
     id: '00000000-0000-4000-8000-000000000000',
     prefix: 'ep_k_3xYz1',
     label: 'A notebook with a long name that took its owner some time to',
+    isReadOnly: false,
+    limit: null,
     lastUsedAt: null,
     expiresAt: null,
     revokedAt: null,

@@ -44,6 +44,14 @@ const statements = ({ polls, days, accounts, thin }: Size): Record<string, strin
       insert into votes (poll_id, seat, model_id, option, latency_ms, billed_u, calls, searched, labels)
       select id, seat, 'sim/m' || seat, 0, 700, ${BILLED_U}, 1, false, '{}'
         from ${sorted} cross join generate_series(0, ${VOTES - 1}) seat${recent}`,
+    usage_days: `
+      insert into usage_days (account_id, day, key_id, preset, surface, polls, completed, failed, canceled,
+                              split_or_partial, cost_u, saved_u, ms_counts, cost_counts)
+      select ${account}, ((${at}) at time zone 'utc')::date, '00000000-0000-0000-0000-000000000000', 'fast', 'rest',
+             count(*), count(*), 0, 0, 0, ${VOTES * BILLED_U} * count(*), 0,
+             array_fill(count(*)::integer, array[1], array[usage_bucket(700)]),
+             array_fill(count(*)::integer, array[1], array[usage_bucket(${VOTES * BILLED_U})])
+        from ${series} group by 1, 2`,
     results: `
       insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, is_tie,
                            early_terminated, models_requested, models_succeeded, models_failed, models_skipped,
@@ -77,6 +85,7 @@ export async function fillBooks(
   };
   await query('alter table transfers drop constraint transfers_idem');
   await Promise.all([fill('transfers').then(() => fill('results')), fill('votes').then(() => fill('polls'))]);
+  await fill('usage_days');
   await query(`select setval('transfers_id_seq', (select max(id) from transfers))`);
   await query(`
     insert into balances (account_id, posted_u, used_u)

@@ -11,6 +11,7 @@ import { modelEvidence } from './0010-model-evidence.ts';
 import { auditMonths } from './0011-audit-months.ts';
 import { batches } from './0012-batches.ts';
 import { webhooks } from './0013-webhooks.ts';
+import { usage } from './0014-usage.ts';
 import { retention } from './0015-retention.ts';
 import type { Migration } from './migration.ts';
 
@@ -29,5 +30,6 @@ export const migrations: readonly Migration[] = [
   auditMonths,
   batches,
   webhooks,
+  usage,
   retention,
 ];

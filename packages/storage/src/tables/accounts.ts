@@ -28,6 +28,7 @@ export interface ApiKeysTable {
   pepper_id: Generated<number>;
   prefix: string;
   label: Generated<string>;
+  read_only: Generated<boolean>;
   last_used_at: Date | null;
   expires_at: Date | null;
   revoked_at: Date | null;

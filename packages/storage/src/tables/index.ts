@@ -48,6 +48,7 @@ import type {
   WebhookEventsTable,
   WebhookReceiversTable,
 } from './webhooks.ts';
+import type { KeyLimitsTable, UsageDaysTable, UsageLabelsTable, UsageNamesTable } from './usage.ts';
 
 /** Every table, as the migrations leave it. */
 export interface Tables {
@@ -95,4 +96,8 @@ export interface Tables {
   webhook_events: WebhookEventsTable;
   webhook_receivers: WebhookReceiversTable;
   webhook_deliveries: WebhookDeliveriesTable;
+  usage_days: UsageDaysTable;
+  usage_labels: UsageLabelsTable;
+  usage_names: UsageNamesTable;
+  key_limits: KeyLimitsTable;
 }

@@ -12,6 +12,7 @@ export interface BalancesTable {
   used_on: string | null;
   used_today_u: Generated<bigint>;
   used_yesterday_u: Generated<bigint>;
+  low_balance_u: bigint | null;
 }
 
 export interface TransfersTable {

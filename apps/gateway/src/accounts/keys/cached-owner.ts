@@ -8,6 +8,9 @@ export interface KeyOwner {
   keyId: string;
   /** An operator froze the account. */
   isFrozen: boolean;
+  isReadOnly: boolean;
+  /** It has a limit, expires or reads only: it manages no keys. */
+  isRestricted: boolean;
 }
 
 export interface OwnerSeal {
@@ -16,8 +19,20 @@ export interface OwnerSeal {
   open(name: string, text: string): KeyOwner | null;
 }
 
+type KeyState = Omit<KeyOwner, 'accountId' | 'keyId'>;
+
+/** Open or not; full, limited or read-only. */
+const lettersOf = ({ isFrozen, isReadOnly, isRestricted }: KeyState): string =>
+  `${isFrozen ? 'x' : 'o'}${isReadOnly ? 'r' : isRestricted ? 'l' : 'f'}`;
+
+const stateOf = ([account, key]: string): KeyState => ({
+  isFrozen: account === 'x',
+  isReadOnly: key === 'r',
+  isRestricted: key !== 'f',
+});
+
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const FORM = new RegExp(`^((${UUID}) (${UUID}) (\\d{13}) ([ox])) ([\\w-]{43})$`);
+const FORM = new RegExp(`^((${UUID}) (${UUID}) (\\d{13}) ([ox][flr])) ([\\w-]{43})$`);
 const MAX_VERIFIED = 5_000;
 
 export function ownerSeal(pepper: string, now: () => number = Date.now): OwnerSeal {
@@ -36,14 +51,14 @@ export function ownerSeal(pepper: string, now: () => number = Date.now): OwnerSe
   }
 
   return {
-    seal(name, { accountId, keyId, isFrozen }, expiresAtMs) {
-      const content = `${accountId} ${keyId} ${expiresAtMs} ${isFrozen ? 'x' : 'o'}`;
+    seal(name, { accountId, keyId, ...state }, expiresAtMs) {
+      const content = `${accountId} ${keyId} ${expiresAtMs} ${lettersOf(state)}`;
       return `${content} ${macOf(name, content)}`;
     },
     open(name, text) {
-      const [, content = '', accountId = '', keyId = '', expiresAtMs, state, mac = ''] = FORM.exec(text) ?? [];
+      const [, content = '', accountId = '', keyId = '', expiresAtMs, letters = '', mac = ''] = FORM.exec(text) ?? [];
       if (content === '' || Number(expiresAtMs) <= now() || !isRight(name, text, content, mac)) return null;
-      return { accountId, keyId, isFrozen: state === 'x' };
+      return { accountId, keyId, ...stateOf(letters) };
     },
   };
 }

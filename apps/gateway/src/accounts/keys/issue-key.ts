@@ -2,6 +2,7 @@ import type { NewKey } from '@eloquentpoll/contracts';
 import {
   insertKey,
   inTransaction,
+  type KeyLimitTerms,
   MAX_ACTIVE_KEYS,
   type Queries,
   type StoredApiKey,
@@ -11,6 +12,7 @@ import type { Config } from '../../config/config.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { apiKeyPrefix, hashApiKey, newApiKey } from './api-key.ts';
+import { toKeyTerms } from './to-wire.ts';
 
 export interface IssuedKey extends StoredApiKey {
   /** The plaintext, which is never stored. */
@@ -25,6 +27,8 @@ interface KeyTerms {
   accountId: string;
   label: string;
   expiresAt?: Date | undefined;
+  isReadOnly?: boolean | undefined;
+  limit?: KeyLimitTerms | undefined;
 }
 
 /** Creates a key inside the caller's transaction; it is valid once that commits. */
@@ -39,13 +43,12 @@ export async function issueKey({ keyPepper }: Config, tx: Queries, terms: KeyTer
 }
 
 /** As it is answered, with the plaintext. */
-export const toNewKey = ({ id, key, prefix, label, expiresAt, createdAt }: IssuedKey): NewKey => ({
-  id,
-  key,
-  key_prefix: prefix,
-  label,
-  expires_at: expiresAt?.toISOString() ?? null,
-  created_at: createdAt.toISOString(),
+export const toNewKey = (issued: IssuedKey): NewKey => ({
+  id: issued.id,
+  key: issued.key,
+  key_prefix: issued.prefix,
+  ...toKeyTerms(issued),
+  created_at: issued.createdAt.toISOString(),
   warning: KEY_SHOWN_ONCE,
 });
 

@@ -1,11 +1,11 @@
 import { KeyRequest, NewKey } from '@eloquentpoll/contracts';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../http/access.ts';
+import { access, accountOf, requireUnrestricted } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
-import { invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
 import { createKey, toNewKey } from '../keys/issue-key.ts';
+import { readKeyTerms } from '../keys/read-key-terms.ts';
 
 /** POST /api/keys. The plaintext is in this answer only. */
 export function createKeyRoute(app: FastifyInstance, context: AccountsContext): void {
@@ -22,27 +22,21 @@ export function createKeyRoute(app: FastifyInstance, context: AccountsContext): 
         tags: ['Account'],
         summary: 'Create an API key',
         description:
-          'The whole key is in this answer and nowhere else. That is why an Idempotency-Key is refused here: keeping the answer for a retry would be keeping the key. If the answer was lost, revoke what GET /api/keys lists and create another.',
+          'The whole key is in this answer and nowhere else. That is why an Idempotency-Key is refused here: keeping the answer for a retry would be keeping the key. If the answer was lost, revoke what GET /api/keys lists and create another. A key that has a limit, expires or reads only creates none.',
         security: access.sessionOrBearer,
         body: Type.Ref(KeyRequest),
         response: {
           201: jsonAnswer('The key.', NewKey),
-          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'key_limit_reached'),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'restricted_key', 'forbidden_origin', 'key_limit_reached'),
         },
       },
     },
     async (request, reply): Promise<NewKey> => {
-      const { label = '', expires_at } = request.body;
-      const expiresAt = expires_at === undefined ? undefined : futureTime(expires_at);
-      const issued = await createKey(context, { accountId: accountOf(request), label, expiresAt });
+      requireUnrestricted(request.principal);
+      const { label = '', ...rest } = request.body;
+      const issued = await createKey(context, { accountId: accountOf(request), ...readKeyTerms(rest), label });
       reply.code(201);
       return toNewKey(issued);
     },
   );
-}
-
-function futureTime(text: string): Date {
-  const time = new Date(text);
-  if (time.getTime() > Date.now()) return time;
-  throw invalid([{ pointer: '#/expires_at', detail: 'expires_at must be in the future' }]);
 }

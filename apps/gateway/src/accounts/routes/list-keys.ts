@@ -1,11 +1,12 @@
 import { ApiKey, KeyParams } from '@eloquentpoll/contracts';
-import { listKeys, MAX_KEYS_PER_PAGE, ownsKey } from '@eloquentpoll/storage';
+import { listKeys, MAX_KEYS_PER_PAGE, ownsKey, readKeySpend } from '@eloquentpoll/storage';
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
+import { toApiKey } from '../keys/to-wire.ts';
 
 const PAGE = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_KEYS_PER_PAGE, default: MAX_KEYS_PER_PAGE })),
@@ -47,15 +48,8 @@ export function listKeysRoute(app: FastifyInstance, { storage, config }: Account
       if (found.length > limit && last) {
         reply.header('link', `<${config.baseUrl}/api/keys?limit=${limit}&after=${last.id}>; rel="next"`);
       }
-      return keys.map(({ id, prefix, label, lastUsedAt, expiresAt, revokedAt, createdAt }) => ({
-        id,
-        key_prefix: prefix,
-        label,
-        last_used_at: lastUsedAt?.toISOString() ?? null,
-        expires_at: expiresAt?.toISOString() ?? null,
-        revoked_at: revokedAt?.toISOString() ?? null,
-        created_at: createdAt.toISOString(),
-      }));
+      const spend = await readKeySpend(storage, accountId);
+      return keys.map((key) => toApiKey(key, spend.get(key.id)));
     },
   );
 }

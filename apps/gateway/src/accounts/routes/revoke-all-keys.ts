@@ -1,6 +1,6 @@
 import { KeysRevocation } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../http/access.ts';
+import { access, accountOf, requireUnrestricted } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import type { AccountsContext } from '../context.ts';
 import { revokeEverything } from '../keys/revoke-everything.ts';
@@ -16,14 +16,17 @@ export function revokeAllKeysRoute(app: FastifyInstance, context: AccountsContex
         tags: ['Account'],
         summary: 'Revoke all API keys and logins',
         description:
-          "The caller's own key or login included: afterwards log in again, or sign in with the wallet, and create a new key.",
+          "The caller's own key or login included: afterwards log in again, or sign in with the wallet, and create a new key. A key that has a limit, expires or reads only revokes only itself.",
         security: access.sessionOrBearer,
         response: {
           200: jsonAnswer('How much was ended.', KeysRevocation),
-          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin'),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'restricted_key', 'forbidden_origin'),
         },
       },
     },
-    async (request): Promise<KeysRevocation> => revokeEverything(context, accountOf(request)),
+    async (request): Promise<KeysRevocation> => {
+      requireUnrestricted(request.principal);
+      return revokeEverything(context, accountOf(request));
+    },
   );
 }

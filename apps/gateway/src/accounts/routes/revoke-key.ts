@@ -1,6 +1,6 @@
 import { KeyParams, KeyRevocation } from '@eloquentpoll/contracts';
 import type { FastifyInstance } from 'fastify';
-import { access, accountOf } from '../../http/access.ts';
+import { access, accountOf, requireUnrestricted } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AccountsContext } from '../context.ts';
@@ -20,17 +20,19 @@ export function revokeKeyRoute(app: FastifyInstance, context: AccountsContext): 
         operationId: 'revokeKey',
         tags: ['Account'],
         summary: 'Revoke an API key',
-        description: 'A key may revoke itself. Unknown, foreign and revoked keys all answer 404.',
+        description:
+          'A key may revoke itself, also one that has a limit or expires, which revokes no other. Unknown, foreign and revoked keys all answer 404.',
         security: access.sessionOrBearer,
         params: KeyParams,
         response: {
           200: jsonAnswer('The key authenticates no more.', KeyRevocation),
           // A body is parsed and ignored.
-          ...errors(...READS_BODY, ...NEEDS_KEY, 'key_not_found', 'forbidden_origin'),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'restricted_key', 'key_not_found', 'forbidden_origin'),
         },
       },
     },
     async (request): Promise<KeyRevocation> => {
+      if (request.principal?.keyId !== request.params.keyId.toLowerCase()) requireUnrestricted(request.principal);
       const isRevoked = await revokeKeyEverywhere(context, accountOf(request), request.params.keyId);
       if (!isRevoked) throw new ApiError('key_not_found');
       return { revoked: true };

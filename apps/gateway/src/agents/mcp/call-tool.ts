@@ -1,4 +1,5 @@
 import { ERRORS, problemBody } from '@eloquentpoll/contracts';
+import { requireWriting } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { toApiError } from '../../http/hooks/to-api-error.ts';
 import { untrustedFields } from '../untrusted-fields.ts';
@@ -21,9 +22,11 @@ export const callTool = (tool: Tool, call: ToolCall): Promise<ToolResult> =>
     return tool.run(call);
   });
 
-/** A tool that a user id may not call is refused before it begins. */
+/** A tool that a user id or a read-only key may not call is refused before it begins. */
 export function refuseSpending(tool: Tool, { request }: Pick<ToolCall, 'request'>): void {
-  if (tool.spends && request.principal?.via === 'user_id') throw mayNotSpend(tool);
+  if (!tool.spends) return;
+  if (request.principal?.via === 'user_id') throw mayNotSpend(tool);
+  requireWriting(request.principal);
 }
 
 type Asked = Pick<ToolCall, 'context' | 'request'>;

@@ -1,7 +1,7 @@
 import { isJsonObject } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { accountOf } from '../../http/access.ts';
+import { accountOf, requireWriting } from '../../http/access.ts';
 import type { PollsContext } from '../../polls/context.ts';
 import { cancelRun } from '../../polls/run/cancel-run.ts';
 import { callTool } from './call-tool.ts';
@@ -81,6 +81,7 @@ export async function serveMcp(context: PollsContext, request: FastifyRequest, g
     );
     server.setRequestHandler('tasks/cancel', TASK_PARAMS, async ({ taskId }, { mcpReq }) => {
       const { id } = await taskOf(mcpReq.envelope, taskId);
+      requireWriting(request.principal);
       // Acknowledged at once, as the extension requires: its end is seen by `tasks/get`.
       await cancelRun(context, accountOf(request), id, AbortSignal.abort());
       return {};

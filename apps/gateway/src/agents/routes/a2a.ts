@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { access, accountOf } from '../../http/access.ts';
+import { access, accountOf, requireWriting } from '../../http/access.ts';
 import { jsonAnswer, NEEDS_KEY, READS_BODY, textAnswer } from '../../http/answers.ts';
 import { goneSignal } from '../../http/gone-signal.ts';
 import { parseJsonBody } from '../../http/hooks/body-parsing.ts';
@@ -9,7 +9,7 @@ import type { PollsContext } from '../../polls/context.ts';
 import { cancelTask } from '../a2a/cancel-task.ts';
 import { findTask } from '../a2a/find-task.ts';
 import { listTasks } from '../a2a/list-tasks.ts';
-import type { A2aVersion } from '../a2a/methods.ts';
+import type { A2aVersion, TaskAction } from '../a2a/methods.ts';
 import { type A2aCall, makesPoll, readCall, refuseUnknownVersion } from '../a2a/read-call.ts';
 import { sendRpcError } from '../a2a/send-rpc-error.ts';
 import { sendTask } from '../a2a/send-task.ts';
@@ -25,7 +25,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
   app.post<{ Headers: { 'a2a-version'?: string } }>(
     '/api/a2a/tasks/send',
     {
-      config: { operation: ({ body }) => (makesPoll(body) ? 'poll' : 'account'), idempotent: true },
+      config: { operation: ({ body }) => (makesPoll(body) ? 'poll' : 'account'), readsOnly: true, idempotent: true },
       errorHandler: (error, request, reply) => void answerError(error, request, reply),
       validatorCompiler: compileExceptBody,
       schema: {
@@ -63,6 +63,7 @@ export async function a2aRoute(app: FastifyInstance, { context }: { context: Pol
     async (request, reply) => {
       refuseUnknownVersion(request.headers['a2a-version']);
       const call = readCall(request.body);
+      if (!READS.has(call.action)) requireWriting(request.principal);
       if (call.action === 'stream') return streamTask(context, request, reply, call);
       if (call.action === 'subscribe') return subscribeToTask(context, request, reply, call);
       const result = await answerTo(context, request, reply, call);
@@ -94,6 +95,8 @@ async function answerTo(context: PollsContext, request: FastifyRequest, reply: F
 /** Versions 0.1 and 0.3 share `tasks/get`; only tasks of version 0.1 can lack a contextId. */
 const answerVersion = (version: A2aVersion, { contextId }: Task): A2aVersion =>
   version === '0.3' && contextId === null ? '0.1' : version;
+
+const READS: ReadonlySet<TaskAction> = new Set(['get', 'list', 'subscribe']);
 
 const PART = Type.Object({}, { additionalProperties: true });
 

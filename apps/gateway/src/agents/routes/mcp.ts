@@ -20,7 +20,7 @@ export async function mcpRoute(app: FastifyInstance, { context }: { context: Pol
   app.post(
     '/api/mcp',
     {
-      config: { operation: operationOf, allowsOrigin, takesUserId: true, idempotent: true },
+      config: { operation: operationOf, allowsOrigin, takesUserId: true, readsOnly: true, idempotent: true },
       preHandler: announceUserId,
       validatorCompiler: compileExceptBody,
       schema: {

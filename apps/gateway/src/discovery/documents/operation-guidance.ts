@@ -149,11 +149,28 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     effects: ['every key and login of the account ends at once, your own included'],
   },
   'DELETE /api/keys/{keyId}': { use: 'A key leaked or is not needed.', effects: ['the key stops working at once'] },
+  'PATCH /api/keys/{keyId}': {
+    use: 'A key is to spend at most so much per day or month, to read only, to end at a time, or to have another name.',
+    not: 'A new key can have all that from the start: POST /api/keys.',
+    effects: ['changes what the key may do at once'],
+  },
   'GET /api/auth/login': { use: 'A person logs in, in a browser.', effects: ['leads to the identity provider'] },
   'GET /api/auth/callback': { use: 'Never by yourself: the identity provider sends browsers here.' },
   'GET /api/auth/logout': { use: 'A person logs out, in a browser.', effects: ['ends the session'] },
   'GET /api/auth/me': { use: 'A page of ours wants to know who is logged in.' },
   'GET /api/balance': { use: 'A logged-in person wants to know what is left.', alternatives: ['/api/mcp'] },
+  'GET /api/usage': {
+    use: 'You want to know what was spent on which day, by which key or for which customer, and what stopping early saved.',
+    not: 'You look for single polls: GET /api/polls.',
+  },
+  'GET /api/usage/balance': {
+    use: 'A program with a key wants to know what it may still spend.',
+    alternatives: ['/api/mcp'],
+  },
+  'PUT /api/usage/low-balance': {
+    use: 'You want to hear when the balance falls below an amount.',
+    effects: ['replaces the amount'],
+  },
   'POST /api/checkout': {
     use: 'A logged-in person pays by card.',
     not: 'No person is there: /api/deposit.',

@@ -1,7 +1,7 @@
 import { isPollId } from '@eloquentpoll/polls';
 import type { FastifyRequest } from 'fastify';
 import { requireOpen } from '../../accounts/frozen.ts';
-import { ownerOfKey, principalOfBearer } from '../../accounts/principal.ts';
+import { ofKey, ownerOfKey, principalOfBearer } from '../../accounts/principal.ts';
 import { bearerOf, requireScope } from '../../http/access.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { spend } from '../../http/hooks/rate-limit.ts';
@@ -38,7 +38,7 @@ export async function authorizeRun(
   const { owner, budget, brief } = await runBatch.read(key, hasEnded ? null : pollId);
   const caller = owner ? requireOpen(owner) : await ownerOfKey(context, key.hash, clientNetwork(request.ip));
   if (!caller) throw new ApiError('invalid_api_key');
-  request.principal = { accountId: caller.accountId, keyId: caller.keyId, via: 'api_key' };
+  request.principal = ofKey(caller);
   spend(request, budget ?? limiter.withoutRedis('session', key.name));
   return { accountId: caller.accountId, pollId, inRedis: brief && viewOfBrief(id, brief) };
 }

@@ -13,7 +13,7 @@ export function dryRunRoute(app: FastifyInstance, context: PollsContext): void {
   app.post(
     '/api/poll/dry-run',
     {
-      config: { operation: 'compute', idempotent: 'by nature', reportsUncleanBody: true },
+      config: { operation: 'compute', readsOnly: true, idempotent: 'by nature', reportsUncleanBody: true },
       attachValidation: true,
       schema: {
         operationId: 'dryRunPoll',

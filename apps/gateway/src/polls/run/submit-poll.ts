@@ -16,6 +16,7 @@ import { readRun } from '../read/read-run.ts';
 import type { RunView } from '../read/run-view.ts';
 import { ceilingFor } from './ceiling-for.ts';
 import { insufficientFunds } from './insufficient-funds.ts';
+import { keyBudgetReached } from './key-budget-reached.ts';
 import type { PollFollower } from './poll-follower.ts';
 import { preparePoll } from './prepare-poll.ts';
 
@@ -159,6 +160,8 @@ async function accept(
       throw accountFrozen();
     case 'stopped':
       throw pollsStopped();
+    case 'key_limit':
+      throw await keyBudgetReached(context, keyId!, holdU);
     case 'insufficient':
       if (accepted.retryAfterS !== null) throw freeBudgetRefusal(accepted.retryAfterS);
       throw insufficientFunds(context.config, { ...accepted, holdU });

@@ -1,0 +1,50 @@
+import { UsageQuery, UsageReport } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../http/access.ts';
+import { errors, jsonAnswer, NEEDS_KEY, textAnswer } from '../../http/answers.ts';
+import type { AccountsContext } from '../context.ts';
+import { readUsageTerms, usageReport } from '../usage.ts';
+import { usageCsv } from '../usage-csv.ts';
+
+const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
+
+/** GET /api/usage: what the account asked and was charged, in groups. */
+export function usageRoute(app: FastifyInstance, { storage }: AccountsContext): void {
+  app.get<{ Querystring: UsageQuery }>(
+    '/api/usage',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'getUsage',
+        tags: ['Account'],
+        summary: 'Get usage',
+        description:
+          'By UTC day of the polls’ end, at most 366 days. `format=csv` or `Accept: text/csv` answers groups and total as a table. Of each name of metadata a day counts 1,000 values, and 50 names in all; further values are `(other)`.',
+        security: access.sessionOrBearer,
+        querystring: UsageQuery,
+        response: {
+          200: {
+            description: 'The figures.',
+            content: {
+              ...jsonAnswer('', UsageReport).content,
+              ...textAnswer('', 'text/csv').content,
+            },
+          },
+          ...errors(...NEEDS_KEY),
+        },
+      },
+    },
+    async (request, reply) => {
+      const usage = await usageReport(storage, accountOf(request), readUsageTerms(request.query));
+      if (!wantsCsv(request.query.format, request.headers.accept)) return usage;
+      reply.type(CSV_TYPE).headers({
+        vary: 'Accept',
+        'content-disposition': `attachment; filename="eloquentpoll-usage-${usage.from}-${usage.to}.csv"`,
+      });
+      return usageCsv(usage);
+    },
+  );
+}
+
+const wantsCsv = (format: UsageQuery['format'], accept = ''): boolean =>
+  format === undefined ? /\btext\/csv\b/.test(accept) : format === 'csv';

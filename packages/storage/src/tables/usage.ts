@@ -1,0 +1,46 @@
+import type { Generated } from 'kysely';
+
+interface Counts {
+  polls: number;
+  completed: number;
+  failed: number;
+  canceled: number;
+  split_or_partial: number;
+  cost_u: bigint;
+  saved_u: bigint;
+  ms_counts: (number | null)[];
+  cost_counts: (number | null)[];
+}
+
+export interface UsageDaysTable extends Counts {
+  account_id: string;
+  day: string;
+  key_id: string;
+  preset: string;
+  surface: string;
+}
+
+export interface UsageLabelsTable extends Counts {
+  account_id: string;
+  day: string;
+  name: string;
+  value: string;
+}
+
+export interface UsageNamesTable {
+  account_id: string;
+  day: string;
+  name: string;
+  value_count: number;
+}
+
+export interface KeyLimitsTable {
+  key_id: string;
+  account_id: string;
+  limit_u: bigint | null;
+  reset: 'never' | 'daily' | 'monthly';
+  period: string;
+  spent_u: Generated<bigint>;
+  held_u: Generated<bigint>;
+  reached_in: string | null;
+}

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import type { LimitReset } from '@eloquentpoll/contracts';
+import t from 'tap';
+import {
+  acceptPoll,
+  bury,
+  cancelPoll,
+  changeKey,
+  checkLedger,
+  claimPoll,
+  findKeyLimit,
+  finishPoll,
+  insertKey,
+  inTransaction,
+  type KeyLimitTerms,
+} from '../src/index.ts';
+import { acceptance, finished, funded, newPoll, open, together, USD, vote } from './fixtures.ts';
+import { wholeCheck } from './whole-check.ts';
+
+// slow: 5 s
+
+const { storage, query } = await open(t, { maxConnections: 8 });
+
+async function limitedKey(terms: Partial<KeyLimitTerms> | null, balanceU = 100n * USD) {
+  const accountId = await funded(storage, balanceU);
+  const limit = terms ? { limitU: 10_000n, reset: 'never' as const, ...terms } : undefined;
+  const { id: keyId } = await insertKey(storage, { accountId, hash: randomBytes(32), prefix: 'ep_k_', limit });
+  const accept = async (holdU: bigint, more: Parameters<typeof newPoll>[1] = {}) => {
+    const poll = newPoll(accountId, { keyId, tenant: accountId, ...more });
+    return { id: poll.id, ...(await acceptPoll(storage, acceptance(accountId, { poll, holdU }))) };
+  };
+  const change = (limit: Partial<KeyLimitTerms>) =>
+    inTransaction(storage, (tx) => changeKey(tx, { accountId, keyId }, { limit }));
+  return { accountId, keyId, accept, change, limit: () => findKeyLimit(storage, keyId) };
+}
+
+/** Ends a poll for this much. */
+async function end(id: string, billedU: number) {
+  const claim = await claimPoll(storage, id, 'worker');
+  const votes = [vote(0, { billed_u: billedU }), vote(1, { billed_u: 0 }), vote(2, { billed_u: 0 })];
+  await finishPoll(storage, finished(claim!, { votes }));
+}
+
+t.test(
+  'spent and held stay within the limit to the micro-USD, with polls that begin and end side by side',
+  async (t) => {
+    const LIMIT_U = 50_000n;
+    const { accept, limit } = await limitedKey({ limitU: LIMIT_U });
+    const seen: bigint[] = [];
+    let spentU = 0n;
+    let accepted = 0;
+    let refused = 0;
+    await together(400, 8, async (index) => {
+      const { kind, id } = await accept(BigInt(700 + (index % 7)));
+      if (kind === 'key_limit') {
+        refused++;
+        return;
+      }
+      t.equal(kind, 'accepted');
+      accepted++;
+      const { spentU: spent, heldU } = (await limit())!;
+      seen.push(spent + heldU);
+      const billedU = index % 5 === 0 ? 0 : 100 + (index % 3);
+      if (index % 5 === 0) {
+        const claim = await claimPoll(storage, id, 'worker');
+        await bury(storage, { ...claim!, reason: 'test' });
+      } else await end(id, billedU);
+      spentU += BigInt(billedU);
+    });
+    t.ok(accepted > 300, `${accepted} accepted, ${refused} refused`);
+    t.ok(seen.every((sum) => sum <= LIMIT_U));
+    t.match(await limit(), { spentU, heldU: 0n });
+    t.same(await checkLedger(storage), []);
+
+    const left = LIMIT_U - spentU;
+    t.equal((await accept(left + 1n)).kind, 'key_limit');
+    const outcomes = await Promise.all([accept(left), accept(left), accept(left), accept(1n)]);
+    const takenU = outcomes.reduce((sum, { kind }, i) => sum + (kind === 'accepted' ? (i < 3 ? left : 1n) : 0n), 0n);
+    t.ok(takenU === left || takenU === 1n, 'one of them fits');
+    t.match(await limit(), { heldU: takenU });
+    t.same(await checkLedger(storage), []);
+  },
+);
+
+t.test('what is refused for another reason gives the limit back', async (t) => {
+  const { accountId, keyId, accept, limit } = await limitedKey({ limitU: 10n * USD }, 1_000n);
+  t.equal((await accept(2_000n)).kind, 'insufficient');
+  t.match(await limit(), { heldU: 0n });
+  const free = newPoll(accountId, { keyId, tenant: accountId, spec: { ...newPoll(null).spec, panel_name: 'free' } });
+  await acceptPoll(storage, acceptance(accountId, { poll: free, holdU: 10n, free: { dailyCapU: 1_000n } }));
+  t.match(await limit(), { heldU: 0n }, 'the pool pays a free poll');
+  const { id } = await accept(500n);
+  t.match(await limit(), { heldU: 500n });
+  t.equal((await cancelPoll(storage, accountId, id))?.outcome, 'ended_now');
+  t.match(await limit(), { heldU: 0n, spentU: 0n });
+  const repeated = newPoll(accountId, { keyId, tenant: accountId });
+  const same = acceptance(accountId, { poll: repeated, holdU: 300n });
+  const answers = await Promise.all([1, 2, 3].map(() => acceptPoll(storage, same).catch(() => null)));
+  t.ok(answers.some((answer) => answer?.kind === 'accepted'));
+  t.match(await limit(), { heldU: 300n }, 'repeating a poll holds once');
+  t.same(await checkLedger(storage), []);
+});
+
+t.test('a transaction that does not commit leaves the limit as it was', async (t) => {
+  const { accountId, keyId, limit } = await limitedKey({});
+  const undone = new Error('undone');
+  const attempt = storage.db.transaction().execute(async (db) => {
+    const poll = newPoll(accountId, { keyId, tenant: accountId });
+    await acceptPoll({ ...storage, db }, acceptance(accountId, { poll, holdU: 9_000n }));
+    t.match(await findKeyLimit({ db }, keyId), { heldU: 9_000n });
+    throw undone;
+  });
+  await t.rejects(attempt, undone);
+  t.match(await limit(), { heldU: 0n });
+});
+
+/** As if everything about the key had happened this much earlier. */
+async function moveBack(keyId: string, interval: string) {
+  await query(`update key_limits set period = (period - $2::interval)::date where key_id = $1`, [keyId, interval]);
+  await query(`update usage_days set day = (day - $2::interval)::date where key_id = $1`, [keyId, interval]);
+}
+
+for (const [reset, interval] of [
+  ['daily', '1 day'],
+  ['monthly', '1 month'],
+] as [LimitReset, string][])
+  t.test(`a ${reset} limit begins anew, and running polls keep what they hold`, async (t) => {
+    const { keyId, accept, limit } = await limitedKey({ reset });
+    const { id: ended } = await accept(8_000n);
+    await end(ended, 7_000);
+    const { id: running } = await accept(2_500n);
+    t.equal((await accept(600n)).kind, 'key_limit');
+    t.match(await limit(), { spentU: 7_000n, heldU: 2_500n });
+    await moveBack(keyId, interval);
+    t.match(await limit(), { spentU: 0n, heldU: 2_500n }, 'nothing has asked since');
+    t.equal((await accept(7_501n)).kind, 'key_limit');
+    const { kind, id: next } = await accept(7_500n);
+    t.equal(kind, 'accepted');
+    await end(running, 2_400);
+    t.match(await limit(), { spentU: 2_400n, heldU: 7_500n }, 'it counts in the period of its end');
+    await end(next, 1);
+    const { resetsAt } = (await limit())!;
+    const [due] = await query<{ at: Date }>(
+      `select (date_trunc('${reset === 'daily' ? 'day' : 'month'}', now() at time zone 'utc') + interval '${interval}') at time zone 'utc' as at`,
+    );
+    t.same(resetsAt, due!.at);
+  });
+
+t.test('a transaction from before midnight counts in the period before', async (t) => {
+  const { keyId, accept, limit } = await limitedKey({ reset: 'daily' });
+  const { id } = await accept(1_000n);
+  await query('update key_limits set period = period + 1 where key_id = $1', [keyId]);
+  await end(id, 900);
+  const [row] = await query<{ spent_u: string; held_u: string }>('select * from key_limits where key_id = $1', [keyId]);
+  t.match(row, { spent_u: '0', held_u: '0' });
+  t.match(await limit(), { heldU: 0n });
+});
+
+t.test('a limit that is set while polls run and end counts all of them', async (t) => {
+  const { accountId, keyId, accept, change, limit } = await limitedKey(null);
+  t.equal(await limit(), null);
+  const ids = await together(24, 6, async () => (await accept(1_000n)).id);
+  const changes = [10_000n, 20_000n, null, 30_000n];
+  await Promise.all([
+    together(24, 4, (index) => end(ids[index]!, 300)),
+    together(4, 2, (index) => change({ limitU: changes[index]!, reset: index % 2 ? 'daily' : 'monthly' })),
+    together(12, 4, async () => void (await accept(10n))),
+  ]);
+  await change({ limitU: 7_320n, reset: 'never' });
+  const found = (await limit())!;
+  const [books] = await query<{ spent_u: string; held_u: string }>(
+    `select coalesce(sum(t.amount_u) filter (where t.kind = 'post'), 0)::text as spent_u,
+            coalesce(sum(t.amount_u) filter (where t.kind = 'hold' and p.status = 'running'), 0)::text as held_u
+       from transfers t join polls p on p.id = t.poll_id where p.key_id = $1`,
+    [keyId],
+  );
+  t.same({ spent_u: String(found.spentU), held_u: String(found.heldU) }, books);
+  t.equal(found.spentU, 7_200n);
+  t.equal((await accept(1n)).kind, found.heldU >= 120n ? 'key_limit' : 'accepted');
+  t.ok(await change({ limitU: null }));
+  t.equal(await limit(), null);
+  t.equal((await accept(1_000_000n)).kind, 'accepted', 'without a limit');
+  await t.rejects(change({ reset: 'daily' }), { name: 'NoLimitToReset' });
+  const stranger = await funded(storage, 0n);
+  const terms = { limit: { limitU: 1n } };
+  t.equal(await inTransaction(storage, (tx) => changeKey(tx, { accountId: stranger, keyId }, terms)), null);
+  t.equal((await accept(1n)).kind, 'accepted');
+  t.ok(accountId);
+});
+
+t.test('the books agree with all limits in the end', async (t) => {
+  t.same(await checkLedger(storage), []);
+  const violations = await wholeCheck(storage);
+  t.same(
+    violations.filter(({ rule }) => rule !== 'usage_cost'),
+    [],
+    'days were moved',
+  );
+});
