@@ -9,11 +9,13 @@ begin
     raise exception 'account % has no key %', p_account, p_key using errcode = 'EP002';
   end if;
   perform 1 from polls where tenant = p_account::text and status = 'running' and key_id = p_key order by id for update;
-  perform 1 from batches where key_id = p_key and status in ('running', 'canceling') order by id for update;
+  perform 1 from batches
+    where account_id = p_account and key_id = p_key and status in ('running', 'canceling') order by id for update;
   insert into key_limits (key_id, account_id, reset, period, held_u)
   select p_key, p_account, p_reset, key_period(p_reset),
          coalesce(sum(h.amount_u), 0)
-         + (select coalesce(sum(reserved_u), 0) from batches where key_id = p_key and status in ('running', 'canceling'))
+         + (select coalesce(sum(reserved_u), 0) from batches
+             where account_id = p_account and key_id = p_key and status in ('running', 'canceling'))
     from polls p join transfers h on h.idem = 'hold:' || p.id and h.debit = p_account
    where p.tenant = p_account::text and p.status = 'running' and p.key_id = p_key
   on conflict (key_id) do nothing;

@@ -70,8 +70,8 @@ export type StartedBatch =
   | { kind: 'started'; batchId: string }
   /** The key stands for this batch, uploaded before with the same body. */
   | { kind: 'joined'; batchId: string }
-  /** Nothing is left of the upload: the key stands for another body, the account is frozen, or the upload took too long. */
-  | { kind: 'reused' | 'frozen' | 'gone' }
+  /** Nothing is left of the upload: the key stands for another body, the account is frozen, the upload took too long, or the limit of the API key leaves too little. */
+  | { kind: 'reused' | 'frozen' | 'gone' | 'key_limit' }
   /** Nothing is left of the upload. */
   | { kind: 'insufficient'; availableU: bigint; settlingU: bigint };
 

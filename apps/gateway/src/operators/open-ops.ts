@@ -34,7 +34,7 @@ type Listening = Pick<FastifyInstance, 'server'>;
 /** Shown from the start, so that the first one is an increase. */
 const REFUSALS = [
   ...(['too_many', 'too_many_of_key', 'too_late', 'over_ceiling'] as const),
-  ...(['insufficient', 'reused', 'frozen', 'stopped'] as const),
+  ...(['insufficient', 'key_limit', 'reused', 'frozen', 'stopped'] as const),
 ] satisfies Exclude<Accepted['kind'], 'accepted' | 'joined'>[];
 
 /** Null where OPS_PORT is not set. */

@@ -42,13 +42,13 @@ import type {
   VotesTable,
 } from './polls.ts';
 import type { ReceiptDaysTable, ReceiptLeavesTable, ReceiptPagesTable } from './receipts.ts';
+import type { KeyLimitsTable, UsageDaysTable, UsageLabelsTable, UsageNamesTable } from './usage.ts';
 import type {
   WebhookDeliveriesTable,
   WebhookEndpointsTable,
   WebhookEventsTable,
   WebhookReceiversTable,
 } from './webhooks.ts';
-import type { KeyLimitsTable, UsageDaysTable, UsageLabelsTable, UsageNamesTable } from './usage.ts';
 
 /** Every table, as the migrations leave it. */
 export interface Tables {
