@@ -16,6 +16,7 @@ import { endStraysIn, processesIn } from './strays.ts';
 
 export interface RedisServer {
   url: string;
+  port: number;
   version: string;
   process: RunningProcess;
 }
@@ -25,6 +26,10 @@ export interface RedisOptions {
   password: string;
   durable: boolean;
   stage: number;
+  /** Of its process and its folder, where there are several; `redis` without it. */
+  name?: string;
+  /** Beside those that every Redis here has. */
+  settings?: Readonly<Record<string, string | number>>;
   /** Where a Redis is looked for. */
   env?: NodeJS.ProcessEnv;
   /** Where a fetched copy is kept. */
@@ -37,7 +42,7 @@ const START_MS = 60_000;
 const PORT_ATTEMPTS = 5;
 
 export async function startRedis(options: RedisOptions): Promise<RedisServer> {
-  const folder = join(options.group.folder, 'redis');
+  const folder = join(options.group.folder, options.name ?? 'redis');
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -51,7 +56,12 @@ export async function startRedis(options: RedisOptions): Promise<RedisServer> {
     const port = await (options.ports ?? freePort)();
     const running = await run(program, folder, port, options);
     if (await untilReady(port, options.password, running))
-      return { url: `redis://:${options.password}@127.0.0.1:${port}`, version: program.version, process: running };
+      return {
+        url: `redis://:${options.password}@127.0.0.1:${port}`,
+        port,
+        version: program.version,
+        process: running,
+      };
     const portWasTaken = running.lastLines.some((line) =>
       /Address already in use|port is already allocated/.test(line),
     );
@@ -69,7 +79,7 @@ async function run(
   const name = `eloquentpoll-redis-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`;
   if (container) await runProgram('docker', ['rm', '-f', name], { env: program.env }, 10_000);
   return options.group.start({
-    name: 'redis',
+    name: options.name ?? 'redis',
     file: program.file,
     args: container ? containerArguments(name, folder, port) : program.args,
     env: { LC_ALL: 'C', ...program.env },
@@ -87,6 +97,7 @@ async function run(
       'maxmemory-policy': 'noeviction',
       daemonize: 'no',
       logfile: '""',
+      ...options.settings,
     }),
   });
 }

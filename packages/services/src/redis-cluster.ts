@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '@eloquentpoll/launch/failure';
+import { Redis } from 'ioredis';
+import { freePort } from './free-port.ts';
+import type { RunningProcess } from './process-group.ts';
+import { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
+import { findRedis } from './redis-program.ts';
+
+// A cluster of Redis servers on loopback: three masters that share the slots, each with a replica.
+
+export interface ClusterServer extends RedisServer {
+  /** As the cluster calls it. */
+  id: string;
+  /** Which of the masters it began as or follows, from 0. */
+  shard: number;
+  began: 'master' | 'replica';
+  busPort: number;
+}
+
+export interface RedisCluster {
+  /** Names all of them, as REDIS_URL does. */
+  url: string;
+  version: string;
+  servers: ClusterServer[];
+  processes: RunningProcess[];
+}
+
+export type ClusterOptions = Omit<RedisOptions, 'name' | 'settings' | 'ports'>;
+
+const MASTERS = 3;
+const SLOTS = 16_384;
+const FORMS_WITHIN_MS = 30_000;
+const LOOK_EVERY_MS = 50;
+/** A master is given up when most of the others have not heard of it for so long. */
+const NODE_TIMEOUT_MS = 2_000;
+
+export async function startRedisCluster(options: ClusterOptions): Promise<RedisCluster> {
+  if ((await findRedis(options.env ?? process.env, options.tools)).container)
+    throw new Failure('A Redis cluster needs redis-server or valkey-server 7 or newer on this machine: install one.');
+  const places = Array.from({ length: 2 * MASTERS }, (_, i) => ({ shard: i % MASTERS, isMaster: i < MASTERS }));
+  const servers = await Promise.all(
+    places.map(async ({ shard, isMaster }): Promise<ClusterServer> => {
+      const began = isMaster ? 'master' : 'replica';
+      const busPort = await freePort();
+      const server = await startRedis({
+        ...options,
+        name: `redis-${began}-${shard + 1}`,
+        settings: {
+          'cluster-enabled': 'yes',
+          'cluster-config-file': 'nodes.conf',
+          'cluster-node-timeout': NODE_TIMEOUT_MS,
+          'cluster-port': busPort,
+          // What is left of the slots goes on while a master is away.
+          'cluster-require-full-coverage': 'no',
+          // A replica that has just lost its link may take over.
+          'cluster-replica-validity-factor': 0,
+          masterauth: options.password,
+        },
+      });
+      const id = await command(server, (redis) => redis.call('CLUSTER', 'MYID'));
+      return { ...server, id, shard, began, busPort };
+    }),
+  );
+  await form(servers);
+  const { hostname } = new URL(servers[0]!.url);
+  const hosts = servers.map(({ port }) => `${hostname}:${port}`).join(',');
+  return {
+    url: `redis://:${options.password}@${hosts}`,
+    version: servers[0]!.version,
+    servers,
+    processes: servers.map(({ process }) => process),
+  };
+}
+
+async function form(servers: readonly ClusterServer[]): Promise<void> {
+  const isNew = (await infoOf(servers[0]!)).includes('known_nodes:1\r');
+  const masters = servers.filter(({ began }) => began === 'master');
+  if (isNew) for (const master of masters) await takeSlots(master);
+  // Those of an earlier run too, and each of them each other: their ports are other ones now.
+  await Promise.all(servers.flatMap((one) => servers.map((other) => (one === other ? null : meet(one, other)))));
+  const all = servers.length;
+  await until('know each other', servers, async (server) => (await infoOf(server)).includes(`known_nodes:${all}\r`));
+  if (isNew) {
+    for (const replica of servers.filter(({ began }) => began === 'replica'))
+      await command(replica, (redis) => redis.call('CLUSTER', 'REPLICATE', masters[replica.shard]!.id));
+  }
+  await until('copy each other', servers, async (server) =>
+    /connected_slaves:[1-9]|master_link_status:up/.test(await command(server, (redis) => redis.info('replication'))),
+  );
+  await until('agree', servers, async (server) => {
+    const nodes = await command(server, (redis) => redis.call('CLUSTER', 'NODES'));
+    return (
+      /cluster_state:ok/.test(await infoOf(server)) &&
+      !/fail|noaddr|handshake/.test(nodes) &&
+      replicasIn(nodes) === MASTERS
+    );
+  });
+}
+
+async function takeSlots(master: ClusterServer): Promise<void> {
+  const [from, to] = [master.shard, master.shard + 1].map((n) => Math.round((n * SLOTS) / MASTERS));
+  await command(master, (redis) => redis.call('CLUSTER', 'ADDSLOTSRANGE', from!, to! - 1));
+  await command(master, (redis) => redis.call('CLUSTER', 'SET-CONFIG-EPOCH', master.shard + 1));
+}
+
+const meet = (first: ClusterServer, { port, busPort }: ClusterServer): Promise<string> =>
+  command(first, (redis) => redis.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort));
+
+async function until(
+  what: string,
+  servers: readonly ClusterServer[],
+  holds: (server: ClusterServer) => Promise<boolean>,
+): Promise<void> {
+  const giveUpAt = performance.now() + FORMS_WITHIN_MS;
+  for (const server of servers) {
+    while (!(await holds(server))) {
+      if (performance.now() > giveUpAt || server.process.hasEnded)
+        throw new Failure(`The servers of the Redis cluster did not ${what} in time.`, server.process.lastLines);
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+}
+
+const infoOf = (server: ClusterServer): Promise<string> => command(server, (redis) => redis.call('CLUSTER', 'INFO'));
+
+const replicasIn = (nodes: string): number => nodes.split('\n').filter((line) => / (myself,)?slave /.test(line)).length;
+
+/** Of one server, on a connection of its own; what it answers is a text. */
+async function command(
+  { url }: Pick<RedisServer, 'url'>,
+  send: (redis: Redis) => Promise<unknown>,
+): Promise<string> {
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: null,
+    commandTimeout: 5_000,
+    connectTimeout: 5_000,
+  });
+  redis.on('error', () => {});
+  try {
+    await redis.connect();
+    return String(await send(redis));
+  } finally {
+    redis.disconnect();
+  }
+}
