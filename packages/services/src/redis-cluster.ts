@@ -55,6 +55,8 @@ export async function startRedisCluster(options: ClusterOptions): Promise<RedisC
           // A replica that has just lost its link may take over.
           'cluster-replica-validity-factor': 0,
           masterauth: options.password,
+          // All of them end together: none waits for its replica.
+          'shutdown-timeout': 0,
         },
       });
       const id = await command(server, (redis) => redis.call('CLUSTER', 'MYID'));
@@ -78,8 +80,10 @@ async function form(servers: readonly ClusterServer[]): Promise<void> {
   if (isNew) for (const master of masters) await takeSlots(master);
   // Those of an earlier run too, and each of them each other: their ports are other ones now.
   await Promise.all(servers.flatMap((one) => servers.map((other) => (one === other ? null : meet(one, other)))));
-  const all = servers.length;
-  await until('know each other', servers, async (server) => (await infoOf(server)).includes(`known_nodes:${all}\r`));
+  await until('know each other', servers, async (server) => {
+    const nodes = await nodesOf(server);
+    return nodes.length === servers.length && !nodes.some((line) => /handshake|noaddr/.test(line));
+  });
   if (isNew) {
     for (const replica of servers.filter(({ began }) => began === 'replica'))
       await command(replica, (redis) => redis.call('CLUSTER', 'REPLICATE', masters[replica.shard]!.id));
@@ -88,11 +92,11 @@ async function form(servers: readonly ClusterServer[]): Promise<void> {
     /connected_slaves:[1-9]|master_link_status:up/.test(await command(server, (redis) => redis.info('replication'))),
   );
   await until('agree', servers, async (server) => {
-    const nodes = await command(server, (redis) => redis.call('CLUSTER', 'NODES'));
+    const nodes = await nodesOf(server);
+    const replicas = nodes.filter((line) => / (myself,)?slave /.test(line));
+    const state = await infoOf(server);
     return (
-      /cluster_state:ok/.test(await infoOf(server)) &&
-      !/fail|noaddr|handshake/.test(nodes) &&
-      replicasIn(nodes) === MASTERS
+      state.includes('cluster_state:ok') && replicas.length === MASTERS && !nodes.some((line) => /fail/.test(line))
     );
   });
 }
@@ -123,13 +127,13 @@ async function until(
 
 const infoOf = (server: ClusterServer): Promise<string> => command(server, (redis) => redis.call('CLUSTER', 'INFO'));
 
-const replicasIn = (nodes: string): number => nodes.split('\n').filter((line) => / (myself,)?slave /.test(line)).length;
+/** What it knows of each, a line for each. */
+async function nodesOf(server: ClusterServer): Promise<string[]> {
+  return (await command(server, (redis) => redis.call('CLUSTER', 'NODES'))).trim().split('\n');
+}
 
 /** Of one server, on a connection of its own; what it answers is a text. */
-async function command(
-  { url }: Pick<RedisServer, 'url'>,
-  send: (redis: Redis) => Promise<unknown>,
-): Promise<string> {
+async function command({ url }: Pick<RedisServer, 'url'>, send: (redis: Redis) => Promise<unknown>): Promise<string> {
   const redis = new Redis(url, {
     lazyConnect: true,
     retryStrategy: null,
