@@ -79,6 +79,22 @@ export const BatchCalibration = Type.Object(
 );
 export type BatchCalibration = Static<typeof BatchCalibration>;
 
+export const PairedDifference = Type.Object(
+  {
+    gained: Type.Integer({ minimum: 0, description: 'Polls that are right here and not there.' }),
+    lost: Type.Integer({ minimum: 0, description: 'Polls that are right there and not here.' }),
+    mean: nullable(Type.Number()),
+    low: nullable(Type.Number()),
+    high: nullable(Type.Number()),
+  },
+  {
+    $id: 'PairedDifference',
+    description:
+      'Accuracy here minus accuracy there, poll by poll, with a 95% interval that is wide rather than narrow.',
+  },
+);
+export type PairedDifference = Static<typeof PairedDifference>;
+
 export const BatchThreshold = Type.Object(
   {
     confidence_threshold: Type.Union([Probability, Type.Null()], { description: 'Null: as the polls were asked.' }),
@@ -118,22 +134,9 @@ export const BatchThreshold = Type.Object(
       description:
         'Polls with the outcome of the whole panel, of those of which that is known; null unless it is of all.',
     }),
-    difference: Type.Union(
-      [
-        Type.Object({
-          gained: Type.Integer({ minimum: 0, description: 'Polls that are right here and were not as asked.' }),
-          lost: Type.Integer({ minimum: 0, description: 'Polls that were right as asked and are not here.' }),
-          mean: Type.Number(),
-          low: Type.Number(),
-          high: Type.Number(),
-        }),
-        Type.Null(),
-      ],
-      {
-        description:
-          'Accuracy minus accuracy as asked, poll by poll, with a 95% interval that is wide rather than narrow.',
-      },
-    ),
+    difference: Type.Union([Type.Ref(PairedDifference), Type.Null()], {
+      description: 'Against the same polls as they were asked.',
+    }),
   },
   { $id: 'BatchThreshold' },
 );
@@ -150,6 +153,7 @@ export const BatchModel = Type.Object(
     }),
     accuracy: Type.Ref(MeasuredShare, { description: 'Of the polls in which it was asked; no answer is not right.' }),
     panel_accuracy: Type.Ref(MeasuredShare, { description: 'Of the panel, on the same polls.' }),
+    difference: Type.Ref(PairedDifference, { description: 'Against the panel, on the same polls.' }),
     agreement: Type.Ref(MeasuredShare, {
       description: "Its votes for the panel's answer, of its votes where there was one.",
     }),
@@ -175,16 +179,17 @@ export const BatchReportPanel = Type.Object(
 );
 export type BatchReportPanel = Static<typeof BatchReportPanel>;
 
-export const RECOMMENDATIONS = ['change', 'keep', 'more_rows', 'carry_on_to_proof'] as const;
+export const RECOMMENDATIONS = ['change', 'keep', 'more_rows'] as const;
 
 export const BatchRecommendation = Type.Object(
   {
     kind: literals(RECOMMENDATIONS, {
       description:
-        '`change`: something cheaper was as often right. `more_rows`: too few rows to say. `carry_on_to_proof`: the polls stopped too early to judge thresholds; ask the same rows with a threshold of 1.',
+        '`change`: something cheaper was right as often, as far as these rows can show. `more_rows`: too few to say.',
     }),
     preset: nullable(literals(PANEL_NAMES)),
     confidence_threshold: nullable(Probability),
+    cost_saved: nullable(Type.Number({ description: 'Of what the polls of this preset cost as they were asked.' })),
     sentences: Type.Array(Type.String(), { description: 'It in words, with the figures that it follows from.' }),
   },
   { $id: 'BatchRecommendation' },

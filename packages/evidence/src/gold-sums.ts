@@ -39,6 +39,9 @@ export interface ModelSums {
   right: number;
   /** Of its panels, in the polls in which it was asked. */
   panelRight: number;
+  /** Of these polls: right by this model alone, and by the panel alone. */
+  gained: number;
+  lost: number;
   /** Votes in polls that had a winner, and those for it. */
   compared: number;
   agreed: number;
@@ -65,7 +68,18 @@ export const noAnswers = (): AnswerSums => ({
 });
 
 const noModel = (): ModelSums => ({
-  ...{ polls: 0, asked: 0, right: 0, panelRight: 0, compared: 0, agreed: 0, cost: 0, typicalCost: 0 },
+  ...{
+    polls: 0,
+    asked: 0,
+    right: 0,
+    panelRight: 0,
+    gained: 0,
+    lost: 0,
+    compared: 0,
+    agreed: 0,
+    cost: 0,
+    typicalCost: 0,
+  },
 });
 
 export const noPanel = (): PanelSums => ({
@@ -134,8 +148,11 @@ function addModels(models: Record<string, ModelSums>, poll: GoldPoll, { winner, 
     const sums = models[poll.seats[seat]!.model]!;
     sums.asked += 1;
     sums.cost += cost;
-    sums.right += Number(option === answer);
-    sums.panelRight += Number(winner === answer);
+    const [isRight, isPanelRight] = [option === answer, winner === answer];
+    sums.right += Number(isRight);
+    sums.panelRight += Number(isPanelRight);
+    sums.gained += Number(isRight && !isPanelRight);
+    sums.lost += Number(isPanelRight && !isRight);
     if (option === null || winner === null) continue;
     sums.compared += 1;
     sums.agreed += Number(option === winner);

@@ -57,6 +57,7 @@ export {
 } from './gold-sums.ts';
 export {
   type Interval,
+  type Moments,
   meanInterval,
   momentsInterval,
   pairedInterval,

@@ -1,0 +1,35 @@
+import type { MeasuredMean, MeasuredShare, PairedDifference } from '@eloquentpoll/contracts';
+import { type Moments, momentsInterval, pairedInterval, shareInterval } from '@eloquentpoll/evidence';
+
+// Figures with their intervals, as they are sent. Costs are micro-USD.
+
+export function measuredShare(count: number, of: number): MeasuredShare {
+  const { low, high } = shareInterval(count, of);
+  const ofRows = (value: number) => (of === 0 ? null : rounded(value));
+  return { count, of, share: ofRows(count / of), low: ofRows(low), high: ofRows(high) };
+}
+
+export function measuredMean(moments: Moments): MeasuredMean {
+  const { mean, low, high } = momentsInterval(moments);
+  const isKnown = Number.isFinite(low);
+  return {
+    mean: moments.count === 0 ? null : rounded(mean),
+    low: isKnown ? rounded(low) : null,
+    high: isKnown ? rounded(high) : null,
+  };
+}
+
+/** What one right answer costs, at the share of right answers and at the ends of its interval. */
+export function costPerRight(costU: number, { of, share, low, high }: MeasuredShare): MeasuredMean {
+  const at = (value: number | null) => (value ? toUsd(costU / (of * value)) : null);
+  return { mean: at(share), low: at(high), high: at(low) };
+}
+
+export function difference(gained: number, lost: number, of: number): PairedDifference {
+  const { mean, low, high } = pairedInterval(gained, lost, of);
+  const ofRows = (value: number) => (of === 0 ? null : rounded(value));
+  return { gained, lost, mean: ofRows(mean), low: ofRows(low), high: ofRows(high) };
+}
+
+export const toUsd = (microUsd: number): number => Math.round(microUsd) / 1_000_000;
+export const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;

@@ -1,0 +1,137 @@
+import type { BatchModel, BatchRecommendation, BatchReportPanel, BatchThreshold } from '@eloquentpoll/contracts';
+import { dollars } from '@eloquentpoll/voting/verdict';
+import { count, percentText, points, rangeOf, sharePercent } from './report-words.ts';
+
+// What a reader may conclude from the figures of a report, and no more: a cheaper choice is recommended where it was right
+// as often to within two points, with the interval that says so.
+
+/** Below this, intervals are wider than any difference that matters. */
+export const MIN_ROWS = 100;
+const MARGIN = 0.02;
+/** Savings below this are not worth a change. */
+const MIN_SAVED = 0.02;
+
+export function recommend(panels: readonly BatchReportPanel[], judged: number): BatchRecommendation {
+  if (judged < MIN_ROWS) return tooFewRows(panels, judged);
+  const [best, compared] = bestPanel(panels.filter(({ polls }) => polls >= MIN_ROWS));
+  if (best === null) return tooFewRows(panels, judged);
+  const choice = cheaperThreshold(best);
+  const threshold = choice?.option.confidence_threshold ?? commonThreshold(best);
+  return {
+    kind: choice === null && panels.length === 1 ? 'keep' : 'change',
+    ...{ preset: best.preset, confidence_threshold: threshold, cost_saved: choice?.saved ?? 0 },
+    sentences: [
+      ...compared,
+      choice === null ? keepText(best) : changeText(best, choice),
+      ...unknownText(best),
+      ...modelText(best),
+      'Chosen from the same rows that judge it, so expect a little less on new ones.',
+    ],
+  };
+}
+
+function tooFewRows(panels: readonly BatchReportPanel[], judged: number): BatchRecommendation {
+  const most = panels[0];
+  const seen = most ? ` So far ${most.preset} was right in ${sharePercent(most.accuracy)}.` : '';
+  return {
+    ...{ kind: 'more_rows', preset: null, confidence_threshold: null, cost_saved: null },
+    sentences: [
+      `${count(judged, 'row')} with a right answer ${judged === 1 ? 'is' : 'are'} too few to choose by: ask ${MIN_ROWS} at least for each preset, better some hundreds.${seen}`,
+    ],
+  };
+}
+
+const costPerPoll = ({ cost_usd, polls }: BatchReportPanel): number => cost_usd / polls;
+
+/** The cheapest of those that may be as accurate as the most accurate. */
+function bestPanel(panels: readonly BatchReportPanel[]): [BatchReportPanel | null, string[]] {
+  const [first, ...others] = panels.toSorted((a, b) => b.accuracy.share! - a.accuracy.share!);
+  if (first === undefined || others.length === 0) return [first ?? null, []];
+  const alike = [first, ...others.filter(({ accuracy }) => accuracy.high! >= first.accuracy.share!)];
+  const best = alike.reduce((least, panel) => (costPerPoll(panel) < costPerPoll(least) ? panel : least));
+  const each = panels
+    .map((panel) => `${panel.preset} in ${sharePercent(panel.accuracy)} for ${dollars(costPerPoll(panel))} a poll`)
+    .join('; ');
+  return [
+    best,
+    [
+      `Right were ${each}.`,
+      alike.length === 1
+        ? `${best.preset} was right most often.`
+        : `${best.preset} is the cheapest of those whose interval reaches the best figure.`,
+    ],
+  ];
+}
+
+interface Choice {
+  option: BatchThreshold;
+  saved: number;
+}
+
+/** The lowest threshold that is shown to lose at most the margin. */
+function cheaperThreshold({ thresholds: [asked, ...others] }: BatchReportPanel): Choice | null {
+  for (const option of others) {
+    const { cost_usd, difference } = option;
+    if (cost_usd === null || !asked!.cost_usd || difference?.low == null || difference.low < -MARGIN) continue;
+    const saved = 1 - cost_usd / asked!.cost_usd;
+    if (saved >= MIN_SAVED) return { option, saved: Math.round(saved * 1e4) / 1e4 };
+  }
+  return null;
+}
+
+const commonThreshold = ({ confidence_threshold: { min, max } }: BatchReportPanel): number | null =>
+  min === max ? min : null;
+
+const changeText = (panel: BatchReportPanel, choice: Choice): string =>
+  differenceText(panel, choice) + wrongStopText(choice.option);
+
+/** A threshold that is right as often may be so by another answer than the whole panel's. */
+function wrongStopText({ wrong_stops: stops }: BatchThreshold): string {
+  if (!stops?.wrong) return '';
+  const judged =
+    stops.share === null ? ` (${count(stops.judged, 'stop')} of ${count(stops.of, 'poll')} can be judged)` : '';
+  return ` Of its early stops ${stops.wrong.toLocaleString('en-US')} were on another answer than the whole panel's${judged}.`;
+}
+
+function differenceText(panel: BatchReportPanel, { option, saved }: Choice): string {
+  const { mean, low, high } = option.difference!;
+  return (
+    `${panel.preset} with a threshold of ${option.confidence_threshold} would have cost ${percentText(saved, 0)} less ` +
+    `and been right in ${sharePercent(option.accuracy!)} instead of ${percentText(panel.accuracy.share!)}: ` +
+    `a difference of ${points(mean!)}, 95% interval ${rangeOf(low!, high!, points)}.`
+  );
+}
+
+function keepText(panel: BatchReportPanel): string {
+  const threshold = commonThreshold(panel);
+  const asAsked = threshold === null ? 'as it was asked' : `with its threshold of ${threshold}`;
+  const open = panel.thresholds.find(
+    ({ confidence_threshold, cost_usd, difference }) =>
+      confidence_threshold !== null && cost_usd !== null && cost_usd < panel.cost_usd && difference!.low! < -MARGIN,
+  );
+  const why = open
+    ? ` A threshold of ${open.confidence_threshold} would have cost ${percentText(1 - open.cost_usd! / panel.cost_usd, 0)} less, but may be right up to ${points(-open.difference!.low!)} less often, as far as these rows show.`
+    : '';
+  return `Keep ${panel.preset} ${asAsked}: it was right in ${sharePercent(panel.accuracy)}.${why}`;
+}
+
+function unknownText({ preset, thresholds }: BatchReportPanel): string[] {
+  const first = thresholds.find(({ unknown }) => unknown > 0);
+  if (first === undefined) return [];
+  return [
+    `Nothing is known of ${preset} with a threshold of ${first.confidence_threshold} or more: ${count(first.unknown, 'poll')} had stopped before, and votes that were not asked cannot be replayed. Ask the same rows with a threshold of 1 to compare all of them.`,
+  ];
+}
+
+/** A single model that was beyond doubt right more often than the panel, on polls in which both answered. */
+function modelText(panel: BatchReportPanel): string[] {
+  const { models, polls } = panel;
+  const better = models
+    .filter(({ asked, difference }) => asked >= MIN_ROWS && difference.low! > 0)
+    .toSorted((a: BatchModel, b: BatchModel) => b.difference.mean! - a.difference.mean!)[0];
+  if (better === undefined) return [];
+  const where = better.asked === polls ? '' : ` in the ${count(better.asked, 'poll')} in which it was asked`;
+  return [
+    `${better.model_id} alone was right more often than the panel${where}: ${sharePercent(better.accuracy)} against ${percentText(better.panel_accuracy.share!)}, for ${dollars(better.cost_usd / better.asked)} a vote against ${dollars(costPerPoll(panel))} a poll.`,
+  ];
+}
