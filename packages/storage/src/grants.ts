@@ -24,6 +24,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Partial<Record<App, string>>>
     worker: 'update (lease_owner, lease_epoch, lease_until, run_until, claims)',
   },
   batches: { gateway: 'update (runner_owner, runner_epoch, runner_until)' },
+  batch_reports: { gateway: 'insert, update' },
   usage_labels: { gateway: 'delete', worker: 'delete' },
   usage_names: { gateway: 'delete', worker: 'delete' },
   feedback: { gateway: 'insert, update, delete' },

@@ -46,6 +46,14 @@ export {
   type UnmadeAudit,
 } from './audits.ts';
 export {
+  findBatchReport,
+  type GoldRow,
+  type JudgedPoll,
+  readGoldRows,
+  type StoredBatchReport,
+  storeBatchReport,
+} from './batch-reports.ts';
+export {
   acceptBatchPolls,
   type BatchEnding,
   type BatchPolls,

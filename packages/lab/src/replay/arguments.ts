@@ -1,7 +1,7 @@
 import { number, parseOptions, UsageError, wholeNumber } from '../terminal/command.ts';
 
 export const USAGE = `usage: npm run replay -- --votes FILE [--roster NAMES] [--threshold T] [--prices FILE [--price-set NAME]]
-                        [--order cheapest|shuffled] [--record VOTES] [--live POLLS] [--json] [--svg FILE] [--vectors FILE]
+                        [--order cheapest|shuffled] [--record VOTES] [--live POLLS] [--batch] [--json] [--svg FILE] [--vectors FILE]
 
   --votes FILE      recorded votes to replay
   --roster NAMES    r7, r9, r12, or model names of the file, separated by commas; all three without it
@@ -12,6 +12,8 @@ export const USAGE = `usage: npm run replay -- --votes FILE [--roster NAMES] [--
   --record VOTES    recorded votes as audited polls: their track record brakes confidence. If it is the file that is
                     replayed, each poll is judged by a record of others
   --live POLLS      plays an operation of so many polls instead: audits, gate, models that turn bad, other fields
+  --batch           also stores the polls as a batch with right answers, on servers of its own, and compares the figures
+                    of its report; exit code 1 when one differs
   --json            figures as JSON instead of tables
   --svg FILE        writes the calibration plot
   --vectors FILE    checks confidence against exact vectors; exit code 1 when a figure differs
@@ -32,6 +34,7 @@ export function readArguments(argv: readonly string[]) {
     order: { type: 'string', default: 'shuffled' },
     record: { type: 'string' },
     live: { type: 'string' },
+    batch: { type: 'boolean', default: false },
     svg: { type: 'string' },
     json: { type: 'boolean', default: false },
   });
@@ -42,6 +45,7 @@ export function readArguments(argv: readonly string[]) {
   if (order === 'cheapest' && options.prices === undefined)
     throw new UsageError('--order cheapest needs --prices FILE');
   if (options.live !== undefined && options.prices === undefined) throw new UsageError('--live needs --prices FILE');
+  if (options.batch && options.record !== undefined) throw new UsageError('--batch knows no --record');
   const live = options.live === undefined ? null : wholeNumber('--live', options.live, 10, 10_000_000);
   return { ...options, live, order, threshold: number('--threshold', options.threshold, 0, 1) };
 }

@@ -13,6 +13,7 @@ import { batches } from './0012-batches.ts';
 import { webhooks } from './0013-webhooks.ts';
 import { usage } from './0014-usage.ts';
 import { retention } from './0015-retention.ts';
+import { batchReports } from './0016-batch-reports.ts';
 import type { Migration } from './migration.ts';
 
 /** In the order in which they are applied. New ones go to the end. */
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   webhooks,
   usage,
   retention,
+  batchReports,
 ];

@@ -13,6 +13,7 @@ import type {
   RosterVersionsTable,
   TrackRecordsTable,
 } from './audits.ts';
+import type { BatchReportsTable } from './batch-reports.ts';
 import type { BatchesTable, BatchRowsTable } from './batches.ts';
 import type { CanaryDaysTable, CanaryResultsTable, ModelStandingsTable } from './canaries.ts';
 import type { BalancesTable, TransfersTable } from './ledger.ts';
@@ -64,6 +65,7 @@ export interface Tables {
   poll_labels: PollLabelsTable;
   batches: BatchesTable;
   batch_rows: BatchRowsTable;
+  batch_reports: BatchReportsTable;
   results: ResultsTable;
   votes: VotesTable;
   caller_days: CallerDaysTable;

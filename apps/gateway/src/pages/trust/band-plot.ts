@@ -11,7 +11,20 @@ const BOTTOM = 34;
 const LEFT = 11;
 const RIGHT = 4;
 
-export function bandPlot(bands: readonly PublishedBand[]): Html {
+interface Words {
+  label: string;
+  verb: string;
+  caption: string;
+}
+
+const CALIBRATION: Words = {
+  label: 'What confidence said against how often it came true; the table below has the figures',
+  verb: 'came true',
+  caption:
+    'Across: what polls said. Up: how often it came true, with its 95% interval. On the dashed line they are the same; above it, polls kept more than they said.',
+};
+
+export function bandPlot(bands: readonly PublishedBand[], words = CALIBRATION): Html {
   const lowest = Math.min(...bands.flatMap(({ said, low }) => [said, low ?? said]));
   const from = Math.min(0.5, Math.floor(10 * lowest) / 10);
   const share = (value: number) => (value - from) / (1 - from);
@@ -19,7 +32,7 @@ export function bandPlot(bands: readonly PublishedBand[]): Html {
   const y = (value: number) => (HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share(value)).toFixed(1);
   const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1].map((part) => from + (1 - from) * part);
   return html`<figure class="calibration">
-<svg width="100%" height="${HEIGHT}" role="img" aria-label="What confidence said against how often it came true; the table below has the figures">
+<svg width="100%" height="${HEIGHT}" role="img" aria-label="${words.label}">
 ${ticks.map(
   (tick) => html`<line class="rule" x1="${x(from)}" x2="${x(1)}" y1="${y(tick)}" y2="${y(tick)}"/>
 <text class="up" x="${x(from)}" dx="-8" y="${y(tick)}" dy="4">${percent(tick)}</text>
@@ -27,11 +40,11 @@ ${ticks.map(
 )}
 <line class="same" x1="${x(from)}" x2="${x(1)}" y1="${y(from)}" y2="${y(1)}"/>
 ${bands.map(({ said, came_true, low, high, polls }) => {
-  const about = `Said ${percent(said, 1)}, came true ${percent(came_true, 1)}, ${whole(polls)} polls`;
+  const about = `Said ${percent(said, 1)}, ${words.verb} ${percent(came_true, 1)}, ${whole(polls)} polls`;
   return html`<g><title>${about}</title><line class="interval" x1="${x(said)}" x2="${x(said)}" y1="${y(low ?? came_true)}" y2="${y(high ?? came_true)}"/>
 <circle cx="${x(said)}" cy="${y(came_true)}" r="5"/></g>`;
 })}
 </svg>
-<figcaption class="muted small">Across: what polls said. Up: how often it came true, with its 95% interval. On the dashed line they are the same; above it, polls kept more than they said.</figcaption>
+<figcaption class="muted small">${words.caption}</figcaption>
 </figure>`;
 }

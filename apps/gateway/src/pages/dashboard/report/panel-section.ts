@@ -1,0 +1,40 @@
+import type { BatchCalibration, BatchReportPanel } from '@eloquentpoll/contracts';
+import { whole } from '../../figures.ts';
+import { type Html, html } from '../../html.ts';
+import { panelTitle } from '../../panels.ts';
+import { bandPlot } from '../../trust/band-plot.ts';
+import { bandTable } from '../../trust/trust-tables.ts';
+import { modelTable } from './model-table.ts';
+import { thresholdTable } from './threshold-table.ts';
+import { worthPlot } from './worth-plot.ts';
+
+/** One preset: what other thresholds and its models alone would have come to, and whether its confidence came true. */
+export function panelSection(panel: BatchReportPanel, isOneOfSeveral: boolean): Html {
+  const of = isOneOfSeveral ? ` of ${panelTitle(panel.preset)}` : '';
+  return html`<h2 id="thresholds-${panel.preset}">Other thresholds${of}</h2>
+<p>${askedText(panel)} From the votes that came in, we worked out where other thresholds would have stopped.</p>
+${worthPlot(panel)}
+${thresholdTable(panel)}
+<h2 id="models-${panel.preset}">Each model${of} alone</h2>
+${modelTable(panel)}
+<h2 id="calibration-${panel.preset}">Confidence${of} against the whole panel</h2>
+${calibrationSection(panel.calibration)}`;
+}
+
+function askedText({ confidence_threshold: { min, max } }: BatchReportPanel): string {
+  if (min === max)
+    return `These polls stopped at a confidence of ${min}${min === 1 ? ': only where no vote could change the answer' : ''}.`;
+  return `These polls stopped at a confidence of ${min} to ${max}, as their rows said.`;
+}
+
+function calibrationSection({ polls, unknown, bands, error }: BatchCalibration): Html {
+  if (error === null)
+    return html`<p>${
+      unknown > 0
+        ? `Not known: ${whole(unknown)} polls stopped before it was certain what the whole panel would elect, and those are the ones that agreed. Ask the same rows with a threshold of 1, and this shows how far confidence can be trusted on them.`
+        : 'No poll had a leader that could still change.'
+    }</p>`;
+  return html`<p>What ${whole(polls)} polls said while they could still change, and how often the whole panel then elected the leader of that moment.${unknown > 0 ? ` ${whole(unknown)} more ended before that was known.` : ''} On average the two are ${(100 * error).toFixed(1)} points apart.</p>
+<div class="beside">${bandPlot(bands)}
+${bandTable(bands)}</div>`;
+}

@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+import type { BatchReport } from '@eloquentpoll/contracts';
+import {
+  findBatchReport,
+  type GoldRow,
+  readGoldRows,
+  type Storage,
+  type StoredBatch,
+  storeBatchReport,
+} from '@eloquentpoll/storage';
+import { buildReport } from './build-report.ts';
+import { countedRow } from './gold-poll-of.ts';
+import { addJudged, noRows, type ReportSums } from './report-sums.ts';
+
+// The rows of a batch are counted in the order of their lines, as far as they have ended, and what was counted is kept: each
+// reader of the report takes the count a bit further, until the finished report is stored. A process that ends loses a bit.
+
+/** Rows that are read at once, and how long the event loop is kept at a time. */
+const ROWS = 100;
+const SLICE_MS = 10;
+/** How far one reader takes it. */
+const READER_MS = 1_000;
+
+type Counted = Pick<StoredBatch, 'id' | 'total' | 'endedAt'>;
+
+interface Progress {
+  line: number;
+  counted: number;
+  readonly sums: ReportSums;
+}
+
+export async function batchReport(storage: Storage, batch: Counted, forMs = READER_MS): Promise<BatchReport> {
+  const stored = await findBatchReport(storage, batch.id);
+  if (stored?.report) return stored.report;
+  const from = stored?.line ?? 0;
+  const progress: Progress = {
+    line: from,
+    counted: stored?.counted ?? 0,
+    sums: stored ? (stored.sums as ReportSums) : noRows(),
+  };
+  const isComplete = (await countOn(storage, batch, progress, forMs)) && batch.endedAt !== null;
+  const { line, counted, sums } = progress;
+  const report = buildReport(sums, {
+    ...{ batchId: batch.id, total: batch.total, counted, countedAt: new Date(), isComplete },
+  });
+  if (isComplete || line > from)
+    await storeBatchReport(storage, batch.id, from, {
+      ...{ line, counted, sums: isComplete ? null : sums, report: isComplete ? report : null },
+    });
+  return report;
+}
+
+/** True when every row that has ended is counted. */
+async function countOn(storage: Storage, batch: Counted, progress: Progress, forMs: number): Promise<boolean> {
+  const until = performance.now() + forMs;
+  do {
+    const rows = await readGoldRows(storage, batch.id, { afterLine: progress.line, limit: ROWS });
+    const open = batch.endedAt === null ? rows.findIndex(({ outcome }) => outcome === null) : -1;
+    const ended = open < 0 ? rows : rows.slice(0, open);
+    await countRows(ended, progress);
+    if (ended.length < ROWS) return true;
+  } while (performance.now() < until);
+  return false;
+}
+
+async function countRows(rows: readonly GoldRow[], progress: Progress): Promise<void> {
+  let sliceEnds = performance.now() + SLICE_MS;
+  for (const row of rows) {
+    countRow(progress.sums, row);
+    progress.line = row.line;
+    progress.counted += 1;
+    if (performance.now() < sliceEnds) continue;
+    await setImmediate();
+    sliceEnds = performance.now() + SLICE_MS;
+  }
+}
+
+function countRow(sums: ReportSums, row: GoldRow): void {
+  const counted = countedRow(row);
+  if (counted.kind === 'judged') addJudged(sums, counted.spec.panel_name, counted.spec.simulated, counted.poll);
+  else if (counted.kind === 'without_gold') sums.withoutGold += 1;
+  else sums.notJudged += 1;
+}

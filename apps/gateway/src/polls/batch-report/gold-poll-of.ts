@@ -1,0 +1,53 @@
+import type { GoldPoll } from '@eloquentpoll/evidence';
+import { rulesOf, votingSeat } from '@eloquentpoll/polls';
+import type { GoldRow, JudgedPoll } from '@eloquentpoll/storage';
+import type { ReplayedVote } from '@eloquentpoll/voting';
+
+/** A row of a batch as its report counts it: with the right option, and what its votes cost in micro-USD. */
+export type CountedRow =
+  | { kind: 'judged'; poll: GoldPoll; spec: JudgedPoll['spec'] }
+  | { kind: 'without_gold' | 'not_judged' };
+
+export function countedRow({ gold, outcome, isCanceled, poll }: GoldRow): CountedRow {
+  if (gold === null) return { kind: 'without_gold' };
+  if (poll === null || isCanceled || outcome === null || outcome === 'canceled') return { kind: 'not_judged' };
+  const answer = poll.spec.options.indexOf(gold);
+  if (answer < 0) return { kind: 'without_gold' };
+  return { kind: 'judged', spec: poll.spec, poll: goldPollOf(poll, answer) };
+}
+
+function goldPollOf(judged: JudgedPoll, answer: number): GoldPoll {
+  const { spec, votes, arrivals, reason, votesU } = judged;
+  const seats = spec.seats.map((seat) => ({
+    ...votingSeat(seat),
+    // Bills were checked when they were made, and a replay spends nothing.
+    ...{ reserveU: 0n, model: seat.model_id },
+    typicalCost: ((seat.call_typical_u ?? 0) * (spec.price_ppm ?? 1_000_000)) / 1_000_000,
+  }));
+  const places = new Map(spec.seats.map(({ model_id }, seat) => [model_id, seat]));
+  const hasArrivals = arrivals.length === votes.length;
+  return {
+    rules: { ...rulesOf({ ...spec, question: '' }), ...recordRulesOf(judged) },
+    seats,
+    votes: votes.map(({ model_id, chosen_option, estimated_cost }, i) => ({
+      ...{ seat: places.get(model_id)!, option: chosen_option === null ? null : spec.options.indexOf(chosen_option) },
+      ...{ billedU: 0n, cost: votesU ? Number(votesU[i] ?? 0) : Math.round(estimated_cost * 1_000_000) },
+      outcomes: outcomesAt(judged, i),
+    })),
+    reason,
+    hasCourse: hasArrivals || spec.track_record === undefined,
+    answer,
+  };
+}
+
+/** What the record said is known vote by vote; of the record itself only an alarm is needed. */
+function recordRulesOf({ spec, asking }: JudgedPoll): Partial<GoldPoll['rules']> {
+  if (spec.track_record === undefined) return {};
+  const isAlarmed = (asking ?? spec.track_record).lock_only;
+  return { record: { panelSize: spec.seats.length, situations: new Map(), isAlarmed } };
+}
+
+function outcomesAt({ votes, arrivals, trackRecord }: JudgedPoll, i: number): ReplayedVote['outcomes'] {
+  const said = arrivals[i]?.track_record ?? (i === votes.length - 1 ? trackRecord : null);
+  return said ? { polls: said.audits, won: said.same_leader } : undefined;
+}

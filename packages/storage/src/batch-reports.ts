@@ -1,0 +1,91 @@
+import type { BatchReport, PollResponse, PollSpec, Timing } from '@eloquentpoll/contracts';
+import { sql } from 'kysely';
+import type { Queries } from './open-storage.ts';
+import type { BatchRowsTable } from './tables/batches.ts';
+
+// The report of a batch as far as it is counted, and the rows that it is counted from.
+
+export interface GoldRow {
+  line: number;
+  gold: string | null;
+  outcome: BatchRowsTable['outcome'];
+  isCanceled: boolean;
+  /** Of its poll; null for a row without a result that can be read. */
+  poll: JudgedPoll | null;
+}
+
+export interface JudgedPoll {
+  spec: Omit<PollSpec, 'question'>;
+  votes: PollResponse['votes'];
+  arrivals: NonNullable<Timing['arrivals']>;
+  reason: PollResponse['termination_reason'];
+  /** What the track record said at the end. */
+  trackRecord: PollResponse['track_record'] | null;
+  asking: PollResponse['asking'] | null;
+  /** What each vote was billed in micro-USD, where that is more than the votes say. */
+  votesU: readonly bigint[] | null;
+}
+
+/** Rows after `afterLine`, in the order of their lines, whether they have ended or not. No text of a question. */
+export async function readGoldRows(
+  { db }: Queries,
+  batchId: string,
+  { afterLine, limit }: { afterLine: number; limit: number },
+): Promise<GoldRow[]> {
+  const rows = await db
+    .selectFrom('batch_rows as r')
+    .leftJoin('polls as p', 'p.id', 'r.poll_id')
+    .leftJoin('results as s', (join) => join.onRef('s.poll_id', '=', 'r.poll_id').on('s.emptied_at', 'is', null))
+    .select(['r.line', 'r.gold', 'r.outcome', 'p.canceled_at', 's.votes_u'])
+    .select([
+      sql<JudgedPoll['spec'] | null>`p.spec - 'question'`.as('spec'),
+      sql<JudgedPoll['votes'] | null>`s.detail->'votes'`.as('votes'),
+      sql<JudgedPoll['arrivals'] | null>`s.detail->'timing'->'arrivals'`.as('arrivals'),
+      sql<JudgedPoll['reason']>`s.detail->>'termination_reason'`.as('reason'),
+      sql<JudgedPoll['trackRecord']>`s.detail->'track_record'`.as('trackRecord'),
+      sql<JudgedPoll['asking']>`s.detail->'asking'`.as('asking'),
+    ])
+    .where('r.batch_id', '=', batchId)
+    .where('r.line', '>', afterLine)
+    .orderBy('r.line')
+    .limit(limit)
+    .execute();
+  return rows.map(({ line, gold, outcome, canceled_at, votes_u, spec, votes, arrivals, ...end }) => ({
+    ...{ line, gold, outcome, isCanceled: canceled_at !== null },
+    poll: spec && votes && { ...end, spec, votes, arrivals: arrivals ?? [], votesU: votes_u },
+  }));
+}
+
+export interface StoredBatchReport {
+  line: number;
+  counted: number;
+  /** As they were stored; null once the report is finished. */
+  sums: object | null;
+  report: BatchReport | null;
+  countedAt: Date;
+}
+
+export async function findBatchReport({ db }: Queries, batchId: string): Promise<StoredBatchReport | null> {
+  const row = await db
+    .selectFrom('batch_reports')
+    .select(['line', 'counted', 'sums', 'report', 'counted_at as countedAt'])
+    .where('batch_id', '=', batchId)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Keeps a count that went on from `fromLine`, unless another has come further, or the batch was deleted. */
+export async function storeBatchReport(
+  { db }: Queries,
+  batchId: string,
+  fromLine: number,
+  { line, counted, sums, report }: Omit<StoredBatchReport, 'countedAt'>,
+): Promise<void> {
+  await sql`
+    insert into batch_reports as kept (batch_id, line, counted, sums, report)
+    select id, ${line}, ${counted}, ${sums && JSON.stringify(sums)}::jsonb, ${report && JSON.stringify(report)}::json
+      from batches where id = ${batchId} and status <> 'deleted'
+    on conflict (batch_id) do update
+       set line = excluded.line, counted = excluded.counted, sums = excluded.sums, report = excluded.report, counted_at = now()
+     where kept.line = ${fromLine} and kept.report is null`.execute(db);
+}
