@@ -29,6 +29,7 @@ t.test('the command line', async (t) => {
     threshold: 0.95,
     order: 'shuffled',
     live: null,
+    batch: false,
     json: false,
   });
   t.match(readArguments(['--', '--vectors', 'v.json', '--json', '--threshold', '0.8']), {

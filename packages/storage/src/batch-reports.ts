@@ -1,6 +1,7 @@
 import type { BatchReport, PollResponse, PollSpec, Timing } from '@eloquentpoll/contracts';
 import { sql } from 'kysely';
 import type { Queries } from './open-storage.ts';
+import { isResultInTime } from './results.ts';
 import type { BatchRowsTable } from './tables/batches.ts';
 
 // The report of a batch as far as it is counted, and the rows that it is counted from.
@@ -35,15 +36,17 @@ export async function readGoldRows(
   const rows = await db
     .selectFrom('batch_rows as r')
     .leftJoin('polls as p', 'p.id', 'r.poll_id')
-    .leftJoin('results as s', (join) => join.onRef('s.poll_id', '=', 'r.poll_id').on('s.emptied_at', 'is', null))
-    .select(['r.line', 'r.gold', 'r.outcome', 'p.canceled_at', 's.votes_u'])
+    .leftJoin('results', (join) =>
+      join.onRef('results.poll_id', '=', 'r.poll_id').on('emptied_at', 'is', null).on(isResultInTime),
+    )
+    .select(['r.line', 'r.gold', 'r.outcome', 'p.canceled_at', 'results.votes_u'])
     .select([
       sql<JudgedPoll['spec'] | null>`p.spec - 'question'`.as('spec'),
-      sql<JudgedPoll['votes'] | null>`s.detail->'votes'`.as('votes'),
-      sql<JudgedPoll['arrivals'] | null>`s.detail->'timing'->'arrivals'`.as('arrivals'),
-      sql<JudgedPoll['reason']>`s.detail->>'termination_reason'`.as('reason'),
-      sql<JudgedPoll['trackRecord']>`s.detail->'track_record'`.as('trackRecord'),
-      sql<JudgedPoll['asking']>`s.detail->'asking'`.as('asking'),
+      sql<JudgedPoll['votes'] | null>`results.detail->'votes'`.as('votes'),
+      sql<JudgedPoll['arrivals'] | null>`results.detail->'timing'->'arrivals'`.as('arrivals'),
+      sql<JudgedPoll['reason']>`results.detail->>'termination_reason'`.as('reason'),
+      sql<JudgedPoll['trackRecord']>`results.detail->'track_record'`.as('trackRecord'),
+      sql<JudgedPoll['asking']>`results.detail->'asking'`.as('asking'),
     ])
     .where('r.batch_id', '=', batchId)
     .where('r.line', '>', afterLine)

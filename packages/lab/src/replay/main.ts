@@ -1,19 +1,14 @@
 import { readFile, realpath, writeFile } from 'node:fs/promises';
-import type { ProcessGroup } from '@eloquentpoll/services/process-group';
-import { startThrowAwayServers } from '@eloquentpoll/services/throw-away-servers';
-import { openStores } from '../fixture/stores.ts';
 import { type CommandRun, runCommand } from '../terminal/command.ts';
 import { progressOn, silent } from '../terminal/progress.ts';
 import { asPercent } from '../terminal/table.ts';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
-import { reportOfVotes } from './batch-of-votes.ts';
 import { calibrationPlot } from './calibration-plot.ts';
 import { checkVectors, type VectorFigures, vectorsPass } from './check-vectors.ts';
-import { comparedAsAsked, comparedToProof, comparisonTable, differs } from './compare-report.ts';
 import { type LiveFigures, liveReport, playLive } from './live-report.ts';
 import { namedPanels } from './panels.ts';
 import { type PriceFile, parsePriceFile, pricesOf } from './price-file.ts';
-import { recordedPolls } from './recorded-poll.ts';
+import { replayAsBatches } from './replay-as-batches.ts';
 import { type ReplayFigures, replayPanel } from './replay-panel.ts';
 import { panelReport, vectorReport } from './report.ts';
 import { parseVoteFile, type VoteFile } from './vote-file.ts';
@@ -25,7 +20,8 @@ await runCommand(USAGE, ({ group }) => replay(readArguments(process.argv.slice(2
 async function replay(args: Arguments, group: CommandRun['group']): Promise<number> {
   const vectors = args.vectors === undefined ? null : checkVectors(await readFile(args.vectors, 'utf8'), args.vectors);
   if (args.live !== null && args.votes !== undefined) return await live(args.votes, args.live, args);
-  if (args.batch && args.votes !== undefined) return await asBatches(args.votes, args, await group());
+  if (args.batch && args.votes !== undefined)
+    return await replayAsBatches(args, await readVotes(args.votes), await readPrices(args), await group());
   const panels = args.votes === undefined ? [] : await replayVotes(args.votes, args);
   if (args.svg !== undefined) await writeFile(args.svg, calibrationPlot(panels));
   process.stdout.write(args.json ? json(args, panels, vectors) : report(args, panels, vectors));
@@ -63,35 +59,9 @@ async function live(path: string, polls: number, args: Arguments): Promise<numbe
   return 0;
 }
 
-/** Each panel as two batches: asked until nothing could change the answer, and asked with the threshold. */
-async function asBatches(path: string, args: Arguments, group: ProcessGroup): Promise<number> {
-  const file = await readVotes(path);
-  const prices = await readPrices(args);
-  await using servers = await startThrowAwayServers(group, process.env);
-  await using stores = await openStores(servers);
-  const progress = process.stderr.isTTY ? progressOn(process.stderr) : silent;
-  let isEqual = true;
-  for (const panel of namedPanels(args.roster, file.models)) {
-    const asking = { order: args.order, prices: prices && pricesOf(prices, args['price-set'], panel) };
-    const polls = recordedPolls(file, panel, asking);
-    let done = 0;
-    const onPoll = () => progress.show(`${panel.name}: ${asPercent(++done / (2 * polls.length), 0)}`);
-    const proven = await reportOfVotes(stores.storage, polls, 1, onPoll);
-    const asked = await reportOfVotes(stores.storage, polls, args.threshold, onPoll);
-    const figures = [...comparedToProof(polls, proven), ...comparedAsAsked(polls, args.threshold, asked)];
-    isEqual &&= !figures.some(differs);
-    process.stdout.write(
-      args.json
-        ? `${JSON.stringify({ panel: panel.name, figures, reports: { proven, asked } })}\n`
-        : `${panel.name}: ${polls.length} polls\n${comparisonTable(figures)}\n`,
-    );
-  }
-  progress.end();
-  return isEqual ? 0 : 1;
+async function readPrices({ prices }: Arguments): Promise<PriceFile | null> {
+  return prices === undefined ? null : parsePriceFile(await readFile(prices, 'utf8'), prices);
 }
-
-const readPrices = async ({ prices }: Arguments): Promise<PriceFile | null> =>
-  prices === undefined ? null : parsePriceFile(await readFile(prices, 'utf8'), prices);
 
 async function readVotes(path: string): Promise<VoteFile> {
   return parseVoteFile(await readFile(path, 'utf8'), path);
