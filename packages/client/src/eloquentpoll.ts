@@ -332,6 +332,226 @@ export interface SessionStatuses {
   not_found: string[];
 }
 
+// Batches: many polls in one call, run by the service within a day.
+
+/** A poll of a batch. */
+export interface BatchRow extends PollRequest {
+  /** Your name for the row, unique in the batch; the number of its line without one. */
+  custom_id?: string;
+  /** The right answer, where it is known: the text of one of the options. */
+  gold?: string;
+}
+
+/** Rows as values, or a file of them: JSON lines, or CSV with a head. */
+export type BatchRows = Iterable<BatchRow> | AsyncIterable<BatchRow> | Blob;
+
+/** Of a whole batch. */
+export interface BatchTerms {
+  preset?: Preset;
+  confidence_threshold?: number;
+  reasons?: boolean;
+  /** The most that the whole batch may cost; rows that it does not cover are not run. */
+  max_cost_usd?: number;
+  metadata?: Record<string, string>;
+  /** Leave out rows that are invalid, instead of refusing the batch. */
+  skip_invalid?: boolean;
+}
+
+export type BatchStatus = 'running' | 'canceling' | 'completed' | 'canceled' | 'expired';
+export type BatchOutcome = 'success' | 'partial' | 'failed' | 'canceled' | 'not_run';
+
+/** What is wrong with a row. */
+export interface BatchRowError {
+  /** Of the file, or the place among the rows; both begin at 1. */
+  line: number;
+  custom_id: string | null;
+  /** `options[1]`; null where the row as a whole is at fault. */
+  field: string | null;
+  message: string;
+}
+
+export interface Batch {
+  batch_id: string;
+  status: BatchStatus;
+  service_tier: 'flex';
+  counts: { total: number; waiting: number; running: number } & Record<BatchOutcome, number>;
+  skipped: { count: number; first: BatchRowError[] };
+  /** Whether any row says its right answer. */
+  has_gold: boolean;
+  /** What its polls have cost so far. */
+  cost_usd: number;
+  /** Set aside for rows that wait; what running polls may cost is held beside it. */
+  reserved_usd: number;
+  max_cost_usd: number | null;
+  metadata: Record<string, string>;
+  created_at: string;
+  /** Rows that have not begun by then are not run. */
+  expires_at: string;
+  ended_at: string | null;
+  status_url: string;
+  results_url: string;
+  report_url: string | null;
+}
+
+/** What became of a row. */
+export interface BatchResult {
+  custom_id: string;
+  line: number;
+  status: BatchOutcome;
+  session_id: string | null;
+  result: PollResponse | null;
+  error: { code: string; error: string } | null;
+  gold: string | null;
+  /** Null without `gold` or without an answer. */
+  is_right: boolean | null;
+}
+
+/** So many of so many, with the exact 95% interval; null without rows. */
+export interface MeasuredShare {
+  count: number;
+  of: number;
+  share: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+/** With its 95% interval; null where there are too few rows for one. */
+export interface MeasuredMean {
+  mean: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+/** Right answers among polls between two figures, and the mean of what was said. */
+export interface ReportBand {
+  from: number;
+  to: number;
+  said: number;
+  right: MeasuredShare;
+}
+
+export interface PublishedBand {
+  from: number;
+  to: number;
+  polls: number;
+  said: number;
+  came_true: number;
+  low: number | null;
+  high: number | null;
+  /** Joined from neighbours that had too few polls of their own. */
+  pooled: boolean;
+}
+
+/** How often a panel was right, and what it cost. */
+export interface PanelFigures {
+  /** Rows whose poll ended with a result; a tie or no vote is not right. */
+  polls: number;
+  accuracy: MeasuredShare;
+  no_answer: number;
+  agreement: MeasuredMean;
+  cost_usd: number;
+  cost_per_right_usd: MeasuredMean;
+  calls: number;
+  panel_calls: number;
+  calls_saved: number | null;
+  /** `from` and `to` of 1: no further vote could change the winner. */
+  by_confidence: ReportBand[];
+  by_agreement: ReportBand[];
+}
+
+/** What confidence said of the whole panel, against what it then elected. */
+export interface BatchCalibration {
+  polls: number;
+  unknown: number;
+  states: number;
+  error: number | null;
+  brier: number | null;
+  bands: PublishedBand[];
+}
+
+/** A threshold replayed from the votes; figures are null where votes that were not asked would be needed. */
+export interface BatchThreshold {
+  /** Null: as the polls were asked. */
+  confidence_threshold: number | null;
+  unknown: number;
+  accuracy: MeasuredShare | null;
+  cost_usd: number | null;
+  cost_per_right_usd: MeasuredMean | null;
+  calls_saved: number | null;
+  cost_saved: number | null;
+  stopped_early: MeasuredShare | null;
+  wrong_stops: {
+    wrong: number;
+    judged: number;
+    of: number;
+    share: number | null;
+    low: number | null;
+    high: number | null;
+  } | null;
+  panel_agreement: MeasuredShare | null;
+  /** Accuracy minus accuracy as asked, poll by poll. */
+  difference: { gained: number; lost: number; mean: number; low: number; high: number } | null;
+}
+
+/** A model alone. */
+export interface BatchModel {
+  model_id: string;
+  polls: number;
+  asked: number;
+  accuracy: MeasuredShare;
+  panel_accuracy: MeasuredShare;
+  agreement: MeasuredShare;
+  cost_usd: number;
+  cost_per_right_usd: MeasuredMean;
+}
+
+export interface BatchReportPanel extends PanelFigures {
+  preset: PanelName;
+  confidence_threshold: { min: number; max: number };
+  calibration: BatchCalibration;
+  /** The most accurate first. */
+  models: BatchModel[];
+  /** As asked, then others from low to high. */
+  thresholds: BatchThreshold[];
+}
+
+/** The answers of a batch, judged by the right ones that were sent with its rows. */
+export interface BatchReport extends PanelFigures {
+  batch_id: string;
+  /** False while rows are to come or to be counted. */
+  complete: boolean;
+  rows: { total: number; counted: number; judged: number; without_gold: number; not_judged: number };
+  simulated: boolean;
+  /** By preset, the one with most polls first. */
+  panels: BatchReportPanel[];
+  recommendation: {
+    kind: 'change' | 'keep' | 'more_rows' | 'carry_on_to_proof';
+    preset: PanelName | null;
+    confidence_threshold: number | null;
+    /** It in words, with the figures that it follows from. */
+    sentences: string[];
+  };
+  counted_at: string;
+}
+
+export interface BatchList {
+  /** Newest first. */
+  batches: Batch[];
+  has_more: boolean;
+  /** For the page of older batches; null where there is none. */
+  after: string | null;
+  /** For the page of newer batches; null where there is none. */
+  before: string | null;
+}
+
+export interface BatchListQuery {
+  limit?: number;
+  /** A batch id: batches that are older. */
+  after?: string;
+  before?: string;
+  status?: BatchStatus;
+}
+
 /** A question in one of its short forms: `poll` is `Which is larger? [A, B]`. */
 export interface QuickRequest {
   question?: string;
@@ -536,7 +756,7 @@ export interface Recovery {
 }
 
 /** Codes of this client; all others are the service's, listed at /api/errors/catalog. */
-export type ClientErrorCode = 'network_error' | 'timeout' | 'bad_response';
+export type ClientErrorCode = 'network_error' | 'timeout' | 'bad_response' | 'bad_webhook';
 
 interface ErrorFacts {
   code: string;
@@ -545,8 +765,11 @@ interface ErrorFacts {
   retryAfterSeconds?: number | null;
   recovery?: Recovery[];
   issues?: { pointer: string; detail: string }[];
+  rows?: BatchRowError[];
+  rowCount?: number;
   requestId?: string | null;
   minCostUsd?: number | null;
+  requiredUsd?: number | null;
   cause?: unknown;
 }
 
@@ -562,10 +785,16 @@ export class EloquentPollError extends Error {
   readonly recovery: readonly Recovery[];
   /** The fields at fault, each with a JSON pointer into the request. */
   readonly issues: readonly { pointer: string; detail: string }[];
+  /** With `batch_invalid`: the first rows at fault. */
+  readonly rows: readonly BatchRowError[];
+  /** With `batch_invalid`: how many there are in all. */
+  readonly rowCount: number;
   /** Identifies the request to the service's operator. */
   readonly requestId: string | null;
   /** With `budget_too_small`: the smallest `max_cost_usd` that pays for a vote. */
   readonly minCostUsd: number | null;
+  /** With `insufficient_balance` of a batch: the balance that would do. */
+  readonly requiredUsd: number | null;
 
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -576,8 +805,11 @@ export class EloquentPollError extends Error {
     this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
     this.recovery = facts.recovery ?? [];
     this.issues = facts.issues ?? [];
+    this.rows = facts.rows ?? [];
+    this.rowCount = facts.rowCount ?? this.rows.length;
     this.requestId = facts.requestId ?? null;
     this.minCostUsd = facts.minCostUsd ?? null;
+    this.requiredUsd = facts.requiredUsd ?? null;
   }
 }
 
@@ -608,14 +840,44 @@ export interface PollOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
+export interface BatchOptions extends PollOptions {
+  /** Of a file; without it what the file's own type says, or JSON lines. */
+  format?: 'jsonl' | 'csv';
+}
+
+export interface BatchWaitOptions extends CallOptions {
+  /** Called every few seconds. */
+  onProgress?: (batch: Batch) => void;
+}
+
 export interface WaitOptions extends CallOptions {
   /** Called whenever a vote has arrived. */
   onProgress?: (progress: Progress) => void;
 }
 
+/** What a webhook says. `data` has ids, addresses and your metadata, never the question. */
+export interface WebhookEvent {
+  /** Such as `poll.completed` or `batch.completed`; expect types that do not exist yet. */
+  type: string;
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+export interface WebhookOptions {
+  /** How old a delivery may be, or how far ahead of this clock: 300 without it. */
+  toleranceSeconds?: number;
+  /** Milliseconds since 1970; the clock of this machine without it. */
+  now?: number;
+}
+
 /** A poll ends within two minutes. */
 const POLL_TIMEOUT_MS = 150_000;
 const TIMEOUT_MS = 30_000;
+/** An upload of 100,000 rows over a slow line. */
+const UPLOAD_TIMEOUT_MS = 600_000;
+/** A batch ends within a day, and its results are read. */
+const BATCH_TIMEOUT_MS = 26 * 3_600_000;
+const BATCH_NEWS_MS = 2_000;
 const MAX_WAIT_S = 25;
 /** The service sends a keep-alive every 15 s. */
 const SILENCE_MS = 45_000;
@@ -747,6 +1009,34 @@ export class EloquentPoll {
     return this.#service.body<SessionStatuses>({ path: '/api/polls/status', query, ...options });
   }
 
+  /**
+   * Hands over many polls in one call; the service runs them within a day, for less than single ones. All rows are
+   * checked first: with an invalid one nothing runs, and the error's `rows` say which.
+   */
+  async batch(rows: BatchRows, terms: BatchTerms = {}, options: BatchOptions = {}): Promise<BatchRun> {
+    const { format, idempotencyKey, ...rest } = options;
+    const { metadata = {}, ...fields } = terms;
+    const upload = rows instanceof Blob ? rows : await jsonLines(rows);
+    const isCsv = format === 'csv' || (format === undefined && upload.type.startsWith('text/csv'));
+    const headers = {
+      'Content-Type': isCsv ? 'text/csv' : 'application/jsonl',
+      'Idempotency-Key': idempotencyKey ?? randomKey(),
+    };
+    const query = search({ ...fields, ...metadataQuery(metadata) });
+    const call: Call = { method: 'POST', path: '/api/batches', query, upload, headers, usualMs: UPLOAD_TIMEOUT_MS };
+    return new BatchRun(this.#service, (await this.#service.body<Batch>({ ...call, ...rest })).batch_id);
+  }
+
+  /** A batch that was begun before, here or elsewhere. */
+  batchRun(batchId: string): BatchRun {
+    return new BatchRun(this.#service, batchId);
+  }
+
+  /** Your batches, newest first, one page. */
+  async batches(asked: BatchListQuery = {}, options: CallOptions = {}): Promise<BatchList> {
+    return this.#service.body<BatchList>({ path: '/api/batches', query: search({ ...asked }), ...options });
+  }
+
   /** Your last five results. Needs a session: no key opens it. */
   async recent(options: CallOptions = {}): Promise<RecentResult[]> {
     return this.#service.body<RecentResult[]>({ path: '/api/results/recent', ...options });
@@ -876,6 +1166,149 @@ export class Session {
   }
 }
 
+/** Many polls that go on by themselves. */
+export class BatchRun {
+  readonly id: string;
+  readonly #service: Service;
+
+  constructor(service: Service, id: string) {
+    this.id = id;
+    this.#service = service;
+  }
+
+  async status(options: CallOptions = {}): Promise<Batch> {
+    return this.#service.body<Batch>({ ...this.#to(), ...options });
+  }
+
+  /** Waits for its end. */
+  async wait({ onProgress, ...options }: BatchWaitOptions = {}): Promise<Batch> {
+    const deadline = startDeadline(options.signal, options.timeoutMs ?? BATCH_TIMEOUT_MS);
+    try {
+      for (;;) {
+        const asked = performance.now();
+        const headers: Record<string, string> = onProgress ? {} : { Prefer: `wait=${MAX_WAIT_S}` };
+        const timeoutMs = TIMEOUT_MS + MAX_WAIT_S * 1_000;
+        const call: Call = { ...this.#to(), headers, timeoutMs, signal: deadline.signal };
+        const batch = await this.#service.body<Batch>(call);
+        onProgress?.(batch);
+        if (batch.ended_at !== null) return batch;
+        const pause = BATCH_NEWS_MS - (performance.now() - asked);
+        if (pause > 0) await sleep(pause, deadline.signal);
+      }
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /** What became of its rows, in any order: of a batch that runs those that have ended. A broken connection is resumed. */
+  async *results(options: CallOptions = {}): AsyncGenerator<BatchResult, void> {
+    const seen = new Set<number>();
+    const call: Call = { ...this.#to('/results'), usualMs: BATCH_TIMEOUT_MS, ...options };
+    for await (const row of streamLines<BatchResult>(this.#service, () => call)) {
+      if (seen.has(row.line)) continue;
+      seen.add(row.line);
+      yield row;
+    }
+  }
+
+  /** With right answers: how often it was right, by model, threshold and confidence, and what would have been enough. */
+  async report(options: CallOptions = {}): Promise<BatchReport> {
+    return this.#service.body<BatchReport>({ ...this.#to('/report'), ...options });
+  }
+
+  /** No further row is begun; polls that run are canceled, and the votes that were given are charged. */
+  async cancel(options: CallOptions = {}): Promise<Batch> {
+    return this.#service.body<Batch>({ method: 'POST', ...this.#to('/cancel'), ...options });
+  }
+
+  /** Deletes a batch that has ended, with its rows and results. */
+  async delete(options: CallOptions = {}): Promise<void> {
+    await this.#service.call({ method: 'DELETE', ...this.#to(), ...options });
+  }
+
+  #to(what = ''): Pick<Call, 'path' | 'ids'> {
+    return { path: `/api/batches/{}${what}`, ids: [this.id] };
+  }
+}
+
+/** In parts, so that rows that come one by one can be sent again. */
+async function jsonLines(rows: Iterable<object> | AsyncIterable<object>): Promise<Blob> {
+  const parts: Blob[] = [];
+  let text = '';
+  for await (const row of rows) {
+    text += `${JSON.stringify(row)}\n`;
+    if (text.length < 2 ** 20) continue;
+    parts.push(new Blob([text]));
+    text = '';
+  }
+  return new Blob([...parts, text]);
+}
+
+// -------------------------------------------------------------------------------------------------------- webhooks
+
+const MAX_SIGNATURES = 16;
+
+/**
+ * Checks that a delivery comes from the service (Standard Webhooks) and reads it. Give the body as it was received, before
+ * it is parsed, and every secret that may be in use: while one is rotated there are two. Deliveries are made at least once:
+ * `webhook-id` stays the same when one is repeated.
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array,
+  headers: Headers | Record<string, string | string[] | undefined>,
+  secrets: string | readonly string[],
+  { toleranceSeconds = 300, now = Date.now() }: WebhookOptions = {},
+): Promise<WebhookEvent> {
+  const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => headerOf(headers, `webhook-${name}`));
+  if (!id || !time || !signatures)
+    throw unverified('The headers webhook-id, webhook-timestamp, webhook-signature are needed.');
+  if (!/^\d{1,12}$/.test(time) || Math.abs(now / 1_000 - Number(time)) > toleranceSeconds) {
+    throw unverified(`The delivery is not of the last ${toleranceSeconds} seconds; check this machine's clock.`);
+  }
+  const content = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const signed = joined(new TextEncoder().encode(`${id}.${time}.`), content);
+  const given = signatures.split(' ').slice(0, MAX_SIGNATURES);
+  const found = given.flatMap((one) => (one.startsWith('v1,') ? (bytesOf(one.slice(3)) ?? []) : []));
+  let isGood = false;
+  for (const secret of [secrets].flat()) {
+    const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+    if (!bytes?.length) throw unverified('A secret is not whsec_ and base64.');
+    const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+    const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
+    for (const signature of found) {
+      // WebCrypto compares in constant time; all are compared, whichever is right.
+      if (await crypto.subtle.verify('HMAC', key, signature, signed)) isGood = true;
+    }
+  }
+  if (!isGood) throw unverified('No signature of the delivery is made with this secret from this body.');
+  const event = objectIn(new TextDecoder().decode(content)) as WebhookEvent | null;
+  if (typeof event?.type !== 'string') throw unverified('The delivery is not an event.');
+  return event;
+}
+
+const unverified = (message: string): EloquentPollError => new EloquentPollError(message, { code: 'bad_webhook' });
+
+function headerOf(headers: Headers | Record<string, string | string[] | undefined>, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return Array.isArray(found) ? found[0] : found;
+}
+
+function bytesOf(base64: string) {
+  try {
+    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+function joined(first: Uint8Array, second: Uint8Array) {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}
+
 // ------------------------------------------------------------------------------------------------------- transport
 
 interface Call extends CallOptions {
@@ -886,6 +1319,8 @@ interface Call extends CallOptions {
   /** From `search`. */
   query?: string;
   body?: unknown;
+  /** Instead of a body; its type is a header. */
+  upload?: Blob;
   headers?: Record<string, string>;
   accept?: string;
   /** Not idempotent: retried only if the service refused it. */
@@ -961,6 +1396,7 @@ function createService(options: ClientOptions): Service {
           ...call.headers,
         },
         ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+        ...(call.upload && { body: call.upload }),
         signal,
       });
     } catch (cause) {
@@ -1089,26 +1525,42 @@ async function errorOf(response: Response, signal: AbortSignal): Promise<Eloquen
 
 /** From either error body of the service, or an error event. */
 function errorFrom(
-  { detail, error, code, retryable, recovery, errors, request_id, min_cost_usd }: ErrorBody,
+  { detail, error, code, retryable, recovery, errors, error_count, request_id, ...costs }: ErrorBody,
   known: { code: string; status: number | null; headers: Headers },
 ): EloquentPollError {
   const message = [detail, error].find((one): one is string => typeof one === 'string');
+  const listed = Array.isArray(errors) ? (errors as Partial<Issue & BatchRowError>[]) : [];
   return new EloquentPollError(message ?? `The service answered ${known.status}.`, {
     code: typeof code === 'string' ? code : known.code,
     status: known.status,
     retryable: typeof retryable === 'boolean' ? retryable : PASSING.has(known.status ?? 0),
     retryAfterSeconds: retryAfter(known.headers),
     recovery: Array.isArray(recovery) ? (recovery as Recovery[]) : [],
-    issues: Array.isArray(errors) ? (errors as { pointer: string; detail: string }[]) : [],
+    issues: listed.filter((one): one is Issue => typeof one.pointer === 'string'),
+    rows: listed.filter((one): one is BatchRowError => typeof one.line === 'number'),
+    ...(typeof error_count === 'number' && { rowCount: error_count }),
     requestId: typeof request_id === 'string' ? request_id : known.headers.get('x-request-id'),
-    minCostUsd: typeof min_cost_usd === 'number' ? min_cost_usd : null,
+    minCostUsd: typeof costs.min_cost_usd === 'number' ? costs.min_cost_usd : null,
+    requiredUsd: typeof costs.required_usd === 'number' ? costs.required_usd : null,
   });
 }
+
+type Issue = EloquentPollError['issues'][number];
 
 /** Unchecked fields of an error body. */
 type ErrorBody = Partial<
   Record<
-    'detail' | 'error' | 'code' | 'retryable' | 'recovery' | 'errors' | 'request_id' | 'seq' | 'min_cost_usd',
+    | 'detail'
+    | 'error'
+    | 'code'
+    | 'retryable'
+    | 'recovery'
+    | 'errors'
+    | 'error_count'
+    | 'request_id'
+    | 'seq'
+    | 'min_cost_usd'
+    | 'required_usd',
     unknown
   >
 >;
@@ -1311,6 +1763,89 @@ function unlessAborted(work: Promise<unknown>, signal: AbortSignal | undefined):
 
 // --------------------------------------------------------------------------------------------------------- streams
 
+/** JSON lines as they come. A broken connection is opened again, with what `next` makes of the lines that were read. */
+async function* streamLines<T>(service: Service, next: (last: T | null) => Call): AsyncGenerator<T, void> {
+  const deadline = await service.begin(next(null));
+  let last: T | null = null;
+  try {
+    for (let attempt = 0; ; attempt++) {
+      const connection = connectionWithin(deadline);
+      try {
+        const accept = 'application/jsonl, application/problem+json';
+        const response = await service.send(next(last), attempt, deadline, accept, connection.signal);
+        let rest = '';
+        for await (const piece of piecesUnlessSilent(response, connection.abort)) {
+          const lines = (rest + piece).split('\n');
+          rest = lines.pop() ?? '';
+          if (rest.length > MAX_BODY_CHARACTERS) throw badResponse('A line is too long.', response);
+          for (const line of lines) {
+            if (line === '') continue;
+            const value = objectIn(line) as T | null;
+            if (value === null) throw badResponse('A line is not JSON.', response);
+            last = value;
+            attempt = 0;
+            yield value;
+          }
+        }
+        if (rest === '') return;
+        throw new EloquentPollError('The answer broke off.', { code: 'network_error', retryable: true });
+      } catch (cause) {
+        const error = networkError(cause, deadline.signal);
+        const delay = attempt < service.maxRetries ? delayBefore(attempt, error, {}) : null;
+        if (delay === null || delay >= deadline.leftMs()) throw error;
+        await sleep(delay, deadline.signal);
+      } finally {
+        connection.end();
+      }
+    }
+  } finally {
+    deadline.end();
+  }
+}
+
+/** Each connection has its own signal, so that a silent one can be replaced. */
+function connectionWithin({ signal }: Deadline) {
+  const inner = new AbortController();
+  const leave = () => inner.abort(signal.reason);
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  return {
+    signal: inner.signal,
+    abort: (reason: unknown) => inner.abort(reason),
+    end() {
+      signal.removeEventListener('abort', leave);
+      inner.abort();
+    },
+  };
+}
+
+/** A body as text, in pieces; `giveUp` is called when none comes. */
+async function* piecesUnlessSilent(
+  { body }: Response,
+  giveUp: (reason: unknown) => void,
+): AsyncGenerator<string, void> {
+  if (!body) return;
+  const silent = new EloquentPollError('The stream fell silent.', { code: 'network_error', retryable: true });
+  let hasGivenUp = false;
+  const watch = () =>
+    setTimeout(() => {
+      hasGivenUp = true;
+      giveUp(silent);
+    }, SILENCE_MS);
+  let timer = watch();
+  try {
+    for await (const piece of textPieces(body)) {
+      clearTimeout(timer);
+      yield piece;
+      timer = watch();
+    }
+  } catch (cause) {
+    throw hasGivenUp ? silent : cause;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** `lastId`: of the event after which a stream goes on, or of the poll that it follows. */
 async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGenerator<StreamEvent, void> {
   const deadline = await service.begin({ usualMs: POLL_TIMEOUT_MS, ...call });
@@ -1318,11 +1853,7 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
   let firstMs = FIRST_BACKOFF_MS;
   try {
     for (let attempt = 0; ; attempt++) {
-      // Each connection has its own signal, so that a silent one can be replaced.
-      const connection = new AbortController();
-      const leave = () => connection.abort(deadline.signal.reason);
-      deadline.signal.addEventListener('abort', leave, { once: true });
-      if (deadline.signal.aborted) leave();
+      const connection = connectionWithin(deadline);
       try {
         const resume: Record<string, string> = lastId === '' ? {} : { 'Last-Event-ID': lastId };
         const response = await service.send(
@@ -1332,7 +1863,7 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
           'text/event-stream, application/problem+json',
           connection.signal,
         );
-        for await (const message of sseMessages(response, connection)) {
+        for await (const message of sseMessages(response, connection.abort)) {
           firstMs = message.retryMs ?? firstMs;
           const event = readStreamEvent(message, response);
           // After a reconnect the newest event may be repeated.
@@ -1351,8 +1882,7 @@ async function* streamPoll(service: Service, call: Call, lastId = ''): AsyncGene
         if (delay === null || delay >= deadline.leftMs()) throw error;
         await sleep(delay, deadline.signal);
       } finally {
-        deadline.signal.removeEventListener('abort', leave);
-        connection.abort();
+        connection.end();
       }
     }
   } finally {
@@ -1382,26 +1912,13 @@ interface SseMessage {
   retryMs: number | null;
 }
 
-async function* sseMessages(response: Response, connection: AbortController): AsyncGenerator<SseMessage, void> {
+async function* sseMessages(response: Response, giveUp: (reason: unknown) => void): AsyncGenerator<SseMessage, void> {
   const type = response.headers.get('content-type') ?? '';
   if (!response.body || !/^text\/event-stream\b/i.test(type)) {
     throw badResponse('The answer is not a stream of events.', response);
   }
   const parse = createSseParser();
-  const silent = new EloquentPollError('The stream fell silent.', { code: 'network_error', retryable: true });
-  const watch = () => setTimeout(() => connection.abort(silent), SILENCE_MS);
-  let timer = watch();
-  try {
-    for await (const piece of textPieces(response.body)) {
-      clearTimeout(timer);
-      yield* parse(piece);
-      timer = watch();
-    }
-  } catch (cause) {
-    throw connection.signal.aborted ? connection.signal.reason : cause;
-  } finally {
-    clearTimeout(timer);
-  }
+  for await (const piece of piecesUnlessSilent(response, giveUp)) yield* parse(piece);
 }
 
 /**

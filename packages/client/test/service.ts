@@ -14,13 +14,14 @@ export interface Asked {
 
 export type Answering = (asked: Asked, response: ServerResponse, nth: number) => unknown;
 
-/** Answers JSON with whatever `answering` returns, unless it has answered by itself. */
+/** Answers JSON with whatever `answering` returns, unless it has answered by itself. Uploads are recorded as text. */
 export async function serve(t: Test, answering: Answering) {
   const asked: Asked[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request);
     const { method = '', url = '', headers } = request;
-    const one = { method, path: url, headers, body: body === '' ? null : JSON.parse(body) };
+    const isText = /jsonl|csv/.test(headers['content-type'] ?? '');
+    const one = { method, path: url, headers, body: isText ? body : body === '' ? null : JSON.parse(body) };
     asked.push(one);
     const answer = await answering(one, response, asked.length);
     if (answer === undefined) return;
@@ -114,3 +115,41 @@ export function withoutWaiting(t: Test, shorten: (ms: number) => boolean = isBac
   globalThis.setTimeout = Object.assign(faster, real) as typeof setTimeout;
   return waits;
 }
+
+/** A batch of so many rows, of which so many have ended. */
+export function batch(ended: number, total: number, more: object = {}) {
+  const counts = { total, waiting: total - ended, running: 0, success: ended };
+  return {
+    batch_id: 'pb_1',
+    status: ended === total ? 'completed' : 'running',
+    service_tier: 'flex',
+    counts: { ...counts, partial: 0, failed: 0, canceled: 0, not_run: 0 },
+    skipped: { count: 0, first: [] },
+    has_gold: false,
+    cost_usd: ended / 100,
+    reserved_usd: 0,
+    max_cost_usd: null,
+    metadata: {},
+    created_at: '2026-11-20T10:00:00.000Z',
+    expires_at: '2026-11-21T10:00:00.000Z',
+    ended_at: ended === total ? '2026-11-20T10:10:00.000Z' : null,
+    status_url: '',
+    results_url: '',
+    report_url: null,
+    ...more,
+  };
+}
+
+export const batchResult = (line: number, more: object = {}) => ({
+  custom_id: `row-${line}`,
+  line,
+  status: 'success',
+  session_id: `ps_${line}`,
+  result: RESULT,
+  error: null,
+  gold: null,
+  is_right: null,
+  ...more,
+});
+
+export const jsonLines = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');

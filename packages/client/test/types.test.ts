@@ -40,6 +40,14 @@ interface Compared {
   streamProgress: Same<client.StreamProgress, contract.StreamStarted>;
   streamEnd: Same<client.StreamEnd, contract.StreamComplete>;
   recovery: Same<client.Recovery, contract.Recovery>;
+  batchRow: Same<client.BatchRow, Static<typeof contract.BatchRow>>;
+  batchTerms: Same<client.BatchTerms, contract.BatchTerms>;
+  batch: Same<client.Batch, contract.Batch>;
+  batchRowError: Same<client.BatchRowError, contract.BatchRowError>;
+  batchResult: Same<client.BatchResult, contract.BatchResult>;
+  batchList: Same<client.BatchList, contract.BatchList>;
+  batchListQuery: Same<client.BatchListQuery, contract.BatchListQuery>;
+  batchReport: Same<client.BatchReport, contract.BatchReport>;
 }
 
 const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
@@ -71,6 +79,14 @@ const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
   streamProgress: true,
   streamEnd: true,
   recovery: true,
+  batchRow: true,
+  batchTerms: true,
+  batch: true,
+  batchRowError: true,
+  batchResult: true,
+  batchList: true,
+  batchListQuery: true,
+  batchReport: true,
 };
 
 t.test('the types of the client match the contract', async (t) => {

@@ -3,6 +3,7 @@ import type { PollListQuery } from '../eloquentpoll.ts';
 import { COMMANDS, isCommand, SHELLS } from './command-line.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { allowOnly, type CliSettings, parseOptions, readSettings, type Values } from './options.ts';
+import { type BatchCommand, readBatch, readBatches } from './read-batch-terms.ts';
 import { type KeysCommand, readKeys } from './read-key-terms.ts';
 import { whole } from './read-numbers.ts';
 import { type AskCommand, readAsk, readPollQuery } from './read-poll-terms.ts';
@@ -13,6 +14,7 @@ import { none, oneOf, only } from './words.ts';
 
 export type Command =
   | AskCommand
+  | BatchCommand
   | KeysCommand
   | { name: 'result' | 'open' | 'cancel'; id: string }
   | { name: 'watch'; ids: string[] }
@@ -48,7 +50,12 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
     case 'open':
       return { name: first, id: only(words, `${first} takes one id: ${first} EP-…`) };
     case 'cancel':
-      return { name: first, id: only(words, 'cancel takes one id: cancel ps_…') };
+      return { name: first, id: only(words, 'cancel takes one id: cancel ps_…, or pb_… of a batch') };
+    case 'batch':
+    case 'eval':
+      return readBatch(first, words, values);
+    case 'batches':
+      return readBatches(words, values);
     case 'verify':
       return {
         name: first,
@@ -89,7 +96,7 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
 
 /** Each once. */
 function readIds(words: readonly string[]): string[] {
-  const unknown = words.find((word) => !/^(ps_|EP-)/.test(word));
+  const unknown = words.find((word) => !/^(ps_|pb_|EP-)/.test(word));
   if (unknown !== undefined) throw new UsageError(`watch takes ids (ps_…); ${unknown} is none.`);
   return [...new Set(words)];
 }

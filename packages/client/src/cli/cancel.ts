@@ -1,10 +1,16 @@
+import type { Batch } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
 import { print } from './terminal.ts';
 
-/** Stops a running poll and says how it ended. */
+/** Stops a running poll or batch and says how it ended. */
 export async function cancelCommand({ polls, terminal, json }: Invocation, id: string): Promise<Exit> {
   const { out, signal } = terminal;
+  if (id.startsWith('pb_')) {
+    const batch = await polls.batchRun(id).cancel({ signal });
+    print(out, json ? JSON.stringify(batch) : batchSentence(batch));
+    return EXIT.winner;
+  }
   const ended = await polls.session(id).cancel({ signal });
   if (json) print(out, JSON.stringify(ended));
   else print(out, SENTENCES[ended.status]);
@@ -16,3 +22,8 @@ const SENTENCES = {
   completed: 'The poll has ended with the votes that were given, and they are charged.',
   failed: 'The poll has ended without a vote.',
 } as const;
+
+const batchSentence = ({ status, counts }: Batch): string =>
+  status === 'running' || status === 'canceling'
+    ? `No further row is begun; ${counts.running} that run are ended with the votes that they have.`
+    : `The batch had ended: ${status}.`;

@@ -4,8 +4,11 @@ export const COMMANDS = {
   ask: 'run a poll',
   result: 'show a result',
   watch: 'follow running polls to their ends',
-  cancel: 'stop a running poll',
+  cancel: 'stop a running poll or batch',
   open: 'open a result in the browser',
+  batch: 'run a file of polls',
+  eval: 'run a file of polls with right answers, and report',
+  batches: 'list your batches',
   verify: 'check a receipt',
   polls: 'find polls of yours',
   history: 'list your results',
@@ -22,6 +25,7 @@ export const isCommand = (word: string): word is CommandName => Object.hasOwn(CO
 
 export const PRESETS = ['broad', 'fast', 'strong'] as const;
 export const STATUSES = ['running', 'completed', 'failed'] as const;
+export const BATCH_STATUSES = ['running', 'canceling', 'completed', 'canceled', 'expired'] as const;
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export const KEY_ACTIONS = ['list', 'create', 'revoke'] as const;
 
@@ -36,6 +40,12 @@ export const OPTIONS = {
   metadata: { type: 'string', multiple: true },
   free: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
+  out: { type: 'string' },
+  format: { type: 'string' },
+  'skip-invalid': { type: 'boolean' },
+  again: { type: 'boolean' },
+  detach: { type: 'boolean' },
+  yes: { type: 'boolean' },
   json: { type: 'boolean' },
   status: { type: 'string' },
   close: { type: 'boolean' },

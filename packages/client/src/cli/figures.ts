@@ -15,6 +15,13 @@ export const plural = (many: number, noun: string): string => `${many} ${noun}${
 
 export const elapsedText = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
+/** Rounded up, for waits. */
+export function durationText(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  if (ms < 60_000) return `${Math.ceil(ms / 1_000)} s`;
+  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+}
+
 export function howFar({ received, failed, total }: Progress): string {
   return `${received} of ${total} models${failed === 0 ? '' : ` · ${failed} failed`}`;
 }

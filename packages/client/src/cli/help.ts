@@ -8,7 +8,11 @@ Commands
                  on a terminal you are asked for what is missing
   result ID      show a result (EP-…), or wait for a poll that is running (ps_…)
   watch ID...    follow running polls (ps_…) to their ends; without an id all of yours that run
-  cancel ID      stop a running poll (ps_…); the votes that were given are charged
+  batch FILE     run a file of polls, JSON lines or CSV (- is standard input), and write their results beside it;
+                 interrupted, the same command goes on where it was, as does batch pb_…
+  eval FILE      the same for rows with right answers (gold): how often it was right, by model, threshold, confidence
+  batches        list your batches, newest first: --status, --limit, --after
+  cancel ID      stop a running poll (ps_…) or batch (pb_…); the votes that were given are charged
   open ID        open a result in the browser
   verify ID      check the receipt of a result: signature, votes, odds and decision are worked out here;
                  verify FILE --keys FILE needs no network
@@ -30,6 +34,17 @@ A poll
   --reasons            ask each model for one sentence with its vote
   --free               open-weight models at no cost, no key needed; at most 5 options of 50 characters
   --dry-run            check the poll and say what it would cost; nothing is run
+
+A batch
+  --preset, --threshold, --reasons  of rows that do not say
+  --max-cost DOLLARS   the most that the whole batch may cost; rows that it does not cover are not run
+  --metadata KEY=VALUE  a label of your own, of the batch
+  --skip-invalid       leave out rows that are invalid; without it nothing runs if one is
+  --format NAME        jsonl or csv, where the name of the file does not say
+  --out FILE           where the results go: .jsonl, .csv, or - for standard output
+  --again              ask anew what was asked before; without it the same rows with the same options are one batch
+  --detach             hand it over and print its id
+  --yes                eval does not ask whether to go on
 
 Anywhere
   --json               the answer as JSON on standard output; errors as JSON on standard error

@@ -1,4 +1,5 @@
 import { EloquentPollError } from '../eloquentpoll.ts';
+import { rowLine } from './batch.ts';
 import { EXIT, type Exit, exitOfError } from './exit-codes.ts';
 import { plain } from './plain-text.ts';
 import { limitText } from './summary.ts';
@@ -18,15 +19,23 @@ export function report(
   }
   // A defect in this program: print the stack trace.
   if (!(error instanceof EloquentPollError)) throw error;
-  const { code, status, retryable, recovery, issues, requestId, minCostUsd } = error;
+  const { code, status, retryable, recovery, issues, rows, rowCount, requestId, minCostUsd, requiredUsd } = error;
   const unreachable = `Nothing is listening at ${siteUrl}. ${whenUnreachable ?? 'Check --url or EP_URL.'}`;
   const message = code === 'network_error' ? unreachable : error.message;
   if (json) {
     const body = { error: message, code, status, retryable, recovery, issues, request_id: requestId };
-    print(err, JSON.stringify({ ...body, ...(minCostUsd !== null && { min_cost_usd: minCostUsd }) }));
+    const costs = {
+      ...(minCostUsd !== null && { min_cost_usd: minCostUsd }),
+      ...(requiredUsd !== null && { required_usd: requiredUsd }),
+    };
+    print(err, JSON.stringify({ ...body, ...(rows.length > 0 && { rows, row_count: rowCount }), ...costs }));
   } else {
     print(err, `eloquentpoll: ${plain(message)}`);
     if (code === 'invalid_api_key') print(err, `  Check EP_KEY, or get a new one: ${programOf(terminal)} login`);
+    print(err, ...rows.map(rowLine));
+    if (rowCount > rows.length) print(err, `  and ${rowCount - rows.length} more`);
+    if (rows.length > 0) print(err, '  Nothing was run. To leave these rows out: --skip-invalid');
+    if (requiredUsd !== null) print(err, `  A balance of $${limitText(requiredUsd)} would do, or a lower --max-cost.`);
     if (minCostUsd !== null) print(err, `  Try --max-cost ${limitText(minCostUsd)}`);
     for (const { action, description, url } of recovery) {
       if (action !== 'open_documentation') print(err, `  ${plain(description)}${url ? ` ${plain(url)}` : ''}`);

@@ -3,10 +3,13 @@ import { BASE_URL, EloquentPoll, EloquentPollError } from '../eloquentpoll.ts';
 import { type Command, readArguments } from './arguments.ts';
 import { askCommand } from './ask.ts';
 import { balanceCommand } from './balance.ts';
+import { batchCommand } from './batch.ts';
+import { batchesCommand } from './batches.ts';
 import { cancelCommand } from './cancel.ts';
 import { COMPLETION } from './completion.ts';
 import { readStoredKey } from './credentials.ts';
 import { dryRunCommand } from './dry-run.ts';
+import { evalCommand } from './eval.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { freeCommand } from './free.ts';
 import { HELP } from './help.ts';
@@ -86,8 +89,15 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
       if (command.ids.length === 0) requireKey('What runs is listed with an API key; name an id, or');
       return watchCommand(invocation, command.ids);
     case 'cancel':
-      requireKey('Cancelling a poll needs an API key');
+      requireKey('Cancelling needs an API key');
       return cancelCommand(invocation, command.id);
+    case 'batch':
+    case 'eval':
+      if (session === undefined) requireKey('A batch needs an API key');
+      return command.name === 'batch' ? batchCommand(invocation, command) : evalCommand(invocation, command);
+    case 'batches':
+      if (session === undefined) requireKey('The list of batches needs an API key');
+      return batchesCommand(invocation, command.query);
     case 'open':
       return openCommand(invocation, command.id);
     case 'verify':

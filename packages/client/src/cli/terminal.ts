@@ -11,6 +11,8 @@ export interface Output {
 export interface Terminal {
   out: Output;
   err: Output;
+  /** Standard input of this process without it. */
+  input?: NodeJS.ReadableStream;
   env: NodeJS.ProcessEnv;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;

@@ -1,0 +1,105 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { BatchResult, BatchRun } from '../eloquentpoll.ts';
+import { type Output, print } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+// The results of a batch on disk. JSON lines are completed where an earlier command was interrupted; CSV is written anew and
+// takes the place of the file once it is whole.
+
+/** How many lines the file has then. */
+export async function writeResults(run: BatchRun, out: string, signal: AbortSignal): Promise<number> {
+  if (/\.csv$/i.test(out)) return writeCsv(run, out, signal);
+  const { lines: known, wholeBytes } = await readKnown(out);
+  await truncate(out, wholeBytes);
+  let added = 0;
+  async function* missing() {
+    for await (const row of run.results({ signal })) {
+      if (known.has(row.line)) continue;
+      added++;
+      yield `${JSON.stringify(row)}\n`;
+    }
+  }
+  await pipeline(Readable.from(missing()), createWriteStream(out, { flags: 'a' }), { signal });
+  return known.size + added;
+}
+
+export async function printResults(run: BatchRun, out: Output, signal: AbortSignal): Promise<number> {
+  let lines = 0;
+  for await (const row of run.results({ signal })) {
+    print(out, JSON.stringify(row));
+    lines++;
+  }
+  return lines;
+}
+
+/** The rows that the file has, and where its last whole line ends. */
+async function readKnown(out: string): Promise<{ lines: Set<number>; wholeBytes: number }> {
+  const lines = new Set<number>();
+  let wholeBytes = 0;
+  if ((await sizeOf(out)) === 0) return { lines, wholeBytes };
+  for await (const text of createInterface({ input: createReadStream(out), crlfDelay: Infinity })) {
+    const line = lineOf(text);
+    if (line === null) break;
+    lines.add(line);
+    wholeBytes += Buffer.byteLength(text) + 1;
+  }
+  return { lines, wholeBytes };
+}
+
+function lineOf(text: string): number | null {
+  try {
+    const row: unknown = JSON.parse(text);
+    const isRow = typeof row === 'object' && row !== null && 'line' in row && typeof row.line === 'number';
+    return isRow ? (row.line as number) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function sizeOf(out: string): Promise<number> {
+  await using file = await open(out, 'a').catch((error: Error) => {
+    throw new UsageError(`The results cannot be written to ${out}: ${error.message}. Name another file with --out.`);
+  });
+  return (await file.stat()).size;
+}
+
+async function truncate(out: string, bytes: number): Promise<void> {
+  await using file = await open(out, 'r+');
+  const { size } = await file.stat();
+  // A last line without its end is read as a whole one.
+  if (size < bytes) await file.write('\n', size);
+  else await file.truncate(bytes);
+}
+
+const COLUMNS = ['custom_id', 'line', 'status', 'answer', 'confidence', 'cost_usd', 'gold', 'is_right', 'error', 'id'];
+
+async function writeCsv(run: BatchRun, out: string, signal: AbortSignal): Promise<number> {
+  const draft = `${out}.part`;
+  let lines = 0;
+  async function* table() {
+    yield `${COLUMNS.join(',')}\n`;
+    for await (const row of run.results({ signal })) {
+      lines++;
+      yield `${cellsOf(row).map(cell).join(',')}\n`;
+    }
+  }
+  await pipeline(Readable.from(table()), createWriteStream(draft), { signal });
+  await rename(draft, out);
+  return lines;
+}
+
+function cellsOf({ custom_id, line, status, result, gold, is_right, error, session_id }: BatchResult) {
+  const cost = result?.costs.total_estimated_cost ?? null;
+  const answer = result?.winning_option ?? null;
+  const id = result?.poll_id ?? session_id;
+  return [custom_id, line, status, answer, result?.confidence ?? null, cost, gold, is_right, error?.code ?? null, id];
+}
+
+function cell(value: string | number | boolean | null): string {
+  const text = value === null ? '' : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

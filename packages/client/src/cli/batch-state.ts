@@ -1,0 +1,48 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { UsageError } from './usage-error.ts';
+
+// What a results file is of, in a small file beside it: with it an interrupted command goes on with its own batch.
+
+export interface BatchState {
+  service: string;
+  /** Of the rows and the terms they were asked with. */
+  content: string;
+  idempotency_key: string;
+  /** Null until the service has taken the rows over. */
+  batch_id: string | null;
+}
+
+export const stateFile = (out: string): string => `${out}.batch.json`;
+
+export function readState(out: string): BatchState | null {
+  const file = stateFile(out);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  try {
+    const found: unknown = JSON.parse(text);
+    if (isState(found)) return found;
+  } catch {
+    // Not JSON: the same as JSON of another shape.
+  }
+  throw new UsageError(`${file} is damaged. Remove it to begin again, or go on with: batch pb_… (see batches).`);
+}
+
+/** Replaced as a whole, so that an interrupted write leaves the old one. */
+export function writeState(out: string, state: BatchState): void {
+  const file = stateFile(out);
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`);
+  renameSync(draft, file);
+}
+
+const isState = (value: unknown): value is BatchState => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { service, content, idempotency_key, batch_id } = value as Partial<Record<keyof BatchState, unknown>>;
+  const texts = [service, content, idempotency_key].every((one) => typeof one === 'string');
+  return texts && (typeof batch_id === 'string' || batch_id === null);
+};

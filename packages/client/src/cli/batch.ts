@@ -1,0 +1,115 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { extname } from 'node:path';
+import type { Batch, BatchRowError, BatchRun } from '../eloquentpoll.ts';
+import { openInput } from './batch-input.ts';
+import { batchView } from './batch-progress.ts';
+import { printResults, writeResults } from './batch-results.ts';
+import { readState, stateFile, writeState } from './batch-state.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
+import { costText, plural } from './figures.ts';
+import type { Invocation } from './invocation.ts';
+import { plain } from './plain-text.ts';
+import type { BatchCommand } from './read-batch-terms.ts';
+import { print, programOf } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export type MakingCommand = Extract<BatchCommand, { name: 'batch' | 'eval' }>;
+
+/** Hands a file of rows over, follows them to their end and writes their results; interrupted, it goes on where it was. */
+export async function batchCommand(invocation: Invocation, command: MakingCommand): Promise<Exit> {
+  const { terminal, json } = invocation;
+  const out = outOf(command);
+  const run = await beginBatch(invocation, command, out);
+  if (command.detach) {
+    print(terminal.out, json ? JSON.stringify(await run.status({ signal: terminal.signal })) : run.id);
+    return EXIT.winner;
+  }
+  const batch = await followBatch(invocation, run, command);
+  const lines = await saveResults(invocation, run, out);
+  if (json) print(out === '-' ? terminal.err : terminal.out, JSON.stringify(batch));
+  else print(out === '-' ? terminal.err : terminal.out, ...summaryOf(invocation, batch, out, lines));
+  return exitOfBatch(batch);
+}
+
+/** Beside the rows; standard output for what has no file. */
+export function outOf({ source, out }: MakingCommand): string {
+  if (out !== null) return out;
+  if (source.kind === 'batch' || source.file === '-') return '-';
+  return `${source.file.slice(0, source.file.length - extname(source.file).length)}.results.jsonl`;
+}
+
+/** The same rows with the same terms are one batch, unless they are to be asked again. */
+export async function beginBatch(invocation: Invocation, command: MakingCommand, out: string): Promise<BatchRun> {
+  const { polls, terminal, siteUrl: service } = invocation;
+  const { source, terms, again } = command;
+  if (source.kind === 'batch') return polls.batchRun(source.id);
+  const { file, format } = source;
+  await using input = await openInput(file, format, terminal);
+  const content = createHash('sha256')
+    .update(`${input.hash} ${format} ${JSON.stringify(terms)}`)
+    .digest('hex');
+  const state = out === '-' ? null : readState(out);
+  const isOwn = state?.service === service && state.content === content;
+  if (isOwn && state.batch_id !== null && !again) return polls.batchRun(state.batch_id);
+  if (!isOwn && out !== '-' && existsSync(out)) {
+    throw new UsageError(`${out} has other results. Name another file with --out, or remove it and ${stateFile(out)}.`);
+  }
+  if (isOwn && again && state.batch_id !== null && existsSync(out)) {
+    throw new UsageError(`${out} has the results of ${state.batch_id}. To ask again, name another file with --out.`);
+  }
+  const nonce = again ? `-${randomBytes(6).toString('hex')}` : '';
+  const idempotencyKey = isOwn && state.batch_id === null ? state.idempotency_key : `rows-${content}${nonce}`;
+  const known = { service, content, idempotency_key: idempotencyKey };
+  if (out !== '-') writeState(out, { ...known, batch_id: null });
+  const run = await polls.batch(input.rows, terms, { idempotencyKey, format, signal: terminal.signal });
+  if (out !== '-') writeState(out, { ...known, batch_id: run.id });
+  return run;
+}
+
+export async function followBatch(invocation: Invocation, run: BatchRun, command: MakingCommand): Promise<Batch> {
+  const { terminal } = invocation;
+  const view = batchView(invocation);
+  try {
+    return await run.wait({ onProgress: view.show, signal: terminal.signal });
+  } catch (error) {
+    view.end();
+    if (terminal.signal.aborted) {
+      const program = programOf(terminal);
+      print(terminal.err, 'The batch goes on, and its answers are charged. To go on with it:');
+      print(terminal.err, `  ${program} ${command.name} ${run.id}`, `To stop it: ${program} cancel ${run.id}`);
+    }
+    throw error;
+  } finally {
+    view.end();
+  }
+}
+
+export const saveResults = (
+  { terminal: { out: screen, signal } }: Invocation,
+  run: BatchRun,
+  out: string,
+): Promise<number> => (out === '-' ? printResults(run, screen, signal) : writeResults(run, out, signal));
+
+export function summaryOf({ terminal }: Invocation, batch: Batch, out: string, lines: number): string[] {
+  const { batch_id, status, counts, cost_usd, has_gold, skipped } = batch;
+  const others = (['partial', 'failed', 'canceled', 'not_run'] as const).filter((outcome) => counts[outcome] > 0);
+  const list = others.map((outcome) => `${counts[outcome]} ${outcome.replace('_', ' ')}`);
+  return [
+    `${batch_id} ${status}: ${[`${counts.success} of ${plural(counts.total, 'row')} answered`, ...list].join(', ')}`,
+    ...(skipped.count > 0 ? [`${plural(skipped.count, 'invalid row')} left out:`, ...skipped.first.map(rowLine)] : []),
+    `Cost: ${costText(cost_usd)}`,
+    ...(out === '-' ? [] : [`Results: ${out} (${plural(lines, 'line')})`]),
+    ...(has_gold ? [`How often it was right: ${programOf(terminal)} eval ${batch_id}`] : []),
+  ];
+}
+
+export function rowLine({ line, custom_id, field, message }: BatchRowError): string {
+  const name = custom_id === null ? '' : ` (${plain(custom_id)})`;
+  return `  line ${line}${name}: ${plain(`${field ?? ''} ${message}`)}`;
+}
+
+export function exitOfBatch({ counts }: Pick<Batch, 'counts'>): Exit {
+  if (counts.success === counts.total) return EXIT.winner;
+  return counts.success + counts.partial > 0 ? EXIT.partial : EXIT.undecided;
+}

@@ -1,0 +1,103 @@
+import type {
+  BatchModel,
+  BatchReport,
+  BatchReportPanel,
+  BatchThreshold,
+  MeasuredMean,
+  MeasuredShare,
+  ReportBand,
+} from '../eloquentpoll.ts';
+import { costText, plural } from './figures.ts';
+import { fit, plain, wrap } from './plain-text.ts';
+import { table } from './table.ts';
+import type { TextStyle } from './terminal.ts';
+
+// The report of a batch as tables. A figure that the votes cannot show is a dash.
+
+export function reportLines(report: BatchReport, columns: number, ink: TextStyle): string[] {
+  const { accuracy, agreement, cost_usd, cost_per_right_usd, calls_saved, no_answer, rows, simulated } = report;
+  const interval = accuracy.low === null || accuracy.high === null ? '' : `, ${range(accuracy)} with 95% confidence`;
+  return [
+    ink.bold(`Accuracy ${percent(accuracy.share)} (${accuracy.count} of ${accuracy.of} right${interval})`),
+    ...(no_answer > 0 ? [`No answer: ${no_answer}`] : []),
+    ...(rows.not_judged > 0 ? [`${plural(rows.not_judged, 'row')} without a result`] : []),
+    ...(rows.without_gold > 0 ? [`${plural(rows.without_gold, 'row')} without a right answer`] : []),
+    `Agreement ${percent(agreement.mean)} · cost ${costText(cost_usd)}, ${usd(cost_per_right_usd)} per right answer · calls saved ${percent(calls_saved)}`,
+    ...(report.complete ? [] : ['The rows are still being counted: these are the first ones.']),
+    ...(simulated ? ['Simulated models: not a real measure.'] : []),
+    ...section(
+      'By confidence: what was said (┊) and how often it was right (█)',
+      bands(report.by_confidence, columns),
+      ink,
+    ),
+    ...report.panels.flatMap((panel) => panelLines(panel, report.panels.length > 1, columns, ink)),
+    '',
+    ...report.recommendation.sentences.flatMap((sentence) => wrap(plain(sentence), columns)),
+  ];
+}
+
+function panelLines(panel: BatchReportPanel, isNamed: boolean, columns: number, ink: TextStyle): string[] {
+  const { calibration, models, thresholds } = panel;
+  const of = isNamed ? ` of ${panel.preset}` : '';
+  const { error, brier, polls } = calibration;
+  return [
+    ...section(`Models alone${of}`, modelTable(models, columns), ink),
+    ...section(`Thresholds${of}, replayed from the votes`, thresholdTable(thresholds, columns), ink),
+    ...(error === null
+      ? []
+      : [
+          '',
+          `Calibration${of}: error ${percent(error)}${brier === null ? '' : `, Brier ${brier.toFixed(3)}`}, over ${plural(polls, 'poll')}`,
+        ]),
+  ];
+}
+
+const section = (title: string, lines: readonly string[], ink: TextStyle): string[] =>
+  lines.length === 0 ? [] : ['', ink.bold(title), ...lines];
+
+/** A bar for how often it was right, and a mark where that should be. */
+function bands(list: readonly ReportBand[], columns: number): string[] {
+  const barColumns = Math.max(10, Math.min(40, columns - 40));
+  return list
+    .filter(({ right }) => right.of > 0)
+    .map(({ from, to, said, right }) => {
+      const name = from === 1 ? 'final' : `${from.toFixed(2)} to ${to.toFixed(2)}`;
+      const full = Math.round((right.share ?? 0) * barColumns);
+      const mark = Math.min(barColumns - 1, Math.round(said * barColumns));
+      const bar = [...'█'.repeat(full).padEnd(barColumns, '·')];
+      bar[mark] = '┊';
+      const count = `${right.count} of ${right.of}`;
+      return `  ${name.padEnd(13)} ${bar.join('')}  ${percent(right.share).padStart(6)}  ${count}`;
+    });
+}
+
+const modelTable = (models: readonly BatchModel[], columns: number): string[] =>
+  table(
+    ['model', 'accuracy', 'asked', 'panel on the same', 'per right answer'],
+    models.map((model) => [
+      fit(plain(model.model_id), 40),
+      percent(model.accuracy.share),
+      `${model.asked} of ${model.polls}`,
+      percent(model.panel_accuracy.share),
+      usd(model.cost_per_right_usd),
+    ]),
+    columns,
+  );
+
+const thresholdTable = (thresholds: readonly BatchThreshold[], columns: number): string[] =>
+  table(
+    ['threshold', 'accuracy', 'cost', 'calls saved', 'wrong stops', 'against as asked'],
+    thresholds.map((one) => [
+      one.confidence_threshold === null ? 'as asked' : one.confidence_threshold.toString(),
+      percent(one.accuracy?.share ?? null),
+      one.cost_usd === null ? '-' : costText(one.cost_usd),
+      percent(one.calls_saved),
+      one.wrong_stops === null ? '-' : `${one.wrong_stops.wrong} of ${one.wrong_stops.judged}`,
+      one.difference === null ? '-' : `+${one.difference.gained} -${one.difference.lost}`,
+    ]),
+    columns,
+  );
+
+const percent = (share: number | null): string => (share === null ? '-' : `${(100 * share).toFixed(1)}%`);
+const range = ({ low, high }: MeasuredShare): string => `${percent(low)} to ${percent(high)}`;
+const usd = ({ mean }: MeasuredMean): string => (mean === null ? '-' : costText(mean));

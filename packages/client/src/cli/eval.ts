@@ -1,0 +1,83 @@
+import type { BatchReport, BatchRun } from '../eloquentpoll.ts';
+import { beginBatch, exitOfBatch, followBatch, type MakingCommand, outOf, saveResults, summaryOf } from './batch.ts';
+import { openInput } from './batch-input.ts';
+import { readState } from './batch-state.ts';
+import { reportLines } from './eval-report.ts';
+import { EXIT, type Exit } from './exit-codes.ts';
+import { costText, plural } from './figures.ts';
+import type { Invocation } from './invocation.ts';
+import { pause } from './pause.ts';
+import { overviewOf, type RowsOverview } from './rows-overview.ts';
+import { columnsOf, print, styleOf } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Runs rows with right answers and says how often it was right, by model, threshold and confidence. */
+export async function evalCommand(invocation: Invocation, command: MakingCommand): Promise<Exit> {
+  const { terminal, json } = invocation;
+  const out = outOf(command);
+  if (!(await isWanted(invocation, command, out))) return EXIT.usage;
+  const run = await beginBatch(invocation, command, out);
+  if (command.detach) {
+    print(terminal.out, json ? JSON.stringify(await run.status({ signal: terminal.signal })) : run.id);
+    return EXIT.winner;
+  }
+  const batch = await followBatch(invocation, run, command);
+  if (!batch.has_gold) throw new UsageError(`${run.id} has no right answers: give its rows the field gold.`);
+  // The report is what standard output is for.
+  const lines = out === '-' ? 0 : await saveResults(invocation, run, out);
+  const report = await completeReport(run, terminal.signal);
+  if (json) print(terminal.out, JSON.stringify(report));
+  else {
+    const [summary = '', ...rest] = summaryOf(invocation, { ...batch, has_gold: false }, out, lines);
+    print(terminal.out, summary, ...rest, '', ...reportLines(report, columnsOf(terminal), styleOf(terminal)));
+  }
+  return exitOfBatch(batch);
+}
+
+/** Says what it would cost, and asks where a person can answer. Rows without right answers are refused before they cost. */
+async function isWanted(invocation: Invocation, command: MakingCommand, out: string): Promise<boolean> {
+  const { terminal, json, siteUrl } = invocation;
+  const { source } = command;
+  if (source.kind === 'batch' || source.file === '-') return true;
+  const state = out === '-' ? null : readState(out);
+  if (state?.batch_id && state.service === siteUrl && !command.again) return true;
+  await using input = await openInput(source.file, source.format, terminal);
+  const overview = await overviewOf(input.rows, source.format);
+  if (!overview.hasGold) {
+    const where = source.format === 'csv' ? 'a column gold' : 'a field "gold" in its rows';
+    throw new UsageError(`${source.file} has no right answers to judge by: add ${where}, or run it with batch.`);
+  }
+  if (!json) print(terminal.err, await costLine(invocation, command, overview));
+  if (command.yes || json || !terminal.ask) return true;
+  const answer = await terminal.ask('Run it? [y/N] ');
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
+}
+
+async function costLine(
+  { polls, terminal }: Invocation,
+  { terms }: MakingCommand,
+  { rows, withGold, options }: RowsOverview,
+): Promise<string> {
+  const { preset, confidence_threshold, max_cost_usd } = terms;
+  const asked = {
+    ...(preset && { preset }),
+    ...(options !== null && { options }),
+    ...(confidence_threshold !== undefined && { confidence_threshold }),
+  };
+  const { cost_usd } = await polls.estimate(asked, { signal: terminal.signal });
+  const most = Math.min(rows * cost_usd.max, max_cost_usd ?? Number.POSITIVE_INFINITY);
+  const gold = withGold === null || withGold === rows ? '' : `, ${withGold} with right answers`;
+  return `${plural(rows, 'row')}${gold}: about ${costText(rows * cost_usd.expected)}, at most ${costText(most)}, less what a batch saves`;
+}
+
+const REPORT_EVERY_MS = 1_000;
+const REPORT_TRIES = 60;
+
+/** The last rows are counted a moment after the batch has ended. */
+async function completeReport(run: BatchRun, signal: AbortSignal): Promise<BatchReport> {
+  for (let tries = 1; ; tries++) {
+    const report = await run.report({ signal });
+    if (report.complete || tries === REPORT_TRIES) return report;
+    await pause(REPORT_EVERY_MS, signal);
+  }
+}

@@ -1,0 +1,73 @@
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { UsageError } from './usage-error.ts';
+
+// What a file of rows holds, counted before it is handed over. The service is who checks the rows.
+
+export interface RowsOverview {
+  rows: number;
+  /** Rows that say their right answer; null for CSV, whose head alone is read. */
+  withGold: number | null;
+  hasGold: boolean;
+  /** Of the first row; null where it is not known. */
+  options: number | null;
+}
+
+export const overviewOf = (rows: Blob, format: 'jsonl' | 'csv'): Promise<RowsOverview> =>
+  format === 'csv' ? ofCsv(rows) : ofJsonLines(rows);
+
+async function ofJsonLines(rows: Blob): Promise<RowsOverview> {
+  const found: RowsOverview = { rows: 0, withGold: 0, hasGold: false, options: null };
+  let line = 0;
+  for await (const text of createInterface({ input: Readable.from(piecesOf(rows)), crlfDelay: Infinity })) {
+    line++;
+    if (text.trim() === '') continue;
+    const { gold, options } = rowOf(text, line);
+    found.rows++;
+    if (gold !== undefined && gold !== null) found.withGold = (found.withGold ?? 0) + 1;
+    found.options ??= Array.isArray(options) ? options.length : null;
+  }
+  return { ...found, hasGold: found.withGold !== 0 };
+}
+
+function rowOf(text: string, line: number): { gold?: unknown; options?: unknown } {
+  try {
+    const row: unknown = JSON.parse(text);
+    if (typeof row === 'object' && row !== null) return row;
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`Line ${line} is not a JSON object. Each line is one: {"question": "…", "options": ["…", "…"]}`);
+}
+
+/** Records, of which a quoted cell may have several lines; the first is the head. */
+async function ofCsv(rows: Blob): Promise<RowsOverview> {
+  let records = 0;
+  let isQuoted = false;
+  let isEmpty = true;
+  let head = '';
+  for await (const text of piecesOf(rows)) {
+    for (const char of text) {
+      if (char === '"') isQuoted = !isQuoted;
+      if (char !== '\n' || isQuoted) {
+        if (records === 0) head += char;
+        isEmpty &&= char === '\r';
+        continue;
+      }
+      if (!isEmpty) records++;
+      isEmpty = true;
+    }
+  }
+  if (!isEmpty) records++;
+  const columns = head
+    .replace(/^\ufeff/, '')
+    .split(',')
+    .map((name) => name.trim().replaceAll('"', '').toLowerCase());
+  return { rows: Math.max(0, records - 1), withGold: null, hasGold: columns.includes('gold'), options: null };
+}
+
+async function* piecesOf(rows: Blob): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of rows.stream()) yield decoder.decode(piece, { stream: true });
+  yield decoder.decode();
+}

@@ -1,0 +1,99 @@
+import t from 'tap';
+import { type BatchRow, EloquentPoll } from '../src/eloquentpoll.ts';
+import { batch, batchResult, jsonLines, serve, withoutWaiting } from './service.ts';
+
+const ROW = { question: 'Which is larger?', options: ['The Sun', 'The Moon'] };
+
+t.test('rows are uploaded as JSON lines with terms and one key, again after a failure', async (t) => {
+  withoutWaiting(t);
+  const { url, asked } = await serve(t, (_asked, response, nth) => {
+    response.statusCode = nth === 1 ? 503 : 202;
+    return nth === 1 ? { error: 'Away', code: 'service_unavailable', retryable: true } : batch(0, 2);
+  });
+  async function* rows(): AsyncGenerator<BatchRow> {
+    yield { custom_id: 'a', ...ROW };
+    yield { ...ROW, gold: 'The Sun' };
+  }
+  const terms = { preset: 'fast', max_cost_usd: 2, skip_invalid: true, metadata: { 'a b': 'ü&' } } as const;
+  const run = await new EloquentPoll({ baseUrl: url, apiKey: 'k' }).batch(rows(), terms);
+  t.equal(run.id, 'pb_1');
+  t.equal(asked.length, 2);
+  for (const { method, path, headers, body } of asked) {
+    t.equal(method, 'POST');
+    const { pathname, searchParams } = new URL(path, url);
+    t.equal(pathname, '/api/batches');
+    const query = { preset: 'fast', max_cost_usd: '2', skip_invalid: 'true', 'metadata[a b]': 'ü&' };
+    t.same(Object.fromEntries(searchParams), query);
+    t.match(headers, { 'content-type': 'application/jsonl', authorization: 'Bearer k' });
+    t.equal(
+      body,
+      jsonLines([
+        { custom_id: 'a', ...ROW },
+        { ...ROW, gold: 'The Sun' },
+      ]),
+    );
+  }
+  t.match(asked[0]?.headers['idempotency-key'], /^[0-9a-f]{32}$/);
+  t.equal(asked[0]?.headers['idempotency-key'], asked[1]?.headers['idempotency-key'], 'one batch');
+
+  const csv = new Blob(['question,options\n'], { type: 'text/csv; charset=utf-8' });
+  await new EloquentPoll({ baseUrl: url }).batch(csv, {}, { idempotencyKey: 'mine' });
+  t.match(asked.at(-1)?.headers, { 'content-type': 'text/csv', 'idempotency-key': 'mine' });
+});
+
+t.test('rows that are invalid are in the error, by line and field', async (t) => {
+  const rows = [{ line: 17, custom_id: null, field: 'options[1]', message: 'must not be empty' }];
+  const { url } = await serve(t, (_asked, response) => {
+    response.statusCode = 400;
+    return { error: 'Rows are invalid', code: 'batch_invalid', errors: rows, error_count: 3 };
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  await t.rejects(polls.batch([ROW]), { code: 'batch_invalid', rows, rowCount: 3, issues: [] });
+});
+
+t.test('wait() follows a batch to its end; it can be canceled, reported on and deleted', async (t) => {
+  withoutWaiting(t, (ms) => ms > 1_500 && ms <= 2_000);
+  const { url, asked } = await serve(t, ({ method, path }, response, nth) => {
+    if (method !== 'DELETE') return path.endsWith('/report') ? { batch_id: 'pb_1', complete: true } : batch(nth, 3);
+    response.statusCode = 204;
+    return void response.end();
+  });
+  const run = new EloquentPoll({ baseUrl: url }).batchRun('pb_1');
+  const seen: number[] = [];
+  t.match(await run.wait({ onProgress: ({ counts }) => seen.push(counts.success) }), { status: 'completed' });
+  t.same(seen, [1, 2, 3]);
+  t.match(await run.report(), { complete: true });
+  await run.cancel();
+  await run.delete();
+  t.same(
+    asked.slice(3).map(({ method, path }) => `${method} ${path}`),
+    ['GET /api/batches/pb_1/report', 'POST /api/batches/pb_1/cancel', 'DELETE /api/batches/pb_1'],
+  );
+});
+
+t.test('results are read as they come, and none twice after a broken connection', async (t) => {
+  withoutWaiting(t);
+  const { url, asked } = await serve(t, (_asked, response, nth) => {
+    response.writeHead(200, { 'content-type': 'application/jsonl' });
+    const lines = jsonLines([1, 2, 3].map((line) => batchResult(line)));
+    if (nth === 2) return void response.end(lines);
+    return void response.write(lines.slice(0, lines.length / 2), () => response.socket?.destroy());
+  });
+  const found: number[] = [];
+  for await (const { line } of new EloquentPoll({ baseUrl: url }).batchRun('pb_1').results()) found.push(line);
+  t.same(found, [1, 2, 3]);
+  t.equal(asked.length, 2);
+});
+
+t.test('leaving the loop of results closes the connection, and nonsense is an error', async (t) => {
+  const { url } = await serve(t, ({ path }, response) => {
+    response.writeHead(200, { 'content-type': 'application/jsonl' });
+    return void (path.includes('pb_bad') ? response.end('<html>\n') : response.write(jsonLines([batchResult(1)])));
+  });
+  const polls = new EloquentPoll({ baseUrl: url });
+  for await (const { line } of polls.batchRun('pb_1').results()) {
+    t.equal(line, 1);
+    break;
+  }
+  await t.rejects(polls.batchRun('pb_bad').results().next(), { code: 'bad_response' });
+});

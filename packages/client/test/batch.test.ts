@@ -1,0 +1,191 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import t, { type Test } from 'tap';
+import { EXIT } from '../src/cli/exit-codes.ts';
+import { run } from '../src/cli/run.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
+import { pipes, screen, terminal } from './screen.ts';
+import { type Answering, batch, batchResult, jsonLines, serve, withoutWaiting } from './service.ts';
+
+// `batch` and `eval` at a service that answers as each test has it; with the real one in packages/lab/test/client.test.ts.
+
+const ROWS = jsonLines(
+  [1, 2, 3].map((i) => ({ question: `Which is larger, ${i}?`, options: ['The Sun', 'The Moon'] })),
+);
+
+/** Three rows, of which one more has ended at each look. */
+function threeRows(more: object = {}): Answering {
+  let looks = 0;
+  return ({ method, path }, response) => {
+    if (method === 'POST') {
+      response.statusCode = 202;
+      return batch(0, 3);
+    }
+    if (!path.endsWith('/results')) return batch(Math.min(3, looks++), 3, more);
+    response.setHeader('content-type', 'application/jsonl');
+    return void response.end(jsonLines([1, 2, 3].map((line) => batchResult(line))));
+  };
+}
+
+async function used(t: Test, argv: string[], answering: Answering = threeRows(), given: Partial<Terminal> = {}) {
+  withoutWaiting(t, (ms) => ms > 1_500 && ms <= 2_000);
+  const { url, asked } = await serve(t, answering);
+  const { texts, ...outputs } = pipes();
+  const exit = await run(argv, terminal({ ...outputs, env: { EP_URL: url, EP_KEY: 'ep_k_x' }, ...given }));
+  return { exit, ...texts, asked, url };
+}
+
+function rowsIn(t: Test, name = 'rows.jsonl', text = ROWS): string {
+  const file = join(t.testdir(), name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const linesOf = (file: string): number[] =>
+  readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text).line);
+
+t.test('a file is handed over, followed in lines, and its results are beside it', async (t) => {
+  const file = rowsIn(t);
+  const { exit, out, err, asked } = await used(t, ['batch', file, '--preset', 'fast', '--metadata', 'a=b']);
+  t.equal(exit, EXIT.winner, err);
+  const results = file.replace('.jsonl', '.results.jsonl');
+  t.equal(out, `pb_1 completed: 3 of 3 rows answered\nCost: $0.0300\nResults: ${results} (3 lines)\n`);
+  t.match(err, /^0 of 3 rows · \$0\n1 of 3 rows · \$0\.0100 · about \d+ s left\n/);
+  t.same(linesOf(results), [1, 2, 3]);
+  t.equal(asked[0]?.body, ROWS);
+  t.match(asked[0]?.path, '/api/batches?preset=fast&metadata%5Ba%5D=b');
+  t.match(asked[0]?.headers['idempotency-key'], /^rows-[0-9a-f]{64}$/);
+});
+
+t.test('after a crash the same command goes on: the batch is the same, and the results are completed', async (t) => {
+  const file = rowsIn(t);
+  const results = file.replace('.jsonl', '.results.jsonl');
+  const enough = new AbortController();
+  const dying: Answering = (asked, response, nth) => {
+    if (nth === 2) enough.abort();
+    return threeRows()(asked, response, nth);
+  };
+  const { url, asked } = await serve(t, dying);
+  const env = { EP_URL: url, EP_KEY: 'ep_k_x' };
+  const first = pipes();
+  t.equal(await run(['batch', file], terminal({ ...first, env, signal: enough.signal })), EXIT.interrupted);
+  t.match(first.texts.err, /eloquentpoll batch pb_1\nTo stop it: eloquentpoll cancel pb_1\n$/);
+  writeFileSync(results, `${jsonLines([batchResult(2)])}{"line": 3, "cust`);
+  const uploads = () => asked.filter(({ method }) => method === 'POST').length;
+  for (const expected of [EXIT.winner, EXIT.winner]) {
+    withoutWaiting(t, (ms) => ms > 1_500 && ms <= 2_000);
+    const second = pipes();
+    const ended: Answering = (one, response, nth) =>
+      one.path.endsWith('/results') ? dying(one, response, nth) : batch(3, 3);
+    const again = await serve(t, ended);
+    // The state names the service that took the rows.
+    const state = `${results}.batch.json`;
+    writeFileSync(state, readFileSync(state, 'utf8').replace(/http:[^"]+/, again.url));
+    t.equal(
+      await run(['batch', file], terminal({ ...second, env: { ...env, EP_URL: again.url } })),
+      expected,
+      second.texts.err,
+    );
+    t.equal(again.asked.filter(({ method }) => method === 'POST').length, 0, 'not handed over again');
+    t.same(linesOf(results), [2, 1, 3], 'each row once, what was there first');
+  }
+  t.equal(uploads(), 1);
+});
+
+t.test('an upload that was interrupted is repeated under its own key', async (t) => {
+  const file = rowsIn(t);
+  const keys: unknown[] = [];
+  for (const isLost of [true, false]) {
+    const answering: Answering = (asked, response, nth) => {
+      if (asked.method === 'POST') keys.push(asked.headers['idempotency-key']);
+      if (!isLost || asked.method !== 'POST') return threeRows()(asked, response, nth);
+      response.statusCode = 400;
+      return { error: 'Lost', code: 'bad_request' };
+    };
+    await used(t, ['batch', file, '--again', '--detach'], answering);
+  }
+  t.equal(keys.length, 2);
+  t.match(keys[0], /^rows-[0-9a-f]{64}-[0-9a-f]{12}$/);
+});
+
+t.test('rows that are invalid are listed by line and field, and nothing was run', async (t) => {
+  const errors = [
+    { line: 2, custom_id: 'b', field: 'options[1]', message: 'must not be empty' },
+    { line: 3, custom_id: null, field: null, message: 'is not JSON' },
+  ];
+  const refusing: Answering = (_asked, response) => {
+    response.statusCode = 400;
+    return { error: 'Rows are invalid', code: 'batch_invalid', errors, error_count: 7 };
+  };
+  const file = rowsIn(t);
+  const { exit, err, out } = await used(t, ['batch', file], refusing);
+  t.equal(exit, EXIT.usage);
+  t.equal(out, '');
+  t.equal(
+    err,
+    `eloquentpoll: Rows are invalid
+  line 2 (b): options[1] must not be empty
+  line 3: is not JSON
+  and 5 more
+  Nothing was run. To leave these rows out: --skip-invalid
+`,
+  );
+  const poor = await used(t, ['batch', file], (_asked, response) => {
+    response.statusCode = 402;
+    return { error: 'Insufficient balance', code: 'insufficient_balance', required_usd: 12.5 };
+  });
+  t.equal(poor.exit, EXIT.refused);
+  t.match(poor.err, 'A balance of $12.5 would do');
+});
+
+t.test('standard input, standard output, CSV, and a batch by its id', async (t) => {
+  const csv = 'question,options\nWhich is larger?,The Sun|The Moon\n';
+  const input = Readable.from([csv]);
+  const piped = await used(t, ['batch', '-', '--format', 'csv'], threeRows(), { input });
+  t.equal(piped.exit, EXIT.winner, piped.err);
+  t.equal(piped.out, jsonLines([1, 2, 3].map((line) => batchResult(line))));
+  t.equal(piped.asked[0]?.body, csv);
+  t.equal(piped.asked[0]?.headers['content-type'], 'text/csv');
+
+  const table = join(t.testdir(), 'table.csv');
+  const byId = await used(t, ['batch', 'pb_1', '--out', table, '--json']);
+  t.match(JSON.parse(byId.out), { batch_id: 'pb_1', status: 'completed' });
+  const [head, first] = readFileSync(table, 'utf8').split('\n');
+  t.equal(head, 'custom_id,line,status,answer,confidence,cost_usd,gold,is_right,error,id');
+  t.equal(first, 'row-1,1,success,The Sun,0.9567,0.0042,,,,EP-2026-11-20-0123456789abcdef');
+  t.notOk(existsSync(`${table}.part`));
+});
+
+t.test('a terminal shows a bar on standard error, and takes it away', async (t) => {
+  const drawn = screen(60);
+  const { out } = await used(t, ['batch', rowsIn(t)], threeRows(), { err: drawn.out });
+  t.match(drawn.written.join(''), /█+░+.* 33%/s);
+  t.equal(drawn.text().trim(), '');
+  t.match(out, /^pb_1 completed/);
+});
+
+t.test('what cannot be done is said before anything is sent', async (t) => {
+  const file = rowsIn(t);
+  writeFileSync(file.replace('.jsonl', '.results.jsonl'), jsonLines([batchResult(1)]));
+  writeFileSync(join(t.testdirName, 'empty.csv'), '');
+  for (const [argv, says] of [
+    [['batch', file], /has other results\. Name another file with --out/],
+    [['batch', join(t.testdirName, 'empty.csv')], /is empty/],
+    [['batch', join(t.testdirName, 'none.csv')], /is not a file/],
+    [['batch', 'rows.txt'], /jsonl or csv is not known: add --format/],
+    [['batch'], /takes one file of rows/],
+    [['batch', 'pb_1', '--skip-invalid'], /pb_… has no option --skip-invalid; it takes --out, --detach/],
+    [['batch', file, '--free'], /has no option --free/],
+    [['eval', file, '--out', '-', '--yes'], /no right answers to judge by: add a field "gold"/],
+    [['batchs'], /Did you mean batch/],
+  ] as const) {
+    const { exit, err, asked } = await used(t, [...argv]);
+    t.equal(exit, EXIT.usage, err);
+    t.match(err, says);
+    t.equal(asked.length, 0);
+  }
+});
