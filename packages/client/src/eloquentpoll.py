@@ -18,22 +18,27 @@ proxies and redirects are not followed.
 from __future__ import annotations
 
 import asyncio
+import base64
 import codecs
 import functools
+import hashlib
+import hmac
 import json
 import math
+import os
 import random
 import re
 import secrets
 import socket
 import ssl
+import tempfile
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Union, cast
+from typing import IO, TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Union, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 if TYPE_CHECKING:
@@ -50,6 +55,8 @@ PanelName = Literal["broad", "fast", "strong", "free", "free_search", "custom"]
 QuickTheme = Literal["broad", "fast", "strong", "search", "free", "free_search"]
 ResultStatus = Literal["success", "partial", "failed"]
 SessionState = Literal["running", "completed", "failed"]
+BatchStatus = Literal["running", "canceling", "completed", "canceled", "expired"]
+BatchOutcome = Literal["success", "partial", "failed", "canceled", "not_run"]
 TerminationReason = Literal["mathematical_lock", "confidence", "budget", "roster_exhausted"]
 VoteError = Literal["timeout", "refusal", "invalid_choice", "malformed", "rate_limited", "provider_error", "aborted"]
 
@@ -339,6 +346,221 @@ class PollFilters(TypedDict, total=False):
     key_id: str
     close: bool
     metadata: Mapping[str, str]
+
+
+class _BatchRow(PollTerms):
+    question: str
+    options: Sequence[str]
+
+
+class BatchRow(_BatchRow, total=False):
+    """A poll of a batch."""
+
+    custom_id: str
+    """Your name for the row, unique in the batch; the number of its line without one."""
+    gold: str
+    """The right answer, where it is known: the text of one of the options."""
+
+
+class BatchTerms(TypedDict, total=False):
+    """Of a whole batch."""
+
+    preset: Preset
+    confidence_threshold: float
+    reasons: bool
+    max_cost_usd: float
+    """The most that the whole batch may cost; rows that it does not cover are not run."""
+    metadata: Mapping[str, str]
+    skip_invalid: bool
+    """Leave out rows that are invalid, instead of refusing the batch."""
+
+
+class BatchRowError(TypedDict):
+    """What is wrong with a row. `line` is of the file, or the place among the rows; both begin at 1."""
+
+    line: int
+    custom_id: str | None
+    field: str | None
+    message: str
+
+
+class BatchCounts(TypedDict):
+    total: int
+    waiting: int
+    running: int
+    success: int
+    partial: int
+    failed: int
+    canceled: int
+    not_run: int
+
+
+class BatchSkipped(TypedDict):
+    count: int
+    first: list[BatchRowError]
+
+
+class Batch(TypedDict):
+    batch_id: str
+    status: BatchStatus
+    service_tier: Literal["flex"]
+    counts: BatchCounts
+    skipped: BatchSkipped
+    has_gold: bool
+    cost_usd: float
+    reserved_usd: float
+    """Set aside for rows that wait; what running polls may cost is held beside it."""
+    max_cost_usd: float | None
+    metadata: dict[str, str]
+    created_at: str
+    expires_at: str
+    """Rows that have not begun by then are not run."""
+    ended_at: str | None
+    status_url: str
+    results_url: str
+    report_url: str | None
+
+
+class BatchFailure(TypedDict):
+    code: str
+    error: str
+
+
+class BatchResult(TypedDict):
+    """What became of a row."""
+
+    custom_id: str
+    line: int
+    status: BatchOutcome
+    session_id: str | None
+    result: PollResponse | None
+    error: BatchFailure | None
+    gold: str | None
+    is_right: bool | None
+    """None without `gold` or without an answer."""
+
+
+class BatchList(TypedDict):
+    batches: list[Batch]
+    """Newest first."""
+    has_more: bool
+    after: str | None
+    before: str | None
+
+
+class MeasuredShare(TypedDict):
+    """So many of so many, with the exact 95% interval; None without rows."""
+
+    count: int
+    of: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+class MeasuredMean(TypedDict):
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+ReportBand = TypedDict("ReportBand", {"from": float, "to": float, "said": float, "right": MeasuredShare})
+"""`from` and `to` of 1: no further vote could change the winner."""
+
+
+class BatchReportRows(TypedDict):
+    total: int
+    counted: int
+    judged: int
+    without_gold: int
+    not_judged: int
+
+
+class BatchRecommendation(TypedDict):
+    kind: Literal["change", "keep", "more_rows", "carry_on_to_proof"]
+    preset: PanelName | None
+    confidence_threshold: float | None
+    sentences: list[str]
+
+
+class BatchModel(TypedDict):
+    model_id: str
+    polls: int
+    asked: int
+    accuracy: MeasuredShare
+    panel_accuracy: MeasuredShare
+    agreement: MeasuredShare
+    cost_usd: float
+    cost_per_right_usd: MeasuredMean
+
+
+class BatchThreshold(TypedDict):
+    """A threshold replayed from the votes; figures are None where votes that were not asked would be needed."""
+
+    confidence_threshold: float | None
+    unknown: int
+    accuracy: MeasuredShare | None
+    cost_usd: float | None
+    cost_per_right_usd: MeasuredMean | None
+    calls_saved: float | None
+    cost_saved: float | None
+    stopped_early: MeasuredShare | None
+    wrong_stops: dict[str, float | None] | None
+    panel_agreement: MeasuredShare | None
+    difference: dict[str, float] | None
+
+
+class PanelFigures(TypedDict):
+    """How often a panel was right, and what it cost."""
+
+    polls: int
+    accuracy: MeasuredShare
+    no_answer: int
+    agreement: MeasuredMean
+    cost_usd: float
+    cost_per_right_usd: MeasuredMean
+    calls: int
+    panel_calls: int
+    calls_saved: float | None
+    by_confidence: list[ReportBand]
+    by_agreement: list[ReportBand]
+
+
+class BatchReportPanel(PanelFigures):
+    preset: PanelName
+    confidence_threshold: dict[str, float]
+    calibration: dict[str, Any]
+    models: list[BatchModel]
+    """The most accurate first."""
+    thresholds: list[BatchThreshold]
+    """As asked, then others from low to high."""
+
+
+class BatchReport(PanelFigures):
+    """The answers of a batch, judged by the right ones that were sent with its rows."""
+
+    batch_id: str
+    complete: bool
+    """False while rows are to come or to be counted."""
+    rows: BatchReportRows
+    simulated: bool
+    panels: list[BatchReportPanel]
+    recommendation: BatchRecommendation
+    counted_at: str
+
+
+class Deleted(TypedDict):
+    deleted: bool
+    session_id: str
+
+
+class WebhookEvent(TypedDict):
+    """What a webhook says. `data` has ids, addresses and your metadata, never the question."""
+
+    type: str
+    """Such as `poll.completed` or `batch.completed`; expect types that do not exist yet."""
+    timestamp: str
+    data: dict[str, Any]
 
 
 class SessionStatuses(TypedDict):
@@ -671,12 +893,16 @@ class EloquentPollError(Exception):
         retry_after: float | None = None,
         recovery: Sequence[Recovery] = (),
         issues: Sequence[Issue] = (),
+        rows: Sequence[BatchRowError] = (),
+        row_count: int | None = None,
         request_id: str | None = None,
         min_cost_usd: float | None = None,
+        required_usd: float | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
-        """A code of the service's catalogue (/api/errors/catalog), or `network_error`, `timeout`, `bad_response`."""
+        """A code of the service's catalogue (/api/errors/catalog), or `network_error`, `timeout`, `bad_response`,
+        `bad_webhook`."""
         self.status = status
         """Of the HTTP answer; None where there was none."""
         self.retryable = retryable
@@ -686,8 +912,14 @@ class EloquentPollError(Exception):
         self.recovery = tuple(recovery)
         self.issues = tuple(issues)
         """The fields at fault, each with a JSON pointer into the request."""
+        self.rows = tuple(rows)
+        """With `batch_invalid`: the first rows at fault."""
+        self.row_count = len(self.rows) if row_count is None else row_count
+        """With `batch_invalid`: how many there are in all."""
         self.request_id = request_id
         self.min_cost_usd = min_cost_usd
+        self.required_usd = required_usd
+        """With `insufficient_balance` of a batch: the balance that would do."""
 
 
 # ------------------------------------------------------------------------------------------------------------ client
@@ -695,6 +927,13 @@ class EloquentPollError(Exception):
 POLL_TIMEOUT_S = 150.0
 """A poll ends within two minutes."""
 TIMEOUT_S = 30.0
+UPLOAD_TIMEOUT_S = 600.0
+"""100,000 rows over a slow line."""
+BATCH_TIMEOUT_S = 26 * 3_600.0
+"""A batch ends within a day, and its results are read."""
+BATCH_NEWS_S = 2.0
+UPLOAD_MEMORY_BYTES = 8 * 2**20
+"""Rows that are values are kept in a temporary file from this size on."""
 MAX_WAIT_S = 25
 SILENCE_S = 45.0
 """The service sends a keep-alive every 15 s."""
@@ -907,6 +1146,49 @@ class AsyncEloquentPoll:
         query = _query(ids=",".join(session_ids))
         return cast(SessionStatuses, await self._service.body(_Call("GET", "/api/polls/status", query=query, timeout=timeout)))
 
+    async def delete_poll(self, poll_id: str, *, timeout: float | None = None) -> Deleted:
+        """Deletes a poll that has ended, with its result, by either of its ids: its public addresses answer 404 at once."""
+        call = _Call("DELETE", "/api/results/{}", (poll_id,), timeout=timeout)
+        return cast(Deleted, await self._service.body(call))
+
+    async def batch(
+        self,
+        rows: BatchRows,
+        *,
+        format: Literal["jsonl", "csv"] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        **terms: Unpack[BatchTerms],
+    ) -> AsyncBatchRun:
+        """Hands over many polls in one call: the path of a file (JSON lines or CSV), or rows as values. The service runs
+        them within a day, for less than single ones. All rows are checked first: with an invalid one nothing runs, and the
+        error's `rows` say which."""
+        upload = _upload_of(rows, format)
+        try:
+            headers = {"Idempotency-Key": idempotency_key or secrets.token_hex(16), "Content-Type": upload.media_type}
+            call = _Call("POST", "/api/batches", query=_filter_query(terms), upload=upload, headers=headers, timeout=timeout)
+            answer = await self._service.body(replace(call, usual=UPLOAD_TIMEOUT_S))
+        finally:
+            upload.close()
+        return AsyncBatchRun(self._service, cast(Batch, answer)["batch_id"])
+
+    def batch_run(self, batch_id: str) -> AsyncBatchRun:
+        """A batch that was begun before, here or elsewhere."""
+        return AsyncBatchRun(self._service, batch_id)
+
+    async def batches(
+        self,
+        *,
+        limit: int | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        status: BatchStatus | None = None,
+        timeout: float | None = None,
+    ) -> BatchList:
+        """Your batches, newest first, one page. `after` and `before` are batch ids: those that are older or newer."""
+        query = _query(limit=limit, after=after, before=before, status=status)
+        return cast(BatchList, await self._service.body(_Call("GET", "/api/batches", query=query, timeout=timeout)))
+
     async def recent(self, *, timeout: float | None = None) -> list[RecentResult]:
         """Your last five results. Needs a session: no key opens it."""
         return cast("list[RecentResult]", await self._service.body(_Call("GET", "/api/results/recent", timeout=timeout)))
@@ -1029,6 +1311,62 @@ class AsyncSession:
         return _Call("GET", f"/api/polls/{{}}/{what}", (self.id,), headers=headers or {}, timeout=timeout)
 
 
+class AsyncBatchRun:
+    """Many polls that go on by themselves."""
+
+    def __init__(self, service: _Service, batch_id: str) -> None:
+        self.id = batch_id
+        self._service = service
+
+    async def status(self, *, timeout: float | None = None) -> Batch:
+        return cast(Batch, await self._service.body(self._call("GET", timeout=timeout)))
+
+    async def wait(
+        self, *, on_progress: Callable[[Batch], None] | None = None, timeout: float = BATCH_TIMEOUT_S
+    ) -> Batch:
+        """Waits for its end. `on_progress` is called every few seconds."""
+        deadline = time.monotonic() + timeout
+        while True:
+            asked = time.monotonic()
+            left = deadline - asked
+            headers = {} if on_progress else {"Prefer": f"wait={max(1, min(MAX_WAIT_S, int(left)))}"}
+            call = replace(self._call("GET", timeout=max(0.001, min(left, TIMEOUT_S + MAX_WAIT_S))), headers=headers)
+            batch = cast(Batch, await self._service.body(call))
+            if on_progress:
+                on_progress(batch)
+            if batch["ended_at"] is not None:
+                return batch
+            pause = BATCH_NEWS_S - (time.monotonic() - asked)
+            if time.monotonic() + max(pause, 0) >= deadline:
+                raise _late(self._call("GET", timeout=timeout))
+            if pause > 0:
+                await self._service.net.sleep(pause)
+
+    async def results(self, *, timeout: float | None = None) -> AsyncGenerator[BatchResult, None]:
+        """What became of its rows, in any order: of a batch that runs those that have ended. A broken connection is resumed."""
+        seen: set[int] = set()
+        async for row in _lines(self._service, replace(self._call("GET", "/results", timeout), usual=BATCH_TIMEOUT_S)):
+            result = cast(BatchResult, row)
+            if result["line"] not in seen:
+                seen.add(result["line"])
+                yield result
+
+    async def report(self, *, timeout: float | None = None) -> BatchReport:
+        """With right answers: how often it was right, by model, threshold and confidence, and what would have been enough."""
+        return cast(BatchReport, await self._service.body(self._call("GET", "/report", timeout)))
+
+    async def cancel(self, *, timeout: float | None = None) -> Batch:
+        """No further row is begun; polls that run are canceled, and the votes that were given are charged."""
+        return cast(Batch, await self._service.body(self._call("POST", "/cancel", timeout)))
+
+    async def delete(self, *, timeout: float | None = None) -> None:
+        """Deletes a batch that has ended, with its rows and results."""
+        await self._service.call(self._call("DELETE", timeout=timeout))
+
+    def _call(self, method: Literal["GET", "POST", "DELETE"], what: str = "", timeout: float | None = None) -> _Call:
+        return _Call(method, f"/api/batches/{{}}{what}", (self.id,), timeout=timeout)
+
+
 # ---------------------------------------------------------------------------------------------------------- blocking
 
 
@@ -1098,6 +1436,8 @@ class EloquentPoll:
     receipt_days = _blocking(AsyncEloquentPoll.receipt_days)
     polls = _blocking(AsyncEloquentPoll.polls)
     statuses = _blocking(AsyncEloquentPoll.statuses)
+    batches = _blocking(AsyncEloquentPoll.batches)
+    delete_poll = _blocking(AsyncEloquentPoll.delete_poll)
     recent = _blocking(AsyncEloquentPoll.recent)
     history = _blocking(AsyncEloquentPoll.history)
     balance = _blocking(AsyncEloquentPoll.balance)
@@ -1112,6 +1452,23 @@ class EloquentPoll:
     ) -> Generator[ListedPoll, None, None]:
         """Every poll that the filters find, newest first, page after page. The timeout is for each page."""
         return _iterated(self.calls.each_poll(after=after, timeout=timeout, **filters))
+
+    def batch(
+        self,
+        rows: BatchRows,
+        *,
+        format: Literal["jsonl", "csv"] | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        **terms: Unpack[BatchTerms],
+    ) -> BatchRun:
+        """Hands over many polls in one call, as `AsyncEloquentPoll.batch` does."""
+        begun = self.calls.batch(rows, format=format, idempotency_key=idempotency_key, timeout=timeout, **terms)
+        return BatchRun(_finished(begun))
+
+    def batch_run(self, batch_id: str) -> BatchRun:
+        """A batch that was begun before, here or elsewhere."""
+        return BatchRun(self.calls.batch_run(batch_id))
 
     def begin(
         self,
@@ -1173,7 +1530,129 @@ class Session:
         return _iterated(self._calls.stream(timeout=timeout))
 
 
+class BatchRun:
+    """Many polls that go on by themselves."""
+
+    def __init__(self, calls: AsyncBatchRun) -> None:
+        self.id = calls.id
+        self._calls = calls
+
+    def status(self, *, timeout: float | None = None) -> Batch:
+        return _finished(self._calls.status(timeout=timeout))
+
+    def wait(self, *, on_progress: Callable[[Batch], None] | None = None, timeout: float = BATCH_TIMEOUT_S) -> Batch:
+        """Waits for its end. `on_progress` is called every few seconds."""
+        return _finished(self._calls.wait(on_progress=on_progress, timeout=timeout))
+
+    def results(self, *, timeout: float | None = None) -> Generator[BatchResult, None, None]:
+        """What became of its rows, in any order: of a batch that runs those that have ended. A broken connection is resumed."""
+        return _iterated(self._calls.results(timeout=timeout))
+
+    def report(self, *, timeout: float | None = None) -> BatchReport:
+        """With right answers: how often it was right, by model, threshold and confidence, and what would have been enough."""
+        return _finished(self._calls.report(timeout=timeout))
+
+    def cancel(self, *, timeout: float | None = None) -> Batch:
+        """No further row is begun; polls that run are canceled, and the votes that were given are charged."""
+        return _finished(self._calls.cancel(timeout=timeout))
+
+    def delete(self, *, timeout: float | None = None) -> None:
+        """Deletes a batch that has ended, with its rows and results."""
+        _finished(self._calls.delete(timeout=timeout))
+
+
+# ---------------------------------------------------------------------------------------------------------- webhooks
+
+MAX_SIGNATURES = 16
+
+
+def verify_webhook(
+    body: bytes | str,
+    headers: Mapping[str, str],
+    secrets: str | Sequence[str],
+    *,
+    tolerance: float = 300,
+    now: float | None = None,
+) -> WebhookEvent:
+    """Checks that a delivery comes from the service (Standard Webhooks) and reads it. Give the body as it was received, before
+    it is parsed, and every secret that may be in use: while one is rotated there are two. Deliveries are made at least
+    once: `webhook-id` stays the same when one is repeated. Raises EloquentPollError with the code `bad_webhook`."""
+    given = {name.lower(): value for name, value in headers.items()}
+    names = ("webhook-id", "webhook-timestamp", "webhook-signature")
+    webhook_id, sent_at, signatures = (given.get(name, "") for name in names)
+    if not (webhook_id and sent_at and signatures):
+        raise _unverified(f"The headers {', '.join(names)} are needed.")
+    clock = time.time() if now is None else now
+    if not re.fullmatch(r"[0-9]{1,12}", sent_at) or abs(clock - int(sent_at)) > tolerance:
+        raise _unverified(f"The delivery is not of the last {tolerance:g} seconds; check this machine's clock.")
+    content = body.encode() if isinstance(body, str) else body
+    signed = f"{webhook_id}.{sent_at}.".encode() + content
+    found = [_decoded(one[3:]) for one in signatures.split(" ")[:MAX_SIGNATURES] if one.startswith("v1,")]
+    is_good = False
+    for secret in [secrets] if isinstance(secrets, str) else secrets:
+        key = _decoded(secret.removeprefix("whsec_"))
+        if not key:
+            raise _unverified("A secret is not whsec_ and base64.")
+        right = hmac.new(key, signed, hashlib.sha256).digest()
+        # Compared in constant time; all are compared, whichever is right.
+        for signature in found:
+            is_good = hmac.compare_digest(right, signature) or is_good
+    if not is_good:
+        raise _unverified("No signature of the delivery is made with this secret from this body.")
+    event = _json_object(content.decode("utf-8", "replace"))
+    if not isinstance(event.get("type"), str):
+        raise _unverified("The delivery is not an event.")
+    return cast(WebhookEvent, event)
+
+
+def _unverified(message: str) -> EloquentPollError:
+    return EloquentPollError(message, code="bad_webhook")
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return b""
+
+
 # --------------------------------------------------------------------------------------------------------- transport
+
+
+BatchRows = Union[str, "os.PathLike[str]", Iterable[BatchRow]]
+"""The path of a file (JSON lines, or CSV with a head), or rows as values."""
+
+
+class _Upload:
+    """Rows that can be sent again."""
+
+    def __init__(self, file: IO[bytes], media_type: str) -> None:
+        self.media_type = media_type
+        self.length = file.seek(0, os.SEEK_END)
+        self._file = file
+
+    def pieces(self) -> Generator[bytes, None, None]:
+        self._file.seek(0)
+        while piece := self._file.read(65_536):
+            yield piece
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _upload_of(rows: BatchRows, named: Literal["jsonl", "csv"] | None) -> _Upload:
+    if isinstance(rows, (str, os.PathLike)):
+        path = os.fspath(rows)
+        is_csv = named == "csv" or (named is None and path.lower().endswith(".csv"))
+        return _Upload(open(path, "rb"), "text/csv" if is_csv else "application/jsonl")
+    kept = tempfile.SpooledTemporaryFile(UPLOAD_MEMORY_BYTES)
+    try:
+        for row in rows:
+            kept.write(json.dumps(row, allow_nan=False, ensure_ascii=False).encode() + b"\n")
+        return _Upload(cast("IO[bytes]", kept), "application/jsonl")
+    except BaseException:
+        kept.close()
+        raise
 
 
 @dataclass(frozen=True)
@@ -1183,6 +1662,8 @@ class _Call:
     ids: tuple[str, ...] = ()
     query: str = ""
     body: object = None
+    upload: _Upload | None = None
+    """Instead of a body; its type is a header."""
     headers: Mapping[str, str] | None = None
     accept: str = "application/json, application/problem+json"
     once: bool = False
@@ -1304,6 +1785,7 @@ class _Service:
             wire = await self.net.open(self._host, self._port, self._tls, deadline)
             response = _Response(wire)
             await wire.write(self._request(call), deadline)
+            await self._send_upload(call, wire, deadline)
             await response.read_head(deadline)
         except BaseException:
             if self._pace:
@@ -1320,8 +1802,18 @@ class _Service:
         finally:
             response.close()
 
+    @staticmethod
+    async def _send_upload(call: _Call, wire: _Wire, deadline: float) -> None:
+        try:
+            for piece in call.upload.pieces() if call.upload else ():
+                await wire.write(piece, deadline)
+        except ConnectionError:
+            # A service that refuses an upload may answer before it has read the rest.
+            pass
+
     def _request(self, call: _Call) -> bytes:
         body = b"" if call.body is None else json.dumps(call.body, allow_nan=False).encode()
+        length = call.upload.length if call.upload else len(body)
         headers = {
             "Host": self._named,
             "Accept": call.accept,
@@ -1329,7 +1821,7 @@ class _Service:
             "Connection": "close",
             "User-Agent": "eloquentpoll.py",
             **({} if call.body is None else {"Content-Type": "application/json"}),
-            **({} if call.method == "GET" else {"Content-Length": str(len(body))}),
+            **({} if call.method == "GET" else {"Content-Length": str(length)}),
             **self._credentials,
             **(call.headers or {}),
         }
@@ -1521,7 +2013,10 @@ def _error_from(
     """From either error body of the service, or an error event."""
     said = next((text for text in (body.get("detail"), body.get("error")) if isinstance(text, str)), None)
     own, retryable, least = body.get("code"), body.get("retryable"), body.get("min_cost_usd")
-    recovery, issues, request_id = body.get("recovery"), body.get("errors"), body.get("request_id")
+    recovery, request_id, count, required = (
+        body.get(name) for name in ("recovery", "request_id", "error_count", "required_usd")
+    )
+    listed = [_object(one) for one in cast("list[Any]", body.get("errors") or [])]
     return EloquentPollError(
         said or f"The service answered {status}.",
         code=own if isinstance(own, str) else code,
@@ -1529,9 +2024,12 @@ def _error_from(
         retryable=retryable if isinstance(retryable, bool) else status in PASSING,
         retry_after=_retry_after(headers),
         recovery=cast("list[Recovery]", recovery) if isinstance(recovery, list) else (),
-        issues=cast("list[Issue]", issues) if isinstance(issues, list) else (),
+        issues=cast("list[Issue]", [one for one in listed if isinstance(one.get("pointer"), str)]),
+        rows=cast("list[BatchRowError]", [one for one in listed if isinstance(one.get("line"), int)]),
+        row_count=count if isinstance(count, int) else None,
         request_id=request_id if isinstance(request_id, str) else headers.get("x-request-id"),
         min_cost_usd=float(least) if isinstance(least, (int, float)) else None,
+        required_usd=float(required) if isinstance(required, (int, float)) else None,
     )
 
 
@@ -1795,6 +2293,47 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
         # An `error` event: the poll has run, so it is not retried.
         is_verdict = error.status is None and error.code != "network_error"
         delay = _delay_before(attempt, error, first=first) if attempt < service.max_retries and not is_verdict else None
+        if delay is None or time.monotonic() + delay >= deadline:
+            raise error
+        await service.net.sleep(delay)
+        attempt += 1
+
+
+async def _lines(service: _Service, call: _Call) -> AsyncGenerator[dict[str, Any], None]:
+    """JSON lines as they come. A broken connection is opened again, and its lines begin again."""
+    deadline = await service.begin(call)
+    attempt = 0
+    while True:
+        response: _Response | None = None
+        try:
+            accept = "application/jsonl, application/problem+json"
+            response = await service.send(replace(call, accept=accept), attempt, deadline)
+            rest = b""
+            async for piece in response.pieces(deadline, SILENCE_S):
+                *lines, rest = (rest + piece).split(b"\n")
+                if len(rest) > MAX_BODY_BYTES:
+                    raise _bad_response("A line is too long.", response)
+                for line in lines:
+                    value = _json_object(line.decode("utf-8", "replace"))
+                    if not value:
+                        raise _bad_response("A line is not a JSON object.", response)
+                    attempt = 0
+                    yield value
+            if not rest:
+                return
+            raise ConnectionError("the answer broke off")
+        except TimeoutError as cause:
+            if _is_past(deadline):
+                raise _late(call) from cause
+            error = EloquentPollError("The answer fell silent.", code="network_error", retryable=True)
+        except OSError as cause:
+            error = _unreachable(cause)
+        except EloquentPollError as refused:
+            error = refused
+        finally:
+            if response is not None:
+                response.close()
+        delay = _delay_before(attempt, error) if attempt < service.max_retries else None
         if delay is None or time.monotonic() + delay >= deadline:
             raise error
         await service.net.sleep(delay)

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findPython } from '@eloquentpoll/services/python-program';
 import t from 'tap';
-import { complete, RESULT, serve, sse, started } from '../../../../packages/client/test/service.ts';
+import { batch, batchResult, complete, RESULT, serve, sse, started } from '../../../../packages/client/test/service.ts';
 import { build } from '../fixtures/build.ts';
-import { faultyCalls, parsedEvents, shapes, wholeService } from '../fixtures/python-programs.ts';
+import { batches, faultyCalls, parsedEvents, shapes, webhooks, wholeService } from '../fixtures/python-programs.ts';
 import { listen } from '../fixtures/read-stream.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
@@ -177,6 +177,49 @@ function callsPerSecond(limit: number) {
     return { preset: 'fast', error: 'Too many calls', code: 'rate_limited', retryable: true };
   };
 }
+
+t.test('deliveries of webhooks are verified', async (t) => {
+  t.same(await python(webhooks, {}), ['poll.completed', 'poll.completed', 'bad', 'bad', 'bad', 'bad', 'bad', 'bad']);
+});
+
+t.test('a batch is uploaded from a file or from values, and its results are read once', async (t) => {
+  const rows = Array.from({ length: 3 }, (_, i) => ({ question: `Which is larger, ${i}?`, options: ['ü', 'B'] }));
+  const lines = [1, 2, 3].map((line) => `${JSON.stringify(batchResult(line))}\n`).join('');
+  for (const KIND of ['blocking', 'asyncio']) {
+    const { url, asked } = await serve(t, ({ method, path }, response, nth) => {
+      const json = (status: number, body: object) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        return body;
+      };
+      if (nth === 1) return json(503, { error: 'Away', code: 'service_unavailable', retryable: true });
+      if (method === 'POST' && path.startsWith('/api/batches?')) return json(202, batch(0, 3));
+      if (method === 'POST') {
+        const errors = [{ line: 2, custom_id: null, field: 'options', message: 'is missing' }];
+        return json(400, { error: 'Invalid', code: 'batch_invalid', errors, error_count: 9 });
+      }
+      if (!path.endsWith('/results')) return batch(3, 3);
+      response.writeHead(200, { 'content-type': 'application/jsonl' });
+      if (asked.filter((one) => one.path === path).length > 1) return void response.end(lines);
+      return void response.write(lines.slice(0, lines.length / 2), () => response.socket?.destroy());
+    });
+    const file = join(folder, 'rows.csv');
+    await writeFile(file, 'question,options\n');
+    const said = await python(batches, { BASE: url, KIND, ROWS: JSON.stringify(rows), FILE: file });
+    t.same(said, { id: 'pb_1', lines: [1, 2, 3], status: 'completed', refused: ['batch_invalid', 2, 9] }, KIND);
+    const [lost, sent, refused] = asked;
+    t.equal(
+      sent?.body,
+      rows
+        .map((row) => `${JSON.stringify(row)}\n`)
+        .join('')
+        .replaceAll('":', '": ')
+        .replaceAll(',"', ', "'),
+    );
+    t.match(sent?.path, '?max_cost_usd=2&skip_invalid=true&metadata%5Ba%5D=b');
+    t.equal(sent?.headers['idempotency-key'], lost?.headers['idempotency-key']);
+    t.match(refused, { body: 'question,options\n', headers: { 'content-type': 'text/csv' } });
+  }
+});
 
 t.test('events are read however their bytes are cut and their lines end', async (t) => {
   t.equal(await python(parsedEvents, {}), 'same');
