@@ -56,6 +56,10 @@ QuickTheme = Literal["broad", "fast", "strong", "search", "free", "free_search"]
 ResultStatus = Literal["success", "partial", "failed"]
 SessionState = Literal["running", "completed", "failed"]
 BatchStatus = Literal["running", "canceling", "completed", "canceled", "expired"]
+WebhookEventType = Literal[
+    "poll.completed", "poll.failed", "batch.completed", "balance.low", "key.limit_reached", "endpoint.disabled"
+]
+DeliveryStatus = Literal["pending", "delivered", "failed"]
 BatchOutcome = Literal["success", "partial", "failed", "canceled", "not_run"]
 TerminationReason = Literal["mathematical_lock", "confidence", "budget", "roster_exhausted"]
 VoteError = Literal["timeout", "refusal", "invalid_choice", "malformed", "rate_limited", "provider_error", "aborted"]
@@ -77,6 +81,8 @@ class PollTerms(TypedDict, total=False):
     """Ask each model for one sentence with its vote."""
     metadata: Mapping[str, str]
     """Labels of your own, which `polls` filters by: at most 16 pairs, keys to 64 and values to 512 characters."""
+    expires_in: int
+    """Seconds after which the poll and its result are deleted; at most what the service keeps polls for."""
     webhook_url: str
     """Of a session or a stream: where its end is sent as a webhook."""
 
@@ -90,6 +96,8 @@ class QuickTerms(TypedDict, total=False):
     reasons: bool
     metadata: Mapping[str, str]
     """Needs a key."""
+    expires_in: int
+    """Seconds after which the poll and its result are deleted."""
 
 
 class StoodAlike(TypedDict):
@@ -228,6 +236,8 @@ class PollResponse(_PollResponse, total=False):
     code: Literal["budget_too_small", "poll_canceled"]
     min_cost_usd: float
     saved_panel: str
+    expires_at: str
+    """When it is deleted."""
 
 
 class _ResultDetail(TypedDict):
@@ -264,6 +274,8 @@ class ResultDetail(_ResultDetail, total=False):
     reading: Reading
     preset: str
     simulated: bool
+    expires_at: str
+    """When it is deleted."""
 
 
 class RecentResult(TypedDict):
@@ -276,10 +288,15 @@ class RecentResult(TypedDict):
     createdAt: str
 
 
-class HistoryResult(RecentResult):
+class _HistoryResult(RecentResult):
     status: ResultStatus
     totalCostUsd: str
     totalMs: float | None
+
+
+class HistoryResult(_HistoryResult, total=False):
+    expiresAt: str | None
+    """When it is deleted."""
 
 
 class Progress(TypedDict):
@@ -325,6 +342,8 @@ class ListedPoll(TypedDict):
     cost_usd: float | None
     created_at: str
     ended_at: str | None
+    expires_at: str | None
+    """When it is deleted."""
 
 
 class PollList(TypedDict):
@@ -552,6 +571,70 @@ class BatchReport(PanelFigures):
 class Deleted(TypedDict):
     deleted: bool
     session_id: str
+
+
+class WebhookEndpoint(TypedDict):
+    """Where the service sends events."""
+
+    endpoint_id: str
+    url: str | None
+    """None for the endpoint that stands for each `webhook_url`."""
+    event_types: list[WebhookEventType]
+    description: str
+    status: Literal["enabled", "disabled"]
+    disabled_reason: Literal["owner", "gone", "failing"] | None
+    """`owner`: by you; `gone`: it answered 410; `failing`: nothing got through for three days."""
+    disabled_at: str | None
+    failing_since: str | None
+    pending: int
+    skipped: int
+    previous_secret_until: str | None
+    created_at: str
+
+
+class NewWebhookEndpoint(WebhookEndpoint):
+    secret: str
+    """For `verify_webhook`."""
+
+
+class WebhookSecret(TypedDict):
+    endpoint_id: str
+    secret: str
+    previous_secret_until: str | None
+    """Until then the secret before the present one signs too."""
+
+
+class WebhookAttempt(TypedDict):
+    at: str
+    http_status: int | None
+    error: str | None
+    took_ms: float
+
+
+class WebhookDelivery(TypedDict):
+    delivery_id: str
+    event_id: str
+    """The `webhook-id` of its messages, the same in every attempt."""
+    type: str
+    url: str
+    status: DeliveryStatus
+    attempts: int
+    last_attempts: list[WebhookAttempt]
+    """Newest last."""
+    next_attempt_at: str | None
+    created_at: str
+    ended_at: str | None
+    data: dict[str, Any]
+
+
+class WebhookDeliveryList(TypedDict):
+    deliveries: list[WebhookDelivery]
+    """Newest first."""
+    after: str | None
+
+
+class Removed(TypedDict):
+    removed: bool
 
 
 class WebhookEvent(TypedDict):
@@ -927,6 +1010,7 @@ class EloquentPollError(Exception):
 POLL_TIMEOUT_S = 150.0
 """A poll ends within two minutes."""
 TIMEOUT_S = 30.0
+ENDPOINTS = "/api/webhook-endpoints"
 UPLOAD_TIMEOUT_S = 600.0
 """100,000 rows over a slow line."""
 BATCH_TIMEOUT_S = 26 * 3_600.0
@@ -1233,6 +1317,80 @@ class AsyncEloquentPoll:
         call = _Call("POST", "/api/keys/redeem", body=body, once=True, timeout=timeout)
         return cast(NewApiKey, await self._service.body(call))
 
+    async def webhook_endpoints(self, *, timeout: float | None = None) -> list[WebhookEndpoint]:
+        answer = await self._service.body(_Call("GET", ENDPOINTS, timeout=timeout))
+        return cast("list[WebhookEndpoint]", _object(answer).get("endpoints"))
+
+    async def create_webhook_endpoint(
+        self,
+        url: str,
+        *,
+        event_types: Sequence[WebhookEventType] | None = None,
+        description: str | None = None,
+        timeout: float | None = None,
+    ) -> NewWebhookEndpoint:
+        """For all types of events, unless some are named. The answer has the secret that its messages are signed with."""
+        body = _given(url=url, event_types=event_types, description=description)
+        call = _Call("POST", ENDPOINTS, body=body, once=True, timeout=timeout)
+        return cast(NewWebhookEndpoint, await self._service.body(call))
+
+    async def change_webhook_endpoint(
+        self,
+        endpoint_id: str,
+        *,
+        url: str | None = None,
+        event_types: Sequence[WebhookEventType] | None = None,
+        description: str | None = None,
+        status: Literal["enabled", "disabled"] | None = None,
+        timeout: float | None = None,
+    ) -> WebhookEndpoint:
+        """What is not named stays. `disabled` ends what waits; `enabled` begins anew."""
+        body = _given(url=url, event_types=event_types, description=description, status=status)
+        call = _Call("PATCH", f"{ENDPOINTS}/{{}}", (endpoint_id,), body=body, timeout=timeout)
+        return cast(WebhookEndpoint, await self._service.body(call))
+
+    async def remove_webhook_endpoint(self, endpoint_id: str, *, timeout: float | None = None) -> Removed:
+        call = _Call("DELETE", f"{ENDPOINTS}/{{}}", (endpoint_id,), timeout=timeout)
+        return cast(Removed, await self._service.body(call))
+
+    async def webhook_secret(self, endpoint_id: str = "account", *, timeout: float | None = None) -> WebhookSecret:
+        """What an endpoint's messages are signed with; `account` is for each `webhook_url` of a poll or batch."""
+        call = _Call("GET", f"{ENDPOINTS}/{{}}/secret", (endpoint_id,), timeout=timeout)
+        return cast(WebhookSecret, await self._service.body(call))
+
+    async def rotate_webhook_secret(
+        self, endpoint_id: str = "account", *, overlap_s: int | None = None, timeout: float | None = None
+    ) -> WebhookSecret:
+        """A new secret; for `overlap_s` seconds messages carry the signatures of both."""
+        path, body = f"{ENDPOINTS}/{{}}/rotate-secret", _given(overlap_s=overlap_s)
+        call = _Call("POST", path, (endpoint_id,), body=body, once=True, timeout=timeout)
+        return cast(WebhookSecret, await self._service.body(call))
+
+    async def test_webhook_endpoint(self, endpoint_id: str, *, timeout: float | None = None) -> WebhookDelivery:
+        """Sends a message to it now, to try it."""
+        call = _Call("POST", f"{ENDPOINTS}/{{}}/test", (endpoint_id,), once=True, timeout=timeout)
+        return cast(WebhookDelivery, await self._service.body(call))
+
+    async def webhook_deliveries(
+        self,
+        endpoint_id: str,
+        *,
+        limit: int | None = None,
+        after: str | None = None,
+        status: DeliveryStatus | None = None,
+        timeout: float | None = None,
+    ) -> WebhookDeliveryList:
+        query = _query(limit=limit, after=after, status=status)
+        call = _Call("GET", f"{ENDPOINTS}/{{}}/deliveries", (endpoint_id,), query=query, timeout=timeout)
+        return cast(WebhookDeliveryList, await self._service.body(call))
+
+    async def resend_webhook(
+        self, endpoint_id: str, delivery_id: str, *, timeout: float | None = None
+    ) -> WebhookDelivery:
+        path = f"{ENDPOINTS}/{{}}/deliveries/{{}}/resend"
+        call = _Call("POST", path, (endpoint_id, delivery_id), once=True, timeout=timeout)
+        return cast(WebhookDelivery, await self._service.body(call))
+
     async def revoke_key(self, key_id: str, *, timeout: float | None = None) -> Revoked:
         return cast(Revoked, await self._service.body(_Call("DELETE", "/api/keys/{}", (key_id,), once=True, timeout=timeout)))
 
@@ -1446,6 +1604,15 @@ class EloquentPoll:
     create_key = _blocking(AsyncEloquentPoll.create_key)
     redeem_grant = _blocking(AsyncEloquentPoll.redeem_grant)
     revoke_key = _blocking(AsyncEloquentPoll.revoke_key)
+    webhook_endpoints = _blocking(AsyncEloquentPoll.webhook_endpoints)
+    create_webhook_endpoint = _blocking(AsyncEloquentPoll.create_webhook_endpoint)
+    change_webhook_endpoint = _blocking(AsyncEloquentPoll.change_webhook_endpoint)
+    remove_webhook_endpoint = _blocking(AsyncEloquentPoll.remove_webhook_endpoint)
+    webhook_secret = _blocking(AsyncEloquentPoll.webhook_secret)
+    rotate_webhook_secret = _blocking(AsyncEloquentPoll.rotate_webhook_secret)
+    test_webhook_endpoint = _blocking(AsyncEloquentPoll.test_webhook_endpoint)
+    webhook_deliveries = _blocking(AsyncEloquentPoll.webhook_deliveries)
+    resend_webhook = _blocking(AsyncEloquentPoll.resend_webhook)
 
     def each_poll(
         self, *, after: str | None = None, timeout: float | None = None, **filters: Unpack[PollFilters]
@@ -1657,7 +1824,7 @@ def _upload_of(rows: BatchRows, named: Literal["jsonl", "csv"] | None) -> _Uploa
 
 @dataclass(frozen=True)
 class _Call:
-    method: Literal["GET", "POST", "DELETE"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     ids: tuple[str, ...] = ()
     query: str = ""

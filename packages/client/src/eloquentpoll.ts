@@ -311,6 +311,11 @@ export interface PollList {
   before: string | null;
 }
 
+export interface PollDeleted {
+  deleted: boolean;
+  session_id: string;
+}
+
 export interface PollListQuery {
   limit?: number;
   /** A session id: polls that are older. */
@@ -699,6 +704,94 @@ export interface Balance {
   held_back_cents?: number;
 }
 
+export type WebhookEventType =
+  | 'poll.completed'
+  | 'poll.failed'
+  | 'batch.completed'
+  | 'balance.low'
+  | 'key.limit_reached'
+  | 'endpoint.disabled';
+
+/** Where the service sends events. */
+export interface WebhookEndpointRequest {
+  /** An https address on port 443 or 8443. */
+  url: string;
+  /** All of them without it. */
+  event_types?: WebhookEventType[];
+  description?: string;
+}
+
+export interface WebhookEndpointChange extends Partial<WebhookEndpointRequest> {
+  /** `disabled` ends what waits; `enabled` begins anew. */
+  status?: 'enabled' | 'disabled';
+}
+
+export interface WebhookEndpoint {
+  endpoint_id: string;
+  /** Null for the endpoint that stands for each `webhook_url`. */
+  url: string | null;
+  event_types: WebhookEventType[];
+  description: string;
+  status: 'enabled' | 'disabled';
+  /** `owner`: by you; `gone`: it answered 410; `failing`: nothing got through for three days. */
+  disabled_reason: 'owner' | 'gone' | 'failing' | null;
+  disabled_at: string | null;
+  failing_since: string | null;
+  pending: number;
+  skipped: number;
+  previous_secret_until: string | null;
+  created_at: string;
+}
+
+export interface NewWebhookEndpoint extends WebhookEndpoint {
+  /** For `verifyWebhook`. */
+  secret: string;
+}
+
+export interface WebhookSecret {
+  endpoint_id: string;
+  secret: string;
+  /** Until then the secret before the present one signs too. */
+  previous_secret_until: string | null;
+}
+
+export interface WebhookDelivery {
+  delivery_id: string;
+  /** The `webhook-id` of its messages, the same in every attempt. */
+  event_id: string;
+  type: string;
+  url: string;
+  status: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  /** Newest last. */
+  last_attempts: { at: string; http_status: number | null; error: WebhookError | null; took_ms: number }[];
+  next_attempt_at: string | null;
+  created_at: string;
+  ended_at: string | null;
+  data: Record<string, unknown>;
+}
+
+/** Why a receiver gave no answer. */
+export type WebhookError =
+  | 'name_not_resolved'
+  | 'address_refused'
+  | 'connection_failed'
+  | 'tls_failed'
+  | 'timed_out'
+  | 'bad_answer';
+
+export interface WebhookDeliveryList {
+  /** Newest first. */
+  deliveries: WebhookDelivery[];
+  after: string | null;
+}
+
+export interface WebhookDeliveryQuery {
+  limit?: number;
+  after?: string;
+  status?: 'pending' | 'delivered' | 'failed';
+}
+
 /** A running poll as it stands. Each one is complete: a reader may miss any of them. */
 export interface StreamProgress {
   /** Rises with every event of a session. */
@@ -964,6 +1057,11 @@ export class EloquentPoll {
     return this.#service.body<ResultDetail>({ path: '/api/results/{}', ids: [resultId], ...options });
   }
 
+  /** Deletes a poll that has ended, with its result, by either of its ids: its public addresses answer 404 at once. */
+  async deletePoll(pollId: string, options: CallOptions = {}): Promise<PollDeleted> {
+    return this.#service.body<PollDeleted>({ method: 'DELETE', path: '/api/results/{}', ids: [pollId], ...options });
+  }
+
   /** The signed statement of a result; with its price where the key is its owner's. */
   async receipt(resultId: string, options: CallOptions = {}): Promise<ResultReceipt> {
     return this.#service.body<ResultReceipt>({ path: '/api/results/{}/receipt', ids: [resultId], ...options });
@@ -1073,6 +1171,70 @@ export class EloquentPoll {
   async redeemGrant(grant: { code: string; verifier: string }, options: CallOptions = {}): Promise<NewApiKey> {
     const call: Call = { method: 'POST', path: '/api/keys/redeem', body: grant, once: true };
     return this.#service.body<NewApiKey>({ ...call, ...options });
+  }
+
+  async webhookEndpoints(options: CallOptions = {}): Promise<WebhookEndpoint[]> {
+    const found = await this.#service.body<{ endpoints: WebhookEndpoint[] }>({ path: ENDPOINTS, ...options });
+    return found.endpoints;
+  }
+
+  /** The answer has the secret that its messages are signed with. */
+  async createWebhookEndpoint(
+    endpoint: WebhookEndpointRequest,
+    options: CallOptions = {},
+  ): Promise<NewWebhookEndpoint> {
+    const call: Call = { method: 'POST', path: ENDPOINTS, body: endpoint, once: true, ...options };
+    return this.#service.body<NewWebhookEndpoint>(call);
+  }
+
+  async changeWebhookEndpoint(
+    endpointId: string,
+    change: WebhookEndpointChange,
+    options: CallOptions = {},
+  ): Promise<WebhookEndpoint> {
+    const call: Call = { method: 'PATCH', path: `${ENDPOINTS}/{}`, ids: [endpointId], body: change, ...options };
+    return this.#service.body<WebhookEndpoint>(call);
+  }
+
+  async removeWebhookEndpoint(endpointId: string, options: CallOptions = {}): Promise<{ removed: boolean }> {
+    const call: Call = { method: 'DELETE', path: `${ENDPOINTS}/{}`, ids: [endpointId], ...options };
+    return this.#service.body<{ removed: boolean }>(call);
+  }
+
+  /** What an endpoint's messages are signed with; `account` is for each `webhook_url` of a poll or batch. */
+  async webhookSecret(endpointId = 'account', options: CallOptions = {}): Promise<WebhookSecret> {
+    return this.#service.body<WebhookSecret>({ path: `${ENDPOINTS}/{}/secret`, ids: [endpointId], ...options });
+  }
+
+  /** A new secret; for `overlap_s` messages carry the signatures of both. */
+  async rotateWebhookSecret(
+    endpointId = 'account',
+    rotation: { overlap_s?: number } = {},
+    options: CallOptions = {},
+  ): Promise<WebhookSecret> {
+    const call: Call = { method: 'POST', path: `${ENDPOINTS}/{}/rotate-secret`, ids: [endpointId], once: true };
+    return this.#service.body<WebhookSecret>({ ...call, body: rotation, ...options });
+  }
+
+  /** Sends a message to it now, to try it. */
+  async testWebhookEndpoint(endpointId: string, options: CallOptions = {}): Promise<WebhookDelivery> {
+    const call: Call = { method: 'POST', path: `${ENDPOINTS}/{}/test`, ids: [endpointId], once: true, ...options };
+    return this.#service.body<WebhookDelivery>(call);
+  }
+
+  async webhookDeliveries(
+    endpointId: string,
+    asked: WebhookDeliveryQuery = {},
+    options: CallOptions = {},
+  ): Promise<WebhookDeliveryList> {
+    const call: Call = { path: `${ENDPOINTS}/{}/deliveries`, ids: [endpointId], query: search({ ...asked }) };
+    return this.#service.body<WebhookDeliveryList>({ ...call, ...options });
+  }
+
+  async resendWebhook(endpointId: string, deliveryId: string, options: CallOptions = {}): Promise<WebhookDelivery> {
+    const path = `${ENDPOINTS}/{}/deliveries/{}/resend`;
+    const call: Call = { method: 'POST', path, ids: [endpointId, deliveryId], once: true, ...options };
+    return this.#service.body<WebhookDelivery>(call);
   }
 
   async revokeKey(keyId: string, options: CallOptions = {}): Promise<{ revoked: boolean }> {
@@ -1312,7 +1474,7 @@ function joined(first: Uint8Array, second: Uint8Array) {
 // ------------------------------------------------------------------------------------------------------- transport
 
 interface Call extends CallOptions {
-  method?: 'GET' | 'POST' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `{}` for each of the ids. */
   path: string;
   ids?: readonly string[];
@@ -1350,6 +1512,8 @@ interface Service {
   /** One attempt, which waits if it is a repeated one: a successful response with an unread body, or an error. */
   send(call: Call, attempt: number, deadline: Deadline, accept: string, signal?: AbortSignal): Promise<Response>;
 }
+
+const ENDPOINTS = '/api/webhook-endpoints';
 
 /** Everything that is a poll with a key draws from one budget. */
 const POLLS = 'polls';

@@ -189,3 +189,24 @@ t.test('what cannot be done is said before anything is sent', async (t) => {
     t.equal(asked.length, 0);
   }
 });
+
+t.test('delete asks first, and does not where it is said to', async (t) => {
+  const deleting: Answering = ({ path }, response) => {
+    if (path.startsWith('/api/results/')) return { deleted: true, session_id: 'ps_1' };
+    response.statusCode = 204;
+    return void response.end();
+  };
+  const ask = (answer: string) => ({ ask: async () => answer });
+  t.match(await used(t, ['delete', 'pb_1'], deleting, ask('no')), { exit: EXIT.usage, asked: [] });
+  t.match(await used(t, ['delete', 'pb_1'], deleting), { exit: EXIT.usage, err: /for good: add --yes/ });
+  for (const [argv, path] of [
+    [['delete', 'pb_1', '--yes'], '/api/batches/pb_1'],
+    [['delete', 'EP-1', '--yes'], '/api/results/EP-1'],
+  ] as const) {
+    const { exit, out, asked } = await used(t, [...argv], deleting);
+    t.equal(exit, EXIT.winner);
+    t.equal(out, `Deleted ${argv[1]}.\n`);
+    t.match(asked, [{ method: 'DELETE', path }]);
+  }
+  t.match(await used(t, ['delete', 'PB-1']), { exit: EXIT.usage, err: /PB-1 is none/ });
+});

@@ -48,6 +48,15 @@ interface Compared {
   batchList: Same<client.BatchList, contract.BatchList>;
   batchListQuery: Same<client.BatchListQuery, contract.BatchListQuery>;
   batchReport: Same<client.BatchReport, contract.BatchReport>;
+  pollDeleted: Same<client.PollDeleted, contract.PollDeleted>;
+  endpointRequest: Same<client.WebhookEndpointRequest, contract.WebhookEndpointRequest>;
+  endpointChange: Same<client.WebhookEndpointChange, contract.WebhookEndpointChange>;
+  endpoint: Same<client.WebhookEndpoint, contract.WebhookEndpoint>;
+  newEndpoint: Same<client.NewWebhookEndpoint, contract.NewWebhookEndpoint>;
+  webhookSecret: Same<client.WebhookSecret, contract.WebhookSecret>;
+  delivery: Same<client.WebhookDelivery, contract.WebhookDelivery>;
+  deliveryList: Same<client.WebhookDeliveryList, contract.WebhookDeliveryList>;
+  deliveryQuery: Same<client.WebhookDeliveryQuery, contract.WebhookDeliveryQuery>;
 }
 
 const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
@@ -87,6 +96,15 @@ const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
   batchList: true,
   batchListQuery: true,
   batchReport: true,
+  pollDeleted: true,
+  endpointRequest: true,
+  endpointChange: true,
+  endpoint: true,
+  newEndpoint: true,
+  webhookSecret: true,
+  delivery: true,
+  deliveryList: true,
+  deliveryQuery: true,
 };
 
 t.test('the types of the client match the contract', async (t) => {

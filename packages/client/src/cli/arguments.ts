@@ -18,6 +18,7 @@ export type Command =
   | KeysCommand
   | { name: 'result' | 'open' | 'cancel'; id: string }
   | { name: 'watch'; ids: string[] }
+  | { name: 'delete'; id: string; yes: boolean }
   | { name: 'verify'; what: string; keys: string | undefined; days: string | undefined }
   | { name: 'polls'; query: PollListQuery }
   | { name: 'history'; limit: number; offset: number }
@@ -56,6 +57,9 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       return readBatch(first, words, values);
     case 'batches':
       return readBatches(words, values);
+    case 'delete':
+      allowOnly('delete', values, ['yes']);
+      return { name: 'delete', id: readDeletable(words), yes: values.yes ?? false };
     case 'verify':
       return {
         name: first,
@@ -92,6 +96,12 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       none(words, `${first} takes no words.`);
       return { name: first };
   }
+}
+
+function readDeletable(words: readonly string[]): string {
+  const id = only(words, 'delete takes one id: EP-… or ps_… of a poll, pb_… of a batch');
+  if (!/^(EP-|ps_|pb_)/.test(id)) throw new UsageError(`delete takes EP-…, ps_… or pb_…; ${id} is none.`);
+  return id;
 }
 
 /** Each once. */

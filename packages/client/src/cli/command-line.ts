@@ -5,6 +5,7 @@ export const COMMANDS = {
   result: 'show a result',
   watch: 'follow running polls to their ends',
   cancel: 'stop a running poll or batch',
+  delete: 'delete a poll or a batch for good',
   open: 'open a result in the browser',
   batch: 'run a file of polls',
   eval: 'run a file of polls with right answers, and report',

@@ -13,6 +13,7 @@ Commands
   eval FILE      the same for rows with right answers (gold): how often it was right, by model, threshold, confidence
   batches        list your batches, newest first: --status, --limit, --after
   cancel ID      stop a running poll (ps_…) or batch (pb_…); the votes that were given are charged
+  delete ID      delete a poll (EP-…, ps_…) or a batch (pb_…) with its results, for good; --yes does not ask
   open ID        open a result in the browser
   verify ID      check the receipt of a result: signature, votes, odds and decision are worked out here;
                  verify FILE --keys FILE needs no network
@@ -44,7 +45,7 @@ A batch
   --out FILE           where the results go: .jsonl, .csv, or - for standard output
   --again              ask anew what was asked before; without it the same rows with the same options are one batch
   --detach             hand it over and print its id
-  --yes                eval does not ask whether to go on
+  --yes                eval does not ask whether to go on, nor does delete
 
 Anywhere
   --json               the answer as JSON on standard output; errors as JSON on standard error

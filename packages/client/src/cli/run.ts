@@ -8,6 +8,7 @@ import { batchesCommand } from './batches.ts';
 import { cancelCommand } from './cancel.ts';
 import { COMPLETION } from './completion.ts';
 import { readStoredKey } from './credentials.ts';
+import { deleteCommand } from './delete.ts';
 import { dryRunCommand } from './dry-run.ts';
 import { evalCommand } from './eval.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
@@ -98,6 +99,9 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
     case 'batches':
       if (session === undefined) requireKey('The list of batches needs an API key');
       return batchesCommand(invocation, command.query);
+    case 'delete':
+      if (session === undefined) requireKey('Deleting needs an API key');
+      return deleteCommand(invocation, command);
     case 'open':
       return openCommand(invocation, command.id);
     case 'verify':
