@@ -55,6 +55,7 @@ PanelName = Literal["broad", "fast", "strong", "free", "free_search", "custom"]
 QuickTheme = Literal["broad", "fast", "strong", "search", "free", "free_search"]
 ResultStatus = Literal["success", "partial", "failed"]
 SessionState = Literal["running", "completed", "failed"]
+LimitReset = Literal["never", "daily", "monthly"]
 BatchStatus = Literal["running", "canceling", "completed", "canceled", "expired"]
 WebhookEventType = Literal[
     "poll.completed", "poll.failed", "batch.completed", "balance.low", "key.limit_reached", "endpoint.disabled"
@@ -496,10 +497,22 @@ class BatchReportRows(TypedDict):
 
 
 class BatchRecommendation(TypedDict):
-    kind: Literal["change", "keep", "more_rows", "carry_on_to_proof"]
+    kind: Literal["change", "keep", "more_rows"]
     preset: PanelName | None
     confidence_threshold: float | None
+    cost_saved: float | None
+    """Of what the polls of this preset cost as they were asked."""
     sentences: list[str]
+
+
+class PairedDifference(TypedDict):
+    """Accuracy here minus accuracy there, poll by poll."""
+
+    gained: int
+    lost: int
+    mean: float | None
+    low: float | None
+    high: float | None
 
 
 class BatchModel(TypedDict):
@@ -508,6 +521,8 @@ class BatchModel(TypedDict):
     asked: int
     accuracy: MeasuredShare
     panel_accuracy: MeasuredShare
+    """Of the panel, on the same polls."""
+    difference: PairedDifference
     agreement: MeasuredShare
     cost_usd: float
     cost_per_right_usd: MeasuredMean
@@ -526,7 +541,8 @@ class BatchThreshold(TypedDict):
     stopped_early: MeasuredShare | None
     wrong_stops: dict[str, float | None] | None
     panel_agreement: MeasuredShare | None
-    difference: dict[str, float] | None
+    difference: PairedDifference | None
+    """Against the same polls as they were asked."""
 
 
 class PanelFigures(TypedDict):
@@ -765,7 +781,7 @@ class FeedbackReceipt(TypedDict):
     recorded: bool
 
 
-class ApiKey(TypedDict):
+class _KeyTerms(TypedDict):
     id: str
     key_prefix: str
     label: str
@@ -774,36 +790,95 @@ class ApiKey(TypedDict):
     """It may read, and neither ask nor change anything."""
     limit_usd: float | None
     """The most that its polls may be charged per period; None without a limit."""
-    limit_reset: Literal["never", "daily", "monthly"]
+    limit_reset: LimitReset
     spent_usd: float | None
+    """Charged in this period of the limit."""
     held_usd: float | None
-    """Charged in this period of the limit, and set aside for running polls."""
+    """Set aside for running polls, which counts against the limit too."""
     resets_at: str | None
+    created_at: str
+
+
+class ApiKey(_KeyTerms):
     spent_today_usd: float
     spent_month_usd: float
     last_used_at: str | None
     revoked_at: str | None
-    created_at: str
 
 
-class NewApiKey(TypedDict):
-    id: str
+class NewApiKey(_KeyTerms):
     key: str
     """The whole key. It is shown this once."""
-    key_prefix: str
+    warning: str
+
+
+class KeyChange(TypedDict, total=False):
+    """What is left out stays as it is; None takes a limit or an end away."""
+
     label: str
     expires_at: str | None
     read_only: bool
-    """It may read, and neither ask nor change anything."""
     limit_usd: float | None
-    """The most that its polls may be charged per period; None without a limit."""
-    limit_reset: Literal["never", "daily", "monthly"]
-    spent_usd: float | None
-    held_usd: float | None
-    """Charged in this period of the limit, and set aside for running polls."""
+    limit_reset: LimitReset
+
+
+class UsageFigures(TypedDict):
+    polls: int
+    """That ended, whatever they came to."""
+    completed: int
+    failed: int
+    canceled: int
+    split_or_partial: int
+    cost_usd: float
+    saved_usd: float
+    """An estimate of what stopping early saved."""
+    median_ms: float | None
+    median_cost_usd: float | None
+
+
+class _UsageGroup(UsageFigures):
+    group: str
+    """A day, the id of a key, a preset, a surface, or a value of the metadata."""
+
+
+class UsageGroup(_UsageGroup, total=False):
+    label: str
+    """Of a key."""
+
+
+UsageReport = TypedDict(
+    "UsageReport",
+    {
+        "from": str,
+        "to": str,
+        "group_by": str,
+        "groups": "list[UsageGroup]",
+        "total": UsageFigures,
+        "previous": "dict[str, Any]",
+    },
+)
+"""`groups`: days in their order; others by cost, the largest first. `previous`: `total` of as many days before."""
+
+
+class KeyBalance(TypedDict):
+    limit_usd: float
+    limit_reset: LimitReset
+    spent_usd: float
+    held_usd: float
+    left_usd: float
+    """What its next poll may cost at most."""
     resets_at: str | None
-    created_at: str
-    warning: str
+
+
+class UsageBalance(TypedDict):
+    """To the micro-USD, with the limit of the key that asks."""
+
+    available_usd: float
+    reserved_usd: float
+    used_usd: float
+    low_balance_usd: float | None
+    is_low: bool
+    key: KeyBalance | None
 
 
 class Revoked(TypedDict):
@@ -1306,10 +1381,50 @@ class AsyncEloquentPoll:
     async def keys(self, *, timeout: float | None = None) -> list[ApiKey]:
         return cast("list[ApiKey]", await self._service.body(_Call("GET", "/api/keys", timeout=timeout)))
 
-    async def create_key(self, label: str | None = None, *, timeout: float | None = None) -> NewApiKey:
+    async def create_key(
+        self,
+        label: str | None = None,
+        *,
+        expires_at: str | None = None,
+        read_only: bool | None = None,
+        limit_usd: float | None = None,
+        limit_reset: LimitReset | None = None,
+        timeout: float | None = None,
+    ) -> NewApiKey:
         """If the answer is lost, revoke what `keys` lists and create another."""
-        call = _Call("POST", "/api/keys", body=_given(label=label), once=True, timeout=timeout)
+        limit = {"limit_usd": limit_usd, "limit_reset": limit_reset}
+        body = _given(label=label, expires_at=expires_at, read_only=read_only, **limit)
+        call = _Call("POST", "/api/keys", body=body, once=True, timeout=timeout)
         return cast(NewApiKey, await self._service.body(call))
+
+    async def change_key(self, key_id: str, *, timeout: float | None = None, **change: Unpack[KeyChange]) -> ApiKey:
+        call = _Call("PATCH", "/api/keys/{}", (key_id,), body=change, timeout=timeout)
+        return cast(ApiKey, await self._service.body(call))
+
+    async def usage(
+        self,
+        *,
+        group_by: str | None = None,
+        first_day: str | None = None,
+        last_day: str | None = None,
+        key_id: str | None = None,
+        preset: PanelName | None = None,
+        surface: str | None = None,
+        timeout: float | None = None,
+    ) -> UsageReport:
+        """What was asked and charged, by `day`, `key`, `preset`, `surface`, or `metadata.` and the name of a label."""
+        days = {"from": first_day, "to": last_day}
+        query = _query(group_by=group_by, key_id=key_id, preset=preset, surface=surface, **days)
+        return cast(UsageReport, await self._service.body(_Call("GET", "/api/usage", query=query, timeout=timeout)))
+
+    async def usage_balance(self, *, timeout: float | None = None) -> UsageBalance:
+        """The balance in detail, with a key or a session."""
+        return cast(UsageBalance, await self._service.body(_Call("GET", "/api/usage/balance", timeout=timeout)))
+
+    async def set_low_balance(self, usd: float | None, *, timeout: float | None = None) -> UsageBalance:
+        """From below this much on, the balance counts as low; None: never."""
+        call = _Call("PUT", "/api/usage/low-balance", body={"low_balance_usd": usd}, timeout=timeout)
+        return cast(UsageBalance, await self._service.body(call))
 
     async def redeem_grant(self, code: str, verifier: str, *, timeout: float | None = None) -> NewApiKey:
         """Exchanges the code that a login in the browser sent to this program for an API key, once."""
@@ -1602,6 +1717,10 @@ class EloquentPoll:
     feedback = _blocking(AsyncEloquentPoll.feedback)
     keys = _blocking(AsyncEloquentPoll.keys)
     create_key = _blocking(AsyncEloquentPoll.create_key)
+    change_key = _blocking(AsyncEloquentPoll.change_key)
+    usage = _blocking(AsyncEloquentPoll.usage)
+    usage_balance = _blocking(AsyncEloquentPoll.usage_balance)
+    set_low_balance = _blocking(AsyncEloquentPoll.set_low_balance)
     redeem_grant = _blocking(AsyncEloquentPoll.redeem_grant)
     revoke_key = _blocking(AsyncEloquentPoll.revoke_key)
     webhook_endpoints = _blocking(AsyncEloquentPoll.webhook_endpoints)

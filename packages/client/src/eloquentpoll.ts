@@ -474,6 +474,15 @@ export interface BatchCalibration {
   bands: PublishedBand[];
 }
 
+/** Accuracy here minus accuracy there, poll by poll. */
+export interface PairedDifference {
+  gained: number;
+  lost: number;
+  mean: number | null;
+  low: number | null;
+  high: number | null;
+}
+
 /** A threshold replayed from the votes; figures are null where votes that were not asked would be needed. */
 export interface BatchThreshold {
   /** Null: as the polls were asked. */
@@ -494,8 +503,8 @@ export interface BatchThreshold {
     high: number | null;
   } | null;
   panel_agreement: MeasuredShare | null;
-  /** Accuracy minus accuracy as asked, poll by poll. */
-  difference: { gained: number; lost: number; mean: number; low: number; high: number } | null;
+  /** Against the same polls as they were asked. */
+  difference: PairedDifference | null;
 }
 
 /** A model alone. */
@@ -504,7 +513,9 @@ export interface BatchModel {
   polls: number;
   asked: number;
   accuracy: MeasuredShare;
+  /** Of the panel, on the same polls. */
   panel_accuracy: MeasuredShare;
+  difference: PairedDifference;
   agreement: MeasuredShare;
   cost_usd: number;
   cost_per_right_usd: MeasuredMean;
@@ -530,9 +541,11 @@ export interface BatchReport extends PanelFigures {
   /** By preset, the one with most polls first. */
   panels: BatchReportPanel[];
   recommendation: {
-    kind: 'change' | 'keep' | 'more_rows' | 'carry_on_to_proof';
+    kind: 'change' | 'keep' | 'more_rows';
     preset: PanelName | null;
     confidence_threshold: number | null;
+    /** Of what the polls of this preset cost as they were asked. */
+    cost_saved: number | null;
     /** It in words, with the figures that it follows from. */
     sentences: string[];
   };
@@ -694,6 +707,85 @@ export interface NewApiKey {
   resets_at: string | null;
   created_at: string;
   warning: string;
+}
+
+/** What a key may do; what is left out of a change stays as it is. */
+export interface KeyTerms {
+  label?: string;
+  expires_at?: string;
+  /** It may read, and neither ask nor change anything. */
+  read_only?: boolean;
+  /** The most that its polls may be charged per period. */
+  limit_usd?: number;
+  /** At midnight UTC, or of the first day of a month. */
+  limit_reset?: 'never' | 'daily' | 'monthly';
+}
+
+export interface KeyChange extends Omit<KeyTerms, 'expires_at' | 'limit_usd'> {
+  expires_at?: string | null;
+  limit_usd?: number | null;
+}
+
+export interface UsageFigures {
+  /** That ended, whatever they came to. */
+  polls: number;
+  completed: number;
+  failed: number;
+  canceled: number;
+  split_or_partial: number;
+  cost_usd: number;
+  /** An estimate of what stopping early saved. */
+  saved_usd: number;
+  median_ms: number | null;
+  median_cost_usd: number | null;
+}
+
+export interface UsageGroup extends UsageFigures {
+  /** A day, the id of a key, a preset, a surface, or a value of the metadata. */
+  group: string;
+  /** Of a key. */
+  label?: string;
+}
+
+export interface UsageReport {
+  from: string;
+  /** The last day, included. */
+  to: string;
+  group_by: string;
+  /** Days in their order; others by cost, the largest first. */
+  groups: UsageGroup[];
+  total: UsageFigures;
+  /** The same of as many days before. */
+  previous: UsageFigures & { from: string; to: string };
+}
+
+export interface UsageQuery {
+  /** `day` without it; also `key`, `preset`, `surface`, or `metadata.` and the name of a label. */
+  group_by?: string;
+  /** UTC days; the last 30 without them. */
+  from?: string;
+  to?: string;
+  key_id?: string;
+  preset?: PanelName;
+  surface?: string;
+}
+
+/** To the micro-USD, with the limit of the key that asks. */
+export interface UsageBalance {
+  available_usd: number;
+  reserved_usd: number;
+  used_usd: number;
+  low_balance_usd: number | null;
+  is_low: boolean;
+  key: {
+    limit_usd: number;
+    limit_reset: 'never' | 'daily' | 'monthly';
+    spent_usd: number;
+    held_usd: number;
+    /** What its next poll may cost at most. */
+    left_usd: number;
+    resets_at: string | null;
+  } | null;
 }
 
 export interface Balance {
@@ -1152,6 +1244,22 @@ export class EloquentPoll {
     return this.#service.body<Balance>({ path: '/api/balance', ...options });
   }
 
+  /** What was asked and charged, by day, key, preset, surface or a label of your own. */
+  async usage(asked: UsageQuery = {}, options: CallOptions = {}): Promise<UsageReport> {
+    return this.#service.body<UsageReport>({ path: '/api/usage', query: search({ ...asked }), ...options });
+  }
+
+  /** The balance in detail, with a key or a session. */
+  async usageBalance(options: CallOptions = {}): Promise<UsageBalance> {
+    return this.#service.body<UsageBalance>({ path: '/api/usage/balance', ...options });
+  }
+
+  /** From below this much on, the balance counts as low; null: never. */
+  async setLowBalance(usd: number | null, options: CallOptions = {}): Promise<UsageBalance> {
+    const call: Call = { method: 'PUT', path: '/api/usage/low-balance', body: { low_balance_usd: usd }, ...options };
+    return this.#service.body<UsageBalance>(call);
+  }
+
   /** Sends feedback on an outcome. A second feedback on a poll replaces the first. */
   async feedback(feedback: Feedback, options: CallOptions = {}): Promise<FeedbackReceipt> {
     return this.#service.body<FeedbackReceipt>({ method: 'POST', path: '/api/feedback', body: feedback, ...options });
@@ -1162,9 +1270,19 @@ export class EloquentPoll {
   }
 
   /** If the answer is lost, revoke what `keys` lists and create another. */
-  async createKey(label?: string, options: CallOptions = {}): Promise<NewApiKey> {
-    const body = label === undefined ? {} : { label };
+  async createKey(terms: string | KeyTerms = {}, options: CallOptions = {}): Promise<NewApiKey> {
+    const body = typeof terms === 'string' ? { label: terms } : terms;
     return this.#service.body<NewApiKey>({ method: 'POST', path: '/api/keys', body, once: true, ...options });
+  }
+
+  async changeKey(keyId: string, change: KeyChange, options: CallOptions = {}): Promise<ApiKey> {
+    return this.#service.body<ApiKey>({
+      method: 'PATCH',
+      path: '/api/keys/{}',
+      ids: [keyId],
+      body: change,
+      ...options,
+    });
   }
 
   /** Exchanges the code that a login in the browser sent to this program for an API key, once. */

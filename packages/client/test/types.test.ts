@@ -48,6 +48,11 @@ interface Compared {
   batchList: Same<client.BatchList, contract.BatchList>;
   batchListQuery: Same<client.BatchListQuery, contract.BatchListQuery>;
   batchReport: Same<client.BatchReport, contract.BatchReport>;
+  keyTerms: Same<client.KeyTerms, contract.KeyRequest>;
+  keyChange: Same<client.KeyChange, contract.KeyChange>;
+  usage: Same<client.UsageReport, contract.UsageReport>;
+  usageQuery: Same<client.UsageQuery, Omit<contract.UsageQuery, 'format'>>;
+  usageBalance: Same<client.UsageBalance, contract.UsageBalance>;
   pollDeleted: Same<client.PollDeleted, contract.PollDeleted>;
   endpointRequest: Same<client.WebhookEndpointRequest, contract.WebhookEndpointRequest>;
   endpointChange: Same<client.WebhookEndpointChange, contract.WebhookEndpointChange>;
@@ -96,6 +101,11 @@ const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
   batchList: true,
   batchListQuery: true,
   batchReport: true,
+  keyTerms: true,
+  keyChange: true,
+  usage: true,
+  usageQuery: true,
+  usageBalance: true,
   pollDeleted: true,
   endpointRequest: true,
   endpointChange: true,

@@ -7,6 +7,7 @@ import { type BatchCommand, readBatch, readBatches } from './read-batch-terms.ts
 import { type KeysCommand, readKeys } from './read-key-terms.ts';
 import { whole } from './read-numbers.ts';
 import { type AskCommand, readAsk, readPollQuery } from './read-poll-terms.ts';
+import { readUsage, type UsageCommand } from './read-usage-terms.ts';
 import { UsageError } from './usage-error.ts';
 import { none, oneOf, only } from './words.ts';
 
@@ -16,6 +17,7 @@ export type Command =
   | AskCommand
   | BatchCommand
   | KeysCommand
+  | UsageCommand
   | { name: 'result' | 'open' | 'cancel'; id: string }
   | { name: 'watch'; ids: string[] }
   | { name: 'delete'; id: string; yes: boolean }
@@ -82,7 +84,9 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
         offset: whole('--offset', values.offset, { least: 0, most: Number.MAX_SAFE_INTEGER, otherwise: 0 }),
       };
     case 'keys':
-      return readKeys(words);
+      return readKeys(words, values);
+    case 'usage':
+      return readUsage(words, values);
     case 'login':
       none(words, 'login takes no words.');
       return { name: 'login', browser: values['no-browser'] !== true };

@@ -14,7 +14,8 @@ export const COMMANDS = {
   polls: 'find polls of yours',
   history: 'list your results',
   balance: 'what you can spend, and have spent',
-  keys: 'list, create and revoke API keys',
+  usage: 'what you asked and were charged, by day, key, preset or label',
+  keys: 'list, create, limit and revoke API keys',
   login: 'get a key for this computer, in the browser',
   logout: 'revoke and remove that key',
   completion: 'completion of commands for a shell',
@@ -28,7 +29,8 @@ export const PRESETS = ['broad', 'fast', 'strong'] as const;
 export const STATUSES = ['running', 'completed', 'failed'] as const;
 export const BATCH_STATUSES = ['running', 'canceling', 'completed', 'canceled', 'expired'] as const;
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export const KEY_ACTIONS = ['list', 'create', 'revoke'] as const;
+export const KEY_ACTIONS = ['list', 'create', 'change', 'revoke'] as const;
+export const RESETS = ['never', 'daily', 'monthly'] as const;
 
 export const OPTIONS = {
   option: { type: 'string', multiple: true },
@@ -53,6 +55,14 @@ export const OPTIONS = {
   after: { type: 'string' },
   limit: { type: 'string' },
   offset: { type: 'string' },
+  by: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  'limit-usd': { type: 'string' },
+  reset: { type: 'string' },
+  until: { type: 'string' },
+  'read-only': { type: 'boolean' },
+  label: { type: 'string' },
   keys: { type: 'string' },
   days: { type: 'string' },
   'no-browser': { type: 'boolean' },

@@ -1,4 +1,4 @@
-import { COMMANDS, KEY_ACTIONS, OPTIONS, PRESETS, SHELLS } from './command-line.ts';
+import { COMMANDS, KEY_ACTIONS, OPTIONS, PRESETS, RESETS, SHELLS } from './command-line.ts';
 
 // A script per shell that completes commands, options and the words that some of them take.
 
@@ -7,6 +7,9 @@ const options = Object.keys(OPTIONS).map((name) => `--${name}`);
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   '--preset': PRESETS,
+  '--format': ['jsonl', 'csv'],
+  '--by': ['day', 'key', 'preset', 'surface', 'metadata.'],
+  '--reset': RESETS,
   completion: SHELLS,
   keys: KEY_ACTIONS,
 };

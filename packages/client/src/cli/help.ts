@@ -20,7 +20,8 @@ Commands
   polls          find polls of yours, newest first: --status, --close, --metadata, --preset, --limit, --after
   history        list your results, newest first; needs a browser login (--session)
   balance        what you can spend, and have spent
-  keys           list your API keys; keys create LABEL, keys revoke ID
+  usage          what you asked and were charged: --by day, key, preset, surface or metadata.NAME; --from and --to are days
+  keys           list your API keys; keys create LABEL, keys change ID, keys revoke ID
   login          get a key for this computer, in the browser; logout revokes and removes it
   completion SHELL  completion for bash, zsh or fish: source <(eloquentpoll completion bash)
 
@@ -46,6 +47,11 @@ A batch
   --again              ask anew what was asked before; without it the same rows with the same options are one batch
   --detach             hand it over and print its id
   --yes                eval does not ask whether to go on, nor does delete
+
+A key
+  --limit-usd DOLLARS  the most that its polls may be charged per period; none takes the limit away
+  --reset NAME         when that is counted from zero again: never, daily or monthly (UTC)
+  --until DAY          when it ends, or never;  --read-only: it can neither ask nor change anything;  --label TEXT
 
 Anywhere
   --json               the answer as JSON on standard output; errors as JSON on standard error

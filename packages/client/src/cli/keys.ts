@@ -17,9 +17,14 @@ export async function keysCommand(invocation: Invocation, command: KeysCommand):
       return EXIT.winner;
     }
     case 'create': {
-      const made = await polls.createKey(command.label, { signal });
+      const made = await polls.createKey(command.terms, { signal });
       print(out, json ? JSON.stringify(made) : made.key);
       if (!json) print(err, `Copy it now. It is not shown again. To revoke it: keys revoke ${made.id}`);
+      return EXIT.winner;
+    }
+    case 'change': {
+      const changed = await polls.changeKey(await idOf(invocation, command.id), command.change, { signal });
+      print(out, json ? JSON.stringify(changed) : lineOf(changed));
       return EXIT.winner;
     }
     case 'revoke': {
@@ -31,7 +36,8 @@ export async function keysCommand(invocation: Invocation, command: KeysCommand):
   }
 }
 
-function lineOf({ id, key_prefix, label, created_at, last_used_at, expires_at, revoked_at }: ApiKey): string {
+function lineOf(key: ApiKey): string {
+  const { id, key_prefix, label, created_at, last_used_at, expires_at, revoked_at } = key;
   const used = last_used_at === null ? 'never used' : `used ${day(last_used_at)}`;
   const ended = revoked_at !== null ? `revoked ${day(revoked_at)}` : expires_at !== null && `until ${day(expires_at)}`;
   return [
@@ -40,12 +46,21 @@ function lineOf({ id, key_prefix, label, created_at, last_used_at, expires_at, r
     `made ${day(created_at)}`,
     pad(used, 15),
     ...(ended ? [ended] : []),
+    ...(key.read_only ? ['reads only'] : []),
+    pad(spendingOf(key), 24),
     plain(label),
   ]
     .join('  ')
     .trimEnd();
 }
 
+function spendingOf({ limit_usd, limit_reset, spent_usd, spent_month_usd }: ApiKey): string {
+  if (limit_usd === null) return `${dollars(spent_month_usd)} this month`;
+  const per = { never: '', daily: ' a day', monthly: ' a month' }[limit_reset];
+  return `${dollars(spent_usd ?? 0)} of ${dollars(limit_usd)}${per}`;
+}
+
+const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
 const day = (time: string): string => time.slice(0, 10);
 
 /** By its id, or by the beginning of the key where only one active key begins so. */

@@ -15,6 +15,10 @@ export function dollars(text: string, most: number): number {
   throw new UsageError(`--max-cost is more than 0 and at most ${most} dollars.`);
 }
 
+export function amount(name: string, text: string): number {
+  return decimal(name, text.replace(/^\$/, ''));
+}
+
 function decimal(name: string, text: string): number {
   const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value)) throw new UsageError(`${name} is a number such as 0.5.`);

@@ -25,6 +25,7 @@ import { completePoll, questionFor } from './prompts.ts';
 import { report } from './report.ts';
 import { showOutcome } from './show-outcome.ts';
 import { programOf, type Terminal } from './terminal.ts';
+import { usageCommand } from './usage.ts';
 import { verifyCommand } from './verify.ts';
 import { watchCommand } from './watch.ts';
 
@@ -115,6 +116,9 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
     case 'balance':
       if (session === undefined) requireKey('The balance needs an API key');
       return balanceCommand(invocation);
+    case 'usage':
+      if (session === undefined) requireKey('The usage needs an API key');
+      return usageCommand(invocation, command);
     case 'keys':
       if (session === undefined) requireKey('Keys are managed with an API key');
       return keysCommand(invocation, command);
