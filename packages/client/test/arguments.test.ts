@@ -46,7 +46,7 @@ t.test('other commands, service address and key are parsed', async (t) => {
   for (const name of ['balance', 'logout']) t.match(read([name]), { name });
   t.match(read(['history', '--limit', '5']), { name: 'history', limit: 5, offset: 0 });
   t.match(read(['keys']), { name: 'keys', action: 'list' });
-  t.match(read(['keys', 'create', 'build server']), { action: 'create', label: 'build server' });
+  t.match(read(['keys', 'create', 'build server']), { action: 'create', terms: { label: 'build server' } });
   t.match(read(['keys', 'revoke', 'ep_k_AbCdE']), { action: 'revoke', id: 'ep_k_AbCdE' });
   t.match(read(['login', '--no-browser']), { name: 'login', browser: false });
   t.match(read(['completion', 'zsh']), { name: 'completion', shell: 'zsh' });
@@ -89,7 +89,7 @@ t.test('an invalid command line is a UsageError that says what would be right', 
     [['frobnicate'], /^Unknown command frobnicate\. See --help\.$/],
     [['result'], /one id/],
     [['result', 'a', 'b'], /one id/],
-    [['keys', 'crate'], /^Unknown action of keys crate: list, create or revoke\. Did you mean create\?$/],
+    [['keys', 'crate'], /^Unknown action of keys crate: list, create, change or revoke\. Did you mean create\?$/],
     [['keys', 'revoke'], /one id/],
     [['completion', 'csh'], /bash, zsh or fish/],
     [['history', '--limit', '500'], /from 1 to 100/],

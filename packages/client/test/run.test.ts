@@ -403,13 +403,14 @@ t.test('balance with a key is read by the tool that takes one', async (t) => {
 t.test('keys are listed, created and revoked', async (t) => {
   const id = '0e8c5c9e-0000-4000-8000-000000000001';
   const key = { id, key_prefix: 'ep_k_AbCdE', label: 'lap\x1b[2Jtop', created_at: '2026-11-20T10:11:12.000Z' };
-  const listed = { ...key, last_used_at: null, expires_at: null, revoked_at: null };
+  const limits = { limit_usd: null, read_only: true, spent_month_usd: 0 };
+  const listed = { ...key, ...limits, last_used_at: null, expires_at: null, revoked_at: null };
   const { url, asked } = await serve(t, ({ method }) =>
     method === 'GET' ? [listed] : method === 'POST' ? { ...key, key: 'ep_k_AbCdEf', warning: '' } : { revoked: true },
   );
   const { texts, ...outputs } = pipes();
   await run(['keys'], at(url, outputs));
-  t.equal(texts.out, `${id}  ep_k_AbCdE…  made 2026-11-20  never used       lap [2Jtop\n`);
+  t.equal(texts.out, `${id}  ep_k_AbCdE…  made 2026-11-20  never used       reads only  $0.00 this month          lap [2Jtop\n`);
   const made = pipes();
   await run(['keys', 'create', 'laptop'], at(url, made));
   t.equal(made.texts.out, 'ep_k_AbCdEf\n', 'the key alone, for a pipe');
