@@ -410,7 +410,10 @@ t.test('keys are listed, created and revoked', async (t) => {
   );
   const { texts, ...outputs } = pipes();
   await run(['keys'], at(url, outputs));
-  t.equal(texts.out, `${id}  ep_k_AbCdE…  made 2026-11-20  never used       reads only  $0.00 this month          lap [2Jtop\n`);
+  t.equal(
+    texts.out,
+    `${id}  ep_k_AbCdE…  made 2026-11-20  never used       reads only  $0.00 this month          lap [2Jtop\n`,
+  );
   const made = pipes();
   await run(['keys', 'create', 'laptop'], at(url, made));
   t.equal(made.texts.out, 'ep_k_AbCdEf\n', 'the key alone, for a pipe');
