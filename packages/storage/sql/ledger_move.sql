@@ -5,6 +5,7 @@ returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   back boolean := p_kind = 'reversal';
+  v_balance balances;
 begin
   if p_kind not in ('credit', 'top_up', 'reversal') then
     raise exception 'no such movement: %', p_kind using errcode = 'EP002';
@@ -27,9 +28,13 @@ begin
      set posted_u = posted_u + case when back then -p_amount_u else p_amount_u end,
          allow_negative = case when back then posted_u - p_amount_u - held_u < 0
                                else allow_negative and posted_u + p_amount_u - held_u < 0 end
-   where account_id = p_account;
+   where account_id = p_account
+  returning * into v_balance;
   if not found then
     raise exception 'account % has no balance', p_account using errcode = 'EP002';
+  end if;
+  if back then
+    perform note_low_balance(p_account, v_balance.posted_u, p_amount_u, v_balance.low_balance_u);
   end if;
   return true;
 end $$;

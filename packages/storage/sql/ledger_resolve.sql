@@ -3,6 +3,7 @@ create or replace function ledger_resolve(p_hold_idem text, p_amount_u bigint) r
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   hold transfers;
+  v_balance balances;
   v_today constant date := (now() at time zone 'utc')::date;
 begin
   select * into hold from transfers where idem = p_hold_idem and kind = 'hold';
@@ -28,9 +29,13 @@ begin
          used_on = v_today,
          held_u = held_u - hold.amount_u,
          allow_negative = allow_negative and posted_u - p_amount_u - (held_u - hold.amount_u) < 0
-   where account_id = hold.debit;
+   where account_id = hold.debit
+  returning * into v_balance;
   if not found then
     raise exception 'account % has no balance', hold.debit using errcode = 'EP002';
+  end if;
+  if v_balance.low_balance_u is not null then
+    perform note_low_balance(hold.debit, v_balance.posted_u, p_amount_u, v_balance.low_balance_u);
   end if;
   return true;
 end $$;

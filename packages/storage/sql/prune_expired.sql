@@ -54,5 +54,5 @@ begin
     select ctid from deposits where state = 'failed' and closed_at < now() - interval '90 days'
      limit p_limit for update skip locked));
   get diagnostics v_rows = row_count;
-  return v_pruned + v_rows + prune_webhooks(p_limit) + prune_batches(p_limit);
+  return v_pruned + v_rows + prune_webhooks(p_limit) + prune_batches(p_limit) + prune_usage(p_limit);
 end $$;

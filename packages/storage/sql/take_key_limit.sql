@@ -1,5 +1,5 @@
 -- Counts money that is set aside for polls of a key against the key's limit: spent + held stays within it. False: it
--- does not fit, and nothing changed. True for a key without a limit.
+-- does not fit, and nothing is held. True for a key without a limit.
 create or replace function take_key_limit(p_account uuid, p_key uuid, p_amount_u bigint) returns boolean
 language plpgsql as $$
 begin
@@ -15,5 +15,9 @@ begin
    where key_id = p_key
      and (limit_u is null
           or case when period < key_period(reset) then 0 else spent_u end + held_u + p_amount_u <= limit_u);
-  return found;
+  if found then
+    return true;
+  end if;
+  perform note_key_limit(p_key);
+  return false;
 end $$;

@@ -93,11 +93,16 @@ export function emptyClosedAccounts(storage: Storage, limit = 500): Promise<stri
     await sql`
       select delete_batch(b.id, b.account_id) from accounts a join batches b on b.account_id = a.id
        where a.deleted_at is not null and a.emptied_at is null and b.ended_at is not null`.execute(db);
+    // Labels are what its owner wrote; sums per day belong to the books.
     await sql`
-      update accounts a set emptied_at = now()
-       where deleted_at is not null and emptied_at is null
-         and not exists (select from polls p where p.account_id = a.id)
-         and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')`.execute(db);
+      with emptied as (
+        update accounts a set emptied_at = now()
+         where deleted_at is not null and emptied_at is null
+           and not exists (select from polls p where p.account_id = a.id)
+           and not exists (select from batches b where b.account_id = a.id and b.status <> 'deleted')
+        returning id),
+      labels as (delete from usage_labels where account_id in (select id from emptied))
+      delete from usage_names where account_id in (select id from emptied)`.execute(db);
     return ids;
   });
 }

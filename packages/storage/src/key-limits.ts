@@ -28,9 +28,7 @@ export const limitColumns = [
   'key_limits.reset',
   'key_limits.held_u',
   sql<bigint | null>`case when period < key_period(reset) then 0 else spent_u end`.as('spent_u'),
-  sql<Date | null>`case reset
-    when 'daily' then (key_period(reset) + 1)::timestamp at time zone 'utc'
-    when 'monthly' then (key_period(reset) + interval '1 month')::timestamp at time zone 'utc' end`.as('resets_at'),
+  sql<Date | null>`key_resets_at(reset)`.as('resets_at'),
 ] as const;
 
 export interface LimitRow {

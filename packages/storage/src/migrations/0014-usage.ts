@@ -74,10 +74,14 @@ alter table balances add column low_balance_u bigint check (low_balance_u > 0);
 ${functionText('usage_bucket')}
 ${functionText('count_usage')}
 ${functionText('key_period')}
+${functionText('key_resets_at')}
+${functionText('note_key_limit')}
+${functionText('note_low_balance')}
 ${functionText('take_key_limit')}
 ${functionText('settle_key_limit')}
 ${functionText('set_key_limit')}
 ${functionText('check_key_limits')}
 ${functionText('check_usage')}
+${functionText('prune_usage')}
 `,
 };
