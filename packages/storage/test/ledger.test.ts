@@ -43,6 +43,7 @@ t.test('a reversal may take an account below zero: then nothing is held until cr
     reservedU: 0n,
     availableU: -5n * USD,
     usageU: 4n * USD,
+    lowU: null,
   });
   t.equal(await capture(storage, 'open', 1n), true, 'what was promised before is kept');
   t.equal(await hold(storage, { accountId, amountU: 1n, idem: 'refused' }), false);

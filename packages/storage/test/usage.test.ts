@@ -199,7 +199,7 @@ t.test('a balance that falls below its mark, and a limit that refuses, are said 
   const accountId = await funded(storage, 10n * USD);
   const eventTypes = ['balance.low', 'key.limit_reached'] as const;
   const endpoint = {
-    id: unique('we_'),
+    id: `we_${randomBytes(16).toString('hex')}`,
     url: 'https://hooks.example/',
     eventTypes,
     description: '',
