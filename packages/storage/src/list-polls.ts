@@ -78,15 +78,17 @@ export async function listPolls(
   let maxRows = 0;
   for (maxRows of sizes) {
     ({ rows } = await scan(maxRows).execute(queries.db));
+    rows.sort((a, b) => a.place - b.place);
     found = rows.filter(({ fits }) => fits).map(({ id }) => id);
-    if (found.length > limit || rows.length < maxRows) break;
+    if (found.length > limit || (rows.at(-1)?.place ?? 0) < maxRows) break;
   }
   const shown = found.slice(0, limit);
   const lines = await linesOf(queries, shown);
   if (!isOlder) lines.reverse();
-  const looked = { polls: rows.length, until: rows.at(-1)?.createdAt ?? null };
+  const last = rows.at(-1);
+  const looked = { polls: last?.place ?? 0, until: last?.createdAt ?? null };
   if (found.length > limit) return { lines, goOn: shown.at(-1)!, looked };
-  return { lines, goOn: rows.length === maxRows ? rows.at(-1)!.id : null, looked };
+  return { lines, goOn: last?.place === maxRows ? last.id : null, looked };
 }
 
 interface Position {
@@ -98,9 +100,11 @@ interface ScannedRow {
   id: string;
   createdAt: Date;
   fits: boolean;
+  /** From 1, in the order of the page. */
+  place: number;
 }
 
-/** The rows that a page reads, in the order of the list, and whether each fits the filter. */
+/** Of the rows that a page reads those that fit the filter, and the last one, in any order. */
 export function scanOf(
   accountId: string,
   filter: PollFilter,
@@ -116,11 +120,15 @@ export function scanOf(
   // Most filters match often: the whole scan is made only where a short one finds too few.
   const sizes = rest.length > 0 ? [Math.min(4 * (limit + 1), MAX_SCANNED), MAX_SCANNED] : [limit + 1];
   const scan = (maxRows: number) => sql<ScannedRow>`
-    select ${source.id} as id, created_at as "createdAt", ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits
-      from ${source.from}
-     where ${allOf(conditions)}
-     order by created_at ${order}, ${source.id} ${order}
-     limit ${maxRows}`;
+    with scanned as materialized (
+      select ${source.id} as id, created_at, ${rest.length > 0 ? source.fits(rest) : sql`true`} as fits,
+             row_number() over (order by created_at ${order}, ${source.id} ${order})::integer as place
+        from ${source.from}
+       where ${allOf(conditions)}
+       order by created_at ${order}, ${source.id} ${order}
+       limit ${maxRows})
+    select id, created_at as "createdAt", fits, place from scanned
+     where fits or place = (select max(place) from scanned)`;
   return { sizes, scan };
 }
 
