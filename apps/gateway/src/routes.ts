@@ -75,6 +75,7 @@ import { createPollRoute } from './polls/routes/create-poll.ts';
 import { deleteResultRoute } from './polls/routes/delete-result.ts';
 import { dryRunRoute } from './polls/routes/dry-run.ts';
 import { estimateRoute } from './polls/routes/estimate.ts';
+import { exportRoute } from './polls/routes/export.ts';
 import { feedbackSummaryRoute } from './polls/routes/feedback-summary.ts';
 import { giveFeedbackRoute } from './polls/routes/give-feedback.ts';
 import { historyRoute } from './polls/routes/history.ts';
@@ -132,6 +133,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/receipts/days', 'listReceiptDays', 'anyone', () => receiptDaysRoute(app, context)],
     ['GET', '/.well-known/jwks.json', 'getReceiptKeys', 'anyone', () => receiptKeysRoute(app, context)],
     ['GET', '/api/results', 'listResults', 'login', () => historyRoute(app, context)],
+    ['GET', '/api/export', 'exportAccount', 'login or key', () => exportRoute(app, context)],
     ['GET', '/api/graph/mermaid/:pollId', 'getMermaid', 'anyone', () => mermaidRoute(app, context)],
     ['GET', '/api/graph/node-spec', 'getNodeSpec', 'anyone', () => nodeSpecRoute(app, context)],
 

@@ -8,6 +8,7 @@ export * from './error-body.ts';
 export * from './error-catalog.ts';
 export * from './errors.ts';
 export * from './estimate.ts';
+export * from './export.ts';
 export * from './feedback.ts';
 export * from './intents.ts';
 export * from './json-object.ts';

@@ -149,6 +149,16 @@ export {
   watchedDeposits,
 } from './deposits.ts';
 export { isStorageError, StorageBusy, type StorageError, StorageRefused, StorageUnavailable } from './errors.ts';
+export {
+  type BatchPlace,
+  batchPlacesOf,
+  type ExportedTransfer,
+  feedbackAfter,
+  type GivenFeedback,
+  type PollPlace,
+  pollsAfter,
+  transfersAfter,
+} from './export-account.ts';
 export { type Feedback, readFeedbackSummary, type StoredFeedbackSummary, storeFeedback } from './feedback.ts';
 export {
   type AbortedCalls,

@@ -70,6 +70,9 @@ create table transfers (
     when kind = 'reversal' then credit in (${FUNDING_ACCOUNTS})
     else credit = '${REVENUE}' end)
 );
+-- What an account paid in and spent, in order: a hold leads to what became of it.
+create index transfers_debit on transfers (debit, id) where kind in ('hold', 'reversal');
+create index transfers_credit on transfers (credit, id) where kind = 'credit';
 create unique index transfers_resolved_once on transfers (pending_id) where kind in ('post', 'void');
 
 ${functionText('refuse_rewrite')}

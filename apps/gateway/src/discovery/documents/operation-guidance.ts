@@ -46,6 +46,10 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     not: 'You only stop waiting: hang up, and the poll goes on by itself.',
     effects: ['ends the poll'],
   },
+  'GET /api/export': {
+    use: 'You keep a copy of everything that the account has here, or leave.',
+    not: 'You want the results of some polls: list them, or fetch the results of their batch.',
+  },
   'DELETE /api/results/{resultId}': {
     use: 'A poll must not be kept: nothing of what was asked and answered is left, and its public addresses answer 404.',
     not: 'It only has to go some day: send `expires_in` with the poll.',

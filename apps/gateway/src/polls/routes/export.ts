@@ -1,0 +1,44 @@
+import { Readable } from 'node:stream';
+import { ExportLine, ExportQuery } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../http/access.ts';
+import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
+import { invalid } from '../../http/api-error.ts';
+import type { PollsContext } from '../context.ts';
+import { EXPORT_START, exportLines, readExportCursor } from '../read/export-lines.ts';
+
+/** GET /api/export: everything of an account, as JSON lines. */
+export function exportRoute(app: FastifyInstance, context: PollsContext): void {
+  app.get<{ Querystring: ExportQuery }>(
+    '/api/export',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'exportAccount',
+        tags: ['Account'],
+        summary: 'Export everything of your account',
+        description:
+          'One JSON object per line, which says by `type` what it is: `account`, `key` (never the key itself), `panel`, `webhook_endpoint`, `feedback`, `poll` (with its result and votes), `transfer`. After each part of it a `cursor` line; the last line is `end`. A broken download goes on with `?cursor=` of the last such line. Skip types that you do not know.',
+        security: access.sessionOrBearer,
+        querystring: ExportQuery,
+        response: {
+          200: jsonAnswer('The lines.', ExportLine, 'application/jsonl'),
+          ...errors(...NEEDS_KEY),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { cursor } = request.query;
+      const from = cursor === undefined ? EXPORT_START : readExportCursor(cursor);
+      if (!from) throw invalid([{ pointer: '#/cursor', detail: 'cursor must be that of a cursor line of an export' }]);
+      const giveBack = await context.streamSlots.take(request);
+      reply.raw.once('close', giveBack);
+      const lines = exportLines(context.storage, accountOf(request), from, context.shutdown.closing);
+      reply
+        .header('content-type', 'application/jsonl')
+        .header('content-disposition', 'attachment; filename="eloquentpoll-export.jsonl"')
+        .header('cache-control', 'private, no-store');
+      return reply.send(Readable.from(lines, { objectMode: false }));
+    },
+  );
+}
