@@ -1,6 +1,6 @@
 import type { ServiceTier } from '@eloquentpoll/contracts';
 import type { Redis } from 'ioredis';
-import { producer, quit } from './connections.ts';
+import { isCluster, mastersOf, producer, quit } from './connections.ts';
 import { type ConsumerOptions, consumeQueue, type PollConsumer } from './consume-queue.ts';
 import { keysUnder } from './keys.ts';
 import { type Backlog, type Enqueued, type EnqueueOptions, openQueue, type QueueCounts } from './poll-queue.ts';
@@ -84,7 +84,7 @@ export async function openBus({
     watchPoll: (pollId, onNews) => channels.watch(keys.channel(pollId), onNews),
     watchEnd: (pollId, onNews) => channels.watch(keys.endChannel(pollId), onNews),
     async announceCancel(pollId) {
-      await redis.publish(keys.cancels, pollId);
+      await (isCluster(redis) ? redis.spublish(keys.cancels, pollId) : redis.publish(keys.cancels, pollId));
     },
     onCancel: (listener) => channels.hear(keys.cancels, listener),
     async forgetPolls(pollIds) {
@@ -101,7 +101,7 @@ export async function openBus({
     queueWaiting: (lane) => queues[lane].waiting(),
     queueBacklog: queues.standard.backlog,
     async ping() {
-      await redis.ping();
+      await Promise.all(mastersOf(redis).map((master) => master.ping()));
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([queues.standard.close(), queues.flex.close(), channels.close()]);

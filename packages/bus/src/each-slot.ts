@@ -1,5 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
-import { Cluster, type Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { isCluster } from './connections.ts';
 
 /**
  * What `read` says of many keys, in their order. A command touches one slot of a cluster, so it is sent once for each;
@@ -12,7 +13,7 @@ export async function eachSlot(
 ): Promise<unknown[]> {
   if (keys.length === 0) return [];
   const all = [...keys.keys()];
-  if (!((redis as object) instanceof Cluster)) return listOf(await read(keys, all));
+  if (!isCluster(redis)) return listOf(await read(keys, all));
   const replies: unknown[] = [];
   const slots = Map.groupBy(all, (place) => calculateSlot(keys[place]!));
   const readSlot = async (places: readonly number[]): Promise<void> => {

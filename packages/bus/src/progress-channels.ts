@@ -1,6 +1,6 @@
 import type { ProgressSnapshot } from '@eloquentpoll/contracts';
 import { withTimeout } from '@eloquentpoll/ops/with-timeout';
-import { quit, subscriber } from './connections.ts';
+import { isCluster, quit, subscriber } from './connections.ts';
 import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot } from './read-stored.ts';
 
@@ -42,7 +42,11 @@ export function openChannels(
 
   const listeners = new Map<string, Set<(pollId: string) => void>>();
 
-  redis.on('message', (channel: string, message: string) => {
+  const isSharded = isCluster(redis);
+  const join = (channel: string) => (isSharded ? redis.ssubscribe(channel) : redis.subscribe(channel));
+  const part = (channel: string) => (isSharded ? redis.sunsubscribe(channel) : redis.unsubscribe(channel));
+
+  redis.on(isSharded ? 'smessage' : 'message', (channel: string, message: string) => {
     const heard = listeners.get(channel);
     if (heard) {
       for (const hear of heard) hear(message);
@@ -74,7 +78,7 @@ export function openChannels(
     if (!topic?.watchers.delete(onNews) || topic.watchers.size > 0) return;
     topics.delete(channel);
     // Not waited for: the connection orders it after the subscription and before the next one.
-    redis.unsubscribe(channel).catch(() => undefined);
+    part(channel).catch(() => undefined);
   }
 
   return {
@@ -84,7 +88,7 @@ export function openChannels(
       if (!topic) {
         topic = {
           watchers: new Set(),
-          subscribed: withTimeout(redis.subscribe(channel), SUBSCRIBE_TIMEOUT_MS),
+          subscribed: withTimeout(join(channel), SUBSCRIBE_TIMEOUT_MS),
         };
         topics.set(channel, topic);
       }

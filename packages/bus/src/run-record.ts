@@ -1,6 +1,7 @@
 import type { ProgressSnapshot, Vote } from '@eloquentpoll/contracts';
 import { responseJson } from '@eloquentpoll/polls';
 import type { Redis, Result } from 'ioredis';
+import { isCluster } from './connections.ts';
 import { eachSlot } from './each-slot.ts';
 import type { Keys } from './keys.ts';
 import { type OnRefused, readSnapshot, readVote } from './read-stored.ts';
@@ -14,8 +15,11 @@ const VOTE = 'vote:';
 const RUNNING_TTL_S = 600;
 const ENDED_TTL_S = 900;
 
+/** In a cluster a channel is of the slot of its poll. */
+type Publish = 'PUBLISH' | 'SPUBLISH';
+
 // The time to live is set by the first write of an epoch and outlasts every poll.
-const RECORD = `
+const record = (publish: Publish): string => `
 local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
 local epoch, mine = tonumber(known[1] or '0'), tonumber(ARGV[1])
 if epoch > mine then return 0 end
@@ -29,7 +33,7 @@ if ARGV[6] ~= '' then
 end
 redis.call('HSET', KEYS[1], unpack(fields))
 if epoch < mine then redis.call('EXPIRE', KEYS[1], ARGV[4]) end
-redis.call('PUBLISH', ARGV[3], ARGV[2])
+redis.call('${publish}', ARGV[3], ARGV[2])
 return 1`;
 
 const TAKE_OVER = `
@@ -39,15 +43,15 @@ redis.call('HSET', KEYS[1], 'epoch', ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return redis.call('HGETALL', KEYS[1])`;
 
-const END = `
+const end = (publish: Publish): string => `
 local known = redis.call('HMGET', KEYS[1], 'epoch', 'owner')
 if tonumber(known[1] or '0') > tonumber(ARGV[1]) then return 0 end
 local owner = known[2] or ARGV[5]
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'snapshot', ARGV[2], 'brief', owner .. ' ' .. ARGV[7], 'owner', owner)
 redis.call('EXPIRE', KEYS[1], ARGV[4])
-redis.call('PUBLISH', ARGV[3], ARGV[6])
-redis.call('PUBLISH', ARGV[8], ARGV[6])
+redis.call('${publish}', ARGV[3], ARGV[6])
+redis.call('${publish}', ARGV[8], ARGV[6])
 return 1`;
 
 const BRIEFS = `
@@ -89,9 +93,10 @@ export interface RunRecord {
 }
 
 export function runRecord(redis: Redis, keys: Keys, onRefused: OnRefused): RunRecord {
-  redis.defineCommand('epRecord', { numberOfKeys: 1, lua: RECORD });
+  const publish = isCluster(redis) ? 'SPUBLISH' : 'PUBLISH';
+  redis.defineCommand('epRecord', { numberOfKeys: 1, lua: record(publish) });
   redis.defineCommand('epTakeOver', { numberOfKeys: 1, lua: TAKE_OVER });
-  redis.defineCommand('epEnd', { numberOfKeys: 1, lua: END });
+  redis.defineCommand('epEnd', { numberOfKeys: 1, lua: end(publish) });
   redis.defineCommand('epBriefs', { lua: BRIEFS, readOnly: true });
   function votesIn(fields: readonly (readonly [string, string])[]): Vote[] {
     return fields.flatMap(([field, text]) => {
@@ -102,15 +107,15 @@ export function runRecord(redis: Redis, keys: Keys, onRefused: OnRefused): RunRe
       return [];
     });
   }
-  const record = async (id: string, epoch: number, snapshot: ProgressSnapshot, owner: string, vote?: Vote) => {
+  const write = async (id: string, epoch: number, snapshot: ProgressSnapshot, owner: string, vote?: Vote) => {
     const [seat, logged] = vote ? [String(vote.seat), JSON.stringify(vote)] : ['', ''];
     const [whole, brief] = [JSON.stringify(snapshot), briefOf(snapshot)];
     const [key, channel] = [keys.run(id), keys.channel(id)];
     return (await redis.epRecord(key, epoch, whole, channel, RUNNING_TTL_S, owner, seat, logged, brief)) === 1;
   };
   return {
-    open: (id, epoch, owner, snapshot) => record(id, epoch, snapshot, owner),
-    vote: (id, epoch, vote, snapshot) => record(id, epoch, snapshot, '', vote),
+    open: (id, epoch, owner, snapshot) => write(id, epoch, snapshot, owner),
+    vote: (id, epoch, vote, snapshot) => write(id, epoch, snapshot, '', vote),
     async end(id, epoch, owner, snapshot) {
       // The message carries the result to its readers; the record keeps only where to find it.
       const { result, ...others } = snapshot;
