@@ -16,7 +16,7 @@ import { readStartSettings, type StartSettings } from './start/settings.ts';
 // `npm start`: the whole product in one terminal until Ctrl-C. Whatever happens, it ends everything it started; it
 // leaves with 0 when it was asked to end, and with 1 and one sentence when something failed.
 
-export interface StartOptions extends Pick<ProductOptions, 'scripts' | 'startApp'> {
+export interface StartOptions extends Pick<ProductOptions, 'cluster' | 'scripts' | 'startApp'> {
   env: NodeJS.ProcessEnv;
   folder: string;
   json: boolean;
@@ -109,5 +109,6 @@ async function commitOf(folder: string): Promise<string | null> {
 
 if (import.meta.main) {
   const json = process.env.npm_config_json === 'true' || process.argv.includes('--json');
-  process.exit(await start({ env: process.env, folder: dataFolder, json }));
+  const cluster = process.argv.includes('--cluster');
+  process.exit(await start({ env: process.env, folder: dataFolder, json, cluster }));
 }

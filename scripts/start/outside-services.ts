@@ -1,6 +1,9 @@
+import { mastersOf, producer } from '@eloquentpoll/bus';
 import { Failure } from '@eloquentpoll/launch/failure';
+import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
+import { withTimeout } from '@eloquentpoll/ops/with-timeout';
 import { recentEnough } from '@eloquentpoll/services/redis-program';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import pg from 'pg';
 
 // The user's own Postgres and Redis, checked before the product relies on them: reachable, recent enough, and set up so
@@ -31,27 +34,16 @@ export async function checkPostgres(url: string): Promise<string> {
 }
 
 export async function checkRedis(url: string): Promise<string> {
-  const client = new Redis(url, {
-    lazyConnect: true,
-    retryStrategy: null,
-    connectTimeout: CONNECT_MS,
-    enableReadyCheck: false,
-  });
+  const client = producer(url);
   client.on('error', (error) => {
     lastError = error;
   });
   let lastError: Error | undefined;
   try {
-    await client.connect();
-    const version = /redis_version:(\d+)\.(\d+)\S*/.exec(await client.info('server'));
-    if (version && !recentEnough(Number(version[1]), Number(version[2])))
-      throw new Failure(`REDIS_URL leads to Redis ${version[0].slice(14)}: 6.2 or newer is needed.`);
-    const policy = /maxmemory_policy:(\S+)/.exec(await client.info('memory'))?.[1];
-    if (policy && policy !== 'noeviction')
-      throw new Failure(
-        `REDIS_URL leads to a Redis that may evict jobs: set its maxmemory-policy to noeviction, it is ${policy}.`,
-      );
-    return version?.[0].slice(14) ?? '';
+    await withTimeout(client.connect(), CONNECT_MS);
+    const masters = mastersOf(client);
+    const versions = await Promise.all(masters.map(usableVersion));
+    return masters.length === 1 ? versions[0]! : `${versions[0]}, a cluster of ${masters.length} masters`;
   } catch (error) {
     throw unusable('REDIS_URL', url, lastError ?? error);
   } finally {
@@ -59,10 +51,25 @@ export async function checkRedis(url: string): Promise<string> {
   }
 }
 
+async function usableVersion(master: Redis): Promise<string> {
+  const version = /redis_version:(\d+)\.(\d+)\S*/.exec(await master.info('server'));
+  if (version && !recentEnough(Number(version[1]), Number(version[2])))
+    throw new Failure(`REDIS_URL leads to Redis ${version[0].slice(14)}: 6.2 or newer is needed.`);
+  const policy = /maxmemory_policy:(\S+)/.exec(await master.info('memory'))?.[1];
+  if (policy && policy !== 'noeviction')
+    throw new Failure(
+      `REDIS_URL leads to a Redis that may evict jobs: set its maxmemory-policy to noeviction, it is ${policy}.`,
+    );
+  return version?.[0].slice(14) ?? '';
+}
+
 function unusable(name: string, url: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
   const reason = error instanceof Error ? ('code' in error && error.code) || error.message : String(error);
-  const { host } = new URL(url);
+  const host =
+    readRedisAddress(url)
+      ?.hosts.map(({ host, port }) => `${host}:${port}`)
+      .join(', ') ?? new URL(url).host;
   return new Failure(
     `${name}: nothing usable answers at ${host} (${reason}). Start it, mend the address, or leave ${name} out.`,
   );

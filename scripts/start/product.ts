@@ -8,6 +8,7 @@ import { freePort } from '@eloquentpoll/services/free-port';
 import { startPostgres } from '@eloquentpoll/services/postgres';
 import type { ProcessGroup, RunningProcess } from '@eloquentpoll/services/process-group';
 import { startRedis } from '@eloquentpoll/services/redis';
+import { startRedisCluster } from '@eloquentpoll/services/redis-cluster';
 import type { RunningApp } from '@eloquentpoll/services/start-app';
 import { APP_ROLES, GATEWAY_ROLE, migrate, OtherSchema, WORKER_ROLE } from '@eloquentpoll/storage';
 import { seedLocalAccount } from '../seed.ts';
@@ -45,6 +46,8 @@ export interface ProductOptions {
   gitCommit: string | null;
   scripts?: Partial<typeof SCRIPTS>;
   stopping: AbortSignal;
+  /** A Redis of three masters with a replica each, instead of one. */
+  cluster?: boolean;
   /** Instead of starting each app once. */
   startApp?: AppStarter;
 }
@@ -221,7 +224,11 @@ function database(
   ).then(({ urls }) => urls);
 }
 
-function redis({ settings, steps, group, env }: ProductOptions, secrets: Secrets, processes: RunningProcess[]) {
+function redis(
+  { settings, steps, group, env, cluster }: ProductOptions,
+  secrets: Secrets,
+  processes: RunningProcess[],
+) {
   const { redisUrl } = settings;
   if (redisUrl)
     return runStep(
@@ -231,18 +238,22 @@ function redis({ settings, steps, group, env }: ProductOptions, secrets: Secrets
       () => checkRedis(redisUrl),
       (version) => `${version} at REDIS_URL`,
     ).then(() => redisUrl);
+  const common = { group, password: secrets.redisPassword, durable: true, stage: ENDING.redis.stage, env };
+  // One of its servers may end and the product goes on: that is what a cluster is for.
+  if (cluster)
+    return runStep(
+      steps,
+      'Redis',
+      'starting a cluster',
+      () => startRedisCluster(common),
+      ({ servers, version }) => `${version}, a cluster of ${servers.length} servers, data in .data`,
+    ).then(({ url }) => url);
   return runStep(
     steps,
     'Redis',
     'starting',
     async () => {
-      const server = await startRedis({
-        group,
-        password: secrets.redisPassword,
-        durable: true,
-        stage: ENDING.redis.stage,
-        env,
-      });
+      const server = await startRedis(common);
       processes.push(server.process);
       return server;
     },

@@ -1,4 +1,5 @@
 import { Failure } from '@eloquentpoll/launch/failure';
+import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 
 // What the environment asks for, decided before anything is started. A setting that is wrong or contradicts another is
 // one sentence that names the variable and the way out; values are not repeated where they may hold a secret.
@@ -45,7 +46,7 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
       ['postgres:', 'postgresql:'],
       'postgres://user:password@host:5432/name',
     ),
-    redisUrl: address(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379'),
+    redisUrl: redisAddress(env.REDIS_URL?.trim()),
     modelsFile: env.MODELS_FILE?.trim() || null,
     modelsBaseUrl: address(env, 'MODELS_BASE_URL', ['http:', 'https:'], 'https://openrouter.ai/api/v1'),
   };
@@ -74,6 +75,15 @@ function origin(text: string | undefined): string | null {
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.pathname !== '/' || url.search || url.hash)
     throw new Failure('BASE_URL must be an http or https origin without a path, such as https://polls.example.com.');
   return url.origin;
+}
+
+function redisAddress(text: string | undefined): string | null {
+  if (!text) return null;
+  if (!readRedisAddress(text))
+    throw new Failure(
+      'REDIS_URL is not an address that can be used: write it like redis://host:6379, or leave it out.',
+    );
+  return text;
 }
 
 function address(env: NodeJS.ProcessEnv, name: string, protocols: string[], example: string): string | null {

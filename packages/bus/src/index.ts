@@ -1,4 +1,5 @@
 export { type Bus, type BusOptions, openBus } from './bus.ts';
+export { mastersOf, producer } from './connections.ts';
 export { JOB_LOCK_MS, type PollConsumer } from './consume-queue.ts';
 export { eachSlot } from './each-slot.ts';
 export type { Backlog, Enqueued, EnqueueOptions, QueueCounts } from './poll-queue.ts';

@@ -14,14 +14,14 @@ export interface RedisAddress {
   master?: string;
 }
 
-const FORM = /^(rediss?)(\+cluster|\+sentinel)?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^?#]*))?$/;
+const FORM = /^(rediss?)(\+cluster|\+sentinel)?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^?#]*))?(\?[^#]*)?$/;
 const HOST = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/;
 const PORT = 6_379;
 const SENTINEL_PORT = 26_379;
 
 /** Null for a text of another form. */
 export function readRedisAddress(text: string): RedisAddress | null {
-  const [, protocol, kindSaid, user, authority = '', path = ''] = FORM.exec(text) ?? [];
+  const [, protocol, kindSaid, user, authority = '', path = '', query] = FORM.exec(text) ?? [];
   if (!protocol) return null;
   const parts = authority.split(',');
   const kind = kindOf(kindSaid, parts.length);
@@ -29,6 +29,7 @@ export function readRedisAddress(text: string): RedisAddress | null {
   if (!hosts.every((host) => host !== null)) return null;
   if (kind === 'sentinel' ? path === '' : !/^\d{0,4}$/.test(path)) return null;
   if (kind === 'cluster' && !/^0?$/.test(path)) return null;
+  if (kind !== 'server' && query !== undefined) return null;
   const [username, password] = credentials(user);
   return {
     kind,

@@ -1,3 +1,5 @@
+import { readRedisAddress } from '../redis-address.ts';
+
 // How the text of one setting becomes a value. A reader says in `form` how the text is written, for the error and for
 // the table in docs/settings.md; it answers undefined for a text of another form.
 
@@ -51,6 +53,13 @@ export const onOff: Reader<boolean> = {
   form: 'on or off',
   shown: 'text',
   read: (value) => (value === 'on' || value === 'off' ? value === 'on' : undefined),
+};
+
+/** One server, a cluster or Sentinels. */
+export const redisUrl: Reader<string> = {
+  form: 'a URL such as redis://host:6379, redis://one:6379,two:6379 for a cluster, redis+sentinel://one:26379/master; rediss for TLS',
+  shown: 'address',
+  read: (value) => (readRedisAddress(value) ? value : undefined),
 };
 
 /** May hold a password, so it is neither repeated in an error nor shown whole. */

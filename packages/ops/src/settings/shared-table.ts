@@ -8,6 +8,7 @@ import {
   oneOf,
   onOff,
   pairs,
+  redisUrl,
   secret,
   share,
   text,
@@ -26,7 +27,7 @@ export const SHARED_SETTINGS = {
   ),
   DATABASE_URL: required(url('postgres:', 'postgresql:'), 'The database, with user and password.'),
   DATABASE_POOL: withDefault(integer(1, 1_000), 10, 'Connections to it per process.'),
-  REDIS_URL: required(url('redis:', 'rediss:'), 'Queue, messages and counters.'),
+  REDIS_URL: required(redisUrl, 'Queue, messages and counters. Several hosts are a cluster.'),
   REDIS_PREFIX: withDefault(
     text('1 to 32 letters, digits, - or _', /^[\w-]{1,32}$/),
     'ep',

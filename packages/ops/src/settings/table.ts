@@ -1,3 +1,4 @@
+import { readRedisAddress } from '../redis-address.ts';
 import type { Reader } from './readers.ts';
 
 // The settings of a process as a table with a row per variable. Parsing, the list of problems, the redacted start line,
@@ -95,9 +96,11 @@ function redacted(shown: Reader<unknown>['shown'], value: string): string {
 
 /** Protocol, host and port, and the first word of the path, which is a database's name. */
 function whereTo(address: string): string {
+  const redis = readRedisAddress(address);
+  if (redis) return [...redis.hosts.map(({ host, port }) => `${host}:${port}`), redis.master].filter(Boolean).join(' ');
   const url = URL.parse(address);
   if (!url?.host) return 'set';
   const [, first = ''] = url.pathname.split('/');
-  const isStore = /^(postgres|postgresql|redis|rediss):$/.test(url.protocol);
+  const isStore = /^(postgres|postgresql):$/.test(url.protocol);
   return `${url.protocol}//${url.host}${isStore && first ? `/${first}` : ''}`;
 }
