@@ -23,6 +23,7 @@ export function recommend(panels: readonly BatchReportPanel[], judged: number): 
     sentences: [
       ...compared,
       choice === null ? keepText(best) : changeText(best, choice),
+      ...moreAccurateText(best, choice?.option),
       ...unknownText(best),
       ...modelText(best),
       'Chosen from the same rows that judge it, so expect a little less on new ones.',
@@ -88,15 +89,26 @@ const changeText = (panel: BatchReportPanel, choice: Choice): string =>
 /** A threshold that is right as often may be so by another answer than the whole panel's. */
 function wrongStopText({ wrong_stops: stops }: BatchThreshold): string {
   if (!stops?.wrong) return '';
-  const judged =
-    stops.share === null ? ` (${count(stops.judged, 'stop')} of ${count(stops.of, 'poll')} can be judged)` : '';
-  return ` Of its early stops ${stops.wrong.toLocaleString('en-US')} were on another answer than the whole panel's${judged}.`;
+  const atLeast = stops.share === null ? 'at least ' : '';
+  return ` Of its ${count(stops.of, 'early stop')}, ${atLeast}${stops.wrong.toLocaleString('en-US')} were on another answer than the whole panel's.`;
+}
+
+/** A threshold that was beyond doubt right more often than the polls as asked, where it is not the one to take. */
+function moreAccurateText({ thresholds }: BatchReportPanel, chosen: BatchThreshold | undefined): string[] {
+  const better = thresholds
+    .filter(({ difference }) => difference !== null && difference.low !== null && difference.low > 0)
+    .toSorted((a, b) => b.difference!.mean! - a.difference!.mean!)[0];
+  if (better === undefined || better === chosen) return [];
+  const { mean, low, high } = better.difference!;
+  return [
+    `Right most often was a threshold of ${better.confidence_threshold}, for ${dollars(better.cost_usd! / better.accuracy!.of)} a poll: ${points(mean!)} more than as asked, 95% interval ${rangeOf(low!, high!, points)}.`,
+  ];
 }
 
 function differenceText(panel: BatchReportPanel, { option, saved }: Choice): string {
   const { mean, low, high } = option.difference!;
   return (
-    `${panel.preset} with a threshold of ${option.confidence_threshold} would have cost ${percentText(saved, 0)} less ` +
+    `With a threshold of ${option.confidence_threshold}, ${panel.preset} would have cost ${percentText(saved, 0)} less ` +
     `and been right in ${sharePercent(option.accuracy!)} instead of ${percentText(panel.accuracy.share!)}: ` +
     `a difference of ${points(mean!)}, 95% interval ${rangeOf(low!, high!, points)}.`
   );

@@ -26,11 +26,12 @@ const CALIBRATION: Words = {
 
 export function bandPlot(bands: readonly PublishedBand[], words = CALIBRATION): Html {
   const lowest = Math.min(...bands.flatMap(({ said, low }) => [said, low ?? said]));
-  const from = Math.min(0.5, Math.floor(10 * lowest) / 10);
+  const step = lowest < 0.5 ? 0.2 : 0.1;
+  const from = Math.min(0.5, Math.floor(lowest / step) * step);
   const share = (value: number) => (value - from) / (1 - from);
   const x = (value: number) => `${(LEFT + (100 - LEFT - RIGHT) * share(value)).toFixed(1)}%`;
   const y = (value: number) => (HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share(value)).toFixed(1);
-  const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1].map((part) => from + (1 - from) * part);
+  const ticks = Array.from({ length: Math.round((1 - from) / step) + 1 }, (_, i) => from + i * step);
   return html`<figure class="calibration">
 <svg width="100%" height="${HEIGHT}" role="img" aria-label="${words.label}">
 ${ticks.map(

@@ -1,13 +1,15 @@
 import type { MeasuredMean, MeasuredShare } from '@eloquentpoll/contracts';
 import { percent, usd } from '../../figures.ts';
 import { type Html, html } from '../../html.ts';
-import { interval } from '../../trust/trust-tables.ts';
 
 type Measured = Pick<MeasuredShare, 'share' | 'low' | 'high'>;
 
 /** A share with its interval under it. */
-export const measured = (share: Measured, digits = 0): Html =>
-  html`${percent(share.share, digits)}${share.share === null ? '' : html`<span class="muted small under">${interval(share)}</span>`}`;
+export const measured = (share: Measured, digits = 1): Html =>
+  html`${percent(share.share, digits)}${share.share === null ? '' : html`<span class="muted small under">${between(share, digits)}</span>`}`;
+
+export const between = ({ low, high }: Pick<Measured, 'low' | 'high'>, digits = 1): string =>
+  `${percent(low, digits)} to ${percent(high, digits)}`;
 
 export const perRight = ({ mean, low, high }: MeasuredMean): Html =>
   html`${usd(mean)}${low === null || high === null ? '' : html`<span class="muted small under">${usd(low)} to ${usd(high)}</span>`}`;

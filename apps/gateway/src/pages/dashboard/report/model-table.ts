@@ -26,5 +26,5 @@ const row = ({
   agreement,
   cost_per_right_usd,
 }: BatchModel): Html =>
-  html`<tr><th scope="row" class="mono">${model_id}</th><td class="number">${whole(asked)}</td><td class="number">${measured(accuracy, 1)}</td><td class="number">${percent(panel_accuracy.share, 1)}</td><td class="number">${signedPoints(difference.mean)}<span class="muted small under">${signedPoints(difference.low)} to ${signedPoints(difference.high)}</span></td><td class="number">${perRight(cost_per_right_usd)}</td><td class="number">${measured(agreement)}</td></tr>
+  html`<tr><th scope="row" class="mono">${model_id}</th><td class="number">${whole(asked)}</td><td class="number">${measured(accuracy)}</td><td class="number">${percent(panel_accuracy.share, 1)}</td><td class="number">${signedPoints(difference.mean)}<span class="muted small under">${signedPoints(difference.low)} to ${signedPoints(difference.high)}</span></td><td class="number">${perRight(cost_per_right_usd)}</td><td class="number">${measured(agreement, 0)}</td></tr>
 `;

@@ -1,4 +1,5 @@
 import type { BatchCalibration, BatchReportPanel } from '@eloquentpoll/contracts';
+import { tabs } from '../../components.ts';
 import { whole } from '../../figures.ts';
 import { type Html, html } from '../../html.ts';
 import { panelTitle } from '../../panels.ts';
@@ -8,16 +9,29 @@ import { modelTable } from './model-table.ts';
 import { thresholdTable } from './threshold-table.ts';
 import { worthPlot } from './worth-plot.ts';
 
-/** One preset: what other thresholds and its models alone would have come to, and whether its confidence came true. */
-export function panelSection(panel: BatchReportPanel, isOneOfSeveral: boolean): Html {
-  const of = isOneOfSeveral ? ` of ${panelTitle(panel.preset)}` : '';
-  return html`<h2 id="thresholds-${panel.preset}">Other thresholds${of}</h2>
+/** Each preset: what other thresholds and its models alone would have come to, and whether its confidence came true. */
+export function panelSections(panels: readonly BatchReportPanel[]): Html {
+  const [only] = panels;
+  if (panels.length === 1) return panelSection(only!, (text) => html`<h2>${text}</h2>`);
+  return html`<h2 id="inside">Thresholds and models</h2>
+${tabs(
+  'Presets',
+  panels.map((panel) => ({
+    id: `preset-${panel.preset}`,
+    title: panelTitle(panel.preset),
+    content: panelSection(panel, (text) => html`<h4>${text}</h4>`),
+  })),
+)}`;
+}
+
+function panelSection(panel: BatchReportPanel, heading: (text: string) => Html): Html {
+  return html`${heading('Other thresholds')}
 <p>${askedText(panel)} From the votes that came in, we worked out where other thresholds would have stopped.</p>
 ${worthPlot(panel)}
 ${thresholdTable(panel)}
-<h2 id="models-${panel.preset}">Each model${of} alone</h2>
+${heading('Each model alone')}
 ${modelTable(panel)}
-<h2 id="calibration-${panel.preset}">Confidence${of} against the whole panel</h2>
+${heading('Confidence against the whole panel')}
 ${calibrationSection(panel.calibration)}`;
 }
 

@@ -4,10 +4,9 @@ import { notice, table } from '../../components.ts';
 import { percent, usd, whole } from '../../figures.ts';
 import { type Html, html } from '../../html.ts';
 import { panelTitle } from '../../panels.ts';
-import { interval } from '../../trust/trust-tables.ts';
 import { dashboardLayout } from '../dashboard-layout.ts';
-import { measured, perRight } from './measured.ts';
-import { panelSection } from './panel-section.ts';
+import { between, measured, perRight } from './measured.ts';
+import { panelSections } from './panel-section.ts';
 import { rightSection } from './right-section.ts';
 
 /** /dashboard/batches/{id}/report: how often the batch was right, and what else would have been. */
@@ -26,7 +25,7 @@ ${report.polls === 0 ? '' : figures(report)}`,
 
 function leadOf({ accuracy, rows }: BatchReport): string {
   if (accuracy.share === null) return 'No row has been judged yet.';
-  return `${whole(accuracy.count)} of ${whole(rows.judged)} answers were right: ${percent(accuracy.share, 1)}, with a 95% interval from ${interval(accuracy)}.`;
+  return `${whole(accuracy.count)} of ${whole(rows.judged)} answers were right: ${percent(accuracy.share, 1)}, with a 95% interval from ${between(accuracy)}.`;
 }
 
 function progressNote({ complete, rows }: BatchReport): Html {
@@ -41,16 +40,16 @@ function progressNote({ complete, rows }: BatchReport): Html {
 }
 
 const figures = (report: BatchReport): Html => html`<dl class="grid stats">
-<div class="card stat"><dt>Right answers</dt><dd>${measured(report.accuracy, 1)}</dd></div>
+<div class="card stat"><dt>Right answers</dt><dd>${measured(report.accuracy)}</dd></div>
 <div class="card stat"><dt>Cost per right answer</dt><dd>${perRight(report.cost_per_right_usd)}</dd></div>
-<div class="card stat"><dt>Models that agreed with the answer</dt><dd>${percent(report.agreement.mean, 1)}<span class="muted small">95% interval ${interval(report.agreement)}</span></dd></div>
+<div class="card stat"><dt>Agreement</dt><dd>${percent(report.agreement.mean, 1)}<span class="muted small">of the votes, ${between(report.agreement)}</span></dd></div>
 <div class="card stat"><dt>Votes not needed</dt><dd>${percent(report.calls_saved, 1)}<span class="muted small">${whole(report.calls)} of ${whole(report.panel_calls)} were asked</span></dd></div>
 </dl>
 ${report.panels.length > 1 ? presetTable(report.panels) : ''}
-${report.panels.map((panel) => panelSection(panel, report.panels.length > 1))}
+${panelSections(report.panels)}
 ${rightSection(report)}
 <h2 id="recommendation">What follows</h2>
-${report.recommendation.sentences.map((sentence) => html`<p>${sentence}</p>\n`)}
+<div class="card">${report.recommendation.sentences.map((sentence) => html`<p>${sentence}</p>\n`)}</div>
 <p class="muted small">${whole(report.no_answer)} polls ended in a tie or without a vote and count as not right. Intervals are exact 95% intervals.</p>`;
 
 const presetTable = (panels: readonly BatchReportPanel[]): Html => html`<h2 id="presets">By preset</h2>
@@ -60,7 +59,7 @@ ${table(
   panels.map(
     (
       panel,
-    ) => html`<tr><th scope="row">${panelTitle(panel.preset)}</th><td class="number">${measured(panel.accuracy, 1)}</td><td class="number">${perRight(panel.cost_per_right_usd)}</td><td class="number wide-only">${usd(panel.cost_usd / panel.polls)}</td><td class="number">${whole(panel.polls)}</td></tr>
+    ) => html`<tr><th scope="row">${panelTitle(panel.preset)}</th><td class="number">${measured(panel.accuracy)}</td><td class="number">${perRight(panel.cost_per_right_usd)}</td><td class="number wide-only">${usd(panel.cost_usd / panel.polls)}</td><td class="number">${whole(panel.polls)}</td></tr>
 `,
   ),
 )}`;

@@ -42,7 +42,7 @@ const rightTable = (title: string, bands: Bands): Html =>
         from,
         to,
         right,
-      }) => html`<tr><th scope="row">${from === 1 ? '100%' : `${percent(from)} to ${percent(to)}`}</th><td class="number">${measured(right, 1)}</td><td class="number">${whole(right.of)}${right.of < FEW ? html`<span class="muted small under">few</span>` : ''}</td></tr>
+      }) => html`<tr><th scope="row">${from === 1 ? '100%' : `${percent(from)} to ${percent(to)}`}</th><td class="number">${measured(right)}</td><td class="number">${whole(right.of)}${right.of < FEW ? html`<span class="muted small under">few</span>` : ''}</td></tr>
 `,
     ),
   );

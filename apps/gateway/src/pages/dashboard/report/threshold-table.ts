@@ -12,14 +12,14 @@ export const thresholdTable = ({ thresholds, polls }: BatchReportPanel): Html =>
     html`<tr><th scope="col">Threshold</th><th scope="col" class="number">Right</th><th scope="col" class="number">Against as asked</th><th scope="col" class="number">Cost per right answer</th><th scope="col" class="number">Cost saved</th><th scope="col" class="number">Votes saved</th><th scope="col" class="number">Stopped early</th><th scope="col" class="number">Wrong stops</th></tr>`,
     thresholds.map((one) => row(one, polls)),
   )}
-<p class="muted small">Cost and votes saved are against asking every model; a vote that was not asked is put at what its model cost on average here. A wrong stop is one on another answer than the whole panel's, right or not. Differences are in points, poll by poll.</p>`;
+<p class="muted small">Cost and votes saved are against asking every model; a vote that was not asked is put at what its model cost on average here. A wrong stop is one on another answer than the whole panel's, right or not; of a poll that stopped on its confidence that is not known. Differences are in points, poll by poll.</p>`;
 
 function row(one: BatchThreshold, polls: number): Html {
   const name = one.confidence_threshold === null ? 'As asked' : String(one.confidence_threshold);
   if (one.accuracy === null)
     return html`<tr><th scope="row">${name}</th><td class="muted" colspan="${COLUMNS - 1}">Not known: ${whole(one.unknown)} of ${whole(polls)} polls had stopped before.</td></tr>
 `;
-  return html`<tr><th scope="row">${name}</th><td class="number">${measured(one.accuracy, 1)}</td><td class="number">${one.confidence_threshold === null ? '' : differenceCell(one.difference!)}</td><td class="number">${perRight(one.cost_per_right_usd!)}</td><td class="number">${percent(one.cost_saved, 1)}</td><td class="number">${percent(one.calls_saved, 1)}</td><td class="number">${percent(one.stopped_early!.share, 1)}</td><td class="number">${stopsCell(one.wrong_stops!)}</td></tr>
+  return html`<tr><th scope="row">${name}</th><td class="number">${measured(one.accuracy)}</td><td class="number">${one.confidence_threshold === null ? '' : differenceCell(one.difference!)}</td><td class="number">${perRight(one.cost_per_right_usd!)}</td><td class="number">${percent(one.cost_saved, 1)}</td><td class="number">${percent(one.calls_saved, 1)}</td><td class="number">${percent(one.stopped_early!.share, 1)}</td><td class="number">${stopsCell(one.wrong_stops!)}</td></tr>
 `;
 }
 
@@ -29,5 +29,6 @@ const differenceCell = ({ mean, low, high }: NonNullable<BatchThreshold['differe
 function stopsCell(stops: NonNullable<BatchThreshold['wrong_stops']>): Html {
   if (stops.share !== null) return measured(stops, 2);
   if (stops.of === 0) return html`none stopped`;
-  return html`not known<span class="muted small under">${whole(stops.wrong)} wrong of ${whole(stops.judged)}<br>that can be judged</span>`;
+  if (stops.wrong === 0) return html`not known`;
+  return html`at least ${percent(stops.wrong / stops.of, 1)}<span class="muted small under">${whole(stops.wrong)} of ${whole(stops.of)}</span>`;
 }

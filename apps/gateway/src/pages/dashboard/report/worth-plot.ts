@@ -44,6 +44,13 @@ export function worthPlot(panel: BatchReportPanel): Html {
     html`<g class="${kind}"><title>${name}: ${usd(cost)}, right in ${percent(right.share, 1)} (${percent(right.low, 1)} to ${percent(right.high, 1)})</title><line class="interval" x1="${x(cost)}" x2="${x(cost)}" y1="${y(right.low!)}" y2="${y(right.high!)}"/>
 <circle cx="${x(cost)}" cy="${y(right.share!)}" r="${radius}"/></g>
 `;
+  const label = ({ name, cost, right }: Point, down: boolean) =>
+    html`<text class="named" x="${x(cost)}" y="${y(down ? right.low! : right.high!)}" dy="${down ? 16 : -6}" text-anchor="${cost > most / 2 ? 'end' : 'start'}">${name}</text>
+`;
+  const best = models.reduce<Point | null>(
+    (most, one) => (most && most.right.share! >= one.right.share! ? most : one),
+    null,
+  );
   return html`<figure class="calibration worth">
 <svg width="100%" height="${HEIGHT}" role="img" aria-label="Cost of a poll against how often it is right, at each threshold and for each model alone; the tables below have the figures">
 ${rules.map(
@@ -57,15 +64,15 @@ ${models.map((model) => mark(model, 'model', 4))}${line.slice(1).map(
     i,
   ) => html`<line class="course" x1="${x(line[i]!.cost)}" y1="${y(line[i]!.right.share!)}" x2="${x(point.cost)}" y2="${y(point.right.share!)}"/>
 `,
-)}${others.map((point) => mark(point, 'threshold', 4))}${mark(asked, 'asked', 7)}
+)}${others.map((point) => mark(point, 'threshold', 4))}${mark(asked, 'asked', 7)}${label(asked, true)}${line[0] && line[0].cost < asked.cost ? label(line[0], true) : ''}${best ? label(best, false) : ''}
 </svg>
 <figcaption class="muted small">Across: cost of a poll. Up: how often it was right, with its 95% interval. <span class="key asked"></span> as asked, <span class="key threshold"></span> other thresholds, <span class="key model"></span> one model alone${panel.models.some(({ asked: votes }) => votes < panel.polls) ? ', on the polls in which it was asked' : ''}.</figcaption>
 </figure>`;
 }
 
-/** The next amount with one digit, or one and a half. */
+/** The next amount of which a quarter is a short number, too. */
 function niceAbove(amount: number): number {
   if (amount <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(amount));
-  return [1, 1.5, 2, 3, 4, 6, 8, 10].map((digit) => digit * power).find((nice) => nice >= amount)!;
+  return [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10].map((digit) => digit * power).find((nice) => nice >= amount)!;
 }
