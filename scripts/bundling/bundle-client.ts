@@ -35,6 +35,8 @@ export async function bundleClient({ into, baseUrl, repository = REPOSITORY }: C
     platform: 'node',
     target: 'node20',
     format: 'esm',
+    minify: true,
+    legalComments: 'none',
     plugins: [besideClient()],
     logLevel: 'warning',
   });

@@ -1091,6 +1091,7 @@ UPLOAD_TIMEOUT_S = 600.0
 BATCH_TIMEOUT_S = 26 * 3_600.0
 """A batch ends within a day, and its results are read."""
 BATCH_NEWS_S = 2.0
+EXPORT_TIMEOUT_S = 24 * 3_600.0
 UPLOAD_MEMORY_BYTES = 8 * 2**20
 """Rows that are values are kept in a temporary file from this size on."""
 MAX_WAIT_S = 25
@@ -1365,6 +1366,36 @@ class AsyncEloquentPoll:
             return cast(Balance, await _call_tool(self._service, "get_balance", timeout))
         return cast(Balance, await self._service.body(_Call("GET", "/api/balance", timeout=timeout)))
 
+    async def export_account(
+        self, *, cursor: str | None = None, timeout: float | None = None
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """Everything of the account, line by line: account, keys, polls with results, transfers and more, each with its
+        `type`; skip types that you do not know. A line of type `cursor` says from where on a later call can go on. The last
+        line is `end`."""
+        part: list[dict[str, Any]] = []
+
+        def begin() -> _Call:
+            # What came after the last cursor comes again.
+            part.clear()
+            return _Call("GET", "/api/export", query=_query(cursor=cursor), timeout=timeout, usual=EXPORT_TIMEOUT_S)
+
+        while True:
+            before = cursor
+            async for line in _lines(self._service, begin):
+                part.append(line)
+                if line.get("type") not in ("cursor", "end"):
+                    continue
+                cursor = line.get("cursor", cursor)
+                lines = list(part)
+                part.clear()
+                for one in lines:
+                    yield one
+                if line["type"] == "end":
+                    return
+            # A replica that shuts down ends its answers early, after a cursor.
+            if cursor == before:
+                raise EloquentPollError("The export has no end.", code="bad_response")
+
     async def feedback(
         self,
         poll_id: str,
@@ -1618,7 +1649,8 @@ class AsyncBatchRun:
     async def results(self, *, timeout: float | None = None) -> AsyncGenerator[BatchResult, None]:
         """What became of its rows, in any order: of a batch that runs those that have ended. A broken connection is resumed."""
         seen: set[int] = set()
-        async for row in _lines(self._service, replace(self._call("GET", "/results", timeout), usual=BATCH_TIMEOUT_S)):
+        call = replace(self._call("GET", "/results", timeout), usual=BATCH_TIMEOUT_S)
+        async for row in _lines(self._service, lambda: call):
             result = cast(BatchResult, row)
             if result["line"] not in seen:
                 seen.add(result["line"])
@@ -1732,6 +1764,12 @@ class EloquentPoll:
     test_webhook_endpoint = _blocking(AsyncEloquentPoll.test_webhook_endpoint)
     webhook_deliveries = _blocking(AsyncEloquentPoll.webhook_deliveries)
     resend_webhook = _blocking(AsyncEloquentPoll.resend_webhook)
+
+    def export_account(
+        self, *, cursor: str | None = None, timeout: float | None = None
+    ) -> Generator[dict[str, Any], None, None]:
+        """Everything of the account, line by line, as `AsyncEloquentPoll.export_account` does."""
+        return _iterated(self.calls.export_account(cursor=cursor, timeout=timeout))
 
     def each_poll(
         self, *, after: str | None = None, timeout: float | None = None, **filters: Unpack[PollFilters]
@@ -2585,8 +2623,9 @@ async def _stream(service: _Service, call: _Call, last_id: str = "") -> AsyncGen
         attempt += 1
 
 
-async def _lines(service: _Service, call: _Call) -> AsyncGenerator[dict[str, Any], None]:
-    """JSON lines as they come. A broken connection is opened again, and its lines begin again."""
+async def _lines(service: _Service, begin: Callable[[], _Call]) -> AsyncGenerator[dict[str, Any], None]:
+    """JSON lines as they come. Where a connection breaks, `begin` says how to go on."""
+    call = begin()
     deadline = await service.begin(call)
     attempt = 0
     while True:
@@ -2624,6 +2663,7 @@ async def _lines(service: _Service, call: _Call) -> AsyncGenerator[dict[str, Any
             raise error
         await service.net.sleep(delay)
         attempt += 1
+        call = begin()
 
 
 @dataclass(frozen=True)

@@ -770,6 +770,12 @@ export interface UsageQuery {
   surface?: string;
 }
 
+/** A part of an account, by its type. Skip types that you do not know. */
+export interface ExportLine {
+  type: string;
+  [field: string]: unknown;
+}
+
 /** To the micro-USD, with the limit of the key that asks. */
 export interface UsageBalance {
   available_usd: number;
@@ -1063,6 +1069,7 @@ const UPLOAD_TIMEOUT_MS = 600_000;
 /** A batch ends within a day, and its results are read. */
 const BATCH_TIMEOUT_MS = 26 * 3_600_000;
 const BATCH_NEWS_MS = 2_000;
+const EXPORT_TIMEOUT_MS = 24 * 3_600_000;
 const MAX_WAIT_S = 25;
 /** The service sends a keep-alive every 15 s. */
 const SILENCE_MS = 45_000;
@@ -1258,6 +1265,34 @@ export class EloquentPoll {
   async setLowBalance(usd: number | null, options: CallOptions = {}): Promise<UsageBalance> {
     const call: Call = { method: 'PUT', path: '/api/usage/low-balance', body: { low_balance_usd: usd }, ...options };
     return this.#service.body<UsageBalance>(call);
+  }
+
+  /**
+   * Everything of the account, line by line: account, keys, polls with results, transfers and more, each with its `type`.
+   * A line of type `cursor` says from where on a later call can go on. The last line is `end`.
+   */
+  async *exportAccount(
+    asked: { cursor?: string | undefined } = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<ExportLine, void> {
+    let { cursor } = asked;
+    let part: ExportLine[] = [];
+    const next = (): Call => {
+      // What came after the last cursor comes again.
+      part = [];
+      return { path: '/api/export', query: search({ cursor }), usualMs: EXPORT_TIMEOUT_MS, ...options };
+    };
+    for (let before = cursor; ; before = cursor) {
+      for await (const line of streamLines<ExportLine>(this.#service, next)) {
+        part.push(line);
+        if (line.type !== 'cursor' && line.type !== 'end') continue;
+        if (typeof line.cursor === 'string') cursor = line.cursor;
+        yield* part.splice(0);
+        if (line.type === 'end') return;
+      }
+      // A replica that shuts down ends its answers early, after a cursor.
+      if (cursor === before) throw new EloquentPollError('The export has no end.', { code: 'bad_response' });
+    }
   }
 
   /** Sends feedback on an outcome. A second feedback on a poll replaces the first. */
@@ -2045,16 +2080,16 @@ function unlessAborted(work: Promise<unknown>, signal: AbortSignal | undefined):
 
 // --------------------------------------------------------------------------------------------------------- streams
 
-/** JSON lines as they come. A broken connection is opened again, with what `next` makes of the lines that were read. */
-async function* streamLines<T>(service: Service, next: (last: T | null) => Call): AsyncGenerator<T, void> {
-  const deadline = await service.begin(next(null));
-  let last: T | null = null;
+/** JSON lines as they come. Where a connection breaks, `next` says how to go on. */
+async function* streamLines<T>(service: Service, next: () => Call): AsyncGenerator<T, void> {
+  let call = next();
+  const deadline = await service.begin(call);
   try {
     for (let attempt = 0; ; attempt++) {
       const connection = connectionWithin(deadline);
       try {
         const accept = 'application/jsonl, application/problem+json';
-        const response = await service.send(next(last), attempt, deadline, accept, connection.signal);
+        const response = await service.send(call, attempt, deadline, accept, connection.signal);
         let rest = '';
         for await (const piece of piecesUnlessSilent(response, connection.abort)) {
           const lines = (rest + piece).split('\n');
@@ -2064,7 +2099,6 @@ async function* streamLines<T>(service: Service, next: (last: T | null) => Call)
             if (line === '') continue;
             const value = objectIn(line) as T | null;
             if (value === null) throw badResponse('A line is not JSON.', response);
-            last = value;
             attempt = 0;
             yield value;
           }
@@ -2076,6 +2110,7 @@ async function* streamLines<T>(service: Service, next: (last: T | null) => Call)
         const delay = attempt < service.maxRetries ? delayBefore(attempt, error, {}) : null;
         if (delay === null || delay >= deadline.leftMs()) throw error;
         await sleep(delay, deadline.signal);
+        call = next();
       } finally {
         connection.end();
       }

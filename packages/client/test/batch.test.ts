@@ -1,46 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { run } from '../src/cli/run.ts';
-import type { Terminal } from '../src/cli/terminal.ts';
+import { ROWS, rowsIn, threeRows, used } from './commands.ts';
 import { pipes, screen, terminal } from './screen.ts';
 import { type Answering, batch, batchResult, jsonLines, serve, withoutWaiting } from './service.ts';
 
-// `batch` and `eval` at a service that answers as each test has it; with the real one in packages/lab/test/client.test.ts.
-
-const ROWS = jsonLines(
-  [1, 2, 3].map((i) => ({ question: `Which is larger, ${i}?`, options: ['The Sun', 'The Moon'] })),
-);
-
-/** Three rows, of which one more has ended at each look. */
-function threeRows(more: object = {}): Answering {
-  let looks = 0;
-  return ({ method, path }, response) => {
-    if (method === 'POST') {
-      response.statusCode = 202;
-      return batch(0, 3);
-    }
-    if (!path.endsWith('/results')) return batch(Math.min(3, looks++), 3, more);
-    response.setHeader('content-type', 'application/jsonl');
-    return void response.end(jsonLines([1, 2, 3].map((line) => batchResult(line))));
-  };
-}
-
-async function used(t: Test, argv: string[], answering: Answering = threeRows(), given: Partial<Terminal> = {}) {
-  withoutWaiting(t, (ms) => ms > 1_500 && ms <= 2_000);
-  const { url, asked } = await serve(t, answering);
-  const { texts, ...outputs } = pipes();
-  const exit = await run(argv, terminal({ ...outputs, env: { EP_URL: url, EP_KEY: 'ep_k_x' }, ...given }));
-  return { exit, ...texts, asked, url };
-}
-
-function rowsIn(t: Test, name = 'rows.jsonl', text = ROWS): string {
-  const file = join(t.testdir(), name);
-  writeFileSync(file, text);
-  return file;
-}
+// `batch` at a service that answers as each test has it; with the real one in packages/lab/test/client.test.ts.
 
 const linesOf = (file: string): number[] =>
   readFileSync(file, 'utf8')
@@ -190,23 +158,10 @@ t.test('what cannot be done is said before anything is sent', async (t) => {
   }
 });
 
-t.test('delete asks first, and does not where it is said to', async (t) => {
-  const deleting: Answering = ({ path }, response) => {
-    if (path.startsWith('/api/results/')) return { deleted: true, session_id: 'ps_1' };
-    response.statusCode = 204;
-    return void response.end();
-  };
-  const ask = (answer: string) => ({ ask: async () => answer });
-  t.match(await used(t, ['delete', 'pb_1'], deleting, ask('no')), { exit: EXIT.usage, asked: [] });
-  t.match(await used(t, ['delete', 'pb_1'], deleting), { exit: EXIT.usage, err: /for good: add --yes/ });
-  for (const [argv, path] of [
-    [['delete', 'pb_1', '--yes'], '/api/batches/pb_1'],
-    [['delete', 'EP-1', '--yes'], '/api/results/EP-1'],
-  ] as const) {
-    const { exit, out, asked } = await used(t, [...argv], deleting);
-    t.equal(exit, EXIT.winner);
-    t.equal(out, `Deleted ${argv[1]}.\n`);
-    t.match(asked, [{ method: 'DELETE', path }]);
-  }
-  t.match(await used(t, ['delete', 'PB-1']), { exit: EXIT.usage, err: /PB-1 is none/ });
+t.test('results of two batches are not mixed', async (t) => {
+  const out = join(t.testdir(), 'results.jsonl');
+  await used(t, ['batch', 'pb_1', '--out', out]);
+  t.equal((await used(t, ['batch', 'pb_1', '--out', out])).exit, EXIT.winner, 'its own are completed');
+  t.match(await used(t, ['batch', 'pb_2', '--out', out]), { exit: EXIT.usage, err: /has other results/, asked: [] });
+  t.same(linesOf(out), [1, 2, 3]);
 });

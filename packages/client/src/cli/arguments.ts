@@ -20,6 +20,7 @@ export type Command =
   | UsageCommand
   | { name: 'result' | 'open' | 'cancel'; id: string }
   | { name: 'watch'; ids: string[] }
+  | { name: 'export'; out: string }
   | { name: 'delete'; id: string; yes: boolean }
   | { name: 'verify'; what: string; keys: string | undefined; days: string | undefined }
   | { name: 'polls'; query: PollListQuery }
@@ -59,6 +60,10 @@ function readCommand(values: Values, positionals: readonly string[]): Command {
       return readBatch(first, words, values);
     case 'batches':
       return readBatches(words, values);
+    case 'export':
+      none(words, 'export takes no words; --out FILE says where to.');
+      allowOnly('export', values, ['out']);
+      return { name: 'export', out: values.out ?? '-' };
     case 'delete':
       allowOnly('delete', values, ['yes']);
       return { name: 'delete', id: readDeletable(words), yes: values.yes ?? false };

@@ -1,9 +1,9 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BatchResult, BatchRun } from '../eloquentpoll.ts';
+import { cutToWholeLines } from './lines-file.ts';
 import { type Output, print } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -13,8 +13,12 @@ import { UsageError } from './usage-error.ts';
 /** How many lines the file has then. */
 export async function writeResults(run: BatchRun, out: string, signal: AbortSignal): Promise<number> {
   if (/\.csv$/i.test(out)) return writeCsv(run, out, signal);
-  const { lines: known, wholeBytes } = await readKnown(out);
-  await truncate(out, wholeBytes);
+  const known = new Set<number>();
+  await cutToWholeLines(out, ({ line }) => {
+    if (typeof line !== 'number') throw new UsageError(`${out} has other lines than results. Name another with --out.`);
+    known.add(line);
+    return true;
+  });
   let added = 0;
   async function* missing() {
     for await (const row of run.results({ signal })) {
@@ -34,45 +38,6 @@ export async function printResults(run: BatchRun, out: Output, signal: AbortSign
     lines++;
   }
   return lines;
-}
-
-/** The rows that the file has, and where its last whole line ends. */
-async function readKnown(out: string): Promise<{ lines: Set<number>; wholeBytes: number }> {
-  const lines = new Set<number>();
-  let wholeBytes = 0;
-  if ((await sizeOf(out)) === 0) return { lines, wholeBytes };
-  for await (const text of createInterface({ input: createReadStream(out), crlfDelay: Infinity })) {
-    const line = lineOf(text);
-    if (line === null) break;
-    lines.add(line);
-    wholeBytes += Buffer.byteLength(text) + 1;
-  }
-  return { lines, wholeBytes };
-}
-
-function lineOf(text: string): number | null {
-  try {
-    const row: unknown = JSON.parse(text);
-    const isRow = typeof row === 'object' && row !== null && 'line' in row && typeof row.line === 'number';
-    return isRow ? (row.line as number) : null;
-  } catch {
-    return null;
-  }
-}
-
-async function sizeOf(out: string): Promise<number> {
-  await using file = await open(out, 'a').catch((error: Error) => {
-    throw new UsageError(`The results cannot be written to ${out}: ${error.message}. Name another file with --out.`);
-  });
-  return (await file.stat()).size;
-}
-
-async function truncate(out: string, bytes: number): Promise<void> {
-  await using file = await open(out, 'r+');
-  const { size } = await file.stat();
-  // A last line without its end is read as a whole one.
-  if (size < bytes) await file.write('\n', size);
-  else await file.truncate(bytes);
 }
 
 const COLUMNS = ['custom_id', 'line', 'status', 'answer', 'confidence', 'cost_usd', 'gold', 'is_right', 'error', 'id'];

@@ -5,7 +5,7 @@ import type { Batch, BatchRowError, BatchRun } from '../eloquentpoll.ts';
 import { openInput } from './batch-input.ts';
 import { batchView } from './batch-progress.ts';
 import { printResults, writeResults } from './batch-results.ts';
-import { readState, stateFile, writeState } from './batch-state.ts';
+import { type BatchState, readState, stateFile, writeState } from './batch-state.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
 import { costText, plural } from './figures.ts';
 import type { Invocation } from './invocation.ts';
@@ -43,28 +43,33 @@ export function outOf({ source, out }: MakingCommand): string {
 export async function beginBatch(invocation: Invocation, command: MakingCommand, out: string): Promise<BatchRun> {
   const { polls, terminal, siteUrl: service } = invocation;
   const { source, terms, again } = command;
-  if (source.kind === 'batch') return polls.batchRun(source.id);
+  const state = out === '-' ? null : readState(out);
+  const keep = (next: BatchState) => out !== '-' && writeState(out, next);
+  if (source.kind === 'batch') {
+    if (state?.batch_id !== source.id) refuseToMix(out);
+    keep({ service, content: '', idempotency_key: '', batch_id: source.id });
+    return polls.batchRun(source.id);
+  }
   const { file, format } = source;
   await using input = await openInput(file, format, terminal);
   const content = createHash('sha256')
     .update(`${input.hash} ${format} ${JSON.stringify(terms)}`)
     .digest('hex');
-  const state = out === '-' ? null : readState(out);
-  const isOwn = state?.service === service && state.content === content;
-  if (isOwn && state.batch_id !== null && !again) return polls.batchRun(state.batch_id);
-  if (!isOwn && out !== '-' && existsSync(out)) {
-    throw new UsageError(`${out} has other results. Name another file with --out, or remove it and ${stateFile(out)}.`);
-  }
-  if (isOwn && again && state.batch_id !== null && existsSync(out)) {
-    throw new UsageError(`${out} has the results of ${state.batch_id}. To ask again, name another file with --out.`);
-  }
+  const begun = state?.service === service && state.content === content ? state : null;
+  if (begun?.batch_id && !again) return polls.batchRun(begun.batch_id);
+  if (!begun || begun.batch_id) refuseToMix(out);
   const nonce = again ? `-${randomBytes(6).toString('hex')}` : '';
-  const idempotencyKey = isOwn && state.batch_id === null ? state.idempotency_key : `rows-${content}${nonce}`;
-  const known = { service, content, idempotency_key: idempotencyKey };
-  if (out !== '-') writeState(out, { ...known, batch_id: null });
+  const idempotencyKey = begun?.batch_id === null ? begun.idempotency_key : `rows-${content}${nonce}`;
+  const next = { service, content, idempotency_key: idempotencyKey };
+  keep({ ...next, batch_id: null });
   const run = await polls.batch(input.rows, terms, { idempotencyKey, format, signal: terminal.signal });
-  if (out !== '-') writeState(out, { ...known, batch_id: run.id });
+  keep({ ...next, batch_id: run.id });
   return run;
+}
+
+function refuseToMix(out: string): void {
+  if (out === '-' || !existsSync(out)) return;
+  throw new UsageError(`${out} has other results. Name another file with --out, or remove it and ${stateFile(out)}.`);
 }
 
 export async function followBatch(invocation: Invocation, run: BatchRun, command: MakingCommand): Promise<Batch> {

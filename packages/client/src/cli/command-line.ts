@@ -15,6 +15,7 @@ export const COMMANDS = {
   history: 'list your results',
   balance: 'what you can spend, and have spent',
   usage: 'what you asked and were charged, by day, key, preset or label',
+  export: 'everything of your account, as JSON lines',
   keys: 'list, create, limit and revoke API keys',
   login: 'get a key for this computer, in the browser',
   logout: 'revoke and remove that key',

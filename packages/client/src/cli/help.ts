@@ -21,6 +21,7 @@ Commands
   history        list your results, newest first; needs a browser login (--session)
   balance        what you can spend, and have spent
   usage          what you asked and were charged: --by day, key, preset, surface or metadata.NAME; --from and --to are days
+  export         everything of your account as JSON lines, to --out FILE, which a repeated export completes
   keys           list your API keys; keys create LABEL, keys change ID, keys revoke ID
   login          get a key for this computer, in the browser; logout revokes and removes it
   completion SHELL  completion for bash, zsh or fish: source <(eloquentpoll completion bash)

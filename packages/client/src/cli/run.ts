@@ -12,6 +12,7 @@ import { deleteCommand } from './delete.ts';
 import { dryRunCommand } from './dry-run.ts';
 import { evalCommand } from './eval.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
+import { exportCommand } from './export.ts';
 import { freeCommand } from './free.ts';
 import { HELP } from './help.ts';
 import { historyCommand } from './history.ts';
@@ -100,6 +101,9 @@ async function atService(command: ServiceCommand, siteUrl: string, terminal: Ter
     case 'batches':
       if (session === undefined) requireKey('The list of batches needs an API key');
       return batchesCommand(invocation, command.query);
+    case 'export':
+      if (session === undefined) requireKey('The export needs an API key');
+      return exportCommand(invocation, command.out);
     case 'delete':
       if (session === undefined) requireKey('Deleting needs an API key');
       return deleteCommand(invocation, command);

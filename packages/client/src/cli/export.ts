@@ -1,0 +1,37 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { EXIT, type Exit } from './exit-codes.ts';
+import { plural } from './figures.ts';
+import type { Invocation } from './invocation.ts';
+import { cutToWholeLines } from './lines-file.ts';
+import { print } from './terminal.ts';
+
+/** Writes everything of the account as JSON lines; a file that an interrupted export left is completed. */
+export async function exportCommand({ polls, terminal }: Invocation, out: string): Promise<Exit> {
+  const { signal } = terminal;
+  if (out === '-') {
+    for await (const line of polls.exportAccount({}, { signal })) print(terminal.out, JSON.stringify(line));
+    return EXIT.winner;
+  }
+  let cursor: string | undefined;
+  let isComplete = false;
+  await cutToWholeLines(out, ({ type, cursor: found }) => {
+    if (type === 'end') isComplete = true;
+    if (typeof found === 'string') cursor = found;
+    return type === 'cursor' || type === 'end';
+  });
+  let lines = 0;
+  async function* texts() {
+    for await (const line of polls.exportAccount({ cursor }, { signal })) {
+      lines++;
+      yield `${JSON.stringify(line)}\n`;
+    }
+  }
+  if (!isComplete) await pipeline(Readable.from(texts()), createWriteStream(out, { flags: 'a' }), { signal });
+  print(
+    terminal.err,
+    isComplete ? `${out} was complete already.` : `${out} is complete: ${plural(lines, 'line')} added.`,
+  );
+  return EXIT.winner;
+}

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { EXIT } from '../src/cli/exit-codes.ts';
+import { used } from './commands.ts';
+import { type Answering, jsonLines, withoutWaiting } from './service.ts';
+
+// `export` and `delete`.
+
+t.test('an export that broke off goes on after its last cursor', async (t) => {
+  const lines = [
+    { type: 'account' },
+    { type: 'cursor', cursor: 'c1' },
+    { type: 'poll', id: 1 },
+    { type: 'poll', id: 2 },
+    { type: 'cursor', cursor: 'c2' },
+    { type: 'transfer' },
+    { type: 'end' },
+  ];
+  const from = (path: string) => ({ c1: 2, c2: 5 })[new URL(path, 'http://x').searchParams.get('cursor') ?? ''] ?? 0;
+  withoutWaiting(t);
+  // The first answer breaks off inside of a part; the second ends early, as a replica that shuts down ends it.
+  const breaking: Answering = ({ path }, response, nth) => {
+    response.writeHead(200, { 'content-type': 'application/jsonl' });
+    if (nth === 1) return void response.write(jsonLines(lines.slice(0, 3)), () => response.socket?.destroy());
+    return void response.end(jsonLines(nth === 2 ? lines.slice(from(path), 5) : lines.slice(from(path))));
+  };
+  const out = join(t.testdir(), 'export.jsonl');
+  const whole = await used(t, ['export', '--out', out], breaking);
+  t.equal(whole.exit, EXIT.winner, whole.err);
+  t.equal(readFileSync(out, 'utf8'), jsonLines(lines));
+  t.same(
+    whole.asked.map(({ path }) => path),
+    ['/api/export', '/api/export?cursor=c1', '/api/export?cursor=c2'],
+  );
+  writeFileSync(out, `${jsonLines(lines.slice(0, 3))}{"type":"po`);
+  const completed = await used(t, ['export', '--out', out], (asked, response) => breaking(asked, response, 3));
+  t.equal(completed.err, `${out} is complete: 5 lines added.\n`);
+  t.equal(readFileSync(out, 'utf8'), jsonLines(lines));
+  t.match(await used(t, ['export', '--out', out]), { err: `${out} was complete already.\n`, asked: [] });
+});
+
+t.test('delete asks first, and does not where it is said to', async (t) => {
+  const deleting: Answering = ({ path }, response) => {
+    if (path.startsWith('/api/results/')) return { deleted: true, session_id: 'ps_1' };
+    response.statusCode = 204;
+    return void response.end();
+  };
+  const ask = (answer: string) => ({ ask: async () => answer });
+  t.match(await used(t, ['delete', 'pb_1'], deleting, ask('no')), { exit: EXIT.usage, asked: [] });
+  t.match(await used(t, ['delete', 'pb_1'], deleting), { exit: EXIT.usage, err: /for good: add --yes/ });
+  for (const [argv, path] of [
+    [['delete', 'pb_1', '--yes'], '/api/batches/pb_1'],
+    [['delete', 'EP-1', '--yes'], '/api/results/EP-1'],
+  ] as const) {
+    const { exit, out, asked } = await used(t, [...argv], deleting);
+    t.equal(exit, EXIT.winner);
+    t.equal(out, `Deleted ${argv[1]}.\n`);
+    t.match(asked, [{ method: 'DELETE', path }]);
+  }
+  t.match(await used(t, ['delete', 'PB-1']), { exit: EXIT.usage, err: /PB-1 is none/ });
+});
