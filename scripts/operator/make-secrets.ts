@@ -24,6 +24,7 @@ for (const service of ['gateway', 'worker']) {
 keep('gateway/key_pepper', secret);
 keep('gateway/cookie_secrets', secret);
 keep('gateway/receipt_signing_key', secret);
+put('worker/webhook_sealing_keys', keep('gateway/webhook_sealing_keys', secret));
 put('operator/database_url', databaseUrl('eloquentpoll_gateway', keep('postgres/gateway_password', secret)));
 put('migrate/migrate_database_url', databaseUrl('eloquentpoll', ownerPassword));
 put('operator/admin_token', keep('gateway/admin_token', secret));

@@ -3,6 +3,7 @@ import { LOCAL_EMAIL } from '@eloquentpoll/identity-provider/people';
 import { Failure } from '@eloquentpoll/launch/failure';
 import type { createSteps } from '@eloquentpoll/launch/steps';
 import { runStep } from '@eloquentpoll/launch/steps';
+import { isLoopback } from '@eloquentpoll/ops/settings';
 import { asRole, createRole, databaseOn, queryOnce } from '@eloquentpoll/services/databases';
 import { freePort } from '@eloquentpoll/services/free-port';
 import { startPostgres } from '@eloquentpoll/services/postgres';
@@ -98,6 +99,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     KEY_PEPPER: options.env.KEY_PEPPER || secrets.keyPepper,
     COOKIE_SECRETS: options.env.COOKIE_SECRETS || secrets.cookieSecret,
     RECEIPT_SIGNING_KEY: options.env.RECEIPT_SIGNING_KEY || secrets.receiptKey,
+    ...webhookEnv(settings, options.env, secrets.webhookKey),
     MODELS_FILE: models.file,
     ...(modelsBaseUrl && { MODELS_BASE_URL: modelsBaseUrl }),
     ...(simulator && { MODELS_REGISTRY_URL: others.MODELS_REGISTRY_URL || `${simulator.url}/registry/models` }),
@@ -109,7 +111,13 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     app(
       options,
       'worker',
-      { ...env, DATABASE_URL: databases.worker, OPS_PORT: '0', WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}` },
+      {
+        ...env,
+        BASE_URL: url,
+        DATABASE_URL: databases.worker,
+        OPS_PORT: '0',
+        WORKER_DRAIN_MS: `${WORKER_DRAIN_MS}`,
+      },
       processes,
     ),
     app(
@@ -126,6 +134,12 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const login = loginEnv && LOCAL_EMAIL;
   return { url, apiKey, accountId, balanceU, login, databaseUrl, redisUrl, opsUrls, processes };
 }
+
+/** Receivers on this machine are for a service that only this machine reaches. */
+const webhookEnv = ({ host }: StartSettings, env: NodeJS.ProcessEnv, key: string) => ({
+  WEBHOOK_SEALING_KEYS: env.WEBHOOK_SEALING_KEYS || key,
+  WEBHOOKS_TO_LOOPBACK: env.WEBHOOKS_TO_LOOPBACK || (isLoopback(host) && env.NODE_ENV !== 'production' ? 'on' : 'off'),
+});
 
 const gatewayEnv = ({ host }: StartSettings, port: number, url: string) => ({
   HOST: host,

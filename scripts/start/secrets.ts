@@ -6,7 +6,7 @@ import { newSecret } from '@eloquentpoll/services/secret';
 import { type Static, Type } from '@sinclair/typebox';
 
 // Made once per clone and kept where only its owner reads: passwords of the embedded services, the pepper of API keys,
-// the keys of cookies and receipts, the local account. Without them the data of earlier starts would be worthless.
+// the keys of cookies, receipts and webhooks, the local account. Without them the data of earlier starts would be worthless.
 
 export const Secrets = Type.Object({
   postgresPassword: Type.String(),
@@ -15,6 +15,8 @@ export const Secrets = Type.Object({
   cookieSecret: Type.String(),
   /** Signs receipts. Missing where a clone was last started before there were any. */
   receiptKey: Type.Optional(Type.String()),
+  /** Seals the signing secrets of webhooks. Missing likewise. */
+  webhookKey: Type.Optional(Type.String()),
   accountId: Type.Optional(Type.String()),
   apiKey: Type.Optional(Type.String()),
   /** Where the product was last started. */
@@ -24,7 +26,7 @@ export const Secrets = Type.Object({
 });
 export type Secrets = Static<typeof Secrets>;
 
-export function loadSecrets(folder: string): Secrets & { receiptKey: string } {
+export function loadSecrets(folder: string): Secrets & { receiptKey: string; webhookKey: string } {
   const file = join(folder, 'secrets.json');
   if (!existsSync(file)) {
     if (existsSync(join(folder, 'postgres')))
@@ -37,10 +39,11 @@ export function loadSecrets(folder: string): Secrets & { receiptKey: string } {
       keyPepper: newSecret(),
       cookieSecret: newSecret(),
       receiptKey: newSecret(),
+      webhookKey: newSecret(),
     });
   }
   try {
-    return { receiptKey: newSecret(), ...readJson(Secrets, readFileSync(file, 'utf8')) };
+    return { receiptKey: newSecret(), webhookKey: newSecret(), ...readJson(Secrets, readFileSync(file, 'utf8')) };
   } catch {
     throw new Failure(
       `${file} does not hold the secrets of this clone as JSON: put it back, or remove ${folder} to begin anew.`,

@@ -1,5 +1,13 @@
 import { type LogLevel, type TraceSettings, traceSettings } from '@eloquentpoll/ops';
-import { type Environment, readSettings, refuseClearText } from '@eloquentpoll/ops/settings';
+import {
+  type Environment,
+  readSettings,
+  refuseClearText,
+  SettingError,
+  type Values,
+  type WebhookSettings,
+  webhookSettings,
+} from '@eloquentpoll/ops/settings';
 import type { FreeFailures } from '@eloquentpoll/storage';
 import packageJson from '../package.json' with { type: 'json' };
 import { WORKER_SETTINGS } from './settings-table.ts';
@@ -40,6 +48,14 @@ export interface Config {
   /** Where traces go; null without a collector. */
   traces: TraceSettings | null;
   gitCommit: string | null;
+  /** Null where none are sent. */
+  webhooks: WebhookSending | null;
+}
+
+export interface WebhookSending extends WebhookSettings {
+  /** Begins the links in a message. */
+  baseUrl: string;
+  concurrency: number;
 }
 
 export function readConfig(env: Environment): Config {
@@ -79,5 +95,13 @@ export function readConfig(env: Environment): Config {
     ops: values.OPS_PORT === undefined ? null : { host: values.OPS_HOST, port: values.OPS_PORT },
     traces: traceSettings(values, 'worker', packageJson.version),
     gitCommit: values.GIT_COMMIT?.slice(0, 12) ?? null,
+    webhooks: webhookSending(values),
   };
+}
+
+function webhookSending(values: Values<typeof WORKER_SETTINGS>): WebhookSending | null {
+  const settings = webhookSettings(values);
+  if (!settings) return null;
+  if (values.BASE_URL === undefined) throw new SettingError('BASE_URL', 'is not set; it begins the links in webhooks');
+  return { ...settings, baseUrl: new URL(values.BASE_URL).origin, concurrency: values.WEBHOOK_CONCURRENCY };
 }

@@ -7,6 +7,7 @@ import { keepSealing } from './ops/receipt-seals.ts';
 import { servePolls } from './serve-polls.ts';
 import { WORKER_SETTINGS } from './settings-table.ts';
 import { testModels } from './test-models.ts';
+import { openWebhookDelivery } from './webhooks/open-delivery.ts';
 
 // The process. On SIGTERM it is not ready any more, takes no further poll, lets the running ones finish within the drain
 // time, releases the rest to other workers and exits.
@@ -36,6 +37,7 @@ const background = [
   watchLedger(config.databaseUrl, config.ledgerCheckMs, log),
   keepSealing(context.resources.storage, log),
   testModels(config, context),
+  openWebhookDelivery(config, context),
 ];
 const serving = servePolls(context, config);
 await serving.ready();

@@ -33,6 +33,11 @@ export const WORKER_SETTINGS = {
     'The share of both that is kept for accounts and networks with few running polls in this worker.',
   ),
   WORKER_DRAIN_MS: withDefault(integer(0, 120_000), 20_000, 'After SIGTERM: time for running polls to end.'),
+  WEBHOOK_CONCURRENCY: withDefault(
+    integer(4, 10_000),
+    256,
+    'Webhooks that one worker sends at once; a quarter of them for one account.',
+  ),
   FREE_FAILURES_USD: withDefault(
     microUsd,
     '0.25',

@@ -341,6 +341,43 @@ export const METRICS = {
     labels: ['model', 'kind', 'outcome'],
     help: 'Tests of models with questions of known answer.',
   },
+  eloquentpoll_webhook_attempts_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: ['outcome'],
+    help: 'Messages sent to endpoints of accounts: delivered, gone (410), status (any other answer), or why there was no answer.',
+  },
+  eloquentpoll_webhooks_failed_total: {
+    type: 'counter',
+    on: WORKER,
+    labels: [],
+    help: 'Deliveries that were given up: after three days, or because the endpoint answered 410.',
+  },
+  eloquentpoll_webhook_delay_seconds: {
+    type: 'histogram',
+    on: WORKER,
+    labels: [],
+    buckets: WAIT_S,
+    help: 'From an event to its delivery, of those that the first attempt delivered.',
+  },
+  eloquentpoll_webhooks_under_way: {
+    type: 'gauge',
+    on: WORKER,
+    labels: [],
+    help: 'Messages that this worker is sending.',
+  },
+  eloquentpoll_webhooks_pending: {
+    type: 'gauge',
+    on: WORKER,
+    labels: [],
+    help: 'Deliveries of the fleet that wait for an attempt; most wait because their receiver failed.',
+  },
+  eloquentpoll_webhooks_late_seconds: {
+    type: 'gauge',
+    on: WORKER,
+    labels: [],
+    help: 'How long the oldest event or delivery of the fleet has been due without a worker taking it.',
+  },
   eloquentpoll_models_taken_out: {
     type: 'gauge',
     on: WORKER,

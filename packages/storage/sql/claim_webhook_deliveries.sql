@@ -4,7 +4,7 @@
 --   and at most p.slow in this call to receivers that did not answer well lately, so that others have places left.
 create or replace function claim_webhook_deliveries(p jsonb)
 returns table (id text, attempt integer, tries smallint, event_id text, type text, data jsonb, happened_at timestamptz,
-  created_at timestamptz, account_id uuid, endpoint_id text, url text, secret text, previous_secret text, is_last boolean)
+  created_at timestamptz, account_id uuid, endpoint_id text, url text, secret text, previous_secret text, is_quick boolean, is_last boolean)
 language plpgsql security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
 declare
@@ -42,13 +42,13 @@ begin
         )
         select t.id, t.attempts, t.tries, t.event_id, v.type, v.data, v.created_at, t.created_at, t.account_id,
                t.endpoint_id, coalesce(e.url, t.url), e.secret, case when e.previous_until > now() then e.previous_secret end,
-               t.expires_at <= now()
+               v_receiver.is_quick, t.expires_at <= now()
           from taken t join webhook_events v on v.id = t.event_id join webhook_endpoints e on e.id = t.endpoint_id;
       get diagnostics v_take = row_count;
       v_left := v_left - v_take;
       if not v_receiver.is_quick then v_slow_left := v_slow_left - v_take; end if;
     end if;
     update webhook_receivers
-       set next_due_at = next_webhook_due(v_receiver.id, v_receiver.resting_until) where id = v_receiver.id;
+       set next_due_at = next_webhook_due(v_receiver.id, v_receiver.resting_until, '500 milliseconds') where id = v_receiver.id;
   end loop;
 end $$;

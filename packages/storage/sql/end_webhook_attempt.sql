@@ -41,7 +41,7 @@ begin
   end if;
   update webhook_receivers
      set failures = v_receiver.failures, resting_until = v_receiver.resting_until, is_quick = v_receiver.is_quick,
-         used_at = now(), next_due_at = next_webhook_due(v_receiver.id, v_receiver.resting_until)
+         used_at = now(), next_due_at = next_webhook_due(v_receiver.id, v_receiver.resting_until, '0')
    where id = v_receiver.id;
 
   if v_outcome = 'delivered' then

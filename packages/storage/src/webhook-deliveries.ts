@@ -32,6 +32,8 @@ export interface ClaimedDelivery {
   secret: string;
   /** Signs too; null after its time. */
   previousSecret: string | null;
+  /** Its receiver answers well. */
+  isQuick: boolean;
   /** Its three days are over. */
   isLast: boolean;
 }
@@ -59,7 +61,7 @@ export async function claimDeliveries({ db }: Queries, terms: ClaimTerms): Promi
   });
   const { rows } = await sql<ClaimedDelivery>`
     select id, attempt, tries, event_id as "eventId", type, data, happened_at as "happenedAt", created_at as "createdAt",
-           endpoint_id as "endpointId", url, secret, previous_secret as "previousSecret", is_last as "isLast"
+           endpoint_id as "endpointId", url, secret, previous_secret as "previousSecret", is_quick as "isQuick", is_last as "isLast"
       from claim_webhook_deliveries(${p}::jsonb)`.execute(db);
   return rows;
 }

@@ -20,7 +20,7 @@ const allowed = (host: unknown): boolean => typeof host !== 'string' || host ===
 const connect = net.Socket.prototype.connect;
 net.Socket.prototype.connect = function (this: net.Socket, ...args: unknown[]): net.Socket {
   const host = hostOf(args);
-  if (allowed(host)) Reflect.apply(connect, this, args);
+  if (checkLookup(args) || allowed(host)) Reflect.apply(connect, this, args);
   else process.nextTick(() => this.destroy(new NetworkClosed(String(host))));
   return this;
 };
@@ -33,6 +33,27 @@ function hostOf(args: unknown[]): unknown {
   const [first, second] = isList(inner) ? inner : args;
   if (typeof first === 'object' && first !== null) return 'host' in first ? first.host : undefined;
   return typeof first === 'number' || /^\d+$/.test(String(first)) ? second : undefined;
+}
+
+/** Who brings a resolver of its own is judged by the addresses that it answers. */
+function checkLookup(args: unknown[]): boolean {
+  const [inner] = args;
+  const [options] = isList(inner) ? inner : args;
+  if (typeof options !== 'object' || options === null || !('lookup' in options) || !('host' in options)) return false;
+  const { lookup: ask, host } = options;
+  if (typeof ask !== 'function' || ask === dns.lookup || net.isIP(String(host))) return false;
+  options.lookup = (name: string, how: object, answer: (error: Error | null, ...found: unknown[]) => void): void => {
+    Reflect.apply(ask, undefined, [
+      name,
+      how,
+      (error: Error | null, found: unknown, ...rest: unknown[]) => {
+        const addresses = isList(found) ? found.map((each) => (each as { address: string }).address) : [found];
+        if (error || addresses.every(allowed)) answer(error, found, ...rest);
+        else answer(new NetworkClosed(String(addresses)));
+      },
+    ]);
+  };
+  return true;
 }
 
 const send = dgram.Socket.prototype.send;

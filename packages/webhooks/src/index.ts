@@ -1,3 +1,4 @@
+export { messageData } from './message-data.ts';
 export { type ReceiverRules, receiverRules, urlProblem } from './receiver-rules.ts';
 export { type NameResolver, systemResolver } from './resolve-receiver.ts';
 export { MAX_TRIES, retryMs } from './retry-schedule.ts';

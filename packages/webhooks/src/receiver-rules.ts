@@ -8,7 +8,12 @@ export interface ReceiverRules {
   /** Whether this service may be sent to itself: http, any port, loopback. For development on one machine. */
   toLoopback: boolean;
   allowsAddress(address: string): boolean;
+  /** As a URL has it: empty for the usual one. */
+  allowsPort(port: string): boolean;
 }
+
+/** No others are open in the network policies of a deployment. */
+const PORTS = ['', '443', '8443'];
 
 const IPV4_REFUSED: readonly [string, number][] = [
   ['0.0.0.0', 8],
@@ -51,7 +56,6 @@ const ipv4Refused = listOf(IPV4_REFUSED, 'ipv4');
 const ipv6Allowed = listOf(IPV6_ALLOWED, 'ipv6');
 const ipv6Refused = listOf(IPV6_REFUSED, 'ipv6');
 const loopback = listOf([['127.0.0.0', 8]], 'ipv4');
-loopback.addAddress('::1', 'ipv6');
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' | null =>
   address.includes('%') ? null : (({ 4: 'ipv4', 6: 'ipv6' } as const)[isIP(address)] ?? null);
@@ -62,18 +66,15 @@ function isPublic(address: string): boolean {
   return family === 'ipv6' && ipv6Allowed.check(address, family) && !ipv6Refused.check(address, family);
 }
 
-const isLoopbackAddress = (address: string): boolean => {
-  const family = familyOf(address);
-  return family !== null && loopback.check(address, family);
-};
+const isLoopbackAddress = (address: string): boolean =>
+  address === '::1' || (familyOf(address) === 'ipv4' && loopback.check(address, 'ipv4'));
 
 export const receiverRules = ({ toLoopback }: { toLoopback: boolean }): ReceiverRules => ({
   toLoopback,
   allowsAddress: (address) => isPublic(address) || (toLoopback && isLoopbackAddress(address)),
+  allowsPort: (port) => PORTS.includes(port),
 });
 
-/** No others are open in the network policies of a deployment. */
-const PORTS = ['', '443', '8443'];
 const MIN_LOOPBACK_PORT = 1_024;
 /** Names that public DNS has no business answering. */
 const INSIDE = /(^|\.)(localhost|local|internal|intranet|home\.arpa|onion|invalid|test|svc)$/i;
@@ -88,7 +89,7 @@ export function urlProblem(text: string, rules: ReceiverRules): string | null {
   if (rules.toLoopback && isLoopbackHost(host))
     return Number(url.port || 80) < MIN_LOOPBACK_PORT && url.port !== '' ? 'must have a port from 1024' : null;
   if (url.protocol !== 'https:') return 'must be https';
-  if (!PORTS.includes(url.port)) return 'must be on port 443 or 8443';
+  if (!rules.allowsPort(url.port)) return 'must be on port 443 or 8443';
   if (familyOf(host) ? !rules.allowsAddress(host) : !isPublicName(host)) return 'must lead to a public address';
   return null;
 }

@@ -1,0 +1,142 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { WEBHOOK_ERRORS } from '@eloquentpoll/contracts';
+import type { Logger, Metrics } from '@eloquentpoll/ops';
+import { withTimeout } from '@eloquentpoll/ops/with-timeout';
+import {
+  type AttemptOutcome,
+  type ClaimedDelivery,
+  claimDeliveries,
+  endAttempt,
+  readWebhookFigures,
+  type Storage,
+  spreadWebhookEvents,
+} from '@eloquentpoll/storage';
+import { SEND_TIMEOUT_MS } from '@eloquentpoll/webhooks';
+import { type SendingParts, sendDelivery } from './send-delivery.ts';
+
+// Sends webhooks beside the polls of this worker. New events and deliveries that are due are looked for twice a second,
+// and at once while there are more; what a worker holds when it dies is taken by another when the lease ends.
+
+const LOOK_EVERY_MS = 500;
+const LOOK_AGAIN_MS = 20;
+const EVENTS_AT_ONCE = 200;
+const LEASE_MS = 2 * SEND_TIMEOUT_MS;
+const PER_RECEIVER = 8;
+/** Also of receivers that do not answer well, so that the others have places left. */
+const SLOW_SHARE = 0.5;
+/** At the end, attempts under way have so long; the rest is left to other workers. */
+const DRAIN_MS = 3_000;
+
+export interface Delivering extends SendingParts {
+  storage: Storage;
+  workerId: string;
+  /** Attempts at once. */
+  concurrency: number;
+  metrics: Pick<Metrics, 'counter' | 'histogram' | 'reading'>;
+  log: Pick<Logger, 'warn' | 'error'>;
+}
+
+export function deliverWebhooks(parts: Delivering): AsyncDisposable {
+  const { storage, workerId, concurrency, metrics, log } = parts;
+  const ending = new AbortController();
+  const cut = new AbortController();
+  const underWay = new Map<Promise<void>, ClaimedDelivery>();
+  let wake = () => {};
+  const observed = observe(metrics, storage, () => underWay.size);
+
+  async function look(): Promise<boolean> {
+    const events = await spreadWebhookEvents(storage, EVENTS_AT_ONCE);
+    const limit = concurrency - underWay.size;
+    if (limit <= 0) return events === EVENTS_AT_ONCE;
+    const slow = [...underWay.values()].filter(({ isQuick }) => !isQuick).length;
+    const claimed = await claimDeliveries(storage, {
+      worker: workerId,
+      limit,
+      slow: Math.max(0, Math.ceil(concurrency * SLOW_SHARE) - slow),
+      leaseMs: LEASE_MS,
+      perReceiver: PER_RECEIVER,
+      perAccount: Math.ceil(concurrency / 4),
+    });
+    for (const delivery of claimed) begin(delivery);
+    return claimed.length > 0 || events === EVENTS_AT_ONCE;
+  }
+
+  function begin(delivery: ClaimedDelivery): void {
+    const attempt = deliver(delivery).finally(() => {
+      underWay.delete(attempt);
+      wake();
+    });
+    underWay.set(attempt, delivery);
+  }
+
+  async function deliver(delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const outcome = await sendDelivery(parts, delivery, cut.signal);
+      const isEnded = await endAttempt(storage, delivery, workerId, outcome);
+      if (isEnded) observed.ended(delivery, outcome);
+    } catch (err) {
+      // Its lease ends, and a worker that can takes it.
+      log.error({ err, delivery_id: delivery.id }, 'webhook.attempt_lost');
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!ending.signal.aborted) {
+      let isBusy = false;
+      try {
+        isBusy = await look();
+      } catch (err) {
+        log.warn({ err }, 'webhook.look_failed');
+      }
+      await pause(isBusy);
+    }
+  }
+
+  /** Until it is time to look again, or an attempt has ended while there may be more to do. */
+  async function pause(isBusy: boolean): Promise<void> {
+    await sleep(LOOK_AGAIN_MS);
+    if (isBusy && underWay.size < concurrency) return;
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    await Promise.race([woken, sleep(LOOK_EVERY_MS * (0.75 + Math.random() / 2))]);
+  }
+
+  const sleep = (ms: number) => wait(ms, undefined, { signal: ending.signal, ref: false }).catch(() => {});
+
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await running;
+      await withTimeout(Promise.all(underWay.keys()), DRAIN_MS).catch(() => {});
+      cut.abort();
+      await withTimeout(Promise.all(underWay.keys()), DRAIN_MS).catch(() => {});
+    },
+  };
+}
+
+const OUTCOMES = ['delivered', 'status', 'gone', ...WEBHOOK_ERRORS] as const;
+
+function observe(metrics: Delivering['metrics'], storage: Storage, underWay: () => number) {
+  for (const outcome of OUTCOMES) metrics.counter('eloquentpoll_webhook_attempts_total', outcome);
+  const failed = metrics.counter('eloquentpoll_webhooks_failed_total');
+  const delay = metrics.histogram('eloquentpoll_webhook_delay_seconds');
+  metrics.reading('eloquentpoll_webhooks_under_way', underWay);
+  metrics.reading('eloquentpoll_webhooks_pending', async () => (await readWebhookFigures(storage)).pending);
+  metrics.reading('eloquentpoll_webhooks_late_seconds', async () => {
+    const { oldestDueAt } = await readWebhookFigures(storage);
+    return oldestDueAt ? Math.max(0, Date.now() - oldestDueAt.getTime()) / 1_000 : 0;
+  });
+  return {
+    ended({ attempt, happenedAt }: ClaimedDelivery, outcome: AttemptOutcome): void {
+      if (outcome.kind === 'released') return;
+      const kind = outcome.kind === 'delivered' || outcome.kind === 'gone' ? outcome.kind : null;
+      metrics.counter('eloquentpoll_webhook_attempts_total', kind ?? outcome.entry.error ?? 'status').n += 1;
+      if (outcome.kind === 'failed' || outcome.kind === 'gone') failed.n += 1;
+      // Of first attempts: later ones say how the receiver does.
+      if (attempt === 1 && outcome.kind === 'delivered')
+        delay.observe(Math.max(0, Date.now() - happenedAt.getTime()) / 1_000);
+    },
+  };
+}
