@@ -12,6 +12,7 @@ import { keyTiming } from './key-timing.ts';
 import { manyKeys } from './many-keys.ts';
 import { slowClients } from './slow-clients.ts';
 import { throughNginx } from './through-nginx.ts';
+import { hostileWebhooks } from './webhooks.ts';
 
 // npm run attack: a gateway as a process of its own, and clients that wish it no good. Exit code 1 when something that
 // must hold did not. Attacks that need no process of their own are tests: `ATTACKS=full npm test -- FILES`.
@@ -34,6 +35,7 @@ interface Sizes {
   readonly polls: number;
   readonly accounts: number;
   readonly addresses: number;
+  readonly webhooks: number;
 }
 
 const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: ProgressLine) => Promise<Attack>>> = {
@@ -48,6 +50,7 @@ const ATTACKS: Readonly<Record<string, (field: Field, sizes: Sizes, progress: Pr
   timing: keyTiming,
   'many-keys': manyKeys,
   abuse: nightOfAbuse,
+  webhooks: hostileWebhooks,
 };
 
 /** Needs more than the machine may have, so it runs only when it is named. */
@@ -67,7 +70,7 @@ const SETTINGS: Readonly<Record<string, Record<string, string>>> = {
   abuse: ABUSE_SETTINGS,
 };
 
-const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--requests N] [--polls N] [--accounts N] [--addresses N] [--json]
+const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connections N] [--readers N] [--seconds N] [--samples N] [--keys N] [--requests N] [--polls N] [--accounts N] [--addresses N] [--webhooks N] [--json]
 
   --only NAMES     of ${Object.keys(ATTACKS).join(', ')}, separated by commas; all without it;
                    and by name alone nginx, where it is installed, and clocks, where FAKETIME_LIB names
@@ -82,6 +85,7 @@ const USAGE = `usage: npm run attack -- [--only NAMES] [--streams N] [--connecti
   --polls N        polls that make models fail, default 50000
   --accounts N     whose they are, default 100
   --addresses N    where the free ones come from, default 1000
+  --webhooks N     messages to receivers most of which are no good, default 10000
   --json           figures as JSON instead of lines
 `;
 
@@ -100,6 +104,7 @@ function readArguments(argv: readonly string[]) {
     polls: { type: 'string', default: '50000' },
     accounts: { type: 'string', default: '100' },
     addresses: { type: 'string', default: '1000' },
+    webhooks: { type: 'string', default: '10000' },
     json: { type: 'boolean', default: false },
   });
   const size = (name: keyof Sizes): number => wholeNumber(`--${name}`, sizes[name], 1, MAX_SIZE);
@@ -116,6 +121,7 @@ function readArguments(argv: readonly string[]) {
       polls: size('polls'),
       accounts: size('accounts'),
       addresses: size('addresses'),
+      webhooks: size('webhooks'),
     },
     json,
   };

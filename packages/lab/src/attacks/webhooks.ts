@@ -1,0 +1,37 @@
+import type { ProgressLine } from '../terminal/progress.ts';
+import { sendToHostile } from '../webhooks/send-to-hostile.ts';
+import type { Field } from './field.ts';
+import type { Attack } from './main.ts';
+
+/** Bad receivers delay no good one, what a dead worker held is sent by another, and nothing is sent inside. */
+const MAX_P95_MS = 5_000;
+
+const PLAN = { accounts: 20, perSecond: 160, timeoutMs: 15_000, slowMs: 4_000, downMs: 20_000, withinMs: 90_000 };
+
+export async function hostileWebhooks(
+  { stores }: Field,
+  { webhooks }: { webhooks: number },
+  progress: ProgressLine,
+): Promise<Attack> {
+  const lost = Math.min(20, Math.ceil(webhooks / 500));
+  const figures = await sendToHostile(stores, { ...PLAN, webhooks, lost }, progress);
+  const { healthy, recovered, goneDisabled, trapped, otherAddresses, seconds, byOutcome } = figures;
+  return {
+    figures,
+    holds:
+      healthy.delivered === healthy.due &&
+      healthy.p95Ms <= MAX_P95_MS &&
+      recovered.delivered === recovered.due &&
+      goneDisabled.disabled === goneDisabled.due &&
+      trapped === 0 &&
+      otherAddresses.length === 0,
+    lines: [
+      `${figures.webhooks} webhooks in ${seconds.toFixed(0)} s: ${healthy.delivered} of ${healthy.due} to healthy receivers came, after ${healthy.p50Ms} ms (median), p95 ${healthy.p95Ms}, at most ${healthy.maxMs}; ${healthy.twice} twice`,
+      `${recovered.delivered} of ${recovered.due} to receivers that were down for ${PLAN.downMs / 1_000} s came; ${goneDisabled.disabled} of ${goneDisabled.due} that answered 410 are disabled`,
+      `${trapped} connections to an address inside; tried besides the good one: ${otherAddresses.join(', ') || 'none'}`,
+      `${Object.entries(byOutcome)
+        .map(([outcome, count]) => `${outcome} ${count}`)
+        .join(', ')}`,
+    ],
+  };
+}

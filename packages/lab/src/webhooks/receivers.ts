@@ -1,0 +1,171 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { isJsonObject } from '@eloquentpoll/contracts';
+import { testCertificate } from '@eloquentpoll/testkit/tls-certificate';
+import { type NameResolver, type ReceiverRules, receiverRules } from '@eloquentpoll/webhooks';
+
+// Receivers of every kind under names of their own, a resolver that knows the names, and a trap on an address that must
+// never be connected to.
+
+const GOOD_ADDRESS = '127.0.0.1';
+const TRAP_ADDRESS = '127.0.0.2';
+
+/** The first label of a name, up to its number, says how the receiver behaves. */
+export const KINDS = [
+  'healthy',
+  'slow',
+  'silent',
+  'dead',
+  'redirecting',
+  'inside',
+  'rebinding',
+  'gone',
+  'recovering',
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+const INSIDE = [
+  TRAP_ADDRESS,
+  '10.0.0.1',
+  '169.254.169.254',
+  '::1',
+  `::ffff:${TRAP_ADDRESS}`,
+  '64:ff9b::7f00:2',
+  'fd00:ec2::254',
+  '100.64.0.1',
+  '192.168.1.1',
+];
+
+export interface HostileReceivers extends AsyncDisposable {
+  resolve: NameResolver;
+  /** As in production, but that 127.0.0.1 counts as public, on any port. */
+  rules: ReceiverRules;
+  ca: string;
+  urlOf(kind: Kind, number: number): string;
+  /** When each message got its first good answer, by id and name; and how often it came. */
+  heard: Map<string, { atMs: number; happenedAtMs: number; times: number }>;
+  /** Addresses that were connected to, or tried. */
+  addresses: Set<string>;
+  trapped(): number;
+}
+
+export interface Misbehaviour {
+  /** How long the slow ones take. */
+  slowMs: number;
+  /** How long those that recover answer 500. */
+  downMs: number;
+}
+
+export async function openReceivers({ slowMs, downMs }: Misbehaviour): Promise<HostileReceivers> {
+  const certificate = testCertificate(['*.example.com']);
+  const heard: HostileReceivers['heard'] = new Map();
+  const opened = performance.now();
+  let [trapped, asked] = [0, 0];
+
+  const receive: RequestListener = (request, response) => {
+    const name = request.headers.host?.split(':')[0] ?? '';
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const id = `${String(request.headers['webhook-id'])} ${name}`;
+      answer(kindOf(name), response, () => note(id, Buffer.concat(chunks).toString()));
+    });
+  };
+
+  function answer(kind: Kind, response: ServerResponse, good: () => void): void {
+    const ok = () => {
+      good();
+      response.end('ok');
+    };
+    switch (kind) {
+      case 'silent':
+        return;
+      case 'slow':
+        setTimeout(ok, slowMs);
+        return;
+      case 'redirecting':
+        response.writeHead(307, { location: `https://${TRAP_ADDRESS}:${port}/` }).end();
+        return;
+      case 'gone':
+        response.writeHead(410).end();
+        return;
+      case 'recovering':
+        if (performance.now() - opened > downMs) ok();
+        else response.writeHead(500).end('x'.repeat(1_000_000));
+        return;
+      default:
+        ok();
+    }
+  }
+
+  function note(id: string, body: string): void {
+    const known = heard.get(id);
+    if (known) known.times += 1;
+    else heard.set(id, { atMs: Date.now(), happenedAtMs: timeOf(body), times: 1 });
+  }
+
+  const server = createServer(certificate, receive);
+  const port = await listen(server, GOOD_ADDRESS, 0);
+  const trap = createServer(certificate, (_, response) => void response.end());
+  trap.on('connection', () => {
+    trapped += 1;
+  });
+  await listen(trap, TRAP_ADDRESS, port);
+  const watched = watchAddresses();
+  return {
+    ca: certificate.cert,
+    rules: {
+      ...receiverRules({ toLoopback: false }),
+      allowsAddress: (address) => address === GOOD_ADDRESS,
+      allowsPort: () => true,
+    },
+    async resolve(name) {
+      const kind = kindOf(name);
+      asked += 1;
+      if (kind === 'inside') return [INSIDE[asked % INSIDE.length]!];
+      if (kind === 'rebinding') return [asked % 2 === 0 ? TRAP_ADDRESS : GOOD_ADDRESS];
+      return [GOOD_ADDRESS];
+    },
+    urlOf: (kind, number) => `https://${kind}${number}.example.com:${kind === 'dead' ? 1 : port}/hooks`,
+    heard,
+    addresses: watched.addresses,
+    trapped: () => trapped,
+    async [Symbol.asyncDispose]() {
+      watched.stop();
+      for (const each of [server, trap]) {
+        each.closeAllConnections();
+        each.close();
+      }
+    },
+  };
+}
+
+const kindOf = (name: string): Kind => KINDS.find((kind) => name.startsWith(kind)) ?? 'silent';
+
+function timeOf(body: string): number {
+  const message: unknown = JSON.parse(body);
+  return isJsonObject(message) ? Date.parse(String(message.timestamp)) : Number.NaN;
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  server.on('tlsClientError', () => {});
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** Every address that a socket of this process tries from now on. */
+function watchAddresses() {
+  const addresses = new Set<string>();
+  const onSocket = (message: unknown): void => {
+    const { socket } = message as { socket: Socket };
+    const note = (address: string) => addresses.add(address);
+    socket.on('connectionAttempt', note);
+    socket.on('connect', () => note(socket.remoteAddress ?? 'none'));
+  };
+  subscribe('net.client.socket', onSocket);
+  return { addresses, stop: () => unsubscribe('net.client.socket', onSocket) };
+}
