@@ -54,7 +54,7 @@ t.test('a message arrives as it was signed, and the standard library verifies it
   t.throws(() => new Webhook(now).verify(body, late), /old/i, 'a repeated one');
 });
 
-t.test('an answer that is no 2xx is told by its status; a redirect is not followed', async (t) => {
+t.test('an answer that is no 2xx is known by its status; a redirect is not followed', async (t) => {
   const inside = await receiver(t, ok);
   const { port, received } = await receiver(t, (response, { path }) => {
     const status = Number(path.slice(1));
@@ -96,7 +96,7 @@ t.test('time and size are bounded, whatever the receiver does', async (t) => {
   t.match(await post(slowNames, 1), { status: null, error: 'timed_out' });
 });
 
-t.test('a certificate of another name, or of nobody known, gets no message', async (t) => {
+t.test('a certificate of another name, or of an unknown authority, gets no message', async (t) => {
   const { port, received } = await receiver(t, ok, { cert: testCertificate(['good.example.com']) });
   t.match(await post(undefined, port), { status: null, error: 'tls_failed' }, 'unknown authority');
   const other = await receiver(t, ok);

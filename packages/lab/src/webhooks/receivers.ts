@@ -13,7 +13,7 @@ const GOOD_ADDRESS = '127.0.0.1';
 const TRAP_ADDRESS = '127.0.0.2';
 
 /** The first label of a name, up to its number, says how the receiver behaves. */
-export const KINDS = [
+export const RECEIVER_KINDS = [
   'healthy',
   'slow',
   'silent',
@@ -24,7 +24,7 @@ export const KINDS = [
   'gone',
   'recovering',
 ] as const;
-export type Kind = (typeof KINDS)[number];
+export type ReceiverKind = (typeof RECEIVER_KINDS)[number];
 
 const INSIDE = [
   TRAP_ADDRESS,
@@ -43,7 +43,7 @@ export interface HostileReceivers extends AsyncDisposable {
   /** As in production, but that 127.0.0.1 counts as public, on any port. */
   rules: ReceiverRules;
   ca: string;
-  urlOf(kind: Kind, number: number): string;
+  urlOf(kind: ReceiverKind, number: number): string;
   /** When each message got its first good answer, by id and name; and how often it came. */
   heard: Map<string, { atMs: number; happenedAtMs: number; times: number }>;
   /** Addresses that were connected to, or tried. */
@@ -74,7 +74,7 @@ export async function openReceivers({ slowMs, downMs }: Misbehaviour): Promise<H
     });
   };
 
-  function answer(kind: Kind, response: ServerResponse, good: () => void): void {
+  function answer(kind: ReceiverKind, response: ServerResponse, good: () => void): void {
     const ok = () => {
       good();
       response.end('ok');
@@ -142,7 +142,7 @@ export async function openReceivers({ slowMs, downMs }: Misbehaviour): Promise<H
   };
 }
 
-const kindOf = (name: string): Kind => KINDS.find((kind) => name.startsWith(kind)) ?? 'silent';
+const kindOf = (name: string): ReceiverKind => RECEIVER_KINDS.find((kind) => name.startsWith(kind)) ?? 'silent';
 
 function timeOf(body: string): number {
   const message: unknown = JSON.parse(body);

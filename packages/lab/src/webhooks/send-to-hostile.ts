@@ -7,7 +7,13 @@ import { deliverWebhooks } from '@eloquentpoll/worker/deliver-webhooks';
 import type { Stores } from '../fixture/stores.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { percentile } from '../terminal/table.ts';
-import { type HostileReceivers, KINDS, type Kind, type Misbehaviour, openReceivers } from './receivers.ts';
+import {
+  type HostileReceivers,
+  type Misbehaviour,
+  openReceivers,
+  RECEIVER_KINDS,
+  type ReceiverKind,
+} from './receivers.ts';
 
 // Webhooks to receivers most of which are no good: two workers send, a third dies with deliveries in its hands.
 
@@ -38,7 +44,7 @@ export interface HostileFigures {
 
 /** Of each account; and one of every other kind. */
 const HEALTHY_EACH = 4;
-const OTHERS = KINDS.filter((kind) => kind !== 'healthy');
+const OTHERS = RECEIVER_KINDS.filter((kind) => kind !== 'healthy');
 const WORKERS = 2;
 
 /** For all their receivers, one event; for each fifth event, a webhook_url besides. */
@@ -70,7 +76,7 @@ export async function sendToHostile(
   let lost = plan.lost;
   for (let event = 0; event < events; event++) {
     const accountId = accounts[event % plan.accounts]!;
-    const kind = event % 5 === 0 ? KINDS[(event / 5) % KINDS.length]! : null;
+    const kind = event % 5 === 0 ? RECEIVER_KINDS[(event / 5) % RECEIVER_KINDS.length]! : null;
     due.healthy += HEALTHY_EACH + (kind === 'healthy' ? 1 : 0);
     due.recovering += 1 + (kind === 'recovering' ? 1 : 0);
     await stores.query(
@@ -104,7 +110,7 @@ async function openAccount(
     return { id, secret: box.seal(newWebhookSecret(), id) };
   };
   await ensureAccountEndpoint(storage, accountId, sealed());
-  const kinds: Kind[] = [...OTHERS, ...Array.from({ length: HEALTHY_EACH }, () => 'healthy' as const)];
+  const kinds: ReceiverKind[] = [...OTHERS, ...Array.from({ length: HEALTHY_EACH }, () => 'healthy' as const)];
   for (const [each, kind] of kinds.entries()) {
     const url = receivers.urlOf(kind, place * 100 + each);
     const endpoint = { ...sealed(), url, description: kind, eventTypes: ['poll.completed'] as const };
@@ -119,9 +125,9 @@ async function takeAndDie({ storage }: Pick<Stores, 'storage'>, limit: number): 
   return (await claimDeliveries(storage, terms)).length;
 }
 
-const heardOf = ({ heard }: HostileReceivers, kind: Kind) =>
+const heardOf = ({ heard }: HostileReceivers, kind: ReceiverKind) =>
   [...heard].filter(([id]) => id.split(' ')[1]?.startsWith(kind)).map(([, message]) => message);
-const countHeard = (receivers: HostileReceivers, kind: Kind): number => heardOf(receivers, kind).length;
+const countHeard = (receivers: HostileReceivers, kind: ReceiverKind): number => heardOf(receivers, kind).length;
 
 async function figuresOf(
   { query }: Pick<Stores, 'query'>,
