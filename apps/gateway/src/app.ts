@@ -16,6 +16,7 @@ import type { Context } from './context.ts';
 import { openapi } from './discovery/openapi.ts';
 import { accessLog } from './http/hooks/access-log.ts';
 import { bodyParsing } from './http/hooks/body-parsing.ts';
+import { bodyTimeout } from './http/hooks/body-timeout.ts';
 import { answerClientError } from './http/hooks/client-errors.ts';
 import { crossOrigin } from './http/hooks/cross-origin.ts';
 import { errorReplies, sendError } from './http/hooks/errors.ts';
@@ -51,7 +52,8 @@ export function buildApp(context: Context): App {
     genReqId: requestId,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     bodyLimit: LIMITS.body_bytes,
-    requestTimeout: 15_000,
+    // The longest that any route allows; see body-timeout.ts.
+    requestTimeout: LIMITS.batch.upload_ms,
     connectionTimeout: STANDSTILL_MS,
     keepAliveTimeout: 72_000,
     // A request without Host is refused in request-framing.ts, with a body.
@@ -80,6 +82,7 @@ export function buildApp(context: Context): App {
   });
   app.register(responseHeaders, { context });
   app.register(requestFraming);
+  app.register(bodyTimeout, {});
   app.register(unreadAnswers, {});
   app.register(crossOrigin);
   app.register(accessLog, { context });

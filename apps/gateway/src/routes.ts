@@ -27,6 +27,12 @@ import { chatModelRoutes } from './agents/routes/chat-models.ts';
 import { intentsRoute } from './agents/routes/intents.ts';
 import { matchIntentsRoute } from './agents/routes/match-intents.ts';
 import { mcpRoute } from './agents/routes/mcp.ts';
+import { batchResultsRoute } from './batches/routes/batch-results.ts';
+import { cancelBatchRoute } from './batches/routes/cancel-batch.ts';
+import { createBatchRoute } from './batches/routes/create-batch.ts';
+import { deleteBatchRoute } from './batches/routes/delete-batch.ts';
+import { getBatchRoute } from './batches/routes/get-batch.ts';
+import { listBatchesRoute } from './batches/routes/list-batches.ts';
 import type { Context } from './context.ts';
 import { calibrations } from './discovery/calibrations.ts';
 import { giveAgentHints } from './discovery/documents/agent-hints.ts';
@@ -116,6 +122,12 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/polls/:id/status', 'getSessionStatus', 'key', () => runStatusRoute(app, context)],
     ['GET', '/api/polls/:id/result', 'getSessionResult', 'key', () => runResultRoute(app, context)],
     ['POST', '/api/polls/:id/cancel', 'cancelSession', 'login or key', () => cancelRunRoute(app, context)],
+    ['POST', '/api/batches', 'createBatch', 'login or key', () => app.register(createBatchRoute, { context })],
+    ['GET', '/api/batches', 'listBatches', 'login or key', () => listBatchesRoute(app, context)],
+    ['GET', '/api/batches/:batchId', 'getBatch', 'login or key', () => getBatchRoute(app, context)],
+    ['GET', '/api/batches/:batchId/results', 'getBatchResults', 'login or key', () => batchResultsRoute(app, context)],
+    ['POST', '/api/batches/:batchId/cancel', 'cancelBatch', 'login or key', () => cancelBatchRoute(app, context)],
+    ['DELETE', '/api/batches/:batchId', 'deleteBatch', 'login or key', () => deleteBatchRoute(app, context)],
     ['POST', '/api/poll/stream', 'streamPoll', 'key', () => streamPollRoute(app, context)],
     ['GET', '/api/poll/estimate', 'estimatePoll', 'anyone', () => estimateRoute(app, context)],
     ['POST', '/api/poll/dry-run', 'dryRunPoll', 'key', () => dryRunRoute(app, context)],

@@ -58,6 +58,11 @@ export const ERRORS = {
   invalid_task_input: change(400, 'Invalid task input', 'No message part holds JSON with a question and options.'),
   invalid_payment: change(400, 'Invalid payment', 'The payment header is not a readable x402 payment.'),
   invalid_webhook: change(400, 'Invalid webhook', 'The event is not signed by the payment processor, or too old.'),
+  batch_invalid: change(
+    400,
+    'Invalid batch',
+    'Rows of the batch are invalid; `errors` has the first of them with their lines. Nothing of it runs.',
+  ),
   malformed_json: change(400, 'Malformed JSON', 'The body is not JSON in UTF-8.'),
   bad_request: change(400, 'Bad request', 'The request is not well-formed HTTP.'),
 
@@ -117,6 +122,7 @@ export const ERRORS = {
     'The result has no receipt: it is older than receipts, or what is stored of it has changed.',
   ),
   session_not_found: change(404, 'Session not found', 'No poll session of yours has this id.'),
+  batch_not_found: change(404, 'Batch not found', 'No batch of yours has this id.'),
   poll_not_found: change(404, 'Poll not found', 'No poll has this id.'),
   key_not_found: change(404, 'Key not found', 'No active API key of yours has this id.'),
   panel_not_found: change(404, 'Panel not found', 'The account has no saved panel of this name.'),
@@ -158,6 +164,7 @@ export const ERRORS = {
     'Webhook endpoint disabled',
     'Nothing is sent to a disabled endpoint; enable it with PATCH and status `enabled`.',
   ),
+  batch_not_ended: wait(409, 'Batch not ended', 'The batch has not ended; cancel it first, or wait for its end.'),
   idempotency_conflict: wait(409, 'Request in progress', 'A request with the same Idempotency-Key is still running.'),
   deposit_in_progress: wait(409, 'Deposit in progress', 'This payment is being settled right now.'),
   payload_too_large: change(413, 'Payload too large', 'The body is larger than the operation accepts.'),
@@ -184,6 +191,7 @@ export const ERRORS = {
     'Too many running polls',
     'As many polls of this account, or of this network without credentials, are running as may at once.',
   ),
+  too_many_batches: wait(429, 'Too many batches', 'As many batches of the account have not ended as may at once.'),
   rate_limited: wait(429, 'Too many requests', 'A rate limit or a daily cap is reached; Retry-After says until when.'),
   headers_too_large: change(431, 'Headers too large', 'The header fields are larger than the service accepts.'),
 

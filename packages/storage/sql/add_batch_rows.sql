@@ -4,6 +4,8 @@ create or replace function add_batch_rows(p_id text, p_rows jsonb)
 returns table (line integer, custom_id text, known_line integer)
 language plpgsql security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
+declare
+  v_added integer;
 begin
   update batches set loading_until = now() + interval '2 minutes' where id = p_id and status = 'loading';
   if not found then
@@ -14,6 +16,10 @@ begin
     from jsonb_to_recordset(p_rows) as r (line integer, custom_id text, request jsonb, gold text)
    order by r.line
   on conflict do nothing;
+  get diagnostics v_added = row_count;
+  if v_added = jsonb_array_length(p_rows) then
+    return;
+  end if;
   return query
   select r.line, r.custom_id, known.line
     from jsonb_to_recordset(p_rows) as r (line integer, custom_id text)

@@ -28,6 +28,8 @@ const per = (...windows: [limit: number, seconds: number][]): Policy => ({
 export const BUDGETS = {
   /** Running a poll that its caller pays for. */
   poll: per([1_000, 60]),
+  /** Handing over many polls: each may be as large as a file. */
+  batch: per([30, 60]),
   /** Running a poll that the operator pays for. */
   free_poll: { ...per([60, 3_600], [300, 86_400]), withoutRedis: 'closed' },
   /** Reading one's own sessions: what high-volume clients do all day. */

@@ -82,6 +82,7 @@ export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTION
 const SCOPE_OF: Partial<Record<BudgetName, Scope>> = {
   poll: 'polls:run',
   free_poll: 'polls:run',
+  batch: 'polls:run',
   compute: 'polls:run',
   session: 'results:read',
   account: 'account',

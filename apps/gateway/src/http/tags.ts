@@ -1,6 +1,7 @@
 /** The groups of operations in the API document. */
 export const TAGS = [
   { name: 'Polling', description: 'Run a poll: synchronously, as a session, as a stream or in shorthand.' },
+  { name: 'Batches', description: 'Hand over many polls in one request, and read what became of them.' },
   { name: 'Results', description: 'What polls came to: your own as lists, any as long as you hold its id.' },
   {
     name: 'Feedback',

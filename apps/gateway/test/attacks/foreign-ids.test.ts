@@ -18,6 +18,7 @@ interface Person {
   /** In all of their data that other accounts may not see. */
   mark: string;
   session: string;
+  batch: string;
   task: string;
   result: string;
 }
@@ -29,13 +30,14 @@ async function person(name: string, isPoor = false): Promise<Person> {
   const order = { question: `What does ${mark} think is best?`, options: ['A', 'B'] };
   const ask = (url: string, payload: object) => app.inject({ method: 'POST', url, headers: bearer, payload });
   const session = (await ask('/api/polls', order)).json().session_id;
+  const batch = (await ask('/api/batches', { requests: [{ ...order, max_cost_usd: 0.01 }] })).json().batch_id;
   const status = { url: `/api/polls/${session}/status`, headers: { ...bearer, prefer: 'wait=30' } };
   const result = (await app.inject(status)).json().result_id;
   const message = { role: 'user', parts: [{ text: JSON.stringify(order) }] };
   const task = (await ask('/api/a2a/tasks/send', rpc('SendMessage', { message }))).json().result.task.id;
   if (isPoor) await takeAllMoney(accountId);
   const headers = { key: bearer, cookie: await sessionFor(accountId), none: {} };
-  return { name, headers, mark, session, task, result };
+  return { name, headers, mark, session, batch, task, result };
 }
 
 const takeAllMoney = (id: string) =>
@@ -101,6 +103,12 @@ async function pollToDelete({ headers }: Person): Promise<string> {
   return asked.json().poll_id;
 }
 
+const batchAccess = (path = ''): Access => ({
+  kind: 'own',
+  by: ['key', 'cookie'],
+  ask: ({ batch }) => ({ url: `/api/batches/${batch}${path}` }),
+});
+
 const ACCESS: Record<string, Access> = {
   'GET /api/polls/{id}/status': {
     kind: 'own',
@@ -159,6 +167,10 @@ const ACCESS: Record<string, Access> = {
     by: ['key', 'cookie'],
     ask: ({ session }) => ({ url: `/api/polls/${session}/cancel` }),
   },
+  'GET /api/batches/{batchId}': batchAccess(),
+  'GET /api/batches/{batchId}/results': batchAccess('/results'),
+  'POST /api/batches/{batchId}/cancel': batchAccess('/cancel'),
+  'DELETE /api/batches/{batchId}': batchAccess(),
   'DELETE /api/keys/{keyId}': {
     kind: 'own',
     by: ['key', 'cookie'],

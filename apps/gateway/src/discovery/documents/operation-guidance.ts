@@ -55,6 +55,28 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     not: 'It only has to go some day: send `expires_in` with the poll.',
     effects: ['deletes the poll, its result, its votes and its feedback; what it cost stays on the books'],
   },
+  'POST /api/batches': {
+    use: 'You have hundreds or thousands of polls whose answers may be late: one request, cheaper, checked as a whole before anything runs.',
+    not: 'A person waits for the answers: POST /api/polls runs each at once.',
+    effects: ['reserves what the rows may cost, or max_cost_usd', 'charges each poll as it ends', STORES_RESULT],
+    alternatives: ['/api/polls'],
+  },
+  'GET /api/batches': { use: 'You look for a batch that you handed over.' },
+  'GET /api/batches/{batchId}': {
+    use: 'You want to know how far a batch is and what it has cost. `Prefer: wait=30` holds the answer back until it has ended.',
+  },
+  'GET /api/batches/{batchId}/results': {
+    use: 'You want the answers of a batch, also those that are there while others run.',
+    not: 'You want to know whether it has ended: ask the batch itself.',
+  },
+  'POST /api/batches/{batchId}/cancel': {
+    use: 'The rest of a batch is no longer wanted: what was answered is stored and charged.',
+    effects: ['ends the batch'],
+  },
+  'DELETE /api/batches/{batchId}': {
+    use: 'A batch that has ended is of no more use.',
+    effects: ['removes the batch and its rows'],
+  },
   'POST /api/poll/stream': {
     use: 'A person watches, and votes should show as they arrive.',
     not: 'Only the result matters: /api/poll is simpler.',

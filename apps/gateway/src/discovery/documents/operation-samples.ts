@@ -12,6 +12,7 @@ export interface RequestSample {
 
 const POLL = { ...EXAMPLE, preset: 'fast', max_cost_usd: 0.1 };
 const RESULT = 'EP-2026-01-31-4q7x2mfzk5wtb3ha';
+const BATCH = 'pb_0123456789abcdef0123456789abcdef';
 const SESSION = 'ps_0123456789abcdefghjkmnpq';
 const ENDPOINT = 'we_0123456789abcdef0123456789abcdef';
 const DELIVERY = 'wd_0123456789abcdef0123456789abcdef';
@@ -43,6 +44,20 @@ export const SAMPLES: Readonly<Record<string, RequestSample>> = {
   getSessionStatus: { path: { id: SESSION } },
   cancelSession: { path: { id: SESSION } },
   getSessionResult: { path: { id: SESSION } },
+  createBatch: {
+    body: {
+      requests: [
+        { custom_id: 'ticket-1', ...POLL },
+        { custom_id: 'ticket-2', ...POLL, gold: POLL.options[0] },
+      ],
+      max_cost_usd: 5,
+    },
+  },
+  listBatches: { query: { limit: '20' } },
+  getBatch: { path: { batchId: BATCH } },
+  getBatchResults: { path: { batchId: BATCH } },
+  cancelBatch: { path: { batchId: BATCH } },
+  deleteBatch: { path: { batchId: BATCH } },
   getResult: { path: { resultId: RESULT } },
   deleteResult: { path: { resultId: RESULT } },
   listResults: { query: { limit: '20' } },

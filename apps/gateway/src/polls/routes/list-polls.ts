@@ -4,11 +4,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { invalid } from '../../http/api-error.ts';
+import { LINK_HEADER, pageLinks } from '../../http/page-links.ts';
 import type { PollsContext } from '../context.ts';
 import { toListedPoll } from '../read/listed-poll.ts';
 import { cursorsOf } from '../read/page-cursors.ts';
-
-const LINK = { link: { type: 'string', description: 'The pages beside this one, `rel="next"` and `rel="prev"`.' } };
 
 /** GET /api/polls: the account's polls, newest first, by cursor. */
 export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsContext): void {
@@ -26,7 +25,7 @@ export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsC
         security: access.sessionOrBearer,
         querystring: PollListQuery,
         response: {
-          200: { ...jsonAnswer('One page.', PollList), headers: LINK },
+          200: { ...jsonAnswer('One page.', PollList), headers: LINK_HEADER },
           ...errors(...NEEDS_KEY),
         },
       },
@@ -61,7 +60,7 @@ export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsC
         has_more: page.goOn !== null,
         ...cursorsOf(page, after, before),
       };
-      const links = linksOf(`${config.baseUrl}/api/polls`, request, list);
+      const links = pageLinks(`${config.baseUrl}/api/polls`, request, list);
       if (links) reply.header('link', links);
       return list;
     },
@@ -69,25 +68,6 @@ export function listPollsRoute(app: FastifyInstance, { storage, config }: PollsC
 }
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
-
-function linksOf(
-  address: string,
-  { raw }: FastifyRequest,
-  { after, before }: Pick<PollList, 'after' | 'before'>,
-): string {
-  const given = new URL(raw.url ?? '', address).searchParams;
-  given.delete('after');
-  given.delete('before');
-  const pages = [
-    ['next', 'after', after],
-    ['prev', 'before', before],
-  ] as const;
-  return pages
-    .flatMap(([rel, name, id]) =>
-      id === null ? [] : `<${address}?${new URLSearchParams([...given, [name, id]])}>; rel="${rel}"`,
-    )
-    .join(', ');
-}
 
 /** `metadata[customer]=42` as members of one object. */
 async function foldMetadata(request: FastifyRequest): Promise<void> {

@@ -1,0 +1,34 @@
+import { deleteBatch } from '@eloquentpoll/storage';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../http/access.ts';
+import { errors, NEEDS_KEY } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { BatchesContext } from '../context.ts';
+import { BatchPath, ownBatch } from './batch-path.ts';
+
+/** DELETE /api/batches/{batchId}: a batch that has ended, with its rows. */
+export function deleteBatchRoute(app: FastifyInstance, context: BatchesContext): void {
+  app.delete<{ Params: BatchPath }>(
+    '/api/batches/:batchId',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'deleteBatch',
+        tags: ['Batches'],
+        summary: 'Delete a batch',
+        description: 'One that has ended. Its polls keep their results; what it cost stays in the ledger.',
+        security: access.sessionOrBearer,
+        params: BatchPath,
+        response: {
+          204: { description: 'It is deleted.', type: 'null' },
+          ...errors(...NEEDS_KEY, 'forbidden_origin', 'batch_not_found', 'batch_not_ended'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id, accountId } = await ownBatch(context, request);
+      if ((await deleteBatch(context.storage, accountId, id)) === 'open') throw new ApiError('batch_not_ended');
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { LIMITS } from '@eloquentpoll/contracts';
+import { ApiError } from '../../http/api-error.ts';
+
+/** The bytes of an upload as they pass, within its limits. */
+export interface MeteredBytes extends AsyncIterable<Buffer> {
+  /** Of what has passed. */
+  hash(): string;
+}
+
+const { bytes: MAX_BYTES, upload_ms: MAX_UPLOAD_MS } = LIMITS.batch;
+
+export function meteredBytes(source: AsyncIterable<Buffer>): MeteredBytes {
+  const sha256 = createHash('sha256');
+  return {
+    hash: () => sha256.copy().digest('hex'),
+    async *[Symbol.asyncIterator]() {
+      const endsAt = performance.now() + MAX_UPLOAD_MS;
+      let bytes = 0;
+      for await (const chunk of source) {
+        bytes += chunk.length;
+        if (bytes > MAX_BYTES) throw tooLarge(`An upload may have at most ${MAX_BYTES / 1024 / 1024} MiB.`);
+        if (performance.now() > endsAt) throw new ApiError('request_timeout', CLOSING);
+        sha256.update(chunk);
+        yield chunk;
+      }
+    },
+  };
+}
+
+/** What is left of the upload is not read. */
+const CLOSING = { headers: { connection: 'close' } };
+
+export const tooLarge = (detail: string): ApiError => new ApiError('payload_too_large', { detail, ...CLOSING });

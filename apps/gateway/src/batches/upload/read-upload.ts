@@ -1,0 +1,84 @@
+import { type BatchTerms, isJsonObject, LIMITS } from '@eloquentpoll/contracts';
+import type { FastifyRequest } from 'fastify';
+import { invalid } from '../../http/api-error.ts';
+import { fingerprintOf } from '../../http/fingerprint.ts';
+import { csvRows } from './csv-rows.ts';
+import { readFormUpload } from './form-upload.ts';
+import { jsonlRows } from './jsonl-rows.ts';
+import { meteredBytes } from './metered-bytes.ts';
+import { inlineRows, type RawRow } from './raw-row.ts';
+import type { BatchUpload } from './take-batch.ts';
+import { termsOfBody, termsOfTexts } from './terms.ts';
+
+// The forms in which a batch comes. Fields of the whole batch are members of a JSON body, fields of a form, and parameters
+// of the query of a file.
+
+type Upload = Pick<BatchUpload, 'terms' | 'rows' | 'maxRows' | 'fingerprint'>;
+
+export const UPLOAD_TYPES = ['application/jsonl', 'application/x-ndjson', 'text/csv'] as const;
+export const FORM_TYPE = 'multipart/form-data';
+
+export async function readUpload(request: FastifyRequest): Promise<Upload> {
+  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  const query = request.query as Record<string, unknown>;
+  if (type === FORM_TYPE) {
+    const { fields, bytes } = await readFormUpload(request);
+    return fileUpload(termsOfTexts({ ...query, ...fields }), bytes, rowsOfUnnamed);
+  }
+  if (UPLOAD_TYPES.some((each) => each === type))
+    return fileUpload(termsOfTexts(query), request.raw, type === 'text/csv' ? csvRows : jsonlRows);
+  return inlineUpload(request.body, query);
+}
+
+function fileUpload(
+  terms: BatchTerms,
+  bytes: AsyncIterable<Buffer>,
+  rowsOf: (bytes: AsyncIterable<Buffer>) => AsyncIterable<RawRow>,
+): Upload {
+  const metered = meteredBytes(bytes);
+  return {
+    terms,
+    rows: rowsOf(metered),
+    maxRows: LIMITS.batch.rows,
+    fingerprint: () => fingerprintOf({ terms, file: metered.hash() }),
+  };
+}
+
+function inlineUpload(body: unknown, query: Record<string, unknown>): Upload {
+  const [inQuery] = Object.keys(query);
+  if (inQuery !== undefined)
+    throw invalid([
+      { pointer: `#/${inQuery}`, detail: `${inQuery} of a JSON body is a member of it, not of the query` },
+    ]);
+  const terms = termsOfBody(body);
+  const requests = isJsonObject(body) ? body.requests : undefined;
+  if (!Array.isArray(requests))
+    throw invalid([{ pointer: '#/requests', detail: 'requests must be an array of polls' }]);
+  return {
+    terms,
+    rows: inlineRows(requests),
+    maxRows: LIMITS.batch.inline_rows,
+    fingerprint: () => fingerprintOf(body),
+  };
+}
+
+const OPEN_BRACE = 0x7b;
+const BEFORE_ROWS: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf, 0x20, 0x09, 0x0d, 0x0a]);
+
+/** JSON lines begin with a brace, a header of CSV never does. */
+async function* rowsOfUnnamed(bytes: AsyncIterable<Buffer>): AsyncGenerator<RawRow> {
+  const chunks = bytes[Symbol.asyncIterator]();
+  const read: Buffer[] = [];
+  let first: number | undefined;
+  while (first === undefined) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    read.push(value);
+    first = value.find((byte) => !BEFORE_ROWS.has(byte));
+  }
+  async function* again(): AsyncGenerator<Buffer> {
+    yield* read;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  yield* first === OPEN_BRACE ? jsonlRows(again()) : csvRows(again());
+}

@@ -1,0 +1,183 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type BatchRowError, type BatchTerms, LIMITS } from '@eloquentpoll/contracts';
+import { newBatchId } from '@eloquentpoll/polls';
+import {
+  addBatchRows,
+  deleteBatch,
+  findBatchKey,
+  type NewBatchRow,
+  openBatch,
+  type RepeatedCustomId,
+  startBatch,
+} from '@eloquentpoll/storage';
+import { accountFrozen } from '../../accounts/frozen.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { chooseOnce } from './choose-once.ts';
+import { tooLarge } from './metered-bytes.ts';
+import type { RawRow } from './raw-row.ts';
+import { readRow } from './read-row.ts';
+import { batchInvalid, batchUnpaid, keyOfOtherBatch, tooManyBatches } from './refusals.ts';
+import { worstCaseU } from './worst-case.ts';
+
+// Reads the rows of a batch one by one, stores them in chunks, and starts it when all of them are valid. Whatever happens
+// before that, nothing is reserved, and what was stored is dropped or swept.
+
+export interface BatchUpload {
+  accountId: string;
+  keyId: string | undefined;
+  terms: BatchTerms;
+  rows: AsyncIterable<RawRow>;
+  maxRows: number;
+  /** Complete once the rows were read. */
+  fingerprint: () => string;
+  idempotencyKey: string | null;
+}
+
+export interface TakenBatch {
+  batchId: string;
+  /** An earlier upload with the same key made it. */
+  isReplayed: boolean;
+}
+
+export async function takeBatch(context: PollsContext, upload: BatchUpload): Promise<TakenBatch> {
+  const { accountId, keyId, idempotencyKey: key } = upload;
+  const known = key === null ? null : await findBatchKey(context.storage, accountId, key);
+  if (known) return replayed(known, upload);
+  const id = newBatchId();
+  const opened = await openBatch(context.storage, { id, accountId, keyId, maxOpen: LIMITS.batch.open });
+  if (opened === 'too_many') throw tooManyBatches();
+  if (opened === 'frozen') throw accountFrozen();
+  try {
+    return await fill(context, upload, id);
+  } catch (error) {
+    await deleteBatch(context.storage, accountId, id).catch((err: unknown) =>
+      context.log.warn({ err, batch_id: id }, 'batch.drop_failed'),
+    );
+    throw error;
+  }
+}
+
+/** A retry: its body has to be the same, and is not stored again. */
+async function replayed({ batchId, fingerprint }: { batchId: string; fingerprint: string }, upload: BatchUpload) {
+  for await (const _ of upload.rows);
+  if (upload.fingerprint() !== fingerprint) throw keyOfOtherBatch();
+  return { batchId, isReplayed: true };
+}
+
+async function fill(context: PollsContext, upload: BatchUpload, id: string): Promise<TakenBatch> {
+  const { accountId, terms, idempotencyKey: key } = upload;
+  const faults = new Faults();
+  const choose = chooseOnce(context, accountId);
+  const store = new RowStore(context, id, faults);
+  let rowCount = 0;
+  let turnBeganAt = performance.now();
+  for await (const raw of upload.rows) {
+    rowCount += 1;
+    if (rowCount > upload.maxRows) throw tooLarge(`A batch may have at most ${upload.maxRows} rows.`);
+    const read = await readRow(raw, terms, choose);
+    if ('errors' in read) faults.add(read.errors, 'isLast' in raw && raw.isLast === true);
+    else await store.add(read.row);
+    if (performance.now() - turnBeganAt > MAX_TURN_MS) {
+      await nextTurn();
+      turnBeganAt = performance.now();
+    }
+  }
+  await store.flush();
+  if (rowCount === 0) faults.add([{ line: 1, custom_id: null, field: null, message: 'there are no rows' }]);
+  if (faults.count > 0 && (terms.skip_invalid !== true || faults.isCut || store.count === 0))
+    throw batchInvalid(faults);
+
+  const maxCostU = terms.max_cost_usd === undefined ? null : BigInt(Math.floor(terms.max_cost_usd * 1e6));
+  const reserveU = maxCostU !== null && maxCostU < store.worstU ? maxCostU : store.worstU;
+  const started = await startBatch(context.storage, {
+    id,
+    accountId,
+    idempotency: key === null ? undefined : { key, fingerprint: upload.fingerprint() },
+    reserveU,
+    maxCostU,
+    metadata: terms.metadata ?? {},
+    skipped: { count: faults.rows, first: faults.first },
+  });
+  switch (started.kind) {
+    case 'started':
+      return { batchId: started.batchId, isReplayed: false };
+    case 'joined':
+      return { batchId: started.batchId, isReplayed: true };
+    case 'reused':
+      throw keyOfOtherBatch();
+    case 'frozen':
+      throw accountFrozen();
+    case 'gone':
+      throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
+    case 'insufficient':
+      throw batchUnpaid(context.config, { reserveU, isLimited: reserveU !== store.worstU, ...started });
+    default:
+      return started satisfies never;
+  }
+}
+
+/** Other requests get their turn after so much work. */
+const MAX_TURN_MS = 10;
+
+/** What is wrong with the rows: all of it is counted, the first is kept. */
+class Faults {
+  readonly first: BatchRowError[] = [];
+  count = 0;
+  /** Rows that have any. */
+  rows = 0;
+  /** Rows after it could not be read. */
+  isCut = false;
+
+  add(errors: readonly BatchRowError[], isCut = false): void {
+    this.count += errors.length;
+    this.rows += 1;
+    this.isCut ||= isCut;
+    this.first.push(...errors.slice(0, LIMITS.batch.errors - this.first.length));
+  }
+}
+
+const CHUNK_ROWS = 500;
+
+/** Rows on their way to the database, and what they may cost. */
+class RowStore {
+  worstU = 0n;
+  count = 0;
+  readonly #context: PollsContext;
+  readonly #id: string;
+  readonly #faults: Faults;
+  #chunk: { row: NewBatchRow; worstU: bigint }[] = [];
+
+  constructor(context: PollsContext, id: string, faults: Faults) {
+    this.#context = context;
+    this.#id = id;
+    this.#faults = faults;
+  }
+
+  async add(row: NewBatchRow): Promise<void> {
+    this.#chunk.push({ row, worstU: await worstCaseU(this.#context, row.order) });
+    if (this.#chunk.length >= CHUNK_ROWS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    const chunk = this.#chunk;
+    if (chunk.length === 0) return;
+    this.#chunk = [];
+    const rows = chunk.map(({ row }) => row);
+    const repeated = await addBatchRows(this.#context.storage, this.#id, rows);
+    const left = new Set(repeated.map(({ line }) => line));
+    for (const each of repeated) this.#faults.add([takenBefore(each)]);
+    for (const { row, worstU } of chunk) {
+      if (left.has(row.line)) continue;
+      this.worstU += worstU;
+      this.count += 1;
+    }
+  }
+}
+
+const takenBefore = ({ line, customId, knownLine }: RepeatedCustomId): BatchRowError => ({
+  line,
+  custom_id: customId,
+  field: 'custom_id',
+  message: `custom_id is that of line ${knownLine} too`,
+});

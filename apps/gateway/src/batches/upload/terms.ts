@@ -1,0 +1,41 @@
+import { BatchTerms, isJsonObject } from '@eloquentpoll/contracts';
+import { invalid } from '../../http/api-error.ts';
+import { uncleanIn } from '../../http/validation/text-rules.ts';
+import { compile, issuesOf, refusal } from '../../http/validation/validator.ts';
+
+export function termsOfBody(body: unknown): BatchTerms {
+  if (!isJsonObject(body)) throw invalid([{ pointer: '#', detail: 'the body must be an object with requests' }]);
+  const { requests: _, ...terms } = body;
+  refuseUnclean(terms);
+  const issues = issuesOf(BatchTerms, terms);
+  if (issues.length > 0) throw refusal(issues);
+  return known(terms);
+}
+
+const checkTexts = compile({ schema: BatchTerms, httpPart: 'querystring' });
+
+/** Of a query or a form, where a number is a text and metadata is `metadata[k]`. */
+export function termsOfTexts(texts: Record<string, unknown>): BatchTerms {
+  refuseUnclean(texts);
+  const terms: Record<string, unknown> = {};
+  const metadata: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(texts)) {
+    const [, key] = /^metadata\[(.*)\]$/s.exec(name) ?? [];
+    if (key !== undefined) metadata.push([key, value]);
+    // What a form sends of a box that was ticked.
+    else terms[name] = value === 'on' ? 'true' : value;
+  }
+  if (metadata.length > 0) terms.metadata = Object.fromEntries(metadata);
+  const checked = checkTexts(terms);
+  if ('error' in checked) throw checked.error;
+  return known(terms);
+}
+
+function refuseUnclean(value: unknown): void {
+  const issue = uncleanIn(value);
+  if (issue) throw invalid([issue]);
+}
+
+/** Fields without a meaning here are not kept. */
+const known = (terms: Record<string, unknown>): BatchTerms =>
+  Object.fromEntries(Object.entries(terms).filter(([name]) => name in BatchTerms.properties)) as BatchTerms;

@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+import plugin from 'fastify-plugin';
+import { answerClientError } from './client-errors.ts';
+
+// A request has to arrive completely in time. Node has one limit for the whole server, which leaves time for uploads; every
+// other route keeps a shorter one.
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How long the body may take to arrive, where that is longer than usual. */
+    bodyTimeoutMs?: number;
+  }
+}
+
+export const BODY_TIMEOUT_MS = 15_000;
+
+export const bodyTimeout = plugin(async (app: FastifyInstance, { afterMs = BODY_TIMEOUT_MS }: { afterMs?: number }) => {
+  app.addHook('onRequest', ({ raw, method, routeOptions }, reply, done) => {
+    done();
+    if (raw.complete || method === 'GET' || method === 'HEAD') return;
+    const late = setTimeout(() => {
+      if (raw.complete || raw.destroyed) return;
+      const tooSlow = Object.assign(new Error('the body came too slowly'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      if (reply.raw.headersSent) raw.destroy(tooSlow);
+      else answerClientError(tooSlow, raw.socket);
+    }, routeOptions.config.bodyTimeoutMs ?? afterMs);
+    late.unref();
+    raw.once('close', () => clearTimeout(late)).once('end', () => clearTimeout(late));
+  });
+});
