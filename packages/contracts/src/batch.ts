@@ -6,6 +6,7 @@ import { PRESETS } from './poll.ts';
 import { SessionRequest } from './poll-request.ts';
 import { PollResponse } from './poll-response.ts';
 import { Count, DateTime, literals, nullable, Probability, Usd } from './vocabulary.ts';
+import { WebhookUrl } from './webhooks.ts';
 
 // Many polls handed over in one request, and what became of them.
 
@@ -49,6 +50,7 @@ export const BatchTerms = Type.Object(
       }),
     ),
     metadata: Type.Optional({ ...Metadata, description: 'Labels of your own, of the batch.' }),
+    webhook_url: Type.Optional(WebhookUrl),
     skip_invalid: Type.Optional(
       Type.Boolean({ description: 'Leave out rows that are invalid, instead of refusing the batch.' }),
     ),
@@ -142,6 +144,9 @@ export const Batch = Type.Object(
   { $id: 'Batch' },
 );
 export type Batch = Static<typeof Batch>;
+
+export const BatchDeleted = Type.Object({ batch_id: Type.String(), deleted: Type.Boolean() }, { $id: 'BatchDeleted' });
+export type BatchDeleted = Static<typeof BatchDeleted>;
 
 export const BatchResult = Type.Object(
   {

@@ -104,6 +104,8 @@ export interface NewBatchPoll {
   providerMaxU: number;
   auditVersion?: string | undefined;
   metadata?: Metadata | undefined;
+  /** Where its end is sent. */
+  webhookUrl?: string | undefined;
   requestId?: string | undefined;
   traceparent?: string | undefined;
 }
@@ -150,6 +152,7 @@ export const acceptBatchPolls = (
         entry_point: entryPoint,
         request_id: poll.requestId ?? null,
         traceparent: poll.traceparent ?? null,
+        webhook_url: poll.webhookUrl ?? null,
         ...(poll.metadata && { metadata: poll.metadata }),
       })),
     });

@@ -63,6 +63,8 @@ export interface BatchStart {
   reserveU: bigint;
   maxCostU: bigint | null;
   metadata: Metadata;
+  /** Where its end is sent. */
+  webhookUrl?: string | undefined;
   skipped: BatchSkipped;
 }
 
@@ -84,6 +86,7 @@ export const startBatch = ({ db }: Storage, start: BatchStart): Promise<StartedB
       reserve_u: String(start.reserveU),
       max_cost_u: start.maxCostU === null ? null : String(start.maxCostU),
       metadata: start.metadata,
+      webhook_url: start.webhookUrl ?? null,
       skipped: start.skipped,
     });
     const { rows } = await sql<{

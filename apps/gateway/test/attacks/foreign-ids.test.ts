@@ -1,3 +1,4 @@
+import { newBatchId } from '@eloquentpoll/polls';
 import t from 'tap';
 import { build } from '../fixtures/build.ts';
 import { type Route, routesOf } from '../fixtures/routes.ts';
@@ -103,6 +104,15 @@ async function pollToDelete({ headers }: Person): Promise<string> {
   return asked.json().poll_id;
 }
 
+async function endedBatchOf({ batch }: Person): Promise<{ url: string }> {
+  const id = newBatchId();
+  await gateway.asOwner(
+    `insert into batches (id, account_id, status, skipped, expires_at, ended_at)
+     select '${id}', account_id, 'completed', '{"count":0,"first":[]}', now(), now() from batches where id = '${batch}'`,
+  );
+  return { url: `/api/batches/${id}` };
+}
+
 const batchAccess = (path = ''): Access => ({
   kind: 'own',
   by: ['key', 'cookie'],
@@ -170,7 +180,7 @@ const ACCESS: Record<string, Access> = {
   'GET /api/batches/{batchId}': batchAccess(),
   'GET /api/batches/{batchId}/results': batchAccess('/results'),
   'POST /api/batches/{batchId}/cancel': batchAccess('/cancel'),
-  'DELETE /api/batches/{batchId}': batchAccess(),
+  'DELETE /api/batches/{batchId}': { ...batchAccess(), ask: endedBatchOf },
   'DELETE /api/keys/{keyId}': {
     kind: 'own',
     by: ['key', 'cookie'],

@@ -46,15 +46,15 @@ t.test('rows come as JSON, as JSON lines, as CSV and by the form of a page, and 
     ',"Is ""this, and that"" right?\nOr not?",Yes | No | It depends,,fast,,0.5,',
     `three,${QUESTION},A|B,,,0.8,,`,
   ].join('\r\n');
-  const form = (file: string, name: string): string =>
-    [
+  const form = (file: string, name: string): string => {
+    const parts = [
       ['name="preset"', 'strong'],
       ['name="metadata[night]"', '7'],
       ['name="skip_invalid"', 'on'],
       [`name="file"; filename="${name}"\r\nContent-Type: application/octet-stream`, file],
-    ]
-      .map(([head, value]) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`)
-      .join('') + '--x--\r\n';
+    ].map(([head, value]) => `--x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`);
+    return `${parts.join('')}--x--\r\n`;
+  };
   const multipart = (headers: object) => ({ ...headers, 'content-type': 'multipart/form-data; boundary=x' });
   const query = '?preset=strong&metadata[night]=7&skip_invalid=true';
   const cookie = await sessionFor(accountId);
@@ -121,7 +121,7 @@ t.test('each wrong row is named by line and field; nothing runs and nothing is r
     [{ ...ROW, models: ['a', 'b', 'c'] }, 'models[0]', /no model "a"/],
     [{ ...ROW, panel: 'nothing' }, 'panel', /no saved panel/],
     [{ ...ROW, service_tier: 'standard' }, 'service_tier', /flex/],
-    [{ ...ROW, webhook_url: 'https://x.example' }, 'webhook_url', /whole batch/],
+    [{ ...ROW, webhook_url: 'http://10.0.0.1/' }, 'webhook_url', /./],
     [{ ...ROW, custom_id: 'x'.repeat(65) }, 'custom_id', /1 to 64/],
     [{ ...ROW, custom_id: 7 }, 'custom_id', /1 to 64/],
     [{ ...ROW, question: `${QUESTION}\u0000` }, 'question', /NUL/],
@@ -225,12 +225,13 @@ t.test('terms of the batch, limits and media types', async (t) => {
   t.equal(await reservedOf(accountId), 750_000n);
 
   for (const [query, code] of [
+    ['?webhook_url=https://127.0.0.1/', 'validation_error'],
     ['?preset=free', 'invalid_preset'],
     ['?max_cost_usd=0', 'validation_error'],
     ['?max_cost_usd=much', 'validation_error'],
     ['?metadata=x', 'validation_error'],
     ['?skip_invalid=perhaps', 'validation_error'],
-  ])
+  ] as const)
     t.equal((await post(lines([ROW]), jsonl(bearer), query)).json().code, code, query);
   for (const payload of [{}, [], { requests: {} }, { requests: [ROW], max_cost_usd: 'x' }])
     t.equal((await post(payload, { ...bearer })).json().code, 'validation_error');

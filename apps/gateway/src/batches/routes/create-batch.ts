@@ -91,7 +91,7 @@ export async function createBatchRoute(app: FastifyInstance, { context }: { cont
     },
     async (request, reply): Promise<Batch> => {
       const accountId = accountOf(request);
-      const upload = await readUpload(request);
+      const upload = await readUpload(context, request);
       const taken = await takeBatch(context, {
         ...upload,
         accountId,

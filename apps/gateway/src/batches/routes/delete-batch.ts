@@ -1,7 +1,8 @@
+import { BatchDeleted } from '@eloquentpoll/contracts';
 import { deleteBatch } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, NEEDS_KEY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { BatchesContext } from '../context.ts';
 import { BatchPath, ownBatch } from './batch-path.ts';
@@ -16,19 +17,20 @@ export function deleteBatchRoute(app: FastifyInstance, context: BatchesContext):
         operationId: 'deleteBatch',
         tags: ['Batches'],
         summary: 'Delete a batch',
-        description: 'One that has ended. Its polls keep their results; what it cost stays in the ledger.',
+        description:
+          'One that has ended, with its rows, polls and results: their public addresses answer 404 from then on. What it cost stays in the ledger.',
         security: access.sessionOrBearer,
         params: BatchPath,
         response: {
-          204: { description: 'It is deleted.', type: 'null' },
+          200: jsonAnswer('It is deleted.', BatchDeleted),
           ...errors(...NEEDS_KEY, 'forbidden_origin', 'batch_not_found', 'batch_not_ended'),
         },
       },
     },
-    async (request, reply) => {
+    async (request): Promise<BatchDeleted> => {
       const { id, accountId } = await ownBatch(context, request);
       if ((await deleteBatch(context.storage, accountId, id)) === 'open') throw new ApiError('batch_not_ended');
-      return reply.code(204).send();
+      return { batch_id: id, deleted: true };
     },
   );
 }

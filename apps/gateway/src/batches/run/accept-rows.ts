@@ -80,7 +80,8 @@ async function prepareRows(
     if (i % ROWS_BETWEEN_TURNS === 0) await nextTurn();
     const order = { ...asked, service_tier: 'flex' as const };
     try {
-      polls.push({ line, ...(await preparePoll(context, { order, accountId, tenant: accountId })) });
+      const prepared = await preparePoll(context, { order, accountId, tenant: accountId });
+      polls.push({ line, webhookUrl: order.webhook_url, ...prepared });
     } catch (error) {
       if (!(error instanceof ApiError && error.circumstances.issues)) throw error;
       refused.set(error.code, [...(refused.get(error.code) ?? []), line]);

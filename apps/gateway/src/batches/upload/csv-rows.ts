@@ -17,8 +17,8 @@ export async function* csvRows(bytes: AsyncIterable<Buffer>): AsyncGenerator<Raw
     relax_column_count: true,
     max_record_size: LIMITS.batch.line_bytes,
     // Records are taken here: those before a fault would be lost with the stream.
-    on_record(cells: Buffer[], { bytes }) {
-      records.push({ cells, end: bytes });
+    on_record(cells: unknown, { bytes }) {
+      records.push({ cells: cells as Buffer[], end: bytes });
       return null;
     },
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { pipeline, Readable } from 'node:stream';
 import { LIMITS } from '@eloquentpoll/contracts';
-import { Busboy } from '@fastify/busboy';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, invalid } from '../../http/api-error.ts';
 import { tooLarge } from './metered-bytes.ts';
@@ -45,7 +45,7 @@ export async function readFormUpload({ raw, headers }: FastifyRequest): Promise<
   return { fields: others, bytes: file ? ofFile(file, () => misplaced) : Readable.from([Buffer.from(pasted ?? '')]) };
 }
 
-function openForm(contentType: string): Busboy {
+function openForm(contentType: string): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },

@@ -3,7 +3,8 @@ import type { PollOrder } from '@eloquentpoll/polls';
 import type { NewBatchRow } from '@eloquentpoll/storage';
 import { ApiError } from '../../http/api-error.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
-import { readRunOrder } from '../../polls/order/poll-order.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { readSessionOrder } from '../../polls/order/session-order.ts';
 import type { RawRow } from './raw-row.ts';
 
 // A row of a batch is checked like the body of POST /api/polls; what is wrong with it names the line.
@@ -12,6 +13,7 @@ export type ReadRow = { row: NewBatchRow } | { errors: BatchRowError[] };
 
 /** `choose`: chooseModels for the account. */
 export async function readRow(
+  context: Pick<PollsContext, 'webhooks'>,
   raw: RawRow,
   terms: BatchTerms,
   choose: (order: PollOrder) => Promise<PollOrder>,
@@ -32,11 +34,9 @@ export async function readRow(
     own.push(error('gold', 'gold must be the text of one of the options'));
   if (request.service_tier !== undefined && request.service_tier !== 'flex')
     own.push(error('service_tier', 'service_tier of a batch is flex'));
-  if (request.webhook_url !== undefined)
-    own.push(error('webhook_url', 'webhook_url is of a whole batch, not of its rows'));
   try {
-    const { webhook_url: _, ...rest } = request;
-    const order = await choose(readRunOrder({ ...defaultsFor(request, terms), ...rest, service_tier: 'flex' }));
+    const body = { ...defaultsFor(request, terms), ...request, service_tier: 'flex' };
+    const order = await choose(readSessionOrder(context, body));
     if (own.length > 0) return { errors: own };
     const customId = custom_id ?? String(line);
     return { row: { line, customId, order, gold: typeof gold === 'string' ? gold : null } };

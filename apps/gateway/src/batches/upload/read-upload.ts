@@ -2,6 +2,7 @@ import { type BatchTerms, isJsonObject, LIMITS } from '@eloquentpoll/contracts';
 import type { FastifyRequest } from 'fastify';
 import { invalid } from '../../http/api-error.ts';
 import { fingerprintOf } from '../../http/fingerprint.ts';
+import type { PollsContext } from '../../polls/context.ts';
 import { csvRows } from './csv-rows.ts';
 import { readFormUpload } from './form-upload.ts';
 import { jsonlRows } from './jsonl-rows.ts';
@@ -18,16 +19,16 @@ type Upload = Pick<BatchUpload, 'terms' | 'rows' | 'maxRows' | 'fingerprint'>;
 export const UPLOAD_TYPES = ['application/jsonl', 'application/x-ndjson', 'text/csv'] as const;
 export const FORM_TYPE = 'multipart/form-data';
 
-export async function readUpload(request: FastifyRequest): Promise<Upload> {
+export async function readUpload(context: Pick<PollsContext, 'webhooks'>, request: FastifyRequest): Promise<Upload> {
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   const query = request.query as Record<string, unknown>;
   if (type === FORM_TYPE) {
     const { fields, bytes } = await readFormUpload(request);
-    return fileUpload(termsOfTexts({ ...query, ...fields }), bytes, rowsOfUnnamed);
+    return fileUpload(termsOfTexts(context, { ...query, ...fields }), bytes, rowsOfUnnamed);
   }
   if (UPLOAD_TYPES.some((each) => each === type))
-    return fileUpload(termsOfTexts(query), request.raw, type === 'text/csv' ? csvRows : jsonlRows);
-  return inlineUpload(request.body, query);
+    return fileUpload(termsOfTexts(context, query), request.raw, type === 'text/csv' ? csvRows : jsonlRows);
+  return inlineUpload(context, request.body, query);
 }
 
 function fileUpload(
@@ -44,13 +45,13 @@ function fileUpload(
   };
 }
 
-function inlineUpload(body: unknown, query: Record<string, unknown>): Upload {
+function inlineUpload(context: Pick<PollsContext, 'webhooks'>, body: unknown, query: Record<string, unknown>): Upload {
   const [inQuery] = Object.keys(query);
   if (inQuery !== undefined)
     throw invalid([
       { pointer: `#/${inQuery}`, detail: `${inQuery} of a JSON body is a member of it, not of the query` },
     ]);
-  const terms = termsOfBody(body);
+  const terms = termsOfBody(context, body);
   const requests = isJsonObject(body) ? body.requests : undefined;
   if (!Array.isArray(requests))
     throw invalid([{ pointer: '#/requests', detail: 'requests must be an array of polls' }]);

@@ -11,8 +11,10 @@ import {
   startBatch,
 } from '@eloquentpoll/storage';
 import { accountFrozen } from '../../accounts/frozen.ts';
+import { prepareAccountEndpoint } from '../../accounts/webhooks/webhooks.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { PollsContext } from '../../polls/context.ts';
+import { keyBudgetReached } from '../../polls/run/key-budget-reached.ts';
 import { chooseOnce } from './choose-once.ts';
 import { tooLarge } from './metered-bytes.ts';
 import type { RawRow } from './raw-row.ts';
@@ -75,7 +77,7 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
   for await (const raw of upload.rows) {
     rowCount += 1;
     if (rowCount > upload.maxRows) throw tooLarge(`A batch may have at most ${upload.maxRows} rows.`);
-    const read = await readRow(raw, terms, choose);
+    const read = await readRow(context, raw, terms, choose);
     if ('errors' in read) faults.add(read.errors, 'isLast' in raw && raw.isLast === true);
     else await store.add(read.row);
     if (performance.now() - turnBeganAt > MAX_TURN_MS) {
@@ -84,6 +86,7 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
     }
   }
   await store.flush();
+  if (store.hasWebhooks || terms.webhook_url !== undefined) await prepareAccountEndpoint(context, accountId);
   if (rowCount === 0) faults.add([{ line: 1, custom_id: null, field: null, message: 'there are no rows' }]);
   if (faults.count > 0 && (terms.skip_invalid !== true || faults.isCut || store.count === 0))
     throw batchInvalid(faults);
@@ -97,6 +100,7 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
     reserveU,
     maxCostU,
     metadata: terms.metadata ?? {},
+    webhookUrl: terms.webhook_url,
     skipped: { count: faults.rows, first: faults.first },
   });
   switch (started.kind) {
@@ -108,6 +112,8 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
       throw keyOfOtherBatch();
     case 'frozen':
       throw accountFrozen();
+    case 'key_limit':
+      throw await keyBudgetReached(context, upload.keyId!, reserveU, 'batch');
     case 'gone':
       throw new ApiError('service_unavailable', { retryAfterSeconds: 1 });
     case 'insufficient':
@@ -143,6 +149,8 @@ const CHUNK_ROWS = 500;
 class RowStore {
   worstU = 0n;
   count = 0;
+  /** A row says where the end of its poll is sent. */
+  hasWebhooks = false;
   readonly #context: PollsContext;
   readonly #id: string;
   readonly #faults: Faults;
@@ -170,6 +178,7 @@ class RowStore {
     for (const { row, worstU } of chunk) {
       if (left.has(row.line)) continue;
       this.worstU += worstU;
+      this.hasWebhooks ||= row.order.webhook_url !== undefined;
       this.count += 1;
     }
   }

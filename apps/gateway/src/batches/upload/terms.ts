@@ -2,20 +2,25 @@ import { BatchTerms, isJsonObject } from '@eloquentpoll/contracts';
 import { invalid } from '../../http/api-error.ts';
 import { uncleanIn } from '../../http/validation/text-rules.ts';
 import { compile, issuesOf, refusal } from '../../http/validation/validator.ts';
+import type { PollsContext } from '../../polls/context.ts';
+import { webhookIssues } from '../../polls/order/session-order.ts';
+import { unsupportedIssues } from '../../polls/order/unsupported-fields.ts';
 
-export function termsOfBody(body: unknown): BatchTerms {
+type Parts = Pick<PollsContext, 'webhooks'>;
+
+export function termsOfBody(context: Parts, body: unknown): BatchTerms {
   if (!isJsonObject(body)) throw invalid([{ pointer: '#', detail: 'the body must be an object with requests' }]);
   const { requests: _, ...terms } = body;
   refuseUnclean(terms);
   const issues = issuesOf(BatchTerms, terms);
   if (issues.length > 0) throw refusal(issues);
-  return known(terms);
+  return known(context, terms);
 }
 
 const checkTexts = compile({ schema: BatchTerms, httpPart: 'querystring' });
 
 /** Of a query or a form, where a number is a text and metadata is `metadata[k]`. */
-export function termsOfTexts(texts: Record<string, unknown>): BatchTerms {
+export function termsOfTexts(context: Parts, texts: Record<string, unknown>): BatchTerms {
   refuseUnclean(texts);
   const terms: Record<string, unknown> = {};
   const metadata: [string, unknown][] = [];
@@ -28,7 +33,7 @@ export function termsOfTexts(texts: Record<string, unknown>): BatchTerms {
   if (metadata.length > 0) terms.metadata = Object.fromEntries(metadata);
   const checked = checkTexts(terms);
   if ('error' in checked) throw checked.error;
-  return known(terms);
+  return known(context, terms);
 }
 
 function refuseUnclean(value: unknown): void {
@@ -36,6 +41,9 @@ function refuseUnclean(value: unknown): void {
   if (issue) throw invalid([issue]);
 }
 
-/** Fields without a meaning here are not kept. */
-const known = (terms: Record<string, unknown>): BatchTerms =>
-  Object.fromEntries(Object.entries(terms).filter(([name]) => name in BatchTerms.properties)) as BatchTerms;
+/** Fields without a meaning here are not kept; one that a caller relies on is refused. */
+function known(context: Parts, terms: Record<string, unknown>): BatchTerms {
+  const issues = context.webhooks ? webhookIssues(context, terms.webhook_url) : unsupportedIssues(terms);
+  if (issues.length > 0) throw refusal(issues);
+  return Object.fromEntries(Object.entries(terms).filter(([name]) => name in BatchTerms.properties)) as BatchTerms;
+}

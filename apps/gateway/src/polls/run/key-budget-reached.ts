@@ -6,14 +6,19 @@ import { decimalUsd } from '../order/decimal-usd.ts';
 const PERIODS = { never: 'in all', daily: 'per UTC day', monthly: 'per month' } as const;
 
 /** Why the limit of a key leaves too little for a poll. */
-export async function keyBudgetReached({ storage }: PollsContext, keyId: string, holdU: bigint): Promise<ApiError> {
+export async function keyBudgetReached(
+  { storage }: PollsContext,
+  keyId: string,
+  holdU: bigint,
+  what: 'poll' | 'batch' = 'poll',
+): Promise<ApiError> {
   const limit = await findKeyLimit(storage, keyId);
   // Its owner has just taken the limit away.
   if (!limit) return new ApiError('key_budget_reached');
   const { limitU, spentU, heldU, reset, resetsAt } = limit;
   const renewal = resetsAt ? ` It starts again at ${resetsAt.toISOString()}.` : '';
   return new ApiError('key_budget_reached', {
-    detail: `This poll may cost up to ${decimalUsd(holdU)} USD; this key may spend ${decimalUsd(limitU)} USD ${PERIODS[reset]}, of which ${decimalUsd(spentU)} USD are spent and ${decimalUsd(heldU)} USD set aside for running polls.${renewal}`,
+    detail: `This ${what} may cost up to ${decimalUsd(holdU)} USD; this key may spend ${decimalUsd(limitU)} USD ${PERIODS[reset]}, of which ${decimalUsd(spentU)} USD are spent and ${decimalUsd(heldU)} USD set aside for running polls.${renewal}`,
     members: { resets_at: resetsAt?.toISOString() ?? null },
   });
 }
