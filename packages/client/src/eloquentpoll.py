@@ -391,6 +391,8 @@ class BatchTerms(TypedDict, total=False):
     max_cost_usd: float
     """The most that the whole batch may cost; rows that it does not cover are not run."""
     metadata: Mapping[str, str]
+    webhook_url: str
+    """Where the end of the batch is sent."""
     skip_invalid: bool
     """Leave out rows that are invalid, instead of refusing the batch."""
 

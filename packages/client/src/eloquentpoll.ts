@@ -358,6 +358,8 @@ export interface BatchTerms {
   /** The most that the whole batch may cost; rows that it does not cover are not run. */
   max_cost_usd?: number;
   metadata?: Record<string, string>;
+  /** Where the end of the batch is sent. */
+  webhook_url?: string;
   /** Leave out rows that are invalid, instead of refusing the batch. */
   skip_invalid?: boolean;
 }
