@@ -2,7 +2,7 @@ import { LIMITS } from '@eloquentpoll/contracts';
 import { type CsvError, type Parser, parse } from 'csv-parse';
 import { columnsOf, fieldsOf } from './csv-columns.ts';
 import { TOO_LONG } from './jsonl-rows.ts';
-import { type RawRow, textOf, withoutBom } from './raw-row.ts';
+import { type RawRow, utf8TextOf, withoutBom } from './raw-row.ts';
 
 // Rows of a CSV file (RFC 4180) under a header. A fault in its quotes ends it: where the next row begins is not known then.
 
@@ -70,7 +70,7 @@ class Table {
   /** Null for a blank line, and for the header. */
   rowOf(line: number, record: readonly Buffer[]): RawRow | null {
     if (record.length === 1 && record[0]!.length === 0) return null;
-    const cells = record.map(textOf);
+    const cells = record.map(utf8TextOf);
     if (!cells.every((cell) => cell !== null)) return this.#refused(line, 'is not UTF-8');
     if (this.#names === null) {
       const columns = columnsOf(cells);

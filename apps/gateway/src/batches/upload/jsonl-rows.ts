@@ -1,5 +1,5 @@
 import { LIMITS } from '@eloquentpoll/contracts';
-import { type RawRow, textOf, withoutBom } from './raw-row.ts';
+import { type RawRow, utf8TextOf, withoutBom } from './raw-row.ts';
 
 const MAX_LINE_BYTES = LIMITS.batch.line_bytes;
 const NEWLINE = 10;
@@ -38,7 +38,7 @@ export async function* jsonlRows(bytes: AsyncIterable<Buffer>): AsyncGenerator<R
 export const TOO_LONG = `is longer than ${MAX_LINE_BYTES} bytes`;
 
 function rowOf(line: number, bytes: Buffer): RawRow | null {
-  const text = textOf(bytes);
+  const text = utf8TextOf(bytes);
   if (text === null) return { line, problem: 'is not UTF-8' };
   if (text.trim() === '') return null;
   try {

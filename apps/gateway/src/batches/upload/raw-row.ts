@@ -12,7 +12,7 @@ export async function* inlineRows(requests: readonly unknown[]): AsyncGenerator<
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Null where the bytes are not UTF-8. */
-export function textOf(bytes: Uint8Array): string | null {
+export function utf8TextOf(bytes: Uint8Array): string | null {
   try {
     return utf8.decode(bytes);
   } catch {
