@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBus } from '@eloquentpoll/bus';
 import { root } from '@eloquentpoll/launch/folders';
+import { readRedisAddress } from '@eloquentpoll/ops/redis-address';
 import { runProgram } from '@eloquentpoll/services/run-program';
+import { APP_ROLES } from '@eloquentpoll/storage';
 import { testRedis } from '@eloquentpoll/testkit/redis';
 import t from 'tap';
 import { settingProblems } from './infra/known-settings.ts';
@@ -124,4 +126,48 @@ t.test('nothing reaches a process that no policy names, and the cloud cannot be 
   t.same(named(policies, 'NetworkPolicy', 'deny-all').spec, { podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
   const [{ to }] = named(policies, 'NetworkPolicy', 'providers').spec.egress;
   t.ok(to[0].ipBlock.except.includes('169.254.0.0/16'));
+});
+
+t.test('databases by operators: what they are called and hold is what the processes are given', async (t) => {
+  const all = kustomize('infra/k8s/with-operators');
+  const own = all.filter(({ apiVersion }) => !apiVersion.startsWith('redis.redis.opstreelabs.in/'));
+  for (const manifest of own) {
+    const { [manifest.kind]: Kind } = await import(schemaOf(manifest));
+    t.doesNotThrow(() => new Kind(manifest).validate(), `${manifest.kind} ${manifest.metadata.name}`);
+  }
+  const readme = readFileSync(join(root, 'infra/k8s/with-operators/README.md'), 'utf8');
+  const { spec: postgres } = named(all, 'Cluster', 'postgres');
+  const roles: { name: string; passwordSecret: { name: string } }[] = postgres.managed.roles;
+  t.same(roles.map(({ name }) => name).toSorted(), APP_ROLES.toSorted());
+  for (const secret of [
+    postgres.bootstrap.initdb.secret.name,
+    ...roles.map(({ passwordSecret }) => passwordSecret.name),
+  ])
+    t.ok(readme.includes(`\`${secret}\``), secret);
+  t.match(postgres.postgresql, {
+    synchronous: { method: 'any', number: 1, dataDurability: 'required' },
+    parameters: { synchronous_commit: 'on' },
+  });
+  const poolers = all.filter(({ kind }) => kind === 'Pooler');
+  t.same(poolers.map(({ spec }) => spec.type).toSorted(), ['ro', 'rw']);
+  for (const { metadata, spec } of poolers) {
+    t.equal(spec.pgbouncer.poolMode, 'transaction');
+    t.ok(Number(spec.pgbouncer.parameters.max_prepared_statements) > 0, 'statements are prepared by name');
+    const ignored: string[] = spec.pgbouncer.parameters.ignore_startup_parameters.split(',');
+    for (const name of ignored) t.ok(postgres.postgresql.parameters[name], `${name} is the server's`);
+    const servers = spec.instances * Number(spec.pgbouncer.parameters.default_pool_size);
+    t.ok(servers < Number(postgres.postgresql.parameters.max_connections), metadata.name);
+  }
+  t.ok(readme.includes('@pooler:5432') && readme.includes('@postgres-rw:5432'), 'the migration goes past the pooler');
+
+  const redis = named(all, 'RedisCluster', 'redis');
+  const [address] = /redis\+cluster:\/\/[^`]+/.exec(readme) ?? [];
+  t.match(readRedisAddress(address ?? ''), {
+    kind: 'cluster',
+    hosts: [{ host: `${redis.metadata.name}-leader`, port: 6_379 }],
+  });
+  t.ok(readme.includes(`\`${redis.spec.kubernetesConfig.redisSecret.name}\``));
+  const settings = named(all, 'ConfigMap', redis.spec.redisLeader.redisConfig.additionalRedisConfig);
+  t.match(settings.data?.['redis-additional.conf'], /^maxmemory-policy noeviction$/m);
+  t.equal(named(all, 'ScaledObject', 'worker').spec.triggers[1].type, 'redis-cluster');
 });

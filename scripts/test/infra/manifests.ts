@@ -24,6 +24,7 @@ export function kustomize(folder: string): Manifest[] {
 /** Where the package of the schemas has the kind. */
 export function schemaOf({ apiVersion, kind }: Manifest): string {
   if (apiVersion.startsWith('keda.sh/')) return `@kubernetes-models/keda/${apiVersion}/${kind}`;
+  if (apiVersion.startsWith('postgresql.cnpg.io/')) return `@kubernetes-models/cloudnative-pg/${apiVersion}/${kind}`;
   if (apiVersion.startsWith('monitoring.coreos.com/'))
     return `@kubernetes-models/prometheus-operator/${apiVersion}/${kind}`;
   return `kubernetes-models/${apiVersion}/${kind}`;
