@@ -9,9 +9,9 @@ declare
   v_canceled constant integer := (p_poll.canceled_at is not null)::integer;
   v_split constant integer := (p_poll.is_close or coalesce(p_status = 'partial', false))::integer;
   v_saved_u constant bigint := coalesce(p_saved_u, 0);
-  v_ms constant integer :=
-    usage_bucket((extract(epoch from p_poll.finished_at - p_poll.created_at) * 1000)::bigint);
-  v_cost constant integer := usage_bucket(p_cost_u);
+  v_ms constant numeric := v_completed * counted_once(
+    (extract(epoch from p_poll.finished_at - p_poll.created_at) * 1000)::bigint);
+  v_cost constant numeric := v_completed * counted_once(p_cost_u);
   v_name text;
   v_value text;
 begin
@@ -22,14 +22,12 @@ begin
                                split_or_partial, cost_u, saved_u, ms_counts, cost_counts)
   values (p_poll.account_id, v_day, coalesce(p_poll.key_id, '00000000-0000-0000-0000-000000000000'),
           p_poll.spec ->> 'panel_name', p_poll.entry_point, 1, v_completed, 1 - v_completed, v_canceled, v_split,
-          p_cost_u, v_saved_u, array_fill(v_completed, array[1], array[v_ms]),
-          array_fill(v_completed, array[1], array[v_cost]))
+          p_cost_u, v_saved_u, v_ms, v_cost)
   on conflict (account_id, day, key_id, preset, surface) do update
     set polls = u.polls + 1, completed = u.completed + v_completed, failed = u.failed + 1 - v_completed,
         canceled = u.canceled + v_canceled, split_or_partial = u.split_or_partial + v_split,
         cost_u = u.cost_u + p_cost_u, saved_u = u.saved_u + v_saved_u,
-        ms_counts[v_ms] = coalesce(u.ms_counts[v_ms], 0) + v_completed,
-        cost_counts[v_cost] = coalesce(u.cost_counts[v_cost], 0) + v_completed;
+        ms_counts = u.ms_counts + v_ms, cost_counts = u.cost_counts + v_cost;
   if p_poll.metadata is null then
     return;
   end if;
@@ -54,12 +52,11 @@ begin
     insert into usage_labels as u (account_id, day, name, value, polls, completed, failed, canceled, split_or_partial,
                                    cost_u, saved_u, ms_counts, cost_counts)
     values (p_poll.account_id, v_day, v_name, v_value, 1, v_completed, 1 - v_completed, v_canceled, v_split, p_cost_u,
-            v_saved_u, array_fill(v_completed, array[1], array[v_ms]), array_fill(v_completed, array[1], array[v_cost]))
+            v_saved_u, v_ms, v_cost)
     on conflict (account_id, day, name, value) do update
       set polls = u.polls + 1, completed = u.completed + v_completed, failed = u.failed + 1 - v_completed,
           canceled = u.canceled + v_canceled, split_or_partial = u.split_or_partial + v_split,
           cost_u = u.cost_u + p_cost_u, saved_u = u.saved_u + v_saved_u,
-          ms_counts[v_ms] = coalesce(u.ms_counts[v_ms], 0) + v_completed,
-          cost_counts[v_cost] = coalesce(u.cost_counts[v_cost], 0) + v_completed;
+          ms_counts = u.ms_counts + v_ms, cost_counts = u.cost_counts + v_cost;
   end loop;
 end $$;

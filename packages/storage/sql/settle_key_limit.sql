@@ -1,11 +1,12 @@
 -- Gives back p_released_u of what is held against a key's limit, and counts p_captured_u as spent. A transaction that
 -- began before the period counts in the one before, where the ledger has its capture too.
 create or replace function settle_key_limit(p_key uuid, p_released_u bigint, p_captured_u bigint) returns void
-language sql as $$
+language plpgsql as $$
+begin
   update key_limits
      set held_u = held_u - p_released_u,
          spent_u = case when period < key_period(reset) then 0 else spent_u end
                    + case when period <= key_period(reset) then p_captured_u else 0 end,
          period = greatest(period, key_period(reset))
-   where key_id = p_key
-$$;
+   where key_id = p_key;
+end $$;

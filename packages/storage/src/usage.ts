@@ -45,17 +45,24 @@ export interface StoredUsageGroup extends StoredUsage {
 
 export const WITHOUT_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** Days in their order, other groups by cost. */
+export interface GroupedUsage {
+  /** Days in their order, other groups by cost. */
+  groups: StoredUsageGroup[];
+  /** Of all groups. */
+  total: StoredUsage;
+}
+
 export async function readUsageGroups(
   { db }: Queries,
   accountId: string,
   { groupBy, filter = {}, maxGroups, ...range }: UsageGroupTerms,
-): Promise<StoredUsageGroup[]> {
+): Promise<GroupedUsage> {
   const source = typeof groupBy === 'string' ? dayRows(accountId, range, filter) : labelRows(accountId, range, groupBy);
   const column = typeof groupBy === 'string' ? COLUMN_OF[groupBy] : sql`value`;
-  const order = groupBy === 'day' ? sql`place` : sql`cost_u desc, polls desc, place`;
+  const order = groupBy === 'day' ? sql`shown` : sql`cost_u desc, polls desc, shown`;
   const { rows } = await usageQuery({ source, column, maxGroups, order }).execute(db);
-  return rows.map((row) => ({ group: row.shown, ...toFigures(row) }));
+  const [total, ...groups] = rows.map((row) => ({ group: row.shown, ...toUsage(row) }));
+  return { groups, total: total! };
 }
 
 /** Of all polls of the filter. */
@@ -65,10 +72,9 @@ export async function readUsageTotal(
   range: UsageRange,
   filter: UsageFilter = {},
 ): Promise<StoredUsage> {
-  const source = dayRows(accountId, range, filter);
-  const { rows } = await usageQuery({ source, column: sql`''`, maxGroups: 1, order: sql`place` }).execute(db);
-  const [row] = rows;
-  return row ? toFigures(row) : NOTHING;
+  const { rows } = await sql<Row>`
+    select null as shown, ${sumsOf()} from ${dayRows(accountId, range, filter)}`.execute(db);
+  return toUsage(rows[0]!);
 }
 
 type Sql = RawBuilder<unknown>;
@@ -93,7 +99,7 @@ const inRange = (accountId: string, { from, to }: UsageRange): Sql[] => [
 ];
 
 interface Row {
-  /** Null for the groups that are summed up. */
+  /** Null for the total, and for the groups that are summed up. */
   shown: string | null;
   polls: number;
   completed: number;
@@ -102,66 +108,53 @@ interface Row {
   split_or_partial: number;
   cost_u: bigint;
   saved_u: bigint;
-  ms_bucket: number | null;
-  cost_bucket: number | null;
+  ms_counts: string;
+  ms_digits: number;
+  cost_counts: string;
+  cost_digits: number;
 }
 
-/** A median is the bucket in which the middle poll of the group is. */
-const usageQuery = ({
-  source,
-  column,
-  maxGroups,
-  order,
-}: {
+const COUNTERS = ['polls', 'completed', 'failed', 'canceled', 'split_or_partial'];
+const AMOUNTS = ['cost_u', 'saved_u'];
+const HISTOGRAMS = ['ms_counts', 'cost_counts'];
+
+/** The total comes first. Most of a histogram's number is zeros at its end, which are left out. */
+const usageQuery = ({ source, column, maxGroups, order }: Grouping) => sql<Row>`
+  with places as (
+    select ${column} as place, ${rawSums([...COUNTERS, ...AMOUNTS, ...HISTOGRAMS])} from ${source} group by 1
+  ),
+  named as (
+    select *, case when count(*) over () <= ${maxGroups}
+                     or row_number() over (order by cost_u desc, polls desc, place) < ${maxGroups} then place end as shown
+      from places
+  )
+  select shown, ${sumsOf()} from named
+   group by grouping sets ((shown), ())
+   order by grouping(shown) desc, shown is null, ${order}`;
+
+interface Grouping {
   source: Sql;
   column: Sql;
   maxGroups: number;
   order: Sql;
-}) =>
-  sql<Row>`
-    with rows as materialized (select *, ${column} as place from ${source}),
-    ranked as (
-      select place, sum(polls) as polls, sum(cost_u) as cost_u,
-             row_number() over (order by sum(cost_u) desc, sum(polls) desc, place) as rank,
-             count(*) over () as places
-        from rows group by place
-    ),
-    named as materialized (
-      select r.*, case when g.places > ${maxGroups} and g.rank >= ${maxGroups} then null else g.place end as shown
-        from rows r join ranked g using (place)
-    ),
-    sums as (
-      select shown, sum(polls)::float8 as polls, sum(completed)::float8 as completed, sum(failed)::float8 as failed,
-             sum(canceled)::float8 as canceled, sum(split_or_partial)::float8 as split_or_partial,
-             sum(cost_u)::bigint as cost_u, sum(saved_u)::bigint as saved_u
-        from named group by shown
-    ),
-    ${mediansOf('ms')},
-    ${mediansOf('cost')}
-    select s.*, m.bucket as ms_bucket, c.bucket as cost_bucket
-      from (select *, shown as place from sums) s
-      left join median_ms m on m.shown is not distinct from s.shown
-      left join median_cost c on c.shown is not distinct from s.shown
-     order by s.shown is null, ${order}`;
-
-function mediansOf(what: 'ms' | 'cost'): Sql {
-  const counts = sql.ref(`${what}_counts`);
-  return sql`
-    ${sql.raw(`counted_${what}`)} as (
-      select shown, array_lower(${counts}, 1) + nth - 1 as bucket, sum(n) as n
-        from named cross join lateral unnest(${counts}) with ordinality as u (n, nth)
-       where n > 0 group by 1, 2
-    ),
-    ${sql.raw(`median_${what}`)} as (
-      select shown, min(bucket)::integer as bucket
-        from (select shown, bucket, sum(n) over (partition by shown order by bucket) as to_here,
-                     sum(n) over (partition by shown) as in_all
-                from ${sql.raw(`counted_${what}`)}) c
-       where to_here * 2 >= in_all group by shown
-    )`;
 }
 
-const toFigures = (row: Row): StoredUsage => ({
+const rawSums = (names: readonly string[]): Sql => sql.raw(names.map((name) => `sum(${name}) as ${name}`).join(', '));
+
+const sumsOf = (): Sql =>
+  sql.raw(
+    [
+      ...COUNTERS.map((name) => `coalesce(sum(${name}), 0)::float8 as ${name}`),
+      ...AMOUNTS.map((name) => `coalesce(sum(${name}), 0)::bigint as ${name}`),
+      ...['ms', 'cost'].map(
+        (what) =>
+          `rtrim(coalesce(sum(${what}_counts), 0)::text, '0') as ${what}_counts, ` +
+          `length(coalesce(sum(${what}_counts), 0)::text) as ${what}_digits`,
+      ),
+    ].join(', '),
+  );
+
+const toUsage = (row: Row): StoredUsage => ({
   polls: row.polls,
   completed: row.completed,
   failed: row.failed,
@@ -169,22 +162,21 @@ const toFigures = (row: Row): StoredUsage => ({
   splitOrPartial: row.split_or_partial,
   costU: row.cost_u,
   savedU: row.saved_u,
-  medianMs: middleOf(row.ms_bucket),
-  medianCostU: middleOf(row.cost_bucket),
+  medianMs: medianOf(row.ms_counts.padEnd(row.ms_digits, '0'), row.completed),
+  medianCostU: medianOf(row.cost_counts.padEnd(row.cost_digits, '0'), row.completed),
 });
 
-/** The middle of a bucket of `usage_bucket`: within 4.5 percent of everything in it. */
-const middleOf = (bucket: number | null): number | null =>
-  bucket === null ? null : bucket === 0 ? 0 : Math.round(2 ** ((bucket - 0.5) / 8));
+const DIGITS = 9;
 
-const NOTHING: StoredUsage = {
-  polls: 0,
-  completed: 0,
-  failed: 0,
-  canceled: 0,
-  splitOrPartial: 0,
-  costU: 0n,
-  savedU: 0n,
-  medianMs: null,
-  medianCostU: null,
-};
+/** Of a histogram with `count` entries; see counted_once.sql. */
+function medianOf(histogram: string, count: number): number | null {
+  let upTo = 0;
+  for (let bucket = 0, end = histogram.length; end > 0; bucket++, end -= DIGITS) {
+    upTo += Number(histogram.slice(Math.max(0, end - DIGITS), end));
+    if (upTo > 0 && upTo * 2 >= count) return middleOf(bucket);
+  }
+  return null;
+}
+
+/** The middle of a bucket of `usage_bucket`: within 4.5 percent of everything in it. */
+const middleOf = (bucket: number): number => (bucket === 0 ? 0 : Math.round(2 ** ((bucket - 0.5) / 8)));

@@ -57,9 +57,10 @@ export async function usageReport(storage: Storage, accountId: string, terms: Us
   const { from, to, groupBy, filter } = terms;
   const days = daysIn(terms);
   const before = { from: dayBefore(from, days), to: dayBefore(from, 1) };
-  const [groups, total, previous, labels] = await Promise.all([
+  const [{ groups, total: ofGroups }, ofAll, previous, labels] = await Promise.all([
     readUsageGroups(storage, accountId, { ...terms, maxGroups: LIMITS.usage.groups }),
-    readUsageTotal(storage, accountId, { from, to }, filter),
+    // Polls without the label are in no group.
+    typeof groupBy === 'object' ? readUsageTotal(storage, accountId, { from, to }) : null,
     readUsageTotal(storage, accountId, before, filter),
     groupBy === 'key' ? labelsOfKeys(storage, accountId) : null,
   ]);
@@ -72,7 +73,7 @@ export async function usageReport(storage: Storage, accountId: string, terms: Us
       ...(labels?.has(group ?? '') && { label: labels.get(group ?? '')! }),
       ...toWire(figures),
     })),
-    total: toWire(total),
+    total: toWire(ofAll ?? ofGroups),
     previous: { ...before, ...toWire(previous) },
   };
 }

@@ -49,8 +49,8 @@ const statements = ({ polls, days, accounts, thin }: Size): Record<string, strin
                               split_or_partial, cost_u, saved_u, ms_counts, cost_counts)
       select ${account}, ((${at}) at time zone 'utc')::date, '00000000-0000-0000-0000-000000000000', 'fast', 'rest',
              count(*), count(*), 0, 0, 0, ${VOTES * BILLED_U} * count(*), 0,
-             array_fill(count(*)::integer, array[1], array[usage_bucket(700)]),
-             array_fill(count(*)::integer, array[1], array[usage_bucket(${VOTES * BILLED_U})])
+             count(*) * counted_once(700),
+             count(*) * counted_once(${VOTES * BILLED_U})
         from ${series} group by 1, 2`,
     results: `
       insert into results (poll_id, result_id, account_id, status, panel_name, entry_point, simulated, is_tie,

@@ -6,8 +6,8 @@ export const usage: Migration = {
   name: '0014-usage',
   sql: () => `
 -- A row for each kind of poll that an account ran on a UTC day, the day of its end and of its capture. key_id: zero for
--- polls without a key. surface: the entry point. ms_counts, cost_counts: completed polls by usage_bucket, whose number is
--- the subscript. The fillfactor leaves space for updates on the same page; no index has a column that they change.
+-- polls without a key. surface: the entry point. ms_counts, cost_counts: histograms of completed polls,
+-- see counted_once. The fillfactor leaves space for updates on the same page; no index has a column that they change.
 create table usage_days (
   account_id       uuid not null,
   day              date not null,
@@ -21,8 +21,8 @@ create table usage_days (
   split_or_partial integer not null,
   cost_u           bigint not null,
   saved_u          bigint not null,
-  ms_counts        integer[] not null,
-  cost_counts      integer[] not null,
+  ms_counts        numeric not null,
+  cost_counts      numeric not null,
   primary key (account_id, day, key_id, preset, surface)
 ) with (fillfactor = 50);
 create index usage_days_day on usage_days (day);
@@ -40,8 +40,8 @@ create table usage_labels (
   split_or_partial integer not null,
   cost_u           bigint not null,
   saved_u          bigint not null,
-  ms_counts        integer[] not null,
-  cost_counts      integer[] not null,
+  ms_counts        numeric not null,
+  cost_counts      numeric not null,
   primary key (account_id, name, day, value)
 ) with (fillfactor = 70);
 create index usage_labels_day on usage_labels (day);
@@ -72,6 +72,7 @@ alter table api_keys add column read_only boolean not null default false;
 alter table balances add column low_balance_u bigint check (low_balance_u > 0);
 
 ${functionText('usage_bucket')}
+${functionText('counted_once')}
 ${functionText('count_usage')}
 ${functionText('key_period')}
 ${functionText('key_resets_at')}

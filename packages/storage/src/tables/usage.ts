@@ -8,8 +8,8 @@ interface Counts {
   split_or_partial: number;
   cost_u: bigint;
   saved_u: bigint;
-  ms_counts: (number | null)[];
-  cost_counts: (number | null)[];
+  ms_counts: string;
+  cost_counts: string;
 }
 
 export interface UsageDaysTable extends Counts {
