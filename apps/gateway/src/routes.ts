@@ -3,6 +3,7 @@ import type { OnFailedLogin } from './accounts/login/failed-login.ts';
 import { balanceRoute } from './accounts/routes/balance.ts';
 import { changeKeyRoute } from './accounts/routes/change-key.ts';
 import { createKeyRoute } from './accounts/routes/create-key.ts';
+import { deleteAccountRoute } from './accounts/routes/delete-account.ts';
 import { listKeysRoute } from './accounts/routes/list-keys.ts';
 import { loginRoute } from './accounts/routes/login.ts';
 import { loginCallbackRoute } from './accounts/routes/login-callback.ts';
@@ -14,6 +15,7 @@ import { revokeKeyRoute } from './accounts/routes/revoke-key.ts';
 import { usageRoute } from './accounts/routes/usage.ts';
 import { usageBalanceRoutes } from './accounts/routes/usage-balance.ts';
 import { walletChallengeRoute } from './accounts/routes/wallet-challenge.ts';
+import { walletDeleteAccountRoute } from './accounts/routes/wallet-delete-account.ts';
 import { walletRevokeKeyRoute } from './accounts/routes/wallet-revoke-key.ts';
 import { walletRotateKeyRoute } from './accounts/routes/wallet-rotate-key.ts';
 import { walletVerifyRoute } from './accounts/routes/wallet-verify.ts';
@@ -215,6 +217,14 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/wallet/challenge', 'getWalletChallenge', 'anyone', () => walletChallengeRoute(app, context)],
     ['POST', '/api/wallet/verify', 'verifyWallet', 'anyone', () => walletVerifyRoute(app, context)],
     ['POST', '/api/wallet/revoke-key', 'revokeKeyByWallet', 'anyone', () => walletRevokeKeyRoute(app, context)],
+    ['DELETE', '/api/account', 'deleteAccount', 'login', () => deleteAccountRoute(app, context)],
+    [
+      'POST',
+      '/api/wallet/delete-account',
+      'deleteAccountByWallet',
+      'anyone',
+      () => walletDeleteAccountRoute(app, context),
+    ],
     ['POST', '/api/wallet/rotate-key', 'rotateKeysByWallet', 'anyone', () => walletRotateKeyRoute(app, context)],
 
     ['POST', '/api/mcp', 'speakMcp', 'key', () => app.register(mcpRoute, { context })],

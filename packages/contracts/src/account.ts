@@ -145,3 +145,23 @@ export const KeysRevocation = Type.Object(
   { $id: 'KeysRevocation' },
 );
 export type KeysRevocation = Static<typeof KeysRevocation>;
+
+export const GiveUpBalance = Type.Optional(
+  Type.Boolean({
+    description: 'What is left of the balance is given up: it is not paid out. Without it such an account stays.',
+  }),
+);
+
+export const AccountDeletionQuery = Type.Object(
+  {
+    confirm: Type.String({
+      description: 'The `userId` of GET /api/auth/me, so that no account is deleted by mistake.',
+    }),
+    give_up_balance: GiveUpBalance,
+  },
+  { additionalProperties: false },
+);
+export type AccountDeletionQuery = Static<typeof AccountDeletionQuery>;
+
+export const AccountDeletion = Type.Object({ deleted: Type.Boolean(), given_up_usd: Usd }, { $id: 'AccountDeletion' });
+export type AccountDeletion = Static<typeof AccountDeletion>;

@@ -107,6 +107,13 @@ export const ERRORS = {
     retryable: false,
     recovery: ['open_documentation'],
   },
+  recent_login_required: {
+    status: 403,
+    title: 'Sign in again',
+    description: 'The operation takes a login that was made a moment ago.',
+    retryable: false,
+    recovery: ['re_authenticate', 'open_documentation'],
+  },
   forbidden_origin: change(403, 'Forbidden origin', 'Browsers may not call this operation from that origin.'),
 
   not_found: change(404, 'Not found', 'There is nothing at this path.'),
@@ -139,6 +146,11 @@ export const ERRORS = {
   method_not_allowed: change(405, 'Method not allowed', 'The path exists; the Allow header names its methods.'),
   not_acceptable: change(406, 'Not acceptable', 'The operation cannot answer in a media type that Accept allows.'),
   request_timeout: wait(408, 'Request timeout', 'The request did not arrive completely in time.'),
+  balance_left: change(
+    409,
+    'Balance left',
+    'The account has money left: spend it, have it paid back, or say that it is given up.',
+  ),
   poll_running: change(
     409,
     'Poll still runs',

@@ -1,10 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { GiveUpBalance } from './account.ts';
 import { LIMITS } from './limits.ts';
 import { Count, literals, Uuid } from './vocabulary.ts';
 
-// Signing in with a wallet: a challenge to sign, and three things that the signed challenge can do.
+// Signing in with a wallet: a challenge to sign, and four things that the signed challenge can do.
 
-export const WALLET_PURPOSES = ['login', 'revoke', 'rotate'] as const;
+export const WALLET_PURPOSES = ['login', 'revoke', 'rotate', 'delete'] as const;
 export type WalletPurpose = (typeof WALLET_PURPOSES)[number];
 
 export const WalletChallengeQuery = Type.Object({
@@ -38,6 +39,9 @@ export const WalletKeyProof = Type.Object({ ...proof, key_id: Uuid }, { $id: 'Wa
 export type WalletKeyProof = Static<typeof WalletKeyProof>;
 
 const apiKey = Type.String({ description: 'The whole key. It is shown in this answer only.' });
+
+export const WalletDeletion = Type.Object({ ...proof, give_up_balance: GiveUpBalance }, { $id: 'WalletDeletion' });
+export type WalletDeletion = Static<typeof WalletDeletion>;
 
 export const WalletLogin = Type.Object(
   {

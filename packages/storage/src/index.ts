@@ -226,7 +226,7 @@ export { checkLedgerInTurn, type LedgerRound } from './ledger-checks.ts';
 export { findPollLines, listPolls, type PollFilter, type PollLine, type PollPage } from './list-polls.ts';
 export { type ListedOutcome, readOutcomes } from './listed-outcomes.ts';
 export { type LockName, withLock } from './locks.ts';
-export { closeLogin, closeLogins, findLogin, insertLogin, type StoredLogin } from './logins.ts';
+export { closeLogin, closeLogins, findLogin, insertLogin, isRecentLogin, type StoredLogin } from './logins.ts';
 export { setLowBalance } from './low-balance.ts';
 export { meanRunMs } from './mean-run.ts';
 export { migrate, OtherSchema } from './migrate.ts';

@@ -79,3 +79,14 @@ export async function closeLogins({ db }: Queries, accountId: string): Promise<n
     .executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
 }
+
+/** Whether it was made within so many minutes. */
+export async function isRecentLogin({ db }: Queries, id: string, minutes: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('logins')
+    .select('id')
+    .where('id', '=', id)
+    .where('created_at', '>', sql<Date>`now() - ${minutes} * interval '1 minute'`)
+    .executeTakeFirst();
+  return row !== undefined;
+}

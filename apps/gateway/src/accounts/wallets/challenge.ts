@@ -14,6 +14,8 @@ const STATEMENTS: Record<WalletPurpose | 'any', string> = {
   any: 'Sign in to EloquentPoll with this wallet, or revoke or rotate its API keys.',
   login: 'Sign in to EloquentPoll with this wallet.',
   revoke: 'Revoke an API key of this wallet on EloquentPoll. This does not sign you in.',
+  delete:
+    'Delete the EloquentPoll account of this wallet with everything in it. This cannot be undone, and does not sign you in.',
   rotate: 'Revoke all API keys of this wallet on EloquentPoll and issue a new one. This does not sign you in.',
 };
 

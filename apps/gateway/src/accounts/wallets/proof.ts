@@ -26,7 +26,9 @@ export async function verifyProof(
   const nonce = /^Nonce: ([0-9A-Za-z]{8,64})$/m.exec(message)?.[1];
   const challenge = nonce === undefined ? null : await findNonce(context.storage, nonce);
   if (!challenge || challenge.message !== message) throw invalidProof();
-  if (challenge.purpose !== null && challenge.purpose !== purpose) throw invalidProof();
+  // The message of a challenge without a purpose does not speak of deletion.
+  const isForAny = challenge.purpose === null && purpose !== 'delete';
+  if (!isForAny && challenge.purpose !== purpose) throw invalidProof();
   const { getAddress, hexlify } = await import('ethers');
   const address = getAddress(hexlify(challenge.address));
   const wallet = { address, bytes: challenge.address, nonce: challenge.nonce };

@@ -46,6 +46,11 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     not: 'You only stop waiting: hang up, and the poll goes on by itself.',
     effects: ['ends the poll'],
   },
+  'DELETE /api/account': {
+    use: 'Its owner leaves for good. Export first what is to be kept.',
+    not: 'A key was stolen: revoke it, or all keys and logins.',
+    effects: ['deletes the account and everything in it; transfers stay, with ids only'],
+  },
   'GET /api/export': {
     use: 'You keep a copy of everything that the account has here, or leave.',
     not: 'You want the results of some polls: list them, or fetch the results of their batch.',

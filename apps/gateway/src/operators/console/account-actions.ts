@@ -1,11 +1,5 @@
-import {
-  balanceOf,
-  closeAccount,
-  emptyClosedAccounts,
-  freezeAccount,
-  type Shut,
-  unfreezeAccount,
-} from '@eloquentpoll/storage';
+import { balanceOf, emptyClosedAccounts, freezeAccount, type Shut, unfreezeAccount } from '@eloquentpoll/storage';
+import { closeEverywhere } from '../../accounts/close-everywhere.ts';
 import { revokeEverything } from '../../accounts/keys/revoke-everything.ts';
 import type { OperatorsContext } from '../context.ts';
 import { OF_ACCOUNT, type OperatorAction } from './operator-action.ts';
@@ -43,9 +37,7 @@ export const close: OperatorAction = {
   async perform(context, { subject }) {
     const { storage } = context;
     const balance = await balanceOf(storage, subject);
-    const shut = await closeAccount(storage, subject);
-    if (!shut) return { outcome: 'gone' };
-    await spread(context, shut);
+    if (!(await closeEverywhere(context, subject))) return { outcome: 'gone' };
     let emptied = 0;
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
       const polls = await emptyClosedAccounts(storage);

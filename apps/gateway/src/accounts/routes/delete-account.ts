@@ -1,0 +1,54 @@
+import { AccountDeletion, AccountDeletionQuery } from '@eloquentpoll/contracts';
+import { isRecentLogin } from '@eloquentpoll/storage';
+import type { FastifyInstance } from 'fastify';
+import { access, accountOf } from '../../http/access.ts';
+import { errors, jsonAnswer, READS_BODY } from '../../http/answers.ts';
+import { ApiError, invalid } from '../../http/api-error.ts';
+import type { AccountsContext } from '../context.ts';
+import { deleteAccount } from '../delete-account.ts';
+import { LOGIN_COOKIE, loginCookieOptions } from '../login/login-cookie.ts';
+
+const RECENT_MINUTES = 15;
+
+/** DELETE /api/account: deletes the account of a login that was made a moment ago. */
+export function deleteAccountRoute(app: FastifyInstance, context: AccountsContext): void {
+  app.delete<{ Querystring: AccountDeletionQuery }>(
+    '/api/account',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'deleteAccount',
+        tags: ['Account'],
+        summary: 'Delete your account',
+        description: `Cannot be undone. Keys, logins, wallets, saved panels, webhooks and feedback are gone at once, and all results answer 404; running polls end. Questions, options and answers are deleted within minutes. Transfers stay, with ids only, because books are kept. A key cannot do this: it takes a login of the last ${RECENT_MINUTES} minutes, or a wallet's signature at POST /api/wallet/delete-account.`,
+        security: access.session,
+        querystring: AccountDeletionQuery,
+        response: {
+          200: jsonAnswer('It is deleted.', AccountDeletion),
+          ...errors(
+            ...READS_BODY,
+            'authentication_required',
+            'recent_login_required',
+            'forbidden_origin',
+            'balance_left',
+          ),
+        },
+      },
+    },
+    async (request, reply): Promise<AccountDeletion> => {
+      const accountId = accountOf(request);
+      const { confirm, give_up_balance: givesUp = false } = request.query;
+      if (confirm !== accountId) {
+        throw invalid([{ pointer: '#/confirm', detail: 'confirm must be the userId of GET /api/auth/me' }]);
+      }
+      if (!(await isRecentLogin(context.storage, request.principal?.loginId ?? '', RECENT_MINUTES))) {
+        throw new ApiError('recent_login_required', {
+          detail: `This takes a login of the last ${RECENT_MINUTES} minutes: open /api/auth/login, or sign in with the wallet, and repeat it.`,
+        });
+      }
+      const deletion = await deleteAccount(context, accountId, givesUp);
+      reply.clearCookie(LOGIN_COOKIE, loginCookieOptions(context.config.baseUrl));
+      return deletion;
+    },
+  );
+}

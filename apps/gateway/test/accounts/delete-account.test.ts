@@ -1,0 +1,115 @@
+import { newPollId } from '@eloquentpoll/polls';
+import { admitIdentity, checkLedger, creditAccount, emptyClosedAccounts } from '@eloquentpoll/storage';
+import t from 'tap';
+import { createLogin, LOGIN_COOKIE } from '../../src/accounts/login/login-cookie.ts';
+import { build } from '../fixtures/build.ts';
+import { placesOf } from '../fixtures/places-of.ts';
+import { standInWorker } from '../fixtures/stand-in-worker.ts';
+import { NO_LOGIN_LIMIT, walletOwner } from '../fixtures/wallet-owner.ts';
+
+// slow: 3 s
+
+const MARK = 'xylographic';
+const gateway = await build(t, { rateLimits: NO_LOGIN_LIMIT });
+const { app, context } = gateway;
+await standInWorker(t, context, { announcesVotes: true });
+
+const bearerOf = (key: string) => ({ authorization: `Bearer ${key}` });
+
+/** A person with a balance, who has written the mark wherever there is space for it. */
+async function person(subject: string, usd: number) {
+  const identity = {
+    kind: 'oidc',
+    issuer: 'https://id.example',
+    subject,
+    email: `${subject}@${MARK}.example`,
+  } as const;
+  const { accountId } = await admitIdentity(context.storage, identity);
+  if (usd > 0) {
+    const amountU = BigInt(usd) * 1_000_000n;
+    await creditAccount(context.storage, { accountId, amountU, source: 'operator', idem: `for ${subject}` });
+  }
+  const cookie = { cookie: `${LOGIN_COOKIE}=${await createLogin(context, { accountId })}` };
+  const made = await app.inject({ method: 'POST', url: '/api/keys', headers: cookie, payload: { label: MARK } });
+  return { accountId, cookie, bearer: bearerOf(made.json().key) };
+}
+
+const remove = (headers: object, query: object) =>
+  app.inject({ method: 'DELETE', url: '/api/account', headers: { ...headers }, query: { ...query } as never });
+
+t.test('a deleted account leaves the books and its ids, and nothing that it wrote', async (t) => {
+  const { accountId, cookie, bearer } = await person('ada', 5);
+  const headers = { ...bearer, 'idempotency-key': MARK };
+  const send = (method: 'POST' | 'PUT', url: string, payload: object) => app.inject({ method, url, headers, payload });
+  const poll = { question: `Which ${MARK} press is best?`, options: [`${MARK} A`, 'B'], metadata: { [MARK]: MARK } };
+  const { poll_id: result } = (await send('POST', '/api/poll', poll)).json();
+  await send('POST', '/api/feedback', { poll_id: result, outcome_correct: true, notes: MARK });
+  const models = context.panels
+    .models()
+    .slice(0, 3)
+    .map(({ id }) => id);
+  await send('PUT', `/api/panels/${MARK}`, { models });
+  const endpoint = { url: `https://${MARK}.example/hook`, event_types: ['poll.completed'], description: MARK };
+  await send('POST', '/api/webhook-endpoints', endpoint);
+  await send('POST', '/api/poll', poll);
+  const before = await placesOf(gateway, MARK);
+  for (const place of ['polls', 'results', 'feedback', 'saved_panels', 'accounts', 'api_keys', 'usage_labels'])
+    t.ok(before.has(place), `${place} has it before`);
+
+  t.equal((await remove(bearer, { confirm: accountId })).statusCode, 401, 'a key cannot');
+  t.equal((await remove(cookie, {})).statusCode, 400);
+  t.equal((await remove(cookie, { confirm: newPollId() })).statusCode, 400);
+  const left = await remove(cookie, { confirm: accountId });
+  t.match([left.statusCode, left.json()], [409, { code: 'balance_left', error: /\$4\.99 is left/ }]);
+  const fromAfar = { ...cookie, origin: 'https://elsewhere.example' };
+  t.equal((await remove(fromAfar, { confirm: accountId, give_up_balance: 'true' })).statusCode, 403);
+  await gateway.asOwner(`update logins set created_at = now() - interval '16 minutes'`);
+  const old = await remove(cookie, { confirm: accountId, give_up_balance: 'true' });
+  t.match([old.statusCode, old.json().code], [403, 'recent_login_required']);
+  t.equal((await app.inject({ url: `/api/results/${result}` })).statusCode, 200, 'nothing has happened');
+  await gateway.asOwner('update logins set created_at = now()');
+
+  const done = await remove(cookie, { confirm: accountId, give_up_balance: 'true' });
+  t.match([done.statusCode, done.json()], [200, { deleted: true }], done.body);
+  t.ok(done.json().given_up_usd > 4.9);
+  t.match(String(done.headers['set-cookie']), new RegExp(`^${LOGIN_COOKIE}=;`));
+  t.equal((await app.inject({ url: `/api/results/${result}` })).statusCode, 404, 'at once');
+  for (const gone of [cookie, bearer])
+    t.equal((await app.inject({ url: '/api/keys', headers: gone })).statusCode, 401, 'and no credential is left');
+  t.equal((await remove(cookie, { confirm: accountId })).statusCode, 401);
+
+  await context.bus.forgetPolls(await emptyClosedAccounts(context.storage));
+  t.same(await placesOf(gateway, MARK), new Set());
+  t.same(await checkLedger(context.storage), []);
+  t.match(await gateway.asOwner(`select kind from transfers where '${accountId}' in (debit, credit) order by id`), [
+    { kind: 'credit' },
+    { kind: 'hold' },
+    { kind: 'post' },
+  ]);
+});
+
+t.test('an account without money goes without a word about it; one that is frozen cannot go', async (t) => {
+  const { accountId, cookie } = await person('bob', 0);
+  t.match((await remove(cookie, { confirm: accountId })).json(), { deleted: true, given_up_usd: 0 });
+  const cyd = await person('cyd', 0);
+  await gateway.asOwner(`update accounts set frozen_at = now() where id = '${cyd.accountId}'`);
+  t.equal((await remove(cyd.cookie, { confirm: cyd.accountId })).statusCode, 403);
+});
+
+t.test('a wallet deletes its account by a signature that is for nothing else', async (t) => {
+  const owner = walletOwner(gateway);
+  const { user_id: accountId, api_key: key } = (await owner.verify()).json();
+  const post = (payload: object) => app.inject({ method: 'POST', url: '/api/wallet/delete-account', payload });
+  for (const purpose of [undefined, 'login', 'revoke', 'rotate'])
+    t.equal((await post(await owner.proof(purpose))).statusCode, 401, purpose ?? 'for anything');
+  const proof = await owner.proof('delete');
+  t.match(proof.message, /Delete the EloquentPoll account of this wallet/);
+  t.equal((await owner.verify(proof)).statusCode, 401, 'nor does it sign in');
+  t.equal((await post(await walletOwner(gateway).proof('delete'))).statusCode, 404, 'of a wallet without an account');
+  await creditAccount(context.storage, { accountId, amountU: 1_000_000n, source: 'operator', idem: 'wallet' });
+  t.equal((await post(proof)).json().code, 'balance_left');
+  t.match((await post({ ...proof, give_up_balance: true })).json(), { deleted: true, given_up_usd: 1 });
+  t.equal((await post({ ...proof, give_up_balance: true })).statusCode, 401, 'the proof is used up');
+  t.equal((await app.inject({ url: '/api/keys', headers: bearerOf(key) })).statusCode, 401);
+  t.ok((await owner.verify()).json().is_new_user, 'the wallet may begin again');
+});
