@@ -88,7 +88,7 @@ t.test('a deleted account leaves the books and its ids, and nothing that it wrot
   ]);
 });
 
-t.test('an account without money goes without a word about it; one that is frozen cannot go', async (t) => {
+t.test('an account without money needs no confirmation of that; one that is frozen cannot go', async (t) => {
   const { accountId, cookie } = await person('bob', 0);
   t.match((await remove(cookie, { confirm: accountId })).json(), { deleted: true, given_up_usd: 0 });
   const cyd = await person('cyd', 0);
