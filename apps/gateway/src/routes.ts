@@ -63,6 +63,7 @@ import { connectRoutes } from './pages/routes/connect.ts';
 import { dashboardRoute } from './pages/routes/dashboard.ts';
 import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
 import { dashboardPollsRoutes } from './pages/routes/dashboard-polls.ts';
+import { dashboardUsageRoutes } from './pages/routes/dashboard-usage.ts';
 import { docsRoute } from './pages/routes/docs.ts';
 import { errorCatalogRoutes } from './pages/routes/error-catalog.ts';
 import { grantRoutes } from './pages/routes/grant.ts';
@@ -324,12 +325,24 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['POST', '/dashboard/polls/:id/cancel', 'sendPollCancellation', 'login or none'],
     [
       'GET',
+      '/dashboard/usage',
+      'getDashboardUsage',
+      'login or none',
+      () => app.register(dashboardUsageRoutes, { context, facts }),
+    ],
+    ['GET', '/dashboard/usage/export', 'exportDashboardUsage', 'login'],
+    ['POST', '/dashboard/usage/low-balance', 'sendLowBalance', 'login or none'],
+    [
+      'GET',
       '/dashboard/keys',
       'getDashboardKeys',
       'login or none',
       () => app.register(dashboardKeyRoutes, { context, facts }),
     ],
     ['POST', '/dashboard/keys', 'sendNewKey', 'login or none'],
+    ['GET', '/dashboard/keys/:keyId', 'getDashboardKey', 'login or none'],
+    ['POST', '/dashboard/keys/:keyId', 'sendKeyChange', 'login or none'],
+    ['POST', '/dashboard/keys/:keyId/rotate', 'sendKeyRotation', 'login or none'],
     ['GET', '/dashboard/keys/:keyId/revoke', 'getKeyRevocation', 'login or none'],
     ['POST', '/dashboard/keys/:keyId/revoke', 'sendKeyRevocation', 'login or none'],
     ['GET', '/dashboard/grant', 'getGrant', 'login or none', () => app.register(grantRoutes, { context, facts })],

@@ -1,9 +1,10 @@
-// On every page: buttons that copy, panels that become tabs, and the menu scrolled to where one is. Nothing here is needed
+// On every page: buttons that copy, panels that become tabs, and menus scrolled to where one is. Nothing here is needed
 // to read a page.
 
-const menu = document.querySelector<HTMLElement>('.site-nav');
-const here = menu?.querySelector<HTMLElement>('[aria-current]');
-if (menu && here) menu.scrollLeft = here.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
+for (const menu of document.querySelectorAll<HTMLElement>('.site-nav, .dashboard-tabs')) {
+  const here = menu.querySelector<HTMLElement>('[aria-current]');
+  if (here) menu.scrollLeft = here.offsetLeft - menu.offsetLeft - (menu.clientWidth - here.offsetWidth) / 2;
+}
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
   const source = button.parentElement?.querySelector('pre, input, output');

@@ -5,6 +5,7 @@ import { currentMark, layout } from '../layout.ts';
 const TABS = [
   { path: '/dashboard', name: 'Overview' },
   { path: '/dashboard/polls', name: 'Polls' },
+  { path: '/dashboard/usage', name: 'Usage' },
   { path: '/dashboard/keys', name: 'API keys' },
 ];
 
@@ -39,7 +40,7 @@ export const dashboardLayout = ({
     hidden: true,
     signedIn: true,
     main: html`<nav class="dashboard-tabs" aria-label="Dashboard">
-${TABS.map((tab) => html`<a href="${tab.path}"${tab.path === '/dashboard' && path !== tab.path ? '' : currentMark(tab.path, path)}>${tab.name}</a>\n`)}<a class="sign-out" href="/api/auth/logout">Sign out</a>
+${TABS.map((tab) => html`<a href="${tab.path}"${tab.path === '/dashboard' && path !== tab.path ? '' : currentMark(tab.path, path)}>${tab.name}</a>\n`)}<a class="sign-out wide-only" href="/api/auth/logout">Sign out</a>
 </nav>
 <div class="row spread"><h1>${heading}</h1>${aside}</div>
 ${main}`,

@@ -18,7 +18,7 @@ export const overviewPage = (facts: Facts, account: AccountView, funding: Fundin
     baseUrl: facts.baseUrl,
     path: '/dashboard',
     heading: 'Dashboard',
-    aside: html`<p class="muted small">${nameOf(account)}</p>`,
+    aside: html`<p class="row small"><span class="muted">${nameOf(account)}</span> <a class="narrow-only" href="/api/auth/logout">Sign out</a></p>`,
     scripts: ['dashboard'],
     styles: ['polls'],
     main: html`${account.payment ? paymentNote(account.payment) : ''}

@@ -10,12 +10,12 @@ import type { HistoryRow } from './read-polls.ts';
 export const pollsTable = (label: string, rows: readonly HistoryRow[], { isChosen = false } = {}): Html =>
   table(
     label,
-    html`<tr>${isChosen ? html`<th scope="col" class="choose"><input type="checkbox" data-check-all hidden aria-label="Check all"></th>` : ''}<th scope="col">Question</th><th scope="col">Winner</th><th scope="col">Agreement</th><th scope="col" class="wide-only">When</th><th scope="col" class="wide-only">Panel</th><th scope="col" class="number wide-only">Cost</th><th scope="col" class="number wide-only">Took</th><th scope="col" class="wide-only"><span class="hidden-text">Again</span></th></tr>`,
+    html`<tr>${isChosen ? html`<th scope="col" class="choose"><input type="checkbox" data-check-all hidden aria-label="Check all"></th>` : ''}<th scope="col">Question</th><th scope="col">Winner</th><th scope="col" class="wide-only">Agreement</th><th scope="col" class="wide-only">When</th><th scope="col" class="wide-only">Panel</th><th scope="col" class="number wide-only">Cost</th><th scope="col" class="number wide-only">Took</th><th scope="col" class="wide-only"><span class="hidden-text">Again</span></th></tr>`,
     rows.map(
       (row) => html`<tr>
 ${isChosen ? html`<td class="choose"><input type="checkbox" name="id" value="${row.pollId}" aria-label="Check: ${beginning(row.question)}"></td>\n` : ''}<th scope="row" class="about"><span dir="auto">${questionOf(row)}</span>${labelsOf(row)}<span class="narrow-only muted small">${localTime(row.createdAt.toISOString(), 'short')}, ${usd(costOf(row))} · ${again(row)}</span></th>
-<td class="winner" dir="auto">${winnerOf(row)}</td>
-<td class="agreement">${agreement(row)}</td>
+<td class="winner"><span dir="auto">${winnerOf(row)}</span><span class="narrow-only small">${agreement(row)}</span></td>
+<td class="agreement wide-only">${agreement(row)}</td>
 <td class="when wide-only">${localTime(row.createdAt.toISOString(), 'short')}</td>
 <td class="wide-only">${row.outcome.savedPanel ?? row.panelName}</td>
 <td class="number wide-only">${usd(costOf(row))}</td>

@@ -1,16 +1,17 @@
-import { KeyParams, LIMITS } from '@eloquentpoll/contracts';
-import { listKeys } from '@eloquentpoll/storage';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { KeyParams } from '@eloquentpoll/contracts';
+import { changeKey, inTransaction, listKeys, readKeySpend, type StoredApiKey } from '@eloquentpoll/storage';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createKey } from '../../accounts/keys/issue-key.ts';
 import { isKeyId, revokeKeyEverywhere } from '../../accounts/keys/revoke-key.ts';
+import { rotateKey } from '../../accounts/keys/rotate-key.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
-import { ApiError } from '../../http/api-error.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
 import type { PagesContext } from '../context.ts';
-import { newKeyPage, revokeKeyPage } from '../dashboard/key-pages.ts';
-import { KEYS_PATH, keysPage } from '../dashboard/keys-page.ts';
+import { changeKeyPage, newKeyPage, OVERLAPS, revokeKeyPage } from '../dashboard/key-pages.ts';
+import { isActive, KEYS_PATH, type KeysShown, keysPage } from '../dashboard/keys-page.ts';
+import { readKeyFields, readKeyTyped } from '../dashboard/read-key-form.ts';
 import { HTML_TYPE, PAGE_HEADERS } from '../layout.ts';
 import { signInPage } from '../sign-in-page.ts';
 import { serveAccountPage } from './serve-account-page.ts';
@@ -19,90 +20,137 @@ const FORM_ERRORS = orPage(
   errors('authentication_required', 'forbidden_origin', 'payload_too_large', 'unsupported_media_type'),
 );
 const BACK = redirect('Back to the keys.');
-const REVOKE = `${KEYS_PATH}/:keyId/revoke` as const;
+const KEY_SHOWN = textAnswer('The page that shows the key, once.', 'text/html');
+const SHOWN = { 200: textAnswer('The page.', 'text/html'), 303: BACK };
+const KEY_PATH = `${KEYS_PATH}/:keyId` as const;
 
-/**
- * Keys on their page of the dashboard, by forms for browsers without scripts; POST and DELETE of /api/keys for everything else. A new
- * key stands on the page that answers its form and on no other.
- */
+interface KeyRoute {
+  Params: KeyParams;
+  Body: FormBody;
+}
+
+/** Keys on their pages of the dashboard, by forms. A new key stands on the page that answers its form and on no other. */
 export async function dashboardKeyRoutes(
   app: FastifyInstance,
   { context, facts }: { context: PagesContext; facts: Facts },
 ): Promise<void> {
-  const { config, storage } = context;
-  const signIn = signInPage(facts);
+  const { config, storage, keys: keyCache } = context;
+  const { baseUrl } = facts;
+  const signIn = signInPage(facts, KEYS_PATH);
   const toKeys = (reply: FastifyReply) => reply.redirect(`${config.baseUrl}${KEYS_PATH}`, 303);
   const page = (reply: FastifyReply) => reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
   const askToSignIn = (reply: FastifyReply) => page(reply).code(401).send(signIn);
   takeForms(app);
+
+  async function listPage(accountId: string, refused?: KeysShown['refused']): Promise<string> {
+    const [keys, spend] = await Promise.all([listKeys(storage, accountId), readKeySpend(storage, accountId)]);
+    return keysPage(baseUrl, { keys, spend, ...(refused && { refused }) });
+  }
+
+  async function activeKey(accountId: string, keyId: string): Promise<StoredApiKey | undefined> {
+    return (await listKeys(storage, accountId)).find((key) => key.id === keyId && isActive(key));
+  }
 
   serveAccountPage(app, facts, {
     path: KEYS_PATH,
     operationId: 'getDashboardKeys',
     summary: 'API keys page of the dashboard',
     query: {},
-    render: async (accountId) => keysPage(facts.baseUrl, await listKeys(storage, accountId)),
+    render: (accountId) => listPage(accountId),
   });
+
+  const operation = (operationId: string, summary: string, response: object) => ({
+    config: { operation: 'account' as const },
+    schema: {
+      operationId,
+      tags: ['Account'],
+      summary,
+      security: access.sessionOptional,
+      response: { ...response, ...FORM_ERRORS },
+    },
+  });
+  const ofKey = (operationId: string, summary: string, response: object = SHOWN) => {
+    const { config, schema } = operation(operationId, summary, response);
+    return { config, schema: { ...schema, params: KeyParams } };
+  };
 
   app.post<{ Body: FormBody }>(
     KEYS_PATH,
-    {
-      config: { operation: 'account' },
-      schema: {
-        operationId: 'sendNewKey',
-        tags: ['Account'],
-        summary: 'New key form',
-        security: access.sessionOptional,
-        response: { 201: textAnswer('The page that shows the key, once.', 'text/html'), 303: BACK, ...FORM_ERRORS },
-      },
-    },
+    operation('sendNewKey', 'New key form', { 201: KEY_SHOWN }),
     async ({ principal, body }, reply) => {
       if (!principal) return askToSignIn(reply);
-      const [label = ''] = valuesOf(body, 'label');
-      if ([...label].length > LIMITS.key_label) throw new ApiError('validation_error', { detail: TOO_LONG });
-      const { key } = await createKey(context, { accountId: principal.accountId, label });
-      return page(reply).code(201).send(newKeyPage(facts.baseUrl, key));
+      const { accountId } = principal;
+      const fields = readKeyFields(body);
+      const typed = readKeyTyped(fields);
+      if ('problem' in typed) return page(reply).code(400).send(await listPage(accountId, { fields, ...typed }));
+      const { label, limit, expiresAt, isReadOnly } = typed;
+      const { key } = await createKey(context, {
+        ...{ accountId, label, isReadOnly, expiresAt: expiresAt ?? undefined },
+        ...(limit.limitU !== null && { limit }),
+      });
+      return page(reply).code(201).send(newKeyPage(baseUrl, { key, isReadOnly }));
     },
   );
 
-  app.get<{ Params: KeyParams }>(
-    REVOKE,
-    {
-      config: { operation: 'account' },
-      schema: {
-        operationId: 'getKeyRevocation',
-        tags: ['Account'],
-        summary: 'Key revocation page',
-        security: access.sessionOptional,
-        params: KeyParams,
-        response: {
-          200: textAnswer('The question.', 'text/html'),
-          303: BACK,
-          ...orPage(errors('authentication_required')),
-        },
-      },
-    },
-    async ({ principal, params }, reply) => {
+  /** A page of one active key; back to all of them where there is none. */
+  const keyPage =
+    (render: (key: StoredApiKey) => string) =>
+    async ({ principal, params }: FastifyRequest<{ Params: KeyParams }>, reply: FastifyReply) => {
       if (!principal) return askToSignIn(reply);
-      const keys = await listKeys(storage, principal.accountId);
-      const key = keys.find(({ id, revokedAt }) => id === params.keyId && revokedAt === null);
-      return key ? page(reply).send(revokeKeyPage(facts.baseUrl, key)) : toKeys(reply);
+      const key = await activeKey(principal.accountId, params.keyId);
+      return key ? page(reply).send(render(key)) : toKeys(reply);
+    };
+
+  app.get<{ Params: KeyParams }>(
+    KEY_PATH,
+    ofKey('getDashboardKey', 'Page of an API key'),
+    keyPage((key) => changeKeyPage(baseUrl, key)),
+  );
+
+  app.get<{ Params: KeyParams }>(
+    `${KEY_PATH}/revoke`,
+    ofKey('getKeyRevocation', 'Key revocation page'),
+    keyPage((key) => revokeKeyPage(baseUrl, key)),
+  );
+
+  app.post<KeyRoute>(
+    KEY_PATH,
+    ofKey('sendKeyChange', 'Key change form'),
+    async ({ principal, params: { keyId }, body }, reply) => {
+      if (!principal) return askToSignIn(reply);
+      const { accountId } = principal;
+      const key = await activeKey(accountId, keyId);
+      if (!key) return toKeys(reply);
+      const fields = readKeyFields(body);
+      const typed = readKeyTyped(fields);
+      if ('problem' in typed) return page(reply).code(400).send(changeKeyPage(baseUrl, key, { fields, ...typed }));
+      const changed = await inTransaction(storage, (tx) => changeKey(tx, { accountId, keyId }, typed));
+      if (changed) await keyCache.invalidate(changed.hash);
+      return toKeys(reply);
+    },
+  );
+
+  app.post<KeyRoute>(
+    `${KEY_PATH}/rotate`,
+    ofKey('sendKeyRotation', 'Key rotation form', { 201: KEY_SHOWN, 303: BACK }),
+    async ({ principal, params: { keyId }, body }, reply) => {
+      if (!principal) return askToSignIn(reply);
+      const [chosen] = valuesOf(body, 'overlap');
+      const overlap = OVERLAPS.find(({ value }) => value === chosen);
+      const overlapMs = 1_000 * Number(overlap?.value ?? 86_400);
+      const rotated = isKeyId(keyId)
+        ? await rotateKey(context, { accountId: principal.accountId, keyId, overlapMs })
+        : null;
+      if (!rotated) return toKeys(reply);
+      const { issued, oldPrefix, oldUntil } = rotated;
+      const replaces = { prefix: oldPrefix, until: oldUntil };
+      return page(reply).code(201).send(newKeyPage(baseUrl, { key: issued.key, isReadOnly: issued.isReadOnly, replaces }));
     },
   );
 
   app.post<{ Params: KeyParams }>(
-    REVOKE,
-    {
-      config: { operation: 'account' },
-      schema: {
-        operationId: 'sendKeyRevocation',
-        tags: ['Account'],
-        summary: 'Key revocation form',
-        security: access.sessionOptional,
-        params: KeyParams,
-        response: { 303: BACK, ...FORM_ERRORS },
-      },
-    },
+    `${KEY_PATH}/revoke`,
+    ofKey('sendKeyRevocation', 'Key revocation form', { 303: BACK }),
     async ({ principal, params: { keyId } }, reply) => {
       if (!principal) return askToSignIn(reply);
       // A key that does not exist, or was revoked before, counts as done.
@@ -111,5 +159,3 @@ export async function dashboardKeyRoutes(
     },
   );
 }
-
-const TOO_LONG = `A label has at most ${LIMITS.key_label} characters.`;

@@ -1,0 +1,18 @@
+import { notice } from '../components.ts';
+import { usd } from '../figures.ts';
+import { type Html, html } from '../html.ts';
+
+export interface BalanceLevel {
+  /** What is left, reserved amounts included; in micro-USD. */
+  postedU: bigint;
+  /** From below this on the balance is low; null: never. */
+  lowU: bigint | null;
+}
+
+export const lowBalanceBanner = ({ postedU, lowU }: BalanceLevel): Html =>
+  lowU !== null && postedU < lowU
+    ? notice(
+        html`<p><strong>Your balance is low.</strong> ${usd(Number(postedU) / 1_000_000)} is left; you asked to be warned below ${usd(Number(lowU) / 1_000_000)}. <a href="/dashboard#funds">Add funds</a></p>`,
+        'warn',
+      )
+    : html``;

@@ -1,0 +1,43 @@
+import { NO_KEY, PANEL_NAMES, type PanelName } from '@eloquentpoll/contracts';
+import { isKeyId } from '../../accounts/keys/revoke-key.ts';
+import type { PageQuery } from '../routes/serve-account-page.ts';
+
+// What the usage page shows is its address, so that it works without scripts and can be handed on.
+
+export const RANGES = [7, 30, 90] as const;
+export const GROUPINGS = ['key', 'preset', 'surface'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+/** Parameters of the address with their descriptions. */
+export const USAGE_QUERY = {
+  days: '7, 30 or 90, up to today.',
+  by: 'What bars and table are split by: `key`, `preset` or `surface`.',
+  key: `Id of a key, or \`${NO_KEY}\` for polls of a login.`,
+  preset: 'Panel that was asked.',
+  surface: 'Way in, such as `rest` or `mcp`.',
+};
+
+export interface UsageAsked {
+  days: (typeof RANGES)[number];
+  by: Grouping;
+  key?: string | undefined;
+  preset?: PanelName | undefined;
+  surface?: string | undefined;
+}
+
+/** What is not understood is as if it were not there. */
+export const readUsageAsked = ({ days, by, key, preset, surface }: PageQuery): UsageAsked => ({
+  days: RANGES.find((range) => String(range) === days) ?? 30,
+  by: GROUPINGS.find((grouping) => grouping === by) ?? 'key',
+  key: key === NO_KEY || (key && isKeyId(key)) ? key : undefined,
+  preset: PANEL_NAMES.find((name) => name === preset),
+  surface: surface && /^[\w.:-]{1,40}$/.test(surface) ? surface : undefined,
+});
+
+export function usageAddress(path: string, asked: UsageAsked, more: Record<string, string> = {}): string {
+  const { days, by, key, preset, surface } = asked;
+  const query = new URLSearchParams({ days: String(days), by });
+  for (const [name, value] of Object.entries({ key, preset, surface, ...more }))
+    if (value !== undefined) query.set(name, value);
+  return `${path}?${query}`;
+}
