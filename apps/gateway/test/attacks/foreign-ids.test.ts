@@ -204,6 +204,14 @@ const ACCESS: Record<string, Access> = {
     others: 303,
     ask: async (of) => ({ url: `/dashboard/keys/${await keyIdOf(of.headers.key, of.mark)}/revoke` }),
   },
+  'GET /dashboard/keys/{keyId}': {
+    kind: 'own',
+    by: ['cookie'],
+    others: 303,
+    ask: async (of) => ({ url: `/dashboard/keys/${await keyIdOf(of.headers.key, of.mark)}` }),
+  },
+  'POST /dashboard/keys/{keyId}': { kind: 'own' },
+  'POST /dashboard/keys/{keyId}/rotate': { kind: 'own' },
   // Leads back whatever it did: that it did nothing is shown in key-forms.test.ts.
   'POST /dashboard/keys/{keyId}/revoke': { kind: 'own' },
   // The same: that it cancels polls of the account alone is shown in dashboard-polls.test.ts.

@@ -168,7 +168,7 @@ async function runningPolls(): Promise<[string, object]> {
   await worker.vote();
   await worker.vote();
   const still = await openDashboard(site, other.accountId, { javaScriptEnabled: false }, '/dashboard/polls');
-  const shown = (await still.locator('main').innerText()) ?? '';
+  const shown = (await still.locator('main').textContent()) ?? '';
   await still.getByRole('button', { name: /^Cancel.*waits/ }).click();
   await still.getByText('No poll has ended yet.').waitFor({ state: 'detached' });
   const status = await app.inject({ url: `/api/polls/${waiting}/status`, headers: other.bearer });

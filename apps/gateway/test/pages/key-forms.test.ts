@@ -1,4 +1,4 @@
-import { listKeys } from '@eloquentpoll/storage';
+import { type KeyLimit, listKeys } from '@eloquentpoll/storage';
 import t from 'tap';
 import { openSite } from '../fixtures/open-site.ts';
 import { openDashboard } from '../fixtures/signed-in.ts';
@@ -29,14 +29,14 @@ t.test(
     await row.waitFor();
     t.notOk((await page.content()).includes(key), 'it is shown once');
 
-    await row.getByRole('button', { name: 'Revoke' }).click();
+    await row.getByRole('link', { name: 'Revoke' }).click();
     await page.getByText('Build <b>server</b>').waitFor();
     await page.getByRole('link', { name: 'Keep it' }).click();
-    await row.getByRole('button', { name: 'Revoke' }).click();
+    await row.getByRole('link', { name: 'Revoke' }).click();
     t.equal(await works(key), 200, 'asking is not revoking');
     const question = page.url();
     await page.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('1 revoked').waitFor();
+    await page.getByText('1 revoked or expired').waitFor();
     t.equal(await works(key), 401);
     await page.goto(question);
     t.equal(new URL(page.url()).pathname, '/dashboard/keys', 'there is nothing left to ask');
@@ -54,9 +54,66 @@ t.test('[§4.4-create-201] the page with the new key is not cached; a label over
   t.match(made.headers, { 'content-security-policy': /script-src 'self'/, 'referrer-policy': 'same-origin' });
   t.notMatch(site.log.join(''), /ep_k_\w{38}/);
   t.equal((await send(`label=${'x'.repeat(64)}`)).statusCode, 201);
-  t.match((await send(`label=${'x'.repeat(65)}`)).json(), { code: 'validation_error', error: /at most 64/ });
+  const refused = await send(`label=${'x'.repeat(65)}&limit=5&reset=daily&expires=30&read_only=on`);
+  t.equal(refused.statusCode, 400);
+  t.match(refused.body, /role="alert">A name has at most 64 characters/);
+  for (const kept of [
+    /value="x{65}"/,
+    /value="5"/,
+    /value="daily" selected/,
+    /value="30" selected/,
+    /read_only" checked/,
+  ])
+    t.match(refused.body, kept, 'what was typed stays');
   t.equal((await send('')).statusCode, 201, 'a label may be missing');
   t.equal((await listKeys(context.storage, accountId)).length, 4);
+});
+
+t.test('a key is made with its terms, changed and rotated; the old one works until the overlap is over', async (t) => {
+  const { accountId } = await site.keyWith(0);
+  const session = await site.sessionFor(accountId);
+  const send = (path: string, payload: string) =>
+    app.inject({ method: 'POST', url: `/dashboard/keys${path}`, headers: { ...session, ...FORM }, payload });
+  const keyOn = (body: string): string => /ep_k_\w{38}/.exec(body)?.[0] ?? '';
+  const find = async (id: string) => (await listKeys(context.storage, accountId)).find((key) => key.id === id)!;
+  const termsOf = ({ label, isReadOnly, limit }: { label: string; isReadOnly: boolean; limit: KeyLimit | null }) => ({
+    ...{ label, isReadOnly, limitU: limit?.limitU, reset: limit?.reset },
+  });
+
+  const made = await send('', 'label=worker&limit=%242.50&reset=monthly&expires=30');
+  const { id } = (await listKeys(context.storage, accountId)).find(({ label }) => label === 'worker')!;
+  t.same(termsOf(await find(id)), { label: 'worker', isReadOnly: false, limitU: 2_500_000n, reset: 'monthly' });
+  t.ok(Math.abs((await find(id)).expiresAt!.getTime() - Date.now() - 30 * 86_400_000) < 60_000);
+  t.match((await app.inject({ url: '/dashboard/keys', headers: session })).body, /\$0 of \$2.50 per month/);
+
+  for (const limit of ['-1', '1e3', 'abc', '10000000', '0.1234567'])
+    t.match((await send(`/${id}`, `limit=${limit}&expires=keep`)).body, /role="alert">The limit is an amount/, limit);
+  const before = (await find(id)).expiresAt;
+  t.equal((await send(`/${id}`, 'label=worker&limit=3&reset=daily&expires=keep')).statusCode, 303);
+  t.same(termsOf(await find(id)), { label: 'worker', isReadOnly: false, limitU: 3_000_000n, reset: 'daily' });
+  t.same((await find(id)).expiresAt, before);
+
+  const old = keyOn(made.body);
+  const rotated = await send(`/${id}/rotate`, 'overlap=3600');
+  t.equal(rotated.statusCode, 201);
+  t.match(rotated.body, /The old key, .* works until/);
+  const successor = (await listKeys(context.storage, accountId)).find(
+    (key) => key.label === 'worker' && key.id !== id,
+  )!;
+  t.same(termsOf(successor), termsOf(await find(id)));
+  t.same(successor.expiresAt, before, 'the new one ends when the old one would have');
+  t.ok(Math.abs((await find(id)).expiresAt!.getTime() - Date.now() - 3_600_000) < 60_000);
+  for (const key of [old, keyOn(rotated.body)]) t.equal(await works(key), 200, 'both work');
+  t.equal((await send(`/${successor.id}/rotate`, 'overlap=0')).statusCode, 201);
+  t.equal(await works(keyOn(rotated.body)), 401, 'without an overlap the old one ends at once');
+
+  t.equal((await send(`/${id}`, 'label=free&limit=&expires=')).statusCode, 303);
+  t.same(termsOf(await find(id)), { label: 'free', isReadOnly: false, limitU: undefined, reset: undefined });
+  t.equal((await find(id)).expiresAt, null);
+  const reader = keyOn((await send('', 'label=r&read_only=on')).body);
+  const asked = { question: 'Which of the two is it?', options: ['A', 'B'] };
+  const headers = { authorization: `Bearer ${reader}` };
+  t.equal((await app.inject({ method: 'POST', url: '/api/poll', headers, payload: asked })).statusCode, 403);
 });
 
 t.test('[§5-rule-401] the forms are of who is signed in, sent from here, about keys of their own', async (t) => {
@@ -70,7 +127,7 @@ t.test('[§5-rule-401] the forms are of who is signed in, sent from here, about 
   const active = async () => (await listKeys(context.storage, accountId)).filter(({ revokedAt }) => !revokedAt).length;
 
   const { cookie } = session;
-  for (const url of ['/dashboard/keys', revoke]) {
+  for (const url of ['/dashboard/keys', `/dashboard/keys/${key!.id}`, `/dashboard/keys/${key!.id}/rotate`, revoke]) {
     t.equal(await send(url, {}), 401);
     t.equal(await send(url, { ...bearer }), 401, 'a form is no place for a bearer');
     for (const headers of [
@@ -87,6 +144,8 @@ t.test('[§5-rule-401] the forms are of who is signed in, sent from here, about 
     'nothing is shown of the key of another account',
   );
   t.equal(await send(revoke, other), 303);
+  t.equal(await send(`/dashboard/keys/${key!.id}`, other), 303);
+  t.equal(await send(`/dashboard/keys/${key!.id}/rotate`, other), 303);
   t.equal(await send('/dashboard/keys/nonsense/revoke', session), 400);
   t.equal(await active(), 1);
   t.equal(await send(revoke, session), 303);

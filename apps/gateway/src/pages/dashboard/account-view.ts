@@ -35,6 +35,7 @@ export async function accountView(
     wallets: await Promise.all(wallets.map(pollsAddress)),
     providers: identities.flatMap((identity) => (identity.kind === 'oidc' ? [identity.issuer] : [])),
     balance: toBalance(balance),
+    level: balance,
     heldU: balance.heldU,
     hasKey: keys.some(({ revokedAt }) => revokedAt === null),
     panels,

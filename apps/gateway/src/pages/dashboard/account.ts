@@ -1,5 +1,6 @@
 import type { Balance, CurrentUser } from '@eloquentpoll/contracts';
 import type { StoredPanel } from '@eloquentpoll/storage';
+import type { BalanceLevel } from './low-balance.ts';
 import type { HistoryRow } from './read-polls.ts';
 
 /** What the dashboard shows of an account. */
@@ -10,6 +11,7 @@ export interface AccountView {
   /** Issuers of identities that can log in. */
   providers: readonly string[];
   balance: Balance;
+  level: BalanceLevel;
   /** Micro-USD that running polls have set aside. */
   heldU: bigint;
   hasKey: boolean;

@@ -7,6 +7,7 @@ import type { AccountView, Funding, PaymentReturn } from './account.ts';
 import { addFunds } from './add-funds.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
 import { firstSteps } from './first-steps.ts';
+import { lowBalanceBanner } from './low-balance.ts';
 import { profileSection } from './profile.ts';
 import { recentSection } from './recent-section.ts';
 import { runPollCard } from './run-poll.ts';
@@ -23,6 +24,7 @@ export const overviewPage = (facts: Facts, account: AccountView, funding: Fundin
     styles: ['polls'],
     main: html`${account.payment ? paymentNote(account.payment) : ''}
 <noscript>${notice(html`<p>To run polls and to pay, let this page run scripts, or use the <a href="/api/docs">API</a>.</p>`, 'warn')}</noscript>
+${lowBalanceBanner(account.level)}
 ${balance(account)}
 ${firstSteps(account)}
 ${runPollCard(facts, account)}

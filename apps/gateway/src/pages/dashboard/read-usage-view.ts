@@ -1,5 +1,5 @@
 import { NO_KEY, type UsageFigures, type UsageGroup } from '@eloquentpoll/contracts';
-import { readUsage, type UsageTerms } from '../../accounts/usage.ts';
+import { type UsageTerms, usageReport } from '../../accounts/usage.ts';
 import type { PagesContext } from '../context.ts';
 import type { UsageAsked } from './usage-filter.ts';
 
@@ -40,11 +40,9 @@ export async function readUsageView(
     preset: asked.preset,
     surface: asked.surface,
   };
-  const read = (terms: Pick<UsageTerms, 'groupBy' | 'filter'>) => readUsage(storage, accountId, { from, to, ...terms });
-  const [daily, grouped] = await Promise.all([
-    read({ groupBy: 'day', filter }),
-    read({ groupBy: asked.by, filter }),
-  ]);
+  const read = (terms: Pick<UsageTerms, 'groupBy' | 'filter'>) =>
+    usageReport(storage, accountId, { from, to, ...terms });
+  const [daily, grouped] = await Promise.all([read({ groupBy: 'day', filter }), read({ groupBy: asked.by, filter })]);
   const largest = grouped.groups.filter(({ cost_usd }) => cost_usd > 0).slice(0, MAX_PARTS);
   const parts = await Promise.all(
     largest.map(async ({ group }) => {

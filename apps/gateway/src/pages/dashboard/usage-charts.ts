@@ -32,7 +32,11 @@ interface Place {
 
 function bar(day: UsageDay, { max, x, width }: Place): Html {
   const shown = day.parts.reduce((sum, part) => sum + part, 0);
-  const parts = [...day.parts, ...Array<number>(MAX_PARTS - day.parts.length).fill(0), Math.max(0, day.cost_usd - shown)];
+  const parts = [
+    ...day.parts,
+    ...Array<number>(MAX_PARTS - day.parts.length).fill(0),
+    Math.max(0, day.cost_usd - shown),
+  ];
   let bottom = HEIGHT - BOTTOM;
   const rects = parts.map((cost, i) => {
     const height = ((HEIGHT - TOP - BOTTOM) * cost) / max;
@@ -57,12 +61,12 @@ export function medianChart(days: readonly UsageDay[]): Html | null {
   return html`<figure class="usage-chart">
 <svg width="100%" height="${LINE_HEIGHT}" role="img" aria-label="Median time of a poll, day by day: at most ${seconds(max)}.">
 ${axis(max, LINE_HEIGHT, seconds)}${points.slice(1).map(({ i, x, ms }, k) => {
-    const from = points[k]!;
-    // A day without polls is a gap.
-    return i - from.i > 1
-      ? html``
-      : html`<line class="median" x1="${from.x.toFixed(2)}%" y1="${y(from.ms).toFixed(1)}" x2="${x.toFixed(2)}%" y2="${y(ms).toFixed(1)}"/>\n`;
-  })}${points.map(({ day, ms, x }) => html`<circle class="median" cx="${x.toFixed(2)}%" cy="${y(ms).toFixed(1)}" r="3"><title>${day}: ${seconds(ms)}</title></circle>\n`)}${dayNames(days, LINE_HEIGHT)}</svg>
+  const from = points[k]!;
+  // A day without polls is a gap.
+  return i - from.i > 1
+    ? html``
+    : html`<line class="median" x1="${from.x.toFixed(2)}%" y1="${y(from.ms).toFixed(1)}" x2="${x.toFixed(2)}%" y2="${y(ms).toFixed(1)}"/>\n`;
+})}${points.map(({ day, ms, x }) => html`<circle class="median" cx="${x.toFixed(2)}%" cy="${y(ms).toFixed(1)}" r="3"><title>${day}: ${seconds(ms)}</title></circle>\n`)}${dayNames(days, LINE_HEIGHT)}</svg>
 </figure>`;
 }
 

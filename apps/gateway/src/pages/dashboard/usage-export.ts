@@ -27,7 +27,14 @@ export function usageViewCsv({ from, to, by, total, previous, groups, days }: Us
       csvLine(['day', day.day, day.day, '', '', ...cells(day)]),
       ...split.flatMap(({ group, label = '' }, i) =>
         day.parts[i]! > 0
-          ? csvLine([`day_${by}`, day.day, day.day, group, label, ...FIGURES.map((name) => (name === 'cost_usd' ? day.parts[i]! : ''))])
+          ? csvLine([
+              `day_${by}`,
+              day.day,
+              day.day,
+              group,
+              label,
+              ...FIGURES.map((name) => (name === 'cost_usd' ? day.parts[i]! : '')),
+            ])
           : [],
       ),
     ]),

@@ -40,10 +40,24 @@ ${lowBalanceForm(shown)}`,
 
 const BY_NAMES = { key: 'API key', preset: 'Panel', surface: 'Surface' } as const;
 
-const filterForm = ({ asked, keys, surfaces }: UsageShown): Html => html`<form class="usage-filter" action="${USAGE_PATH}" aria-label="Filter usage">
+const filterForm = ({
+  asked,
+  keys,
+  surfaces,
+}: UsageShown): Html => html`<form class="usage-filter" action="${USAGE_PATH}" aria-label="Filter usage">
 <div class="filter-fields">
-${select('days', 'Time', RANGES.map((days) => ({ value: String(days), label: `Last ${days} days` })), String(asked.days))}
-${select('by', 'Split by', GROUPINGS.map((by) => ({ value: by, label: BY_NAMES[by] })), asked.by)}
+${select(
+  'days',
+  'Time',
+  RANGES.map((days) => ({ value: String(days), label: `Last ${days} days` })),
+  String(asked.days),
+)}
+${select(
+  'by',
+  'Split by',
+  GROUPINGS.map((by) => ({ value: by, label: BY_NAMES[by] })),
+  asked.by,
+)}
 ${select('key', 'API key', [ALL, ...keys.map(keyChoice), { value: NO_KEY, label: 'Without a key' }], asked.key)}
 ${select('preset', 'Panel', [ALL, ...PANEL_NAMES.map((name) => ({ value: name, label: panelTitle(name) }))], asked.preset)}
 ${select('surface', 'Surface', [ALL, ...surfaces.map((name) => ({ value: name, label: name }))], asked.surface)}
@@ -120,21 +134,27 @@ ${groupTable(view, named)}
 
 const MAX_GROUPS = 100;
 
-const groupTable = ({ groups, by }: UsageView, named: (group: UsageGroup) => string): Html => html`${table(
-  `${BY_NAMES[by]} by spend`,
-  html`<tr><th scope="col">${BY_NAMES[by]}</th>${FIGURE_HEADS}</tr>`,
-  groups.slice(0, MAX_GROUPS).map(
-    (group, i) => html`<tr><th scope="row"><span class="${colourOf(i)}"><span class="dot"></span></span> <span dir="auto">${named(group)}</span></th>${figureCells(group)}</tr>
+const groupTable = ({ groups, by }: UsageView, named: (group: UsageGroup) => string): Html =>
+  html`${table(
+    `${BY_NAMES[by]} by spend`,
+    html`<tr><th scope="col">${BY_NAMES[by]}</th>${FIGURE_HEADS}</tr>`,
+    groups.slice(0, MAX_GROUPS).map(
+      (
+        group,
+        i,
+      ) => html`<tr><th scope="row"><span class="${colourOf(i)}"><span class="dot"></span></span> <span dir="auto">${named(group)}</span></th>${figureCells(group)}</tr>
 `,
-  ),
-)}${groups.length > MAX_GROUPS ? html`<p class="muted small">The ${MAX_GROUPS} largest of ${whole(groups.length)}; the export has all.</p>` : ''}`;
+    ),
+  )}${groups.length > MAX_GROUPS ? html`<p class="muted small">The ${MAX_GROUPS} largest of ${whole(groups.length)}; the export has all.</p>` : ''}`;
 
 const dayTable = ({ days }: UsageView): Html =>
   table(
     'Days',
     html`<tr><th scope="col">Day</th>${FIGURE_HEADS}</tr>`,
-    days.toReversed().map((day) => html`<tr><th scope="row" class="when">${day.day}</th>${figureCells(day)}</tr>
-`),
+    days.toReversed().map(
+      (day) => html`<tr><th scope="row" class="when">${day.day}</th>${figureCells(day)}</tr>
+`,
+    ),
   );
 
 const FIGURE_HEADS = html`<th scope="col" class="number">Spent</th><th scope="col" class="number">Polls</th><th scope="col" class="number">Saved</th><th scope="col" class="number wide-only">Split or partial</th><th scope="col" class="number wide-only">No answer</th><th scope="col" class="number wide-only">Median time</th><th scope="col" class="number wide-only">Median cost</th>`;
@@ -149,7 +169,10 @@ function nameOf({ group, label }: UsageGroup, by: UsageView['by'], keys: readonl
   return label || (prefix ? `${prefix}…` : group);
 }
 
-const lowBalanceForm = ({ balance: { lowU }, problem }: UsageShown): Html => html`<section class="card" id="low-balance" aria-labelledby="low-title">
+const lowBalanceForm = ({
+  balance: { lowU },
+  problem,
+}: UsageShown): Html => html`<section class="card" id="low-balance" aria-labelledby="low-title">
 <h2 id="low-title">Low balance</h2>
 <form class="inline-form" method="post" action="${USAGE_PATH}/low-balance">
 <p class="field"><label for="low-amount">Warn below ($)</label>

@@ -82,7 +82,10 @@ export async function dashboardKeyRoutes(
       const { accountId } = principal;
       const fields = readKeyFields(body);
       const typed = readKeyTyped(fields);
-      if ('problem' in typed) return page(reply).code(400).send(await listPage(accountId, { fields, ...typed }));
+      if ('problem' in typed)
+        return page(reply)
+          .code(400)
+          .send(await listPage(accountId, { fields, ...typed }));
       const { label, limit, expiresAt, isReadOnly } = typed;
       const { key } = await createKey(context, {
         ...{ accountId, label, isReadOnly, expiresAt: expiresAt ?? undefined },
@@ -123,7 +126,10 @@ export async function dashboardKeyRoutes(
       if (!key) return toKeys(reply);
       const fields = readKeyFields(body);
       const typed = readKeyTyped(fields);
-      if ('problem' in typed) return page(reply).code(400).send(changeKeyPage(baseUrl, key, { fields, ...typed }));
+      if ('problem' in typed)
+        return page(reply)
+          .code(400)
+          .send(changeKeyPage(baseUrl, key, { fields, ...typed }));
       const changed = await inTransaction(storage, (tx) => changeKey(tx, { accountId, keyId }, typed));
       if (changed) await keyCache.invalidate(changed.hash);
       return toKeys(reply);
@@ -144,7 +150,9 @@ export async function dashboardKeyRoutes(
       if (!rotated) return toKeys(reply);
       const { issued, oldPrefix, oldUntil } = rotated;
       const replaces = { prefix: oldPrefix, until: oldUntil };
-      return page(reply).code(201).send(newKeyPage(baseUrl, { key: issued.key, isReadOnly: issued.isReadOnly, replaces }));
+      return page(reply)
+        .code(201)
+        .send(newKeyPage(baseUrl, { key: issued.key, isReadOnly: issued.isReadOnly, replaces }));
     },
   );
 

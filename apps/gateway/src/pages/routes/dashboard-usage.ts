@@ -1,12 +1,12 @@
-import { LIMITS } from '@eloquentpoll/contracts';
+import { LIMITS, UsageFigures, UsageGroup } from '@eloquentpoll/contracts';
 import { balanceOf, listKeys, setLowBalance } from '@eloquentpoll/storage';
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance } from 'fastify';
+import { usageReport } from '../../accounts/usage.ts';
 import type { Facts } from '../../discovery/documents/facts.ts';
 import { access, accountOf } from '../../http/access.ts';
 import { errors, orPage, redirect, textAnswer } from '../../http/answers.ts';
 import { type FormBody, takeForms, valuesOf } from '../../http/form-bodies.ts';
-import { readUsage } from '../../accounts/usage.ts';
 import type { PagesContext } from '../context.ts';
 import { readUsageView } from '../dashboard/read-usage-view.ts';
 import { usageViewCsv } from '../dashboard/usage-export.ts';
@@ -33,7 +33,7 @@ export async function dashboardUsageRoutes(
     const [keys, balance, used] = await Promise.all([
       listKeys(storage, accountId),
       balanceOf(storage, accountId),
-      readUsage(storage, accountId, { from: view.from, to: view.to, groupBy: 'surface', filter: {} }),
+      usageReport(storage, accountId, { from: view.from, to: view.to, groupBy: 'surface', filter: {} }),
     ]);
     const surfaces = used.groups.map(({ group }) => group);
     return balance && usagePage(facts.baseUrl, { asked, view, keys, surfaces, balance, ...(problem && { problem }) });
@@ -101,7 +101,10 @@ export async function dashboardUsageRoutes(
       if (!principal) return page().code(401).send(signIn);
       const [amount = ''] = valuesOf(body, 'amount');
       const lowU = amountOf(amount);
-      if (lowU === undefined) return page().code(400).send((await render(principal.accountId, {}, WRONG)) ?? signIn);
+      if (lowU === undefined)
+        return page()
+          .code(400)
+          .send((await render(principal.accountId, {}, WRONG)) ?? signIn);
       await setLowBalance(storage, principal.accountId, lowU);
       return reply.redirect(`${config.baseUrl}${USAGE_PATH}#low-balance`, 303);
     },
@@ -118,4 +121,17 @@ function amountOf(text: string): bigint | null | undefined {
   return Number(amount) > LIMITS.low_balance_usd ? undefined : BigInt(Math.round(Number(amount) * 1_000_000));
 }
 
-const EXPORTED = { 'text/csv': { schema: Type.String() }, 'application/json': { schema: Type.String() } };
+const EXPORTED = {
+  'text/csv': { schema: Type.String() },
+  'application/json': {
+    schema: Type.Object({
+      from: Type.String(),
+      to: Type.String(),
+      by: Type.String(),
+      total: Type.Ref(UsageFigures),
+      previous: Type.Object({}),
+      groups: Type.Array(Type.Ref(UsageGroup)),
+      days: Type.Array(Type.Object({ day: Type.String(), parts: Type.Array(Type.Number()) })),
+    }),
+  },
+};
