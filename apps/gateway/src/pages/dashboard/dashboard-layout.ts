@@ -42,6 +42,6 @@ export const dashboardLayout = ({
     main: html`<nav class="dashboard-tabs" aria-label="Dashboard">
 ${TABS.map((tab) => html`<a href="${tab.path}"${tab.path === '/dashboard' && path !== tab.path ? '' : currentMark(tab.path, path)}>${tab.name}</a>\n`)}<a class="sign-out wide-only" href="/api/auth/logout">Sign out</a>
 </nav>
-<div class="row spread"><h1>${heading}</h1>${aside}</div>
+<div class="row spread dashboard-head"><h1>${heading}</h1>${aside}</div>
 ${main}`,
   });

@@ -81,7 +81,7 @@ export function changeKeyPage(baseUrl: string, key: StoredApiKey, refused?: Keys
     `Key ${key.prefix}…`,
     html`<section class="card" aria-labelledby="terms-title"><h2 id="terms-title">What it may do</h2>
 ${key.limit ? html`<p class="limit">${limitOf(key)}</p>` : ''}
-<form method="post" action="${KEYS_PATH}/${id}" accept-charset="utf-8">
+<form method="post" action="${KEYS_PATH}/${id}" accept-charset="utf-8" class="stack">
 ${keyFields(fields, kept)}
 ${refused ? html`<p class="field-error" role="alert">${refused.problem}</p>` : ''}
 <p class="hint">What it has spent in the period counts against a new limit at once.</p>

@@ -30,7 +30,7 @@ export function keysPage(baseUrl: string, { keys, spend, refused }: KeysShown): 
 ${ended.length === 0 ? '' : html`<details class="small"><summary>${ended.length} revoked or expired</summary>${endedTable(ended)}</details>`}
 <section class="card" id="new-key" aria-labelledby="new-key-title">
 <h2 id="new-key-title">New key</h2>
-<form method="post" action="${KEYS_PATH}" accept-charset="utf-8">
+<form method="post" action="${KEYS_PATH}" accept-charset="utf-8" class="stack">
 ${keyFields(refused?.fields ?? NO_TERMS)}
 ${refused ? html`<p class="field-error" role="alert">${refused.problem}</p>` : ''}
 <p class="hint">A key with a limit, an expiry or for reading only cannot manage keys. Without any of them it can do everything that you can.</p>

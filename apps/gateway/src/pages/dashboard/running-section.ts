@@ -16,7 +16,7 @@ ${table(
   html`<tr><th scope="col">Question</th><th scope="col">Votes</th><th scope="col" class="wide-only">Started</th><th scope="col"><span class="hidden-text">Action</span></th></tr>`,
   rows.map(
     (row) => html`<tr>
-<th scope="row" class="about" dir="auto"><a href="/result/${row.outcome.resultId}">${beginning(row.question)}</a></th>
+<th scope="row" class="about"><a href="/result/${row.outcome.resultId}"><span dir="auto">${beginning(row.question)}</span></a></th>
 <td class="progress">${progressOf(row)}</td>
 <td class="when wide-only">${localTime(row.createdAt.toISOString(), 'short')}</td>
 <td class="number"><form method="post" action="/dashboard/polls/${row.pollId}/cancel"><button class="button secondary small">Cancel<span class="hidden-text">: ${beginning(row.question)}</span></button></form></td>

@@ -76,11 +76,11 @@ function placeOf(i: number, count: number): { x: number; width: number } {
   return { x: LEFT + i * step + gap / 2, width: step - gap };
 }
 
-/** 1, 2 or 5 times a power of ten, and never less than what it is for. */
+/** A round number whose half is round, and never less than what it is for. */
 function niceMax(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  const factor = [1, 2, 5, 10].find((each) => each * power >= value * 0.999_999)!;
+  const factor = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((each) => each * power >= value * 0.999_999)!;
   return Number((factor * power).toPrecision(3));
 }
 
