@@ -107,7 +107,9 @@ function changeOf(now: number, before: number, when: string): string {
 function pointsOf(now: number | null, before: number | null, when: string): string {
   if (now === null || before === null) return '';
   const points = Math.round(100 * (now - before));
-  return points === 0 ? `as in ${when}` : `${signed(points)} ${Math.abs(points) === 1 ? 'point' : 'points'} against ${when}`;
+  return points === 0
+    ? `as in ${when}`
+    : `${signed(points)} ${Math.abs(points) === 1 ? 'point' : 'points'} against ${when}`;
 }
 
 const signed = (value: number): string => `${value > 0 ? '+' : '−'}${Math.abs(Math.round(value))}`;
