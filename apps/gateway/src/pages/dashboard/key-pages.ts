@@ -5,7 +5,7 @@ import { select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
-import { keyFields, fieldsOf } from './key-fields.ts';
+import { fieldsOf, keyFields } from './key-fields.ts';
 import { KEYS_PATH, type KeysShown, limitOf } from './keys-page.ts';
 
 // The pages of one key.
