@@ -6,7 +6,7 @@ import { EXPIRIES, KEEP_EXPIRY, type KeyFields } from './read-key-form.ts';
 
 export const NO_TERMS: KeyFields = { label: '', limit: '', reset: 'never', expires: '', isReadOnly: false };
 
-export const fieldsOf = ({ label, limit, isReadOnly }: StoredApiKey): KeyFields => ({
+export const keyFieldsOf = ({ label, limit, isReadOnly }: StoredApiKey): KeyFields => ({
   label,
   limit: limit ? String(Number(limit.limitU) / 1_000_000) : '',
   reset: limit?.reset ?? 'never',

@@ -5,7 +5,7 @@ import { select } from '../form-parts.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../result-parts.ts';
 import { dashboardLayout } from './dashboard-layout.ts';
-import { fieldsOf, keyFields } from './key-fields.ts';
+import { keyFields, keyFieldsOf } from './key-fields.ts';
 import { KEYS_PATH, type KeysShown, limitOf } from './keys-page.ts';
 
 // The pages of one key.
@@ -75,7 +75,7 @@ const readSnippets = (baseUrl: string, key: string): Html =>
 export function changeKeyPage(baseUrl: string, key: StoredApiKey, refused?: KeysShown['refused']): string {
   const { id, expiresAt } = key;
   const kept = expiresAt ? `As it is: ${expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC` : undefined;
-  const fields = refused?.fields ?? { ...fieldsOf(key), ...(!expiresAt && { expires: '' }) };
+  const fields = refused?.fields ?? { ...keyFieldsOf(key), ...(!expiresAt && { expires: '' }) };
   return keyPage(
     baseUrl,
     `Key ${key.prefix}…`,
