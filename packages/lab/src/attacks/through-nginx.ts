@@ -31,8 +31,10 @@ export async function throughNginx(
   const addresses = await pretend(nginx, requests, progress);
   progress.show('through nginx: event streams');
   const streams = await stream(field, nginx);
+  progress.show('through nginx: an upload');
+  const upload = await uploadRows(field, nginx);
   return {
-    figures: { smuggling, addresses, streams },
+    figures: { smuggling, addresses, streams, upload },
     holds:
       smuggling.ran === 0 &&
       smuggling.others_disturbed === 0 &&
@@ -41,13 +43,26 @@ export async function throughNginx(
       addresses.buckets_of_two_peers === 2 &&
       streams.events >= 4 &&
       streams.held_back_ms < MAX_HELD_BACK_MS &&
-      streams.last_event_ms > 4 * MAX_HELD_BACK_MS,
+      streams.last_event_ms > 4 * MAX_HELD_BACK_MS &&
+      upload.code === 'batch_invalid',
     lines: [
       `${smuggling.kinds} kinds of requests within requests: ${smuggling.ran} ran that nginx had not seen, ${smuggling.others_disturbed} answers went astray`,
       `${addresses.requests} made-up addresses from one peer: ${addresses.buckets} bucket; two peers: ${addresses.buckets_of_two_peers}`,
       `a stream: ${streams.events} events, the first after ${streams.first_event_ms} ms, the last after ${streams.last_event_ms} ms, none held back for more than ${streams.held_back_ms} ms`,
+      `an upload of ${upload.bytes} bytes whose last row is wrong: ${upload.status} ${upload.code}`,
     ],
   };
+}
+
+/** Larger than any other body may be; its last row says that the gateway has read all of it. */
+async function uploadRows({ key }: Field, nginx: Nginx) {
+  const row = (i: number) => JSON.stringify({ custom_id: `row ${i}`, ...POLL });
+  const body = [...Array.from({ length: 5_000 }, (_, i) => row(i)), '{"custom_id":"last"}'].join('\n');
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/jsonl' };
+  const answer = await fetch(`http://127.0.0.1:${nginx.port}/api/batches`, { method: 'POST', headers, body });
+  const text = await answer.text();
+  const code = /"code":"(\w+)"/.exec(text)?.[1] ?? null;
+  return { bytes: body.length, status: answer.status, code };
 }
 
 async function smuggle({ stores, key }: Field, nginx: Nginx) {
