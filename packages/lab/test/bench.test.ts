@@ -16,6 +16,7 @@ const course = {
   windows: 1,
   windowMs: 50,
   soakMinutes: 1,
+  batch: { rows: 40, kills: 2 },
   signal: new AbortController().signal,
   onWindow: () => {},
 };

@@ -50,7 +50,19 @@ const poll = (id: string, more: Partial<StoredPoll> = {}): StoredPoll => ({
   modelIds: ['m0', 'm1'],
   resultStatus: 'success',
   digest: `body of ${id}`,
+  row: null,
   ...more,
+});
+
+/** The only row of a batch that was canceled before a worker had it. */
+const CANCELED = poll('p3', {
+  row: 'pb1 1',
+  status: 'failed',
+  resultStatus: null,
+  digest: null,
+  posts: 0,
+  voids: 1,
+  postedU: 0n,
 });
 
 /** A sync poll that was retried, a stream that was cut once and read again, a poll whose worker died, a balance. */
@@ -79,8 +91,14 @@ const HONEST: CampaignHistory = {
     }),
     operation(2, 'async', { outcome: 'refused', attempts: [attempt({ status: 402, code: 'insufficient_balance' })] }),
     operation(3, 'balance', { key: null, cents: 95, attempts: [attempt({ asked: 120, answered: 130 })] }),
+    operation(4, 'batch', { named: new Set(['pb1']), rows: { sent: 1, answered: new Map([['row 0', 1]]) } }),
   ],
-  polls: [poll('p1'), poll('p2', { posts: 0, voids: 1, postedU: 0n, resultStatus: 'failed', status: 'failed' })],
+  polls: [
+    poll('p1'),
+    poll('p2', { posts: 0, voids: 1, postedU: 0n, resultStatus: 'failed', status: 'failed' }),
+    CANCELED,
+  ],
+  batches: [{ id: 'pb1', status: 'canceled', total: 1, ended: 1, costU: 0n, reservedU: 0n }],
   keys: [
     { key: 'key 0', pollId: 'p1' },
     { key: 'key 1', pollId: 'p2' },
@@ -95,6 +113,7 @@ const HONEST: CampaignHistory = {
     { pollId: 'p1', kind: 'claimed', epoch: 2, worker: 'w2', at: 500 },
     { pollId: 'p1', kind: 'ended', epoch: 2, worker: null, at: 900 },
     { pollId: 'p2', kind: 'ended', epoch: 1, worker: null, at: 900 },
+    { pollId: 'p3', kind: 'ended', epoch: 0, worker: null, at: 900 },
   ],
   balances: [
     { account: 'acc', availableU: 1_000_000n, at: 0 },
@@ -130,11 +149,12 @@ const pollsWith = (more: Partial<StoredPoll>): Partial<CampaignHistory> => ({
   polls: HONEST.polls.map((one) => (one.id === 'p1' ? { ...one, ...more } : one)),
 });
 
-const STORED = 'every poll that was named to a caller is stored';
+const STORED = 'every poll and batch that was named to a caller is stored';
 const ENDS = 'every accepted poll ends, once';
 const ONE_KEY = 'one key, one poll';
 const SAME = 'the same answer for the same key, every time, and it is what is stored';
 const STREAM = 'a stream ends with its last event, and numbers only rise';
+const BATCH_ENDS = 'every batch ends with all of its rows, costs what its polls did, and reserves nothing then';
 const CAPTURED = 'captured is the sum of billed votes, at most the hold, at most the most it may cost';
 const BILLED = 'a model is billed at most once per poll, for a vote or what the free pool pays for a failure';
 const STORED_VOTES = 'every vote is stored once, and billed when it is valid';
@@ -142,7 +162,11 @@ const ASKED = 'a model is asked at most once per claim of its poll, and at most 
 
 const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   ['a poll that was acknowledged and is gone', [STORED], instead(2, { named: new Set(['p9']) })],
-  ['a poll that never ended', [ENDS], { journal: HONEST.journal.slice(0, -1) }],
+  [
+    'a poll that never ended',
+    [ENDS],
+    { journal: HONEST.journal.filter(({ pollId, kind }) => pollId !== 'p2' || kind !== 'ended') },
+  ],
   ['a poll that still runs', [ENDS], pollsWith({ status: 'running' })],
   ['a poll that ended twice', [ENDS], { journal: [...HONEST.journal, HONEST.journal.at(-1)!] }],
   ['a poll that was given up', ['no poll is given up'], pollsWith({ buried: true })],
@@ -154,7 +178,11 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
   [
     'a zombie that ended a poll',
     ['only the newest claim of a poll ends it'],
-    { journal: HONEST.journal.map((event) => (event.kind === 'ended' ? { ...event, epoch: 1 } : event)) },
+    {
+      journal: HONEST.journal.map((event) =>
+        event.pollId === 'p1' && event.kind === 'ended' ? { ...event, epoch: 1 } : event,
+      ),
+    },
   ],
   [
     'a result that was written again',
@@ -221,6 +249,13 @@ const LIES: [what: string, rules: string[], lie: Partial<CampaignHistory>][] = [
     [CAPTURED, BILLED],
     { votes: HONEST.votes.map((vote) => (vote.voted ? vote : { ...vote, billedU: 1n })) },
   ],
+  ['a row with two polls', ['a row of a batch is run once', BATCH_ENDS], pollsWith({ row: 'pb1 1' })],
+  [
+    'a row that is not in the results',
+    ['a batch that is answered names each of its rows once'],
+    instead(4, { rows: { sent: 1, answered: new Map() } }),
+  ],
+  ['a batch that costs more than its polls', [BATCH_ENDS], { batches: [{ ...HONEST.batches[0]!, costU: 5n }] }],
   [
     'drift',
     ['the ledger has no drift'],

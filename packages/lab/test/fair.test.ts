@@ -9,6 +9,7 @@ const course = {
   windows: 1,
   windowMs: 50,
   soakMinutes: 1,
+  batch: { rows: 1, kills: 0 },
   signal: new AbortController().signal,
   onWindow: () => {},
 };

@@ -1,5 +1,6 @@
 import { accept } from './rows/accept.ts';
 import { audited } from './rows/audits.ts';
+import { batch } from './rows/batch.ts';
 import { cold } from './rows/cold.ts';
 import { decision } from './rows/decision.ts';
 import { fair } from './rows/fair.ts';
@@ -37,5 +38,6 @@ export const ROWS: readonly Row[] = [
   fair,
   audited,
   peer,
+  batch,
   soak,
 ];

@@ -51,6 +51,7 @@ async function bench(args: Arguments, options: StageOptions, signal: AbortSignal
       windows,
       windowMs,
       soakMinutes: args.soakMinutes,
+      batch: args.batch,
       signal,
       onWindow: (done, of, name) => progress.show(`${where}: ${name}, measurement ${done + 1} of ${of}`),
     });

@@ -22,6 +22,13 @@ export interface Server {
   port: number;
 }
 
+/** A process of the product, which a row may kill. */
+export interface ProcessUnderTest extends AsyncDisposable {
+  readonly pid: number;
+  /** Resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
 export interface Stage extends AsyncDisposable {
   readonly stores: Stores;
   readonly panels: Panels;
@@ -40,8 +47,8 @@ export interface Stage extends AsyncDisposable {
   /** The same through the gateway that its users would run instead. */
   peer(): Promise<Server & Pick<Stage, 'calls'>>;
   /** A new one each time. With `afterMs` models take that long; `heapMb` is the most that objects may take. */
-  gateway(options?: AppOptions): Promise<Server & AsyncDisposable>;
-  worker(options?: WorkerOptions): Promise<{ pid: number } & AsyncDisposable>;
+  gateway(options?: AppOptions): Promise<Server & ProcessUnderTest>;
+  worker(options?: WorkerOptions): Promise<ProcessUnderTest>;
   /** Ends what was accepted and never run, so that no later worker finds it. */
   forgetPolls(): Promise<void>;
   /** How a process is started, for those who measure the start. */
@@ -132,12 +139,12 @@ export async function openStage({ databaseUrl, redisUrl, bundles, nodeOptions }:
     async gateway({ afterMs = 0, heapMb, settings = {} } = {}) {
       const env = { ...(await appEnv(afterMs, heapMb)), ...settings };
       const service = await startModule(group, 'gateway', moduleOf('gateway'), env);
-      return { pid: service.pid, port: Number(service.ready.port), [Symbol.asyncDispose]: () => leave(service) };
+      return { ...underTest(service), port: Number(service.ready.port) };
     },
     async worker({ afterMs = 0, concurrency = 50, heapMb, settings = {} } = {}) {
       const env = { ...(await appEnv(afterMs, heapMb)), WORKER_CONCURRENCY: String(concurrency), ...settings };
       const service = await startModule(group, 'worker', moduleOf('worker'), env);
-      return { pid: service.pid, [Symbol.asyncDispose]: () => leave(service) };
+      return underTest(service);
     },
     forgetPolls: () => forgetPolls(stores),
     command: async (app) => ({ module: moduleOf(app), env: await appEnv(0) }),
@@ -149,6 +156,15 @@ async function forgetPolls({ bus, query, redisPrefix }: Stores): Promise<void> {
   await query("update polls set status = 'failed', finished_at = now(), lease_owner = null where status = 'running'");
   await deleteKeys(bus.redis, `{${redisPrefix}}:polls:*`);
 }
+
+const underTest = (service: RunningProcess): ProcessUnderTest => ({
+  pid: service.pid,
+  async kill() {
+    service.signal('SIGKILL');
+    await service.exited;
+  },
+  [Symbol.asyncDispose]: () => leave(service),
+});
 
 async function leave(service: RunningProcess): Promise<void> {
   service.signal('SIGTERM');

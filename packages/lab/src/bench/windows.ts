@@ -11,6 +11,8 @@ export interface WindowPlan {
   windows: number;
   windowMs: number;
   soakMinutes: number;
+  /** Of the batch, and how many processes are killed while it runs. */
+  batch: { rows: number; kills: number };
   signal: AbortSignal;
   /** Hears of each window that was measured. */
   onWindow(done: number, of: number, name: string): void;

@@ -29,6 +29,9 @@ export interface CallersOptions {
 const ANSWER_MS = 30_000;
 const STATUS_WAIT_S = 10;
 const REPLAYED = 0.2;
+/** The share of runs that may be late, and of batches that are canceled. */
+const [FLEX, CANCELED] = [0.25, 0.25];
+const MAX_BATCH_ROWS = 40;
 
 export type StartCall = (kind: Kind) => Promise<void>;
 
@@ -87,11 +90,12 @@ export function callers(options: CallersOptions): StartCall {
     if (answer?.status === 200 && chance.happens(REPLAYED)) await persist(operation, sent, note);
   }
 
-  async function session(account: CallerAccount): Promise<void> {
+  async function session(kind: 'async' | 'cancel', account: CallerAccount): Promise<void> {
     const key = randomUUID();
-    const operation = recorder.begin('async', account.id, key);
+    const operation = recorder.begin(kind, account.id, key);
     const headers = headersOf(account, key);
-    const begin: CallerRequest = { method: 'POST', path: '/api/polls', headers, body: question(), withinMs: 10_000 };
+    const body = { ...question(), ...(chance.happens(FLEX) && { service_tier: 'flex' }) };
+    const begin: CallerRequest = { method: 'POST', path: '/api/polls', headers, body, withinMs: 10_000 };
     const begun = await persist(operation, begin, ({ json }) => operation.named.add(String(json.session_id)));
     if (begun?.status !== 202) return conclude(operation, begun);
     const at = `/api/polls/${String(begun.json.session_id)}`;
@@ -102,6 +106,10 @@ export function callers(options: CallersOptions): StartCall {
       headers: reader,
       withinMs: (STATUS_WAIT_S + 8) * 1_000,
     });
+    if (kind === 'cancel') {
+      await pause(chance.between(1, 1_500));
+      await persist(operation, { ...ask(`${at}/cancel`), method: 'POST' }, () => {});
+    }
     const hasEnded = (answer: CallerAnswer) => !isUnknown(answer) && answer.json.status !== 'running';
     await persist(operation, ask(`${at}/status`), () => {}, hasEnded);
     const readResult = () =>
@@ -116,6 +124,41 @@ export function callers(options: CallersOptions): StartCall {
       await persist(operation, begin, ({ json }) => operation.named.add(String(json.session_id)));
       if (operation.outcome === 'ok') await readResult();
     }
+  }
+
+  /** Rows in one upload; now and then it is canceled. Its results name every row once. */
+  async function batch(account: CallerAccount): Promise<void> {
+    const key = randomUUID();
+    const operation = recorder.begin('batch', account.id, key);
+    const rows = chance.whole(1, MAX_BATCH_ROWS);
+    operation.rows = { sent: rows, answered: new Map() };
+    const headers = { ...headersOf(account, key) };
+    const requests = Array.from({ length: rows }, (_, i) => ({ custom_id: `row ${i}`, ...question() }));
+    const upload = { method: 'POST', path: '/api/batches', headers, body: { requests }, withinMs: 20_000 } as const;
+    const begun = await persist(operation, upload, ({ json }) => operation.named.add(String(json.batch_id)));
+    if (begun?.status !== 202) return conclude(operation, begun);
+    const at = `/api/batches/${String(begun.json.batch_id)}`;
+    const ask = (path: string, method: 'GET' | 'POST' = 'GET'): CallerRequest => ({
+      ...{ method, path, withinMs: (STATUS_WAIT_S + 8) * 1_000 },
+      headers: { authorization: headers.authorization!, prefer: `wait=${STATUS_WAIT_S}` },
+    });
+    if (chance.happens(CANCELED)) {
+      await pause(chance.between(1, 3_000));
+      await persist(operation, ask(`${at}/cancel`, 'POST'), () => {});
+    }
+    const hasEnded = (answer: CallerAnswer) =>
+      !isUnknown(answer) && answer.json.status !== 'running' && answer.json.status !== 'canceling';
+    await persist(operation, ask(at), () => {}, hasEnded);
+    const results = await persist(operation, ask(`${at}/results`), ({ text }) => {
+      operation.rows!.answered.clear();
+      for (const line of text.split('\n').filter(Boolean)) {
+        const { custom_id } = JSON.parse(line) as { custom_id: string };
+        operation.rows!.answered.set(custom_id, (operation.rows!.answered.get(custom_id) ?? 0) + 1);
+      }
+    });
+    conclude(operation, results);
+    if (chance.happens(REPLAYED))
+      await persist(operation, upload, ({ json }) => operation.named.add(String(json.batch_id)));
   }
 
   async function stream(account: CallerAccount): Promise<void> {
@@ -189,7 +232,10 @@ export function callers(options: CallersOptions): StartCall {
       case 'free':
         return sync('free', null, '/api/quick-poll', { question: body.question, options: body.options });
       case 'async':
-        return session(account);
+      case 'cancel':
+        return session(kind, account);
+      case 'batch':
+        return batch(account);
       case 'stream':
         return stream(account);
       case 'balance':

@@ -51,7 +51,7 @@ const GATEWAY = {
   MODELS_FILE: 'simulator',
   FREE_DAILY_CAP_USD: '100000',
   STREAMS_PER_ACCOUNT: '1000000',
-  RATE_LIMITS: ['poll', 'free_poll', 'session', 'account'].map((name) => `${name}=${NO_LIMIT}`).join(','),
+  RATE_LIMITS: ['poll', 'free_poll', 'session', 'account', 'batch'].map((name) => `${name}=${NO_LIMIT}`).join(','),
 };
 const WORKER = {
   MODELS_FILE: 'simulator',
@@ -157,7 +157,8 @@ async function everyPollHasEnded({ query }: Stores, signal: AbortSignal): Promis
   const until = performance.now() + ANSWERS_WITHIN_MS;
   while (performance.now() < until) {
     const [row] = await query<{ running: number }>(
-      `select (count(*))::integer as running from polls where status = 'running'`,
+      `select ((select count(*) from polls where status = 'running')
+             + (select count(*) from batches where status in ('running', 'canceling')))::integer as running`,
     );
     if (row!.running === 0) return;
     await sleep(250, undefined, { signal });

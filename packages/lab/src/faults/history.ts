@@ -34,6 +34,18 @@ export interface StoredPoll {
   resultStatus: string | null;
   /** Of the stored response. */
   digest: string | null;
+  /** The row of a batch that it answers, as `batch line`; null for a poll of its own. */
+  row: string | null;
+}
+
+export interface StoredBatch {
+  id: string;
+  status: string;
+  total: number;
+  /** Rows that have an outcome, and those that were not run. */
+  ended: number;
+  costU: bigint;
+  reservedU: bigint;
 }
 
 export interface BilledVote {
@@ -54,6 +66,7 @@ export interface KeyRow {
 export interface CampaignHistory {
   operations: readonly RecordedOperation[];
   polls: readonly StoredPoll[];
+  batches: readonly StoredBatch[];
   keys: readonly KeyRow[];
   votes: readonly BilledVote[];
   journal: readonly PollEvent[];
@@ -79,6 +92,7 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
            jsonb_path_query_array(p.spec, '$.seats[*].model_id')::text as model_ids,
            ${ms('p.created_at')} as created_ms, ${ms('p.deadline_at')} as deadline_ms,
            ${ms('p.finished_at')} as finished_ms, r.status as result_status, r.detail::text as detail,
+           p.batch_id || ' ' || p.batch_line as row,
            exists (select from dead_letters d where d.poll_id = p.id) as buried,
            p.unvoted_u::text as unvoted_u, t.hold_u, t.holds, t.posts, t.voids, t.posted_u
       from polls p left join results r on r.poll_id = p.id left join lateral (
@@ -102,6 +116,16 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       from votes v join transfers h on h.idem = 'hold:' || v.poll_id`,
     [FREE_POOL],
   );
+  const batches = await query<{
+    id: string;
+    status: string;
+    total: number;
+    ended: number;
+    cost_u: string;
+    reserved_u: string;
+  }>(`
+    select id, status, total, succeeded + partial + failed + canceled + not_run as ended, cost_u::text, reserved_u::text
+      from batches where status not in ('loading', 'deleted')`);
   const keys = await query<{ key: string; poll_id: string }>(
     'select key, poll_id from idempotency where poll_id is not null',
   );
@@ -127,6 +151,11 @@ export async function readCampaignHistory(stores: Stores, observer: Observer, se
       modelIds: readJson(ModelIds, String(row.model_ids)),
       resultStatus: row.result_status === null ? null : String(row.result_status),
       digest: row.detail === null ? null : digestOf(String(row.detail)),
+      row: row.row === null ? null : String(row.row),
+    })),
+    batches: batches.map(({ id, status, total, ended, cost_u, reserved_u }) => ({
+      ...{ id, status, total, ended },
+      ...{ costU: BigInt(cost_u), reservedU: BigInt(reserved_u) },
     })),
     votes: votes.map(({ poll_id, seat, model_id, voted, billed_u, failed_max_u }) => ({
       pollId: poll_id,

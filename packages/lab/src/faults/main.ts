@@ -16,6 +16,7 @@ const USAGE = `usage: npm run chaos -- [--only NAMES] [--seed TEXT] [--minutes N
                    service   every fault there is, while callers use every way to run a poll
                    rolling   every process is restarted in good order, over and over, unnoticed
                    streams   Redis and the network fail under streams
+                   batches   batches and cancellations while processes are killed and Redis loses everything
                    keys      a hundred requests at once with one key, while processes are killed
                    workers   workers are killed and stopped under load
   --seed TEXT    repeats a campaign; a new one without it

@@ -60,10 +60,10 @@ const TRIGGERS = `
 
   create table lab_balances (
     n bigint generated always as identity, account_id uuid not null, available_u bigint not null,
-    at timestamptz not null default clock_timestamp());
+    xact xid8 not null default pg_current_xact_id(), at timestamptz not null default clock_timestamp());
   create function lab_balance() returns trigger language plpgsql as $$
   begin
-    insert into lab_balances (account_id, available_u) values (new.account_id, new.posted_u - new.held_u);
+    insert into lab_balances (account_id, available_u) values (new.account_id, new.posted_u - new.held_u - new.reserved_u);
     return null;
   end $$;
   create trigger lab_balance after insert or update on balances for each row execute function lab_balance();
@@ -114,7 +114,10 @@ export async function observe({ query, redisUrl, bus }: Stores): Promise<Observe
         ms: string;
       }>(`select poll_id, kind, epoch, worker, ${at} from lab_journal order by n`);
       const balances = await query<{ account_id: string; available_u: string; ms: string }>(
-        `select account_id, available_u, ${at} from lab_balances order by n`,
+        // A transaction's last state of a row is the one that others see.
+        `select account_id, available_u, ${at} from (
+           select distinct on (account_id, xact) * from lab_balances order by account_id, xact, n desc) seen
+          order by n`,
       );
       const rewrites = await query<{ poll_id: string; what: string }>(
         'select poll_id, what from lab_rewrites order by n',

@@ -3,7 +3,7 @@ import type { WriteStream } from 'node:fs';
 // What callers asked and were answered: the history that is judged. An answer that did not arrive is `unknown`, never
 // `fail`: the request may have had its effect.
 
-export const KINDS = ['sync', 'async', 'stream', 'quick', 'free', 'balance', 'herd'] as const;
+export const KINDS = ['sync', 'async', 'cancel', 'stream', 'quick', 'free', 'balance', 'herd', 'batch'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Attempt {
@@ -35,6 +35,8 @@ export interface RecordedOperation {
   /** Digests of 2xx answers that hold a result: of equal keys equal. */
   readonly bodies: Set<string>;
   readonly events: StreamEvent[];
+  /** Of a batch: its rows, and how often each custom id is in its results. */
+  rows?: { sent: number; answered: Map<string, number> };
   /** The balance of an answer. */
   cents: number | null;
   /** Null as long as nothing definite is known. */

@@ -67,7 +67,7 @@ const WORKERS = 3;
 export const PLANS = {
   service: ({ minutes }) => ({
     title: 'The whole service under faults',
-    callers: { sync: 4, async: 4, stream: 4, quick: 1, free: 1, balance: 3 },
+    callers: { sync: 4, async: 4, cancel: 1, stream: 4, quick: 1, free: 1, balance: 3, batch: 0.3 },
     atOnce: 80,
     faults: [PROCESSES, ZOMBIES, STORES, LINKS],
     rules: [],
@@ -83,6 +83,15 @@ export const PLANS = {
       LINKS,
       { name: 'processes', gapMs: [5_000, 15_000], faults: { 'kill gateway': 2, 'kill worker': 1 } },
     ],
+    rules: [],
+    workers: WORKERS,
+    minutes,
+  }),
+  batches: ({ minutes }) => ({
+    title: 'Batches and cancellations while processes are killed and Redis loses everything',
+    callers: { batch: 3, cancel: 2, sync: 1 },
+    atOnce: 16,
+    faults: [PROCESSES, { name: 'redis', gapMs: [3_000, 9_000], faults: { flushall: 3, 'kill redis, lose all': 1 } }],
     rules: [],
     workers: WORKERS,
     minutes,

@@ -69,6 +69,8 @@ function figuresOf(history: CampaignHistory): CampaignReport['figures'] {
     'given up': polls.filter(({ buried }) => buried).length,
     'claimed more than once': polls.filter(({ claims }) => claims > 1).length,
     'most claims of a poll': polls.reduce((most, { claims }) => Math.max(most, claims), 0),
+    batches: history.batches.length,
+    'polls of batches': polls.filter(({ row }) => row !== null).length,
     'votes billed': votes.filter(({ billedU }) => billedU > 0n).length,
     'calls of models': calls.length,
     'calls in transit when their worker was stopped': callsInTransit(history),

@@ -1,3 +1,4 @@
+import { batchRules } from './rules/batch-rules.ts';
 import { callRules } from './rules/call-rules.ts';
 import { callerRules } from './rules/caller-rules.ts';
 import { moneyRules } from './rules/money-rules.ts';
@@ -5,4 +6,10 @@ import { pollRules } from './rules/poll-rules.ts';
 import type { CampaignRule } from './rules/rule.ts';
 
 /** What must hold in every campaign. Rules are pure, and each is tested with a history that breaks it. */
-export const RULES_OF_ALL: readonly CampaignRule[] = [...pollRules, ...callerRules, ...moneyRules, ...callRules];
+export const RULES_OF_ALL: readonly CampaignRule[] = [
+  ...pollRules,
+  ...callerRules,
+  ...batchRules,
+  ...moneyRules,
+  ...callRules,
+];

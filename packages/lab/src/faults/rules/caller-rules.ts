@@ -33,7 +33,7 @@ export const callerRules: readonly CampaignRule[] = [
     broken({ operations, polls, keys }) {
       const paid = operations.filter(({ key }) => key !== null).length;
       const kept = new Set(keys.map(({ pollId }) => pollId));
-      const loose = polls.filter(({ id, buried }) => !buried && !kept.has(id));
+      const loose = polls.filter(({ id, buried, row }) => !buried && row === null && !kept.has(id));
       return [
         ...loose.map(({ id }) => `${id} belongs to no key`),
         ...(kept.size > paid ? [`${kept.size} polls for ${paid} keys`] : []),
@@ -84,7 +84,7 @@ export const callerRules: readonly CampaignRule[] = [
 ];
 
 /** Kinds whose answer is the stored response itself. */
-const WHOLE = new Set(['sync', 'async', 'stream']);
+const WHOLE = new Set(['sync', 'async', 'cancel', 'stream']);
 const MAY_BE = new Set(['503 service_unavailable']);
 
 function streamFaults(events: readonly StreamEvent[]): string[] {

@@ -5,9 +5,9 @@ const LATE_MS = 60_000;
 
 export const pollRules: readonly CampaignRule[] = [
   {
-    name: 'every poll that was named to a caller is stored',
-    broken({ operations, polls }) {
-      const stored = new Set(polls.flatMap(({ id, resultId }) => [id, resultId]));
+    name: 'every poll and batch that was named to a caller is stored',
+    broken({ operations, polls, batches }) {
+      const stored = new Set([...polls.flatMap(({ id, resultId }) => [id, resultId]), ...batches.map(({ id }) => id)]);
       return operations.flatMap(({ n, kind, named }) =>
         [...named].filter((id) => !stored.has(id)).map((id) => `operation ${n} (${kind}) was given ${id}`),
       );
@@ -42,7 +42,8 @@ export const pollRules: readonly CampaignRule[] = [
       const claimed = new Map<string, number>();
       return journal.flatMap(({ pollId, kind, epoch }) => {
         if (kind === 'ended')
-          return epoch === claimed.get(pollId)
+          // Canceled before any worker had it.
+          return epoch === (claimed.get(pollId) ?? 0)
             ? []
             : [`${pollId} ended under ${epoch}, claimed ${claimed.get(pollId)}`];
         claimed.set(pollId, Math.max(epoch, claimed.get(pollId) ?? 0));

@@ -1,0 +1,57 @@
+import { rssBytes } from '../../fixture/rss-bytes.ts';
+import { cpuUs } from '../processes-cpu.ts';
+import type { ProcessUnderTest, Server } from '../stage.ts';
+
+// Gateways and workers, each of which is replaced when it is killed; what all of them cost is kept.
+
+type ReplacedRole = 'gateway' | 'worker';
+
+export interface ReplacedProcesses extends AsyncDisposable {
+  readonly kills: number;
+  anyPort(): number;
+  /** Kills the next of them, in turn, and resolves when another is in its place. */
+  killNext(): Promise<void>;
+  /** CPU of all that ever ran, in microseconds. */
+  cpu(role: ReplacedRole): number;
+  /** The largest of those that run. */
+  gatewayRss(): number;
+}
+
+interface Place {
+  role: ReplacedRole;
+  process: ProcessUnderTest & Partial<Server>;
+}
+
+export async function replacedProcesses(
+  start: Record<ReplacedRole, () => Promise<Place['process']>>,
+  each: number,
+): Promise<ReplacedProcesses> {
+  const places: Place[] = [];
+  for (let i = 0; i < each; i++)
+    for (const role of ['gateway', 'worker'] as const) places.push({ role, process: await start[role]() });
+  const gone = { gateway: 0, worker: 0 };
+  let [kills, asked] = [0, 0];
+  const of = (role: ReplacedRole) => places.filter((place) => place.role === role).map(({ process }) => process);
+  return {
+    get kills() {
+      return kills;
+    },
+    anyPort() {
+      const gateways = of('gateway');
+      asked += 1;
+      return gateways[asked % gateways.length]!.port!;
+    },
+    async killNext() {
+      const place = places[kills % places.length]!;
+      kills += 1;
+      gone[place.role] += cpuUs(place.process.pid) ?? Number.NaN;
+      await place.process.kill();
+      place.process = await start[place.role]();
+    },
+    cpu: (role) => gone[role] + of(role).reduce((sum, { pid }) => sum + (cpuUs(pid) ?? Number.NaN), 0),
+    gatewayRss: () => Math.max(...of('gateway').map(({ pid }) => rssBytes(pid))),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(places.map(({ process }) => process[Symbol.asyncDispose]()));
+    },
+  };
+}

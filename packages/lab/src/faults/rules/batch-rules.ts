@@ -1,0 +1,47 @@
+import { type CampaignRule, countBy } from './rule.ts';
+
+export const batchRules: readonly CampaignRule[] = [
+  {
+    name: 'a row of a batch is run once',
+    broken: ({ polls }) =>
+      [
+        ...countBy(
+          polls.filter(({ row }) => row !== null),
+          ({ row }) => row!,
+        ),
+      ]
+        .filter(([, times]) => times > 1)
+        .map(([row, times]) => `${row} has ${times} polls`),
+  },
+  {
+    name: 'a batch that is answered names each of its rows once',
+    broken: ({ operations }) =>
+      operations.flatMap(({ n, outcome, rows }) => {
+        if (outcome !== 'ok' || !rows) return [];
+        const twice = [...rows.answered].filter(([, times]) => times > 1);
+        const lost = rows.sent - rows.answered.size;
+        return lost === 0 && twice.length === 0
+          ? []
+          : [`operation ${n}: ${lost} rows of ${rows.sent} are missing, ${twice.length} are there more than once`];
+      }),
+  },
+  {
+    name: 'every batch ends with all of its rows, costs what its polls did, and reserves nothing then',
+    broken({ batches, polls }) {
+      const captured = new Map<string, bigint>();
+      for (const { row, postedU } of polls) {
+        const batch = row?.split(' ')[0];
+        if (batch !== undefined) captured.set(batch, (captured.get(batch) ?? 0n) + postedU);
+      }
+      return batches.flatMap(({ id, status, total, ended, costU, reservedU }) => {
+        const isOpen = status === 'running' || status === 'canceling';
+        const cost = captured.get(id) ?? 0n;
+        return !isOpen && ended === total && costU === cost && reservedU === 0n
+          ? []
+          : [
+              `${id}: ${status}, ${ended} of ${total} rows, ${costU} counted and ${cost} captured, ${reservedU} reserved`,
+            ];
+      });
+    },
+  },
+];
