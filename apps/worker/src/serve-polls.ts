@@ -12,8 +12,8 @@ import { yieldToStandard } from './yield-to-standard.ts';
 export interface Serving {
   /** Resolves when the first poll can be taken. */
   ready(): Promise<void>;
-  /** Whether it takes no flex polls for now. */
-  readonly isFlexPaused: boolean;
+  /** Flex polls that it may run for now. */
+  readonly flexAllowed: number;
   /** Takes no further poll, lets the running ones finish within this time, and hands the rest to other workers. */
   drain(withinMs: number): Promise<void>;
 }
@@ -46,6 +46,7 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
     });
   const standard = consume('standard', { concurrency, reserved });
   const flexible = flex && flex.concurrency > 0 ? consume('flex', flex) : null;
+  const mostFlex = flex ? flex.concurrency - flex.reserved : 0;
   const pausesOfFlex = flexible && pauses(flexible);
   const onOutage = [standard, ...(pausesOfFlex ? [pausesOfFlex()] : [])];
   const outage = pauseOnStoreOutage(context, {
@@ -57,7 +58,12 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
     },
   });
   const yielding =
-    pausesOfFlex && yieldToStandard(context, { consumer: pausesOfFlex(), standardRunning: () => standardRunning });
+    pausesOfFlex &&
+    yieldToStandard(context, {
+      consumer: { ...pausesOfFlex(), limit: flexible.limit },
+      most: mostFlex,
+      standardRunning: () => standardRunning,
+    });
   const consumers = [standard, ...(flexible ? [flexible] : [])];
   const sweeping = keepSweeping(context);
   const auditing = context.audits && keepAuditing(context, context.audits, { concurrency });
@@ -65,8 +71,8 @@ export function servePolls(context: Context, { concurrency, reserved = 0, flex }
     async ready() {
       await Promise.all(consumers.map((consumer) => consumer.ready()));
     },
-    get isFlexPaused() {
-      return yielding?.isPaused ?? false;
+    get flexAllowed() {
+      return yielding?.allowed ?? 0;
     },
     async drain(withinMs) {
       sweeping.stop();

@@ -2,22 +2,27 @@ import type { PollConsumer } from '@eloquentpoll/bus';
 import { type BusyLoop, busyLoop } from './busy-loop.ts';
 import type { Context } from './context.ts';
 
-// Flex polls are never run in front of others: while a standard poll waits for a worker, or this process is busy with
-// those that it runs, no flex poll is taken. Those under way go on.
+// Flex polls are never run in front of others. While a standard poll waits for a worker, none is taken. While standard
+// polls run here, as many are as leave the process at ease: half as many each time that it is strained, a few more
+// otherwise. Those under way go on.
 
 const LOOK_EVERY_MS = 200;
-/** Of the event loop's time. Above it, a standard poll that runs here would be slowed down by one flex poll more. */
-const MAX_BUSY_SHARE = 0.6;
+/** After the last standard poll, for the next one of the same person. */
+const QUIET_AFTER_MS = 2_000;
+const STEPS_TO_ALL = 20;
 
 export interface Yielding {
-  readonly isPaused: boolean;
+  /** Flex polls that may run here. */
+  readonly allowed: number;
   /** Resolves when it does not yield: a consumer that is paused may still take what it was waiting for. */
   turn(): Promise<void>;
   stop(): void;
 }
 
 interface Sides {
-  consumer: Pick<PollConsumer, 'pause' | 'resume'>;
+  consumer: Pick<PollConsumer, 'pause' | 'resume' | 'limit'>;
+  /** The most flex polls. */
+  most: number;
   /** How many standard polls run here. */
   standardRunning(): number;
   loop?: BusyLoop;
@@ -25,47 +30,56 @@ interface Sides {
 
 export function yieldToStandard(
   { bus, clock, log }: Pick<Context, 'clock' | 'log'> & { bus: Pick<Context['bus'], 'queueWaiting'> },
-  { consumer, standardRunning, loop = busyLoop() }: Sides,
+  { consumer, most, standardRunning, loop = busyLoop() }: Sides,
 ): Yielding {
-  let isPaused = false;
+  let allowed = most;
+  let standardAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
   const waiting = new Set<() => void>();
   let cancel = clock.after(LOOK_EVERY_MS, look);
 
   function look(): void {
-    void shouldPause()
-      .then((should) => {
-        if (stopped || should === isPaused) return;
-        isPaused = should;
-        if (should) consumer.pause();
-        else goOn();
-      })
+    void bus
+      .queueWaiting('standard')
+      .then((inFront) => stopped || allow(inFront > 0 ? 0 : allowedNow()))
       .catch((err) => log.warn({ err }, 'flex.look_failed'))
       .finally(() => {
         if (!stopped) cancel = clock.after(LOOK_EVERY_MS, look);
       });
   }
 
-  function goOn(): void {
+  function allowedNow(): number {
+    const isStrained = loop.isStrained();
+    if (standardRunning() > 0) standardAt = clock.now();
+    if (clock.now() - standardAt > QUIET_AFTER_MS) return most;
+    // Never none: a person who asks all day would stop all flex polls.
+    return isStrained ? Math.max(1, Math.floor(allowed / 2)) : Math.min(most, allowed + Math.ceil(most / STEPS_TO_ALL));
+  }
+
+  function allow(next: number): void {
+    const before = allowed;
+    allowed = next;
+    if (next === before) return;
+    if (next === 0) {
+      consumer.pause();
+      return;
+    }
+    consumer.limit(next);
+    if (before > 0) return;
     consumer.resume();
     for (const resolve of waiting) resolve();
     waiting.clear();
   }
 
-  async function shouldPause(): Promise<boolean> {
-    const share = loop.busyShare();
-    if (standardRunning() > 0 && share > MAX_BUSY_SHARE) return true;
-    return (await bus.queueWaiting('standard')) > 0;
-  }
-
   return {
-    get isPaused() {
-      return isPaused;
+    get allowed() {
+      return allowed;
     },
-    turn: () => (isPaused && !stopped ? new Promise((resolve) => void waiting.add(resolve)) : Promise.resolve()),
+    turn: () => (allowed > 0 || stopped ? Promise.resolve() : new Promise((resolve) => void waiting.add(resolve))),
     stop() {
       stopped = true;
       cancel();
+      loop.stop();
       for (const resolve of waiting) resolve();
     },
   };

@@ -24,9 +24,12 @@ t.test('while a standard poll waits no flex poll is taken; then they go on', asy
   });
   t.teardown(() => flex.drain(100));
   await bus.enqueuePoll('ps_standard');
-  const yielding = yieldToStandard({ bus, clock: systemClock, log }, { consumer: flex, standardRunning: () => 0 });
+  const yielding = yieldToStandard(
+    { bus, clock: systemClock, log },
+    { consumer: flex, most: 2, standardRunning: () => 0 },
+  );
   t.teardown(() => yielding.stop());
-  await eventually('it yields', () => yielding.isPaused);
+  await eventually('it yields', () => yielding.allowed === 0);
   await bus.enqueuePolls('flex', [
     { pollId: 'ps_flex', tenant: 'one', place: { rank: 0, isAwaited: false } },
     { pollId: 'ps_other', tenant: 'two', place: { rank: 0, isAwaited: false } },
@@ -38,33 +41,44 @@ t.test('while a standard poll waits no flex poll is taken; then they go on', asy
   t.teardown(() => standard.drain(100));
   await eventually('all of them ran', () => ran.length === 3);
   t.equal(ran[0], 'ps_standard');
-  t.notOk(yielding.isPaused);
+  t.equal(yielding.allowed, 2);
 });
 
-t.test(
-  'a worker that is busy with standard polls takes no flex polls; one that runs none is never too busy',
-  async (t) => {
-    const clock = virtualClock();
-    const acts: string[] = [];
-    const consumer = { pause: () => void acts.push('pause'), resume: () => void acts.push('resume') };
-    let [share, running] = [0.9, 0];
-    const bus = { queueWaiting: async () => 0 };
-    const yielding = yieldToStandard(
-      { bus, clock, log },
-      { consumer, standardRunning: () => running, loop: { busyShare: () => share } },
-    );
-    const look = () => clock.run(new Promise<void>((resolve) => clock.after(450, resolve)));
-    await look();
-    t.same(acts, []);
-    running = 1;
-    await look();
-    t.same(acts, ['pause']);
-    share = 0.3;
-    await look();
-    t.same(acts, ['pause', 'resume']);
-    yielding.stop();
-  },
-);
+t.test('a worker that is strained by standard polls runs fewer and fewer flex polls, one at the least', async (t) => {
+  const clock = virtualClock();
+  const acts: (string | number)[] = [];
+  const consumer = {
+    pause: () => void acts.push('pause'),
+    resume: () => void acts.push('resume'),
+    limit: (most: number) => void acts.push(most),
+  };
+  let [isStrained, running, inFront] = [true, 0, 0];
+  const loop = { isStrained: () => isStrained, stop() {} };
+  const yielding = yieldToStandard(
+    { bus: { queueWaiting: async () => inFront }, clock, log },
+    { consumer, most: 40, standardRunning: () => running, loop },
+  );
+  const looks = (times: number) => clock.run(new Promise<void>((resolve) => clock.after(times * 200 + 50, resolve)));
+  await looks(2);
+  t.equal(yielding.allowed, 40, 'one that runs none is never too busy');
+  running = 1;
+  await looks(7);
+  t.equal(yielding.allowed, 1);
+  t.notOk(acts.includes('pause'));
+  isStrained = false;
+  await looks(3);
+  t.ok(yielding.allowed > 4 && yielding.allowed <= 9, `${yielding.allowed}: two more each time`);
+  inFront = 1;
+  await looks(2);
+  t.equal(yielding.allowed, 0);
+  t.equal(acts.at(-1), 'pause');
+  [inFront, running] = [0, 0];
+  await looks(2);
+  t.ok(yielding.allowed > 0 && acts.includes('resume'));
+  await looks(12);
+  t.equal(yielding.allowed, 40, 'soon after the last standard poll');
+  yielding.stop();
+});
 
 t.test('a consumer that is paused for two reasons goes on when both are over', async (t) => {
   const acts: string[] = [];

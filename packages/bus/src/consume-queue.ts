@@ -19,6 +19,8 @@ export interface PollConsumer {
   /** Takes no further job until it goes on; the running ones are left alone. */
   pause(): void;
   resume(): void;
+  /** Takes further jobs only while fewer than this run, beside those in reserved slots. */
+  limit(concurrency: number): void;
   /** Takes no further job, waits for the running ones up to the deadline, then aborts them. */
   drain(withinMs: number): Promise<void>;
 }
@@ -79,6 +81,9 @@ export function consumeQueue(
     resume() {
       reserve.resume();
       worker.resume().catch(onError);
+    },
+    limit(most) {
+      worker.concurrency = Math.max(1, Math.min(most, concurrency - reserved));
     },
     async drain(withinMs) {
       reserve.pause();

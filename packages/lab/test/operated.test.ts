@@ -119,7 +119,7 @@ t.test('a worker shows every metric of the table that it has', async (t) => {
   const { metrics, storage } = worker.resources;
   const ops = await openOps(readConfig({ ...settings, OPS_PORT: '0' }), worker);
   t.teardown(() => ops?.[Symbol.asyncDispose]());
-  ops?.began({ isFlexPaused: false });
+  ops?.began({ flexAllowed: 5 });
   openLog(metrics, 'silent');
   await checkLedgerInTurn(storage, 60_000);
   const answer = await app.inject({ method: 'POST', url: '/api/poll', headers, payload: POLL });

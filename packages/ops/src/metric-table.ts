@@ -133,11 +133,11 @@ export const METRICS = {
     labels: ['lane'],
     help: 'Polls that this worker runs at most at once, by lane (WORKER_CONCURRENCY, WORKER_FLEX_CONCURRENCY).',
   },
-  eloquentpoll_flex_paused: {
+  eloquentpoll_flex_allowed: {
     type: 'gauge',
     on: WORKER,
     labels: [],
-    help: '1 while this worker takes no flex polls, because others wait or it is busy with them.',
+    help: 'Flex polls that this worker may run: fewer while it is busy with others, none while others wait.',
   },
   eloquentpoll_polls_claimed_total: { type: 'counter', on: WORKER, labels: [], help: 'Polls that this worker took.' },
   eloquentpoll_poll_queue_wait_seconds: {

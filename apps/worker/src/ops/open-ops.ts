@@ -21,7 +21,7 @@ export interface Ops extends AsyncDisposable {
   readonly url: string;
   readonly readiness: Readiness;
   /** Jobs are taken from now on. */
-  began(serving: Pick<Serving, 'isFlexPaused'>): void;
+  began(serving: Pick<Serving, 'flexAllowed'>): void;
 }
 
 /** Null where OPS_PORT is not set. */
@@ -49,8 +49,8 @@ export async function openOps(config: Config, context: OpenContext, limits?: Liv
     [['standard'], config.concurrency],
     [['flex'], config.flex.concurrency],
   ]);
-  let serving: Pick<Serving, 'isFlexPaused'> | null = null;
-  metrics.reading('eloquentpoll_flex_paused', () => (serving?.isFlexPaused ? 1 : 0));
+  let serving: Pick<Serving, 'flexAllowed'> | null = null;
+  metrics.reading('eloquentpoll_flex_allowed', () => serving?.flexAllowed ?? 0);
   metrics.reading('eloquentpoll_breaker_open', async () =>
     [...(await models.snapshot())].map(([model, { resting }]) => [[model], resting ? 1 : 0] as const),
   );

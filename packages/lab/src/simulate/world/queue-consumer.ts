@@ -99,6 +99,7 @@ export function consumePolls(process: SimulatedProcess, side: QueueSide): PollBu
         paused = false;
         look();
       },
+      limit() {},
       async drain(withinMs) {
         draining = true;
         idle.delete(wake);
