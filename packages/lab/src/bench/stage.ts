@@ -13,7 +13,9 @@ import { cpuUs, familyCpuUs, parentOf } from './processes-cpu.ts';
 // Everything a row needs, started when it asks for it: stores of their own, the product as it is shipped (bundles, where
 // they were made), models that cost nothing, an account that never runs out and keys without limits.
 
-const LIMITS = ['session', 'poll', 'read', 'account', 'compute'].map((name) => `${name}=999999999/3600`).join(',');
+const LIMITS = ['session', 'poll', 'read', 'account', 'compute', 'batch']
+  .map((name) => `${name}=999999999/3600`)
+  .join(',');
 /** As many models as the targets speak of. */
 const MODELS = 7;
 

@@ -32,7 +32,7 @@ export interface BatchClient {
 export const OPTIONS = ['answer 8', 'answer 9', 'answer 10'];
 
 const RETRY_MS = 250;
-const TRIES = 200;
+const TRIES = 100;
 
 export function batchClient(key: string, anyPort: () => number): BatchClient {
   const authorization = `Bearer ${key}`;
@@ -42,7 +42,8 @@ export function batchClient(key: string, anyPort: () => number): BatchClient {
       try {
         return await once(`http://127.0.0.1:${anyPort()}`);
       } catch (error) {
-        if (error instanceof Refused || tries === TRIES) throw new Error(`${what} failed`, { cause: error });
+        if (error instanceof Refused || tries === TRIES)
+          throw new Error(`${what} failed: ${String(error)}`, { cause: error });
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
@@ -53,7 +54,7 @@ export function batchClient(key: string, anyPort: () => number): BatchClient {
       persist('the upload', async (origin) => {
         const response = await fetch(`${origin}/api/batches?preset=fast`, {
           method: 'POST',
-          headers: { authorization, 'content-type': 'application/jsonl', 'idempotency-key': `bench ${rows}` },
+          headers: { authorization, 'content-type': 'application/jsonl', 'idempotency-key': `bench-${rows}` },
           body: Readable.toWeb(Readable.from(linesOf(rows))) as ReadableStream,
           duplex: 'half',
         });
