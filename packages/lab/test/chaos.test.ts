@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 
-// slow: 45 s
+// slow: 60 s
 
 // Short fault campaigns: everything that `npm run chaos` starts, a few kills, and a verdict.
 

@@ -38,7 +38,7 @@ export interface StoredPoll {
   row: string | null;
 }
 
-export interface StoredBatch {
+export interface BatchRecord {
   id: string;
   status: string;
   total: number;
@@ -66,7 +66,7 @@ export interface KeyRow {
 export interface CampaignHistory {
   operations: readonly RecordedOperation[];
   polls: readonly StoredPoll[];
-  batches: readonly StoredBatch[];
+  batches: readonly BatchRecord[];
   keys: readonly KeyRow[];
   votes: readonly BilledVote[];
   journal: readonly PollEvent[];

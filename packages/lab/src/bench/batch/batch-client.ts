@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 
 // A caller who hands over a file and persists: each request is repeated, at another gateway, until its answer is definite.
 
-export interface BatchCounts {
+export interface RowCounts {
   total: number;
   waiting: number;
   running: number;
@@ -17,7 +17,7 @@ export interface BatchCounts {
 export interface BatchState {
   batch_id: string;
   status: string;
-  counts: BatchCounts;
+  counts: RowCounts;
   cost_usd: number;
 }
 

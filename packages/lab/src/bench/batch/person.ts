@@ -5,14 +5,14 @@ import { OPTIONS } from './batch-client.ts';
 
 const READS_MS = 100;
 
-export interface Person extends AsyncDisposable {
+export interface AskingPerson extends AsyncDisposable {
   /** How long the answers of one time took, in milliseconds; `lost` counts requests without an answer. */
   since(mark: number): { took: number[]; lost: number };
   /** The present moment, for `since`. */
   mark(): number;
 }
 
-export function askingPerson(key: string, anyPort: () => number): Person {
+export function askingPerson(key: string, anyPort: () => number): AskingPerson {
   const answers: { at: number; ms: number | null }[] = [];
   const stop = new AbortController();
 

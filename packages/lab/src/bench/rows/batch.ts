@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../terminal/table.ts';
 import { batchClient } from '../batch/batch-client.ts';
 import { judgeBatch } from '../batch/judge-batch.ts';
-import { askingPerson, type Person } from '../batch/person.ts';
+import { type AskingPerson, askingPerson } from '../batch/person.ts';
 import { replacedProcesses } from '../batch/replaced-processes.ts';
 import { info, type Line, type Row } from '../rows.ts';
 import { sized, type WindowPlan } from '../windows.ts';
@@ -99,7 +99,7 @@ interface RunOut {
   look(): Promise<boolean>;
   samples: readonly Sample[];
   processes: { readonly kills: number; killNext(): Promise<void> };
-  person: Person;
+  person: AskingPerson;
   kills: number;
 }
 
