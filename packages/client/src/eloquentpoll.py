@@ -86,6 +86,8 @@ class PollTerms(TypedDict, total=False):
     """Seconds after which the poll and its result are deleted; at most what the service keeps polls for."""
     webhook_url: str
     """Of a session or a stream: where its end is sent as a webhook."""
+    service_tier: Literal["standard", "flex"]
+    """Of `begin` only. `flex`: cheaper, run when no other poll waits, and ended within 24 hours."""
 
 
 class QuickTerms(TypedDict, total=False):
@@ -468,6 +470,11 @@ class BatchList(TypedDict):
     has_more: bool
     after: str | None
     before: str | None
+
+
+class BatchDeleted(TypedDict):
+    batch_id: str
+    deleted: bool
 
 
 class MeasuredShare(TypedDict):
@@ -1666,9 +1673,9 @@ class AsyncBatchRun:
         """No further row is begun; polls that run are canceled, and the votes that were given are charged."""
         return cast(Batch, await self._service.body(self._call("POST", "/cancel", timeout)))
 
-    async def delete(self, *, timeout: float | None = None) -> None:
+    async def delete(self, *, timeout: float | None = None) -> BatchDeleted:
         """Deletes a batch that has ended, with its rows and results."""
-        await self._service.call(self._call("DELETE", timeout=timeout))
+        return cast(BatchDeleted, await self._service.body(self._call("DELETE", timeout=timeout)))
 
     def _call(self, method: Literal["GET", "POST", "DELETE"], what: str = "", timeout: float | None = None) -> _Call:
         return _Call(method, f"/api/batches/{{}}{what}", (self.id,), timeout=timeout)
@@ -1882,9 +1889,9 @@ class BatchRun:
         """No further row is begun; polls that run are canceled, and the votes that were given are charged."""
         return _finished(self._calls.cancel(timeout=timeout))
 
-    def delete(self, *, timeout: float | None = None) -> None:
+    def delete(self, *, timeout: float | None = None) -> BatchDeleted:
         """Deletes a batch that has ended, with its rows and results."""
-        _finished(self._calls.delete(timeout=timeout))
+        return _finished(self._calls.delete(timeout=timeout))
 
 
 # ---------------------------------------------------------------------------------------------------------- webhooks

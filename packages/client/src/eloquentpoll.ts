@@ -564,6 +564,11 @@ export interface BatchList {
   before: string | null;
 }
 
+export interface BatchDeleted {
+  batch_id: string;
+  deleted: boolean;
+}
+
 export interface BatchListQuery {
   limit?: number;
   /** A batch id: batches that are older. */
@@ -1539,8 +1544,8 @@ export class BatchRun {
   }
 
   /** Deletes a batch that has ended, with its rows and results. */
-  async delete(options: CallOptions = {}): Promise<void> {
-    await this.#service.call({ method: 'DELETE', ...this.#to(), ...options });
+  async delete(options: CallOptions = {}): Promise<BatchDeleted> {
+    return this.#service.body<BatchDeleted>({ method: 'DELETE', ...this.#to(), ...options });
   }
 
   #to(what = ''): Pick<Call, 'path' | 'ids'> {

@@ -53,10 +53,9 @@ t.test('rows that are invalid are in the error, by line and field', async (t) =>
 
 t.test('wait() follows a batch to its end; it can be canceled, reported on and deleted', async (t) => {
   withoutWaiting(t, (ms) => ms > 1_500 && ms <= 2_000);
-  const { url, asked } = await serve(t, ({ method, path }, response, nth) => {
-    if (method !== 'DELETE') return path.endsWith('/report') ? { batch_id: 'pb_1', complete: true } : batch(nth, 3);
-    response.statusCode = 204;
-    return void response.end();
+  const { url, asked } = await serve(t, ({ method, path }, _response, nth) => {
+    if (method === 'DELETE') return { batch_id: 'pb_1', deleted: true };
+    return path.endsWith('/report') ? { batch_id: 'pb_1', complete: true } : batch(nth, 3);
   });
   const run = new EloquentPoll({ baseUrl: url }).batchRun('pb_1');
   const seen: number[] = [];
@@ -64,7 +63,7 @@ t.test('wait() follows a batch to its end; it can be canceled, reported on and d
   t.same(seen, [1, 2, 3]);
   t.match(await run.report(), { complete: true });
   await run.cancel();
-  await run.delete();
+  t.match(await run.delete(), { deleted: true });
   t.same(
     asked.slice(3).map(({ method, path }) => `${method} ${path}`),
     ['GET /api/batches/pb_1/report', 'POST /api/batches/pb_1/cancel', 'DELETE /api/batches/pb_1'],

@@ -8,7 +8,7 @@ import { ROWS, rowsIn, threeRows, used } from './commands.ts';
 import { pipes, screen, terminal } from './screen.ts';
 import { type Answering, batch, batchResult, jsonLines, serve, withoutWaiting } from './service.ts';
 
-// `batch` at a service that answers as each test has it; with the real one in packages/lab/test/client.test.ts.
+// `batch` at a service that answers as each test has it; with the real one in packages/lab/test/batch-client.test.ts.
 
 const linesOf = (file: string): number[] =>
   readFileSync(file, 'utf8')

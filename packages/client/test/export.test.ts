@@ -41,11 +41,7 @@ t.test('an export that broke off goes on after its last cursor', async (t) => {
 });
 
 t.test('delete asks first, and does not where it is said to', async (t) => {
-  const deleting: Answering = ({ path }, response) => {
-    if (path.startsWith('/api/results/')) return { deleted: true, session_id: 'ps_1' };
-    response.statusCode = 204;
-    return void response.end();
-  };
+  const deleting: Answering = ({ path }) => ({ deleted: true, id: path });
   const ask = (answer: string) => ({ ask: async () => answer });
   t.match(await used(t, ['delete', 'pb_1'], deleting, ask('no')), { exit: EXIT.usage, asked: [] });
   t.match(await used(t, ['delete', 'pb_1'], deleting), { exit: EXIT.usage, err: /for good: add --yes/ });

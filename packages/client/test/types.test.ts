@@ -47,6 +47,7 @@ interface Compared {
   batchResult: Same<client.BatchResult, contract.BatchResult>;
   batchList: Same<client.BatchList, contract.BatchList>;
   batchListQuery: Same<client.BatchListQuery, contract.BatchListQuery>;
+  batchDeleted: Same<client.BatchDeleted, contract.BatchDeleted>;
   batchReport: Same<client.BatchReport, contract.BatchReport>;
   keyTerms: Same<client.KeyTerms, contract.KeyRequest>;
   keyChange: Same<client.KeyChange, contract.KeyChange>;
@@ -100,6 +101,7 @@ const AGREE: { [Shape in keyof Compared]: Compared[Shape] & true } = {
   batchResult: true,
   batchList: true,
   batchListQuery: true,
+  batchDeleted: true,
   batchReport: true,
   keyTerms: true,
   keyChange: true,

@@ -9,7 +9,14 @@ import { findPython } from '@eloquentpoll/services/python-program';
 import t from 'tap';
 import { batch, batchResult, complete, RESULT, serve, sse, started } from '../../../../packages/client/test/service.ts';
 import { build } from '../fixtures/build.ts';
-import { batches, faultyCalls, parsedEvents, shapes, webhooks, wholeService } from '../fixtures/python-programs.ts';
+import {
+  batches,
+  faultyCalls,
+  parsedEvents,
+  shapes,
+  verifiedWebhooks,
+  wholeService,
+} from '../fixtures/python-programs.ts';
 import { listen } from '../fixtures/read-stream.ts';
 import { standInWorker } from '../fixtures/stand-in-worker.ts';
 
@@ -19,7 +26,8 @@ import { standInWorker } from '../fixtures/stand-in-worker.ts';
 const PYRIGHT = join(dirname(createRequire(import.meta.url).resolve('pyright/package.json')), 'index.js');
 const run = promisify(execFile);
 
-const { app, context, keyWith, sessionFor } = await build(t);
+const webhooks = { sealingKeys: ['a sealing key of 32 characters ..'], toLoopback: false };
+const { app, context, keyWith, sessionFor } = await build(t, { webhooks });
 await standInWorker(t, context, { announcesVotes: true });
 const origin = await listen(app);
 const folder = await mkdtemp(join(tmpdir(), 'python-client-'));
@@ -81,6 +89,8 @@ t.test('every call, blocking and with asyncio', async (t) => {
         history: true,
         balance: true,
         feedback: true,
+        account: [2, 'preset', null, 1.5, [], true, true],
+        webhooks: ['whsec_', 'disabled', true, [true], [], 'account', true],
         keys: ['made', 'revoked'],
         refused: { code: 'validation_error', status: 400, pointer: '/options' },
       },
@@ -179,7 +189,16 @@ function callsPerSecond(limit: number) {
 }
 
 t.test('deliveries of webhooks are verified', async (t) => {
-  t.same(await python(webhooks, {}), ['poll.completed', 'poll.completed', 'bad', 'bad', 'bad', 'bad', 'bad', 'bad']);
+  t.same(await python(verifiedWebhooks, {}), [
+    'poll.completed',
+    'poll.completed',
+    'bad',
+    'bad',
+    'bad',
+    'bad',
+    'bad',
+    'bad',
+  ]);
 });
 
 t.test('a batch is uploaded from a file or from values, and its results are read once', async (t) => {
