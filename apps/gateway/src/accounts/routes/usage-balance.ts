@@ -63,10 +63,10 @@ async function usageBalance(storage: Storage, { accountId, keyId }: Principal): 
     keyId === undefined ? null : findKeyLimit(storage, keyId),
   ]);
   if (!found) throw new ApiError('authentication_required');
-  const { availableU, heldU, heldBackU, usageU, lowU, postedU } = found;
+  const { availableU, heldU, reservedU, heldBackU, usageU, lowU, postedU } = found;
   return {
     available_usd: usd(availableU - heldBackU),
-    reserved_usd: usd(heldU + heldBackU),
+    reserved_usd: usd(heldU + reservedU + heldBackU),
     used_usd: usd(usageU),
     low_balance_usd: lowU === null ? null : usd(lowU),
     is_low: lowU !== null && postedU < lowU,
