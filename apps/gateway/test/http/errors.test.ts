@@ -3,11 +3,14 @@ import type { Bus } from '@eloquentpoll/bus';
 import { ERROR_CODES, ERRORS, RECOVERY_ACTIONS } from '@eloquentpoll/contracts';
 import { bury, claimPoll, StorageUnavailable } from '@eloquentpoll/storage';
 import { eventually } from '@eloquentpoll/testkit/eventually';
+import { fastify } from 'fastify';
 import t from 'tap';
 import { buildApp } from '../../src/app.ts';
 import { access } from '../../src/http/access.ts';
 import { ApiError } from '../../src/http/api-error.ts';
+import { bodyTimeout } from '../../src/http/hooks/body-timeout.ts';
 import { build } from '../fixtures/build.ts';
+import { closeAtEnd } from '../fixtures/close-at-end.ts';
 
 // slow: 4 s
 
@@ -202,4 +205,26 @@ t.test('bytes that are no request get an answer too', async (t) => {
   const huge = await exchange(`GET /api/health HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`);
   t.match(huge, /^HTTP\/1\.1 431 /);
   t.match(JSON.parse(huge.split('\r\n\r\n')[1]!), { code: 'headers_too_large' });
+});
+
+t.test('a body that comes too slowly is answered 408, where the route has not more time for it', async (t) => {
+  const app = fastify();
+  app.register(bodyTimeout, { afterMs: 100 });
+  app.post('/quick', async () => 'read');
+  app.post('/upload', { config: { operation: 'batch', bodyTimeoutMs: 60_000 } }, async () => 'read');
+  closeAtEnd(t, app);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as { port: number };
+  const slowly = (path: string, restAfterMs: number) =>
+    new Promise<string>((resolve, reject) => {
+      let answer = '';
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`;
+      const socket = connect(port, '127.0.0.1', () => socket.write(`${head}{`));
+      setTimeout(() => socket.writable && socket.write('}'), restAfterMs);
+      socket.setEncoding('utf8').on('data', (chunk) => (answer += chunk));
+      socket.on('close', () => resolve(answer)).on('error', reject);
+    });
+  t.match(await slowly('/quick', 1_000), /^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
+  t.match(await slowly('/quick', 5), /^HTTP\/1\.1 200 /);
+  t.match(await slowly('/upload', 300), /^HTTP\/1\.1 200 /);
 });
