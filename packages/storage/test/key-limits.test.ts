@@ -1,20 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import type { LimitReset } from '@eloquentpoll/contracts';
+import { newBatchId, newPollId, newResultId } from '@eloquentpoll/polls';
 import t from 'tap';
 import {
+  acceptBatchPolls,
   acceptPoll,
+  addBatchRows,
   bury,
   cancelPoll,
   changeKey,
   checkLedger,
+  claimBatches,
   claimPoll,
+  endBatch,
   findKeyLimit,
   finishPoll,
   insertKey,
   inTransaction,
   type KeyLimitTerms,
+  openBatch,
+  startBatch,
 } from '../src/index.ts';
-import { acceptance, finished, funded, newPoll, open, together, USD, vote } from './fixtures.ts';
+import { acceptance, finished, funded, newPoll, open, spec, together, USD, vote } from './fixtures.ts';
 import { wholeCheck } from './whole-check.ts';
 
 // slow: 5 s
@@ -186,6 +193,55 @@ t.test('a limit that is set while polls run and end counts all of them', async (
   t.equal(await inTransaction(storage, (tx) => changeKey(tx, { accountId: stranger, keyId }, terms)), null);
   t.equal((await accept(1n)).kind, 'accepted');
   t.ok(accountId);
+});
+
+t.test('a batch takes its reservation from the limit once, and gives back what its polls leave', async (t) => {
+  const { accountId, keyId, accept, change, limit } = await limitedKey({ limitU: 10_000n });
+  const begin = async (reserveU: bigint) => {
+    const id = newBatchId();
+    t.equal(await openBatch(storage, { id, accountId, keyId, maxOpen: 100 }), 'opened');
+    const { panel_name, confidence_threshold, max_cost_u, min_votes, search, question, options } = spec;
+    const order = { question, options, panel_name, confidence_threshold, max_cost_u, min_votes, search };
+    const rows = [1, 2].map((line) => ({ line, customId: `row ${line}`, order, gold: null }));
+    await addBatchRows(storage, id, rows);
+    const terms = { maxCostU: null, metadata: {}, skipped: { count: 0, first: [] } };
+    return { id, ...(await startBatch(storage, { id, accountId, reserveU, ...terms })) };
+  };
+  t.equal((await begin(10_001n)).kind, 'key_limit');
+  t.match(await limit(), { heldU: 0n });
+  const batch = await begin(9_000n);
+  t.equal(batch.kind, 'started');
+  t.match(await limit(), { heldU: 9_000n });
+  t.equal((await accept(1_001n)).kind, 'key_limit');
+  const epoch = (await claimBatches(storage, 'runner', 60_000, 100)).find(({ id }) => id === batch.id)!.epoch;
+  const polls = [1, 2].map((line) => ({
+    line,
+    id: newPollId(),
+    resultId: newResultId(),
+    spec: { ...spec, service_tier: 'flex' as const },
+    holdU: 2_000n,
+    providerMaxU: 1_000,
+  }));
+  await acceptBatchPolls(storage, { batchId: batch.id, epoch, entryPoint: 'batches', polls });
+  t.match(await limit(), { spentU: 0n, heldU: 9_000n }, 'its polls take nothing more');
+  await end(polls[0]!.id, 700);
+  t.match(await limit(), { spentU: 700n, heldU: 8_300n });
+  await change({ limitU: 12_000n, reset: 'daily' });
+  t.match(await limit(), { spentU: 700n, heldU: 8_300n }, 'also when it is counted anew');
+  await cancelPoll(storage, accountId, polls[1]!.id);
+  t.match(await limit(), { spentU: 700n, heldU: 8_300n });
+  t.same(await checkLedger(storage), []);
+  t.equal(await endBatch(storage, { id: batch.id, epoch }, null), 'ended_now');
+  t.match(await limit(), { spentU: 700n, heldU: 0n });
+  t.same(await checkLedger(storage), []);
+
+  const other = await limitedKey(null);
+  const unlimited = newBatchId();
+  await openBatch(storage, { id: unlimited, accountId: other.accountId, keyId: other.keyId, maxOpen: 5 });
+  const terms = { maxCostU: null, metadata: {}, skipped: { count: 0, first: [] } };
+  await startBatch(storage, { id: unlimited, accountId: other.accountId, reserveU: 400n, ...terms });
+  await other.change({ limitU: 500n });
+  t.match(await other.limit(), { heldU: 400n }, 'a limit that is set while a batch runs');
 });
 
 t.test('the books agree with all limits in the end', async (t) => {

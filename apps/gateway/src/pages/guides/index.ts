@@ -1,9 +1,18 @@
 import { agents } from './agents.ts';
 import { firstPoll } from './first-poll.ts';
 import type { Guide } from './guide.ts';
+import { limitsAndUsage } from './limits-and-usage.ts';
 import { manyPolls } from './many-polls.ts';
 import { operating } from './operating.ts';
 import { readingResults } from './reading-results.ts';
 import { streaming } from './streaming.ts';
 
-export const GUIDES: readonly Guide[] = [firstPoll, readingResults, manyPolls, streaming, agents, operating];
+export const GUIDES: readonly Guide[] = [
+  firstPoll,
+  readingResults,
+  manyPolls,
+  streaming,
+  agents,
+  limitsAndUsage,
+  operating,
+];

@@ -25,7 +25,8 @@ curl -sS --fail-with-body ${baseUrl}/api/keys -H 'Authorization: Bearer ${PLACEH
 <h2>Spending</h2>
 <ul>
 <li><code>max_cost_usd</code> bounds each poll, and the balance bounds all of them. There is no debt.</li>
-<li>The tool <code>get_balance</code> reads it with a key; the <a href="/dashboard">dashboard</a> has the history.</li>
+<li>A key can have a limit per day or month: <a href="/guides/limits-and-usage">Limits and usage</a>.</li>
+<li>The tool <code>get_balance</code> reads the balance with a key; the <a href="/dashboard">dashboard</a> has the history.</li>
 </ul>
 <h2>Data</h2>
 <p>Questions, options and votes are stored, and everyone who holds a result’s id can read it. Put no secrets and no personal data into a poll. <a href="/?view=human#terms">Data and terms</a></p>`,
