@@ -31,6 +31,8 @@ t.test('a poll that waits ends at once: failed, and nothing is charged', async (
     t.match(answer.json(), { session_id: id, status: 'failed', result_id: null });
   }
   t.match((await read(id, 'status')).json(), { session_id: id, status: 'failed', result_id: null });
+  const { snapshot } = (await context.bus.runs.read(id))!;
+  t.match(snapshot, { status: 'failed', seq: 1, result_id: null }, 'readers of the run record find its end there');
   const result = await read(id, 'result');
   t.match([result.statusCode, result.json().code], [422, 'poll_canceled']);
   const page = `/result/${(await findPoll(context.storage, id))!.resultId}`;

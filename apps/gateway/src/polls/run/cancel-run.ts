@@ -42,7 +42,8 @@ async function announceEnd(context: PollsContext, accountId: string, pollId: str
   try {
     const { spec, createdAt } = (await findPoll(context.storage, pollId))!;
     const elapsedMs = Math.max(0, Date.now() - createdAt.getTime());
-    const end = { pollId, epoch: 0, spec, state: pollState(spec), received: 0, vote: null, elapsedMs };
+    // Numbered as if a worker had begun with it: no snapshot comes before that of the first claim.
+    const end = { pollId, epoch: 1, spec, state: pollState(spec), received: 0, vote: null, elapsedMs };
     await context.bus.runs.end(pollId, 0, accountId, finalSnapshot(end, null));
   } catch (error) {
     // Followers read Postgres every 2 s as well.
