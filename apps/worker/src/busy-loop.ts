@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 
 /** Above them, a poll that runs here is slowed down by one more: by work of this process, or by others on its machine. */
-const MAX_BUSY_SHARE = 0.6;
-const MAX_DELAY_MS = 25;
+const MAX_BUSY_SHARE = 0.5;
+const MAX_DELAY_MS = 16;
 const RESOLUTION_MS = 10;
 
 export interface BusyLoop {
