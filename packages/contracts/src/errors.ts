@@ -130,6 +130,7 @@ export const ERRORS = {
   ),
   session_not_found: change(404, 'Session not found', 'No poll session of yours has this id.'),
   batch_not_found: change(404, 'Batch not found', 'No batch of yours has this id.'),
+  report_not_found: change(404, 'Report not found', 'No row of the batch says its right answer.'),
   poll_not_found: change(404, 'Poll not found', 'No poll has this id.'),
   key_not_found: change(404, 'Key not found', 'No active API key of yours has this id.'),
   panel_not_found: change(404, 'Panel not found', 'The account has no saved panel of this name.'),

@@ -1,4 +1,5 @@
-import type { BatchReport, PanelName } from '@eloquentpoll/contracts';
+import { setImmediate } from 'node:timers/promises';
+import type { BatchReport, BatchReportPanel, PanelName } from '@eloquentpoll/contracts';
 import type { PanelSums } from '@eloquentpoll/evidence';
 import { answerFigures, reportPanel } from './panel-report.ts';
 import { recommend } from './recommend.ts';
@@ -12,13 +13,17 @@ export interface CountedRows {
   readonly isComplete: boolean;
 }
 
-export function buildReport(
+/** Gives way between panels: the intervals of one take some milliseconds. */
+export async function buildReport(
   sums: ReportSums,
   { batchId, total, counted, countedAt, isComplete }: CountedRows,
-): BatchReport {
-  const panels = Object.entries(sums.panels)
-    .map(([preset, panel]: [string, PanelSums]) => reportPanel(preset as PanelName, panel))
-    .toSorted((a, b) => b.polls - a.polls);
+): Promise<BatchReport> {
+  const panels: BatchReportPanel[] = [];
+  for (const [preset, panel] of Object.entries(sums.panels) as [PanelName, PanelSums][]) {
+    panels.push(reportPanel(preset, panel));
+    await setImmediate();
+  }
+  panels.sort((a, b) => b.polls - a.polls);
   const judged = sums.all.stops.polls;
   return {
     ...{ batch_id: batchId, complete: isComplete },

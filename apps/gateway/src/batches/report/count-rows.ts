@@ -29,7 +29,18 @@ interface Progress {
   readonly sums: ReportSums;
 }
 
-export async function batchReport(storage: Storage, batch: Counted, forMs = READER_MS): Promise<BatchReport> {
+const underWay = new WeakMap<Storage, Map<string, Promise<BatchReport>>>();
+
+/** Readers of one report at the same time share one count. */
+export function batchReport(storage: Storage, batch: Counted): Promise<BatchReport> {
+  const counts = underWay.get(storage) ?? new Map<string, Promise<BatchReport>>();
+  underWay.set(storage, counts);
+  const count = counts.get(batch.id) ?? countAndBuild(storage, batch).finally(() => counts.delete(batch.id));
+  counts.set(batch.id, count);
+  return count;
+}
+
+async function countAndBuild(storage: Storage, batch: Counted): Promise<BatchReport> {
   const stored = await findBatchReport(storage, batch.id);
   if (stored?.report) return stored.report;
   const from = stored?.line ?? 0;
@@ -38,9 +49,9 @@ export async function batchReport(storage: Storage, batch: Counted, forMs = READ
     counted: stored?.counted ?? 0,
     sums: stored ? (stored.sums as ReportSums) : noRows(),
   };
-  const isComplete = (await countOn(storage, batch, progress, forMs)) && batch.endedAt !== null;
+  const isComplete = (await countOn(storage, batch, progress)) && batch.endedAt !== null;
   const { line, counted, sums } = progress;
-  const report = buildReport(sums, {
+  const report = await buildReport(sums, {
     ...{ batchId: batch.id, total: batch.total, counted, countedAt: new Date(), isComplete },
   });
   if (isComplete || line > from)
@@ -51,8 +62,8 @@ export async function batchReport(storage: Storage, batch: Counted, forMs = READ
 }
 
 /** True when every row that has ended is counted. */
-async function countOn(storage: Storage, batch: Counted, progress: Progress, forMs: number): Promise<boolean> {
-  const until = performance.now() + forMs;
+async function countOn(storage: Storage, batch: Counted, progress: Progress): Promise<boolean> {
+  const until = performance.now() + READER_MS;
   do {
     const rows = await readGoldRows(storage, batch.id, { afterLine: progress.line, limit: ROWS });
     const open = batch.endedAt === null ? rows.findIndex(({ outcome }) => outcome === null) : -1;

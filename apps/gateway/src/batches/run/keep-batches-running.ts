@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { repeat, withTimeout } from '@eloquentpoll/ops';
 import { type ClaimedBatch, claimBatches } from '@eloquentpoll/storage';
 import type { PollsContext } from '../../polls/context.ts';
+import { finishReport } from '../report/finish-report.ts';
 import { RUNNER_LEASE_MS, runClaimedBatch } from './run-claimed-batch.ts';
 
 // Each gateway takes batches that no other has, and runs them beside its requests. A gateway that is gone is noticed by
@@ -30,7 +31,10 @@ export function keepBatchesRunning(context: PollsContext, everyMs = LOOK_EVERY_M
     const named = { batch_id: batch.id, epoch: batch.epoch };
     context.log.info(named, 'batch.claimed');
     const run = runClaimedBatch(context, batch, { pause, signal: stop.signal })
-      .then((outcome) => context.log.info(named, `batch.${outcome}`))
+      .then(async (outcome) => {
+        context.log.info(named, `batch.${outcome}`);
+        if (outcome === 'ended') await finishReport(context.storage, batch, stop.signal);
+      })
       // Its lease runs out, and it is claimed again.
       .catch((err: unknown) => context.log.warn({ ...named, err }, 'batch.run_failed'))
       .finally(() => {

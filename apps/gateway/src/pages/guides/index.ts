@@ -4,6 +4,7 @@ import type { Guide } from './guide.ts';
 import { limitsAndUsage } from './limits-and-usage.ts';
 import { manyPolls } from './many-polls.ts';
 import { operating } from './operating.ts';
+import { ownData } from './own-data.ts';
 import { readingResults } from './reading-results.ts';
 import { streaming } from './streaming.ts';
 
@@ -11,6 +12,7 @@ export const GUIDES: readonly Guide[] = [
   firstPoll,
   readingResults,
   manyPolls,
+  ownData,
   streaming,
   agents,
   limitsAndUsage,

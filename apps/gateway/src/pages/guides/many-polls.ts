@@ -32,5 +32,5 @@ curl -sS --fail-with-body "${baseUrl}/api/polls/$ID/result" -H "Authorization: B
 They cost less, because they run when no other poll waits, within 24 hours. <code>GET /api/batches/{id}/results</code> has the answers as they come.</p>
 <h2>Cost</h2>
 <p><code>max_cost_usd</code> is reserved when a poll is made and the rest is returned when it ends, so set it near the <a href="/pricing">price</a> if many run at once.
-A balance that is too small is a 402 and nothing has run.</p>`,
+A balance that is too small is a 402 and nothing has run. <a href="/guides/own-data">Your own data</a> say which preset and threshold are worth it.</p>`,
 };

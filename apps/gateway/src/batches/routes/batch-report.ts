@@ -1,0 +1,42 @@
+import { BatchReport } from '@eloquentpoll/contracts';
+import type { FastifyInstance } from 'fastify';
+import { access } from '../../http/access.ts';
+import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { BatchesContext } from '../context.ts';
+import { batchReport } from '../report/count-rows.ts';
+import { BatchPath, ownBatch } from './batch-path.ts';
+
+/** Until the rest of a batch that has ended is counted. */
+const RETRY_AFTER_S = 1;
+
+/** GET /api/batches/{batchId}/report: how its answers compare with the right ones. */
+export function batchReportRoute(app: FastifyInstance, context: BatchesContext): void {
+  app.get<{ Params: BatchPath }>(
+    '/api/batches/:batchId/report',
+    {
+      config: { operation: 'account' },
+      schema: {
+        operationId: 'getBatchReport',
+        tags: ['Batches'],
+        summary: 'Get the report of a batch',
+        description:
+          'Of rows with `gold`: right answers, agreement, calibration, cost per right answer, the same for each model alone, and what other thresholds would have come to, replayed from the votes. While rows run or are counted, `complete` is false and the figures are of the first rows; `Retry-After` says when there is more of a batch that has ended. What the votes do not show is null.',
+        security: access.sessionOrBearer,
+        params: BatchPath,
+        response: {
+          200: jsonAnswer('The report, partial unless `complete`.', BatchReport),
+          ...errors(...NEEDS_KEY, 'batch_not_found', 'report_not_found'),
+        },
+      },
+    },
+    async (request, reply): Promise<BatchReport> => {
+      const batch = await ownBatch(context, request);
+      if (!batch.hasGold) throw new ApiError('report_not_found');
+      const report = await batchReport(context.storage, batch);
+      reply.header('cache-control', 'private, no-cache');
+      if (!report.complete && batch.endedAt !== null) reply.header('retry-after', String(RETRY_AFTER_S));
+      return report;
+    },
+  );
+}

@@ -1,0 +1,125 @@
+import type { BatchReport, PanelName } from '@eloquentpoll/contracts';
+import type { GoldPoll } from '@eloquentpoll/evidence';
+import { newPoll, received, stopReason } from '@eloquentpoll/voting';
+import t from 'tap';
+import { buildReport } from '../../src/batches/report/build-report.ts';
+import { addJudged, noRows } from '../../src/batches/report/report-sums.ts';
+
+const MODELS = [...'abcdefg'];
+
+/** Asked one after the other, a vote for 10,000 micro-USD each, until the rules stop. The right answer is 0. */
+function poll(votes: string, threshold: number, priceU = 10_000): GoldPoll {
+  const rules = { optionCount: 4, threshold, minVotes: 3, maxCostU: 0n, hedge: 'one' as const };
+  const seats = MODELS.map((model) => ({ model, family: model, reserveU: 0n, failureRate: 0, typicalCost: priceU }));
+  const heard: GoldPoll['votes'][number][] = [];
+  let state = newPoll(rules, seats);
+  let reason: GoldPoll['reason'] = null;
+  for (let seat = 0; reason === null; seat++) {
+    const vote = { seat, option: Number(votes[seat]), billedU: 0n };
+    heard.push({ ...vote, cost: priceU });
+    state = received(state, vote);
+    reason = stopReason(state);
+  }
+  return { rules, seats, votes: heard, reason, hasCourse: true, answer: 0 };
+}
+
+type Rows = readonly (readonly [panel: PanelName, count: number, poll: GoldPoll])[];
+
+async function reportOf(rows: Rows): Promise<BatchReport> {
+  const sums = noRows();
+  for (const [panel, count, one] of rows) for (let i = 0; i < count; i++) addJudged(sums, panel, false, one);
+  const counted = sums.all.stops.polls;
+  return buildReport(sums, { batchId: 'pb_1', total: counted, counted, countedAt: new Date(0), isComplete: true });
+}
+
+const recommendationOf = async (...rows: Rows) => {
+  const { kind, preset, confidence_threshold, cost_saved, sentences } = (await reportOf(rows)).recommendation;
+  return { kind, preset, confidence_threshold, cost_saved, text: sentences.join('\n') };
+};
+
+t.test('few rows: nothing is recommended', async (t) => {
+  const few = await recommendationOf(['broad', 99, poll('0000000', 1)]);
+  t.match(few, { kind: 'more_rows', preset: null, confidence_threshold: null });
+  t.match(
+    few.text,
+    /^99 rows with a right answer are too few to choose by: ask 100 at least .* broad was right in 100\.0%/,
+  );
+  t.match((await recommendationOf()).text, /^0 rows with a right answer are too few/);
+  const split = await recommendationOf(['broad', 60, poll('0000000', 1)], ['fast', 60, poll('0000000', 1)]);
+  t.equal(split.kind, 'more_rows', 'each preset needs enough');
+});
+
+t.test('a cheaper threshold that was right as often is recommended, with what that is known from', async (t) => {
+  const cheaper = await recommendationOf(['broad', 400, poll('0000000', 1)], ['broad', 100, poll('1101111', 1)]);
+  t.match(cheaper, { kind: 'change', preset: 'broad', confidence_threshold: 0.6, cost_saved: 0.2857 });
+  t.match(
+    cheaper.text,
+    /^With a threshold of 0\.6, broad would have cost \d+% less and been right in 80\.0% \(95% interval 76\.\d% to 83\.\d%\) instead of 80\.0%: a difference of 0\.0 points, 95% interval -0\.\d points to 0\.\d points\./,
+  );
+  t.match(cheaper.text, /expect a little less on new ones/);
+});
+
+t.test('where cheaper ones may be right less often, the threshold is kept, and the risk is said', async (t) => {
+  const rows: Rows = [
+    ['broad', 130, poll('0000000', 1)],
+    ['broad', 10, poll('1110000', 1)],
+  ];
+  const kept = await recommendationOf(...rows);
+  t.match(kept, { kind: 'keep', preset: 'broad', confidence_threshold: 1, cost_saved: 0 });
+  t.match(
+    kept.text,
+    /^Keep broad with its threshold of 1: it was right in 100\.0%.* may be right up to 1\d\.\d points less often/,
+  );
+  const { panels } = await reportOf(rows);
+  t.match(panels[0]!.thresholds[1], {
+    wrong_stops: { wrong: 10, judged: 140, of: 140 },
+    difference: { lost: 10, gained: 0 },
+  });
+});
+
+t.test('what had stopped before is not replayed, and how to learn it is said', async (t) => {
+  const { text } = await recommendationOf(['broad', 200, poll('0000000', 0.9)]);
+  t.match(text, /Nothing is known of broad with a threshold of \S+ or more: 200 polls had stopped before/);
+  t.match(text, /Ask the same rows with a threshold of 1/);
+});
+
+t.test('presets: the cheapest of those that may be as right as the best', async (t) => {
+  const rows: Rows = [
+    ['broad', 190, poll('0000000', 1)],
+    ['broad', 10, poll('1111111', 1)],
+    ['strong', 195, poll('0000000', 1, 90_000)],
+    ['strong', 5, poll('1111111', 1, 90_000)],
+    ['fast', 120, poll('0000000', 1, 1_000)],
+    ['fast', 80, poll('1111111', 1, 1_000)],
+  ];
+  const chosen = await recommendationOf(...rows);
+  t.match(chosen, { kind: 'change', preset: 'broad' });
+  t.match(chosen.text, /^Right were .*strong in 97\.5% .* for \$0\.\d+ a poll/);
+  t.match(chosen.text, /broad is the cheapest of those whose interval reaches the best figure/);
+});
+
+t.test(
+  'a single model that was right more often than the panel is named, on the polls in which it was asked',
+  async (t) => {
+    const { text } = await recommendationOf(['broad', 100, poll('0000000', 1)], ['broad', 60, poll('0111111', 1)]);
+    t.match(
+      text,
+      /a alone was right more often than the panel: 100\.0% \(.*\) against 62\.5%, for \$0\.01 a vote against \$0\.04/,
+    );
+    t.notMatch((await recommendationOf(['broad', 200, poll('0000000', 1)])).text, /alone/);
+  },
+);
+
+t.test('every share has its interval, and a few unknown polls do not hide calibration', async (t) => {
+  const { accuracy, cost_per_right_usd, panels, rows } = await reportOf([
+    ['broad', 150, poll('0100200', 1)],
+    ['broad', 50, poll('1101111', 1)],
+    ['broad', 1, { ...poll('0000000', 1), reason: null, votes: poll('0000000', 1).votes.slice(0, 2) }],
+  ]);
+  t.match(rows, { total: 201, judged: 201 });
+  t.match(accuracy, { count: 151, of: 201, share: 0.751244 });
+  t.ok(accuracy.low! < 0.69 && accuracy.high! > 0.8);
+  t.ok(cost_per_right_usd.low! < cost_per_right_usd.mean! && cost_per_right_usd.mean! < cost_per_right_usd.high!);
+  t.match(panels[0]!.calibration, { polls: 200, unknown: 1 });
+  t.ok(panels[0]!.calibration.error !== null && panels[0]!.calibration.bands.length > 0);
+});
