@@ -29,6 +29,7 @@ import { chatModelRoutes } from './agents/routes/chat-models.ts';
 import { intentsRoute } from './agents/routes/intents.ts';
 import { matchIntentsRoute } from './agents/routes/match-intents.ts';
 import { mcpRoute } from './agents/routes/mcp.ts';
+import { batchReportRoute } from './batches/routes/batch-report.ts';
 import { batchResultsRoute } from './batches/routes/batch-results.ts';
 import { cancelBatchRoute } from './batches/routes/cancel-batch.ts';
 import { createBatchRoute } from './batches/routes/create-batch.ts';
@@ -63,6 +64,7 @@ import { connectRoutes } from './pages/routes/connect.ts';
 import { dashboardRoute } from './pages/routes/dashboard.ts';
 import { dashboardKeyRoutes } from './pages/routes/dashboard-keys.ts';
 import { dashboardPollsRoutes } from './pages/routes/dashboard-polls.ts';
+import { dashboardReportRoute } from './pages/routes/dashboard-report.ts';
 import { dashboardUsageRoutes } from './pages/routes/dashboard-usage.ts';
 import { docsRoute } from './pages/routes/docs.ts';
 import { errorCatalogRoutes } from './pages/routes/error-catalog.ts';
@@ -129,6 +131,7 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['GET', '/api/batches', 'listBatches', 'login or key', () => listBatchesRoute(app, context)],
     ['GET', '/api/batches/:batchId', 'getBatch', 'login or key', () => getBatchRoute(app, context)],
     ['GET', '/api/batches/:batchId/results', 'getBatchResults', 'login or key', () => batchResultsRoute(app, context)],
+    ['GET', '/api/batches/:batchId/report', 'getBatchReport', 'login or key', () => batchReportRoute(app, context)],
     ['POST', '/api/batches/:batchId/cancel', 'cancelBatch', 'login or key', () => cancelBatchRoute(app, context)],
     ['DELETE', '/api/batches/:batchId', 'deleteBatch', 'login or key', () => deleteBatchRoute(app, context)],
     ['POST', '/api/poll/stream', 'streamPoll', 'key', () => streamPollRoute(app, context)],
@@ -345,6 +348,13 @@ export async function routes(app: FastifyInstance, { context }: { context: Conte
     ['POST', '/dashboard/keys/:keyId/rotate', 'sendKeyRotation', 'login or none'],
     ['GET', '/dashboard/keys/:keyId/revoke', 'getKeyRevocation', 'login or none'],
     ['POST', '/dashboard/keys/:keyId/revoke', 'sendKeyRevocation', 'login or none'],
+    [
+      'GET',
+      '/dashboard/batches/:batchId/report',
+      'getDashboardBatchReport',
+      'login or none',
+      () => dashboardReportRoute(app, context, facts),
+    ],
     ['GET', '/dashboard/grant', 'getGrant', 'login or none', () => app.register(grantRoutes, { context, facts })],
     ['POST', '/dashboard/grant', 'sendGrant', 'login or none'],
   ];

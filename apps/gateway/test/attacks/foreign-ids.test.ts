@@ -31,7 +31,8 @@ async function person(name: string, isPoor = false): Promise<Person> {
   const order = { question: `What does ${mark} think is best?`, options: ['A', 'B'] };
   const ask = (url: string, payload: object) => app.inject({ method: 'POST', url, headers: bearer, payload });
   const session = (await ask('/api/polls', order)).json().session_id;
-  const batch = (await ask('/api/batches', { requests: [{ ...order, max_cost_usd: 0.01 }] })).json().batch_id;
+  const batch = (await ask('/api/batches', { requests: [{ ...order, max_cost_usd: 0.01, gold: 'A' }] })).json()
+    .batch_id;
   const status = { url: `/api/polls/${session}/status`, headers: { ...bearer, prefer: 'wait=30' } };
   const result = (await app.inject(status)).json().result_id;
   const message = { role: 'user', parts: [{ text: JSON.stringify(order) }] };
@@ -179,6 +180,7 @@ const ACCESS: Record<string, Access> = {
   },
   'GET /api/batches/{batchId}': batchAccess(),
   'GET /api/batches/{batchId}/results': batchAccess('/results'),
+  'GET /api/batches/{batchId}/report': batchAccess('/report'),
   'POST /api/batches/{batchId}/cancel': batchAccess('/cancel'),
   'DELETE /api/batches/{batchId}': { ...batchAccess(), ask: endedBatchOf },
   'DELETE /api/keys/{keyId}': {
@@ -198,6 +200,11 @@ const ACCESS: Record<string, Access> = {
   'DELETE /api/panels/{name}': { kind: 'own', by: ['key', 'cookie'], ask: savedPanelOf },
   // Saves a panel of the caller's own under that name: shown in chosen-models.test.ts.
   'PUT /api/panels/{name}': { kind: 'own' },
+  'GET /dashboard/batches/{batchId}/report': {
+    kind: 'own',
+    by: ['cookie'],
+    ask: ({ batch }) => ({ url: `/dashboard/batches/${batch}/report` }),
+  },
   'GET /dashboard/keys/{keyId}/revoke': {
     kind: 'own',
     by: ['cookie'],

@@ -74,6 +74,10 @@ export const GUIDANCE: Readonly<Record<string, Guidance>> = {
     use: 'You want the answers of a batch, also those that are there while others run.',
     not: 'You want to know whether it has ended: ask the batch itself.',
   },
+  'GET /api/batches/{batchId}/report': {
+    use: 'Rows of your batch say their right answer, and you choose a preset or a confidence threshold by them.',
+    not: 'You want the answers themselves: /api/batches/{batchId}/results has them.',
+  },
   'POST /api/batches/{batchId}/cancel': {
     use: 'The rest of a batch is no longer wanted: what was answered is stored and charged.',
     effects: ['ends the batch'],

@@ -25,14 +25,14 @@ export function dashboardReportRoute(app: FastifyInstance, context: PagesContext
         security: access.sessionOptional,
         params: BatchPath,
         response: {
-          200: textAnswer('The page, or the one to sign in with.', 'text/html'),
-          ...orPage(errors('account_frozen', 'batch_not_found', 'report_not_found')),
+          200: textAnswer('The page.', 'text/html'),
+          ...orPage(errors('authentication_required', 'account_frozen', 'batch_not_found', 'report_not_found')),
         },
       },
     },
     async ({ principal, params: { batchId }, url }, reply) => {
       reply.type(HTML_TYPE).headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' });
-      if (!principal) return signInPage(facts, url);
+      if (!principal) return reply.code(401).send(signInPage(facts, url));
       const batch = isBatchId(batchId) ? await findBatch(context.storage, principal.accountId, batchId) : null;
       if (!batch) throw new ApiError('batch_not_found');
       if (!batch.hasGold) throw new ApiError('report_not_found');
