@@ -18,22 +18,20 @@ BATCH=$(curl -sS --fail-with-body '${baseUrl}/api/batches?confidence_threshold=1
 {"custom_id": "2", "question": "Is this review positive? It broke.", "options": ["yes", "no"], "gold": "no"}
 ROWS
   sed 's/.*"batch_id":"\\([^"]*\\)".*/\\1/')
-curl -sS --fail-with-body "${baseUrl}/api/batches/$BATCH" -H "Authorization: Bearer $KEY" -H 'Prefer: wait=20'
+curl -sS --fail-with-body "${baseUrl}/api/batches/$BATCH" -H "Authorization: Bearer $KEY" -H 'Prefer: wait=5'
 curl -sS --fail-with-body "${baseUrl}/api/batches/$BATCH/report" -H "Authorization: Bearer $KEY"`,
   'a batch with right answers',
 )}
 <h2>What to send</h2>
 <ul>
-<li>Some hundred rows, drawn at random from what you will ask later. With fewer than 100 the report recommends nothing; with 400, an accuracy is known to about five points.</li>
-<li>A <code>confidence_threshold</code> of 1: polls then stop only when nothing can change the answer, and every other threshold can be replayed from their votes. After a poll has stopped early, votes that were not asked are unknown, and the report says so.</li>
+<li>Some hundred rows, drawn at random from what you will ask later. Fewer than 100 recommend nothing; 400 give an accuracy to about five points.</li>
+<li>A <code>confidence_threshold</code> of 1: polls then stop only when nothing can change the answer, and every other threshold can be replayed from their votes.</li>
 <li>To compare presets, send the same rows once for each, with another <code>preset</code>; one batch may have them all.</li>
 </ul>
 <h2>How to read it</h2>
 <ul>
 <li><code>panels[].thresholds</code>: accuracy, cost and calls saved at each threshold, with <code>difference</code> from the polls as asked. An interval on both sides of 0 means that these rows show no difference.</li>
-<li><code>wrong_stops</code>: how often stopping early gave another answer than the whole panel would have. That may cost you nothing, if the panel is as often wrong.</li>
-<li><code>panels[].models</code>: each model alone, beside the panel on the polls in which it was asked.</li>
-<li><code>by_agreement</code>: where models agree they are right more often. Above which agreement do you act without looking?</li>
+<li><code>panels[].models</code>: each model alone, beside the panel on the same polls.</li>
 <li><code>recommendation</code> is what follows, in words. The dashboard shows the same with plots, at <code>/dashboard/batches/BATCH_ID/report</code>.</li>
 </ul>`,
 };
