@@ -83,7 +83,7 @@ t.test('an upload that was interrupted is repeated under its own key', async (t)
 t.test('rows that are invalid are listed by line and field, and nothing was run', async (t) => {
   const errors = [
     { line: 2, custom_id: 'b', field: 'options[1]', message: 'must not be empty' },
-    { line: 3, custom_id: null, field: null, message: 'is not JSON' },
+    { line: 3, custom_id: null, field: 'question', message: 'question is required' },
   ];
   const refusing: Answering = (_asked, response) => {
     response.statusCode = 400;
@@ -96,8 +96,8 @@ t.test('rows that are invalid are listed by line and field, and nothing was run'
   t.equal(
     err,
     `eloquentpoll: Rows are invalid
-  line 2 (b): options[1] must not be empty
-  line 3: is not JSON
+  line 2 (b): options[1]: must not be empty
+  line 3: question is required
   and 5 more
   Nothing was run. To leave these rows out: --skip-invalid
 `,

@@ -56,7 +56,10 @@ export async function beginBatch(invocation: Invocation, command: MakingCommand,
     .update(`${input.hash} ${format} ${JSON.stringify(terms)}`)
     .digest('hex');
   const begun = state?.service === service && state.content === content ? state : null;
-  if (begun?.batch_id && !again) return polls.batchRun(begun.batch_id);
+  if (begun?.batch_id && !again) {
+    if (!invocation.json) print(terminal.err, `These rows are ${begun.batch_id} already. To ask them anew: --again`);
+    return polls.batchRun(begun.batch_id);
+  }
   if (!begun || begun.batch_id) refuseToMix(out);
   const nonce = again ? `-${randomBytes(6).toString('hex')}` : '';
   const idempotencyKey = begun?.batch_id === null ? begun.idempotency_key : `rows-${content}${nonce}`;
@@ -111,7 +114,9 @@ export function summaryOf({ terminal }: Invocation, batch: Batch, out: string, l
 
 export function rowLine({ line, custom_id, field, message }: BatchRowError): string {
   const name = custom_id === null ? '' : ` (${plain(custom_id)})`;
-  return `  line ${line}${name}: ${plain(`${field ?? ''} ${message}`)}`;
+  // Most messages begin with their field.
+  const text = field === null || message.startsWith(field.replace(/\W.*/s, '')) ? message : `${field}: ${message}`;
+  return `  line ${line}${name}: ${plain(text)}`;
 }
 
 export function exitOfBatch({ counts }: Pick<Batch, 'counts'>): Exit {

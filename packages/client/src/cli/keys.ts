@@ -1,5 +1,6 @@
 import type { ApiKey } from '../eloquentpoll.ts';
 import { EXIT, type Exit } from './exit-codes.ts';
+import { costText } from './figures.ts';
 import type { Invocation } from './invocation.ts';
 import { pad, plain } from './plain-text.ts';
 import type { KeysCommand } from './read-key-terms.ts';
@@ -60,7 +61,7 @@ function spendingOf({ limit_usd, limit_reset, spent_usd, spent_month_usd }: ApiK
   return `${dollars(spent_usd ?? 0)} of ${dollars(limit_usd)}${per}`;
 }
 
-const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
+const dollars = (usd: number): string => (usd > 0 && usd < 0.01 ? costText(usd) : `$${usd.toFixed(2)}`);
 const day = (time: string): string => time.slice(0, 10);
 
 /** By its id, or by the beginning of the key where only one active key begins so. */
