@@ -36,7 +36,7 @@ export async function accountView(
     providers: identities.flatMap((identity) => (identity.kind === 'oidc' ? [identity.issuer] : [])),
     balance: toBalance(balance),
     level: balance,
-    heldU: balance.heldU,
+    heldU: balance.heldU + balance.reservedU,
     hasKey: keys.some(({ revokedAt }) => revokedAt === null),
     panels,
     recent,
