@@ -2,7 +2,7 @@ import { BatchDeleted } from '@eloquentpoll/contracts';
 import { deleteBatch } from '@eloquentpoll/storage';
 import type { FastifyInstance } from 'fastify';
 import { access } from '../../http/access.ts';
-import { errors, jsonAnswer, NEEDS_KEY } from '../../http/answers.ts';
+import { errors, jsonAnswer, NEEDS_KEY, READS_BODY } from '../../http/answers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { BatchesContext } from '../context.ts';
 import { BatchPath, ownBatch } from './batch-path.ts';
@@ -23,7 +23,7 @@ export function deleteBatchRoute(app: FastifyInstance, context: BatchesContext):
         params: BatchPath,
         response: {
           200: jsonAnswer('It is deleted.', BatchDeleted),
-          ...errors(...NEEDS_KEY, 'forbidden_origin', 'batch_not_found', 'batch_not_ended'),
+          ...errors(...READS_BODY, ...NEEDS_KEY, 'forbidden_origin', 'batch_not_found', 'batch_not_ended'),
         },
       },
     },

@@ -72,10 +72,10 @@ async function* rowsOfUnnamed(bytes: AsyncIterable<Buffer>): AsyncGenerator<RawR
   const read: Buffer[] = [];
   let first: number | undefined;
   while (first === undefined) {
-    const { done, value } = await chunks.next();
-    if (done) break;
-    read.push(value);
-    first = value.find((byte) => !BEFORE_ROWS.has(byte));
+    const next = await chunks.next();
+    if (next.done === true) break;
+    read.push(next.value);
+    first = next.value.find((byte) => !BEFORE_ROWS.has(byte));
   }
   async function* again(): AsyncGenerator<Buffer> {
     yield* read;
