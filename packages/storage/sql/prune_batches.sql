@@ -1,9 +1,13 @@
--- Deletes uploads that were broken off and what callers deleted, at most p_limit rows; returns how many.
+-- Deletes uploads that were broken off, batches whose time is over and those that callers deleted, at most p_limit rows;
+-- returns how many. The polls of a batch have a time of their own.
 create or replace function prune_batches(p_limit integer) returns integer language plpgsql as $$
 declare
   v_rows integer;
 begin
   update batches set status = 'deleted' where status = 'loading' and loading_until < now();
+  update batches set status = 'deleted', idempotency_key = null where ctid = any(array(
+    select ctid from batches where status in ('completed', 'canceled', 'expired') and keep_until < now()
+     limit 100 for update skip locked));
   delete from batch_rows where ctid = any(array(
     select r.ctid from batches b join batch_rows r on r.batch_id = b.id
      where b.status = 'deleted' limit p_limit for update of r skip locked));

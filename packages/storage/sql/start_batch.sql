@@ -1,7 +1,7 @@
 -- Lets an uploaded batch run: takes its key, reserves reserve_u of the account's balance and counts its rows, or leaves
 -- nothing of it. Safe to repeat.
 -- p: id, account_id, key and fingerprint where it has them, reserve_u, max_cost_u, metadata, webhook_url, skipped (count
--- and the first of them).
+-- and the first of them), keep_s, how long it is kept once it has ended.
 --   started       it runs
 --   joined        the key belongs to batch_id, uploaded earlier with the same body
 --   reused        the key was used with another body
@@ -70,7 +70,8 @@ begin
      set status = 'running', idempotency_key = v_key, fingerprint = p ->> 'fingerprint', metadata = p -> 'metadata',
          webhook_url = p ->> 'webhook_url', max_cost_u = (p ->> 'max_cost_u')::bigint, reserved_u = v_reserve_u,
          skipped = p -> 'skipped', total = r.total, has_gold = r.golds > 0,
-         created_at = now(), expires_at = now() + interval '24 hours', loading_until = null
+         created_at = now(), expires_at = now() + interval '24 hours', loading_until = null,
+         keep_until = now() + interval '24 hours' + (p ->> 'keep_s')::integer * interval '1 second'
     from (select count(*) as total, count(gold) as golds from batch_rows where batch_id = v_id) r
    where b.id = v_id;
   return query select 'started', v_id, null::bigint, null::bigint;

@@ -66,6 +66,8 @@ export interface BatchStart {
   /** Where its end is sent. */
   webhookUrl?: string | undefined;
   skipped: BatchSkipped;
+  /** How long it is kept once it has ended; until it is deleted, without it. */
+  keepS?: number | undefined;
 }
 
 export type StartedBatch =
@@ -88,6 +90,7 @@ export const startBatch = ({ db }: Storage, start: BatchStart): Promise<StartedB
       metadata: start.metadata,
       webhook_url: start.webhookUrl ?? null,
       skipped: start.skipped,
+      keep_s: start.keepS ?? null,
     });
     const { rows } = await sql<{
       outcome: StartedBatch['kind'];

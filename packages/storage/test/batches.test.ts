@@ -378,6 +378,15 @@ t.test('batches are listed by cursor, deleted once they have ended, and go with 
   await pruneExpired(storage);
   t.same(await query('select count(*)::integer from batch_rows'), [{ count: 3 }]);
 
+  const kept = await running(storage, accountId, 1, { keepS: 3_600 });
+  await query("update batches set keep_until = now() - interval '1 second' where id = $1", [kept.id]);
+  await pruneExpired(storage);
+  t.equal((await findBatch(storage, accountId, kept.id))!.status, 'running', 'one that runs stays');
+  await endBatch(storage, kept, 'expired');
+  await pruneExpired(storage);
+  t.equal(await findBatch(storage, accountId, kept.id), null);
+  t.same(await query('select count(*)::integer from batch_rows'), [{ count: 3 }]);
+
   t.ok(await closeAccount(storage, accountId));
   await emptyClosedAccounts(storage);
   t.same(await query('select emptied_at from accounts where id = $1', [accountId]), [{ emptied_at: null }]);

@@ -10,7 +10,7 @@ export const batches: Migration = {
 -- any more, waiting for its rows to be pruned. canceling: cancellation was asked for, and polls of it may run.
 -- key_id: the API key that sent it. reserved_u: set aside for its rows, beside the holds of its running polls. max_cost_u:
 -- the most that it may cost, null where its rows are the only limit. The counters are of rows; those without an outcome
--- that are not running wait, or were not_run when it ended. skipped: rows that were left out of it, with the first of them. runner_owner has it until
+-- that are not running wait, or were not_run when it ended. skipped: rows that were left out of it, with the first of them. keep_until: when it is deleted, null for never. runner_owner has it until
 -- runner_until, under runner_epoch.
 create table batches (
   id              text collate "C" primary key,
@@ -41,6 +41,7 @@ create table batches (
   created_at      timestamptz not null default now(),
   loading_until   timestamptz default now() + interval '2 minutes',
   expires_at      timestamptz,
+  keep_until      timestamptz,
   cancel_requested_at timestamptz,
   ended_at        timestamptz,
   constraint batches_reserved check (reserved_u = 0 or status in ('running', 'canceling'))
@@ -50,6 +51,7 @@ create index batches_account on batches (account_id, created_at desc, id desc);
 create index batches_open on batches (account_id) where status in ('loading', 'running', 'canceling');
 create index batches_unattended on batches (runner_until) where status in ('running', 'canceling');
 create index batches_deleted on batches (id) where status = 'deleted';
+create index batches_kept on batches (keep_until) where status in ('completed', 'canceled', 'expired');
 create index batches_loading on batches (loading_until) where status = 'loading';
 
 -- line: where the row is in the upload. request: the order that was checked, until a poll has it. outcome: null while the

@@ -34,6 +34,7 @@ export interface BatchesTable {
   runner_until: Generated<Date>;
   created_at: Generated<Date>;
   loading_until: Date | null;
+  keep_until: Date | null;
   expires_at: Date | null;
   cancel_requested_at: Date | null;
   ended_at: Date | null;

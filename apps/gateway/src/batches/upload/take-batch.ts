@@ -102,6 +102,7 @@ async function fill(context: PollsContext, upload: BatchUpload, id: string): Pro
     metadata: terms.metadata ?? {},
     webhookUrl: terms.webhook_url,
     skipped: { count: faults.rows, first: faults.first },
+    keepS: context.config.retentionS,
   });
   switch (started.kind) {
     case 'started':
